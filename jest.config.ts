@@ -1,0 +1,19 @@
+import type { Config } from 'jest';
+
+const config: Config = {
+  testEnvironment: 'node',
+  testEnvironmentOptions: {
+    customExportConditions: ['@call-webhooks/source', 'node', 'node-addons'],
+  },
+  roots: ['<rootDir>/packages', '<rootDir>/examples'],
+  testMatch: ['**/test/**/*.test.ts'],
+  modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.tsx?$': ['ts-jest', { useESM: true, tsconfig: '<rootDir>/tsconfig.test.json' }],
+  },
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['packages/*/src/**/*.ts'],
+};
+
+export default config;
