@@ -1,0 +1,104 @@
+import { z } from 'zod';
+
+/**
+ * `call:started`: a call placed with the dialer starts.
+ *
+ * The spec describes seven more fields by meaning and does not show their names; `callDetails`
+ * looks them up. Fields may be added at any time and reach the handler untouched.
+ */
+export interface CallStartedEvent {
+  eventName: 'call:started';
+  /** Links the events of one call: the `_id` of `GET /v1/calls`. */
+  callId?: string | undefined;
+  /** The service number the call was placed from; its inner fields are not shown in the spec. */
+  fromPhoneNumber?: Record<string, unknown> | null | undefined;
+  [field: string]: unknown;
+}
+
+/** `call:completed`: a call ended and is logged. `callId` is a newer addition: an old action may lack it. */
+export interface CallCompletedEvent {
+  eventName: 'call:completed';
+  /** Links the events of one call: the `_id` of `GET /v1/calls`. */
+  callId?: string | undefined;
+  /** The service number the call was placed from; its inner fields are not shown in the spec. */
+  fromPhoneNumber?: Record<string, unknown> | null | undefined;
+  [field: string]: unknown;
+}
+
+/**
+ * `call:recording-available`: the recording of a call can be downloaded. Often arrives before
+ * `call:completed`. Carries no phone number and no personal details.
+ */
+export interface CallRecordingAvailableEvent {
+  eventName: 'call:recording-available';
+  /** `<callId>:recording-available` */
+  eventId: string;
+  callId: string;
+  userId: string;
+  workspaceId: string;
+  /** ISO 8601 with milliseconds, UTC. */
+  recordingStartedAt: string;
+  /** Whole seconds. */
+  recordingDurationSeconds: number;
+  /** ISO 8601 with milliseconds, UTC. */
+  occurredAt: string;
+  /** `{base_url}/v1/calls/<callId>/recording`. Send an API token to an origin that you know, only. */
+  recordingUrl: string;
+  [field: string]: unknown;
+}
+
+/** The events of the service by name. `events` of the receiver's options adds to it. */
+export interface CallEventMap {
+  'call:started': CallStartedEvent;
+  'call:completed': CallCompletedEvent;
+  'call:recording-available': CallRecordingAvailableEvent;
+}
+
+/** A verified event with a name that has no schema: new in the service, or nobody's business here. */
+export interface UnknownEvent {
+  eventName: string;
+  [field: string]: unknown;
+}
+
+export const EVENT_NAMES = [
+  'call:started',
+  'call:completed',
+  'call:recording-available',
+] as const satisfies readonly (keyof CallEventMap)[];
+
+const callBody = <Name extends string>(eventName: Name) =>
+  z.looseObject({
+    eventName: z.literal(eventName),
+    callId: z.string().max(1_000).optional(),
+    fromPhoneNumber: z.looseObject({}).nullish(),
+  });
+
+const builders = {
+  'call:started': () => callBody('call:started'),
+  'call:completed': () => callBody('call:completed'),
+  'call:recording-available': () =>
+    z.looseObject({
+      eventName: z.literal('call:recording-available'),
+      eventId: z.string().min(1).max(1_000),
+      callId: z.string().min(1).max(1_000),
+      userId: z.string(),
+      workspaceId: z.string(),
+      recordingStartedAt: z.string(),
+      recordingDurationSeconds: z.number().int().nonnegative(),
+      occurredAt: z.string(),
+      recordingUrl: z.string(),
+    }),
+} satisfies { [Name in keyof CallEventMap]: () => z.ZodType<CallEventMap[Name]> };
+
+type Schemas = { readonly [Name in keyof typeof builders]: ReturnType<(typeof builders)[Name]> };
+
+/** The zod schemas of the events, by event name. Each is built when it is first asked for. */
+export const eventSchemas = {} as Schemas;
+
+for (const name of EVENT_NAMES) {
+  let built: unknown;
+  Object.defineProperty(eventSchemas, name, {
+    enumerable: true,
+    get: () => (built ??= builders[name]()),
+  });
+}

@@ -1,0 +1,112 @@
+import type { OutcomeCode } from './answers.ts';
+import { toBase64 } from './base64.ts';
+import type { DeliveryContext } from './context.ts';
+import type { Delivery } from './delivery.ts';
+import type { DeadLetter, Parked } from './handlers.ts';
+import type { Queue, QueuedDelivery } from './queue.ts';
+import type { Route } from './routes.ts';
+import { describeError } from './scrub.ts';
+import { scrubbedError } from './scrubbed-error.ts';
+import type { Watch } from './watch.ts';
+import { WebhookError } from './webhook-error.ts';
+
+/** What is to be done with one admitted delivery. */
+export interface Job {
+  readonly route: Route;
+  /** The key to take the lease on; absent where there is nothing to protect. */
+  readonly key: string | undefined;
+  /** Whether it may be given up on after `maxAttempts`. */
+  readonly mayPark: boolean;
+  /** Does it. What it throws is made into an answer by `failure`. */
+  run(context: DeliveryContext): Promise<OutcomeCode>;
+  failure(error: unknown): WebhookError;
+}
+
+/** Runs the user's handler, now. */
+export function handlerJob(route: Route): Job {
+  return {
+    route,
+    key: route.handle && route.key,
+    mayPark: true,
+    async run(context) {
+      await route.handle?.(route.payload, context);
+      return route.outcome;
+    },
+    failure: (error) => handlerFailed(error, route.payload),
+  };
+}
+
+/** Puts the raw bytes where they are safe; a worker runs the handler. */
+export function queueJob(
+  route: Route,
+  delivery: Delivery,
+  queue: Queue,
+  timeoutMs: number,
+  watch: Watch,
+): Job {
+  const { webhookId, timestamp, receivedAt, rawBody } = delivery;
+  const { key, eventName } = route;
+  const queued: QueuedDelivery = {
+    webhookId,
+    timestamp,
+    receivedAt,
+    ...(key !== undefined && { key }),
+    ...(eventName !== undefined && { eventName }),
+    body: toBase64(rawBody),
+  };
+  return {
+    route,
+    key,
+    mayPark: false, // nothing is wrong with the delivery when a queue is down
+    async run() {
+      await watch.within(timeoutMs, queue.enqueue(queued));
+      return 'queued';
+    },
+    failure: (error) =>
+      new WebhookError(
+        'store-unavailable',
+        `The queue did not take the delivery: ${describeError(error)}`,
+      ),
+  };
+}
+
+/** Hands a payload that can never be handled to the dead-letter sink. */
+export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetter): Job {
+  return {
+    route: { payload: undefined, outcome: 'ignored' },
+    key: undefined,
+    mayPark: false,
+    async run() {
+      await deadLetter(parked('invalid-payload', delivery, 1, error));
+      return 'dead-lettered';
+    },
+    failure: (sinkError) =>
+      new WebhookError(
+        'invalid-payload',
+        `${error.message} The deadLetter sink failed too: ${describeError(sinkError)}`,
+      ),
+  };
+}
+
+export function handlerFailed(error: unknown, payload: unknown): WebhookError {
+  return scrubbedError('handler-failed', 'The handler failed: ', error, payload);
+}
+
+export function parked(
+  reason: Parked['reason'],
+  delivery: Delivery,
+  attempt: number,
+  error: unknown,
+  route?: Route,
+): Parked {
+  return {
+    reason,
+    rawBody: delivery.rawBody,
+    webhookId: delivery.webhookId,
+    timestamp: new Date(delivery.timestamp * 1000),
+    ...(route?.eventName !== undefined && { eventName: route.eventName }),
+    ...(route?.key !== undefined && { key: route.key }),
+    attempt,
+    error,
+  };
+}

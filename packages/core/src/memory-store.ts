@@ -1,0 +1,125 @@
+import { LRUCache } from 'lru-cache';
+import type { Admission, Claim, Store } from './store.ts';
+
+export interface MemoryStoreOptions {
+  /** How many webhook ids are remembered, and how many events; 100,000 of each by default. */
+  maxEntries?: number | undefined;
+  /** How long a handled event is known as a duplicate; milliseconds, 24 hours by default. */
+  rememberFor?: number | undefined;
+  /** The clock, in milliseconds; `Date.now` by default. */
+  now?: (() => number) | undefined;
+  /** Told when something is forgotten before its time: `maxEntries` is too small. Warns once by default. */
+  onEvicted?: ((evicted: { kind: 'webhook-id' | 'event' }) => void) | undefined;
+}
+
+interface Lease {
+  readonly token: string;
+  readonly attempt: number;
+  until: number;
+}
+
+/** What is remembered of an event without a live lease: that it is done, or its failed attempts. */
+type Past = 'done' | number;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The store for one process: leases, webhook ids and events in bounded memory.
+ *
+ * Live leases are never evicted (the receiver's `maxInFlight` bounds them). Everything is forgotten
+ * when the process ends, and other machines know nothing of it.
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const {
+    maxEntries = 100_000,
+    rememberFor = DAY_MS,
+    now = Date.now,
+    onEvicted = warnOnce(),
+  } = options;
+  const leases = new Map<string, Lease>();
+  const webhookIds = expiring<string>('webhook-id');
+  const events = expiring<Past>('event');
+
+  function expiring<Value extends string | number>(kind: 'webhook-id' | 'event') {
+    const cache: LRUCache<string, Value> = new LRUCache<string, Value>({
+      max: maxEntries,
+      ttl: rememberFor,
+      perf: { now: () => Math.max(1, now()) }, // to lru-cache a start of 0 is none
+      ttlResolution: 0,
+      dispose: (_value, key, reason) => {
+        if (reason === 'evict' && cache.getRemainingTTL(key) > 0) onEvicted({ kind });
+      },
+    });
+    return cache;
+  }
+
+  /** Leases that ran out become failed attempts. They lie in the order in which they run out. */
+  function sweep(): void {
+    for (const [key, lease] of leases) {
+      if (lease.until > now()) return;
+      end(key, lease.attempt);
+    }
+  }
+
+  function end(key: string, past: Past): void {
+    leases.delete(key);
+    events.set(key, past);
+  }
+
+  function admit(claim: Claim): Admission {
+    const { webhookId, token, key, leaseMs } = claim;
+    const seenWith = webhookIds.peek(webhookId);
+    if (seenWith !== undefined && seenWith !== token) return { status: 'replayed' };
+    webhookIds.set(webhookId, token, { ttl: Math.max(1, claim.replayUntil - now()) });
+    if (key === undefined) return { status: 'admitted', attempt: 1 };
+
+    sweep();
+    const live = leases.get(key);
+    // The same token once more: the claim's first answer was lost.
+    if (live)
+      return live.token === token
+        ? { status: 'admitted', attempt: live.attempt }
+        : { status: 'in-progress' };
+    const past = events.peek(key) ?? 0;
+    if (past === 'done') return { status: 'duplicate' };
+    leases.set(key, { token, attempt: past + 1, until: now() + leaseMs });
+    return { status: 'admitted', attempt: past + 1 };
+  }
+
+  function held(key: string, token: string): Lease | undefined {
+    sweep();
+    const lease = leases.get(key);
+    return lease?.token === token ? lease : undefined;
+  }
+
+  function settle(key: string, token: string, past: (lease: Lease) => Past): Promise<boolean> {
+    const lease = held(key, token);
+    if (lease) end(key, past(lease));
+    return Promise.resolve(lease !== undefined);
+  }
+
+  return {
+    admit: (claim) => Promise.resolve(admit(claim)),
+    complete: (key, token) => settle(key, token, () => 'done'),
+    release: (key, token) => settle(key, token, (lease) => lease.attempt),
+    extend(key, token, leaseMs) {
+      const lease = held(key, token);
+      if (lease) {
+        leases.delete(key); // and in again at the end, which keeps the order
+        leases.set(key, { ...lease, until: now() + leaseMs });
+      }
+      return Promise.resolve(lease !== undefined);
+    },
+  };
+}
+
+function warnOnce(): () => void {
+  let warned = false;
+  return () => {
+    if (warned) return;
+    warned = true;
+    console.warn(
+      'call-webhooks: the memory store is full and forgets ids before their time. Raise maxEntries, or use a Redis, Postgres or SQLite store.',
+    );
+  };
+}

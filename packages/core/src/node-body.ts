@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import { alreadyParsed, tooLarge, tooSlow, type BodyLimits } from './body.ts';
+
+const KEPT = Symbol.for('@call-webhooks/raw-body');
+
+/** What frameworks and hosts leave on a request. */
+type Request = IncomingMessage & { body?: unknown; rawBody?: unknown; [KEPT]?: Uint8Array };
+
+/**
+ * Keeps the raw bytes next to what a parser makes of them: `express.json({ verify: keepRawBody })`.
+ * Its parameters are those of body-parser's `verify` hook.
+ */
+export function keepRawBody(request: IncomingMessage, _response: unknown, body: Uint8Array): void {
+  (request as Request)[KEPT] = body;
+}
+
+/**
+ * The raw body of a Node request: bytes that were kept for us, or else the stream.
+ *
+ * Looked for in this order: what `keepRawBody` kept; a `request.body` of bytes (`express.raw`); a
+ * `request.rawBody` of bytes (Firebase, Google Cloud Functions); the stream, if nobody has read it.
+ * @throws WebhookError `body-too-large`, `body-timeout`, or `body-already-parsed` when only
+ *   something parsed is left: that is never turned back into text
+ */
+export async function readRawBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  fix = 'Mount the receiver before any body parser.',
+): Promise<Uint8Array> {
+  const { [KEPT]: kept, body, rawBody } = request as Request;
+  for (const bytes of [kept, body, rawBody]) if (bytes instanceof Uint8Array) return bytes;
+  if (request.readableDidRead || request.readableEncoding !== null) throw alreadyParsed(fix);
+  return readStream(request, limits);
+}
+
+async function readStream(
+  request: IncomingMessage,
+  { bodyLimit, bodyTimeout }: BodyLimits,
+): Promise<Uint8Array> {
+  const length = request.headers['content-length'];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(tooSlow(`bodyTimeout, ${String(bodyTimeout)} ms, is over`));
+    }, bodyTimeout);
+  });
+  const read = getRawBody(request, { limit: bodyLimit, length: length ?? null });
+  try {
+    return await Promise.race([read, late]);
+  } catch (error) {
+    request.unpipe();
+    request.pause();
+    read.catch(() => undefined);
+    if ((error as { type?: unknown }).type === 'entity.too.large') throw tooLarge(bodyLimit);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,152 @@
+import { answerFor, type Answer } from './answers.ts';
+import { authenticate } from './authenticate.ts';
+import { readBody, type BodyReader } from './body.ts';
+import { boundedStore } from './bounded-store.ts';
+import type { Delivery } from './delivery.ts';
+import { Gate } from './gate.ts';
+import type { ExtraEvents } from './handlers.ts';
+import type { HeadersLike } from './headers.ts';
+import { handlerJob, invalidJob, queueJob, type Job } from './job.ts';
+import type { Logger } from './logger.ts';
+import type { ReceiverOptions } from './options.ts';
+import { Reporter, type Facts, type Verdict } from './reporter.ts';
+import { checkRequest } from './request.ts';
+import { Routes } from './routes.ts';
+import { secretSource } from './secret-source.ts';
+import { settingsOf } from './settings.ts';
+import type { StandardSchema } from './standard-schema.ts';
+import { Watch } from './watch.ts';
+import { WebhookError } from './webhook-error.ts';
+import { failure, Work } from './work.ts';
+
+/** One HTTP request, as an adapter hands it over. */
+export interface ReceiverRequest {
+  /** POST when absent. */
+  method?: string | undefined;
+  headers: HeadersLike;
+  /** The raw bytes, or how to get them once it is their turn. */
+  body: Uint8Array | BodyReader;
+  /** The logger of this request; the receiver's by default. */
+  log?: Logger | undefined;
+  /** Keeps a serverless function alive for a handler that goes on after the answer. */
+  waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+}
+
+/** Takes requests, gives answers. Made by `createReceiver`, and within every adapter. */
+export interface Receiver {
+  /** Never rejects, and never answers anything that is not in the answer table. */
+  receive(request: ReceiverRequest): Promise<Answer>;
+  /**
+   * Stops admitting deliveries (503), waits for running handlers, and gives the leases of those back
+   * that are not done in time. Stores and queues that were passed in stay open: close them after it.
+   * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
+   */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/**
+ * The receiver: verifies deliveries, keeps replays and duplicates out, and runs the handlers.
+ * @throws WebhookError `invalid-options` and `invalid-secret`, with the fix in the message
+ */
+export function createReceiver<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+>(options: ReceiverOptions<Extra, Custom>): Receiver {
+  const settings = settingsOf(options as ReceiverOptions<never, never>);
+  const { logger, now, handlers, queue, ackWithin, storeTimeout } = settings;
+  const watch = new Watch();
+  const rules = { ...settings, secrets: secretSource(settings.secret, watch, logger) };
+  const routes = new Routes(handlers);
+  const gate = new Gate(settings.maxInFlight);
+  const reporter = new Reporter(settings.onOutcome);
+  const shop = {
+    settings,
+    watch,
+    store: boundedStore(settings.store, storeTimeout, watch),
+    jobFor,
+  };
+
+  async function receive(request: ReceiverRequest): Promise<Answer> {
+    const facts: Facts = { startedAt: performance.now() };
+    const log = request.log ?? logger;
+    const verdict = await process(request, facts, log).catch(failure);
+    return answerFor(reporter.report(facts, verdict, log));
+  }
+
+  async function process(request: ReceiverRequest, facts: Facts, log: Logger): Promise<Verdict> {
+    checkRequest(request);
+    const rawBody = await readBody(request.body, settings);
+    const receivedAt = now();
+    const { webhookId, timestamp, secretId } = await authenticate(
+      request.headers,
+      rawBody,
+      receivedAt,
+      rules,
+    );
+    Object.assign(facts, { webhookId, secretId });
+
+    gate.check();
+    const delivery = {
+      webhookId,
+      timestamp: Number(timestamp),
+      receivedAt,
+      secretId,
+      rawBody,
+      log,
+    };
+    const work = new Work(delivery, facts, shop);
+    gate.enter(work);
+    return answerInTime(work, facts, request, log);
+  }
+
+  async function jobFor(delivery: Delivery): Promise<Job> {
+    try {
+      const route = await routes.find(delivery.rawBody);
+      return queue ? queueJob(route, delivery, queue, storeTimeout, watch) : handlerJob(route);
+    } catch (error) {
+      if (
+        !handlers.deadLetter ||
+        !(error instanceof WebhookError) ||
+        error.code !== 'invalid-payload'
+      )
+        throw error;
+      return invalidJob(error, delivery, handlers.deadLetter);
+    }
+  }
+
+  /** The work's verdict, or `deadline`: the work then goes on, and its verdict is reported as late. */
+  function answerInTime(
+    work: Work,
+    facts: Facts,
+    request: ReceiverRequest,
+    log: Logger,
+  ): Promise<Verdict> {
+    return new Promise((resolve) => {
+      const deadline = {
+        at: facts.startedAt + ackWithin,
+        wake() {
+          const error = new WebhookError(
+            'deadline',
+            `The handler is not done after ackWithin, ${String(ackWithin)} ms. It goes on.`,
+          );
+          const late = work.done.then((verdict) => reporter.report(facts, verdict, log, true));
+          request.waitUntil?.(late);
+          work.abort(error);
+          resolve({ outcome: 'deadline', error });
+        },
+      };
+      watch.add(deadline);
+      void work.done.then((verdict) => {
+        watch.delete(deadline);
+        resolve(verdict);
+      });
+    });
+  }
+
+  return {
+    receive,
+    async close({ graceMs = 10_000 } = {}) {
+      await gate.close(graceMs);
+    },
+  };
+}

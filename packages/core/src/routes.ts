@@ -1,0 +1,122 @@
+import { eventKey } from './event-key.ts';
+import { eventSchemas } from './events.ts';
+import type { Handler, HandlerOptions } from './handlers.ts';
+import { parsePayload } from './payload.ts';
+import { scrubbedError } from './scrubbed-error.ts';
+import type { StandardSchema } from './standard-schema.ts';
+import { WebhookError } from './webhook-error.ts';
+
+/** Where a payload goes, and what it is known by. */
+export interface Route {
+  readonly eventName?: string;
+  readonly callId?: string;
+  readonly key?: string;
+  /** Checked against its schema, where there is one. */
+  readonly payload: unknown;
+  /** What a successful run is called. */
+  readonly outcome: 'handled' | 'ignored';
+  /** Absent: there is nobody to run. */
+  readonly handle?: Handler<unknown>;
+}
+
+const MAX_KEY_LENGTH = 2_000;
+
+/** Finds the handler of a raw body: by its event name, or as a custom payload. */
+export class Routes {
+  readonly #options: HandlerOptions;
+  readonly #handlers: Map<string, Handler<unknown>>;
+
+  constructor(options: HandlerOptions) {
+    this.#options = options;
+    this.#handlers = new Map(Object.entries(options.on ?? {}) as [string, Handler<unknown>][]);
+  }
+
+  /** @throws WebhookError `invalid-payload`: not JSON in UTF-8, or not the event's shape */
+  async find(rawBody: Uint8Array): Promise<Route> {
+    const parsed = parsePayload(rawBody);
+    const eventName = isRecord(parsed) ? parsed['eventName'] : undefined;
+    if (typeof eventName === 'string')
+      return this.#event(eventName, parsed as Record<string, unknown>);
+    if (this.#options.custom) return this.#custom(parsed, this.#options.custom);
+    return { payload: parsed, ...this.#unhandled() };
+  }
+
+  async #event(eventName: string, event: Record<string, unknown>): Promise<Route> {
+    const extra = this.#options.events?.[eventName];
+    let payload: unknown = event;
+    if (isKnown(eventName))
+      await validated(eventSchemas[eventName], event); // the handler gets it untouched
+    else if (extra) payload = await validated(extra, event);
+
+    const handle = this.#handlers.get(eventName);
+    const key = eventKey(event);
+    const { callId } = event;
+    return {
+      eventName,
+      payload,
+      ...(typeof callId === 'string' && { callId }),
+      ...(key !== undefined && { key: checkedKey(key) }),
+      ...(handle ? { outcome: 'handled', handle } : this.#unhandled()),
+    };
+  }
+
+  async #custom(parsed: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
+    const payload = await validated(custom.schema, parsed);
+    const key = keyOf(custom, payload);
+    return {
+      payload,
+      outcome: 'handled',
+      handle: custom.handle,
+      // A name space of its own: no payload can pass for a call event.
+      ...(key !== undefined && { key: `custom:${checkedKey(key)}` }),
+    };
+  }
+
+  #unhandled(): Pick<Route, 'outcome' | 'handle'> {
+    const handle = this.#options.onUnhandled;
+    return { outcome: 'ignored', ...(handle && { handle: handle as Handler<unknown> }) };
+  }
+}
+
+function keyOf(
+  { key }: NonNullable<HandlerOptions['custom']>,
+  payload: unknown,
+): string | undefined {
+  try {
+    return key?.(payload);
+  } catch (error) {
+    throw scrubbedError('handler-failed', 'custom.key failed: ', error, payload);
+  }
+}
+
+async function validated(schema: StandardSchema, value: unknown): Promise<unknown> {
+  const pending = schema['~standard'].validate(value);
+  const result = pending instanceof Promise ? await pending : pending;
+  if (!result.issues) return result.value;
+  // Paths only: a schema's own messages may quote the values.
+  const paths = result.issues
+    .slice(0, 5)
+    .map(
+      ({ path = [] }) =>
+        path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.') ||
+        'the whole body',
+    );
+  throw new WebhookError(
+    'invalid-payload',
+    `The payload does not fit its schema at: ${paths.join(', ')}.`,
+  );
+}
+
+function checkedKey(key: unknown): string {
+  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
+  throw new WebhookError(
+    'invalid-payload',
+    `The idempotency key is not a text of 1 to ${String(MAX_KEY_LENGTH)} characters.`,
+  );
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isKnown = (name: string): name is keyof typeof eventSchemas =>
+  Object.hasOwn(eventSchemas, name);

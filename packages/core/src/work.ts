@@ -1,0 +1,151 @@
+import type { OutcomeCode } from './answers.ts';
+import { DeliveryContext } from './context.ts';
+import type { Delivery } from './delivery.ts';
+import type { Admitted } from './gate.ts';
+import { parked, type Job } from './job.ts';
+import { Lease, type LeaseStore } from './lease.ts';
+import type { Settings } from './options.ts';
+import type { Facts, Verdict } from './reporter.ts';
+import { describeError } from './scrub.ts';
+import { scrubbedError } from './scrubbed-error.ts';
+import type { Store } from './store.ts';
+import { replayUntil } from './timestamp.ts';
+import { newToken } from './token.ts';
+import type { Watch } from './watch.ts';
+import { WebhookError } from './webhook-error.ts';
+
+/** What work needs of its receiver. */
+export interface Workshop {
+  readonly settings: Settings;
+  readonly store: LeaseStore & Pick<Store, 'admit'>;
+  readonly watch: Watch;
+  jobFor(delivery: Delivery): Promise<Job>;
+}
+
+/** One authentic delivery, from its admission to its commit. It goes on when its answer was due. */
+export class Work implements Admitted {
+  /** Settles when all is over; never rejects. */
+  readonly done: Promise<Verdict>;
+  readonly #delivery: Delivery;
+  readonly #facts: Facts;
+  readonly #shop: Workshop;
+  #context: DeliveryContext | undefined;
+  #abortReason: WebhookError | undefined;
+  #lease: Lease | undefined;
+
+  constructor(delivery: Delivery, facts: Facts, shop: Workshop) {
+    this.#delivery = delivery;
+    this.#facts = facts;
+    this.#shop = shop;
+    this.done = this.#run().then(
+      (outcome) => ({ outcome }),
+      (error: unknown) => failure(error),
+    );
+  }
+
+  /** Tells the handler that nobody waits for it any more. */
+  abort(reason: WebhookError): void {
+    this.#abortReason ??= reason; // the handler may not have begun
+    this.#context?.abort(reason);
+  }
+
+  async abandon(): Promise<void> {
+    this.abort(
+      new WebhookError('shutting-down', 'The receiver is closing, and gave the lease back.'),
+    );
+    await this.#lease?.release().catch(() => false);
+  }
+
+  async #run(): Promise<OutcomeCode> {
+    const job = await this.#shop.jobFor(this.#delivery);
+    const { route, key } = job;
+    const { eventName, callId } = route;
+    if (eventName !== undefined) this.#facts.eventName = eventName;
+    if (callId !== undefined) this.#facts.callId = callId;
+    if (route.key !== undefined) this.#facts.key = route.key;
+
+    const token = newToken();
+    const { settings, store, watch } = this.#shop;
+    const admission = await store.admit({
+      webhookId: this.#delivery.webhookId,
+      replayUntil: replayUntil(this.#delivery.timestamp, settings.now(), settings.toleranceSeconds),
+      leaseMs: settings.leaseFor,
+      token,
+      ...(key !== undefined && { key }),
+    });
+    if (admission.status !== 'admitted') return admission.status;
+
+    const { attempt } = admission;
+    this.#facts.attempt = attempt;
+    const context = new DeliveryContext(
+      this.#delivery,
+      route.payload,
+      route.key,
+      attempt,
+      settings.fieldNames,
+    );
+    this.#context = context;
+    if (this.#abortReason) context.abort(this.#abortReason);
+    this.#lease = new Lease(store, watch, { key, token, leaseMs: settings.leaseFor }, () => {
+      context.abort(leaseLost());
+    });
+    return this.#attempt(job, context, this.#lease);
+  }
+
+  async #attempt(job: Job, context: DeliveryContext, lease: Lease): Promise<OutcomeCode> {
+    const { maxAttempts } = this.#shop.settings;
+    let outcome: OutcomeCode;
+    try {
+      // More attempts than failures that we saw: the process died in them. Don't die once more.
+      if (job.mayPark && this.#sink && context.attempt > maxAttempts)
+        throw new Error(`none of ${String(maxAttempts)} attempts came to an end`);
+      outcome = await job.run(context);
+    } catch (error) {
+      if (!(await this.#park(job, context, error))) {
+        await lease.release().catch(() => false); // it runs out by itself
+        throw job.failure(error);
+      }
+      outcome = 'dead-lettered';
+    }
+    if (await lease.complete()) return outcome;
+    throw leaseLost();
+  }
+
+  /** Hands a delivery that failed too often to the sink. `false`: it is to be retried. */
+  async #park(job: Job, context: DeliveryContext, error: unknown): Promise<boolean> {
+    if (!job.mayPark || !this.#sink || context.attempt < this.#shop.settings.maxAttempts)
+      return false;
+    try {
+      await this.#sink(parked('handler-failed', this.#delivery, context.attempt, error, job.route));
+      return true;
+    } catch (sinkError) {
+      this.#delivery.log.error(
+        `call-webhooks: the deadLetter sink failed: ${describeError(sinkError, job.route.payload)}`,
+      );
+      return false;
+    }
+  }
+
+  get #sink() {
+    return this.#shop.settings.handlers.deadLetter;
+  }
+}
+
+const leaseLost = () =>
+  new WebhookError(
+    'in-progress',
+    'The lease ran out while the handler ran: another delivery of the event may be running.',
+  );
+
+/** An error as a verdict; one that is not ours is a fault in a hook of the user, or in this package. */
+export function failure(error: unknown): Verdict {
+  const known =
+    error instanceof WebhookError &&
+    error.code !== 'invalid-secret' &&
+    error.code !== 'invalid-options';
+  if (known) return { outcome: error.code, error };
+  return {
+    outcome: 'handler-failed',
+    error: scrubbedError('handler-failed', 'Unexpected: ', error),
+  };
+}
