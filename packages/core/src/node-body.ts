@@ -58,3 +58,20 @@ async function readStream(
     clearTimeout(timer);
   }
 }
+
+/** How long a client may go on sending a body that nobody wants any more; milliseconds. */
+const LINGER_MS = 2_000;
+
+/**
+ * Lets a client that was answered early finish sending, for a while. To close at once would reset
+ * the connection, and the client might never see the answer.
+ */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), LINGER_MS);
+  timer.unref();
+  request.once('close', () => {
+    clearTimeout(timer);
+  });
+}

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Answer } from './answers.ts';
 import type { ExtraEvents } from './handlers.ts';
-import { readRawBody } from './node-body.ts';
+import type { Logger } from './logger.ts';
+import { discardRest, readRawBody } from './node-body.ts';
 import type { ReceiverOptions } from './options.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
 import type { StandardSchema } from './standard-schema.ts';
 
-export { keepRawBody, readRawBody } from './node-body.ts';
+export { discardRest, keepRawBody, readRawBody } from './node-body.ts';
 
 /** A handler for `node:http`, with the receiver that it stands on. */
 export interface NodeHandler {
@@ -36,30 +37,24 @@ export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
       method,
       headers,
       body: (limits) => readRawBody(request, limits, fix),
+      log: requestLogger(request),
     });
     writeAnswer(request, response, answer);
   };
   return Object.assign(handle, { receiver });
 }
 
-/** How long a client may go on sending a body that we no longer want; milliseconds. */
-const LINGER_MS = 2_000;
+/** What pino-http and the like put on a request. */
+function requestLogger(request: IncomingMessage & { log?: Partial<Logger> }): Logger | undefined {
+  const { log } = request;
+  return typeof log?.warn === 'function' && typeof log.error === 'function'
+    ? (log as Logger)
+    : undefined;
+}
 
-/** Writes an answer. A client that is still sending gets the time to see it. */
-export function writeAnswer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: Answer,
-): void {
+function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body);
-  if (request.complete) return;
-  // To close at once would reset the connection, and the client might never read the answer.
-  request.resume();
-  const timer = setTimeout(() => request.destroy(), LINGER_MS);
-  timer.unref();
-  request.once('close', () => {
-    clearTimeout(timer);
-  });
+  discardRest(request);
 }
