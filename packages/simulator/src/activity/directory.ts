@@ -1,0 +1,99 @@
+import { SimulatorError } from '../simulator-error.ts';
+
+/** A user of the service. */
+export interface User {
+  readonly _id: string;
+  readonly name: string;
+  readonly email: string;
+  /** Admins of the workspace are mailed when a workspace's rule is paused. */
+  readonly admin?: boolean;
+  readonly teamIds: readonly string[];
+}
+
+export interface Team {
+  readonly _id: string;
+  readonly name: string;
+}
+
+export interface Template {
+  readonly _id: string;
+  readonly name: string;
+  readonly title: string;
+}
+
+export interface Sequence {
+  readonly _id: string;
+  readonly name: string;
+}
+
+/** Who works in the simulated workspace, and what they send messages with. */
+export interface Workspace {
+  readonly _id: string;
+  /** The first one is the owner of the API token, and `from:myself`. */
+  readonly users: readonly User[];
+  readonly teams: readonly Team[];
+  readonly templates: readonly Template[];
+  readonly sequences: readonly Sequence[];
+}
+
+const id = (kind: number, number: number) =>
+  `5f${String(kind).padStart(2, '0')}${String(number).padStart(20, '0')}`;
+
+/** A small workspace of invented people. */
+export const DEFAULT_WORKSPACE: Workspace = {
+  _id: id(1, 1),
+  users: [
+    { _id: id(2, 1), name: 'Ada Park', email: 'ada@workspace.example', teamIds: [id(3, 1)] },
+    {
+      _id: id(2, 2),
+      name: 'Ben Ito',
+      email: 'ben@workspace.example',
+      admin: true,
+      teamIds: [id(3, 1), id(3, 2)],
+    },
+    {
+      _id: id(2, 3),
+      name: 'Cleo Moss',
+      email: 'cleo@workspace.example',
+      admin: true,
+      teamIds: [id(3, 2)],
+    },
+  ],
+  teams: [
+    { _id: id(3, 1), name: 'Inside Sales' },
+    { _id: id(3, 2), name: 'Renewals' },
+  ],
+  templates: [
+    { _id: id(4, 1), name: 'intro', title: 'First hello' },
+    { _id: id(4, 2), name: 'intro-follow-up', title: 'Second hello' },
+    { _id: id(4, 3), name: 'pricing', title: 'Price list' },
+  ],
+  sequences: [
+    { _id: id(5, 1), name: 'Spring outreach' },
+    { _id: id(5, 2), name: 'Spring renewals' },
+  ],
+};
+
+/** Looks people up. */
+export class Directory {
+  readonly workspace: Workspace;
+
+  /** @throws SimulatorError `invalid-input` for a workspace without users */
+  constructor(workspace: Workspace) {
+    if (workspace.users.length === 0)
+      throw new SimulatorError('invalid-input', 'A workspace has at least one user.');
+    this.workspace = workspace;
+  }
+
+  /** A user by `_id`; the first one by default. @throws SimulatorError `not-found` */
+  user(userId?: string): User {
+    const { users } = this.workspace;
+    const user = userId === undefined ? users[0] : users.find(({ _id }) => _id === userId);
+    if (!user) throw new SimulatorError('not-found', 'The workspace has no user with this id.');
+    return user;
+  }
+
+  admins(): readonly User[] {
+    return this.workspace.users.filter((user) => user.admin);
+  }
+}

@@ -1,0 +1,36 @@
+export { startSimulator } from './start-simulator.ts';
+export type { Deliveries, Simulator } from './simulator.ts';
+export type { SimulatorOptions } from './options.ts';
+export { SimulatorError, type SimulatorErrorCode } from './simulator-error.ts';
+export type { Clock, ClockMode } from './clock/clock.ts';
+export type { Duration } from './clock/duration.ts';
+export type {
+  Action,
+  ActionInput,
+  EventName,
+  PauseReason,
+  Rule,
+  RuleInput,
+  RuleTrigger,
+} from './rules/rule.ts';
+export type { Rules } from './rules/rules.ts';
+export type { ActionSecret, Secrets } from './rules/secrets.ts';
+export type { Call, CallInput, CallRecording, PlacedCallInput } from './calls/call.ts';
+export type { Calls } from './calls/calls.ts';
+export type { Answer } from './deliveries/answer.ts';
+export type { Attempt, Delivery, DeliveryState } from './deliveries/delivery.ts';
+export type { DeliveryFilter } from './deliveries/delivery-log.ts';
+export type { FailureReason, Verdict } from './deliveries/verdict.ts';
+export type { TlsOptions } from './deliveries/sender.ts';
+export type { Chaos } from './chaos/chaos.ts';
+export { CHAOS_MODES, type ChaosMode, type ChaosSettings } from './chaos/modes.ts';
+export type { Mail, Outbox } from './outbox/outbox.ts';
+export {
+  DEFAULT_WORKSPACE,
+  type Directory,
+  type Sequence,
+  type Team,
+  type Template,
+  type User,
+  type Workspace,
+} from './activity/directory.ts';

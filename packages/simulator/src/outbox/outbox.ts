@@ -1,0 +1,64 @@
+import type { Directory } from '../activity/directory.ts';
+import type { Journal } from '../journal.ts';
+import type { PauseReason, Rule } from '../rules/rule.ts';
+import type { Draws } from '../seed/draws.ts';
+
+/** A mail that the service would have sent. */
+export interface Mail {
+  readonly _id: string;
+  /** Milliseconds of the simulator's clock. */
+  readonly sentAt: number;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly ruleId: string;
+}
+
+const WHY: Readonly<Record<PauseReason, string>> = {
+  'answered-404': 'its URL answered 404, so it is taken to be gone. It was not tried again.',
+  'last-attempt-failed': 'the last attempt to deliver an event failed.',
+  'by-hand': 'somebody paused it.',
+};
+
+/**
+ * The mails about paused rules. The spec says that the owner of a rule is mailed, and the admins of
+ * the workspace for a workspace's rule; it does not show what the mail says.
+ */
+export class Outbox {
+  readonly #directory: Directory;
+  readonly #draws: Draws;
+  readonly #journal: Journal;
+  #mails: Mail[] = [];
+
+  constructor(directory: Directory, draws: Draws, journal: Journal) {
+    this.#directory = directory;
+    this.#draws = draws;
+    this.#journal = journal;
+  }
+
+  /** All mails, the oldest first. */
+  list(): Mail[] {
+    return [...this.#mails];
+  }
+
+  /** @internal */
+  tellOfPause(rule: Rule, because: PauseReason, sentAt: number): void {
+    const people =
+      rule.scope === 'workspace' ? this.#directory.admins() : [this.#directory.user(rule.ownerId)];
+    const mail = {
+      _id: this.#draws.id('mail', this.#mails.length),
+      sentAt,
+      to: people.map((person) => person.email),
+      subject: `Your rule "${rule.name}" is paused`,
+      text: `The rule "${rule.name}" (${rule.trigger}) is paused: ${WHY[because]}`,
+      ruleId: rule._id,
+    };
+    this.#mails.push(mail);
+    this.#journal.record('mail', mail._id);
+  }
+
+  /** @internal */
+  restore(mails: readonly Mail[]): void {
+    this.#mails = [...mails];
+  }
+}

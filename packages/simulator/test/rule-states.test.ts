@@ -1,0 +1,233 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Delivery, Simulator, SimulatorOptions } from '@call-webhooks/simulator';
+import { plainReceiver, type Respond } from './support/receiver.ts';
+import { tidy } from './support/tidy.ts';
+
+const open = tidy();
+
+async function oneDelivery(respond: Respond | number, options: SimulatorOptions = {}) {
+  const simulator = await open.simulator(options);
+  const receiver = await open.receiver(respond);
+  const rule = simulator.rules.create({
+    trigger: 'call:started',
+    actions: [{ url: receiver.url }],
+  });
+  simulator.calls.start();
+  return { simulator, receiver, ruleId: rule._id, ...views(simulator, rule._id) };
+}
+
+const views = (simulator: Simulator, ruleId: string) => ({
+  delivery: () => simulator.deliveries.list()[0]!,
+  rule: () => simulator.rules.get(ruleId),
+});
+
+const answers = (delivery: Delivery) =>
+  delivery.attempts.map(({ answer }) => (answer?.kind === 'status' ? answer.status : answer?.kind));
+
+describe('a receiver answers within 30 seconds', () => {
+  test('any 2xx acknowledges, and the body is ignored', async () => {
+    const { simulator, delivery, rule } = await oneDelivery((_received, response) => {
+      response.writeHead(299).end('{"outcome":"failed"}');
+    });
+    await simulator.clock.runUntilIdle();
+    expect(delivery()).toMatchObject({ state: 'acknowledged' });
+    expect(delivery().attempts).toHaveLength(1);
+    expect(rule().state).toBe('active');
+    expect(simulator.outbox.list()).toEqual([]);
+  });
+
+  test('a 2xx after 29 s acknowledges', async () => {
+    const { simulator, receiver, delivery } = await oneDelivery(200, { patience: 100 });
+    receiver.respond = async (_received, response) => {
+      await simulator.clock.sleep('29s');
+      response.writeHead(200).end();
+    };
+    await simulator.clock.advance('29s');
+    expect(delivery().state).toBe('acknowledged');
+    expect(delivery().attempts[0]!.endedAt! - delivery().attempts[0]!.startedAt).toBe(29_000);
+  });
+
+  test('a 2xx after 31 s is too late: it is retried', async () => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(200, { patience: 100 });
+    receiver.respond = async (_received, response, count) => {
+      if (count === 1) await simulator.clock.sleep('31s');
+      response.writeHead(200).end();
+    };
+    await simulator.clock.advance('31s');
+    expect(delivery()).toMatchObject({ state: 'waiting' });
+    expect(answers(delivery())).toEqual(['timeout']);
+    await simulator.clock.runUntilIdle();
+    expect(delivery().state).toBe('acknowledged');
+    expect(answers(delivery())).toEqual(['timeout', 200]);
+    expect(rule().state).toBe('active');
+  });
+
+  test('a status line in time counts, even if the body never ends', async () => {
+    const { simulator, delivery } = await oneDelivery((_received, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.write('and then');
+    });
+    await simulator.deliveries.landed();
+    expect(delivery().state).toBe('acknowledged');
+    expect(delivery().attempts[0]!.answer).toMatchObject({ body: 'and then', truncated: true });
+  });
+});
+
+describe('a receiver answers 404', () => {
+  test('the rule is paused at once, without a retry, and its owner is mailed', async () => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(404);
+    await simulator.clock.runUntilIdle();
+    expect(receiver.received).toHaveLength(1);
+    expect(delivery().state).toBe('failed');
+    expect(rule()).toMatchObject({ state: 'paused', pausedBecause: 'answered-404' });
+    expect(simulator.outbox.list()).toMatchObject([{ to: ['ada@workspace.example'] }]);
+  });
+
+  test("a workspace's rule mails the admins", async () => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver(404);
+    simulator.rules.create({ trigger: 'call:started', scope: 'workspace', actions: [{ url }] });
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.outbox.list()).toMatchObject([
+      { to: ['ben@workspace.example', 'cleo@workspace.example'] },
+    ]);
+  });
+
+  test('two deliveries that are answered 404 make one pause and one mail', async () => {
+    const { simulator, ruleId } = await oneDelivery(404);
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ failed: 2 });
+    expect(simulator.outbox.list().map((mail) => mail.ruleId)).toEqual([ruleId]);
+  });
+
+  test('what waits to be retried is dropped', async () => {
+    const { simulator, receiver, ruleId } = await oneDelivery(500);
+    await simulator.deliveries.landed();
+    receiver.respond = (_received, response) => void response.writeHead(404).end();
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.list({ ruleId }).map(({ state }) => state)).toEqual([
+      'dropped',
+      'failed',
+    ]);
+    expect(receiver.received).toHaveLength(2);
+  });
+});
+
+describe('anything else is retried about every 5 minutes', () => {
+  test.each([500, 503, 401, 410, 302])('%i', async (code) => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(
+      (_received, response, count) => {
+        response.writeHead(count < 3 ? code : 204, { location: '/elsewhere' }).end();
+      },
+    );
+    await simulator.clock.runUntilIdle();
+    expect(answers(delivery())).toEqual([code, code, 204]);
+    expect(delivery().state).toBe('acknowledged');
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
+    const times = delivery().attempts.map(({ startedAt }) => startedAt);
+    for (const [index, time] of times.slice(1).entries())
+      expect(Math.abs(time - times[index]! - 300_000)).toBeLessThanOrEqual(30_000);
+    expect(
+      new Set(delivery().attempts.map((a) => a.request.headers['X-Service-Webhook-Id'])).size,
+    ).toBe(3);
+    expect(rule().state).toBe('active');
+  });
+
+  test('a refused connection', async () => {
+    const simulator = await open.simulator({ maxAttempts: 2 });
+    const gone = await plainReceiver();
+    await gone.close();
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url: gone.url }] });
+    simulator.calls.start();
+    await simulator.deliveries.landed();
+    const [delivery] = simulator.deliveries.list();
+    expect(delivery).toMatchObject({
+      state: 'waiting',
+      attempts: [{ answer: { kind: 'connection-error', code: 'ECONNREFUSED' } }],
+    });
+  });
+
+  test('a connection that is reset', async () => {
+    const { simulator, delivery } = await oneDelivery((_received, response, count) => {
+      if (count === 1) response.destroy();
+      else response.end();
+    });
+    await simulator.clock.runUntilIdle();
+    expect(answers(delivery())).toEqual(['connection-error', 200]);
+  });
+
+  test('a receiver that hangs', async () => {
+    const { simulator, delivery } = await oneDelivery(() => undefined, { patience: 50 });
+    await simulator.clock.advance('29.9s');
+    expect(delivery().state).toBe('in-flight');
+    await simulator.clock.advance('100ms');
+    expect(delivery()).toMatchObject({
+      state: 'waiting',
+      attempts: [{ answer: { kind: 'timeout' } }],
+    });
+  });
+});
+
+describe('the last attempt fails', () => {
+  test('the rule is paused, and its owner mailed', async () => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(500, { maxAttempts: 4 });
+    await simulator.clock.runUntilIdle();
+    expect(receiver.received).toHaveLength(4);
+    expect(delivery().state).toBe('failed');
+    expect(rule()).toMatchObject({ state: 'paused', pausedBecause: 'last-attempt-failed' });
+    expect(simulator.outbox.list()).toHaveLength(1);
+  });
+
+  test('no time-out, no refusal is spared', async () => {
+    const { simulator, rule } = await oneDelivery(() => undefined, {
+      maxAttempts: 2,
+      patience: 30,
+    });
+    await simulator.clock.runUntilIdle();
+    expect(rule().pausedBecause).toBe('last-attempt-failed');
+  });
+});
+
+describe('a paused rule', () => {
+  test('drops its events, and sends again when resumed', async () => {
+    const { simulator, receiver, ruleId } = await oneDelivery(200);
+    await simulator.deliveries.landed();
+    simulator.rules.pause(ruleId);
+    simulator.calls.start();
+    simulator.rules.resume(ruleId);
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2, dropped: 1 });
+    expect(receiver.received).toHaveLength(2);
+    expect(simulator.outbox.list()).toEqual([]);
+  });
+
+  test('holds its events until it is resumed, where that is wanted', async () => {
+    const { simulator, receiver, ruleId } = await oneDelivery(200, { whilePaused: 'hold' });
+    simulator.rules.pause(ruleId);
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1, held: 1 });
+    simulator.rules.resume(ruleId);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2 });
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test('lets a single delivery be sent by hand', async () => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(404);
+    await simulator.clock.runUntilIdle();
+    receiver.respond = (_received, response) => void response.end();
+    const again = simulator.deliveries.resend(delivery()._id);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.get(again._id)).toMatchObject({
+      state: 'acknowledged',
+      copyOf: delivery()._id,
+    });
+    expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
+    expect(rule().state).toBe('paused');
+  });
+});
