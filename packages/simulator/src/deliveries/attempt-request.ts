@@ -12,7 +12,7 @@ interface Parts {
   readonly headerPrefix: HeaderPrefix;
   readonly extraHeaders: Readonly<Record<string, string>>;
   /** When an attempt is signed; milliseconds since the epoch. */
-  signingTime(): number;
+  readonly signingTime: () => number;
 }
 
 /** What goes over the wire, and what was done to it. */

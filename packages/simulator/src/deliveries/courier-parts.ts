@@ -38,5 +38,5 @@ export interface CourierParts {
   readonly headerPrefix: HeaderPrefix;
   readonly extraHeaders: Readonly<Record<string, string>>;
   /** When an attempt is signed; milliseconds since the epoch. */
-  signingTime(): number;
+  readonly signingTime: () => number;
 }

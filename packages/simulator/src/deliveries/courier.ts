@@ -1,5 +1,6 @@
 import type { Timer } from '../clock/timers.ts';
 import type { Rule } from '../rules/rule.ts';
+import { without } from '../without.ts';
 import type { CourierParts } from './courier-parts.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 import { fly } from './flight.ts';
@@ -52,9 +53,12 @@ export class Courier {
   }
 
   /** What becomes of a delivery whose rule is paused. */
-  leave({ nextAttemptAt: _never, ...delivery }: Delivery): void {
+  leave(delivery: Delivery): void {
     const held = this.#parts.policy.whilePaused === 'hold' && delivery.copiedBy !== 'resend';
-    this.#parts.log.put({ ...delivery, state: held ? 'held' : 'dropped' });
+    this.#parts.log.put({
+      ...without(delivery, 'nextAttemptAt'),
+      state: held ? 'held' : 'dropped',
+    });
   }
 
   /** Ends all attempts and forgets everything that waits. Nothing of them is recorded any more. */
@@ -86,9 +90,9 @@ export class Courier {
     return copiedBy === 'resend' || this.#parts.rules.get(ruleId).state === 'active';
   }
 
-  #fly({ nextAttemptAt: _now, ...delivery }: Delivery, renew: () => void): Promise<void> {
+  #fly(delivery: Delivery, renew: () => void): Promise<void> {
     const { log } = this.#parts;
-    const started = log.put({ ...delivery, state: 'in-flight' });
+    const started = log.put({ ...without(delivery, 'nextAttemptAt'), state: 'in-flight' });
     return fly(started, this.#parts, {
       stop: this.#stop.signal,
       renew,

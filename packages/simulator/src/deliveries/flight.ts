@@ -9,10 +9,10 @@ import { judge, type Verdict } from './verdict.ts';
 export interface FlightControl {
   readonly stop: AbortSignal;
   /** Makes the clock wait for what happens now. */
-  renew(): void;
+  readonly renew: () => void;
   /** Called with every new state of an attempt. */
-  onAttempt(attempt: Attempt): void;
-  onVerdict(verdict: Verdict, attempt: number): void;
+  readonly onAttempt: (attempt: Attempt) => void;
+  readonly onVerdict: (verdict: Verdict, attempt: number) => void;
 }
 
 /**
@@ -37,9 +37,11 @@ export async function fly(
   const send = (what: Attempt, slowBodyMs: number) =>
     sendAttempt(what, slowBodyMs, { clock, send: parts.send, acknowledgeWithin, stop, renew });
 
+  const over = () => stop.aborted;
+
   onAttempt(attempt);
   const answered = await send(attempt, plan.modes.has('slowBody') ? policy.slowBodyMs : 0);
-  if (stop.aborted) return;
+  if (over()) return;
   const seen = plan.modes.has('dropAnswer') ? withAnswerDropped(answered) : answered;
   const verdict = judge(seen.answer, number, maxAttempts);
   onAttempt({ ...seen, verdict });
@@ -47,7 +49,7 @@ export async function fly(
 
   if (!plan.modes.has('replay')) return;
   const replay = await send({ ...attempt, kind: 'replay', chaos: ['replay'] }, 0);
-  if (!stop.aborted) onAttempt(replay);
+  if (!over()) onAttempt(replay);
 }
 
 /** The receiver has done its work, and the service never hears of it. */

@@ -11,7 +11,7 @@ interface Parts {
   /** Ends the attempt, whatever the clock says. */
   readonly stop: AbortSignal;
   /** Makes the clock wait for what happens now. */
-  renew(): void;
+  readonly renew: () => void;
 }
 
 /** An attempt with its answer. */

@@ -2,6 +2,7 @@ import type { Directory } from '../activity/directory.ts';
 import type { Journal } from '../journal.ts';
 import type { Draws } from '../seed/draws.ts';
 import { SimulatorError } from '../simulator-error.ts';
+import { without } from '../without.ts';
 import { checkSecret } from './check-secret.ts';
 import type { Action, ActionInput, EventName, PauseReason, Rule, RuleInput } from './rule.ts';
 import type { Secrets } from './secrets.ts';
@@ -114,7 +115,7 @@ export class Rules {
 
   /** Resumes a paused rule. How the service does it is not shown. @throws SimulatorError `not-found` */
   resume(ruleId: string): Rule {
-    const { pausedBecause: _reason, pausedAt: _time, ...rule } = this.get(ruleId);
+    const rule = without(this.get(ruleId), 'pausedBecause', 'pausedAt');
     if (rule.state === 'active') return rule;
     const resumed = this.#put({ ...rule, state: 'active' });
     this.#hooks.onResumed(resumed);

@@ -1,0 +1,187 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from '@jest/globals';
+import type { ChaosMode, SimulatorOptions } from '@call-webhooks/simulator';
+import { Webhook } from 'standardwebhooks';
+import { plainReceiver, type Received, type Respond } from '../support/receiver.ts';
+import { tidy } from '../support/tidy.ts';
+
+const open = tidy();
+
+async function chaotic(
+  mode: ChaosMode,
+  respond: Respond | number = 200,
+  options: SimulatorOptions = {},
+) {
+  const simulator = await open.simulator({ maxAttempts: 2, ...options });
+  const receiver = await open.receiver(respond);
+  const rule = simulator.rules.create({
+    trigger: 'call:started',
+    actions: [{ url: receiver.url }],
+  });
+  simulator.chaos.set({ [mode]: 1 });
+  const [action] = rule.actions;
+  return { simulator, receiver, rule, actionId: action!._id };
+}
+
+/** Why the independent verifier refuses what was received; `undefined` when it does not. */
+function refusal({ headers, body }: Received, secret: string): string | undefined {
+  try {
+    new Webhook(secret).verify(body, {
+      'webhook-id': String(headers['x-service-webhook-id']),
+      'webhook-timestamp': String(headers['x-service-timestamp']),
+      'webhook-signature': String(headers['x-service-signature']),
+    });
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+describe('what is done to deliveries', () => {
+  test('duplicate: the same event comes again, a little later, with an id of its own', async () => {
+    const { simulator, receiver } = await chaotic('duplicate');
+    simulator.calls.start();
+    await simulator.deliveries.landed();
+    expect(receiver.received).toHaveLength(1);
+    await simulator.clock.runUntilIdle();
+    const [first, second] = receiver.received as [Received, Received];
+    expect(second.body).toBe(first.body);
+    expect(second.headers['x-service-webhook-id']).not.toBe(first.headers['x-service-webhook-id']);
+    const [original, copy] = simulator.deliveries.list();
+    expect(copy).toMatchObject({ copyOf: original!._id, copiedBy: 'duplicate' });
+  });
+
+  test('concurrentDuplicates: copies are under way at the same time', async () => {
+    const inside: ServerResponse[] = [];
+    // Nobody is answered before two are there.
+    const { simulator, receiver } = await chaotic(
+      'concurrentDuplicates',
+      (_one, response, count) => {
+        inside.push(response);
+        if (count >= 2) for (const held of inside.splice(0)) held.end();
+      },
+    );
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(receiver.received.length).toBeGreaterThan(1);
+    expect(simulator.deliveries.list().every(({ attempts }) => attempts.length === 1)).toBe(true);
+    expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test('reorder: later events overtake earlier ones', async () => {
+    const { simulator, receiver } = await chaotic('reorder');
+    const placed = Array.from({ length: 8 }, () => simulator.calls.start()._id);
+    await simulator.clock.runUntilIdle();
+    const arrived = receiver.received.map(
+      ({ body }) => (JSON.parse(body) as { callId: string }).callId,
+    );
+    expect(arrived).not.toEqual(placed);
+    expect([...arrived].sort()).toEqual([...placed].sort());
+  });
+});
+
+describe('what is done to attempts', () => {
+  test('dropAnswer: the receiver has done its work, and the service never hears of it', async () => {
+    const { simulator, receiver } = await chaotic('dropAnswer');
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(receiver.received).toHaveLength(2);
+    expect(simulator.deliveries.list()[0]).toMatchObject({
+      state: 'acknowledged',
+      attempts: [
+        {
+          chaos: ['dropAnswer'],
+          answer: { kind: 'connection-error', code: 'ECONNRESET' },
+          droppedAnswer: { status: 200 },
+        },
+        { chaos: [], answer: { status: 200 } },
+      ],
+    });
+  });
+
+  test('slowBody: the body comes in pieces', async () => {
+    const simulator = await open.simulator({ slowBodyMs: 40, chaos: { slowBody: 1 } });
+    const pieces: number[] = [];
+    const receiver = open.add(await plainReceiver());
+    receiver.server.prependListener('request', (request: NodeJS.ReadableStream) => {
+      request.on('data', (chunk: Buffer) => pieces.push(chunk.length));
+    });
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(pieces.length).toBeGreaterThan(2);
+    expect(simulator.deliveries.list()[0]!.state).toBe('acknowledged');
+    expect(simulator.deliveries.list()[0]!.attempts[0]!.tookMs).toBeGreaterThanOrEqual(30);
+  });
+
+  test.each(['wrongSecret', 'tamperedBody'] as const)(
+    '%s: the signature does not match',
+    async (mode) => {
+      const { simulator, receiver, actionId } = await chaotic(mode, (_one, response, count) => {
+        response.writeHead(count === 1 ? 401 : 200).end();
+      });
+      simulator.calls.start();
+      await simulator.clock.runUntilIdle();
+      const secret = simulator.secrets.get(actionId)!.current;
+      const [struck, clean] = receiver.received as [Received, Received];
+      expect(refusal(struck, secret)).toBe('No matching signature found');
+      expect(refusal(clean, secret)).toBeUndefined();
+      expect(struck.body === clean.body).toBe(mode === 'wrongSecret');
+      expect(() => void JSON.parse(struck.body)).not.toThrow();
+    },
+  );
+
+  test('oldSecret: strikes once there is one', async () => {
+    const { simulator, receiver, actionId } = await chaotic('oldSecret');
+    const old = simulator.secrets.get(actionId)!.current;
+    simulator.calls.start();
+    await simulator.deliveries.landed();
+    expect(simulator.deliveries.list()[0]!.attempts[0]!.chaos).toEqual([]);
+    simulator.secrets.rotate(actionId);
+    simulator.calls.start();
+    await simulator.deliveries.landed();
+    expect(simulator.deliveries.list()[1]!.attempts[0]!.chaos).toEqual(['oldSecret']);
+    expect(refusal(receiver.received[1]!, old)).toBeUndefined();
+  });
+
+  test('clockSkew: the timestamp is out of tolerance, and signed', async () => {
+    const { simulator, receiver, actionId } = await chaotic('clockSkew');
+    simulator.calls.start();
+    await simulator.deliveries.landed();
+    expect(refusal(receiver.received[0]!, simulator.secrets.get(actionId)!.current)).toMatch(
+      /timestamp too (old|new)/,
+    );
+  });
+
+  test('replay: a captured request comes again, byte for byte, and its answer changes nothing', async () => {
+    const { simulator, receiver, rule } = await chaotic('replay', (_one, response, count) => {
+      response.writeHead(count === 1 ? 200 : 404).end();
+    });
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    const [first, second] = receiver.received as [Received, Received];
+    expect(second).toEqual(first);
+    expect(simulator.deliveries.list()[0]).toMatchObject({
+      state: 'acknowledged',
+      attempts: [{ kind: 'scheduled' }, { kind: 'replay', answer: { status: 404 } }],
+    });
+    expect(simulator.rules.get(rule._id).state).toBe('active');
+  });
+});
+
+test('the last attempt is left in peace', async () => {
+  const { simulator, receiver } = await chaotic('wrongSecret', 200, { maxAttempts: 1 });
+  simulator.calls.start();
+  await simulator.clock.runUntilIdle();
+  expect(receiver.received).toHaveLength(1);
+  expect(simulator.deliveries.list()[0]!.attempts[0]!.chaos).toEqual([]);
+});
+
+test('odd settings are refused', async () => {
+  const { chaos } = await open.simulator();
+  expect(() => chaos.set({ earthquake: 1 } as never)).toThrow('no such chaos mode');
+  expect(() => chaos.set({ replay: 1.5 })).toThrow('probability');
+  expect(() => chaos.set({ replay: '1' as never })).toThrow('probability');
+  chaos.setAll(0.5);
+  expect(Object.values(chaos.clear())).toEqual(Array.from({ length: 10 }, () => 0));
+});

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { TurnableClock } from '../../src/clock/clock.ts';
+import { milliseconds } from '../../src/clock/duration.ts';
+import { InFlight } from '../../src/clock/in-flight.ts';
+
+const idle = new InFlight(10);
+const manual = () => new TurnableClock('manual', 1_000, idle, () => undefined);
+
+describe('a manual clock', () => {
+  test('stands still, and does on its way what falls due, in order', async () => {
+    const clock = manual();
+    const done: [string, number][] = [];
+    const at = (time: number, name: string) => clock.at(time, () => done.push([name, clock.now()]));
+    at(3_000, 'c');
+    at(2_000, 'a');
+    at(2_000, 'b');
+    at(9_000, 'late');
+    at(2_500, 'cancelled').cancel();
+    clock.at(2_000, () => at(2_200, 'added on the way'));
+    await clock.advance('2.5s');
+    expect(done).toEqual([
+      ['a', 2_000],
+      ['b', 2_000],
+      ['added on the way', 2_200],
+      ['c', 3_000],
+    ]);
+    expect(clock.now()).toBe(3_500);
+    expect(clock.nextDueAt()).toBe(9_000);
+    expect(await clock.next()).toBe(true);
+    expect(clock.now()).toBe(9_000);
+    expect(await clock.next()).toBe(false);
+  });
+
+  test('runs until nothing is due any more', async () => {
+    const clock = manual();
+    let left = 5;
+    const again = () => void (left-- > 0 && clock.at(clock.now() + 60_000, again));
+    again();
+    await clock.runUntilIdle();
+    expect(clock.now()).toBe(301_000);
+  });
+
+  test('takes turns one after the other', async () => {
+    const clock = manual();
+    await Promise.all([clock.advance(10), clock.advance(10), clock.next(), clock.advance('1s')]);
+    expect(clock.now()).toBe(2_020);
+  });
+
+  test('wakes sleepers', async () => {
+    const clock = manual();
+    const slept = clock.sleep('1m').then(() => clock.now());
+    await clock.advance('2m');
+    expect(await slept).toBe(61_000);
+  });
+});
+
+test('a real clock flows, and can be turned ahead', async () => {
+  const clock = new TurnableClock('real', 1_000, idle, () => undefined);
+  const fired = new Promise<number>((resolve) => {
+    clock.at(clock.now() + 5, () => {
+      resolve(clock.now());
+    });
+  });
+  expect(await fired).toBeGreaterThanOrEqual(1_005);
+  let due = false;
+  clock.at(clock.now() + 300_000, () => (due = true));
+  await clock.advance('5m');
+  expect(due).toBe(true);
+  expect(clock.now()).toBeGreaterThanOrEqual(301_000);
+  clock.close();
+});
+
+test('durations', () => {
+  expect([250, '250ms', '30s', '5m', '1.5h', '2d', ' 1 s ', 0].map(milliseconds)).toEqual([
+    250, 250, 30_000, 300_000, 5_400_000, 172_800_000, 1_000, 0,
+  ]);
+  for (const wrong of ['', '5', '-5m', 'm', '5 weeks', -1, NaN, Infinity, null, {}])
+    expect(() => milliseconds(wrong)).toThrow('A duration is');
+});
