@@ -34,3 +34,13 @@ export {
   type User,
   type Workspace,
 } from './activity/directory.ts';
+export type {
+  Activity,
+  ActivityInput,
+  Address,
+  Message,
+  MessageAction,
+  MessageInput,
+  Recipient,
+} from './activity/message.ts';
+export type { Messages } from './activity/messages.ts';

@@ -1,4 +1,5 @@
 import { Directory } from './activity/directory.ts';
+import { Messages } from './activity/messages.ts';
 import { Calls } from './calls/calls.ts';
 import { Chaos } from './chaos/chaos.ts';
 import { TurnableClock } from './clock/clock.ts';
@@ -33,6 +34,7 @@ export class Simulation {
   readonly courier: Courier;
   readonly announcer: Announcer;
   readonly calls: Calls;
+  readonly messages: Messages;
   /** Where the simulator can be reached; known once it listens. */
   baseUrl = '';
 
@@ -89,6 +91,7 @@ export class Simulation {
         this.announcer.announce(eventName, call);
       },
     });
+    this.messages = new Messages(this.#shared());
     this.chaos.set(settings.chaos);
   }
 
@@ -102,6 +105,7 @@ export class Simulation {
     this.calls.restore({ calls: [], made: 0 });
     this.log.restore({ deliveries: [], made: 0 });
     this.outbox.restore([]);
+    this.messages.restore({ messages: [], activities: [] });
     this.chaos.clear();
     this.chaos.set(this.settings.chaos);
     this.journal.record('reset');

@@ -1,3 +1,4 @@
+import type { Messages } from './activity/messages.ts';
 import type { Calls } from './calls/calls.ts';
 import type { Chaos } from './chaos/chaos.ts';
 import type { Clock } from './clock/clock.ts';
@@ -35,6 +36,8 @@ export interface Simulator {
   readonly seed: string;
   readonly rules: Rules;
   readonly calls: Calls;
+  /** Messages and what happened to them: what `GET /v1/events` lists. */
+  readonly messages: Messages;
   readonly deliveries: Deliveries;
   readonly outbox: Outbox;
   readonly clock: Clock;

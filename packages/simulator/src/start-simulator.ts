@@ -15,13 +15,14 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const apiToken = settings.apiToken ?? simulation.draws.id('api-token');
   const server = await serve(simulation, apiToken);
   simulation.baseUrl = server.url;
-  const { rules, calls, outbox, clock, chaos, secrets } = simulation;
+  const { rules, calls, messages, outbox, clock, chaos, secrets } = simulation;
   return {
     url: server.url,
     apiToken,
     seed: settings.seed,
     rules,
     calls,
+    messages,
     deliveries: deliveriesOf(simulation),
     outbox,
     clock,

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { without } from '../src/without.ts';
 import { tidy } from './support/tidy.ts';
 
 const open = tidy();
@@ -20,8 +21,8 @@ async function run(seed: string) {
   await simulator.clock.runUntilIdle();
   const seen = simulator.deliveries.list().map(({ attempts, ...delivery }) => ({
     ...delivery,
-    attempts: attempts.map(({ request, tookMs: _took, answer, droppedAnswer, ...attempt }) => ({
-      ...attempt,
+    attempts: attempts.map(({ request, answer, droppedAnswer, ...attempt }) => ({
+      ...without(attempt, 'tookMs'),
       headers: request.headers,
       body: request.body,
       answers: [answer, droppedAnswer].map((one) => (one?.kind === 'status' ? one.status : one)),

@@ -1,0 +1,140 @@
+import type { TurnableClock } from '../clock/clock.ts';
+import type { Journal } from '../journal.ts';
+import type { Draws } from '../seed/draws.ts';
+import { SimulatorError } from '../simulator-error.ts';
+import { activityDefaults } from './activity-defaults.ts';
+import type { Directory } from './directory.ts';
+import type {
+  Activity,
+  ActivityInput,
+  Address,
+  Message,
+  MessageInput,
+  Recipient,
+} from './message.ts';
+
+interface Parts {
+  readonly clock: TurnableClock;
+  readonly draws: Draws;
+  readonly journal: Journal;
+  readonly directory: Directory;
+}
+
+/** The messages that users sent, and what happened to them: what `GET /v1/events` lists. */
+export class Messages {
+  readonly #parts: Parts;
+  readonly #messages = new Map<string, Message>();
+  #activities: Activity[] = [];
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** All messages, the oldest first. */
+  list(): Message[] {
+    return [...this.#messages.values()];
+  }
+
+  /** What happened to them, the oldest first. */
+  activities(): readonly Activity[] {
+    return this.#activities;
+  }
+
+  /** @throws SimulatorError `not-found` */
+  get(messageId: string): Message {
+    const message = this.#messages.get(messageId);
+    if (!message) throw new SimulatorError('not-found', 'There is no message with this id.');
+    return message;
+  }
+
+  /**
+   * Sends a message: an `unopened` event stands for it until all its recipients have opened it.
+   * @throws SimulatorError `invalid-input` without a recipient, `not-found` for an unknown user,
+   *   template or sequence
+   */
+  send(input: MessageInput): Message {
+    const { clock, draws, directory, journal } = this.#parts;
+    const { templates, sequences } = directory.workspace;
+    const { templateId, sequenceId } = input;
+    const recipients = [
+      ...recipientsOf('to', input.to),
+      ...recipientsOf('cc', input.cc),
+      ...recipientsOf('bcc', input.bcc),
+    ];
+    if (recipients.length === 0 || typeof input.subject !== 'string')
+      throw new SimulatorError('invalid-input', 'A message has a subject and a recipient.');
+    checkKnown('template', templateId, templates);
+    checkKnown('sequence', sequenceId, sequences);
+    const number = this.#messages.size;
+    const message: Message = {
+      _id: draws.id('message', number),
+      threadId: input.threadId ?? draws.id('thread', number),
+      subject: input.subject,
+      sentAt: clock.now(),
+      senderId: directory.user(input.senderId)._id,
+      recipients,
+      ...(templateId !== undefined && { templateId }),
+      ...(sequenceId !== undefined && { sequenceId }),
+    };
+    this.#messages.set(message._id, message);
+    journal.record('message', message._id);
+    return message;
+  }
+
+  /**
+   * Records that something happened to a message.
+   * @throws SimulatorError `not-found` for an unknown message or recipient, `invalid-input` for an
+   *   unknown action
+   */
+  record(messageId: string, input: ActivityInput): Activity {
+    const { clock, draws, journal } = this.#parts;
+    const message = this.get(messageId);
+    const recipient =
+      input.recipientEmail === undefined
+        ? message.recipients[0]
+        : message.recipients.find(({ email }) => email === input.recipientEmail);
+    if (!recipient)
+      throw new SimulatorError('not-found', 'The message has no recipient with this address.');
+    const activity: Activity = {
+      _id: draws.id('activity', this.#activities.length),
+      messageId,
+      at: clock.now(),
+      recipientEmail: recipient.email,
+      ...activityDefaults(input),
+    };
+    this.#activities.push(activity);
+    journal.record('message', messageId);
+    return activity;
+  }
+
+  /** @internal */
+  dump(): { messages: Message[]; activities: readonly Activity[] } {
+    return { messages: this.list(), activities: this.#activities };
+  }
+
+  /** @internal */
+  restore(state: { messages: readonly Message[]; activities: readonly Activity[] }): void {
+    this.#messages.clear();
+    for (const message of state.messages) this.#messages.set(message._id, message);
+    this.#activities = [...state.activities];
+  }
+}
+
+function recipientsOf(
+  field: Recipient['field'],
+  addresses: Address | readonly Address[] = [],
+): Recipient[] {
+  const list = Array.isArray(addresses)
+    ? (addresses as readonly Address[])
+    : [addresses as Address];
+  return list.map((address) =>
+    typeof address === 'string'
+      ? { email: address, name: null, field }
+      : { email: address.email, name: address.name ?? null, field },
+  );
+}
+
+function checkKnown(kind: string, id: string | undefined, all: readonly { _id: string }[]): void {
+  if (id !== undefined && !all.some(({ _id }) => _id === id))
+    throw new SimulatorError('not-found', `The workspace has no ${kind} with this id.`);
+}

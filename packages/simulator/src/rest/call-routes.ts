@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import { callBody, type BodyFieldNames } from '../calls/call-body.ts';
+import type { Call } from '../calls/call.ts';
+import type { Simulation } from '../simulation.ts';
+import { without } from '../without.ts';
+import { pageOf, type PageQuery } from './page.ts';
+
+/** `GET /v1/calls`. The spec shows of a record that it has an `_id`; everything else is ours. */
+export function callRoutes(app: FastifyInstance, { calls, settings }: Simulation): void {
+  app.get<{ Querystring: PageQuery }>('/calls', ({ query }) => {
+    const found = calls.list().map((call) => ({ _id: call._id, time: call.createdAt, call }));
+    const { results, ...page } = pageOf(found, query, settings.pageSize);
+    return { results: results.map(({ call }) => callRecord(call, settings.fieldNames)), ...page };
+  });
+}
+
+/** The call's fields under the names that webhook bodies have them, and its recording. */
+function callRecord(call: Call, names: BodyFieldNames): Record<string, unknown> {
+  const trigger = call.endedAt === undefined ? 'call:started' : 'call:completed';
+  const { recording } = call;
+  return {
+    _id: call._id,
+    ...without(callBody(call, trigger, names), 'eventName', 'callId'),
+    recording: recording ? { durationSeconds: recording.durationSeconds } : null,
+  };
+}

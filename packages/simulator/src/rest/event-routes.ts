@@ -1,0 +1,22 @@
+import { parseEventSearch } from '@call-webhooks/client';
+import type { FastifyInstance } from 'fastify';
+import { activityEvents } from '../activity/activity-events.ts';
+import { eventMatcher } from '../search/event-matcher.ts';
+import type { Simulation } from '../simulation.ts';
+import { pageOf, type PageQuery } from './page.ts';
+
+/** `GET /v1/events`. `previous` and `fields` are not supported, and ignored: all fields are returned. */
+export function eventRoutes(
+  app: FastifyInstance,
+  { messages, directory, settings }: Simulation,
+): void {
+  app.get<{ Querystring: PageQuery & { search?: unknown } }>('/events', ({ query }) => {
+    const tree = parseEventSearch(typeof query.search === 'string' ? query.search : '');
+    const matches = eventMatcher(tree, directory, settings.untilIncludesDay);
+    const found = activityEvents(messages, directory)
+      .filter(matches)
+      .map(({ event }) => ({ _id: event._id, time: event.timestamp, event }));
+    const { results, ...page } = pageOf(found, query, settings.pageSize);
+    return { results: results.map(({ event }) => event), ...page };
+  });
+}
