@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
+import { control } from './control/control.ts';
 import { answerOfError, errorAnswer } from './http/error-answer.ts';
 import { guard } from './http/guard.ts';
 import { rest } from './rest/rest.ts';
@@ -30,6 +31,13 @@ export async function serve(simulation: Simulation, apiToken: string): Promise<S
       done();
     },
     { prefix: '/v1' },
+  );
+  await app.register(
+    (scope, _options, done) => {
+      control(scope, simulation);
+      done();
+    },
+    { prefix: '/_sim' },
   );
   await app.listen({ host: '127.0.0.1', port: simulation.settings.port });
   const { port } = app.server.address() as AddressInfo;

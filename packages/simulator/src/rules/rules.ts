@@ -135,7 +135,9 @@ export class Rules {
   }
 
   #newRule(input: Omit<RuleInput, 'trigger'>, trigger: EventName): Rule {
-    const scope = input.scope ?? 'user';
+    const { scope = 'user' } = input as { scope?: unknown };
+    if (scope !== 'user' && scope !== 'workspace')
+      throw new SimulatorError('invalid-input', 'The scope of a rule is "user" or "workspace".');
     return {
       _id: this.#parts.draws.id('rule', this.#made++),
       kind: trigger === 'call:recording-available' ? 'recording-webhook' : 'rule',

@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Change } from '../journal.ts';
+import type { Simulation } from '../simulation.ts';
+import { changesView } from './state.ts';
+
+/** Real milliseconds: changes are gathered for so long, and told together. */
+const GATHER_MS = 80;
+const KEEP_ALIVE_MS = 15_000;
+
+/**
+ * `GET /_sim/stream`: server-sent events. Each `changes` event holds the records that changed, as
+ * they are now; with `resync` there were too many, and the state is to be fetched anew.
+ */
+export function stream(app: FastifyInstance, simulation: Simulation): void {
+  const listeners = new Set<ServerResponse>();
+  let gathered: Change[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function tell(): void {
+    timer = undefined;
+    const changes = gathered;
+    gathered = [];
+    if (listeners.size === 0) return;
+    const data = JSON.stringify(changesView(simulation, changes));
+    for (const listener of listeners) listener.write(`event: changes\ndata: ${data}\n\n`);
+  }
+
+  const unsubscribe = simulation.journal.subscribe((change) => {
+    if (listeners.size === 0) return;
+    gathered.push(change);
+    timer ??= setTimeout(tell, GATHER_MS);
+  });
+  const keepAlive = setInterval(() => {
+    for (const listener of listeners) listener.write(': still here\n\n');
+  }, KEEP_ALIVE_MS);
+  keepAlive.unref();
+
+  app.addHook('preClose', (done) => {
+    unsubscribe();
+    clearTimeout(timer);
+    clearInterval(keepAlive);
+    for (const listener of listeners) listener.end();
+    done();
+  });
+  app.get('/stream', (request, reply) => {
+    reply.hijack();
+    const listener = reply.raw;
+    listener.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    listener.write('retry: 1000\n\n');
+    listeners.add(listener);
+    request.raw.once('close', () => listeners.delete(listener));
+  });
+}

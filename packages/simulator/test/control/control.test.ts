@@ -1,0 +1,156 @@
+import { request } from 'node:http';
+import { describe, expect, test } from '@jest/globals';
+import type { Simulator } from '@call-webhooks/simulator';
+import { tidy } from '../support/tidy.ts';
+
+const open = tidy();
+
+/** Asks the control API; gives the status and the JSON. */
+const controlOf =
+  ({ url }: Simulator) =>
+  async (method: string, path: string, body?: unknown): Promise<[number, never]> => {
+    const answer = await fetch(`${url}/_sim${path}`, {
+      method,
+      ...(method !== 'GET' && {
+        headers: { 'content-type': 'application/json' },
+        body: body === undefined ? '' : JSON.stringify(body),
+      }),
+    });
+    return [answer.status, (await answer.json()) as never];
+  };
+
+async function controlled() {
+  const simulator = await open.simulator({ maxAttempts: 2 });
+  const receiver = await open.receiver();
+  return { simulator, receiver, ask: controlOf(simulator) };
+}
+
+describe('everything that a simulator can do, over HTTP', () => {
+  test('rules: create, show, pause, resume, rotate', async () => {
+    const { simulator, receiver, ask } = await controlled();
+    const actions = [{ url: receiver.url, payload: { id: '{{callId}}' } }];
+    const [status, rule] = await ask('POST', '/rules', {
+      trigger: 'call:started',
+      scope: 'workspace',
+      name: 'Mine',
+      actions,
+    });
+    const { _id } = rule as { _id: string };
+    expect(status).toBe(201);
+    expect(rule).toMatchObject({ name: 'Mine', scope: 'workspace', actions });
+    expect(await ask('GET', `/rules/${_id}`)).toEqual([200, rule]);
+    expect(await ask('GET', '/rules')).toEqual([200, [rule]]);
+    expect((await ask('POST', `/rules/${_id}/pause`))[1]).toMatchObject({ state: 'paused' });
+    expect((await ask('POST', `/rules/${_id}/resume`))[1]).toEqual(rule);
+    const [, action] = await ask('POST', `/rules/${_id}/actions`, { url: receiver.url });
+    const actionId = (action as { _id: string })._id;
+    const before = simulator.secrets.get(actionId)!.current;
+    const [, rotated] = await ask('POST', `/rules/${_id}/actions/${actionId}/rotate`);
+    const [, secrets] = await ask('GET', '/secrets');
+    expect(secrets).toMatchObject({
+      [actionId]: {
+        current: (rotated as { signingSecret: string }).signingSecret,
+        previous: before,
+      },
+    });
+    expect(JSON.stringify(await ask('GET', '/state'))).not.toContain('whsec_');
+    expect((await ask('POST', '/recording-webhook', { url: receiver.url }))[0]).toBe(201);
+    expect((await ask('POST', '/forward', { url: receiver.url }))[1]).toHaveLength(3);
+  });
+
+  test('calls, deliveries, the clock, chaos and the outbox', async () => {
+    const { simulator, receiver, ask } = await controlled();
+    await ask('POST', '/forward', { url: receiver.url });
+    const [status, call] = await ask('POST', '/calls', { durationSeconds: 5, calledName: null });
+    expect([status, call]).toMatchObject([201, { plannedMs: 5_000 }]);
+    expect((await ask('POST', '/clock/next'))[1]).toMatchObject({ mode: 'manual', inFlight: 0 });
+    expect((await ask('POST', '/clock/advance', { by: '1m' }))[1]).toMatchObject({
+      nextDueAt: null,
+    });
+    const [, shown] = await ask('GET', '/deliveries?state=acknowledged');
+    expect(shown).toHaveLength(3);
+    const [first] = shown as unknown as { _id: string }[];
+    const [, whole] = await ask('GET', `/deliveries/${first!._id}`);
+    expect(whole).toEqual(simulator.deliveries.get(first!._id));
+    expect((await ask('POST', `/deliveries/${first!._id}/resend`))[1]).toMatchObject({
+      copyOf: first!._id,
+    });
+
+    const [, started] = await ask('POST', '/calls/start', { recorded: false });
+    const { _id } = started as { _id: string };
+    expect((await ask('POST', `/calls/${_id}/end`))[1]).toMatchObject({ state: 'ended' });
+    expect((await ask('POST', `/calls/${_id}/recording`))[1]).toHaveProperty('recording');
+    expect((await ask('GET', `/calls/${_id}`))[0]).toBe(200);
+    expect((await ask('GET', '/calls'))[1]).toHaveLength(2);
+
+    expect((await ask('PATCH', '/chaos', { replay: 0.5 }))[1]).toMatchObject({ replay: 0.5 });
+    expect((await ask('GET', '/chaos'))[1]).toEqual(simulator.chaos.get());
+    expect((await ask('POST', '/chaos/clear'))[1]).toMatchObject({ replay: 0 });
+
+    receiver.respond = (_received, response) => void response.writeHead(404).end();
+    await ask('POST', '/calls/start', {});
+    await ask('POST', '/clock/run-until-idle');
+    expect((await ask('GET', '/outbox'))[1]).toHaveLength(1);
+    expect((await ask('GET', '/clock'))[1]).toMatchObject({ now: simulator.clock.now() });
+
+    await ask('POST', '/reset');
+    expect((await ask('GET', '/state'))[1]).toMatchObject({
+      rules: [],
+      calls: [],
+      deliveries: [],
+      outbox: [],
+      counts: { calls: 0 },
+    });
+  });
+
+  test('messages', async () => {
+    const { ask } = await controlled();
+    const [, message] = await ask('POST', '/messages', { subject: 'Hi', to: ['a@x.example'] });
+    const { _id } = message as { _id: string };
+    const [status] = await ask('POST', `/messages/${_id}/activities`, { action: 'opened' });
+    expect(status).toBe(201);
+    expect((await ask('GET', '/messages'))[1]).toEqual([message]);
+  });
+
+  test.each([
+    ['GET', '/rules/nothing', undefined, 404],
+    ['POST', '/rules', { trigger: 'call:recording-available' }, 400],
+    ['POST', '/rules', { trigger: 'call:started', scope: 'world' }, 400],
+    ['POST', '/rules', { trigger: 'call:started', nonsense: 1 }, 400],
+    ['POST', '/rules', { trigger: 'call:started', actions: [{ url: 1 }] }, 400],
+    ['POST', '/rules', { trigger: 'call:started', actions: [{ url: 'http://x.example/' }] }, 400],
+    ['POST', '/forward', { url: 'http://127.0.0.1:9/', secret: 'whsec_short' }, 400],
+    ['POST', '/calls', { durationSeconds: -1 }, 400],
+    ['POST', '/calls', [], 400],
+    ['POST', '/calls/nothing/end', undefined, 404],
+    ['POST', '/clock/advance', {}, 400],
+    ['POST', '/clock/advance', { by: 'soon' }, 400],
+    ['PATCH', '/chaos', { replay: 2 }, 400],
+    ['PATCH', '/chaos', { earthquake: 1 }, 400],
+    ['GET', '/deliveries?limit=all', undefined, 400],
+    ['GET', '/nothing', undefined, 404],
+  ])('%s %s %j is refused', async (method, path, body, status) => {
+    const { ask } = await controlled();
+    const [got, answer] = await ask(method, path, body);
+    expect([got, answer]).toMatchObject([status, { error: { code: expect.any(String) } }]);
+  });
+});
+
+test('the guard stands before it all', async () => {
+  const { simulator } = await controlled();
+  const status = (path: string, method: string, headers: Record<string, string>) =>
+    new Promise((resolve, reject) => {
+      request(`${simulator.url}${path}`, { method, headers }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+  expect(await status('/_sim/state', 'GET', { host: 'evil.example' })).toBe(403);
+  expect(await status('/v1/events', 'GET', { host: 'evil.example' })).toBe(403);
+  expect(await status('/_sim/state', 'GET', { origin: 'http://evil.example' })).toBe(403);
+  expect(await status('/_sim/reset', 'POST', {})).toBe(415);
+  expect(await status('/_sim/reset', 'POST', { 'content-type': 'text/plain' })).toBe(415);
+  expect(await status('/_sim/reset', 'POST', { 'content-type': 'application/json' })).toBe(200);
+});
