@@ -14,6 +14,10 @@ export default tseslint.config(
     },
     rules: {
       '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
+      ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // `{}` is what a generic without extra events defaults to.
       '@typescript-eslint/no-empty-object-type': 'off',
@@ -24,8 +28,12 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/test/**'],
-    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+    files: ['**/test/**', 'packages/testing/**'],
+    rules: {
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
   },
   {
     files: ['**/*.{js,mjs,cjs}'],

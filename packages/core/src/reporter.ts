@@ -31,6 +31,12 @@ const ANYBODYS = new Set<OutcomeCode>([
   'unsupported-encoding',
   'body-already-parsed',
 ]);
+/** Outcomes that are told in the log although nothing threw. */
+const WITHOUT_ERROR: Partial<Record<OutcomeCode, string>> = {
+  replayed: 'This webhook id was seen before.',
+  'in-progress': 'Another delivery of this event is being handled.',
+  'dead-lettered': 'Given up on, and handed to deadLetter.',
+};
 const REPEAT_AFTER_MS = 10_000;
 
 /** Turns verdicts into outcomes, tells `onOutcome`, and writes the log lines. */
@@ -76,7 +82,7 @@ export class Reporter {
       code === 'handler-failed' && error?.stack?.includes('\n')
         ? error.stack.slice(error.stack.indexOf('\n'))
         : '';
-    const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? 'given up on, and handed to deadLetter.'}`;
+    const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? WITHOUT_ERROR[code] ?? ''}`;
     const level = status >= 500 ? 'error' : 'warn';
     log[level](
       `${line}${facts.length > 0 ? ` (${facts.join(', ')})` : ''} See docs/answers.md#${code}${frames}`,

@@ -14,7 +14,7 @@ import { WebhookError } from './webhook-error.ts';
 
 /** What runs for queued deliveries: the same typed handlers as a receiver's. */
 export interface WorkerOptions<
-  Extra extends ExtraEvents = ExtraEvents,
+  Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends HandlerOptions<Extra, Custom> {
   fieldNames?: FieldNames | undefined;

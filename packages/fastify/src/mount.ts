@@ -1,0 +1,39 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Receiver } from '@call-webhooks/core';
+import { discardRest, readRawBody } from '@call-webhooks/core/node';
+
+const FIX =
+  'Something read it before the route did: look for a preParsing hook or a plugin that consumes request.raw.';
+
+/** Puts a receiver at the root of a scope of its own. */
+export function mount(scope: FastifyInstance, receiver: Receiver, graceMs: number): void {
+  // The signature is over the raw bytes, so nobody parses them here: the receiver reads the stream.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, payload, done) => {
+    done(null, payload);
+  });
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { status, headers, body } = await receiver.receive({
+      method: request.method,
+      headers: request.headers,
+      body: (limits) => readRawBody(request.raw, limits, FIX),
+      log: request.log,
+    });
+    reply.raw.once('finish', () => {
+      discardRest(request.raw);
+    });
+    return reply.code(status).headers(headers).send(body);
+  };
+  scope.all('/', answer);
+  // A content type that Fastify can't read is no matter: the receiver reads bytes.
+  scope.setErrorHandler<FastifyError>((error, request, reply) => {
+    if (!String(error.code).startsWith('FST_ERR_CTP')) throw error;
+    return answer(request, reply);
+  });
+  // Methods that Fastify has no routes for would get its 404, and a 404 pauses the rule.
+  if (scope.prefix !== '' && scope.prefix !== '/') scope.setNotFoundHandler(answer);
+
+  // Before the server waits for its connections: handlers that hold them have to end first.
+  scope.addHook('preClose', () => receiver.close({ graceMs }));
+}
