@@ -49,7 +49,8 @@ export interface HandlerOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
 > {
-  on?: Handlers<Extra> | undefined;
+  // NoInfer: else a misspelt name would be taken for an extra event.
+  on?: Handlers<NoInfer<Extra>> | undefined;
   /** Schemas of events that this package does not know. */
   events?: Extra | undefined;
   custom?: CustomPayload<Custom> | undefined;

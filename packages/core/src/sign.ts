@@ -1,4 +1,4 @@
-import { hmacBase64 } from '#hmac';
+import { hmacBase64 } from '@call-webhooks/core/hmac';
 import { casedHeaderNames, type HeaderPrefix } from './headers.ts';
 import { keysOf } from './key-ring.ts';
 import { WebhookError } from './webhook-error.ts';

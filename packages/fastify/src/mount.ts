@@ -27,8 +27,8 @@ export function mount(scope: FastifyInstance, receiver: Receiver, graceMs: numbe
   };
   scope.all('/', answer);
   // A content type that Fastify can't read is no matter: the receiver reads bytes.
-  scope.setErrorHandler<FastifyError>((error, request, reply) => {
-    if (!String(error.code).startsWith('FST_ERR_CTP')) throw error;
+  scope.setErrorHandler((error: Error & Partial<FastifyError>, request, reply) => {
+    if (error.code?.startsWith('FST_ERR_CTP') !== true) throw error;
     return answer(request, reply);
   });
   // Methods that Fastify has no routes for would get its 404, and a 404 pauses the rule.

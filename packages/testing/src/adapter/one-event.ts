@@ -156,7 +156,7 @@ export function oneEvent({ start }: Bench): void {
       };
       const handle = (payload: unknown) => seen.push(payload);
       const keyed = await start({
-        custom: { schema, key: (payload) => String((payload as { id: string }).id), handle },
+        custom: { schema, key: (payload) => (payload as { id: string }).id, handle },
       });
       expect((await keyed.sender.post('{"id":"a"}')).outcome).toBe('handled');
       expect((await keyed.sender.post('{"id":"a"}')).outcome).toBe('duplicate');
