@@ -2,7 +2,15 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/.next/**', '**/coverage/**', '**/next-env.d.ts'] },
+  {
+    ignores: [
+      '**/dist/**',
+      '**/.next/**',
+      '**/coverage/**',
+      '**/next-env.d.ts',
+      'scripts/consumer/typed.ts',
+    ],
+  },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {
@@ -35,16 +43,17 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
+  { files: ['**/*.{js,mjs,cjs}'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['**/*.{js,mjs,cjs}'],
-    ...tseslint.configs.disableTypeChecked,
     languageOptions: {
       globals: {
         process: 'readonly',
         console: 'readonly',
-        URL: 'readonly',
-        setTimeout: 'readonly',
+        TextEncoder: 'readonly',
+        require: 'readonly',
       },
     },
+    rules: { '@typescript-eslint/no-require-imports': 'off', 'no-control-regex': 'off' },
   },
 );

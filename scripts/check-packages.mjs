@@ -1,7 +1,7 @@
 // What users install: attw and publint over every public package, and the packed tarballs in a
 // fresh folder, from ESM, CJS and TypeScript. Needs `npm run build` first.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
