@@ -58,13 +58,19 @@ export class Reporter {
       ...(error && { error }),
       ...(late && { late: true }),
     };
-    try {
-      this.#onOutcome?.(outcome);
-      if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
-    } catch {
-      // A broken hook or logger of the user must not change what the service is answered.
-    }
+    if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
+    this.#tell(outcome);
     return outcome;
+  }
+
+  /** A broken hook must not change what the service is answered, nor end the process. */
+  #tell(outcome: Outcome): void {
+    try {
+      const told: unknown = this.#onOutcome?.(outcome);
+      if (told instanceof Promise) told.catch(() => undefined);
+    } catch {
+      // It is the user's, and documented so.
+    }
   }
 
   #log(outcome: Outcome, log: Logger): void {

@@ -6,6 +6,7 @@ import { parked, type Job } from './job.ts';
 import { Lease, type LeaseStore } from './lease.ts';
 import type { Settings } from './options.ts';
 import type { Facts, Verdict } from './reporter.ts';
+import { safeLogger } from './safe-logger.ts';
 import { describeError } from './scrub.ts';
 import { scrubbedError } from './scrubbed-error.ts';
 import type { Store } from './store.ts';
@@ -119,7 +120,7 @@ export class Work implements Admitted {
       await this.#sink(parked('handler-failed', this.#delivery, context.attempt, error, job.route));
       return true;
     } catch (sinkError) {
-      this.#delivery.log.error(
+      safeLogger(this.#delivery.log).error(
         `call-webhooks: the deadLetter sink failed: ${describeError(sinkError, job.route.payload)}`,
       );
       return false;

@@ -161,4 +161,22 @@ describe('memoryStore', () => {
     clock.now = 299_999;
     expect(await admit(undefined, 'b', 'id')).toEqual({ status: 'replayed' });
   });
+
+  it('fences by the clock also where leases of unequal lengths are not in order', async () => {
+    let clock = 1_000_000;
+    const store = memoryStore({ now: () => clock });
+    const claim = (key: string, leaseMs: number) => ({
+      webhookId: `w-${key}-${String(clock)}`,
+      replayUntil: clock + 300_000,
+      leaseMs,
+      token: `t-${key}-${String(clock)}`,
+      key,
+    });
+    await store.admit(claim('long', 60_000));
+    const short = claim('short', 1_000);
+    await store.admit(short);
+    clock += 2_000;
+    expect(await store.complete('short', short.token)).toBe(false);
+    expect(await store.admit(claim('short', 1_000))).toEqual({ status: 'admitted', attempt: 2 });
+  });
 });

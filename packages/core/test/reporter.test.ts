@@ -121,20 +121,17 @@ describe('Reporter', () => {
     expect(lines[0]!.length).toBeLessThan(400);
   });
 
-  it('survives a logger and a hook that throw', () => {
-    const { reporter } = setup(() => {
-      throw new Error('hook');
-    });
+  it('survives hooks that throw or reject, and still writes the line', () => {
+    const rejected: Promise<never> = Promise.reject(new Error('hook'));
+    const caught = jest.spyOn(rejected, 'catch');
     const throwing = () => {
-      throw new Error('logger');
+      throw new Error('hook');
     };
-    const verdict = { outcome: 'handler-failed' as const };
-    expect(
-      reporter.report({ startedAt: 0 }, verdict, { warn: throwing, error: throwing }).status,
-    ).toBe(500);
-    expect(
-      new Reporter(undefined).report({ startedAt: 0 }, verdict, { warn: throwing, error: throwing })
-        .status,
-    ).toBe(500);
+    for (const hook of [throwing, (() => rejected) as () => void]) {
+      const { report, lines } = setup(hook);
+      expect(report('handler-failed').status).toBe(500);
+      expect(lines).toHaveLength(1);
+    }
+    expect(caught).toHaveBeenCalledTimes(1); // uncaught, it would end the process
   });
 });

@@ -207,4 +207,19 @@ describe('sign and verify', () => {
     expect(one['X-Service-Timestamp']).toBe(String(SECONDS));
     expect(one['X-Service-Webhook-Id']).not.toBe(two['X-Service-Webhook-Id']);
   });
+
+  it('signs nothing that no receiver would take', async () => {
+    const secret = generateSecret();
+    for (const wrong of [
+      { webhookId: 'a.b' },
+      { webhookId: 'ü' },
+      { timestamp: 0 },
+      { timestamp: 1.5 },
+      { timestamp: 1e12 },
+    ]) {
+      await expect(sign({ secret, body: '{}', ...wrong })).rejects.toMatchObject({
+        code: 'invalid-options',
+      });
+    }
+  });
 });

@@ -18,7 +18,8 @@ export function mount(scope: FastifyInstance, receiver: Receiver, graceMs: numbe
       method: request.method,
       headers: request.headers,
       body: (limits) => readRawBody(request.raw, limits, FIX),
-      log: request.log,
+      // Fastify's logger of `logger: false` has no level, and drops every line.
+      log: 'level' in request.log ? request.log : undefined,
     });
     reply.raw.once('finish', () => {
       discardRest(request.raw);

@@ -112,4 +112,12 @@ describe('the Fastify plugin', () => {
     never.resolve();
     expect((await running).outcome.outcome).toBe('in-progress');
   });
+
+  it("with logger: false the lines go to the receiver's logger, and are not lost", async () => {
+    const app = make();
+    const logger = collectingLogger();
+    app.register(callWebhooks, { path: '/hook', secret, logger });
+    await startSender(`${await listen(app)}/hook`, secret).raw('{}');
+    expect(logger.lines).toHaveLength(1);
+  });
 });
