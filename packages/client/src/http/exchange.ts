@@ -46,11 +46,11 @@ export async function exchange(
 ): Promise<Answer> {
   const token = await deadline.run('token', settings.readToken);
   const rules = { baseUrl: settings.baseUrl, allowInsecure: settings.allowInsecure, token };
-  const redactor = createRedactor([token, spec.url.search]);
   let url = spec.url;
   let trusted = url.origin === settings.baseUrl.origin;
   for (let redirects = 0; ; redirects++) {
     const target = url.href;
+    const redactor = createRedactor([token, spec.url.search, url.search]);
     settings.onRequest?.({
       method: spec.method,
       url: target,
