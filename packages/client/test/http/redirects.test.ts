@@ -17,7 +17,7 @@ function follow(
 ): string | undefined {
   const headers = location === undefined ? {} : { location };
   const response = new Response(null, { status, headers });
-  return redirectTarget(response, { method, url }, url, { ...rules, ...override })?.href;
+  return redirectTarget(response, { method, url }, url, { ...rules, ...override }, 1)?.href;
 }
 
 test.each([301, 302, 303, 307, 308])('a GET is followed on %d', (status) => {
@@ -56,10 +56,26 @@ describe('is refused', () => {
 
   test('a redirect that the runtime hides', () => {
     const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers() } as Response;
-    expect(() => redirectTarget(hidden, { method: 'GET', url }, url, rules)).toThrow('hides');
+    expect(() => redirectTarget(hidden, { method: 'GET', url }, url, rules, 1)).toThrow('hides');
   });
 });
 
 test('plain http is followed where it was allowed', () => {
   expect(follow(302, 'http://cdn.example.com/x', 'GET', { allowInsecure: true })).toBeDefined();
+});
+
+test('a redirect that is not followed lets go of its connection', () => {
+  let cancelled = 0;
+  const body = new ReadableStream({ cancel: () => void cancelled++ });
+  const headers = { location: 'ftp://example.com' };
+  const response = new Response(body, { status: 302, headers });
+  expect(() => redirectTarget(response, { method: 'GET', url }, url, rules, 1)).toThrow(
+    'not https',
+  );
+  expect(cancelled).toBe(1);
+});
+
+test('none is followed when none is left', () => {
+  const response = new Response(null, { status: 302, headers: { location: '/x' } });
+  expect(() => redirectTarget(response, { method: 'GET', url }, url, rules, 0)).toThrow('too many');
 });

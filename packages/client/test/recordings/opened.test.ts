@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { InvalidResponseError } from '../../src/errors/index.ts';
 import { readOpened } from '../../src/recordings/opened.ts';
 
-function opened(status: number, headers: Record<string, string>) {
+function opened(status: number, headers: Record<string, string>, asked = status === 206) {
   const response = new Response('x', { status, headers });
-  return readOpened({ response, body: response.body! });
+  return readOpened({ response, body: response.body! }, asked);
 }
 
 test('reads a whole recording', () => {
@@ -38,6 +38,10 @@ test.each([{}, { 'content-range': 'bytes */9' }, { 'content-range': 'items 0-1/2
     expect(() => opened(206, headers as Record<string, string>)).toThrow(InvalidResponseError);
   },
 );
+
+test('a part that was not asked for is refused: it could be taken for the whole', () => {
+  expect(() => opened(206, { 'content-range': 'bytes 4-8/9' }, false)).toThrow('unasked');
+});
 
 test('what is compressed or served without ranges cannot be resumed', () => {
   expect(opened(200, { 'content-encoding': 'gzip', 'content-length': '3' })).toMatchObject({

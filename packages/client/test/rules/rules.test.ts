@@ -54,6 +54,8 @@ describe('rotateSigningSecret', () => {
     ['is empty', (_, to) => void to.writeHead(204).end()],
     ['never comes', (_, to) => void to.destroy()],
     ['breaks off', (_, to) => void to.writeHead(200).write('{', () => to.destroy())],
+    ['is a redirect to a page', (_, to) => void to.writeHead(303, { location: '/done' }).end()],
+    ['is a status of no meaning', (_, to) => void to.writeHead(304).end()],
     ['is 502', (_, to) => sendJson(to, {}, 502)],
   ])('an answer that %s: the rotation may have happened', async (_, handler) => {
     answer = handler;

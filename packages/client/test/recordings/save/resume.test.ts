@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { InvalidResponseError } from '../../../src/errors/index.ts';
+import { ApiError, InvalidResponseError } from '../../../src/errors/index.ts';
 import type { OpenedRecording } from '../../../src/recordings/opened.ts';
 import { openRest, usableBytes } from '../../../src/recordings/save/resume.ts';
 import type { RecordingSource, ResumePoint } from '../../../src/recordings/source.ts';
@@ -47,4 +47,20 @@ test('a part of something else is not taken, even if the service sends it', asyn
 test('a part that was not asked for is an error', async () => {
   const { source: from } = source({ start: 5 });
   await expect(openRest(from, 4, note, undefined)).rejects.toBeInstanceOf(InvalidResponseError);
+});
+
+test('a range that the service cannot give (416) leads to the whole recording', async () => {
+  const { source: from } = source({});
+  const asked: unknown[] = [];
+  const open: RecordingSource['open'] = async (signal, range) => {
+    asked.push(range);
+    if (range) throw new ApiError({ method: 'GET', path: '/c', status: 416 });
+    return from.open(signal);
+  };
+  expect(await openRest({ ...from, open }, 4, note, undefined)).toMatchObject({ start: 0 });
+  expect(asked).toEqual([{ start: 4, validator: '"e"' }, undefined]);
+  const failing = async (): Promise<never> => {
+    throw new ApiError({ method: 'GET', path: '/c', status: 403 });
+  };
+  await expect(openRest({ ...from, open: failing }, 4, note, undefined)).rejects.toThrow('403');
 });

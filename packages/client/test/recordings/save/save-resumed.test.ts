@@ -56,6 +56,13 @@ describe('with resume', () => {
     ).toBe(true);
   });
 
+  test('what nothing identifies starts anew within the call', async () => {
+    const server = await serve({ etag: undefined, chunked: true, cuts: [200_000] });
+    await save(server, { resume }, 1);
+    expect(ranges(server)).toEqual([undefined, undefined]);
+    expect(await isSaved()).toBe(true);
+  });
+
   test('a connection that breaks for ever is an error, and the part is kept', async () => {
     const server = await serve({ cuts: [1000, 1000, 1000, 1000] });
     expect(await caught(save(server, { resume }, 2))).toBeInstanceOf(NetworkError);
