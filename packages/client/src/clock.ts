@@ -1,0 +1,32 @@
+/** The client's source of time. Replace it in a test to make back-off and timeouts deterministic. */
+export interface Clock {
+  /** The wall clock, in milliseconds since 1970. */
+  now(): number;
+  /** Calls back once after `delay` milliseconds; the function returned cancels the call. */
+  schedule(delay: number, callback: () => void): () => void;
+}
+
+/** The clock of the machine. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  schedule(delay, callback) {
+    const timer = setTimeout(callback, delay);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits, in milliseconds. Rejects with `signal.reason` as soon as the signal is aborted. */
+export function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const cancel = clock.schedule(delay, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    const onAbort = (): void => {
+      cancel();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,80 @@
+import { NetworkError } from '../errors/index.ts';
+import type { FetchInit } from '../options.ts';
+import type { Settings } from '../settings.ts';
+import type { Deadline } from './deadline.ts';
+import { provesNothingSent } from './never-sent.ts';
+import { createRedactor, type Redactor } from './redact.ts';
+import { discard, redirectTarget } from './redirects.ts';
+import { describe, type RequestSpec } from './request.ts';
+import { safeCause } from './safe-cause.ts';
+
+/** The answer of one try, and what keeps the token out of whatever is said about it. */
+export interface Answer {
+  readonly response: Response;
+  readonly redactor: Redactor;
+}
+
+function requestInit(
+  settings: Settings,
+  spec: RequestSpec,
+  token: string | undefined,
+  signal: AbortSignal,
+): FetchInit {
+  const headers: Record<string, string> = {
+    accept: 'application/json',
+    'user-agent': settings.userAgent,
+    ...spec.headers,
+  };
+  if (token !== undefined) headers['x-api-token'] = token;
+  const common = { method: spec.method, headers, redirect: 'manual', signal } as const;
+  if (spec.body === undefined) return common;
+  headers['content-type'] = 'application/json';
+  return { ...common, body: JSON.stringify(spec.body) };
+}
+
+/**
+ * One try: reads the token, sends, and follows redirects by hand. The token goes to the configured
+ * origin; once a redirect has left it, the token stays off, even if a later one leads back.
+ *
+ * @throws {NetworkError | TimeoutError | RedirectError} and the reason of an abort
+ */
+export async function exchange(
+  settings: Settings,
+  spec: RequestSpec,
+  attempt: number,
+  deadline: Deadline,
+): Promise<Answer> {
+  const token = await deadline.run('token', settings.readToken);
+  const rules = { baseUrl: settings.baseUrl, allowInsecure: settings.allowInsecure, token };
+  let url = spec.url;
+  let trusted = url.origin === settings.baseUrl.origin;
+  for (let redirects = 0; ; redirects++) {
+    const target = url.href;
+    const redactor = createRedactor([token, spec.url.search, url.search]);
+    settings.onRequest?.({
+      method: spec.method,
+      url: target,
+      attempt,
+      redirects,
+      authenticated: trusted,
+    });
+    const init = requestInit(settings, spec, trusted ? token : undefined, deadline.signal);
+    const response = await deadline
+      .run('headers', async () => {
+        spec.onSend?.();
+        return settings.fetch(target, init);
+      })
+      .catch((error: unknown) => {
+        if (deadline.signal.aborted) throw error;
+        throw new NetworkError(`${describe(spec)}: no answer`, {
+          maybeSent: redirects > 0 || !provesNothingSent(error),
+          cause: safeCause(error, redactor),
+        });
+      });
+    const next = redirectTarget(response, spec, url, rules, settings.maxRedirects - redirects);
+    if (next === undefined) return { response, redactor };
+    discard(response);
+    trusted &&= next.origin === settings.baseUrl.origin;
+    url = next;
+  }
+}

@@ -1,0 +1,81 @@
+import { ConfigurationError } from '../errors/index.ts';
+import { hasBegun } from '../http/body.ts';
+import type { OpenedRecording } from './opened.ts';
+import type { RecordingSource } from './source.ts';
+
+/** How far a download is. */
+export interface SaveProgress {
+  /** Bytes in the file so far. */
+  readonly received: number;
+  /** Size of the whole recording in bytes, where it is known. */
+  readonly total: number | undefined;
+}
+
+/** The options of `saveTo`. */
+export interface SaveOptions {
+  /** Called at the start and after every piece that was written. What it throws ends the download. */
+  readonly onProgress?: ((progress: SaveProgress) => void) | undefined;
+  /**
+   * Keeps what arrived in `<path>.part` when the download fails, continues from there at the next
+   * call, and reconnects within the call, up to the limit of `retries`. Default false. One download
+   * per path at a time.
+   */
+  readonly resume?: boolean | undefined;
+  /** Ends the download; it rejects with the signal's reason. Default: the signal of the request. */
+  readonly signal?: AbortSignal | undefined;
+  /** The permissions of the file. Default 0o600: recordings are nobody else's business. */
+  readonly mode?: number | undefined;
+}
+
+/** What `saveTo` has done. */
+export interface SavedRecording {
+  readonly path: string;
+  /** The size of the file, in bytes. */
+  readonly bytes: number;
+  /** How many of them were there from an earlier call. */
+  readonly resumedFrom: number;
+}
+
+/** A recording whose headers have arrived. Read `body`, or call `saveTo`: one of the two, once. */
+export interface Recording {
+  /** The bytes as they arrive. A broken or truncated download errors the stream. */
+  readonly body: ReadableStream<Uint8Array>;
+  /** As the service says it. The spec shows no format. */
+  readonly contentType: string | undefined;
+  /** In bytes; undefined where the service does not say it. */
+  readonly contentLength: number | undefined;
+  readonly etag: string | undefined;
+  /**
+   * Writes the recording beside `path` and renames it when it is whole and on the disk, so that
+   * `path` never holds a part of it. A file that is there is replaced.
+   *
+   * @throws {NetworkError} when the connection breaks or the length is not the announced one
+   * @throws {ConfigurationError} when the body was read, or saveTo called, before
+   * @throws {UnsupportedRuntimeError} where there is no file system
+   * @throws {ApiError | TimeoutError | RedirectError | InvalidResponseError} and what the file
+   * system throws, such as ENOSPC
+   */
+  saveTo(path: string, options?: SaveOptions): Promise<SavedRecording>;
+}
+
+/** Gives an opened download its public face. */
+export function createRecording(
+  source: RecordingSource,
+  opened: OpenedRecording,
+  signal: AbortSignal | undefined,
+): Recording {
+  return {
+    body: opened.body,
+    contentType: opened.contentType,
+    contentLength: opened.total,
+    etag: opened.etag,
+    async saveTo(path, options = {}) {
+      if (hasBegun(opened.body)) {
+        throw new ConfigurationError('the body of this recording is being read, or has been');
+      }
+      // Loaded when it is needed, so that bundles for browsers need not carry it.
+      const { saveRecording } = await import('./save/save-recording.ts');
+      return saveRecording(source, opened, path, { ...options, signal: options.signal ?? signal });
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { FileSystem } from './file-system.ts';
+
+/** The file that is written beside the final one. */
+export interface PartFile {
+  readonly path: string;
+  /** How many bytes it has. */
+  size(): Promise<number>;
+  /** Cuts everything from `size` on. */
+  truncate(size: number): Promise<void>;
+  /** Writes all of `bytes` at `position`. */
+  write(bytes: Uint8Array, position: number): Promise<void>;
+  /** Puts it on the disk and gives it its final name. */
+  finish(finalPath: string): Promise<void>;
+  /** Closes it, and removes it unless it shall be continued. */
+  abandon(keep: boolean): Promise<void>;
+}
+
+/**
+ * Opens the file beside `path`: `<path>.part` when it may be continued, else one with a random name,
+ * so that two downloads to one path cannot mix.
+ */
+export async function openPart(
+  fs: FileSystem,
+  path: string,
+  resume: boolean,
+  mode: number,
+): Promise<PartFile> {
+  const part = resume ? `${path}.part` : `${path}.${crypto.randomUUID()}.part`;
+  const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants;
+  // The name of a part that may be continued is predictable: a planted link must not be followed.
+  const flags = O_RDWR | O_CREAT | (resume ? (O_NOFOLLOW ?? 0) : O_EXCL);
+  const file = await fs.open(part, flags, mode);
+  return {
+    path: part,
+    size: async () => (await file.stat()).size,
+    truncate: (size) => file.truncate(size),
+    async write(bytes, position) {
+      for (let done = 0; done < bytes.byteLength;) {
+        const { bytesWritten } = await file.write(bytes, done, undefined, position + done);
+        done += bytesWritten;
+      }
+    },
+    async finish(finalPath) {
+      await file.sync();
+      await file.close();
+      await fs.rename(part, finalPath);
+    },
+    async abandon(keep) {
+      await file.close().catch(() => undefined);
+      if (!keep) await fs.rm(part, { force: true });
+    },
+  };
+}

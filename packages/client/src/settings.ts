@@ -1,0 +1,88 @@
+import { systemClock, type Clock } from './clock.ts';
+import { ConfigurationError } from './errors/index.ts';
+import { parseBaseUrl } from './base-url.ts';
+import type { ClientOptions, Fetch, RequestNotice, RetryOptions } from './options.ts';
+import { version } from './version.ts';
+import { defaultWireNames, type WireNames } from './wire.ts';
+
+/** The options, checked and complete. */
+export interface Settings {
+  readonly baseUrl: URL;
+  readonly allowInsecure: boolean;
+  readonly readToken: () => Promise<string>;
+  readonly fetch: Fetch;
+  readonly timeout: number;
+  readonly retry: Required<RetryOptions>;
+  readonly maxRedirects: number;
+  readonly bodyLimit: number;
+  readonly userAgent: string;
+  readonly onRequest: ((notice: RequestNotice) => void) | undefined;
+  readonly wire: WireNames;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+// The longest delay that setTimeout keeps; a longer one would fire at once.
+const longestTimer = 2_147_483_647;
+
+function whole(name: string, value: number, minimum: number, maximum = longestTimer): number {
+  if (Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+  throw new ConfigurationError(`${name} must be a whole number from ${minimum} to ${maximum}`);
+}
+
+function resolveRetry(retries: ClientOptions['retries']): Required<RetryOptions> {
+  const given = typeof retries === 'number' ? { limit: retries } : (retries ?? {});
+  return {
+    limit: whole('retries.limit', given.limit ?? 3, 0, 100),
+    baseDelay: whole('retries.baseDelay', given.baseDelay ?? 500, 0),
+    maxDelay: whole('retries.maxDelay', given.maxDelay ?? 20_000, 0),
+    maxRetryAfter: whole('retries.maxRetryAfter', given.maxRetryAfter ?? 60_000, 0),
+  };
+}
+
+// A header that fetch refuses is quoted in fetch's own error, token and all: refuse it here, unquoted.
+function checkToken(token: unknown): string {
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
+  throw new ConfigurationError('apiToken must be a non-empty string of visible ASCII characters');
+}
+
+function tokenReader(apiToken: ClientOptions['apiToken']): () => Promise<string> {
+  if (typeof apiToken === 'function') return async () => checkToken(await apiToken());
+  const token = checkToken(apiToken);
+  return () => Promise.resolve(token);
+}
+
+function resolveWire(names: Partial<WireNames> | undefined): WireNames {
+  const given = Object.entries(names ?? {}).filter(([, value]) => value !== undefined);
+  return { ...defaultWireNames, ...Object.fromEntries(given) };
+}
+
+function checkUserAgent(value: string): string {
+  if (/^[\x20-\x7e]+$/.test(value)) return value;
+  throw new ConfigurationError('userAgent must be a non-empty line of ASCII text');
+}
+
+/**
+ * Checks the options and fills in the defaults.
+ *
+ * @throws {ConfigurationError} for an option that cannot work, with the reason
+ */
+export function resolveSettings(options: ClientOptions): Settings {
+  const allowInsecure = options.allowInsecure ?? false;
+  return {
+    baseUrl: parseBaseUrl(options.baseUrl, allowInsecure),
+    allowInsecure,
+    readToken: tokenReader(options.apiToken),
+    // Looked up at each call, and called without a receiver: browsers and Workers insist on that.
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    timeout: whole('timeout', options.timeout ?? 30_000, 1),
+    retry: resolveRetry(options.retries),
+    maxRedirects: whole('maxRedirects', options.maxRedirects ?? 5, 0, 20),
+    bodyLimit: whole('bodyLimit', options.bodyLimit ?? 33_554_432, 1),
+    userAgent: checkUserAgent(options.userAgent ?? `call-webhooks-client/${version}`),
+    onRequest: options.onRequest,
+    wire: resolveWire(options.wire),
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  };
+}

@@ -1,0 +1,2 @@
+/** The version of this package, as the default user agent names it. */
+export const version = '0.1.0';
