@@ -31,6 +31,7 @@ function whole(name: string, value: number, minimum: number, maximum = longestTi
 }
 
 function resolveRetry(retries: ClientOptions['retries']): Required<RetryOptions> {
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- types don't stop an explicit undefined
   const given = typeof retries === 'number' ? { limit: retries } : (retries ?? {});
   return {
     limit: whole('retries.limit', given.limit ?? 3, 0, 100),

@@ -60,7 +60,7 @@ export function createReceiver<
   const watch = new Watch();
   const rules = { ...settings, secrets: secretSource(settings.secret, watch, logger) };
   const routes = new Routes(handlers);
-  const gate = new Gate(settings.maxInFlight);
+  const gate = new Gate(settings.maxInFlight, watch);
   const reporter = new Reporter(settings.onOutcome);
   const shop = {
     settings,

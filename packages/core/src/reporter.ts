@@ -30,6 +30,7 @@ const ANYBODYS = new Set<OutcomeCode>([
   'body-too-large',
   'unsupported-encoding',
   'body-already-parsed',
+  'secret-unavailable',
 ]);
 /** Outcomes that are told in the log although nothing threw. */
 const WITHOUT_ERROR: Partial<Record<OutcomeCode, string>> = {

@@ -42,7 +42,8 @@ export class Routes {
   }
 
   async #event(eventName: string, event: Record<string, unknown>): Promise<Route> {
-    const extra = this.#options.events?.[eventName];
+    const { events } = this.#options;
+    const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
     let payload: unknown = event;
     if (isKnown(eventName))
       await validated(eventSchemas[eventName], event, true); // the handler gets it untouched
@@ -86,7 +87,7 @@ function keyOf(
   try {
     return key?.(payload);
   } catch (error) {
-    throw scrubbedError('handler-failed', 'custom.key failed: ', error, payload);
+    throw scrubbedError('invalid-payload', 'custom.key failed: ', error, payload);
   }
 }
 
@@ -95,7 +96,7 @@ async function validated(schema: StandardSchema, value: unknown, known = false):
   try {
     result = await schema['~standard'].validate(value);
   } catch (error) {
-    throw scrubbedError('handler-failed', 'The schema failed: ', error, value);
+    throw scrubbedError('invalid-payload', 'The schema failed: ', error, value);
   }
   if (!result.issues) return result.value;
   throw new WebhookError(

@@ -4,7 +4,8 @@ import type { Logger } from './logger.ts';
 export function safeLogger(logger: Logger): Logger {
   const safely = (level: keyof Logger) => (line: string) => {
     try {
-      logger[level](line);
+      const told: unknown = logger[level](line);
+      if (told instanceof Promise) told.catch(() => undefined);
     } catch {
       // Whoever broke the logger will miss the line.
     }

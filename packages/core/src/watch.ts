@@ -40,9 +40,11 @@ export class Watch {
         },
       };
       this.add(wait);
-      promise.then(resolve, reject).finally(() => {
-        this.delete(wait);
-      });
+      Promise.resolve(promise)
+        .then(resolve, reject)
+        .finally(() => {
+          this.delete(wait);
+        });
     });
   }
 

@@ -288,7 +288,7 @@ describe('a handler that fails', () => {
   it('is not run once more when its process died in every attempt', async () => {
     const clock = { now: NOW };
     const store = memoryStore({ now: () => clock.now });
-    for (const token of ['a', 'b']) {
+    for (const token of ['a', 'b', 'c', 'd', 'e', 'f']) {
       await store.admit({
         webhookId: token,
         token,
@@ -308,7 +308,7 @@ describe('a handler that fails', () => {
     });
     expect(await send(STARTED)).toBe('dead-lettered');
     expect(handle).not.toHaveBeenCalled();
-    expect(parked[0]).toMatchObject({ attempt: 3, reason: 'handler-failed' });
+    expect(parked[0]).toMatchObject({ attempt: 7, reason: 'handler-failed' });
   });
 
   it('may throw anything', async () => {

@@ -146,7 +146,7 @@ describe('Routes', () => {
     expect((await find({ eventName: 5 }, { custom })).outcome).toBe('handled');
   });
 
-  it('calls a custom key that throws a failed handler, without the body in the text', async () => {
+  it('calls a custom key that throws an invalid payload, without the body in the text', async () => {
     const custom = {
       schema: z.object({ name: z.string() }),
       key: (payload: { name: string }) => {
@@ -158,7 +158,7 @@ describe('Routes', () => {
       (reason: unknown) => reason,
     );
     expect(error).toMatchObject({
-      code: 'handler-failed',
+      code: 'invalid-payload',
       message: 'custom.key failed: Error: no key for [redacted]',
     });
   });

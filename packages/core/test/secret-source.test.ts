@@ -74,6 +74,9 @@ describe('a secret provider', () => {
     const { send, lines } = bench({ secret: provider });
     expect(await send(EVENT)).toBe('secret-unavailable');
     expect(lines.join()).not.toContain(SECRET.slice(8, 20));
+    expect(await send(EVENT)).toBe('secret-unavailable');
+    expect(provider).toHaveBeenCalledTimes(1); // a failed one is left alone for a second
+    jest.advanceTimersByTime(1_000);
     provider.mockImplementation(() => SECRET);
     expect(await send(EVENT)).toBe('ignored');
   });

@@ -32,12 +32,13 @@ export async function callWebhooks(
   { path = '/', graceMs = 10_000, prefix: _prefix, ...options }: CallWebhooksOptions,
 ): Promise<void> {
   const receiver = 'receiver' in options ? options.receiver : createReceiver(options);
+  const own = path.replace(/\/+$/, '');
   await app.register(
     (scope, _options, done) => {
-      mount(scope, receiver, graceMs);
+      mount(scope, receiver, graceMs, own !== '');
       done();
     },
-    { prefix: path },
+    { prefix: own },
   );
 }
 

@@ -6,7 +6,12 @@ const FIX =
   'Something read it before the route did: look for a preParsing hook or a plugin that consumes request.raw.';
 
 /** Puts a receiver at the root of a scope of its own. */
-export function mount(scope: FastifyInstance, receiver: Receiver, graceMs: number): void {
+export function mount(
+  scope: FastifyInstance,
+  receiver: Receiver,
+  graceMs: number,
+  ownPath: boolean,
+): void {
   // The signature is over the raw bytes, so nobody parses them here: the receiver reads the stream.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, payload, done) => {
@@ -32,8 +37,9 @@ export function mount(scope: FastifyInstance, receiver: Receiver, graceMs: numbe
     if (error.code?.startsWith('FST_ERR_CTP') !== true) throw error;
     return answer(request, reply);
   });
-  // Methods that Fastify has no routes for would get its 404, and a 404 pauses the rule.
-  if (scope.prefix !== '' && scope.prefix !== '/') scope.setNotFoundHandler(answer);
+  // Methods that Fastify has no routes for would get its 404, and a 404 pauses the rule. Without a
+  // path of its own the prefix is somebody else's, and so is the 404 below it.
+  if (ownPath) scope.setNotFoundHandler(answer);
 
   // Before the server waits for its connections: handlers that hold them have to end first.
   scope.addHook('preClose', () => receiver.close({ graceMs }));

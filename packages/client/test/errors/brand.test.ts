@@ -32,7 +32,7 @@ describe('instanceof', () => {
   });
 
   test.each([undefined, null, 'ApiError', 1, {}, () => 1])('is false for %p', (value) => {
-    expect((value as unknown) instanceof ApiError).toBe(false);
+    expect(value instanceof ApiError).toBe(false);
   });
 });
 

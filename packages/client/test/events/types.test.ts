@@ -6,11 +6,11 @@ function summary(event: ActivityEvent): string {
   switch (event.action) {
     case 'opened':
       // @ts-expect-error only clicked and downloaded have an object
-      void event.object;
+      event.object;
       return `${event.device.os} ${event.location.city}`;
     case 'clicked':
       // @ts-expect-error only opened and downloaded have a device
-      void event.device;
+      event.device;
       return event.object.title;
     case 'downloaded':
       return `${event.object.title} ${event.device.program} ${event.location.country}`;
@@ -19,7 +19,7 @@ function summary(event: ActivityEvent): string {
     case 'meetinginvites:confirmed':
     case 'poll:voted':
       // @ts-expect-error it has no device
-      void event.device;
+      event.device;
       return event.actionName;
     default:
       return `${event.action} ${String(event['novelty'])}`;

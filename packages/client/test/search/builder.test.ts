@@ -37,7 +37,7 @@ test('a builder stays as it is when parts are added to it', () => {
   expect(Object.isFrozen(base)).toBe(true);
 });
 
-const every = eventSearch() as EveryPart;
+const every = eventSearch();
 
 describe('throws before anything is sent', () => {
   test.each<[string, string, () => unknown]>([
