@@ -31,7 +31,6 @@ function whole(name: string, value: number, minimum: number, maximum = longestTi
 }
 
 function resolveRetry(retries: ClientOptions['retries']): Required<RetryOptions> {
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- types don't stop an explicit undefined
   const given = typeof retries === 'number' ? { limit: retries } : (retries ?? {});
   return {
     limit: whole('retries.limit', given.limit ?? 3, 0, 100),
@@ -54,6 +53,7 @@ function tokenReader(apiToken: ClientOptions['apiToken']): () => Promise<string>
 }
 
 function resolveWire(names: Partial<WireNames> | undefined): WireNames {
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- types don't stop an explicit undefined
   const given = Object.entries(names ?? {}).filter(([, value]) => value !== undefined);
   return { ...defaultWireNames, ...Object.fromEntries(given) };
 }
