@@ -18,7 +18,10 @@ export const systemClock: Clock = {
 /** Waits, in milliseconds. Rejects with `signal.reason` as soon as the signal is aborted. */
 export function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
     const cancel = clock.schedule(delay, () => {
       signal?.removeEventListener('abort', onAbort);
       resolve();

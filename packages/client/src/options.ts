@@ -49,7 +49,7 @@ export interface ClientOptions {
    * token is sent as `X-API-Token`, to the origin of `baseUrl` alone.
    */
   readonly apiToken: string | (() => string | Promise<string>);
-  /** Default: the global `fetch`. */
+  /** Default: the global `fetch`. It must honour `redirect: 'manual'`, or the token may travel on. */
   readonly fetch?: Fetch;
   /** The longest wait for headers, or for the next piece of a body, in ms. Default 30 000. */
   readonly timeout?: number;

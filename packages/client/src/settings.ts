@@ -53,6 +53,7 @@ function tokenReader(apiToken: ClientOptions['apiToken']): () => Promise<string>
 }
 
 function resolveWire(names: Partial<WireNames> | undefined): WireNames {
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- types don't stop an explicit undefined
   const given = Object.entries(names ?? {}).filter(([, value]) => value !== undefined);
   return { ...defaultWireNames, ...Object.fromEntries(given) };
 }

@@ -9,7 +9,7 @@ import { z } from 'zod';
 export interface CallStartedEvent {
   eventName: 'call:started';
   /** Links the events of one call: the `_id` of `GET /v1/calls`. */
-  callId?: string | undefined;
+  callId?: string | null | undefined;
   /** The service number the call was placed from; its inner fields are not shown in the spec. */
   fromPhoneNumber?: Record<string, unknown> | null | undefined;
   [field: string]: unknown;
@@ -19,7 +19,7 @@ export interface CallStartedEvent {
 export interface CallCompletedEvent {
   eventName: 'call:completed';
   /** Links the events of one call: the `_id` of `GET /v1/calls`. */
-  callId?: string | undefined;
+  callId?: string | null | undefined;
   /** The service number the call was placed from; its inner fields are not shown in the spec. */
   fromPhoneNumber?: Record<string, unknown> | null | undefined;
   [field: string]: unknown;
@@ -69,7 +69,7 @@ export const EVENT_NAMES = [
 const callBody = <Name extends string>(eventName: Name) =>
   z.looseObject({
     eventName: z.literal(eventName),
-    callId: z.string().max(1_000).optional(),
+    callId: z.string().max(1_000).nullish(),
     fromPhoneNumber: z.looseObject({}).nullish(),
   });
 

@@ -49,11 +49,12 @@ export interface HandlerOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
 > {
-  on?: Handlers<Extra> | undefined;
+  // NoInfer: else a misspelt name would be taken for an extra event.
+  on?: Handlers<NoInfer<Extra>> | undefined;
   /** Schemas of events that this package does not know. */
   events?: Extra | undefined;
   custom?: CustomPayload<Custom> | undefined;
-  /** Runs for a verified delivery that nothing else handles; it is acknowledged either way. */
+  /** Runs for a verified delivery that nothing else handles; acknowledged unless it throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>> | undefined;
   /** Without it a delivery that always fails is answered 500 (or 422) until the rule is paused. */
   deadLetter?: DeadLetter | undefined;

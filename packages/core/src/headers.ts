@@ -32,6 +32,10 @@ const WEBHOOK_ID = /^[\x21-\x2b\x2d\x2f-\x7e]{1,256}$/;
 const TIMESTAMP = /^[1-9][0-9]{0,11}$/;
 const SIGNATURE = /^v1,[A-Za-z0-9+/]{43}=$/;
 
+/** Whether an honest sender could have written these two. */
+export const isSendable = (webhookId: string, timestamp: string): boolean =>
+  WEBHOOK_ID.test(webhookId) && TIMESTAMP.test(timestamp);
+
 /**
  * The names of the three headers (spec, "Authentication").
  * @throws WebhookError `invalid-options` when a name can't be a header name

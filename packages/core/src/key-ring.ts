@@ -1,4 +1,4 @@
-import { prepareKey } from '#hmac';
+import { prepareKey } from '@call-webhooks/core/hmac';
 import type { HmacKey } from './hmac/seam.ts';
 import { secretBytes } from './secret.ts';
 import { WebhookError } from './webhook-error.ts';

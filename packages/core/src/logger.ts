@@ -1,5 +1,5 @@
 /** Where the few log lines go: `console`, pino and the like. Lines are plain texts. */
 export interface Logger {
-  warn(line: string): void;
-  error(line: string): void;
+  warn(line: string): unknown;
+  error(line: string): unknown;
 }

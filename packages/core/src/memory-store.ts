@@ -53,7 +53,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return cache;
   }
 
-  /** Leases that ran out become failed attempts. They lie in the order in which they run out. */
+  /** Leases that ran out become failed attempts. They lie about in the order in which they run out. */
   function sweep(): void {
     for (const [key, lease] of leases) {
       if (lease.until > now()) return;
@@ -74,7 +74,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     sweep();
-    const live = leases.get(key);
+    const live = liveLease(key);
     // The same token once more: the claim's first answer was lost.
     if (live)
       return live.token === token
@@ -86,9 +86,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return { status: 'admitted', attempt: past + 1 };
   }
 
-  function held(key: string, token: string): Lease | undefined {
-    sweep();
+  /** Looked at by itself as well: leases of unequal lengths do not lie in order. */
+  function liveLease(key: string): Lease | undefined {
     const lease = leases.get(key);
+    if (!lease || lease.until > now()) return lease;
+    end(key, lease.attempt);
+    return undefined;
+  }
+
+  function held(key: string, token: string): Lease | undefined {
+    const lease = liveLease(key);
     return lease?.token === token ? lease : undefined;
   }
 

@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
 
 /** Everything that a receiver can be told. Only `secret` is needed. */
 export interface ReceiverOptions<
-  Extra extends ExtraEvents = ExtraEvents,
+  Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends HandlerOptions<Extra, Custom> {
   /** One signing secret, several, or a provider of them; `undefined` (an unset variable) throws. */

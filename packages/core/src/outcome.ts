@@ -8,7 +8,7 @@ export interface Outcome {
   status: number;
   /** Milliseconds since the request reached the receiver. */
   durationMs: number;
-  /** Set once the delivery's headers were well-formed; authentic only if `secretId` is set too. */
+  /** Set once the delivery was verified. */
   webhookId?: string;
   eventName?: string;
   callId?: string;

@@ -12,6 +12,8 @@ import type { ReceiverOptions } from './options.ts';
 import { Reporter, type Facts, type Verdict } from './reporter.ts';
 import { checkRequest } from './request.ts';
 import { Routes } from './routes.ts';
+import { safeLogger } from './safe-logger.ts';
+import { describeError } from './scrub.ts';
 import { secretSource } from './secret-source.ts';
 import { settingsOf } from './settings.ts';
 import type { StandardSchema } from './standard-schema.ts';
@@ -53,11 +55,12 @@ export function createReceiver<
   Custom extends StandardSchema = StandardSchema,
 >(options: ReceiverOptions<Extra, Custom>): Receiver {
   const settings = settingsOf(options as ReceiverOptions<never, never>);
-  const { logger, now, handlers, queue, ackWithin, storeTimeout } = settings;
+  const { now, handlers, queue, ackWithin, storeTimeout } = settings;
+  const logger = safeLogger(settings.logger);
   const watch = new Watch();
   const rules = { ...settings, secrets: secretSource(settings.secret, watch, logger) };
   const routes = new Routes(handlers);
-  const gate = new Gate(settings.maxInFlight);
+  const gate = new Gate(settings.maxInFlight, watch);
   const reporter = new Reporter(settings.onOutcome);
   const shop = {
     settings,
@@ -68,7 +71,7 @@ export function createReceiver<
 
   async function receive(request: ReceiverRequest): Promise<Answer> {
     const facts: Facts = { startedAt: performance.now() };
-    const log = request.log ?? logger;
+    const log = request.log ? safeLogger(request.log) : logger;
     const verdict = await process(request, facts, log).catch(failure);
     return answerFor(reporter.report(facts, verdict, log));
   }
@@ -92,7 +95,7 @@ export function createReceiver<
       receivedAt,
       secretId,
       rawBody,
-      log,
+      log: request.log ?? settings.logger, // as it is: a handler may know more of it than we do
     };
     const work = new Work(delivery, facts, shop);
     gate.enter(work);
@@ -130,9 +133,13 @@ export function createReceiver<
             `The handler is not done after ackWithin, ${String(ackWithin)} ms. It goes on.`,
           );
           const late = work.done.then((verdict) => reporter.report(facts, verdict, log, true));
-          request.waitUntil?.(late);
           work.abort(error);
           resolve({ outcome: 'deadline', error });
+          try {
+            request.waitUntil?.(late);
+          } catch (refused) {
+            log.warn(`call-webhooks: waitUntil failed: ${describeError(refused)}`);
+          }
         },
       };
       watch.add(deadline);

@@ -30,7 +30,14 @@ const ANYBODYS = new Set<OutcomeCode>([
   'body-too-large',
   'unsupported-encoding',
   'body-already-parsed',
+  'secret-unavailable',
 ]);
+/** Outcomes that are told in the log although nothing threw. */
+const WITHOUT_ERROR: Partial<Record<OutcomeCode, string>> = {
+  replayed: 'This webhook id was seen before.',
+  'in-progress': 'Another delivery of this event is being handled.',
+  'dead-lettered': 'Given up on, and handed to deadLetter.',
+};
 const REPEAT_AFTER_MS = 10_000;
 
 /** Turns verdicts into outcomes, tells `onOutcome`, and writes the log lines. */
@@ -52,13 +59,19 @@ export class Reporter {
       ...(error && { error }),
       ...(late && { late: true }),
     };
-    try {
-      this.#onOutcome?.(outcome);
-      if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
-    } catch {
-      // A broken hook or logger of the user must not change what the service is answered.
-    }
+    if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
+    this.#tell(outcome);
     return outcome;
+  }
+
+  /** A broken hook must not change what the service is answered, nor end the process. */
+  #tell(outcome: Outcome): void {
+    try {
+      const told: unknown = this.#onOutcome?.(outcome);
+      if (told instanceof Promise) told.catch(() => undefined);
+    } catch {
+      // It is the user's, and documented so.
+    }
   }
 
   #log(outcome: Outcome, log: Logger): void {
@@ -76,7 +89,7 @@ export class Reporter {
       code === 'handler-failed' && error?.stack?.includes('\n')
         ? error.stack.slice(error.stack.indexOf('\n'))
         : '';
-    const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? 'given up on, and handed to deadLetter.'}`;
+    const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? WITHOUT_ERROR[code] ?? ''}`;
     const level = status >= 500 ? 'error' : 'warn';
     log[level](
       `${line}${facts.length > 0 ? ` (${facts.join(', ')})` : ''} See docs/answers.md#${code}${frames}`,

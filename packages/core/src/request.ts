@@ -16,7 +16,12 @@ export function checkRequest({
     throw new WebhookError('method-not-allowed', 'Deliveries are sent with POST.');
   }
   const encoding = headerValue(headers, 'content-encoding');
-  if (encoding !== undefined && encoding !== null && encoding !== '' && encoding !== 'identity') {
+  if (
+    encoding !== undefined &&
+    encoding !== null &&
+    encoding !== '' &&
+    String(encoding).toLowerCase() !== 'identity'
+  ) {
     throw new WebhookError(
       'unsupported-encoding',
       'The body is compressed. The service sends plain bodies.',

@@ -3,7 +3,7 @@ import { eventSchemas } from './events.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
 import { parsePayload } from './payload.ts';
 import { scrubbedError } from './scrubbed-error.ts';
-import type { StandardSchema } from './standard-schema.ts';
+import type { SchemaIssue, SchemaResult, StandardSchema } from './standard-schema.ts';
 import { WebhookError } from './webhook-error.ts';
 
 /** Where a payload goes, and what it is known by. */
@@ -19,7 +19,7 @@ export interface Route {
   readonly handle?: Handler<unknown>;
 }
 
-const MAX_KEY_LENGTH = 2_000;
+const MAX_KEY_LENGTH = 4_000;
 
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
@@ -42,10 +42,11 @@ export class Routes {
   }
 
   async #event(eventName: string, event: Record<string, unknown>): Promise<Route> {
-    const extra = this.#options.events?.[eventName];
+    const { events } = this.#options;
+    const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
     let payload: unknown = event;
     if (isKnown(eventName))
-      await validated(eventSchemas[eventName], event); // the handler gets it untouched
+      await validated(eventSchemas[eventName], event, true); // the handler gets it untouched
     else if (extra) payload = await validated(extra, event);
 
     const handle = this.#handlers.get(eventName);
@@ -55,7 +56,8 @@ export class Routes {
       eventName,
       payload,
       ...(typeof callId === 'string' && { callId }),
-      ...(key !== undefined && { key: checkedKey(key) }),
+      // An id that long tells nothing apart that we could remember.
+      ...(key !== undefined && key.length <= MAX_KEY_LENGTH && { key }),
       ...(handle ? { outcome: 'handled', handle } : this.#unhandled()),
     };
   }
@@ -85,27 +87,30 @@ function keyOf(
   try {
     return key?.(payload);
   } catch (error) {
-    throw scrubbedError('handler-failed', 'custom.key failed: ', error, payload);
+    throw scrubbedError('invalid-payload', 'custom.key failed: ', error, payload);
   }
 }
 
-async function validated(schema: StandardSchema, value: unknown): Promise<unknown> {
-  const pending = schema['~standard'].validate(value);
-  const result = pending instanceof Promise ? await pending : pending;
+async function validated(schema: StandardSchema, value: unknown, known = false): Promise<unknown> {
+  let result: SchemaResult<unknown>;
+  try {
+    result = await schema['~standard'].validate(value);
+  } catch (error) {
+    throw scrubbedError('invalid-payload', 'The schema failed: ', error, value);
+  }
   if (!result.issues) return result.value;
-  // Paths only: a schema's own messages may quote the values.
-  const paths = result.issues
-    .slice(0, 5)
-    .map(
-      ({ path = [] }) =>
-        path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.') ||
-        'the whole body',
-    );
   throw new WebhookError(
     'invalid-payload',
-    `The payload does not fit its schema at: ${paths.join(', ')}.`,
+    `The payload does not fit its schema${known ? ` at: ${pathsOf(result.issues)}` : ''}.`,
   );
 }
+
+/** For our own schemas only: messages quote values, and the keys of a user's record may be names. */
+const pathsOf = (issues: readonly SchemaIssue[]) =>
+  issues
+    .slice(0, 5)
+    .map(({ path = [] }) => path.map(String).join('.'))
+    .join(', ');
 
 function checkedKey(key: unknown): string {
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;

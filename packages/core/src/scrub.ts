@@ -39,7 +39,8 @@ export function stackFrames(error: unknown): string {
 const PATTERNS = [
   /whsec_[A-Za-z0-9+/=]+/g,
   /(?<=:\/\/)[^\s/@]+@/g, // user:password@ of a URL
-  /[^\s@"'<>(),:;]+@[^\s@"'<>(),:;]+\.[^\s@"'<>(),:;]+/g,
+  // Starts at the beginning of a run only: tried at each letter of a long one, it would be quadratic.
+  /(?<![^\s@"'<>(),:;])[^\s@"'<>(),:;]+@[^\s@"'<>(),:;]+\.[^\s@"'<>(),:;]+/g,
   /\+?\(?\d[\d\s().-]{5,}\d/g,
 ];
 const MAX_VALUES = 500;

@@ -25,6 +25,8 @@ export interface SecretSource {
 const MAX_AGE_MS = 300_000;
 /** Forged requests can't make us ask a provider more often than this. */
 const REFRESH_EVERY_MS = 5_000;
+/** A provider that failed is left alone for this long. */
+const RETRY_AFTER_MS = 1_000;
 /** A provider that does not answer for this long has failed. */
 const PROVIDER_TIMEOUT_MS = 4_000;
 
@@ -43,6 +45,7 @@ function providerSource(provider: SecretProvider, watch: Watch, logger: Logger):
   let cached: readonly Key[] | undefined;
   let askedAt = -Infinity;
   let refreshedAt = -Infinity;
+  let failed: { at: number; error: WebhookError } | undefined;
   let asking: Promise<readonly Key[]> | undefined;
 
   function ask(webhookId: string, refresh: boolean): Promise<readonly Key[]> {
@@ -55,18 +58,25 @@ function providerSource(provider: SecretProvider, watch: Watch, logger: Logger):
       const answer = (async () => provider({ webhookId, refresh }))();
       cached = keysOf(await watch.within(PROVIDER_TIMEOUT_MS, answer));
       askedAt = performance.now();
+      failed = undefined;
       return cached;
     } catch (cause) {
-      throw new WebhookError(
+      const error = new WebhookError(
         'secret-unavailable',
         `The secret provider failed: ${describeError(cause)}`,
       );
+      failed = { at: performance.now(), error };
+      throw error;
     }
   }
 
   return {
     keys(webhookId) {
-      if (!cached) return ask(webhookId, false);
+      if (!cached) {
+        const justFailed =
+          failed && performance.now() - failed.at < RETRY_AFTER_MS ? failed : undefined;
+        return justFailed ? Promise.reject(justFailed.error) : ask(webhookId, false);
+      }
       if (performance.now() - askedAt < MAX_AGE_MS) return cached;
       const old = cached;
       // A secrets manager that is down must not take a receiver with it that has working keys.

@@ -1,5 +1,5 @@
-import { hmacBase64 } from '#hmac';
-import { casedHeaderNames, type HeaderPrefix } from './headers.ts';
+import { hmacBase64 } from '@call-webhooks/core/hmac';
+import { casedHeaderNames, isSendable, type HeaderPrefix } from './headers.ts';
 import { keysOf } from './key-ring.ts';
 import { WebhookError } from './webhook-error.ts';
 
@@ -20,13 +20,19 @@ export interface SignOptions {
 /**
  * Signs one delivery attempt as the service does (spec, "Signature computation").
  * @returns the three headers, ready to send
- * @throws WebhookError `invalid-secret`, or `invalid-options` for a timestamp that is no time
+ * @throws WebhookError `invalid-secret`, or `invalid-options` for an id or a timestamp that no receiver would take
  */
 export async function sign(options: SignOptions): Promise<Record<string, string>> {
   const [key] = keysOf(options.secret);
   const names = casedHeaderNames(options.headerPrefix);
   const webhookId = options.webhookId ?? crypto.randomUUID();
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));
+  if (!isSendable(webhookId, timestamp)) {
+    throw new WebhookError(
+      'invalid-options',
+      'webhookId is 1 to 256 visible ASCII characters without dots and commas, and timestamp is a Date or whole Unix seconds.',
+    );
+  }
   const body =
     typeof options.body === 'string' ? new TextEncoder().encode(options.body) : options.body;
   if (!key) throw new WebhookError('invalid-secret', 'There is no secret to sign with.');
@@ -38,13 +44,5 @@ export async function sign(options: SignOptions): Promise<Record<string, string>
   };
 }
 
-function unixSeconds(time: Date | number): number {
-  const seconds = typeof time === 'number' ? time : Math.floor(time.getTime() / 1000);
-  if (!Number.isSafeInteger(seconds) || seconds < 0) {
-    throw new WebhookError(
-      'invalid-options',
-      'The timestamp is a Date, or whole Unix seconds (not milliseconds with a fraction).',
-    );
-  }
-  return seconds;
-}
+const unixSeconds = (time: Date | number): number =>
+  typeof time === 'number' ? time : Math.floor(time.getTime() / 1000);

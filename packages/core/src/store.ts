@@ -36,6 +36,6 @@ export interface Store {
   release(key: string, token: string): Promise<boolean>;
   /** Lets the lease end `leaseMs` from now. */
   extend(key: string, token: string, leaseMs: number): Promise<boolean>;
-  /** For whoever made the store; a receiver closes only a store that it made itself. */
+  /** For whoever made the store; a receiver does not close it. */
   close?(): Promise<void>;
 }

@@ -40,9 +40,11 @@ export class Watch {
         },
       };
       this.add(wait);
-      promise.then(resolve, reject).finally(() => {
-        this.delete(wait);
-      });
+      Promise.resolve(promise)
+        .then(resolve, reject)
+        .finally(() => {
+          this.delete(wait);
+        });
     });
   }
 
@@ -62,14 +64,14 @@ export class Watch {
   #fire(): void {
     this.#armedFor = Infinity;
     const now = performance.now();
+    const due: Wait[] = [];
     let next = Infinity;
     for (const wait of this.#waits) {
       if (wait.at > now) next = Math.min(next, wait.at);
-      else {
-        this.#waits.delete(wait);
-        wait.wake();
-      }
+      else due.push(wait);
     }
-    if (next < this.#armedFor) this.#arm(next);
+    for (const wait of due) this.#waits.delete(wait);
+    if (next < Infinity) this.#arm(next);
+    for (const wait of due) wait.wake();
   }
 }

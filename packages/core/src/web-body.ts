@@ -8,7 +8,7 @@ export async function readWebBody(
   request: Request,
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array> {
-  if (request.bodyUsed)
+  if (request.bodyUsed || request.body?.locked)
     throw alreadyParsed('Call the handler before request.json(), .text() or the like.');
   if (Number(request.headers.get('content-length')) > bodyLimit) throw tooLarge(bodyLimit);
   if (!request.body) return new Uint8Array();

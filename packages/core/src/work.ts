@@ -6,6 +6,7 @@ import { parked, type Job } from './job.ts';
 import { Lease, type LeaseStore } from './lease.ts';
 import type { Settings } from './options.ts';
 import type { Facts, Verdict } from './reporter.ts';
+import { safeLogger } from './safe-logger.ts';
 import { describeError } from './scrub.ts';
 import { scrubbedError } from './scrubbed-error.ts';
 import type { Store } from './store.ts';
@@ -31,6 +32,7 @@ export class Work implements Admitted {
   readonly #shop: Workshop;
   #context: DeliveryContext | undefined;
   #abortReason: WebhookError | undefined;
+  #abandoned = false;
   #lease: Lease | undefined;
 
   constructor(delivery: Delivery, facts: Facts, shop: Workshop) {
@@ -49,7 +51,9 @@ export class Work implements Admitted {
     this.#context?.abort(reason);
   }
 
+  /** At shutdown: nothing of it may begin any more, and its lease goes back. */
   async abandon(): Promise<void> {
+    this.#abandoned = true;
     this.abort(
       new WebhookError('shutting-down', 'The receiver is closing, and gave the lease back.'),
     );
@@ -89,6 +93,10 @@ export class Work implements Admitted {
     this.#lease = new Lease(store, watch, { key, token, leaseMs: settings.leaseFor }, () => {
       context.abort(leaseLost());
     });
+    if (this.#abandoned) {
+      await this.#lease.release().catch(() => false);
+      throw new WebhookError('shutting-down', 'The receiver closed before the handler began.');
+    }
     return this.#attempt(job, context, this.#lease);
   }
 
@@ -96,9 +104,10 @@ export class Work implements Admitted {
     const { maxAttempts } = this.#shop.settings;
     let outcome: OutcomeCode;
     try {
-      // More attempts than failures that we saw: the process died in them. Don't die once more.
-      if (job.mayPark && this.#sink && context.attempt > maxAttempts)
-        throw new Error(`none of ${String(maxAttempts)} attempts came to an end`);
+      // So many attempts and no end: the process dies in them. (Some margin, as deploys and stores
+      // that are slow lose attempts as well.) Don't die once more.
+      if (job.mayPark && this.#sink && context.attempt > maxAttempts * 3)
+        throw new Error(`none of ${String(context.attempt - 1)} attempts came to an end`);
       outcome = await job.run(context);
     } catch (error) {
       if (!(await this.#park(job, context, error))) {
@@ -119,7 +128,7 @@ export class Work implements Admitted {
       await this.#sink(parked('handler-failed', this.#delivery, context.attempt, error, job.route));
       return true;
     } catch (sinkError) {
-      this.#delivery.log.error(
+      safeLogger(this.#delivery.log).error(
         `call-webhooks: the deadLetter sink failed: ${describeError(sinkError, job.route.payload)}`,
       );
       return false;

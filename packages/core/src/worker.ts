@@ -3,18 +3,19 @@ import { fromBase64 } from './base64.ts';
 import type { FieldNames } from './call-details.ts';
 import { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
-import type { ExtraEvents, HandlerOptions } from './handlers.ts';
+import type { ExtraEvents, HandlerOptions, Parked } from './handlers.ts';
 import { handlerFailed, parked } from './job.ts';
 import type { Logger } from './logger.ts';
 import type { QueuedDelivery } from './queue.ts';
 import { Routes, type Route } from './routes.ts';
 import { checkedOptions, checkEventNames, handlerShape } from './settings.ts';
+import { scrubbedError } from './scrubbed-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { WebhookError } from './webhook-error.ts';
 
 /** What runs for queued deliveries: the same typed handlers as a receiver's. */
 export interface WorkerOptions<
-  Extra extends ExtraEvents = ExtraEvents,
+  Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends HandlerOptions<Extra, Custom> {
   fieldNames?: FieldNames | undefined;
@@ -51,26 +52,28 @@ export function createWorkerHandler<
   const routes = new Routes(handlers);
 
   return async (queued, { attempt = 1, signal } = {}) => {
-    const delivery: Delivery = {
-      webhookId: queued.webhookId,
-      timestamp: queued.timestamp,
-      receivedAt: queued.receivedAt,
-      rawBody: fromBase64(queued.body),
-      log: settings.logger,
-    };
+    const delivery = deliveryOf(queued, settings.logger);
     let route: Route | undefined;
     try {
       route = await routes.find(delivery.rawBody);
       await run(route, delivery, attempt, signal);
     } catch (error) {
-      const final = route ? attempt === settings.maxAttempts : attempt === 1;
-      const reason = route ? 'handler-failed' : 'invalid-payload';
-      if (final) await handlers.deadLetter?.(parked(reason, delivery, attempt, error, route));
-      throw route || !(error instanceof WebhookError)
-        ? handlerFailed(error, route?.payload)
-        : error;
+      const invalid = error instanceof WebhookError && error.code === 'invalid-payload' && !route;
+      if (invalid ? attempt === 1 : attempt >= settings.maxAttempts) {
+        const reason = invalid ? 'invalid-payload' : 'handler-failed';
+        await park(parked(reason, delivery, attempt, error, route), route?.payload);
+      }
+      throw error instanceof WebhookError && !route ? error : handlerFailed(error, route?.payload);
     }
   };
+
+  async function park(delivery: Parked, payload: unknown): Promise<void> {
+    try {
+      await handlers.deadLetter?.(delivery);
+    } catch (error) {
+      throw scrubbedError('handler-failed', 'The deadLetter sink failed: ', error, payload);
+    }
+  }
 
   async function run(
     route: Route,
@@ -95,5 +98,14 @@ export function createWorkerHandler<
     } finally {
       signal?.removeEventListener('abort', abort);
     }
+  }
+}
+
+function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
+  const { webhookId, timestamp, receivedAt, body } = queued;
+  try {
+    return { webhookId, timestamp, receivedAt, rawBody: fromBase64(body), log };
+  } catch {
+    throw new WebhookError('invalid-payload', 'The queued delivery has no base64 body.');
   }
 }

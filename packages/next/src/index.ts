@@ -29,7 +29,7 @@ export function callWebhooks<
   const handle = (request: Request) => {
     let late: Promise<unknown> | undefined;
     keepAlive(() => late);
-    return handler()(request, { waitUntil: (work) => (late = work) });
+    return handler()(request, { waitUntil: (work) => void (late = work) });
   };
   return Object.defineProperty(handle, 'receiver', {
     get: () => handler().receiver,

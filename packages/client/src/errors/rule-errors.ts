@@ -11,7 +11,8 @@ const effects: Readonly<Record<WriteOperation, string>> = {
 
 /**
  * A write that may have happened although its new secret did not arrive: the connection broke or
- * timed out after something was sent, the service answered 5xx, the call was aborted under way, or
+ * timed out after something was sent, the service answered 5xx or with a redirect that is not
+ * followed, the call was aborted under way, or
  * the answer holds no `whsec_` string. `cause` tells which.
  */
 export class UnconfirmedWriteError extends ClientError {

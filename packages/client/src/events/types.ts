@@ -86,14 +86,20 @@ export interface PollVotedEvent extends ActivityEventFields {
 }
 
 /**
- * Marks an action outside of the seven; it exists in types alone. Without it the type of an unknown
- * action would be `string`, and `event.action === 'opened'` would not narrow to OpenedEvent.
+ * Stands for every action outside of the seven; it exists in types alone. An enum, because
+ * TypeScript narrows a union by literal types only: were it `string`, `event.action === 'opened'`
+ * would not lead to OpenedEvent.
  */
-declare const unknownAction: unique symbol;
+declare enum UnknownAction {
+  Unknown = '',
+}
 
-/** An event type that this version does not know. It is kept as it came, fields and all. */
+/**
+ * An event type that this version does not know, kept as it came, fields and all. At run time its
+ * `action` is the service's text: compare it as a string, `(event.action as string) === '…'`.
+ */
 export interface UnknownActivityEvent extends ActivityEventFields {
-  readonly action: string & { readonly [unknownAction]: true };
+  readonly action: UnknownAction;
   readonly [field: string]: unknown;
 }
 

@@ -42,7 +42,10 @@ export function watchedBody(
   async function read(): Promise<Uint8Array | undefined> {
     if (reader === undefined) return undefined;
     try {
-      const { done, value } = await deadline.run('body', () => reader.read());
+      const { done, value } = (await deadline.run('body', () => reader.read())) as {
+        done: boolean;
+        value?: Uint8Array;
+      };
       return done ? undefined : value;
     } catch (error) {
       if (deadline.signal.aborted) throw error;
@@ -65,7 +68,8 @@ export function watchedBody(
           if (piece !== undefined) {
             received += piece.byteLength;
             if (expected !== undefined && received > expected) throw cut();
-            return controller.enqueue(piece);
+            controller.enqueue(piece);
+            return;
           }
           if (expected !== undefined && received < expected) throw cut();
           deadline.close();

@@ -1,10 +1,10 @@
-import { NetworkError, RedirectError } from '../errors/index.ts';
+import { NetworkError } from '../errors/index.ts';
 import type { FetchInit } from '../options.ts';
 import type { Settings } from '../settings.ts';
 import type { Deadline } from './deadline.ts';
 import { provesNothingSent } from './never-sent.ts';
 import { createRedactor, type Redactor } from './redact.ts';
-import { redirectTarget } from './redirects.ts';
+import { discard, redirectTarget } from './redirects.ts';
 import { describe, type RequestSpec } from './request.ts';
 import { safeCause } from './safe-cause.ts';
 
@@ -46,11 +46,11 @@ export async function exchange(
 ): Promise<Answer> {
   const token = await deadline.run('token', settings.readToken);
   const rules = { baseUrl: settings.baseUrl, allowInsecure: settings.allowInsecure, token };
-  const redactor = createRedactor([token, spec.url.search]);
   let url = spec.url;
   let trusted = url.origin === settings.baseUrl.origin;
   for (let redirects = 0; ; redirects++) {
     const target = url.href;
+    const redactor = createRedactor([token, spec.url.search, url.search]);
     settings.onRequest?.({
       method: spec.method,
       url: target,
@@ -71,15 +71,9 @@ export async function exchange(
           cause: safeCause(error, redactor),
         });
       });
-    const next = redirectTarget(response, spec, url, rules);
+    const next = redirectTarget(response, spec, url, rules, settings.maxRedirects - redirects);
     if (next === undefined) return { response, redactor };
-    await response.body?.cancel().catch(() => undefined);
-    if (redirects >= settings.maxRedirects) {
-      throw new RedirectError(
-        `${describe(spec)}: more than ${settings.maxRedirects} redirects`,
-        response.status,
-      );
-    }
+    discard(response);
     trusted &&= next.origin === settings.baseUrl.origin;
     url = next;
   }

@@ -41,9 +41,15 @@ function refusal(
   return undefined;
 }
 
+/** Lets go of a body that nobody will read, so that its connection is free again. */
+export function discard(response: Response): void {
+  void response.body?.cancel().catch(() => undefined);
+}
+
 /**
  * Where a response redirects to; undefined when it does not.
  *
+ * @param left how many more redirects may be followed
  * @throws {RedirectError} for a redirect that must not or cannot be followed. The message names no
  * target, which may hold signatures or personal data.
  */
@@ -52,13 +58,18 @@ export function redirectTarget(
   spec: RequestSpec,
   from: URL,
   rules: RedirectRules,
+  left: number,
 ): URL | undefined {
-  const stop = (why: string): RedirectError =>
-    new RedirectError(`${describe(spec)}: a redirect is not followed, ${why}`, response.status);
+  const stop = (why: string): RedirectError => {
+    discard(response);
+    const message = `${describe(spec)}: a redirect is not followed, ${why}`;
+    return new RedirectError(message, response.status);
+  };
   if (response.type === 'opaqueredirect') throw stop('this runtime hides where it leads');
   if (!statuses.has(response.status)) return undefined;
   const location = response.headers.get('location');
   if (location === null) return undefined;
+  if (left <= 0) throw stop('there were too many before it');
   const next = parseLocation(location, from);
   if (next === undefined) throw stop('its target is not a URL');
   const why = refusal(spec, response.status, next, rules);

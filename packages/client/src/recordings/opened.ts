@@ -21,16 +21,22 @@ const contentRange = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/;
 /**
  * Reads the headers of a download.
  *
- * @throws {InvalidResponseError} when a 206 answer does not say which bytes it has
+ * @param asked whether a part was asked for
+ * @throws {InvalidResponseError} when a 206 answer was not asked for, or does not say what it has
  */
-export function readOpened({ response, body }: OpenResponse): OpenedRecording {
+export function readOpened({ response, body }: OpenResponse, asked: boolean): OpenedRecording {
   const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
   const length = expectedLength(response);
   let start = 0;
   let total = length;
   if (response.status === 206) {
     const range = contentRange.exec(header('content-range') ?? '');
-    if (range === null) throw new InvalidResponseError('a partial recording has no Content-Range');
+    if (range === null || !asked) {
+      void body.cancel().catch(() => undefined);
+      throw new InvalidResponseError(
+        `the service sent a part of the recording ${asked ? 'without a Content-Range' : 'unasked'}`,
+      );
+    }
     start = Number(range[1]);
     total = range[3] === '*' ? undefined : Number(range[3]);
   }

@@ -37,7 +37,8 @@ export function recordingSource(
       const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'identity' };
       if (from !== undefined) headers['range'] = `bytes=${from.start}-`;
       if (from?.validator !== undefined) headers['if-range'] = from.validator;
-      return readOpened(await transport.open({ method: 'GET', url, headers, signal }));
+      const answer = await transport.open({ method: 'GET', url, headers, signal });
+      return readOpened(answer, from !== undefined);
     },
     delay: (retry) => (retry > settings.retry.limit ? undefined : backoff(settings, retry)),
     pause: (delay, signal) => sleep(settings.clock, delay, signal),

@@ -24,7 +24,7 @@ function parse(text: string): unknown {
 // These prove that nothing was done; everything else leaves it open.
 function provesNothingDone(error: unknown, sent: boolean): boolean {
   if (!sent) return true;
-  if (error instanceof ApiError) return error.status < 500;
+  if (error instanceof ApiError) return error.status >= 400 && error.status < 500;
   return typeof error === 'object' && error !== null && Reflect.get(error, 'maybeSent') === false;
 }
 

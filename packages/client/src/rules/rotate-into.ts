@@ -71,7 +71,8 @@ async function saveOrExplain(
 ): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {
-      return await store.save(secrets);
+      await store.save(secrets);
+      return;
     } catch (error) {
       if (tried < saveTries) {
         await sleep(settings.clock, backoff(settings, tried));

@@ -20,7 +20,7 @@ export interface Rules {
    * sent is made by `wire.webhookAction`.
    *
    * @throws {UnconfirmedWriteError} when the action may exist, but no secret arrived
-   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError | RedirectError}
+   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError} when nothing was done
    */
   addWebhook(ruleId: string, input: WebhookInput, options?: WriteOptions): Promise<SecretAnswer>;
   /**
@@ -29,7 +29,7 @@ export interface Rules {
    * that does not know it refuses it: prefer `rotateInto`.
    *
    * @throws {UnconfirmedWriteError} when it may have been rotated, but no secret arrived
-   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError | RedirectError}
+   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError} when nothing was done
    */
   rotateSigningSecret(
     ruleId: string,

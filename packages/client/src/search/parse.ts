@@ -1,7 +1,7 @@
 import { SearchSyntaxError } from '../errors/index.ts';
 import { scan, type Token } from './scan.ts';
-import { duplicate, withOperator } from './terms.ts';
-import type { EventSearchTree } from './tree.ts';
+import { duplicate, toTerm, withOperator } from './terms.ts';
+import type { EventSearchTree, ToTerm } from './tree.ts';
 
 function withToken(tree: EventSearchTree, token: Token): EventSearchTree {
   if (token.kind === 'operator') {
@@ -35,7 +35,12 @@ function withToken(tree: EventSearchTree, token: Token): EventSearchTree {
  * @throws {SearchSyntaxError} with `reason` and the `position` in the text
  */
 export function parseEventSearch(text: string): EventSearchTree {
-  let tree: EventSearchTree = { to: [] };
-  for (const token of scan(text)) tree = withToken(tree, token);
+  // Beside the tree, so that a long list of recipients is not copied for each of them.
+  const to: ToTerm[] = [];
+  let tree: EventSearchTree = { to };
+  for (const token of scan(text)) {
+    if (token.kind === 'operator' && token.name === 'to') to.push(toTerm(token.value));
+    else tree = withToken(tree, token);
+  }
   return tree;
 }

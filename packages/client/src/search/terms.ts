@@ -3,7 +3,8 @@ import { isActivityAction, type ActivityAction } from '../events/actions.ts';
 import { searchDate } from './dates.ts';
 import type { EventSearchTree, FromTerm, NamedTerm, OperatorName, ToTerm } from './tree.ts';
 
-function toTerm(value: string): ToTerm {
+/** Reads the value of a `to:` by its looks, see ToTerm. */
+export function toTerm(value: string): ToTerm {
   if (/^[^\s@]+@[^\s@]+$/.test(value)) return { kind: 'email', value };
   if (/^(?:[\p{L}\p{N}-]+\.)+[\p{L}\p{N}-]{2,}$/u.test(value)) return { kind: 'domain', value };
   return { kind: 'name', value };

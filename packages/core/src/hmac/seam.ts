@@ -4,7 +4,7 @@ export interface HmacKey {
 }
 
 /**
- * The seam between this package and a crypto library. The package's `imports` map picks
+ * The seam between this package and a crypto library. The conditions of the package's export `./hmac` pick
  * `node-crypto.ts`, or `web-crypto.ts` under the conditions edge-light, workerd and browser.
  */
 export interface Hmac {

@@ -10,6 +10,7 @@ export type FileSystem = typeof import('node:fs/promises');
  * @throws {UnsupportedRuntimeError} where there is none
  */
 export function fileSystem(): FileSystem {
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition, @typescript-eslint/unbound-method -- there may be no process
   const builtin = globalThis.process?.getBuiltinModule as ((id: string) => unknown) | undefined;
   const found = builtin?.('node:fs/promises') as FileSystem | undefined;
   if (found !== undefined) return found;

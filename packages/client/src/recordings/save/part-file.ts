@@ -28,6 +28,7 @@ export async function openPart(
   const part = resume ? `${path}.part` : `${path}.${crypto.randomUUID()}.part`;
   const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants;
   // The name of a part that may be continued is predictable: a planted link must not be followed.
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- Windows has no O_NOFOLLOW
   const flags = O_RDWR | O_CREAT | (resume ? (O_NOFOLLOW ?? 0) : O_EXCL);
   const file = await fs.open(part, flags, mode);
   return {

@@ -5,7 +5,7 @@ import type { RecordingSource } from '../source.ts';
 import { copy } from './copy.ts';
 import { fileSystem, type FileSystem } from './file-system.ts';
 import { openPart, type PartFile } from './part-file.ts';
-import { noteOf, readNote } from './part-note.ts';
+import { isSame, noteOf, readNote } from './part-note.ts';
 import { noteFor, openRest, usableBytes } from './resume.ts';
 
 const justUs = 0o600;
@@ -45,7 +45,8 @@ async function download(
       const delay = resume && isConnectionTrouble(error) ? source.delay(retry) : undefined;
       if (delay === undefined) throw error;
       opened = undefined;
-      if (!first.resumable) received = 0;
+      // Without a size or a validator nothing would tell the rest of another recording.
+      if (!first.resumable || !isSame(note, note)) received = 0;
       await source.pause(delay, signal);
     }
   }

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { generateSecret, sign } from '@call-webhooks/core';
+import { startApp, type RunningApp } from './running-app.ts';
+
+let app: RunningApp;
+
+beforeAll(async () => {
+  app = await startApp();
+}, 240_000);
+
+afterAll(() => app.stop());
+
+const completed = (callId: string) => JSON.stringify({ eventName: 'call:completed', callId });
+
+const recording = {
+  eventName: 'call:recording-available',
+  eventId: 'c1:recording-available',
+  callId: 'c1',
+  userId: 'u1',
+  workspaceId: 'w1',
+  recordingStartedAt: '2026-01-02T03:04:05.678Z',
+  recordingDurationSeconds: 42,
+  occurredAt: '2026-01-02T03:05:05.678Z',
+  recordingUrl: 'https://service.example/v1/calls/c1/recording',
+};
+
+const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+  fetch(app.url + path, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+
+async function deliver(path: string, body: string, { webhookId = randomUUID(), secret = '' } = {}) {
+  const headers = await sign({ secret: secret || app.secret, body, webhookId });
+  const response = await post(path, body, headers);
+  return { status: response.status, answer: (await response.json()) as unknown };
+}
+
+const routers = [
+  { router: 'app', path: '/hook' },
+  { router: 'pages', path: '/api/hook' },
+];
+
+describe.each(routers)('the $router router', ({ router, path }) => {
+  it('handles an event once, however often it is delivered', async () => {
+    const callId = randomUUID();
+    const body = completed(callId);
+    expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'handled' } });
+    expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'duplicate' } });
+    await app.printed(new RegExp(`\\[${router}\\] call ${callId} completed, attempt 1`));
+    expect(app.output().split(`call ${callId} completed`)).toHaveLength(2);
+  });
+
+  it.each([
+    { event: { eventName: 'call:started', callId: 'c1' }, line: 'call c1 started' },
+    { event: recording, line: 'call c1 has a recording of 42 s' },
+  ])('hands $event.eventName to its handler', async ({ event, line }) => {
+    expect(await deliver(path, JSON.stringify(event))).toEqual({
+      status: 200,
+      answer: { outcome: 'handled' },
+    });
+    await app.printed(new RegExp(`\\[${router}\\] ${line}`));
+  });
+
+  it('takes the bytes as they were signed', async () => {
+    const body = ` {"eventName" : "call:completed",\n "callId":"${randomUUID()}", "note":"Zoë 📞"}\n`;
+    expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'handled' } });
+  });
+
+  it('refuses a replay of the same webhook id', async () => {
+    const webhookId = randomUUID();
+    const body = completed(randomUUID());
+    expect((await deliver(path, body, { webhookId })).status).toBe(200);
+    expect(await deliver(path, body, { webhookId })).toEqual({
+      status: 409,
+      answer: { outcome: 'replayed' },
+    });
+  });
+
+  it('refuses a forged delivery, and one that is not signed', async () => {
+    const body = completed(randomUUID());
+    expect(await deliver(path, body, { secret: generateSecret() })).toEqual({
+      status: 401,
+      answer: { outcome: 'signature-mismatch' },
+    });
+    expect((await post(path, body)).status).toBe(401);
+  });
+
+  it('runs a handler that failed again on the retry', async () => {
+    const callId = `flaky-${randomUUID()}`;
+    const body = completed(callId);
+    expect(await deliver(path, body)).toEqual({
+      status: 500,
+      answer: { outcome: 'handler-failed' },
+    });
+    expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'handled' } });
+    await app.printed(new RegExp(`\\[${router}\\] call ${callId} completed, attempt 2`));
+  });
+
+  it('answers with a slash at the end too', async () => {
+    expect(await deliver(`${path}/`, completed(randomUUID()))).toEqual({
+      status: 200,
+      answer: { outcome: 'handled' },
+    });
+  });
+
+  it("is not taken in by a header of Next's own", async () => {
+    for (const name of ['RSC', 'Next-Action', 'Next-Router-Prefetch', 'X-Nextjs-Data']) {
+      expect((await post(path, '{}', { [name]: '1' })).status).toBe(401);
+    }
+  });
+
+  // Next answers OPTIONS of the App Router by itself, with 204.
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
+    'never pauses a rule nor redirects: %s',
+    async (method) => {
+      const expected = router === 'app' && method === 'OPTIONS' ? 204 : 405;
+      for (const url of [path, `${path}/`]) {
+        const response = await fetch(app.url + url, { method, redirect: 'manual' });
+        expect(response.status).toBe(expected);
+      }
+    },
+  );
+});
+
+it('names the fix where Next has parsed the body already', async () => {
+  expect(await deliver('/api/parsed', completed(randomUUID()))).toEqual({
+    status: 500,
+    answer: { outcome: 'body-already-parsed' },
+  });
+  await app.printed(
+    /body-already-parsed.*export const config = \{ api: \{ bodyParser: false \} \}/,
+  );
+});

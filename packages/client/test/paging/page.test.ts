@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals';
+import { InvalidResponseError } from '../../src/errors/index.ts';
+import { readPage } from '../../src/paging/page.ts';
+import { defaultWireNames } from '../../src/wire.ts';
+
+test.each([
+  [{ results: [1], next: 'n', hasNext: true }, 'n', true],
+  [{ results: [1], next: 'n' }, 'n', true],
+  [{ results: [1], next: 7 }, '7', true],
+  [{ results: [1], next: 'n', hasNext: false }, 'n', false],
+  [{ results: [1], hasNext: true }, undefined, false],
+  [{ results: [1], next: '' }, undefined, false],
+  [{ results: [1], next: null }, undefined, false],
+  [{ results: [1], next: {} }, undefined, false],
+  [[1], undefined, false],
+])('%j has the cursor %p', (raw, next, hasNext) => {
+  expect(readPage(raw, 'GET /', 'results', defaultWireNames)).toEqual({
+    results: [1],
+    next,
+    hasNext,
+    raw,
+  });
+});
+
+test('the fields may have other names, and lie deeper', () => {
+  const raw = { data: { list: [1] }, paging: { cursor: 'c', more: true } };
+  const wire = { nextField: 'paging.cursor', hasNextField: 'paging.more' };
+  expect(readPage(raw, 'GET /', 'data.list', wire)).toMatchObject({
+    results: [1],
+    next: 'c',
+    hasNext: true,
+  });
+});
+
+test.each([null, 'x', 5, {}, { results: {} }])('%j is no page', (raw) => {
+  expect(() => readPage(raw, 'GET /v1/events', 'results', defaultWireNames)).toThrow(
+    InvalidResponseError,
+  );
+});

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  ApiError,
+  ConfigurationError,
+  NetworkError,
+  UnconfirmedWriteError,
+} from '../../src/errors/index.ts';
+import { caught, everyPrint } from '../support/caught.ts';
+import { testClient, TOKEN } from '../support/client.ts';
+import { TestClock } from '../support/clock.ts';
+import {
+  sendJson,
+  startServer,
+  unusedPort,
+  type Handler,
+  type TestServer,
+} from '../support/server.ts';
+
+let server: TestServer;
+let answer: Handler;
+
+beforeEach(async () => {
+  server = await startServer((request, response, message) => answer(request, response, message));
+});
+afterEach(() => server.close());
+
+const secret = 'whsec_bmV3IHNlY3JldA==';
+
+describe('rotateSigningSecret', () => {
+  test('sends what the spec shows, and finds the secret in the answer', async () => {
+    const response = { action: { _id: 'a', webhook: { secret } } };
+    answer = (_, to) => sendJson(to, response);
+    const result = await testClient(server.origin).rules.rotateSigningSecret('r/1', 'a');
+    expect(result).toEqual({ secret, secrets: [secret], response });
+    expect(server.requests[0]).toMatchObject({
+      method: 'PATCH',
+      url: '/v1/rules/r%2F1/actions/a',
+      body: '{"rotateSigningSecret":true}',
+    });
+    expect(server.requests[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-api-token': TOKEN,
+    });
+  });
+
+  test('finds it in an answer that is not JSON', async () => {
+    answer = (_, to) => void to.end(`secret: ${secret}\n`);
+    const result = await testClient(server.origin).rules.rotateSigningSecret('r', 'a');
+    expect(result).toMatchObject({ secret, response: `secret: ${secret}\n` });
+  });
+
+  test.each<[string, Handler]>([
+    ['holds no secret', (_, to) => sendJson(to, { ok: true })],
+    ['is empty', (_, to) => void to.writeHead(204).end()],
+    ['never comes', (_, to) => void to.destroy()],
+    ['breaks off', (_, to) => void to.writeHead(200).write('{', () => to.destroy())],
+    ['is a redirect to a page', (_, to) => void to.writeHead(303, { location: '/done' }).end()],
+    ['is a status of no meaning', (_, to) => void to.writeHead(304).end()],
+    ['is 502', (_, to) => sendJson(to, {}, 502)],
+  ])('an answer that %s: the rotation may have happened', async (_, handler) => {
+    answer = handler;
+    const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
+    expect(error).toBeInstanceOf(UnconfirmedWriteError);
+    expect(error.message).toContain('The signing secret may have been rotated');
+    expect(everyPrint(error)).not.toContain(TOKEN);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test('the answer without a secret is on the error', async () => {
+    answer = (_, to) => sendJson(to, { ok: true });
+    const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
+    expect(error.response).toEqual({ ok: true });
+  });
+
+  test('so it does when it is aborted or times out under way', async () => {
+    const controller = new AbortController();
+    answer = () => controller.abort(new Error('enough'));
+    const { rules } = testClient(server.origin);
+    const aborted = await caught(
+      rules.rotateSigningSecret('r', 'a', { signal: controller.signal }),
+    );
+    expect(aborted).toMatchObject({ code: 'write-unconfirmed', cause: { message: 'enough' } });
+    const clock = new TestClock();
+    answer = () => clock.expire();
+    const late = await caught(
+      testClient(server.origin, { clock }).rules.rotateSigningSecret('r', 'a'),
+    );
+    expect(late).toMatchObject({ code: 'write-unconfirmed', cause: { code: 'timeout' } });
+  });
+
+  test('what certainly did not happen is said plainly', async () => {
+    answer = (_, to) => sendJson(to, {}, 403);
+    const { rules } = testClient(server.origin);
+    expect(await caught(rules.rotateSigningSecret('r', 'a'))).toBeInstanceOf(ApiError);
+    const dead = testClient(`http://127.0.0.1:${await unusedPort()}`, { retries: 0 });
+    expect(await caught(dead.rules.rotateSigningSecret('r', 'a'))).toBeInstanceOf(NetworkError);
+    const signal = AbortSignal.abort(new Error('early'));
+    await expect(rules.rotateSigningSecret('r', 'a', { signal })).rejects.toThrow('early');
+    expect(await caught(rules.rotateSigningSecret('', 'a'))).toBeInstanceOf(ConfigurationError);
+    expect(await caught(rules.rotateSigningSecret('r', '..'))).toBeInstanceOf(ConfigurationError);
+  });
+});
+
+describe('addWebhook', () => {
+  const url = 'https://receiver.example.com/hook';
+
+  test('posts the action and finds its secret', async () => {
+    answer = (_, to) => sendJson(to, { secret }, 201);
+    const result = await testClient(server.origin).rules.addWebhook('r', {
+      url,
+      payload: { a: 1 },
+    });
+    expect(result).toEqual({ secret, secrets: [secret], response: { secret } });
+    expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/v1/rules/r/actions' });
+    expect(JSON.parse(server.requests[0]!.body)).toEqual({
+      type: 'webhook',
+      url,
+      payload: { a: 1 },
+    });
+  });
+
+  test('the body may have another shape', async () => {
+    answer = (_, to) => sendJson(to, { secret });
+    const wire = {
+      webhookAction: (input: { url: string }) => ({ kind: 'hook', target: input.url }),
+    };
+    await testClient(server.origin, { wire }).rules.addWebhook('r', { url });
+    expect(JSON.parse(server.requests[0]!.body)).toEqual({ kind: 'hook', target: url });
+  });
+
+  test('refuses a url that is none, and tells when the action may exist', async () => {
+    const { rules } = testClient(server.origin);
+    for (const wrong of ['receiver', 'ftp://receiver.example.com']) {
+      expect(await caught(rules.addWebhook('r', { url: wrong }))).toBeInstanceOf(
+        ConfigurationError,
+      );
+    }
+    expect(server.requests).toEqual([]);
+    answer = (_, to) => sendJson(to, {});
+    const error = await caught(rules.addWebhook('r', { url }));
+    expect(error.message).toContain('The webhook action may have been created');
+  });
+});

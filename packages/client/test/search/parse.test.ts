@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { SearchSyntaxError } from '../../src/errors/index.ts';
+import { formatEventSearch } from '../../src/search/format.ts';
+import { parseEventSearch } from '../../src/search/parse.ts';
+
+describe('reads', () => {
+  test.each([
+    ['', { to: [] }],
+    ['  \t\n ', { to: [] }],
+    ['hello  world', { text: 'hello world', to: [] }],
+    ['"Exact  subject"', { subject: 'Exact  subject', to: [] }],
+    ['to:ann@example.com', { to: [{ kind: 'email', value: 'ann@example.com' }] }],
+    ['to:example.co.uk', { to: [{ kind: 'domain', value: 'example.co.uk' }] }],
+    ['to:ann', { to: [{ kind: 'name', value: 'ann' }] }],
+    ['to:"Ann Lee"', { to: [{ kind: 'name', value: 'Ann Lee' }] }],
+    ['since:2026-01-01 until:2026-01-31', { to: [], since: '2026-01-01', until: '2026-01-31' }],
+    ['type:meetinginvites:confirmed', { to: [], type: 'meetinginvites:confirmed' }],
+    ['type:"poll:voted"', { to: [], type: 'poll:voted' }],
+    ['template:*', { to: [], template: { kind: 'any' } }],
+    ['template:"First call"', { to: [], template: { kind: 'named', value: 'First call' } }],
+    ['sequence:*', { to: [], sequence: { kind: 'any' } }],
+    ['sequence:5f0c', { to: [], sequence: { kind: 'named', value: '5f0c' } }],
+    ['from:myself', { to: [], from: { kind: 'myself' } }],
+    ['from:"Sales team"', { to: [], from: { kind: 'team', value: 'Sales team' } }],
+    ['from:bo@example.com', { to: [], from: { kind: 'email', value: 'bo@example.com' } }],
+  ])('%j', (text, tree) => {
+    expect(parseEventSearch(text)).toEqual(tree);
+  });
+
+  test('several to, with words around operators', () => {
+    expect(parseEventSearch('offer to:a@b.c new to:d type:opened one')).toEqual({
+      text: 'offer new one',
+      to: [
+        { kind: 'email', value: 'a@b.c' },
+        { kind: 'name', value: 'd' },
+      ],
+      type: 'opened',
+    });
+  });
+
+  test.each(['Re: hello', 'https://example.com/a', 'cc:ann', 'To:ann', 'into:x', ':x', '*'])(
+    '%j as free text',
+    (text) => {
+      expect(parseEventSearch(text)).toEqual({ text, to: [] });
+    },
+  );
+});
+
+describe('refuses', () => {
+  test.each([
+    ['since:2026-01-01 since:2026-01-02', 'duplicate', 17],
+    ['until:2026-01-01 until:2026-01-01', 'duplicate', 17],
+    ['type:opened type:opened', 'duplicate', 12],
+    ['template:* template:a', 'duplicate', 11],
+    ['sequence:* sequence:a', 'duplicate', 11],
+    ['from:a from:myself', 'duplicate', 7],
+    ['"a" "b"', 'duplicate', 4],
+    ['hello "world"', 'text-and-subject', 6],
+    ['"world" hello', 'text-and-subject', 8],
+    ['ab "cd', 'unclosed-quote', 3],
+    ['to:"cd', 'unclosed-quote', 3],
+    ['ab"cd"', 'misplaced-quote', 2],
+    ['"ab"cd', 'misplaced-quote', 4],
+    ['to:ab"cd"', 'misplaced-quote', 5],
+    ['to:"a"b', 'misplaced-quote', 6],
+    ['""', 'empty', 0],
+    ['to:" "', 'empty', 3],
+    ['to:', 'empty', 3],
+    ['to: ann', 'empty', 3],
+    ['since:2026-02-30', 'invalid-date', 6],
+    ['a until:tomorrow', 'invalid-date', 8],
+    ['type:bounced', 'unknown-type', 5],
+    ['a\u0000', 'invalid-character', 1],
+    ['to:"a\u0007"', 'invalid-character', 5],
+    ['x \ud800', 'invalid-character', 2],
+  ])('%j: %s at %d', (text, reason, position) => {
+    expect(() => parseEventSearch(text)).toThrow(SearchSyntaxError);
+    expect(() => parseEventSearch(text)).toThrow(expect.objectContaining({ reason, position }));
+  });
+});
+
+function checkStable(text: string): void {
+  let tree;
+  try {
+    tree = parseEventSearch(text);
+  } catch (error) {
+    expect(error).toBeInstanceOf(SearchSyntaxError);
+    const { position } = error as SearchSyntaxError;
+    expect(position).toBeGreaterThanOrEqual(0);
+    expect(position).toBeLessThanOrEqual(text.length);
+    return;
+  }
+  const canonical = formatEventSearch(tree);
+  expect(parseEventSearch(canonical)).toEqual(tree);
+  expect(formatEventSearch(parseEventSearch(canonical))).toBe(canonical);
+}
+
+test('random text never crashes the parser, and what it reads is stable', () => {
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), checkStable), { numRuns: 1000 });
+});
+
+test('neither does text made of the pieces of the language', () => {
+  const piece = fc.constantFrom(
+    ...['to:', 'since:', 'until:', 'type:', 'template:', 'sequence:', 'from:', '"', ' ', '*', ':'],
+    ...['\u00a0', '\ufeff', '\ud83d', 'opened', 'myself', '2026-01-31', 'a@b.c', 'ann', 'é'],
+  );
+  const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
+  fc.assert(fc.property(texts, checkStable), { numRuns: 3000 });
+});
+
+test('long text takes time in proportion to its length', () => {
+  expect(parseEventSearch('to:a '.repeat(100_000)).to).toHaveLength(100_000);
+  expect(parseEventSearch('word '.repeat(100_000)).text).toHaveLength(499_999);
+});

@@ -1,0 +1,25 @@
+import { createClient, type Client } from '../../src/client.ts';
+import type { ClientOptions } from '../../src/options.ts';
+import { resolveSettings, type Settings } from '../../src/settings.ts';
+import { TestClock, TIMEOUT } from './clock.ts';
+
+export const TOKEN = 'tok-3c1e/9f+7d==';
+
+export function testOptions(baseUrl: string, options: Partial<ClientOptions> = {}): ClientOptions {
+  return {
+    baseUrl,
+    apiToken: TOKEN,
+    timeout: TIMEOUT,
+    clock: new TestClock(),
+    random: () => 0,
+    ...options,
+  };
+}
+
+export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
+  return createClient(testOptions(baseUrl, options));
+}
+
+export function testSettings(baseUrl: string, options: Partial<ClientOptions> = {}): Settings {
+  return resolveSettings(testOptions(baseUrl, options));
+}

@@ -1,0 +1,13 @@
+import { adapterBattery, listening } from '@call-webhooks/testing';
+import { createNodeHandler } from '../src/node.ts';
+
+adapterBattery({
+  name: 'node:http',
+  async mount(options) {
+    const handler = createNodeHandler(options);
+    const { origin, close } = await listening(
+      (request, response) => void handler(request, response),
+    );
+    return { url: `${origin}/hook`, receiver: handler.receiver, close };
+  },
+});

@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { Gate } from '../src/gate.ts';
+import { Watch } from '../src/watch.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+const hung = () => ({ done: new Promise<void>(() => undefined), abandon: () => Promise.resolve() });
+
+it('gives the place of a handler that never ends away when its lease is over', () => {
+  const gate = new Gate(1, new Watch());
+  gate.enter(hung());
+  expect(() => gate.check()).toThrow('maxInFlight');
+  jest.advanceTimersByTime(240_000);
+  expect(() => gate.check()).not.toThrow();
+});
+
+it('an endless grace is no short one', async () => {
+  const gate = new Gate(1, new Watch());
+  const work = hung();
+  const abandon = jest.spyOn(work, 'abandon');
+  gate.enter(work);
+  void gate.close(Infinity);
+  await jest.advanceTimersByTimeAsync(100_000);
+  expect(abandon).not.toHaveBeenCalled();
+});

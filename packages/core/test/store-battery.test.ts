@@ -1,0 +1,11 @@
+import { storeBattery } from '@call-webhooks/testing';
+import { memoryStore } from '../src/index.ts';
+
+storeBattery({
+  name: 'memoryStore',
+  open() {
+    let clock = 1_800_000_000_000;
+    const now = () => clock;
+    return Promise.resolve({ store: memoryStore({ now }), now, turn: (ms) => void (clock += ms) });
+  },
+});

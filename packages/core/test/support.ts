@@ -1,0 +1,86 @@
+import { createReceiver, sign, type Outcome, type ReceiverOptions } from '../src/index.ts';
+import type { Receiver } from '../src/receiver.ts';
+
+/** All property tests run from this seed, so that a failure can be run again. */
+export const SEED = 20_260_401;
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+export const OTHER_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+/** The clock of the tests: a whole second. */
+export const NOW = 1_760_000_000_000;
+export const SECONDS = NOW / 1000;
+
+export const bytes = (text: string) => new TextEncoder().encode(text);
+
+export const STARTED = { eventName: 'call:started', callId: 'call-1', fromPhoneNumber: null };
+export const RECORDING = {
+  eventName: 'call:recording-available',
+  eventId: 'call-1:recording-available',
+  callId: 'call-1',
+  userId: 'user-1',
+  workspaceId: 'space-1',
+  recordingStartedAt: '2026-04-01T10:00:00.000Z',
+  recordingDurationSeconds: 12,
+  occurredAt: '2026-04-01T10:01:00.000Z',
+  recordingUrl: 'https://api.example.test/v1/calls/call-1/recording',
+};
+
+export interface Signing {
+  secret?: string;
+  webhookId?: string;
+  timestamp?: number;
+  headerPrefix?: string;
+}
+
+/** One signed request, ready for `receiver.receive`. */
+export async function delivery(payload: unknown, signing: Signing = {}) {
+  const body = payload instanceof Uint8Array ? payload : bytes(JSON.stringify(payload));
+  const headers = await sign({ secret: SECRET, timestamp: SECONDS, body, ...signing });
+  return { method: 'POST', headers, body };
+}
+
+export class Lines {
+  readonly all: string[] = [];
+  warn = (line: string) => void this.all.push(`warn ${line}`);
+  error = (line: string) => void this.all.push(`error ${line}`);
+}
+
+export interface Bench {
+  receiver: Receiver;
+  outcomes: Outcome[];
+  lines: string[];
+  /** Sends one payload under a new webhook id, and gives the outcome's code. */
+  send(payload: unknown, signing?: Signing): Promise<string>;
+}
+
+/** A receiver with a clock that stands, and everything that it tells. */
+export function bench(options: Partial<ReceiverOptions<never, never>> = {}): Bench {
+  const outcomes: Outcome[] = [];
+  const logger = new Lines();
+  const receiver = createReceiver({
+    secret: SECRET,
+    now: () => NOW,
+    logger,
+    onOutcome: (outcome) => void outcomes.push(outcome),
+    ...options,
+  });
+  return {
+    receiver,
+    outcomes,
+    lines: logger.all,
+    async send(payload, signing) {
+      const answer = await receiver.receive(await delivery(payload, signing));
+      return answer.outcome.outcome;
+    },
+  };
+}
+
+/** A promise, and the means to settle it. */
+export function deferred<T = void>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { createWebHandler } from '../src/web.ts';
+import { bytes, delivery, Lines, NOW, SECRET, STARTED } from './support.ts';
+
+const URL = 'https://hooks.example.test/hook';
+const logger = new Lines();
+const handler = (options: object = {}) =>
+  createWebHandler({ secret: SECRET, now: () => NOW, logger, ...options });
+const streamed = (body: ReadableStream<Uint8Array>, headers: Record<string, string>) =>
+  new Request(URL, { method: 'POST', headers, body, duplex: 'half' });
+
+describe('createWebHandler', () => {
+  it('answers a Request with a Response', async () => {
+    const handle = jest.fn();
+    const post = handler({ on: { 'call:started': handle } });
+    const response = await post(new Request(URL, await delivery(STARTED)));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.json()).toEqual({ outcome: 'handled' });
+    expect(handle.mock.calls[0]?.[0]).toEqual(STARTED);
+  });
+
+  it('reads a body that comes in many chunks, byte for byte', async () => {
+    const body = bytes(JSON.stringify({ ...STARTED, text: 'ä€😀'.repeat(50) }));
+    const { headers } = await delivery(body);
+    const stream = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < body.length; at += 7) controller.enqueue(body.subarray(at, at + 7));
+        controller.close();
+      },
+    });
+    expect((await handler()(streamed(stream, headers))).status).toBe(200);
+  });
+
+  it('answers 405 to GET and HEAD, and names POST', async () => {
+    for (const method of ['GET', 'HEAD', 'PUT']) {
+      const response = await handler()(new Request(URL, { method }));
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+    }
+  });
+
+  it('answers 401 to a POST without a body and headers', async () => {
+    expect((await handler()(new Request(URL, { method: 'POST' }))).status).toBe(401);
+  });
+
+  it('answers 413 by the length that was announced, and by the one that came', async () => {
+    const big = new Uint8Array(101);
+    const { headers } = await delivery(big);
+    const post = handler({ bodyLimit: 100 });
+    const announced = new Request(URL, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': '101' },
+      body: big,
+    });
+    expect((await post(announced)).status).toBe(413);
+    expect(announced.bodyUsed).toBe(false);
+    const cancel = jest.fn<() => void>();
+    const endless = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(60)),
+      cancel,
+    });
+    expect((await post(streamed(endless, headers))).status).toBe(413);
+    expect(cancel).toHaveBeenCalledTimes(1);
+  });
+
+  it('answers 408 to a body that does not come in time, and cancels it', async () => {
+    jest.useFakeTimers();
+    try {
+      const cancel = jest.fn<() => void>();
+      const silent = new ReadableStream<Uint8Array>({ cancel });
+      const { headers } = await delivery(STARTED);
+      const answer = handler({ bodyTimeout: 50 })(streamed(silent, headers));
+      await jest.advanceTimersByTimeAsync(51);
+      expect((await answer).status).toBe(408);
+      expect(cancel).toHaveBeenCalledTimes(1);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('answers 408 to a body that breaks off', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.error(new Error('reset')),
+    });
+    expect((await handler()(streamed(broken, (await delivery(STARTED)).headers))).status).toBe(408);
+  });
+
+  it('answers 500 to a body that was read before, with the fix in the log', async () => {
+    const log = new Lines();
+    const request = new Request(URL, await delivery(STARTED));
+    await request.json();
+    expect((await handler({ logger: log })(request)).status).toBe(500);
+    expect(log.all).toHaveLength(1);
+    expect(log.all[0]).toContain('before request.json()');
+  });
+
+  it('gives the receiver, and passes the logger of the request on', async () => {
+    const post = handler();
+    await post.receiver.close();
+    const log = new Lines();
+    const response = await post(new Request(URL, await delivery(STARTED)), { log });
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ outcome: 'shutting-down' });
+    expect(log.all).toHaveLength(1);
+  });
+});

@@ -1,0 +1,18 @@
+import { adapterBattery, listening } from '@call-webhooks/testing';
+import express from 'express';
+import express4 from 'express4';
+import { callWebhooks } from '../src/index.ts';
+
+for (const [name, framework] of [
+  ['Express 5', express],
+  ['Express 4', express4],
+] as const) {
+  adapterBattery({
+    name,
+    async mount(options) {
+      const handler = callWebhooks(options);
+      const { origin, close } = await listening(framework().all('/hook', handler));
+      return { url: `${origin}/hook`, receiver: handler.receiver, close };
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Receiver } from '@call-webhooks/core';
+import { discardRest, readRawBody } from '@call-webhooks/core/node';
+
+const FIX =
+  'Something read it before the route did: look for a preParsing hook or a plugin that consumes request.raw.';
+
+/** Puts a receiver at the root of a scope of its own. */
+export function mount(
+  scope: FastifyInstance,
+  receiver: Receiver,
+  graceMs: number,
+  ownPath: boolean,
+): void {
+  // The signature is over the raw bytes, so nobody parses them here: the receiver reads the stream.
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, payload, done) => {
+    done(null, payload);
+  });
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { status, headers, body } = await receiver.receive({
+      method: request.method,
+      headers: request.headers,
+      body: (limits) => readRawBody(request.raw, limits, FIX),
+      // Fastify's logger of `logger: false` has no level, and drops every line.
+      log: 'level' in request.log ? request.log : undefined,
+    });
+    reply.raw.once('finish', () => {
+      discardRest(request.raw);
+    });
+    return reply.code(status).headers(headers).send(body);
+  };
+  scope.all('/', answer);
+  // A content type that Fastify can't read is no matter: the receiver reads bytes.
+  scope.setErrorHandler((error: Error & Partial<FastifyError>, request, reply) => {
+    if (error.code?.startsWith('FST_ERR_CTP') !== true) throw error;
+    return answer(request, reply);
+  });
+  // Methods that Fastify has no routes for would get its 404, and a 404 pauses the rule. Without a
+  // path of its own the prefix is somebody else's, and so is the 404 below it.
+  if (ownPath) scope.setNotFoundHandler(answer);
+
+  // Before the server waits for its connections: handlers that hold them have to end first.
+  scope.addHook('preClose', () => receiver.close({ graceMs }));
+}

@@ -1,0 +1,17 @@
+import { adapterBattery } from '@call-webhooks/testing';
+import fastify from 'fastify';
+import { createReceiver } from '@call-webhooks/core';
+import { callWebhooks } from '../src/index.ts';
+
+adapterBattery({
+  name: 'Fastify 5',
+  async mount(options) {
+    // The receiver's lines go to the logger of the request, so that is where the battery reads them.
+    const write = (line: string) => options.logger?.warn((JSON.parse(line) as { msg: string }).msg);
+    const app = fastify({ logger: { level: 'warn', stream: { write } } });
+    const receiver = createReceiver(options);
+    app.register(callWebhooks, { path: '/hook', receiver });
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    return { url: `${origin}/hook`, receiver, close: () => app.close() };
+  },
+});

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
+import { callBody, collectingLogger, deferred, startSender } from '@call-webhooks/testing';
+import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import callWebhooks from '../src/index.ts';
+
+const secret = generateSecret();
+const apps: FastifyInstance[] = [];
+afterEach(async () => {
+  await Promise.all(apps.splice(0).map((app) => app.close()));
+});
+
+function make(options: FastifyServerOptions = {}): FastifyInstance {
+  const app = fastify(options);
+  apps.push(app);
+  return app;
+}
+const listen = (app: FastifyInstance) => app.listen({ port: 0, host: '127.0.0.1' });
+
+describe('the Fastify plugin', () => {
+  it('leaves the JSON parser, the 404 and the error handler of the app as they are', async () => {
+    const app = make();
+    app.post('/json', (request) => ({ got: request.body }));
+    app.register(callWebhooks, { path: '/hook', secret, on: {} });
+    const origin = await listen(app);
+    const reply = await fetch(`${origin}/json`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"a":1}',
+    });
+    expect(await reply.json()).toEqual({ got: { a: 1 } });
+    expect((await fetch(`${origin}/elsewhere`)).status).toBe(404);
+    expect(
+      (
+        await fetch(`${origin}/json`, {
+          method: 'POST',
+          headers: { 'content-type': 'x/y' },
+          body: 'a',
+        })
+      ).status,
+    ).toBe(415);
+  });
+
+  it.each([{}, { routerOptions: { ignoreTrailingSlash: true } }])(
+    'answers at /hook and at /hook/ with %j',
+    async (options) => {
+      const app = make(options);
+      app.register(callWebhooks, {
+        path: '/hook',
+        secret,
+        on: { 'call:completed': () => undefined },
+      });
+      const origin = await listen(app);
+      expect((await startSender(`${origin}/hook`, secret).post(callBody('c1'))).outcome).toBe(
+        'handled',
+      );
+      expect((await startSender(`${origin}/hook/`, secret).post(callBody('c2'))).outcome).toBe(
+        'handled',
+      );
+      expect((await startSender(`${origin}/hook/?a=b`, secret).post(callBody('c3'))).outcome).toBe(
+        'handled',
+      );
+    },
+  );
+
+  it('keeps the rejection of a hook of the app', async () => {
+    const app = make();
+    app.addHook('preHandler', async (_request, reply) => reply.code(418).send({ no: 'tea' }));
+    app.register(callWebhooks, { path: '/hook', secret, on: {} });
+    const origin = await listen(app);
+    expect((await startSender(`${origin}/hook`, secret).post(callBody('c1'))).status).toBe(418);
+  });
+
+  it('wrong options fail the start, with the fix', async () => {
+    const app = fastify();
+    app.register(callWebhooks, { path: '/hook', secret: '' });
+    await expect(app.ready()).rejects.toThrow('is the environment variable set?');
+  });
+
+  it('gives the lease of an unfinished handler back on close', async () => {
+    const store = memoryStore();
+    const [entered, never] = [deferred(), deferred()];
+    const receiver = createReceiver({
+      secret,
+      store,
+      logger: collectingLogger(),
+      on: {
+        'call:completed': async () => {
+          entered.resolve();
+          await never.promise;
+        },
+      },
+    });
+    const app = make();
+    app.register(callWebhooks, { path: '/hook', receiver, graceMs: 0 });
+    await app.ready();
+    const body = callBody('c1');
+    const headers = await sign({ secret, body });
+    const running = receiver.receive({ headers, body: Buffer.from(body) });
+    await entered.promise;
+    await app.close();
+    const claim = {
+      webhookId: 'w2',
+      replayUntil: Date.now() + 300_000,
+      leaseMs: 60_000,
+      token: 't2',
+    };
+    expect(await store.admit({ ...claim, key: 'c1:call:completed' })).toEqual({
+      status: 'admitted',
+      attempt: 2,
+    });
+    never.resolve();
+    expect((await running).outcome.outcome).toBe('in-progress');
+  });
+
+  it("with logger: false the lines go to the receiver's logger, and are not lost", async () => {
+    const app = make();
+    const logger = collectingLogger();
+    app.register(callWebhooks, { path: '/hook', secret, logger });
+    await startSender(`${await listen(app)}/hook`, secret).raw('{}');
+    expect(logger.lines).toHaveLength(1);
+  });
+
+  it('takes a path with a slash at its end, and leaves the 404 of a prefix that is not its own', async () => {
+    const app = make();
+    app.register(callWebhooks, { path: '/hook/', secret });
+    app.register(
+      (api, _options, done) => {
+        api.register(callWebhooks, { secret });
+        done();
+      },
+      { prefix: '/api' },
+    );
+    const origin = await listen(app);
+    for (const path of ['/hook', '/hook/', '/api']) {
+      expect((await fetch(`${origin}${path}`, { method: 'POST', body: '{}' })).status).toBe(401);
+    }
+    expect((await fetch(`${origin}/api/unknown`)).status).toBe(404);
+  });
+});

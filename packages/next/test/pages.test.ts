@@ -1,0 +1,13 @@
+import { adapterBattery, listening } from '@call-webhooks/testing';
+import { callWebhooks } from '../src/pages.ts';
+
+adapterBattery({
+  name: 'Next.js Pages Router',
+  async mount(options) {
+    const handler = callWebhooks(options);
+    const { origin, close } = await listening(
+      (request, response) => void handler(request, response),
+    );
+    return { url: `${origin}/hook`, receiver: handler.receiver, close };
+  },
+});

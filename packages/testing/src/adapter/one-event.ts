@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { memoryStore } from '@call-webhooks/core';
+import type { Bench } from '../adapter-battery.ts';
+import { deferred } from '../deferred.ts';
+import { callBody } from '../sender.ts';
+
+/** What happens to one event: each row of that table. */
+export function oneEvent({ start }: Bench): void {
+  describe('what happens to one event', () => {
+    it('a handler that throws is run again on the retry', async () => {
+      const attempts: number[] = [];
+      const { sender } = await start({
+        on: {
+          'call:completed': (_event, context) => {
+            attempts.push(context.attempt);
+            if (context.attempt === 1) throw new Error('the CRM is down');
+          },
+        },
+      });
+      expect(await sender.post(callBody('c1'))).toEqual({ status: 500, outcome: 'handler-failed' });
+      expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'handled' });
+      expect(attempts).toEqual([1, 2]);
+    });
+
+    it('while it runs elsewhere it is in-progress: 503', async () => {
+      const entered = deferred();
+      const gate = deferred();
+      let runs = 0;
+      const { sender } = await start({
+        on: {
+          'call:completed': async () => {
+            runs += 1;
+            entered.resolve();
+            await gate.promise;
+          },
+        },
+      });
+      const first = sender.post(callBody('c1'));
+      await entered.promise;
+      expect(await sender.post(callBody('c1'))).toEqual({ status: 503, outcome: 'in-progress' });
+      gate.resolve();
+      expect((await first).outcome).toBe('handled');
+      expect(runs).toBe(1);
+    });
+
+    it('one that outlives the deadline gets 503 in time, commits late, and its retry is a duplicate', async () => {
+      const gate = deferred();
+      const late = deferred();
+      const aborted: boolean[] = [];
+      const { sender, outcomes } = await start({
+        ackWithin: 30,
+        onOutcome: (outcome) => {
+          outcomes.push(outcome);
+          if (outcome.late) late.resolve();
+        },
+        on: {
+          'call:completed': async (_event, { signal }) => {
+            await gate.promise;
+            aborted.push(signal.aborted);
+          },
+        },
+      });
+      expect(await sender.post(callBody('c1'))).toEqual({ status: 503, outcome: 'deadline' });
+      gate.resolve();
+      await late.promise;
+      expect(aborted).toEqual([true]);
+      expect(outcomes.map(({ outcome, late: isLate }) => [outcome, isLate])).toEqual([
+        ['deadline', undefined],
+        ['handled', true],
+      ]);
+      expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'duplicate' });
+    });
+
+    it('a late failure is released and reported, and the retry runs it', async () => {
+      const late = deferred<string>();
+      const gate = deferred();
+      const { sender } = await start({
+        ackWithin: 30,
+        onOutcome: (outcome) => outcome.late && late.resolve(outcome.outcome),
+        on: {
+          'call:completed': async (_event, { attempt }) => {
+            if (attempt > 1) return;
+            await gate.promise;
+            throw new Error('too late');
+          },
+        },
+      });
+      expect((await sender.post(callBody('c1'))).outcome).toBe('deadline');
+      gate.resolve();
+      expect(await late.promise).toBe('handler-failed');
+      expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'handled' });
+    });
+
+    it('when its process dies the lease runs out, the retry runs it, and the zombie can not commit', async () => {
+      let clock = Date.now();
+      const now = () => clock;
+      const store = memoryStore({ now });
+      const entered = deferred();
+      const zombie = deferred();
+      const tokens: string[] = [];
+      const { sender, outcomes } = await start({
+        now,
+        store: {
+          ...store,
+          admit: (claim) => {
+            tokens.push(claim.token);
+            return store.admit(claim);
+          },
+        },
+        on: {
+          'call:completed': async (_event, { attempt }) => {
+            if (attempt > 1) return;
+            entered.resolve();
+            await zombie.promise;
+          },
+        },
+      });
+      const first = sender.post(callBody('c1'));
+      await entered.promise;
+      clock += 61_000;
+      expect(
+        (await sender.post(callBody('c1'), { timestamp: Math.floor(clock / 1000) })).outcome,
+      ).toBe('handled');
+      expect(outcomes.at(-1)?.attempt).toBe(2);
+      zombie.resolve();
+      expect(await first).toEqual({ status: 503, outcome: 'in-progress' });
+      const [token = ''] = tokens;
+      expect(await store.complete('c1:call:completed', token)).toBe(false);
+      expect(await store.release('c1:call:completed', token)).toBe(false);
+      expect(await store.extend('c1:call:completed', token, 60_000)).toBe(false);
+    });
+
+    it('the same event under 50 webhook ids at once runs its handler once', async () => {
+      let runs = 0;
+      const { sender } = await start({ on: { 'call:completed': async () => void (runs += 1) } });
+      const replies = await Promise.all(
+        Array.from({ length: 50 }, () => sender.post(callBody('c1'))),
+      );
+      expect(runs).toBe(1);
+      expect(replies.filter(({ outcome }) => outcome === 'handled')).toHaveLength(1);
+      expect(
+        replies.every(({ outcome }) =>
+          ['handled', 'in-progress', 'duplicate'].includes(String(outcome)),
+        ),
+      ).toBe(true);
+    });
+
+    it('a custom payload has the key that it is given, or none and is handled every time', async () => {
+      const seen: unknown[] = [];
+      const schema = {
+        '~standard': {
+          version: 1 as const,
+          vendor: 'test',
+          validate: (value: unknown) => ({ value }),
+        },
+      };
+      const handle = (payload: unknown) => seen.push(payload);
+      const keyed = await start({
+        custom: { schema, key: (payload) => (payload as { id: string }).id, handle },
+      });
+      expect((await keyed.sender.post('{"id":"a"}')).outcome).toBe('handled');
+      expect((await keyed.sender.post('{"id":"a"}')).outcome).toBe('duplicate');
+      const keyless = await start({ custom: { schema, handle } });
+      expect((await keyless.sender.post('{"id":"a"}')).outcome).toBe('handled');
+      expect((await keyless.sender.post('{"id":"a"}')).outcome).toBe('handled');
+      expect(keyless.outcomes.every(({ key }) => key === undefined)).toBe(true);
+      expect(seen).toHaveLength(3);
+    });
+  });
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Bench } from '../adapter-battery.ts';
+import { callBody } from '../sender.ts';
+
+/** Whatever is sent to a mounted receiver, the rule is not paused by it. */
+export function requests({ start }: Bench): void {
+  describe('requests of any kind', () => {
+    it('never get 404, 410 or 3xx', async () => {
+      const { sender, url } = await start({ on: {} });
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+      const methods = [
+        'GET',
+        'HEAD',
+        'PUT',
+        'PATCH',
+        'DELETE',
+        'OPTIONS',
+        'POST',
+        'PROPFIND',
+        'TRACE',
+      ];
+      for (const method of methods) {
+        const { status } = await sender.raw('', { method });
+        expect({ method, status }).toEqual({ method, status: method === 'POST' ? 401 : 405 });
+      }
+      const bodies = [
+        '',
+        '[]',
+        'null',
+        '"x"',
+        '\0',
+        '{"eventName":"call:unheard-of"}',
+        'x'.repeat(70_000),
+      ];
+      for (const body of bodies) {
+        for (const headers of [
+          {},
+          { 'content-type': 'text/plain' },
+          { 'content-type': 'x' },
+          { 'x-http-method-override': 'GET' },
+        ]) {
+          for (const reply of [
+            await sender.raw(body, { headers }),
+            await sender.post(body, { headers }),
+          ]) {
+            expect([200, 401, 422]).toContain(reply.status);
+          }
+        }
+      }
+    });
+
+    it('a method override header does not make a GET a delivery', async () => {
+      const { sender } = await start({ on: {} });
+      const reply = await sender.post(callBody('c1'), {
+        method: 'GET',
+        headers: { 'x-http-method-override': 'POST' },
+      });
+      expect(reply.status).toBe(405);
+    });
+  });
+}

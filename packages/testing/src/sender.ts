@@ -1,0 +1,84 @@
+import { request } from 'node:http';
+import { sign } from '@call-webhooks/core';
+
+/** What came back for one request. */
+export interface Reply {
+  status: number;
+  outcome: string | undefined;
+}
+
+export interface DeliveryOptions {
+  secret?: string;
+  webhookId?: string;
+  /** Unix seconds. */
+  timestamp?: number;
+  headers?: Record<string, string | string[] | undefined>;
+  method?: string;
+}
+
+/** Plays the service: signs and posts over real HTTP, a connection for each request. */
+export interface Sender {
+  post(body: string | Uint8Array, options?: DeliveryOptions): Promise<Reply>;
+  /** Sends just this, unsigned. */
+  raw(body: string | Uint8Array, options?: DeliveryOptions): Promise<Reply>;
+}
+
+export function startSender(url: string, secret: string): Sender {
+  const raw: Sender['raw'] = (body, { method = 'POST', headers = {} } = {}) =>
+    new Promise((resolve, reject) => {
+      const set = Object.entries(headers).filter(([, value]) => value !== undefined);
+      const outgoing = request(url, {
+        method,
+        agent: false,
+        headers: Object.fromEntries(set),
+      });
+      outgoing.on('error', reject).on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
+        response.on('end', () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            outcome: outcomeOf(Buffer.concat(chunks).toString()),
+          });
+        });
+      });
+      outgoing.end(method === 'GET' || method === 'HEAD' ? undefined : body);
+    });
+  return {
+    raw,
+    async post(body, { headers, ...options } = {}) {
+      const { method, ...signing } = options;
+      const signed = await sign({ secret, body, ...signing });
+      return raw(body, {
+        ...(method !== undefined && { method }),
+        headers: { 'content-type': 'application/json', ...signed, ...headers },
+      });
+    },
+  };
+}
+
+function outcomeOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { outcome?: string }).outcome;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A call event's body, as the service sends it. */
+export const callBody = (callId: string, eventName = 'call:completed', more: object = {}) =>
+  JSON.stringify({ eventName, callId, fromPhoneNumber: { label: 'main' }, ...more });
+
+export const recordingBody = (callId: string, more: object = {}) =>
+  JSON.stringify({
+    eventName: 'call:recording-available',
+    eventId: `${callId}:recording-available`,
+    callId,
+    userId: 'user-1',
+    workspaceId: 'workspace-1',
+    recordingStartedAt: '2026-01-02T03:04:05.678Z',
+    recordingDurationSeconds: 61,
+    occurredAt: '2026-01-02T03:06:05.678Z',
+    recordingUrl: `https://api.example.com/v1/calls/${callId}/recording`,
+    ...more,
+  });

@@ -1,0 +1,52 @@
+// What users install: attw and publint over every public package, and the packed tarballs in a
+// fresh folder, from ESM, CJS and TypeScript. Needs `npm run build` first.
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const run = (command, args, options = {}) =>
+  execFileSync(command, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    ...options,
+  });
+
+const packages = readdirSync('packages')
+  .map((name) => ({
+    folder: `packages/${name}`,
+    ...JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')),
+  }))
+  .filter((manifest) => !manifest.private);
+
+const work = mkdtempSync(join(tmpdir(), 'call-webhooks-'));
+try {
+  const tarballs = packages.map(({ name, folder }) => {
+    console.log(`${name}: publint, attw`);
+    console.log(run('npx', ['publint', 'run', '--strict', folder]));
+    const [{ filename }] = JSON.parse(
+      run('npm', ['pack', '--json', '--pack-destination', work, `./${folder}`]),
+    );
+    const tarball = join(work, filename.replace('@', '').replace('/', '-'));
+    console.log(run('npx', ['attw', tarball, '--profile', 'node16']));
+    return tarball;
+  });
+
+  const consumer = join(work, 'consumer');
+  cpSync('scripts/consumer', consumer, { recursive: true });
+  const frameworks = ['express@5', 'fastify@5', 'next@16', 'react@19', 'react-dom@19'];
+  const tools = ['typescript@~6.0.3', '@types/node@20', '@types/express@5'];
+  run('npm', ['install', '--no-audit', '--no-fund', ...tarballs, ...frameworks, ...tools], {
+    cwd: consumer,
+  });
+  for (const file of ['esm.mjs', 'cjs.cjs'])
+    console.log(run('node', [file], { cwd: consumer }).trim());
+  console.log(
+    run(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', '.'], {
+      cwd: consumer,
+    }),
+    'TypeScript: compiles',
+  );
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}

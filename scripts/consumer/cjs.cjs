@@ -1,0 +1,27 @@
+const assert = require('node:assert/strict');
+const { createReceiver, generateSecret, sign, WebhookError } = require('@call-webhooks/core');
+const { createNodeHandler } = require('@call-webhooks/core/node');
+const { createWebHandler } = require('@call-webhooks/core/web');
+const express = require('@call-webhooks/express').callWebhooks;
+const fastify = require('@call-webhooks/fastify').default;
+const next = require('@call-webhooks/next').callWebhooks;
+const pages = require('@call-webhooks/next/pages').callWebhooks;
+
+const secret = generateSecret();
+for (const make of [createNodeHandler, createWebHandler, express, next, pages])
+  assert.equal(typeof make({ secret }), 'function');
+assert.equal(typeof fastify, 'function');
+
+async function main() {
+  const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
+  const { outcome } = await createReceiver({ secret }).receive({
+    headers: await sign({ secret, body }),
+    body,
+  });
+  assert.equal(outcome.outcome, 'ignored');
+  // Errors know each other across the two copies of the package.
+  const esm = await import('@call-webhooks/core');
+  assert.throws(() => esm.createReceiver({ secret: '' }), WebhookError);
+  console.log('CJS: runs');
+}
+main();

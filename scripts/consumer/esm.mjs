@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { createReceiver, generateSecret, sign, verify, WebhookError } from '@call-webhooks/core';
+import { createNodeHandler } from '@call-webhooks/core/node';
+import { createWebHandler } from '@call-webhooks/core/web';
+import { callWebhooks as express } from '@call-webhooks/express';
+import fastify from '@call-webhooks/fastify';
+import { callWebhooks as next } from '@call-webhooks/next';
+import { callWebhooks as pages } from '@call-webhooks/next/pages';
+
+const secret = generateSecret();
+const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
+const headers = await sign({ secret, body });
+assert.equal((await verify({ headers, body }, { secret })).secretId, 'secret-1');
+const { outcome } = await createReceiver({ secret }).receive({ headers, body });
+assert.equal(outcome.outcome, 'ignored');
+for (const make of [createNodeHandler, createWebHandler, express, next, pages])
+  assert.equal(typeof make({ secret }), 'function');
+assert.equal(typeof fastify, 'function');
+assert.throws(() => express({ secret: '' }), WebhookError);
+console.log('ESM: runs');

@@ -1,0 +1,18 @@
+import { createReceiver, type HandlerContext, type Outcome } from '@call-webhooks/core';
+import { callWebhooks } from '@call-webhooks/express';
+
+const outcomes: Outcome[] = [];
+const hook = callWebhooks({
+  secret: process.env['SECRET'],
+  onOutcome: (outcome) => outcomes.push(outcome),
+  on: {
+    'call:recording-available': (event, context: HandlerContext) => {
+      const url: string = event.recordingUrl;
+      return [url, context.attempt];
+    },
+  },
+});
+void hook.receiver.close();
+
+// @ts-expect-error a misspelt event name does not compile
+createReceiver({ secret: 'x', on: { 'call:complete': () => undefined } });

@@ -1,0 +1,36 @@
+// Draws coloured terminal output as an SVG, for the README:
+// FORCE_COLOR=1 npm start --silent -- --once | node scripts/terminal-svg.mjs > docs/images/start.svg
+import { text } from 'node:stream/consumers';
+
+const COLOURS = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341' };
+const LINE = 20;
+const escape = (plain) => plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+function spans(line) {
+  let style = '';
+  return line
+    .split(/(\u001b\[\d+m)/)
+    .map((part) => {
+      const code = /^\u001b\[(\d+)m$/.exec(part)?.[1];
+      if (code === undefined) return part === '' ? '' : `<tspan${style}>${escape(part)}</tspan>`;
+      style = COLOURS[code]
+        ? ` fill="${COLOURS[code]}"`
+        : code === '1'
+          ? ' font-weight="bold"'
+          : '';
+      return '';
+    })
+    .join('');
+}
+
+// The receiver's own lines are left out: the picture is the table.
+const lines = (await text(process.stdin))
+  .split('\n')
+  .filter((line) => !line.includes('receiver │'));
+while (lines.at(-1) === '') lines.pop();
+const height = (lines.length + 3) * LINE;
+console.log(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 ${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
+<rect width="860" height="${height}" rx="10" fill="#161b22"/>
+<text x="24" y="${1.6 * LINE}" fill="#8b949e" xml:space="preserve">$ npm start</text>
+${lines.map((line, index) => `<text x="24" y="${(index + 3) * LINE}" fill="#e6edf3" xml:space="preserve">${spans(line)}</text>`).join('\n')}
+</svg>`);
