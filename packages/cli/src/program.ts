@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { version } from '@call-webhooks/client';
+import type { App } from './app.ts';
+import { simulate } from './commands/simulate.ts';
+
+const HELP = `
+Secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET, and are not printed unless asked for.
+Data goes to stdout, talk to stderr.
+
+Exit codes: 0 done · 1 the receiver failed · 2 bad input · 3 environment · 130 interrupted
+
+Start here:
+  $ call-webhooks simulate --forward-to http://127.0.0.1:3000/hook
+  $ call-webhooks trigger call --wait      # in another terminal`;
+
+/** The whole tree of commands. */
+export function program(app: App): Command {
+  const root = app
+    .command('call-webhooks', 'Simulate, send, receive and inspect signed call webhooks.')
+    .usage('<command> [options]')
+    .version(version)
+    .option('--json', 'JSON to stdout, one object a line for streams')
+    .option('--color', 'colours even where there is no terminal')
+    .option('--no-color', 'no colours')
+    .addHelpText('after', HELP)
+    .helpCommand('help [command]', 'Show how a command is used');
+  // `--color` and `--no-color` together default to true; nothing said is to mean nothing.
+  root.setOptionValue('color', undefined);
+  app.flagsFrom(() => root.opts());
+  root.commandsGroup('The service on this machine:');
+  for (const make of [simulate]) root.addCommand(make(app));
+  return root;
+}
