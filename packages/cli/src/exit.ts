@@ -4,6 +4,7 @@ export const EXIT = {
   receiverFailed: 1,
   badInput: 2,
   environment: 3,
+  interrupted: 130,
 } as const;
 
 /** What a signal's abort carries: how the process is to end once everything is tidied up. */

@@ -33,7 +33,11 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 const stopCode = ({ signal }: Io): number | undefined =>
-  signal.aborted ? (signal.reason instanceof Stopped ? signal.reason.exitCode : 130) : undefined;
+  signal.aborted
+    ? signal.reason instanceof Stopped
+      ? signal.reason.exitCode
+      : EXIT.interrupted
+    : undefined;
 
 function ofCommander({ message }: CommanderError): CliError {
   const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');

@@ -1,7 +1,14 @@
 import type { Command } from 'commander';
 import { version } from '@call-webhooks/client';
 import type { App } from './app.ts';
+import { chaos } from './commands/chaos.ts';
+import { clock } from './commands/clock.ts';
+import { deliveries } from './commands/deliveries.ts';
+import { replay } from './commands/replay.ts';
+import { rules } from './commands/rules.ts';
+import { secrets } from './commands/secrets.ts';
 import { simulate } from './commands/simulate.ts';
+import { trigger } from './commands/trigger.ts';
 
 const HELP = `
 Secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET, and are not printed unless asked for.
@@ -12,6 +19,13 @@ Exit codes: 0 done · 1 the receiver failed · 2 bad input · 3 environment · 1
 Start here:
   $ call-webhooks simulate --forward-to http://127.0.0.1:3000/hook
   $ call-webhooks trigger call --wait      # in another terminal`;
+
+const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[] = [
+  [
+    'The service on this machine:',
+    [simulate, trigger, deliveries, replay, clock, chaos, rules, secrets],
+  ],
+];
 
 /** The whole tree of commands. */
 export function program(app: App): Command {
@@ -27,7 +41,7 @@ export function program(app: App): Command {
   // `--color` and `--no-color` together default to true; nothing said is to mean nothing.
   root.setOptionValue('color', undefined);
   app.flagsFrom(() => root.opts());
-  root.commandsGroup('The service on this machine:');
-  for (const make of [simulate]) root.addCommand(make(app));
+  for (const [heading, commands] of GROUPS)
+    for (const make of commands) root.addCommand(make(app).helpGroup(heading));
   return root;
 }

@@ -36,7 +36,10 @@ export function simulate(app: App): Command {
       'after',
       examples(
         ['simulate --forward-to http://127.0.0.1:3000/hook', 'Every event goes to your receiver'],
-        ['simulate -f 3000/hook --clock manual --seed 7', 'A run that can be had again, retries included'],
+        [
+          'simulate -f 3000/hook --clock manual --seed 7',
+          'A run that can be had again, retries included',
+        ],
         ['simulate -f 3000/hook --retry-every 5s --max-attempts 3', 'Real time, but impatient'],
         ['simulate -f 3000/hook --json | jq .attempt.answer', 'For scripts'],
       ),

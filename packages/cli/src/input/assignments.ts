@@ -31,7 +31,12 @@ export function assign(target: Fields, pairs: readonly string[] = []): Fields {
   return result;
 }
 
-function put(target: Fields, [name = '', ...rest]: readonly string[], value: unknown, pair: string) {
+function put(
+  target: Fields,
+  [name = '', ...rest]: readonly string[],
+  value: unknown,
+  pair: string,
+) {
   if (rest.length === 0) {
     // Not by assignment: `__proto__` is a name like any other.
     Object.defineProperty(target, name, {

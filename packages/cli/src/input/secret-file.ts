@@ -7,7 +7,8 @@ export interface FiledSecret {
   readonly expiresAt?: number;
 }
 
-const LINE = /^(?:(?:export\s+)?[A-Z_]+=)?["']?(whsec_[^\s"'#]+)["']?\s*(?:#\s*until\s+(\S+).*|#.*)?$/;
+const LINE =
+  /^(?:(?:export\s+)?[A-Z_]+=)?["']?(whsec_[^\s"'#]+)["']?\s*(?:#\s*until\s+(\S+).*|#.*)?$/;
 
 /**
  * The secrets of a file: one a line, the current one first. Comments begin with `#`; after a

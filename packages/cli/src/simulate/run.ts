@@ -25,7 +25,10 @@ export async function runSimulator(app: App, options: SimulateOptions): Promise<
     if (options.secretOut !== undefined) await writeSecrets(options.secretOut, secrets);
     const { url, apiToken, seed, rules } = simulator;
     if (output.json)
-      await output.show({ type: 'ready', url, apiToken, seed, secrets, rules: rules.list() }, () => []);
+      await output.show(
+        { type: 'ready', url, apiToken, seed, secrets, rules: rules.list() },
+        () => [],
+      );
     else for (const line of banner(output.talk, simulator, secrets)) output.say(line);
     for await (const happening of happenings(connect(url, signal)))
       await output.show(happeningRecord(happening), (ink) => happeningLine(ink, happening));

@@ -63,9 +63,10 @@ const notASimulator = (url: string) =>
   );
 
 function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return '';
-  return `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) search.append(name, String(value));
+  return search.size === 0 ? '' : `?${search.toString()}`;
 }
 
 async function refusal(response: Response, url: string): Promise<CliError> {

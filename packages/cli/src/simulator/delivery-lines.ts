@@ -55,8 +55,7 @@ export function attemptLine(ink: Ink, delivery: DeliverySummary, attempt: Attemp
 
 /** One line for whatever happened. */
 export function happeningLine(ink: Ink, happening: Happening): Text {
-  if (happening.type === 'attempt')
-    return attemptLine(ink, happening.delivery, happening.attempt);
+  if (happening.type === 'attempt') return attemptLine(ink, happening.delivery, happening.attempt);
   return ruleLine(ink, happening.rule);
 }
 

@@ -9,7 +9,7 @@ import type { Changes } from './views.ts';
  */
 export async function changesOf(connection: Connection): Promise<AsyncIterable<Changes>> {
   const events = (await connection.stream())
-    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
   return read(connection, events);
 }
@@ -18,12 +18,20 @@ async function* read(
   { signal, url }: Connection,
   events: ReadableStream<{ event?: string | undefined; data: string }>,
 ): AsyncGenerator<Changes> {
+  const reader = events.getReader();
+  // The signal given to `fetch` is held weakly, and may be forgotten while a body is read.
+  const end = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', end, { once: true });
   try {
-    for await (const { event, data } of events)
-      if (event === 'changes') yield JSON.parse(data) as Changes;
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof SyntaxError) throw error;
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (done || !value) break;
+      if (value.event === 'changes') yield JSON.parse(value.data) as Changes;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
   }
   signal.throwIfAborted();
   throw environment(`The simulator at ${url} has stopped.`);
