@@ -3,6 +3,10 @@ import { version } from '@call-webhooks/client';
 import type { App } from './app.ts';
 import { chaos } from './commands/chaos.ts';
 import { clock } from './commands/clock.ts';
+import { explain } from './commands/explain.ts';
+import { send } from './commands/send.ts';
+import { sign } from './commands/sign.ts';
+import { verify } from './commands/verify.ts';
 import { deliveries } from './commands/deliveries.ts';
 import { replay } from './commands/replay.ts';
 import { rules } from './commands/rules.ts';
@@ -25,6 +29,7 @@ const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[]
     'The service on this machine:',
     [simulate, trigger, deliveries, replay, clock, chaos, rules, secrets],
   ],
+  ['One delivery:', [send, sign, verify, explain]],
 ];
 
 /** The whole tree of commands. */

@@ -1,7 +1,7 @@
 import type { Ink } from '../terminal/ink.ts';
 import { bodyLines } from '../terminal/body.ts';
 import { joined, t, type Text } from '../terminal/text.ts';
-import { timeOfDay } from '../terminal/time.ts';
+import { duration, timeOfDay } from '../terminal/time.ts';
 import { answerText, verdictText } from './delivery-lines.ts';
 import type { Attempt, Delivery, DeliverySummary } from './views.ts';
 
@@ -32,7 +32,7 @@ function attemptDetails(ink: Ink, delivery: Delivery, attempt: Attempt): Text[] 
         ink.bold(`attempt ${attempt.number}`),
         ink.dim(timeOfDay(attempt.startedAt)),
         answerText(ink, told),
-        ink.dim(`${attempt.tookMs ?? 0} ms`),
+        ink.dim(duration(attempt.tookMs ?? 0)),
         verdictText(ink, told, summarised),
       ],
       '  ',

@@ -45,7 +45,7 @@ export function attemptLine(ink: Ink, delivery: DeliverySummary, attempt: Attemp
       padded(delivery.eventName, WIDEST_EVENT),
       ink.dim(delivery.callId),
       padded(answerText(ink, attempt), 3),
-      ink.dim(`${attempt.tookMs ?? 0} ms`),
+      ink.dim(duration(attempt.tookMs ?? 0)),
       verdictText(ink, attempt, delivery),
       ...(more.length > 0 ? [ink.dim(`(${more.join('; ')})`)] : []),
     ],
