@@ -3,6 +3,8 @@ import { version } from '@call-webhooks/client';
 import type { App } from './app.ts';
 import { chaos } from './commands/chaos.ts';
 import { clock } from './commands/clock.ts';
+import { check } from './commands/check.ts';
+import { listen } from './commands/listen.ts';
 import { explain } from './commands/explain.ts';
 import { send } from './commands/send.ts';
 import { sign } from './commands/sign.ts';
@@ -29,7 +31,7 @@ const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[]
     'The service on this machine:',
     [simulate, trigger, deliveries, replay, clock, chaos, rules, secrets],
   ],
-  ['One delivery:', [send, sign, verify, explain]],
+  ['One delivery:', [send, listen, check, sign, verify, explain]],
 ];
 
 /** The whole tree of commands. */
