@@ -3,6 +3,11 @@ import { version } from '@call-webhooks/client';
 import type { App } from './app.ts';
 import { chaos } from './commands/chaos.ts';
 import { clock } from './commands/clock.ts';
+import { calls } from './commands/calls.ts';
+import { completion } from './commands/completion.ts';
+import { events } from './commands/events.ts';
+import { recording } from './commands/recording.ts';
+import { rotate } from './commands/rotate.ts';
 import { check } from './commands/check.ts';
 import { listen } from './commands/listen.ts';
 import { explain } from './commands/explain.ts';
@@ -32,6 +37,8 @@ const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[]
     [simulate, trigger, deliveries, replay, clock, chaos, rules, secrets],
   ],
   ['One delivery:', [send, listen, check, sign, verify, explain]],
+  ['The REST side of the service:', [events, calls, recording, rotate]],
+  ['And:', [completion]],
 ];
 
 /** The whole tree of commands. */
