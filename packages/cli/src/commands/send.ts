@@ -26,7 +26,7 @@ export function send(app: App): Command {
       'after',
       examples(
         ['send call:completed --to 3000/hook --secret-file .secret', 'One signed event'],
-        ['send call:started --to 3000/hook --set calledName=null', 'With a field of your own'],
+        ['send call:started --to 3000/hook --set recipientName=null', 'With a field of your own'],
         ['send call:completed --to 3000/hook --data @event.json', 'The bytes of a file'],
         ['send call:completed --to 3000/hook --curl | sh', 'By way of curl'],
       ),

@@ -12,8 +12,11 @@ export function bash(completions: readonly Completion[]): string {
   );
   return `# bash completion of call-webhooks
 _call_webhooks() {
-  local current=\${COMP_WORDS[COMP_CWORD]} path='' word words='' options=''
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  local line=\${COMP_LINE:0:COMP_POINT} path='' word words='' options=''
+  # Not COMP_WORDS: bash splits the words of that at colons.
+  local current=\${line##*[[:space:]]} before
+  read -ra before <<< "\${line%"$current"}"
+  for word in "\${before[@]:1}"; do
     case " \${path:+$path }$word" in
       ${paths.map((path) => `' '${path}`).join('|')}) path="\${path:+$path }$word" ;;
     esac
@@ -24,8 +27,9 @@ ${cases.join('\n')}
   [[ $current == -* ]] && words=$options
   COMPREPLY=()
   while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "$words" -- "$current")
-  # A colon splits words: what stands before it is on the line already.
-  [[ $current == *:* ]] && COMPREPLY=("\${COMPREPLY[@]#"\${current%"\${current##*:}"}"}")
+  # What stands before a colon is on the line already.
+  [[ $current == *:* && $COMP_WORDBREAKS == *:* ]] &&
+    COMPREPLY=("\${COMPREPLY[@]#"\${current%"\${current##*:}"}"}")
 }
 complete -o default -F _call_webhooks call-webhooks
 `;
@@ -81,7 +85,7 @@ function __call_webhooks_path
     set -l longer (string trim -- "$path $word")
     contains -- $longer ${paths.join(' ')}; and set path $longer
   end
-  echo "'$path'" | string replace -a "'" ''
+  echo "$path"
 end
 ${lines.join('\n')}
 `;
