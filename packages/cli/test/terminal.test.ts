@@ -94,8 +94,12 @@ describe('progress and time', () => {
   });
 
   test('nothing is drawn where there is no terminal', () => {
-    const stderr = { isTTY: false, write: () => expect.unreachable() };
-    progressBar({ stderr } as unknown as Io, inkOf(false)).at(1, 2);
+    const written: unknown[] = [];
+    const stderr = { isTTY: false, write: (text: unknown) => written.push(text) };
+    const bar = progressBar({ stderr } as unknown as Io, inkOf(false));
+    bar.at(1, 2);
+    bar.clear();
+    expect(written).toEqual([]);
   });
 
   test.each([

@@ -16,7 +16,11 @@ const connected = ({ io, signal }: App, { simulator }: Options) =>
   connect(simulatorUrl(io, simulator), signal);
 
 export function chaos(app: App): Command {
-  const command = (name: string, what: string) => withSimulatorOption(app.command(name, what));
+  const command = (name: string, what: string, example = name) =>
+    withSimulatorOption(app.command(name, what)).addHelpText(
+      'after',
+      examples([`chaos ${example}`, what]),
+    );
   return app
     .command('chaos', 'What goes wrong on purpose, and how often')
     .addCommand(
@@ -25,7 +29,7 @@ export function chaos(app: App): Command {
       ),
     )
     .addCommand(
-      command('set', 'Change some modes, and leave the others')
+      command('set', 'Change some modes, and leave the others', 'set duplicate=0.2 replay=50%')
         .argument('[mode=probability...]', 'such as duplicate=0.2 or replay=50%')
         .option('--all <probability>', 'every mode')
         .action(

@@ -10,7 +10,11 @@ import { duration } from '../terminal/time.ts';
 type Turn = (connection: Connection) => Promise<ClockView>;
 
 export function clock(app: App): Command {
-  const command = (name: string, what: string) => withSimulatorOption(app.command(name, what));
+  const command = (name: string, what: string, example = name) =>
+    withSimulatorOption(app.command(name, what)).addHelpText(
+      'after',
+      examples([`clock ${example}`, what]),
+    );
   const turn = (work: Turn) => app.run((options: Options) => turned(app, options, work));
   return app
     .command('clock', "The simulator's time: retries and pauses without waiting")
@@ -20,7 +24,7 @@ export function clock(app: App): Command {
       ),
     )
     .addCommand(
-      command('advance', 'Turn it ahead, and do on the way all that falls due')
+      command('advance', 'Turn it ahead, and do on the way all that falls due', 'advance 5m')
         .argument('<duration>', 'such as 30s, 5m or 2h', milliseconds)
         .action(
           app.run((by: number, options: Options) =>

@@ -28,7 +28,8 @@ export function deliveries(app: App): Command {
     .command('deliveries', 'What the simulator sent, and what was answered')
     .addCommand(list(app))
     .addCommand(show(app))
-    .addCommand(tail(app));
+    .addCommand(tail(app))
+    .addHelpText('after', examples(['deliveries list', 'What was sent last']));
 }
 
 const connected = ({ io, signal }: App, { simulator }: Options) =>

@@ -51,11 +51,12 @@ async function told({ output }: App, found: readonly Rule[]): Promise<undefined>
 }
 
 function list(app: App): Command {
-  return withSimulatorOption(
-    app.command('list', 'All rules, their actions and their state'),
-  ).action(
-    app.run(async (options: Options) => told(app, await connected(app, options).get('/rules'))),
-  );
+  const command = app.command('list', 'All rules, their actions and their state');
+  return withSimulatorOption(command)
+    .addHelpText('after', examples(['rules list', 'Which are paused, and why']))
+    .action(
+      app.run(async (options: Options) => told(app, await connected(app, options).get('/rules'))),
+    );
 }
 
 function create(app: App): Command {
@@ -99,10 +100,12 @@ function create(app: App): Command {
 
 function change(app: App, verb: 'pause' | 'resume', what: string): Command {
   const command = app.command(verb, what).argument('<id>', 'the rule');
-  return withSimulatorOption(command).action(
-    app.run(async (id: string, options: Options) => {
-      const path = `/rules/${encodeURIComponent(id)}/${verb}`;
-      return told(app, [await connected(app, options).post<Rule>(path)]);
-    }),
-  );
+  return withSimulatorOption(command)
+    .addHelpText('after', examples([`rules ${verb} 5f02…`, what]))
+    .action(
+      app.run(async (id: string, options: Options) => {
+        const path = `/rules/${encodeURIComponent(id)}/${verb}`;
+        return told(app, [await connected(app, options).post<Rule>(path)]);
+      }),
+    );
 }

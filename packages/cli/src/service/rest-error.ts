@@ -35,8 +35,8 @@ export function restError(error: ClientError): CliError {
   }
   if (error instanceof SearchSyntaxError || error instanceof ConfigurationError)
     return new CliError(EXIT.badInput, error.message);
-  const { cause } = error as { cause?: { code?: string } };
-  const why = error instanceof UnconfirmedWriteError ? undefined : cause?.code;
+  const { cause } = error as { cause?: { code?: string; message?: string } };
+  const why = error instanceof UnconfirmedWriteError ? undefined : (cause?.code ?? cause?.message);
   return new CliError(
     EXIT.environment,
     why === undefined ? error.message : `${error.message} (${why})`,
