@@ -73,6 +73,8 @@ export default tseslint.config(
       globals: {
         process: 'readonly',
         console: 'readonly',
+        fetch: 'readonly',
+        Buffer: 'readonly',
         TextEncoder: 'readonly',
         require: 'readonly',
       },

@@ -24,7 +24,9 @@ describe('the program as a process', () => {
     busy.listen(0, '127.0.0.1');
     await once(busy, 'listening');
   });
-  afterAll(() => busy.close());
+  afterAll(() => {
+    busy.close();
+  });
 
   test.each([
     ['SIGINT', 130],
@@ -57,8 +59,8 @@ describe('the program as a process', () => {
   test('a port in use, without a colour in the pipe', async () => {
     const { port } = busy.address() as AddressInfo;
     const child = program(['listen', '--port', String(port)]);
-    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-    expect(code).toBe(3);
+    const [stderr, exit] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect(exit).toEqual([3, null]);
     expect(stderr).toContain('in use');
     expect(stderr).not.toContain('\u001b');
   }, 20_000);

@@ -74,7 +74,7 @@ describe('trigger', () => {
     status = 500;
     const { code, stdout, stderr } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/500 .+ failed, retried in \d+ s/);
+    expect(stdout).toMatch(/500 .+ failed, retried in [\d.]+ s/);
     expect(stderr).toContain('deliveries show');
     status = 200;
     expect((await records('deliveries', 'list', '--state', 'waiting')).length).toBe(1);

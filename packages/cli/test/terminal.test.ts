@@ -52,7 +52,7 @@ describe('what a payload can do to a terminal', () => {
 });
 
 describe('colours', () => {
-  const stream = (isTTY: boolean) => ({ isTTY }) as Sink;
+  const stream = (isTTY: boolean) => ({ isTTY }) as unknown as Sink;
 
   test.each([
     ['a terminal', undefined, {}, true, true],

@@ -29,7 +29,7 @@ export async function listen(app: App, options: ListenOptions): Promise<undefine
   };
   // One after the other: lines of two deliveries do not mix, and a slow pipe slows us down.
   let shown: Promise<void> = Promise.resolve();
-  let failed: unknown;
+  let failed: Error | undefined;
   const gone = new AbortController();
   const server = createServer((request, response) => {
     void (async () => {
@@ -38,7 +38,7 @@ export async function listen(app: App, options: ListenOptions): Promise<undefine
       await (shown = shown.then(() => tell(app, handled.arrival, options.body)));
     })().catch((error: unknown) => {
       response.destroy();
-      failed ??= error;
+      failed ??= error instanceof Error ? error : new Error(String(error));
       gone.abort();
     });
   });

@@ -43,7 +43,7 @@ export function eventLine(ink: Ink, event: ActivityEvent): Text {
   return joined(
     [
       ink.dim(time(event)),
-      ink.cyan(padded(String(event.action), 10)),
+      ink.cyan(padded(event.action, 10)),
       padded(who, 34),
       ink.bold(event.subject),
       ...(typeof title === 'string' ? [t`${ink.dim('·')} ${title}`] : []),

@@ -35,10 +35,16 @@ export function restError(error: ClientError): CliError {
   }
   if (error instanceof SearchSyntaxError || error instanceof ConfigurationError)
     return new CliError(EXIT.badInput, error.message);
-  const { cause } = error as { cause?: { code?: string; message?: string } };
-  const why = error instanceof UnconfirmedWriteError ? undefined : (cause?.code ?? cause?.message);
+  const why = error instanceof UnconfirmedWriteError ? undefined : deepest(error);
   return new CliError(
     EXIT.environment,
     why === undefined ? error.message : `${error.message} (${why})`,
   );
+}
+
+/** The code, or else the message, of the last of an error's causes: `ECONNREFUSED` says most. */
+function deepest(error: Error): string | undefined {
+  const { cause } = error;
+  if (!(cause instanceof Error)) return undefined;
+  return deepest(cause) ?? (cause as { code?: string }).code ?? cause.message;
 }

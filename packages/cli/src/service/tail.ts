@@ -16,20 +16,18 @@ const MAX_PAGES = 20;
 export async function tailEvents(
   app: App,
   options: ServiceOptions & SearchOptions & { readonly interval: number },
-): Promise<undefined> {
+): Promise<never> {
   const { output, signal } = app;
   const search = searchOf(options);
   const client = await serviceClient(app, options);
   const seen = new Set<string>();
   await fresh(client, search, seen, 1, signal);
   output.say('Watching for new events. Ctrl-C ends it.');
-  while (!signal.aborted) {
-    await pause(options.interval, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) break;
+  for (;;) {
+    await pause(options.interval, undefined, { signal });
     for (const event of (await fresh(client, search, seen, MAX_PAGES, signal)).reverse())
       await output.show(event, (ink) => eventLine(ink, event));
   }
-  return undefined;
 }
 
 /** The events that were not seen before: page by page, until one holds something known. */
