@@ -29,12 +29,12 @@ describe('the program as a process', () => {
   });
 
   test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
+    ['SIGINT', 130, ['simulate', '--port', '0', '--json']],
+    ['SIGTERM', 143, ['listen', '--port', '0', '--json']],
   ] as const)(
-    '%s ends the simulator tidily with %d',
-    async (signal, code) => {
-      const child = program(['simulate', '--port', '0', '--json']);
+    '%s ends with %d: %j',
+    async (signal, code, argv) => {
+      const child = program([...argv]);
       const exit = once(child, 'exit');
       await once(child.stdout, 'data');
       child.kill(signal);

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { explain as lookUp } from '../explaining/explain.ts';
+import { explain as lookUp, type Explained } from '../explaining/explain.ts';
 import { table } from '../terminal/table.ts';
-import { t } from '../terminal/text.ts';
+import { joined, t } from '../terminal/text.ts';
 
 export function explain(app: App): Command {
   return app
@@ -30,7 +30,10 @@ export function explain(app: App): Command {
         else
           for (const one of found)
             await output.show(one, (ink) => [
-              t`${ink.bold(one.code)}  ${one.status ?? ''}  ${ink.dim(one.service)}`,
+              joined(
+                [ink.bold(one.code), ...(named(one) ? [one.status] : []), ink.dim(one.service)],
+                '  ',
+              ),
               t`  ${one.when}`,
               t`  ${ink.cyan('do:')} ${one.fix}`,
             ]);
@@ -38,3 +41,7 @@ export function explain(app: App): Command {
       }),
     );
 }
+
+/** Whether the status says more than the code. */
+const named = (one: Explained): one is Explained & { readonly status: number } =>
+  one.status !== null && one.code !== String(one.status);
