@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { createWorkerHandler, memoryStore } from '../src/index.ts';
+import { createWorkerHandler, memoryStore } from '../../src/index.ts';
 import {
   bench,
   bytes,
@@ -11,7 +11,7 @@ import {
   OTHER_SECRET,
   SECRET,
   type Signing,
-} from './support.ts';
+} from '../support.ts';
 
 const PERSON = {
   recipientName: 'Wilhelmina Oyelaran',
