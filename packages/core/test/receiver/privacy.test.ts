@@ -51,7 +51,7 @@ async function told(options: object, body: unknown): Promise<string> {
   return [...lines, all, JSON.stringify(answer)].join('\n');
 }
 
-describe.each(ERRORS)('an error that holds %s', (_name, make) => {
+describe.each(ERRORS)('an error that holds %s', (name, make) => {
   const fail = () => {
     throw make();
   };
@@ -59,7 +59,7 @@ describe.each(ERRORS)('an error that holds %s', (_name, make) => {
   const schema = z.object({ recipientName: z.string() });
   const body = bytes(JSON.stringify(CALL));
 
-  it.each<[string, object, unknown]>([
+  const places: [string, object, unknown][] = [
     ['a handler', { on: { 'call:completed': fail } }, CALL],
     ['onUnhandled', { onUnhandled: fail }, { ...CALL, eventName: 'call:new' }],
     ['a custom payload’s handler', { custom: { schema: z.any(), handle: reject } }, PERSON],
@@ -70,9 +70,17 @@ describe.each(ERRORS)('an error that holds %s', (_name, make) => {
     ['a sink, of a body that is no JSON', { deadLetter: fail }, body.subarray(1)],
     ['a sink, of a body of the wrong shape', { deadLetter: reject }, { ...CALL, callId: 7 }],
     ['a queue', { queue: { enqueue: reject } }, CALL],
-  ])('never reaches a log line or an outcome from %s', async (_where, options, payload) => {
-    expect(await told(options, payload)).not.toMatch(PLANTED);
-  });
+  ];
+  // A handler throws all of them; of the other places each meets every fourth, by turns.
+  const turn = ERRORS.findIndex(([other]) => other === name);
+  const met = places.filter((_place, index) => index === 0 || (index + turn) % 4 === 0);
+
+  it.each(met)(
+    'never reaches a log line or an outcome from %s',
+    async (_where, options, payload) => {
+      expect(await told(options, payload)).not.toMatch(PLANTED);
+    },
+  );
 
   it('never reaches the error of a worker', async () => {
     const log = new Lines();
