@@ -8,6 +8,7 @@ export default tseslint.config(
       '**/.next/**',
       '**/coverage/**',
       '**/next-env.d.ts',
+      '**/.samples/**',
       'scripts/consumer/typed.ts',
     ],
   },
