@@ -50,14 +50,23 @@ const webGlobals = () => {
   const { atob, btoa, clearTimeout, performance, Uint8Array } = globalThis;
   const { subtle } = globalThis.crypto;
   const randomUUID = guard(() => globalThis.crypto.randomUUID());
-  const setTimeout = guard((wake: () => void, ms: number) => globalThis.setTimeout(wake, ms));
+  const timers: ReturnType<typeof globalThis.setTimeout>[] = [];
+  const setTimeout = guard((wake: () => void, ms: number) => {
+    const timer = globalThis.setTimeout(wake, ms);
+    timers.push(timer);
+    return timer;
+  });
+  /** A request is over: its timers never fire. */
+  const endRequest = () => {
+    for (const timer of timers.splice(0)) globalThis.clearTimeout(timer);
+  };
   const console = { warn: () => undefined, error: () => undefined };
   const context = createContext({
     ...{ AbortController, DOMException, Headers, Request, Response, TextDecoder, TextEncoder },
     ...{ atob, btoa, clearTimeout, performance, setTimeout, Uint8Array, console },
     crypto: { subtle, randomUUID },
   });
-  return { context, state };
+  return { context, state, endRequest };
 };
 
 describe.each(EDGE)('under the conditions of %s', (...conditions) => {
@@ -81,26 +90,34 @@ describe.each(EDGE)('under the conditions of %s', (...conditions) => {
     ]);
     expect(builtins).toEqual([]);
 
-    const { context, state } = webGlobals();
+    const { context, state, endRequest } = webGlobals();
     runInContext(`${script}; globalThis.web = web`, context);
     state.importing = false;
     const { createWebHandler } = context['web'] as typeof import('../src/web.ts');
     const seen: unknown[] = [];
     const hook = createWebHandler({
       secret: SECRET,
-      on: { 'call:started': (event) => seen.push(event.callId) },
+      ackWithin: 50,
+      on: {
+        'call:started': (event) => seen.push(event.callId),
+        'call:completed': () => new Promise(() => undefined),
+      },
     });
-    const body = JSON.stringify({ ...STARTED, note: 'Zoë' });
-    const post = async (headers: Record<string, string>) => {
+    const post = async (headers: Record<string, string>, body: string) => {
       const response = await hook(new Request('http://x/hook', { method: 'POST', body, headers }));
+      endRequest();
       return ((await response.json()) as { outcome: string }).outcome;
     };
+    const body = JSON.stringify({ ...STARTED, note: 'Zoë' });
     const headers = await sign({ secret: SECRET, body });
-    expect(await post(headers)).toBe('handled');
-    expect(await post(headers)).toBe('replayed');
-    expect(await post(await sign({ secret: SECRET, body }))).toBe('duplicate');
-    expect(await post(await sign({ secret: OTHER_SECRET, body }))).toBe('signature-mismatch');
+    expect(await post(headers, body)).toBe('handled');
+    expect(await post(headers, body)).toBe('replayed');
+    expect(await post(await sign({ secret: SECRET, body }), body)).toBe('duplicate');
+    expect(await post(await sign({ secret: OTHER_SECRET, body }), body)).toBe('signature-mismatch');
     expect(seen).toEqual(['call-1']);
+    // A deadline holds although the timers of the requests before it ended with them.
+    const slow = JSON.stringify({ ...STARTED, eventName: 'call:completed' });
+    expect(await post(await sign({ secret: SECRET, body: slow }), slow)).toBe('deadline');
   });
 });
 
