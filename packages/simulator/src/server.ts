@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { control } from './control/control.ts';
 import { answerOfError, errorAnswer } from './http/error-answer.ts';
 import { guard } from './http/guard.ts';
+import { inspector } from './inspector/inspector.ts';
 import { rest } from './rest/rest.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -25,6 +26,7 @@ export async function serve(simulation: Simulation, apiToken: string): Promise<S
     const { status, body } = errorAnswer(404, 'not-found', 'There is nothing here.');
     return reply.code(status).send(body);
   });
+  inspector(app);
   await app.register(
     (scope, _options, done) => {
       rest(scope, simulation, apiToken);
