@@ -68,9 +68,12 @@ chaosPanel(store);
 filters(store, filterBy);
 pausedBanner(store);
 welcome(store);
-timeline(store, choose);
+timeline(store, (id, byKeyboard) => {
+  choose(id);
+  if (byKeyboard) focusDetail();
+});
 announceCounts(store);
-detail(store, {
+const focusDetail = detail(store, {
   close,
   showCall(callId) {
     filterBy({ callId });

@@ -7,8 +7,11 @@ import { attempt } from '../parts/action-button.ts';
 import { attemptCard } from './attempt-card.ts';
 import { detailHead, type DetailActions } from './detail-head.ts';
 
-/** The chosen delivery with all its attempts: requests, answers, and why there is another one. */
-export function detail(store: Store, actions: DetailActions): void {
+/**
+ * The chosen delivery with all its attempts: requests, answers, and why there is another one.
+ * @returns moves the focus there, once it is shown
+ */
+export function detail(store: Store, actions: DetailActions): () => void {
   const pane = part('detail');
   const head = h('div', { class: 'detail-head' });
   const list = h('ol', {
@@ -20,6 +23,7 @@ export function detail(store: Store, actions: DetailActions): void {
   let rows = newRows();
   let shown: Delivery | undefined;
   let seen: unknown;
+  let takesFocus = false;
 
   function newRows(): KeyedList<Attempt> {
     fill(list);
@@ -46,6 +50,8 @@ export function detail(store: Store, actions: DetailActions): void {
     none.hidden = attempts.length > 0;
     pane.hidden = false;
     document.body.toggleAttribute('data-detail', true);
+    if (takesFocus) part('detail-title').focus();
+    takesFocus = false;
   }
 
   fill(pane, head, list, none);
@@ -65,6 +71,10 @@ export function detail(store: Store, actions: DetailActions): void {
       draw(await fetchDelivery(selected));
     });
   });
+  return () => {
+    takesFocus = true;
+    if (shown && shown._id === store.selected) part('detail-title').focus();
+  };
 }
 
 const keyOf = ({ kind, number }: Attempt): string => `${kind} ${String(number)}`;

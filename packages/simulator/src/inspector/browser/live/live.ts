@@ -38,16 +38,18 @@ export class Live {
     this.#again = this.#syncing;
     if (this.#syncing) return;
     this.#syncing = true;
+    let wait = BETWEEN_SYNCS;
     try {
       await this.#fetch();
     } catch {
       this.#store.setConnection('lost');
       this.#again = true;
+      wait = REOPEN_AFTER;
     }
     setTimeout(() => {
       this.#syncing = false;
       if (this.#again) void this.sync();
-    }, BETWEEN_SYNCS);
+    }, wait);
   }
 
   async #fetch(): Promise<void> {

@@ -1,5 +1,6 @@
 import type { DeliverySummary } from '../../../control/view-types.ts';
 import { matches, WINDOW, type Filter } from './filter.ts';
+import { keepSame } from './keep-same.ts';
 
 /** The latest deliveries that match a filter. However many there are, the page holds no more. */
 export class DeliveryWindow {
@@ -15,7 +16,7 @@ export class DeliveryWindow {
   }
 
   replace(deliveries: readonly DeliverySummary[]): void {
-    this.#deliveries = new Map(deliveries.map((delivery) => [delivery._id, delivery]));
+    this.#deliveries = keepSame(deliveries, this.#deliveries);
   }
 
   /** Takes in what changed; an older delivery than those of a full window stays outside. */

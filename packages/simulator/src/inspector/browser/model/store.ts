@@ -12,6 +12,7 @@ import type { Mail } from '../../../outbox/mail.ts';
 import type { Rule } from '../../../rules/rule.ts';
 import { DeliveryWindow } from './delivery-window.ts';
 import { WINDOW, type Filter } from './filter.ts';
+import { keepSame } from './keep-same.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
@@ -74,9 +75,9 @@ export class Store {
   replace(state: StateView): void {
     const { seed, url, policy } = state;
     Object.assign(this, { seed, url, policy });
-    this.#rules = byId(state.rules);
-    this.#calls = byId(state.calls);
-    this.#mails = byId(state.outbox);
+    this.#rules = keepSame(state.rules, this.#rules);
+    this.#calls = keepSame(state.calls, this.#calls);
+    this.#mails = keepSame(state.outbox, this.#mails);
     this.#readNumbers(state);
   }
 
@@ -126,9 +127,6 @@ export class Store {
     this.changed();
   }
 }
-
-const byId = <Row extends { _id: string }>(rows: readonly Row[]): Map<string, Row> =>
-  new Map(rows.map((row) => [row._id, row]));
 
 function keepLatest(records: Map<string, unknown>): void {
   let extra = records.size - WINDOW;

@@ -58,7 +58,8 @@ export function because(delivery: DeliverySummary, policy: PolicyView): string {
   const last = scheduled(delivery).at(-1);
   switch (delivery.state) {
     case 'waiting':
-      return last ? `retried, because ${failure(last, policy)}` : 'held back on purpose (reorder)';
+      if (last) return `retried, because ${failure(last, policy)}`;
+      return delivery.copiedBy === undefined ? 'held back by chaos' : 'a copy, made by chaos';
     case 'in-flight':
       return 'the receiver is working on it';
     case 'acknowledged':

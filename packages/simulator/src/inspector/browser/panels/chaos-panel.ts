@@ -48,7 +48,7 @@ function chaosRow(mode: ChaosMode) {
   const power = h('input', { type: 'checkbox', role: 'switch', id: `chaos-${mode}` });
   const slider = h('input', {
     type: 'range',
-    min: 0,
+    min: 5,
     max: 100,
     step: 5,
     'aria-label': `How often: ${label}`,

@@ -39,7 +39,15 @@ function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
   const why = h('p', { class: 'why' });
   const actions = h('ul', { class: 'actions' });
   const buttons = h('div', { class: 'buttons' });
-  const element = h('li', { class: 'card rule' }, head, why, actions, buttons);
+  const element = h(
+    'li',
+    { class: 'card rule' },
+    head,
+    h('p', { class: 'trigger' }, triggerOf(rule)),
+    why,
+    actions,
+    buttons,
+  );
   const rows = new KeyedList<Action>(
     actions,
     ({ _id }) => _id,
@@ -58,6 +66,11 @@ function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
   };
   update(rule);
   return { element, update };
+}
+
+function triggerOf({ trigger, kind, scope }: Rule): string {
+  if (kind === 'recording-webhook') return `On ${trigger}`;
+  return `On ${trigger}, a ${scope === 'user' ? 'user’s' : 'workspace’s'} rule`;
 }
 
 const ruleState = (paused: boolean): HTMLElement =>

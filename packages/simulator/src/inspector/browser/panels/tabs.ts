@@ -1,4 +1,4 @@
-import { fill, h, part, setAttribute, write } from '../dom/element.ts';
+import { fill, h, part, setAttribute } from '../dom/element.ts';
 import type { Store } from '../model/store.ts';
 
 /** The parts of the page. `deliveries` is a tab only where the page is narrow. */
@@ -54,10 +54,16 @@ export function tabs(store: Store): (section: Section) => void {
   store.subscribe(() => {
     const numbers = numbersOf(store);
     for (const { section, count } of made) {
-      const { text, bad } = numbers[section];
-      write(count, text);
-      count.hidden = text === '';
-      count.toggleAttribute('data-bad', bad === true);
+      const { number, suffix } = numbers[section];
+      const text = `${String(number)} ${suffix ?? ''}`;
+      if (count.textContent.trim() === text.trim()) continue;
+      fill(
+        count,
+        number.toLocaleString(),
+        suffix && h('span', { class: 'tab-suffix' }, ` ${suffix}`),
+      );
+      count.hidden = number === 0;
+      count.toggleAttribute('data-bad', suffix !== undefined);
     }
   });
   show('deliveries');
@@ -76,19 +82,16 @@ function tab(section: Section) {
   return { element, count };
 }
 
-function numbersOf(store: Store): Record<Section, { text: string; bad?: boolean }> {
-  const paused = store.rules().filter(({ state }) => state === 'paused').length;
+function numbersOf(store: Store): Record<Section, { number: number; suffix?: string }> {
+  const rules = store.rules();
+  const paused = rules.filter(({ state }) => state === 'paused').length;
   const chaos = Object.values(store.chaos ?? {}).filter((probability) => probability > 0).length;
-  const total = Object.values(store.counts.deliveries).reduce((sum, count) => sum + count, 0);
-  const some = (count: number) => (count > 0 ? count.toLocaleString() : '');
+  const deliveries = Object.values(store.counts.deliveries).reduce((sum, count) => sum + count, 0);
   return {
-    deliveries: { text: some(total) },
-    rules:
-      paused > 0
-        ? { text: `${String(paused)} paused`, bad: true }
-        : { text: some(store.rules().length) },
-    calls: { text: some(store.counts.calls) },
-    outbox: { text: some(store.counts.mails) },
-    chaos: { text: chaos > 0 ? `${String(chaos)} on` : '', bad: chaos > 0 },
+    deliveries: { number: deliveries },
+    rules: paused > 0 ? { number: paused, suffix: 'paused' } : { number: rules.length },
+    calls: { number: store.counts.calls },
+    outbox: { number: store.counts.mails },
+    chaos: { number: chaos, suffix: 'on' },
   };
 }

@@ -65,7 +65,11 @@ export function topBar(store: Store): void {
     setAttribute(time, 'title', `${moment(now)} (${clock.mode} clock)`);
     if (due === clock.nextDueAt && next.childNodes.length > 0) return;
     due = clock.nextDueAt;
-    fill(next, `${day(now)} · `, due === null ? 'nothing is due' : ['next ', countdown(due)]);
+    fill(
+      next,
+      h('span', { class: 'clock-day' }, `${day(now)} · `),
+      due === null ? 'nothing is due' : ['next ', countdown(due)],
+    );
   };
   store.subscribe(() => {
     turns.hidden = store.clock?.mode !== 'manual';

@@ -19,11 +19,11 @@ const COPIED: Readonly<Record<NonNullable<DeliverySummary['copiedBy']>, string>>
 export function deliveryRow(
   delivery: DeliverySummary,
   store: Store,
-  choose: (id: string) => void,
+  choose: (id: string, byKeyboard: boolean) => void,
 ): KeyedRow<DeliverySummary> {
   const button = h('button', { type: 'button', class: 'row delivery', 'data-id': delivery._id });
-  button.addEventListener('click', () => {
-    choose(delivery._id);
+  button.addEventListener('click', ({ detail }) => {
+    choose(delivery._id, detail === 0);
   });
   const element = h('li', null, button);
   const update = (now: DeliverySummary) => {

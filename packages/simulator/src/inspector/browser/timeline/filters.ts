@@ -1,5 +1,6 @@
 import { fill, h, part, setAttribute, write } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
+import type { DeliveryState } from '../../../deliveries/delivery.ts';
 import type { EventName } from '../../../rules/rule.ts';
 import type { Filter } from '../model/filter.ts';
 import type { Store } from '../model/store.ts';
@@ -51,13 +52,21 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
     const { filter, counts } = store;
     const total = Object.values(counts.deliveries).reduce((sum, count) => sum + count, 0);
     all.show(total, filter.state === undefined);
-    for (const { state, show } of states)
+    for (const { state, element, show } of states) {
+      element.hidden = isOfOtherPolicy(state, store);
       show(counts.deliveries[state] ?? 0, filter.state === state);
+    }
     events.value = filter.eventName ?? '';
     const name = nameOf(store, filter);
     of.hidden = name === undefined;
     if (name !== undefined) fill(of, name, icon('cross'));
   });
+}
+
+/** A paused rule either holds its events or drops them: the other state has nothing to show. */
+function isOfOtherPolicy(state: DeliveryState, { policy, counts }: Store): boolean {
+  const other = policy?.whilePaused === 'hold' ? 'dropped' : 'held';
+  return state === other && (counts.deliveries[state] ?? 0) === 0;
 }
 
 function chip(label: string, state: string | undefined) {

@@ -6,7 +6,7 @@ import type { Store } from '../model/store.ts';
 import { deliveryRow } from './delivery-row.ts';
 
 /** The deliveries, the newest first: the latest of those that match the filters. */
-export function timeline(store: Store, choose: (id: string) => void): void {
+export function timeline(store: Store, choose: (id: string, byKeyboard: boolean) => void): void {
   const list = h('ol', {
     class: 'rows timeline',
     'aria-label': 'Deliveries, the newest first',
@@ -25,16 +25,16 @@ export function timeline(store: Store, choose: (id: string) => void): void {
     (delivery) => deliveryRow(delivery, store, choose),
   );
   let selected: string | undefined;
-  let known = '';
+  let ready = false;
 
   store.subscribe(() => {
     const deliveries = store.deliveries.list();
     rows.render(deliveries);
-    // Rows also show whether they are chosen, and whom the call reached.
-    const now = `${String(store.policy !== undefined)} ${String(store.calls().length)}`;
-    if (selected !== store.selected || known !== now) rows.refresh();
+    // Rows also show whether they are chosen, and what the policy makes of them.
+    const nowReady = store.policy !== undefined;
+    if (selected !== store.selected || ready !== nowReady) rows.refresh();
     selected = store.selected;
-    known = now;
+    ready = nowReady;
     none.hidden = deliveries.length > 0 || !isFiltered(store.filter);
     more.hidden = deliveries.length < WINDOW;
   });
