@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, jest } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromiumPath, launchChromium } from './chromium.ts';
 import { describeWith } from './describe-with.ts';
@@ -15,9 +15,11 @@ export function describeInChromium(title: string, body: (chromium: InChromium) =
   describeWith(program, title, (path) => {
     let browser: Browser;
     const contexts: BrowserContext[] = [];
+    // A browser takes its time where others use the processor too.
+    jest.setTimeout(30_000);
     beforeAll(async () => {
       browser = await launchChromium(path);
-    }, 30_000);
+    });
     afterEach(async () => {
       await Promise.all(contexts.splice(0).map((context) => context.close()));
     });

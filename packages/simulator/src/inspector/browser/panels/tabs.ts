@@ -60,7 +60,7 @@ export function tabs(store: Store): (section: Section) => void {
       fill(
         count,
         number.toLocaleString(),
-        suffix && h('span', { class: 'tab-suffix' }, ` ${suffix}`),
+        suffix && h('span', { class: `tab-suffix suffix-${suffix}` }, ` ${suffix}`),
       );
       count.hidden = number === 0;
       count.toggleAttribute('data-bad', suffix !== undefined);

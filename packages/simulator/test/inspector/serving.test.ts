@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { ASSETS } from '../../src/inspector/assets.generated.ts';
+import { tidy } from '../support/tidy.ts';
+
+const open = tidy();
+
+test('the page and its parts are served with a policy that lets nothing else in', async () => {
+  const { url } = await open.simulator();
+  const page = await fetch(url);
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const policy = page.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'");
+  expect(policy).not.toContain('unsafe');
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(page.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+
+  const html = await page.text();
+  const parts = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, path]) => path!);
+  expect(parts.length).toBeGreaterThan(20);
+  for (const path of new Set(parts)) {
+    const part = await fetch(url + path);
+    expect([path, part.status]).toEqual([path, 200]);
+    expect(part.headers.get('content-type')).toMatch(
+      /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
+    );
+  }
+  for (const path of [
+    '/_inspector/',
+    '/_inspector/nothing.js',
+    '/_inspector/../package.json',
+    '/index.html',
+  ])
+    expect((await fetch(url + path)).status).toBe(404);
+});
+
+test('nothing inline, nothing of another host, no way to make HTML of a text', () => {
+  for (const [name, { text }] of ASSETS) {
+    const hosts = [...text.matchAll(/https?:\/\/[^\s'"`<>)]+/g)].map(String);
+    expect([
+      name,
+      hosts.filter(
+        (host) => !/^http:\/\/(?:www\.w3\.org\/2000\/svg|127\.0\.0\.1:3000\/hook)$/.test(host),
+      ),
+    ]).toEqual([name, []]);
+    expect(text).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/,
+    );
+    if (name.endsWith('.html'))
+      expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
+  }
+});
+
+test('what is embedded is what stands in the browser folder', () => {
+  const script = fileURLToPath(new URL('../../../../scripts/embed-inspector.mjs', import.meta.url));
+  expect(() =>
+    execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' }),
+  ).not.toThrow();
+});
