@@ -49,8 +49,8 @@ export function guard(app: FastifyInstance): void {
       host: headers.host,
       origin: headers.origin,
       contentType: headers['content-type'],
-      site: headers['sec-fetch-site'] as string | undefined,
-      mode: headers['sec-fetch-mode'] as string | undefined,
+      site: headers['sec-fetch-site'],
+      mode: headers['sec-fetch-mode'],
     });
     return refused && reply.code(refused.status).send(refused.body);
   });

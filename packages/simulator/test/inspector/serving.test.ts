@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { request, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { ASSETS } from '../../src/inspector/assets.generated.ts';
@@ -60,4 +61,37 @@ test('what is embedded is what stands in the browser folder', () => {
   expect(() =>
     execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' }),
   ).not.toThrow();
+});
+
+test('pages of other origins can neither read nor write nor frame', async () => {
+  const simulator = await open.simulator();
+  // Not by fetch: that sets these headers by itself.
+  const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = request(simulator.url + path, { method, headers }, (answer) => {
+        answer.destroy();
+        resolve(answer);
+      });
+      asked.on('error', reject).end();
+    });
+  const json = { 'content-type': 'application/json' };
+  for (const [headers, path, method] of [
+    [{ origin: 'http://evil.example' }, '/_sim/state'],
+    [{ origin: 'null' }, '/_sim/secrets'],
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/stream'],
+    [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/state'],
+    [{ ...json, origin: 'http://localhost:9' }, '/_sim/reset', 'POST'],
+    [{ ...json, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }, '/_sim/reset', 'POST'],
+  ] as [Record<string, string>, string, string?][])
+    expect([headers, (await ask(path, headers, method)).statusCode]).toEqual([headers, 403]);
+  const plain = { 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' };
+  expect((await ask('/_sim/reset', plain, 'POST')).statusCode).toBe(415);
+  const own = { origin: simulator.url, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' };
+  const state = await ask('/_sim/state', own);
+  expect([state.statusCode, state.headers['access-control-allow-origin']]).toEqual([
+    200,
+    undefined,
+  ]);
+  const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+  expect((await ask('/', followed)).statusCode).toBe(200);
 });
