@@ -2,7 +2,8 @@ import { chromium, type Browser } from 'playwright-core';
 import { findProgram } from './programs.ts';
 
 /** Where chromium is on this machine; `undefined` where it is not installed. */
-export const chromiumPath = (): string | undefined => findProgram('chromium', 'chromium-browser');
+export const chromiumPath = (): string | undefined =>
+  findProgram('chromium', 'chromium-browser', 'google-chrome');
 
 const FLAGS = [
   '--disable-gpu',

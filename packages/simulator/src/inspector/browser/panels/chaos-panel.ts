@@ -26,9 +26,11 @@ export function chaosPanel(store: Store): void {
     { class: 'hint' },
     'How often each strikes. It is drawn from the seed, so the same seed gives the same run; the last attempt of a delivery is left in peace.',
   );
+  const seed = h('code', null);
   fill(
     part('panel-chaos'),
     about,
+    h('p', { class: 'hint' }, 'Seed: ', seed),
     buttons,
     h(
       'ul',
@@ -37,6 +39,7 @@ export function chaosPanel(store: Store): void {
     ),
   );
   store.subscribe(() => {
+    write(seed, store.seed);
     for (const { mode, show } of rows) show(store.chaos?.[mode] ?? 0);
   });
 }

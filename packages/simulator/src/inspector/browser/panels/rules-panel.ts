@@ -1,8 +1,10 @@
-import { fill, h, part, setAttribute } from '../dom/element.ts';
+import { fill, h, part, setAttribute, write } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 import { KeyedList, type KeyedRow } from '../dom/keyed-list.ts';
 import type { Action, Rule } from '../../../rules/rule.ts';
 import { ask } from '../live/ask.ts';
+import type { PolicyView } from '../../../control/view-types.ts';
+import { span } from '../model/time.ts';
 import type { Store } from '../model/store.ts';
 import { PAUSED } from '../model/words.ts';
 import { actionButton } from '../parts/action-button.ts';
@@ -20,7 +22,8 @@ export function rulesPanel(store: Store, showOf: (rule: Rule) => void): void {
     h('summary', null, 'Forward to another receiver'),
     forwardForm(),
   );
-  fill(part('panel-rules'), list, none, more);
+  const policy = h('p', { class: 'hint policy' });
+  fill(part('panel-rules'), list, none, more, policy);
   const rows = new KeyedList<Rule>(
     list,
     ({ _id }) => _id,
@@ -31,8 +34,13 @@ export function rulesPanel(store: Store, showOf: (rule: Rule) => void): void {
     rows.render(rules);
     none.hidden = rules.length > 0;
     more.hidden = rules.length === 0;
+    write(policy, store.policy ? policyText(store.policy) : '');
   });
 }
+
+const policyText = ({ maxAttempts, retryEvery, acknowledgeWithin }: PolicyView): string =>
+  `A receiver has ${span(acknowledgeWithin)} to answer 2xx. Otherwise it is tried again about every ${span(retryEvery)}, ` +
+  `up to ${String(maxAttempts)} attempts; when the last one fails, or at a 404, the rule is paused.`;
 
 function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
   const head = h('div', { class: 'card-head' });
