@@ -37,7 +37,7 @@ function choose(id: string | undefined): void {
   const before = store.selected;
   store.select(id);
   const row = document.querySelector<HTMLElement>(`.delivery[data-id="${id ?? before ?? ''}"]`);
-  row?.focus();
+  row?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: 'nearest' });
 }
 
@@ -104,7 +104,7 @@ const shortcuts: Shortcut[] = [
     does: `Show ${section}`,
     run: () => {
       showSection(section);
-      part(section === 'deliveries' ? 'timeline' : `tab-${section}`).focus();
+      part(section === 'deliveries' ? 'timeline' : `tab-${section}`).focus({ preventScroll: true });
     },
   })),
   { key: 't', does: 'Light, dark, or as the system has it', run: changeTheme },

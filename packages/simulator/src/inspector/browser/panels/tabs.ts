@@ -31,6 +31,7 @@ export function tabs(store: Store): (section: Section) => void {
     for (const { section: one, element } of made) {
       setAttribute(element, 'aria-selected', String(one === shown));
       setAttribute(element, 'tabindex', one === shown ? 0 : -1);
+      if (one === shown) element.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     }
   };
   for (const { section, element } of made)
