@@ -32,7 +32,7 @@ const replay = fc.tuple(machine, any).map((args) =>
   step(
     `replay(${args.join(', ')})`,
     (world) => world.replay(...args),
-    (world) => world.capturedCount > 0,
+    (world) => world.service.sentCount > 0,
   ),
 );
 
@@ -54,7 +54,7 @@ const close = fc
 
 const setFault = fc.tuple(machine, fault).map(([at, kind]) =>
   step(`store(${String(at)}, '${kind}')`, (world) => {
-    world.machine(at).store.fault = kind;
+    world.setFault(at, kind);
     return Promise.resolve();
   }),
 );
@@ -63,7 +63,7 @@ const rotate = fc.constant(
   step('rotate()', async (world) => {
     // A receiver asks its provider for newer secrets once in five seconds at most.
     await world.advance(5_001);
-    world.rotate();
+    world.service.rotate();
   }),
 );
 

@@ -61,9 +61,9 @@ export class EventModel {
     return this.#event(key).attempts;
   }
 
-  /** Whether the id would be refused as a replay. */
-  remembers(webhookId: string, now: number): boolean {
-    return (this.#webhookIds.get(webhookId)?.until ?? 0) > now;
+  /** Whether a delivery with this id was ever admitted or turned away. */
+  saw(webhookId: string): boolean {
+    return this.#webhookIds.has(webhookId);
   }
 
   /** The token of the live lease, if there is one. */

@@ -39,7 +39,8 @@ function foreseeOutcome(sent: Sent, machine: Machine, model: EventModel, now: nu
   if (Math.abs(age) > TOLERANCE_SECONDS) return 'timestamp-out-of-tolerance';
   if (machine.closing) return 'shutting-down';
   if (machine.store.fault !== 'none') return 'store-unavailable';
-  if (model.remembers(sent.webhookId, now)) return 'replayed';
+  // Its signature still verifies, so it has to be remembered.
+  if (model.saw(sent.webhookId)) return 'replayed';
   if (model.isDone(sent.key)) return 'duplicate';
   if (model.lease(sent.key, now) !== undefined) return 'in-progress';
   const attempt = model.attempts(sent.key) + 1;
@@ -49,16 +50,16 @@ function foreseeOutcome(sent: Sent, machine: Machine, model: EventModel, now: nu
   return attempt < MAX_ATTEMPTS ? 'handler-failed' : 'dead-lettered';
 }
 
-/** The outcomes that a delivery may have once its slow handler ends: the answer may be due already. */
+/** The outcome of a delivery whose slow handler ends now. */
 export function foreseeEnd(
   { key, attempt, token, ok }: { key: string; attempt: number; token: string; ok: boolean },
   machine: Machine,
   model: EventModel,
   now: number,
-): string[] {
+): string {
   const parks = !ok && attempt >= MAX_ATTEMPTS;
-  if (!ok && !parks) return ['handler-failed'];
-  if (machine.store.fault !== 'none') return ['store-unavailable'];
-  if (model.lease(key, now) !== token) return ['in-progress'];
-  return [parks ? 'dead-lettered' : 'handled'];
+  if (!ok && !parks) return 'handler-failed';
+  if (machine.store.fault !== 'none') return 'store-unavailable';
+  if (model.lease(key, now) !== token) return 'in-progress';
+  return parks ? 'dead-lettered' : 'handled';
 }

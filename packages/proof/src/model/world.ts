@@ -1,54 +1,32 @@
-import {
-  generateSecret,
-  sign,
-  type HandlerContext,
-  type Outcome,
-  type Store,
-} from '@call-webhooks/core';
+import type { HandlerContext, Outcome, Store } from '@call-webhooks/core';
 import { EventModel } from './event-model.ts';
 import { foresee, foreseeEnd, type Behaviour, type Sent } from './foresight.ts';
 import { Ledger } from './ledger.ts';
 import { Machine, type MachineEvents } from './machine.ts';
+import { OpenDeliveries, type Open } from './open-deliveries.ts';
+import { RunningHandlers } from './running-handlers.ts';
+import { Service } from './service.ts';
 import { must, type Violation } from './violation.ts';
-
-/** A delivery that waits for its answer. */
-interface Open {
-  sent: Sent;
-  machine: Machine;
-  since: number;
-  expected: string[];
-  answer?: Outcome;
-}
-
-/** A handler that has not ended. */
-interface Running {
-  machine: Machine;
-  webhookId: string;
-  key: string;
-  attempt: number;
-  token: string;
-  end(ok: boolean): void;
-}
+import type { StoreFault } from './watched-store.ts';
 
 /** How the world's clock is turned, and what is under way brought to rest. */
 export interface Time {
   advance(ms: number): Promise<void>;
 }
 
-const ACK_WITHIN = 20_000;
+/** Of a handler that is abandoned at a shutdown; nobody may take it for done. */
+const ABANDONED = ['deadline', 'in-progress', 'handler-failed', 'store-unavailable'];
 
 /** Machines, a store, a service that sends: the real receivers, and the model that watches them. */
 export class World implements MachineEvents {
   readonly ledger = new Ledger();
+  readonly service = new Service();
   readonly #model = new EventModel();
   readonly #store: Store;
   readonly #time: Time;
   readonly #machines: Machine[] = [];
-  readonly #captured: Sent[] = [];
-  readonly #behaviours = new Map<string, Behaviour>();
-  #secrets = [generateSecret()];
-  #open: Open[] = [];
-  #running: Running[] = [];
+  readonly #open = new OpenDeliveries();
+  readonly #running = new RunningHandlers();
   #violation: Error | undefined;
   #made = 0;
 
@@ -59,46 +37,25 @@ export class World implements MachineEvents {
   }
 
   get runningCount(): number {
-    return this.#running.length;
-  }
-
-  get capturedCount(): number {
-    return this.#captured.length;
+    return this.#running.count;
   }
 
   machine(at: number): Machine {
     return this.#machines[at % this.#machines.length] as Machine;
   }
 
-  /** A new attempt of an event: a webhook id of its own, signed with the newest secret. */
   async deliver(
     at: number,
     event: number,
     behaviour: Behaviour,
     skewSeconds: number,
   ): Promise<void> {
-    const callId = `call-${String(event)}`;
-    const body = Buffer.from(JSON.stringify({ eventName: 'call:completed', callId }));
-    const webhookId = `id-${String(this.#made++)}`;
-    const signedFor = Date.now() + skewSeconds * 1000;
-    const secret = this.#secrets[0] as string;
-    const headers = await sign({
-      secret,
-      body,
-      webhookId,
-      timestamp: Math.floor(signedFor / 1000),
-    });
-    const key = `${callId}:call:completed`;
-    const sent = { webhookId, key, behaviour, signedFor, secret, headers, body };
-    this.#behaviours.set(webhookId, behaviour);
-    this.#captured.push(sent);
-    await this.#send(sent, this.machine(at));
+    await this.#send(await this.service.attempt(event, behaviour, skewSeconds), this.machine(at));
   }
 
   /** The same request once more, as an attacker who saw it would send it. */
   replay(at: number, which: number): Promise<void> {
-    const sent = this.#captured[which % this.#captured.length] as Sent;
-    return this.#send(sent, this.machine(at));
+    return this.#send(this.service.captured(which), this.machine(at));
   }
 
   async advance(ms: number): Promise<void> {
@@ -108,26 +65,23 @@ export class World implements MachineEvents {
 
   /** Brings a slow handler to its end; maybe one that has lost its lease long ago. */
   async finish(which: number, ok: boolean): Promise<void> {
-    const running = this.#running[which % this.#running.length] as Running;
+    const running = this.#running.take(which);
     const { machine, key, webhookId } = running;
-    this.#running = this.#running.filter((one) => one !== running);
-    const open = this.#open.find(({ sent }) => sent.webhookId === webhookId);
-    if (open) {
-      const ends = foreseeEnd({ ...running, ok }, machine, this.#model, Date.now());
-      // A store that does not answer may be waited for until the deadline.
-      open.expected = machine.store.fault === 'hang' ? [...ends, 'deadline'] : ends;
-    }
+    const ends = foreseeEnd({ ...running, ok }, machine, this.#model, Date.now());
+    // A store that does not answer may be waited for until the deadline.
+    this.#open.expect(webhookId, machine.store.fault === 'hang' ? [ends, 'deadline'] : [ends]);
     if (ok) this.ledger.effect(key);
     running.end(ok);
     await this.advance(0);
+    must(ends !== 'handled' || this.#model.isDone(key), `${key}: a good end was not committed`);
   }
 
   /** The process dies: its handlers, its open requests and its timers are gone. */
   async crash(at: number): Promise<void> {
     const machine = this.machine(at);
     machine.store.dead = true;
-    this.#open = this.#open.filter((open) => open.machine !== machine);
-    this.#running = this.#running.filter((running) => running.machine !== machine);
+    this.#open.bury(machine);
+    this.#running.bury(machine);
     this.#machines[at % this.#machines.length] = this.#newMachine();
     await this.advance(0);
   }
@@ -137,23 +91,23 @@ export class World implements MachineEvents {
     const machine = this.machine(at);
     const closed = machine.receiver.close({ graceMs: 5_000 });
     machine.closing = true;
+    this.#running.disturb(machine);
     await this.deliver(at, event, 'ok', 0);
-    // What is abandoned is answered by its deadline, and must not be acknowledged.
-    for (const open of this.#open)
-      if (open.machine === machine)
-        open.expected = ['deadline', 'in-progress', 'handler-failed', 'store-unavailable'];
+    this.#open.expectOfAll(machine, ABANDONED);
     await this.advance(7_000);
     await closed;
     this.#machines[at % this.#machines.length] = this.#newMachine();
   }
 
-  /** The service rotates its secret; the old one stays live for deliveries in flight. */
-  rotate(): void {
-    this.#secrets = [generateSecret(), this.#secrets[0] as string];
+  /** Something comes between a machine and the store, or goes away again. */
+  setFault(at: number, fault: StoreFault): void {
+    const machine = this.machine(at);
+    machine.store.fault = fault;
+    if (fault !== 'none') this.#running.disturb(machine);
   }
 
   secrets(): string[] {
-    return this.#secrets;
+    return this.service.secrets;
   }
 
   async handle(machine: Machine, context: HandlerContext): Promise<void> {
@@ -173,7 +127,7 @@ export class World implements MachineEvents {
       );
       this.ledger.attempt(key, attempt);
     });
-    const behaviour = this.#behaviours.get(webhookId);
+    const behaviour = this.service.behaviour(webhookId);
     if (behaviour === 'fail') throw new Error('the handler failed');
     if (behaviour === 'ok') {
       this.ledger.effect(key);
@@ -185,7 +139,16 @@ export class World implements MachineEvents {
         if (ok) resolve();
         else reject(new Error('the handler failed late'));
       };
-      this.#running.push({ machine, webhookId, key, attempt, token, end });
+      this.#running.add({
+        machine,
+        webhookId,
+        key,
+        attempt,
+        token,
+        since: Date.now(),
+        undisturbed: machine.store.fault === 'none',
+        end,
+      });
     });
   }
 
@@ -210,9 +173,9 @@ export class World implements MachineEvents {
 
   async #send(sent: Sent, machine: Machine): Promise<void> {
     const { headers, body } = sent;
-    const expected = foresee(sent, machine, this.#model, this.#secrets, Date.now());
+    const expected = foresee(sent, machine, this.#model, this.service.secrets, Date.now());
     const open: Open = { sent, machine, since: Date.now(), expected };
-    this.#open.push(open);
+    this.#open.add(open);
     void machine.receiver.receive({ headers, body }).then(({ outcome }) => (open.answer = outcome));
     await this.advance(machine.store.fault === 'hang' ? 1_010 : 0);
   }
@@ -230,18 +193,7 @@ export class World implements MachineEvents {
     const violation =
       this.#violation ?? this.#machines.find(({ store }) => store.violation)?.store.violation;
     if (violation) throw violation;
-    for (const open of this.#open) {
-      const { answer, sent, expected } = open;
-      if (!answer) {
-        must(Date.now() - open.since <= ACK_WITHIN + 10, `${sent.key}: no answer in time`);
-        continue;
-      }
-      must(
-        expected.includes(answer.outcome),
-        `${sent.key} (${sent.webhookId}, ${sent.behaviour}): ${answer.outcome}, expected ${expected.join(' or ')}`,
-      );
-      this.ledger.answer(sent.key, answer);
-    }
-    this.#open = this.#open.filter(({ answer }) => !answer);
+    this.#running.check(this.#model, Date.now());
+    this.#open.check(this.ledger, Date.now());
   }
 }
