@@ -1,0 +1,16 @@
+/** A server with a mounted receiver, as an attacker sees it. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly secret: string;
+  /** The lines that the receiver logged since this was last asked; `undefined` where we can't read them. */
+  takeLog(): readonly string[] | undefined;
+  close(): Promise<void>;
+}
+
+/** How to get a target: a new one for every row, or one for all. */
+export interface TargetKind {
+  readonly name: string;
+  start(): Promise<Target>;
+}
