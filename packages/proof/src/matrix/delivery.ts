@@ -13,7 +13,7 @@ export interface SignedDelivery {
 export async function signedDelivery(
   secret: string,
   body: string | Uint8Array = eventBody(),
-  { webhookId = randomUUID() as string, aheadSeconds = 0 } = {},
+  { webhookId = randomUUID(), aheadSeconds = 0 } = {},
 ): Promise<SignedDelivery> {
   const bytes = Buffer.from(body as string);
   const timestamp = Math.floor(Date.now() / 1000) + aheadSeconds;

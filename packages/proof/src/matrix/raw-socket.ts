@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 
@@ -11,8 +11,7 @@ export type Piece =
   /** Waits until the server has said this. */
   | { readonly until: string }
   /** Half-closes, or resets. */
-  | 'fin'
-  | 'rst';
+  | { readonly end: 'fin' | 'rst' };
 
 /** What a server said on one connection. */
 export interface Heard {
@@ -24,6 +23,8 @@ export interface Heard {
   readonly closed: boolean;
 }
 
+/** A server that closes says with it that its body is whole; one that does not is given so long. */
+const BODY_AFTER_STATUS_MS = 250;
 const STATUS = /HTTP\/1\.[01] (\d{3}) ?/g;
 const OUTCOME = /"outcome":"([a-z-]+)"/g;
 
@@ -57,24 +58,29 @@ export async function say(
     outcomes: matches(text, OUTCOME),
     closed,
   });
-  const until = async (done: () => boolean) => {
-    const over = AbortSignal.timeout(patienceMs);
+  const until = async (done: () => boolean, ms = patienceMs) => {
+    const over = AbortSignal.timeout(ms);
     while (!done() && !over.aborted)
       await once(socket, 'heard', { signal: over }).catch(() => undefined);
   };
 
   await once(socket, 'connect');
   for (const piece of pieces) {
-    if (piece === 'fin') socket.end();
-    else if (piece === 'rst') socket.resetAndDestroy();
-    else if (typeof piece === 'string' || Buffer.isBuffer(piece)) socket.write(piece);
+    if (typeof piece === 'string' || Buffer.isBuffer(piece)) socket.write(piece);
+    else if ('end' in piece) end(socket, piece.end);
     else if ('wait' in piece) await pause(piece.wait);
     else await until(() => closed || text.includes(piece.until));
   }
   await until(() => closed || heard().statuses.length >= answers);
+  await until(() => closed, BODY_AFTER_STATUS_MS);
   socket.destroy();
   return heard();
 }
 
 const matches = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map((match) => match[1] ?? '');
+
+function end(socket: Socket, how: 'fin' | 'rst'): void {
+  if (how === 'fin') socket.end();
+  else socket.resetAndDestroy();
+}

@@ -5,7 +5,7 @@ import type { Piece } from './raw-socket.ts';
 export interface Scene {
   readonly honest: SignedDelivery;
   readonly path: string;
-  sign(body?: string | Uint8Array, options?: SignOptions): Promise<SignedDelivery>;
+  readonly sign: (body?: string | Uint8Array, options?: SignOptions) => Promise<SignedDelivery>;
 }
 
 export interface SignOptions {

@@ -20,13 +20,16 @@ const FORBIDDEN = (status: number) =>
 /** Tries one kind of bad input, then the honest delivery that it was made of. */
 export async function tryRow(row: Row, target: Target): Promise<Observation> {
   const honest = await signedDelivery(target.secret);
+  const { answers = 1 } = row;
+  // Where nobody listens there is nothing to wait for.
+  const patienceMs = answers === 0 ? 100 : target.patienceMs;
   const scene = {
     honest,
     path: target.path,
     sign: (body?: string | Uint8Array, options = {}) =>
       signedDelivery(target.secret, body, options),
   };
-  const heard = await say(target, await row.pieces(scene), { answers: row.answers ?? 1 });
+  const heard = await say(target, await row.pieces(scene), { answers, patienceMs });
   const logged = target.takeLog();
   const after = await honestOne(target, honest);
   return {

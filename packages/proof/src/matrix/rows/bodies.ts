@@ -54,7 +54,7 @@ export const bodies: RowGroup = {
     signedBody('equal keys twice', 'accepted', duplicateKeys),
     signedBody('a top-level array', 'accepted', () => '[1,2,3]'),
     signedBody('"null"', 'accepted', () => 'null'),
-    signedBody('an id of 100,000 characters', 'accepted', () =>
+    signedBody('an id of 100,000 characters', 'refused', () =>
       eventBody({ callId: 'c'.repeat(100_000) }),
     ),
     honestBody('said to be text/plain', 'accepted', { more: ['Content-Type: text/plain'] }),

@@ -9,6 +9,9 @@ function cut({ honest, path }: Scene, bodyBytes: number): readonly [Buffer, Buff
   return [whole.subarray(0, at), whole.subarray(at)];
 }
 
+const RESET = { end: 'rst' } as const;
+const HALF_CLOSE = { end: 'fin' } as const;
+
 const gone = (name: string, pieces: (scene: Scene) => readonly Piece[]): Row => ({
   name,
   expect: 'any',
@@ -19,23 +22,23 @@ const gone = (name: string, pieces: (scene: Scene) => readonly Piece[]): Row => 
 export const connections: RowGroup = {
   title: 'Connections',
   rows: [
-    gone('gone at once', () => ['rst']),
+    gone('gone at once', () => [RESET]),
     gone('gone in the headers', ({ honest, path }) => [
       requestBytes(honest, path).subarray(0, 60),
-      'rst',
+      RESET,
     ]),
-    gone('gone after the headers', (scene) => [cut(scene, 0)[0], { wait: 20 }, 'rst']),
-    gone('gone in the body', (scene) => [cut(scene, 9)[0], { wait: 20 }, 'rst']),
-    gone('gone after the body', ({ honest, path }) => [requestBytes(honest, path), 'rst']),
+    gone('gone after the headers', (scene) => [cut(scene, 0)[0], { wait: 20 }, RESET]),
+    gone('gone in the body', (scene) => [cut(scene, 9)[0], { wait: 20 }, RESET]),
+    gone('gone after the body', ({ honest, path }) => [requestBytes(honest, path), RESET]),
     {
       name: 'half-closed after the request',
       expect: 'accepted',
-      pieces: ({ honest, path }) => [requestBytes(honest, path), 'fin'],
+      pieces: ({ honest, path }) => [requestBytes(honest, path), HALF_CLOSE],
     },
     {
       name: 'half-closed in the body',
       expect: 'any',
-      pieces: (scene) => [cut(scene, 9)[0], 'fin'],
+      pieces: (scene) => [cut(scene, 9)[0], HALF_CLOSE],
     },
     {
       name: 'a body that stops',

@@ -5,7 +5,6 @@ import { createReceiver, generateSecret, type Receiver } from '@call-webhooks/co
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { callWebhooks as expressReceiver } from '@call-webhooks/express';
 import { callWebhooks as fastifyReceiver } from '@call-webhooks/fastify';
-import { collectingLogger } from '@call-webhooks/testing';
 import express from 'express';
 import fastify from 'fastify';
 import type { Target, TargetKind } from '../target.ts';
@@ -14,20 +13,21 @@ const PATH = '/hook';
 const HOST = '127.0.0.1';
 
 function receiverOptions(secret: string) {
-  const logger = collectingLogger();
+  const lines: string[] = [];
+  const keep = (line: string) => void lines.push(line);
   const options = {
     secret,
     on: { 'call:completed': () => undefined },
     bodyTimeout: 250,
-    logger,
+    logger: { warn: keep, error: keep },
   };
-  return { options, logger };
+  return { options, lines };
 }
 
 interface Mounted {
   port: number;
   receiver: Receiver;
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 type Mount = (options: ReturnType<typeof receiverOptions>['options']) => Promise<Mounted>;
@@ -36,14 +36,15 @@ const kind = (name: string, mount: Mount): TargetKind => ({
   name,
   async start(): Promise<Target> {
     const secret = generateSecret();
-    const { options, logger } = receiverOptions(secret);
+    const { options, lines } = receiverOptions(secret);
     const { port, receiver, close } = await mount(options);
     return {
       host: HOST,
       port,
       path: PATH,
+      patienceMs: 3_000,
       secret,
-      takeLog: () => logger.lines.splice(0),
+      takeLog: () => lines.splice(0),
       async close() {
         await receiver.close({ graceMs: 0 });
         await close();
