@@ -47,13 +47,13 @@ export const bodies: RowGroup = {
       () => '{"eventName":"call:completed","callId":7}',
     ),
     signedBody('an unknown event', 'accepted', () => eventBody({ eventName: 'call:teleported' })),
-    signedBody('"__proto__" as the event', 'accepted', () => eventBody({ eventName: '__proto__' })),
-    signedBody('a "__proto__" field', 'accepted', () =>
+    signedBody('`__proto__` as the event', 'accepted', () => eventBody({ eventName: '__proto__' })),
+    signedBody('a `__proto__` field', 'accepted', () =>
       eventBody().replace('{', '{"__proto__":{"eventName":"call:started"},'),
     ),
     signedBody('equal keys twice', 'accepted', duplicateKeys),
     signedBody('a top-level array', 'accepted', () => '[1,2,3]'),
-    signedBody('"null"', 'accepted', () => 'null'),
+    signedBody('`null`', 'accepted', () => 'null'),
     signedBody('an id of 100,000 characters', 'refused', () =>
       eventBody({ callId: 'c'.repeat(100_000) }),
     ),

@@ -6,7 +6,7 @@ import { createNodeHandler } from '@call-webhooks/core/node';
 import { callWebhooks as expressReceiver } from '@call-webhooks/express';
 import { callWebhooks as fastifyReceiver } from '@call-webhooks/fastify';
 import express from 'express';
-import fastify from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Target, TargetKind } from '../target.ts';
 
 const PATH = '/hook';
@@ -78,14 +78,35 @@ export const expressTarget = kind('Express 5', async (options) => {
   return { receiver: handler.receiver, ...(await serve(createServer(app))) };
 });
 
-export const fastifyTarget = kind('Fastify 5', async (options) => {
+/** As the docs advise: what the framework would answer itself, 404 for instance, is 503. */
+export const expressWithCatchAll = kind('Express 5 with a catch-all', async (options) => {
+  const handler = expressReceiver(options);
+  const app = express()
+    .all(PATH, handler)
+    .use((_request, response) => void response.sendStatus(503));
+  return { receiver: handler.receiver, ...(await serve(createServer(app))) };
+});
+
+export const fastifyTarget = kind('Fastify 5', (options) => mountInFastify(options));
+
+export const fastifyWithCatchAll = kind('Fastify 5 with a catch-all', (options) =>
+  mountInFastify(options, (app) => {
+    app.setNotFoundHandler((_request, reply) => reply.code(503).send());
+  }),
+);
+
+async function mountInFastify(
+  options: Parameters<Mount>[0],
+  prepare: (app: FastifyInstance) => void = () => undefined,
+): Promise<Mounted> {
   const write = (line: string) => {
     options.logger.warn((JSON.parse(line) as { msg: string }).msg);
   };
   const app = fastify({ logger: { level: 'warn', stream: { write } } });
+  prepare(app);
   const receiver = createReceiver(options);
   app.register(fastifyReceiver, { path: PATH, receiver });
   await app.listen({ port: 0, host: HOST });
   const { port } = app.server.address() as AddressInfo;
   return { receiver, port, close: () => app.close() };
-});
+}
