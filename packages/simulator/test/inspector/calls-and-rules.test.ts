@@ -76,6 +76,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
 
     await detail.getByRole('button', { name: 'Resend' }).click();
     await detail.getByRole('heading', { name: '#2' }).waitFor();
+    await detail.locator('.attempt details[open]').waitFor();
     await count('acknowledged', 2);
     expect(simulator.deliveries.list()[1]).toMatchObject({ copiedBy: 'resend', number: 2 });
   });

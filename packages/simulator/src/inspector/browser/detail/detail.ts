@@ -33,6 +33,7 @@ export function detail(store: Store, actions: DetailActions): () => void {
   function draw(delivery: Delivery): void {
     if (store.selected !== delivery._id) return;
     const another = shown?._id !== delivery._id;
+    const first = another || shown?.attempts.length === 0;
     if (another) {
       rows = newRows();
       pane.scrollTop = 0;
@@ -46,7 +47,7 @@ export function detail(store: Store, actions: DetailActions): () => void {
     if (focused) head.querySelector<HTMLElement>(`[data-part="${focused}"]`)?.focus();
     rows.render([...attempts].reverse());
     const [newest] = list.querySelectorAll('details');
-    if (another && newest) newest.open = true;
+    if (first && newest) newest.open = true;
     none.hidden = attempts.length > 0;
     pane.hidden = false;
     document.body.toggleAttribute('data-detail', true);
