@@ -21,7 +21,7 @@ export function effects() {
     on: { 'call:started': run, 'call:completed': run, 'call:recording-available': run },
     custom: {
       schema: z.object({ ticket: z.string() }),
-      key: ({ ticket }: { ticket: string }) => ticket,
+      key: (payload: unknown) => (payload as { ticket: string }).ticket,
       handle: run,
     },
     logger: { warn: () => undefined, error: () => undefined },

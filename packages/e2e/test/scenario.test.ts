@@ -5,7 +5,7 @@ import { effects } from './effects.ts';
 
 /** Another seed is another run: SEED=… npm test -- packages/e2e */
 const SEED = process.env['SEED'] ?? '1';
-const CALLS = 100;
+const CALLS = 75;
 
 const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
