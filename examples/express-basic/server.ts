@@ -10,7 +10,7 @@ const hook = callWebhooks({
     'call:started': (event) => console.log(`call ${event.callId ?? '?'} started`),
     'call:completed': (event, { call, attempt }) => {
       // Stands for a CRM that is down for a moment.
-      if (call.calledName === 'Eli Novak' && attempt === 1)
+      if (call.calledName === 'Ola Berg' && attempt === 1)
         throw new Error('the CRM did not answer');
       console.log(`call ${event.callId ?? '?'} completed (attempt ${String(attempt)})`);
     },

@@ -26,7 +26,7 @@ export const stepsFor = (target: { url: string; secret: string }): readonly Step
   {
     title: 'The CRM is down while a handler runs: the service tries again',
     run: (control) =>
-      control.placeCall({ durationSeconds: 20, recorded: false, calledName: 'Eli Novak' }),
+      control.placeCall({ durationSeconds: 20, recorded: false, calledName: 'Ola Berg' }),
     expected: ['200 handled', '500 handler-failed', '200 handled'],
   },
   {

@@ -25,7 +25,7 @@ it('starts, takes calls of the service, and ends by itself on SIGTERM', async ()
       actions: [{ url, secret: SECRET, payload }],
     } as const;
     simulator.rules.create(custom);
-    const { _id } = simulator.calls.place({ calledName: 'Eli Novak' });
+    const { _id } = simulator.calls.place({ calledName: 'Ola Berg' });
     await simulator.clock.runUntilIdle();
     expect(simulator.deliveries.counts()).toEqual({ acknowledged: 4 });
     server.kill('SIGTERM');
