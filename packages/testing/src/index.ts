@@ -4,3 +4,4 @@ export { callBody, recordingBody, startSender, type Sender } from './sender.ts';
 export { collectingLogger } from './collecting-logger.ts';
 export { deferred } from './deferred.ts';
 export { listening } from './listening.ts';
+export { routeHandlerServer, type RouteHandler } from './route-handler-server.ts';

@@ -4,7 +4,8 @@ import type { Simulation } from '../simulation.ts';
 import { fieldsOf } from './input.ts';
 import type { SecretsView } from './view-types.ts';
 
-const ACTION = { url: 'string', payload: 'any', signed: 'boolean', secret: 'string' } as const;
+const RECORDING_WEBHOOK = { url: 'string', signed: 'boolean', secret: 'string' } as const;
+const ACTION = { ...RECORDING_WEBHOOK, payload: 'any' } as const;
 
 const actionOf = (input: unknown) => fieldsOf<ActionInput>(input, ACTION);
 
@@ -33,7 +34,11 @@ export function ruleControls(app: FastifyInstance, { rules, secrets }: Simulatio
   app.post<OfRule>('/rules/:id/pause', ({ params }) => rules.pause(params.id));
   app.post<OfRule>('/rules/:id/resume', ({ params }) => rules.resume(params.id));
   app.post('/recording-webhook', ({ body }, reply) =>
-    reply.code(201).send(rules.setRecordingWebhook(actionOf(body))),
+    reply
+      .code(201)
+      .send(
+        rules.setRecordingWebhook(fieldsOf<Omit<ActionInput, 'payload'>>(body, RECORDING_WEBHOOK)),
+      ),
   );
   app.post('/forward', ({ body }, reply) => {
     const fields = fieldsOf<{ url: string; secret?: string }>(body, {
