@@ -13,9 +13,10 @@ export interface FetchInit {
 /** The part of `fetch` that is used. The global `fetch` fits, and so does undici's. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
-/** What `onRequest` is told. There is no token in it; the query may name people. */
+/** What `onRequest` is told. There is no token in it. */
 export interface RequestNotice {
   readonly method: string;
+  /** Its query may name people, and that of a redirect's target may be a signature: not for logs. */
   readonly url: string;
   /** 1 for the first try, 2 for the first retry, and so on. */
   readonly attempt: number;
@@ -57,8 +58,11 @@ export interface ClientOptions {
   readonly retries?: number | RetryOptions;
   /** The `User-Agent` header. Default `call-webhooks-client/<version>`. */
   readonly userAgent?: string;
-  /** Called before every request that leaves, redirects and retries included. What it throws ends the call. */
-  readonly onRequest?: (notice: RequestNotice) => void;
+  /**
+   * Called before every request that leaves, redirects and retries included, and waited for when it
+   * is asynchronous. What it throws, or rejects with, ends the call.
+   */
+  readonly onRequest?: (notice: RequestNotice) => unknown;
   /** Allows plain http to hosts other than loopback: the token is then readable on the way. */
   readonly allowInsecure?: boolean;
   /** How many redirects are followed. Default 5. */

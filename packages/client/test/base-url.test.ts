@@ -2,19 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import { isLoopback, isSafeTransport, parseBaseUrl } from '../src/base-url.ts';
 import { ConfigurationError } from '../src/errors/index.ts';
 
-test.each(['localhost', 'app.localhost', '127.0.0.1', '127.1', '0x7f.1', '[::1]'])(
-  '%s is loopback',
-  (host) => {
-    expect(isLoopback(new URL(`http://${host}:80/`))).toBe(true);
-  },
-);
+test.each(['localhost', '127.0.0.1', '127.1', '0x7f.1', '[::1]'])('%s is loopback', (host) => {
+  expect(isLoopback(new URL(`http://${host}:80/`))).toBe(true);
+});
 
-test.each(['localhost.example.com', '127.0.0.1.example.com', '128.0.0.1', '0.0.0.0', '[::2]'])(
-  '%s is not loopback',
-  (host) => {
-    expect(isLoopback(new URL(`http://${host}/`))).toBe(false);
-  },
-);
+test.each([
+  'localhost.example.com',
+  'app.localhost',
+  '127.0.0.1.example.com',
+  '128.0.0.1',
+  '0.0.0.0',
+  '[::2]',
+])('%s is not loopback', (host) => {
+  expect(isLoopback(new URL(`http://${host}/`))).toBe(false);
+});
 
 test('only https, or http to loopback or on request, is safe', () => {
   expect(isSafeTransport(new URL('https://example.com'), false)).toBe(true);

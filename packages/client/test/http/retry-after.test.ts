@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { parseRetryAfter } from '../../src/http/retry-after.ts';
 
 const now = Date.parse('2026-01-01T00:00:00.500Z');
@@ -21,3 +21,10 @@ test.each([null, '', '-1', '1.5', '1e3', 'soon', 'Thu, nonsense', '99999999999']
     expect(parseRetryAfter(header, now)).toBeUndefined();
   },
 );
+
+test('the oldest form of a date has no zone: it is read as GMT, not as local time', () => {
+  const parse = jest.spyOn(Date, 'parse');
+  expect(parseRetryAfter('Thu Jan  1 00:00:05 2026', now)).toBe(5);
+  expect(parse).toHaveBeenCalledWith('Thu Jan  1 00:00:05 2026 GMT');
+  parse.mockRestore();
+});

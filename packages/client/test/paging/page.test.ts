@@ -4,18 +4,18 @@ import { readPage } from '../../src/paging/page.ts';
 import { defaultWireNames } from '../../src/wire.ts';
 
 test.each([
-  [{ results: [1], next: 'n', hasNext: true }, 'n', true],
-  [{ results: [1], next: 'n' }, 'n', true],
-  [{ results: [1], next: 7 }, '7', true],
-  [{ results: [1], next: 'n', hasNext: false }, 'n', false],
-  [{ results: [1], hasNext: true }, undefined, false],
-  [{ results: [1], next: '' }, undefined, false],
-  [{ results: [1], next: null }, undefined, false],
-  [{ results: [1], next: {} }, undefined, false],
-  [[1], undefined, false],
+  [{ results: [{ _id: '1' }], next: 'n', hasNext: true }, 'n', true],
+  [{ results: [{ _id: '1' }], next: 'n' }, 'n', true],
+  [{ results: [{ _id: '1' }], next: 7 }, '7', true],
+  [{ results: [{ _id: '1' }], next: 'n', hasNext: false }, 'n', false],
+  [{ results: [{ _id: '1' }], hasNext: true }, undefined, false],
+  [{ results: [{ _id: '1' }], next: '' }, undefined, false],
+  [{ results: [{ _id: '1' }], next: null }, undefined, false],
+  [{ results: [{ _id: '1' }], next: {} }, undefined, false],
+  [[{ _id: '1' }], undefined, false],
 ])('%j has the cursor %p', (raw, next, hasNext) => {
   expect(readPage(raw, 'GET /', 'results', defaultWireNames)).toEqual({
-    results: [1],
+    results: [{ _id: '1' }],
     next,
     hasNext,
     raw,
@@ -23,10 +23,10 @@ test.each([
 });
 
 test('the fields may have other names, and lie deeper', () => {
-  const raw = { data: { list: [1] }, paging: { cursor: 'c', more: true } };
+  const raw = { data: { list: [{ _id: '1' }] }, paging: { cursor: 'c', more: true } };
   const wire = { nextField: 'paging.cursor', hasNextField: 'paging.more' };
   expect(readPage(raw, 'GET /', 'data.list', wire)).toMatchObject({
-    results: [1],
+    results: [{ _id: '1' }],
     next: 'c',
     hasNext: true,
   });
