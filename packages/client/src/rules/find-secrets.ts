@@ -9,8 +9,8 @@ function* strings(answer: unknown): Generator<string> {
     if (typeof value === 'string') yield value;
     if (typeof value !== 'object' || value === null) continue;
     // Pushed in reverse, so that they are popped in the order of the answer.
-    const entries: unknown[] = Array.isArray(value) ? [...value] : Object.entries(value).flat();
-    for (const entry of entries.reverse()) left.push(entry);
+    const entries: unknown[] = Array.isArray(value) ? value : Object.entries(value).flat();
+    for (let index = entries.length - 1; index >= 0; index--) left.push(entries[index]);
   }
 }
 

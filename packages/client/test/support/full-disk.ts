@@ -21,10 +21,10 @@ function limited(file: FileHandle, room: number): FileHandle {
 /** Runs something while no file of the client may become larger than `room` bytes. */
 export async function withFullDisk<T>(room: number, run: () => Promise<T>): Promise<T> {
   const original = process.getBuiltinModule;
-  const fs = original('node:fs/promises') as Promises;
+  const fs = original('node:fs/promises');
   const open: Promises['open'] = async (...values) => limited(await fs.open(...values), room);
   process.getBuiltinModule = ((id: string) =>
-    id === 'node:fs/promises' ? { ...fs, open } : original(id)) as typeof original;
+    id === 'node:fs/promises' ? { ...fs, open } : original(id));
   try {
     return await run();
   } finally {

@@ -4,10 +4,10 @@ import { UnsupportedRuntimeError } from '../../errors/index.ts';
 export type FileSystem = typeof import('node:fs/promises');
 
 // Not an import of a Node built-in, which would break bundles for browsers and Workers.
-function builtin<T>(id: string): T {
+function builtin(id: string): unknown {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition, @typescript-eslint/unbound-method -- there may be no process
   const load = globalThis.process?.getBuiltinModule as ((id: string) => unknown) | undefined;
-  const found = load?.(id) as T | undefined;
+  const found = load?.(id);
   if (found !== undefined) return found;
   throw new UnsupportedRuntimeError(
     'saveTo needs a file system: Node from 20.16, Bun or Deno. Elsewhere, read the body of the recording',
@@ -20,10 +20,10 @@ function builtin<T>(id: string): T {
  * @throws {UnsupportedRuntimeError} where there is none
  */
 export function fileSystem(): FileSystem {
-  return builtin('node:fs/promises');
+  return builtin('node:fs/promises') as FileSystem;
 }
 
 /** @throws {UnsupportedRuntimeError} where there is no file system */
 export function absolute(path: string): string {
-  return builtin<typeof import('node:path')>('node:path').resolve(path);
+  return (builtin('node:path') as typeof import('node:path')).resolve(path);
 }
