@@ -35,7 +35,7 @@ export async function bundleClient(conditions: readonly string[] = ['browser']):
     logLevel: 'silent',
   });
   const files = result.outputFiles.map(
-    ({ path, text }) => [path.split(/[\\/]/).at(-1)!, text] as const,
+    ({ path, text }) => [path.split(/[\\/]/).at(-1) ?? path, text] as const,
   );
   return { files: new Map(files), metafile: result.metafile };
 }

@@ -55,9 +55,10 @@ export async function startProxy(
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? '');
-    void (async () => pass(request, response, () => forwardTo(target, request)))().catch(() =>
-      response.destroy(),
-    );
+    const done = async () => {
+      await pass(request, response, () => forwardTo(target, request));
+    };
+    void done().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
