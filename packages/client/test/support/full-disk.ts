@@ -23,8 +23,8 @@ export async function withFullDisk<T>(room: number, run: () => Promise<T>): Prom
   const original = process.getBuiltinModule;
   const fs = original('node:fs/promises');
   const open: Promises['open'] = async (...values) => limited(await fs.open(...values), room);
-  process.getBuiltinModule = ((id: string) =>
-    id === 'node:fs/promises' ? { ...fs, open } : original(id));
+  process.getBuiltinModule = (id: string) =>
+    id === 'node:fs/promises' ? { ...fs, open } : original(id);
   try {
     return await run();
   } finally {
