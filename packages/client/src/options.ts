@@ -41,7 +41,7 @@ export interface RetryOptions {
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
-   * The `{base_url}` of the spec: `https://…`, optionally with a path. Plain `http://` is accepted
+   * The `{base_url}` of the spec: `https://…`, optionally with a path, without `/v1`. Plain `http://` is accepted
    * for loopback hosts only, unless `allowInsecure` is set.
    */
   readonly baseUrl: string | URL;
@@ -52,7 +52,10 @@ export interface ClientOptions {
   readonly apiToken: string | (() => string | Promise<string>);
   /** Default: the global `fetch`. It must honour `redirect: 'manual'`, or the token may travel on. */
   readonly fetch?: Fetch;
-  /** The longest wait for headers, or for the next piece of a body, in ms. Default 30 000. */
+  /**
+   * The longest wait for headers, or for the next piece of a body, in ms. Default 30 000. For a limit
+   * of a whole call pass it `AbortSignal.timeout(…)`.
+   */
   readonly timeout?: number;
   /** A number is the `limit`. GETs are retried; writes only when nothing can have been sent. */
   readonly retries?: number | RetryOptions;

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/testing/in-chromium';
 import { bundleClient } from '../src/browser-bundle.ts';
 import { PAGE } from '../src/browser-page.ts';
@@ -8,6 +8,7 @@ import { startRecorder } from '../src/recorder.ts';
 import { tidy } from '../src/tidy.ts';
 
 const open = tidy();
+jest.setTimeout(30_000);
 
 /** One origin for the page, the bundle and the service, because the service sends no CORS headers. */
 async function startSite(callsAt?: string) {

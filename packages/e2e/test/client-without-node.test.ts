@@ -1,12 +1,13 @@
 import { createContext, SourceTextModule, type Module } from 'node:vm';
 import { webcrypto } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { ActivityEvent, Client, ClientOptions } from '@call-webhooks/client';
 import { bundleClient, type Bundle } from '../src/browser-bundle.ts';
 import { fillMessages } from '../src/messages.ts';
 import { tidy } from '../src/tidy.ts';
 
 const open = tidy();
+jest.setTimeout(30_000);
 
 /** What every web-like runtime has, and nothing of Node: no process, no Buffer, no require. */
 const web = (): object => ({

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { createClient, NetworkError, type ClientOptions } from '@call-webhooks/client';
 import type { Simulator } from '@call-webhooks/simulator';
 import { passOn, startProxy, type Pass } from '../src/proxy.ts';
@@ -8,6 +8,7 @@ import { quickClock } from '../src/quick-clock.ts';
 import { tidy } from '../src/tidy.ts';
 
 const open = tidy();
+jest.setTimeout(30_000);
 let simulator: Simulator;
 let folder: string;
 let path: string;

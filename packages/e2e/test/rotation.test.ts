@@ -13,6 +13,7 @@ import { listening } from '@call-webhooks/testing';
 import { STARTED_AT, tidy } from '../src/tidy.ts';
 
 const open = tidy();
+jest.setTimeout(30_000);
 afterEach(() => {
   jest.restoreAllMocks();
 });
@@ -112,7 +113,7 @@ test('twenty rotations under continuous deliveries lose no event and pause no ru
   expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['handled']));
   const used = new Set(outcomes.map(({ secretId }) => secretId));
   expect(used.size).toBeGreaterThan(ROTATIONS / 2);
-}, 30_000);
+});
 
 test('a receiver that does not follow the rotation is refused to, until its rule is paused', async () => {
   let known = '';
