@@ -1,9 +1,6 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { callBody } from '../sender.ts';
-
-let count = 0;
-/** A text that nothing else in this run has. */
-export const unique = (what: string) => `${what}-${String(process.pid)}-${String(++count)}`;
+import { unique } from '../unique.ts';
 
 /** A delivery as a receiver queues it: of `call:completed`, under a new webhook id. */
 export function queuedCall(callId: string, more: Partial<QueuedDelivery> = {}): QueuedDelivery {

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import type { Parked } from '@call-webhooks/core';
 import { until } from '../until.ts';
-import { queued, queuedCall, unique } from './deliveries.ts';
+import { queued, queuedCall } from './deliveries.ts';
+import { unique } from '../unique.ts';
 import { MAX_ATTEMPTS, type OpenQueue } from './under-test.ts';
 
 /** What fails is run again, and what fails for good is kept. */

@@ -3,7 +3,8 @@ import type { HandlerContext, Parked } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { deferred } from '../deferred.ts';
 import { until } from '../until.ts';
-import { queued, queuedCall, unique } from './deliveries.ts';
+import { queued, queuedCall } from './deliveries.ts';
+import { unique } from '../unique.ts';
 import type { OpenQueue } from './under-test.ts';
 
 /** What goes in comes out: bytes, context, once for each event. */

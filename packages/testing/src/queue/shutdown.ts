@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { deferred } from '../deferred.ts';
 import { until } from '../until.ts';
-import { queuedCall, unique } from './deliveries.ts';
+import { queuedCall } from './deliveries.ts';
+import { unique } from '../unique.ts';
 import type { OpenQueue } from './under-test.ts';
 
 /** Workers come and go; the queue keeps. */
