@@ -10,3 +10,6 @@ export { deferred } from './deferred.ts';
 export { listening } from './listening.ts';
 export { unique } from './unique.ts';
 export { until } from './until.ts';
+export { describeWith } from './servers/gate.ts';
+export { freePort } from './servers/free-port.ts';
+export { redisServer, type RedisServer } from './servers/redis-server.ts';
