@@ -37,8 +37,12 @@ describeWith('redis-server', 'redisStore on a real server', () => {
           store: store!,
           others,
           now: Date.now,
-          turn: async (ms) => void (await admin.eval(AGE, 0, ms)),
-          close: async () => void (await Promise.all(connections.map(({ close }) => close()))),
+          turn: async (ms) => {
+            await admin.eval(AGE, 0, ms);
+          },
+          close: async () => {
+            await Promise.all(connections.map(({ close }) => close()));
+          },
         };
       },
     });
