@@ -2,14 +2,8 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { describeWith, redisServer, storeBattery, type RedisServer } from '@call-webhooks/testing';
 import { Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
+import { age } from './age.ts';
 import { CLIENTS, type Connected } from './clients.ts';
-
-/** As if the time had passed: all that the store keeps of times are times to live. */
-const AGE = `
-for _, key in ipairs(redis.call('KEYS', '*')) do
-  local left = redis.call('PTTL', key)
-  if left >= 0 then redis.call('PEXPIRE', key, left - ARGV[1]) end
-end`;
 
 describeWith('redis-server', 'redisStore on a real server', () => {
   let server: RedisServer;
@@ -37,9 +31,7 @@ describeWith('redis-server', 'redisStore on a real server', () => {
           store: store!,
           others,
           now: Date.now,
-          turn: async (ms) => {
-            await admin.eval(AGE, 0, ms);
-          },
+          turn: (ms) => age(admin, ms),
           close: async () => {
             await Promise.all(connections.map(({ close }) => close()));
           },

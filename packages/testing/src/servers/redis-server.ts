@@ -25,12 +25,17 @@ export interface RedisServer {
 /**
  * Makes a server on a free port; `start()` is yours.
  * @param options.durable keeps what was written over a kill (AOF, synced with each write)
+ * @param options.cluster makes it a cluster of one node, which refuses what spans two slots
  */
-export async function redisServer({ durable = false } = {}): Promise<RedisServer> {
+export async function redisServer({ durable = false, cluster = false } = {}): Promise<RedisServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
   if (durable) args.push('--appendonly', 'yes', '--appendfsync', 'always');
+  if (cluster) {
+    args.push('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()));
+    args.push('--cluster-announce-ip', '127.0.0.1');
+  }
   let child: ChildProcess | undefined;
 
   const server: RedisServer = {
@@ -43,6 +48,7 @@ export async function redisServer({ durable = false } = {}): Promise<RedisServer
       });
       if (started.exitCode !== null)
         throw new Error(`redis-server ended with exit code ${String(started.exitCode)}.`);
+      if (cluster) await command(port, 'CLUSTER ADDSLOTSRANGE 0 16383', '');
     },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -61,16 +67,18 @@ export async function redisServer({ durable = false } = {}): Promise<RedisServer
 }
 
 /** Whether it says PONG: while it loads its data it listens already, and refuses. */
-function answers(port: number): Promise<boolean> {
+const answers = (port: number) => command(port, 'PING', '+PONG');
+
+/** Sends one command; whether the answer begins with this. */
+function command(port: number, line: string, expected: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'));
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
     const end = (answer: boolean) => {
       socket.destroy();
       resolve(answer);
     };
     socket.setTimeout(1_000, () => end(false));
-    socket
-      .on('error', () => end(false))
-      .on('data', (data) => end(String(data).startsWith('+PONG')));
+    socket.on('error', () => end(false));
+    socket.on('data', (data) => end(String(data).startsWith(expected)));
   });
 }
