@@ -6,3 +6,11 @@ export type {
   RedisClient,
   UpstashClient,
 } from './clients.ts';
+export { bullmqQueue, type BullmqQueueLike, type BullmqQueueOptions } from './bullmq-queue.ts';
+export {
+  createBullmqWorker,
+  type BullmqWorker,
+  type BullmqWorkerLike,
+  type BullmqWorkerOptions,
+} from './bullmq-worker.ts';
+export type { BackoffOptions } from './bullmq-backoff.ts';

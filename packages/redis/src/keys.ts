@@ -1,3 +1,5 @@
+import { digest } from './digest.ts';
+
 /** Plain enough to be read in `redis-cli`, and nothing that a cluster would take for a hash tag. */
 const PLAIN = /^[\w:.-]{1,80}$/;
 
@@ -42,15 +44,5 @@ export class Keys {
 /** A key as it is, or its digest where it is long or odd (`#` is in no plain one). */
 async function tagOf(key: string): Promise<string> {
   if (PLAIN.test(key)) return key;
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(key));
-  return `#${hex(digest)}`;
-}
-
-/** SHA-1 of a script, as EVALSHA wants it. */
-export async function sha1(text: string): Promise<string> {
-  return hex(await crypto.subtle.digest('SHA-1', new TextEncoder().encode(text)));
-}
-
-function hex(digest: ArrayBuffer): string {
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `#${await digest('SHA-256', key)}`;
 }

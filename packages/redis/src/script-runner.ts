@@ -1,5 +1,5 @@
 import type { ScriptClient } from './clients.ts';
-import { sha1 } from './keys.ts';
+import { digest } from './digest.ts';
 
 /** Runs one script: by its digest in one round trip, and whole where the server does not know it yet. */
 export class ScriptRunner {
@@ -14,7 +14,7 @@ export class ScriptRunner {
 
   async run(keys: string[], args: (string | number)[]): Promise<unknown> {
     const texts = args.map(String);
-    this.#sha ??= await sha1(this.#script);
+    this.#sha ??= await digest('SHA-1', this.#script);
     try {
       return await this.#client.evalsha(this.#sha, keys, texts);
     } catch (error) {
