@@ -10,6 +10,7 @@ export default tseslint.config(
       '**/next-env.d.ts',
       '**/.samples/**',
       'scripts/consumer/typed.ts',
+      '**/*.generated.ts',
     ],
   },
   js.configs.recommended,
@@ -17,7 +18,11 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.test.json', './examples/*/tsconfig.json'],
+        project: [
+          './tsconfig.test.json',
+          './examples/*/tsconfig.json',
+          './packages/simulator/src/inspector/browser/tsconfig.json',
+        ],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -76,6 +81,7 @@ export default tseslint.config(
         console: 'readonly',
         TextEncoder: 'readonly',
         require: 'readonly',
+        URL: 'readonly',
       },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off', 'no-control-regex': 'off' },
