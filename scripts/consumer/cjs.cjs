@@ -6,6 +6,7 @@ const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
+const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
 const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
 
 const secret = generateSecret();
@@ -24,6 +25,7 @@ async function main() {
   // Errors know each other across the two copies of the package.
   const esm = await import('@call-webhooks/core');
   assert.throws(() => esm.createReceiver({ secret: '' }), WebhookError);
+  await assert.rejects(startSimulator({ maxAttempts: 0 }), SimulatorError);
   console.log('CJS: runs');
 }
 main();

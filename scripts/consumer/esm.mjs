@@ -6,6 +6,12 @@ import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
+import { startSimulator } from '@call-webhooks/simulator';
+
+const simulator = await startSimulator({ clock: 'manual' });
+simulator.calls.start();
+assert.equal((await (await fetch(`${simulator.url}/_sim/state`)).json()).counts.calls, 1);
+await simulator.close();
 import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 
 const secret = generateSecret();

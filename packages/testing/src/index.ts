@@ -8,6 +8,7 @@ export { callBody, recordingBody, startSender, type Sender } from './sender.ts';
 export { collectingLogger } from './collecting-logger.ts';
 export { deferred } from './deferred.ts';
 export { listening } from './listening.ts';
+export { routeHandlerServer, type RouteHandler } from './route-handler-server.ts';
 export { unique } from './unique.ts';
 export { until } from './until.ts';
 export { describeWith } from './servers/gate.ts';
