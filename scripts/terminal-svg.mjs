@@ -33,7 +33,7 @@ const lines = (await text(process.stdin))
 while (lines.at(-1) === '') lines.pop();
 const height = (lines.length + 3) * LINE;
 const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
-const width = Math.max(860, Math.ceil(longest * CHARACTER) + 48);
+const width = Math.max(880, Math.ceil(longest * CHARACTER) + 48);
 console.log(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
 <rect width="${width}" height="${height}" rx="10" fill="#161b22"/>
 <text x="24" y="${1.6 * LINE}" fill="#8b949e" xml:space="preserve">$ ${escape(typed)}</text>

@@ -6,6 +6,16 @@ import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
+import { startSimulator } from '@call-webhooks/simulator';
+
+const simulator = await startSimulator({ clock: 'manual' });
+simulator.calls.start();
+assert.equal(
+  (await (await globalThis.fetch(`${simulator.url}/_sim/state`)).json()).counts.calls,
+  1,
+);
+await simulator.close();
+import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 
 const secret = generateSecret();
 const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
@@ -16,5 +26,6 @@ assert.equal(outcome.outcome, 'ignored');
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 assert.throws(() => express({ secret: '' }), WebhookError);
 console.log('ESM: runs');
