@@ -7,11 +7,13 @@ const fastify = require('@call-webhooks/fastify').default;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
+const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
 
 const secret = generateSecret();
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 
 async function main() {
   const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');

@@ -15,6 +15,7 @@ assert.equal(
   1,
 );
 await simulator.close();
+import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 
 const secret = generateSecret();
 const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
@@ -25,5 +26,6 @@ assert.equal(outcome.outcome, 'ignored');
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 assert.throws(() => express({ secret: '' }), WebhookError);
 console.log('ESM: runs');

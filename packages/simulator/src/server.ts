@@ -4,6 +4,7 @@ import { control } from './control/control.ts';
 import type { Session } from './control/session-controls.ts';
 import { answerOfError, errorAnswer } from './http/error-answer.ts';
 import { guard } from './http/guard.ts';
+import { inspector } from './inspector/inspector.ts';
 import { rest } from './rest/rest.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -26,6 +27,7 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
     const { status, body } = errorAnswer(404, 'not-found', 'There is nothing here.');
     return reply.code(status).send(body);
   });
+  inspector(app);
   await app.register(
     (scope, _options, done) => {
       rest(scope, simulation, session.apiToken);

@@ -1,7 +1,16 @@
 export { adapterBattery, type AdapterUnderTest, type Mounted } from './adapter-battery.ts';
-export { storeBattery, type StoreUnderTest } from './store-battery.ts';
+export { storeBattery } from './store-battery.ts';
+export type { OpenedStore, StoreUnderTest } from './store/under-test.ts';
+export { queueBattery } from './queue-battery.ts';
+export { queued, queuedCall } from './queue/deliveries.ts';
+export type { Handling, OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
 export { callBody, recordingBody, startSender, type Sender } from './sender.ts';
 export { collectingLogger } from './collecting-logger.ts';
 export { deferred } from './deferred.ts';
 export { listening } from './listening.ts';
 export { routeHandlerServer, type RouteHandler } from './route-handler-server.ts';
+export { unique } from './unique.ts';
+export { until } from './until.ts';
+export { describeWith } from './servers/gate.ts';
+export { freePort } from './servers/free-port.ts';
+export { redisServer, type RedisServer } from './servers/redis-server.ts';

@@ -11,7 +11,7 @@ import { stream } from './stream.ts';
 /** The control API: everything that a `Simulator` can do, over HTTP. It is ours, and no part of the spec. */
 export function control(app: FastifyInstance, simulation: Simulation, session: Session): void {
   app.addHook('onSend', async (_request, reply) => {
-    void reply.header('cache-control', 'no-store');
+    void reply.headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     return Promise.resolve();
   });
   app.get('/state', () => stateView(simulation));

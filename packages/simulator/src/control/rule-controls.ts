@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ActionInput, RuleInput } from '../rules/rule.ts';
 import type { Simulation } from '../simulation.ts';
 import { fieldsOf } from './input.ts';
+import type { SecretsView } from './view-types.ts';
 
 const RECORDING_WEBHOOK = { url: 'string', signed: 'boolean', secret: 'string' } as const;
 const ACTION = { ...RECORDING_WEBHOOK, payload: 'any' } as const;
@@ -47,7 +48,7 @@ export function ruleControls(app: FastifyInstance, { rules, secrets }: Simulatio
     return reply.code(201).send(rules.forwardTo(fields.url, { secret: fields.secret }));
   });
 
-  app.get('/secrets', () =>
+  app.get('/secrets', (): SecretsView =>
     Object.fromEntries(
       rules
         .list()
