@@ -10,7 +10,10 @@ import { startSimulator } from '@call-webhooks/simulator';
 
 const simulator = await startSimulator({ clock: 'manual' });
 simulator.calls.start();
-assert.equal((await (await fetch(`${simulator.url}/_sim/state`)).json()).counts.calls, 1);
+assert.equal(
+  (await (await globalThis.fetch(`${simulator.url}/_sim/state`)).json()).counts.calls,
+  1,
+);
 await simulator.close();
 import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 

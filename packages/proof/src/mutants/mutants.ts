@@ -77,8 +77,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('bounded-store.ts'),
-        from: 'admit: (claim) => bounded(() => store.admit(claim)),',
-        to: "admit: (claim) => bounded(() => store.admit(claim)).catch(() => ({ status: 'admitted' as const, attempt: 1 })),",
+        from: '() => store.admit(claim),',
+        to: "() => store.admit(claim).catch(() => ({ status: 'admitted' as const, attempt: 1 })),",
       },
     ],
     killedBy: MODEL,
