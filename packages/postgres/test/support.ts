@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { describe } from '@jest/globals';
+import { postgresBinaries } from '@call-webhooks/testing';
+import pg from 'pg';
+import { postgresStore, type PostgresClient } from '../src/index.ts';
+
+/** A suite that needs Postgres: skipped loudly where it is missing, failing under REQUIRE_SERVERS=1. */
+export function withPostgres(name: string, suite: () => void): void {
+  if (postgresBinaries() !== undefined || process.env['REQUIRE_SERVERS'] === '1') {
+    describe(name, suite);
+    return;
+  }
+  console.warn(`SKIPPED: ${name}. Postgres is not installed (Debian: apt install postgresql).`);
+  describe.skip(name, suite);
+}
+
+/** A pool as the README advises. */
+export function openPool(url: string, options: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    connectionTimeoutMillis: 1_000,
+    query_timeout: 1_000,
+    ...options,
+  });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+export const freshSchema = () => `t_${randomUUID().replaceAll('-', '')}`;
+
+/** A store for the battery: the server's clock can't be turned, so the rows' times are. */
+export async function turnableStore(client: PostgresClient) {
+  const schema = freshSchema();
+  const store = postgresStore(client, { schema });
+  await store.migrate();
+  return {
+    store,
+    schema,
+    now: Date.now,
+    async turn(ms: number) {
+      const back = `- ${String(ms)} * interval '1 millisecond'`;
+      await client.query(
+        `UPDATE ${schema}.events SET lease_until = lease_until ${back}, keep_until = keep_until ${back}`,
+      );
+      await client.query(`UPDATE ${schema}.webhook_ids SET keep_until = keep_until ${back}`);
+    },
+  };
+}
