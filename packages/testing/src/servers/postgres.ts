@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
-import { processFamily } from './process-family.ts';
+import { signalFamily } from './process-family.ts';
 
 /** A private Postgres on a free port, in a folder of its own; the superuser is `postgres`. */
 export interface PostgresServer {
@@ -80,17 +80,12 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
   }
 
   const signal = (name: NodeJS.Signals) => {
-    if (child?.pid !== undefined)
-      for (const pid of processFamily(child.pid)) process.kill(pid, name);
+    if (child?.pid !== undefined) signalFamily(child.pid, name);
   };
   async function stop(how: () => void): Promise<void> {
-    const running = child;
-    child = undefined;
-    if (!running || running.exitCode !== null || running.signalCode !== null) return;
-    const ended = once(running, 'exit');
-    child = running;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
     how();
-    child = undefined;
     await ended;
   }
 

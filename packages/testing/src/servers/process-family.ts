@@ -1,7 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process and its children, the parent first: Linux, from /proc. */
-export function processFamily(parent: number): number[] {
+/** Sends a signal to a process and its children, the parent first. */
+export function signalFamily(parent: number, signal: NodeJS.Signals): void {
+  for (const pid of family(parent)) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // it ended meanwhile
+    }
+  }
+}
+
+/** Linux, from /proc. */
+function family(parent: number): number[] {
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
