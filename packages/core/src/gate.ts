@@ -25,6 +25,10 @@ export class Gate {
     this.#watch = watch;
   }
 
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   /** @throws WebhookError `shutting-down`, `overloaded` */
   check(): void {
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');

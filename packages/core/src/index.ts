@@ -1,4 +1,5 @@
 export { createReceiver, type Receiver, type ReceiverRequest } from './receiver.ts';
+export type { Health, PortHealth } from './health.ts';
 export type { ReceiverOptions } from './options.ts';
 export { verify, type Verified, type VerifyOptions } from './verify.ts';
 export { sign, type SignOptions } from './sign.ts';

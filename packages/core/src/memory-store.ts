@@ -107,6 +107,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
   return {
     admit: (claim) => Promise.resolve(admit(claim)),
+    ping: () => Promise.resolve(),
     complete: (key, token) => settle(key, token, () => 'done'),
     release: (key, token) => settle(key, token, (lease) => lease.attempt),
     extend(key, token, leaseMs) {

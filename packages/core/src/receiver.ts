@@ -6,6 +6,7 @@ import type { Delivery } from './delivery.ts';
 import { Gate } from './gate.ts';
 import type { ExtraEvents } from './handlers.ts';
 import type { HeadersLike } from './headers.ts';
+import { healthOf, type Health } from './health.ts';
 import { handlerJob, invalidJob, queueJob, type Job } from './job.ts';
 import type { Logger } from './logger.ts';
 import type { ReceiverOptions } from './options.ts';
@@ -38,6 +39,11 @@ export interface ReceiverRequest {
 export interface Receiver {
   /** Never rejects, and never answers anything that is not in the answer table. */
   receive(request: ReceiverRequest): Promise<Answer>;
+  /**
+   * Whether store and queue answer, each asked for `storeTimeout` at most: for a readiness probe.
+   * Never rejects.
+   */
+  health(): Promise<Health>;
   /**
    * Stops admitting deliveries (503), waits for running handlers, and gives the leases of those back
    * that are not done in time. Stores and queues that were passed in stay open: close them after it.
@@ -152,6 +158,8 @@ export function createReceiver<
 
   return {
     receive,
+    health: () =>
+      healthOf({ store: settings.store, queue, closing: gate.closing }, storeTimeout, watch),
     async close({ graceMs = 10_000 } = {}) {
       await gate.close(graceMs);
     },

@@ -1,7 +1,13 @@
 export { adapterBattery, type AdapterUnderTest, type Mounted } from './adapter-battery.ts';
-export { storeBattery, type StoreUnderTest } from './store-battery.ts';
+export { storeBattery } from './store-battery.ts';
+export type { OpenedStore, StoreUnderTest } from './store/under-test.ts';
+export { queueBattery } from './queue-battery.ts';
+export { queued, queuedCall } from './queue/deliveries.ts';
+export type { Handling, OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
 export { callBody, recordingBody, startSender, type Sender } from './sender.ts';
 export { collectingLogger } from './collecting-logger.ts';
 export { deferred } from './deferred.ts';
 export { listening } from './listening.ts';
 export { postgresBinaries, startPostgres, type PostgresServer } from './servers/postgres.ts';
+export { unique } from './unique.ts';
+export { until } from './until.ts';
