@@ -46,7 +46,10 @@ const GRACE_MS = 10_000;
 
 /** The loop of a worker that asks its engine for jobs: for those who write a queue of their own. */
 export function startPullWorker(options: PullWorkerOptions): PullWorker {
-  const { take, concurrency, pollEvery, onError } = options;
+  const { concurrency, pollEvery } = options;
+  const onError = (error: unknown) => {
+    options.onError(error);
+  };
   const running = new Map<PulledJob, Promise<void>>();
   const stop = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -55,24 +58,29 @@ export function startPullWorker(options: PullWorkerOptions): PullWorker {
   let pulling: Promise<void> | undefined;
   let again = false;
 
+  const mayTake = () => !paused && !closing && running.size < concurrency;
   const wake = (): void => {
     again = true;
     pulling ??= pull().finally(() => {
       pulling = undefined;
+      if (again && mayTake()) wake(); // asked for when the loop was at its end
     });
   };
 
   async function pull(): Promise<void> {
-    while (again && !paused && !closing && running.size < concurrency) {
+    while (again && mayTake()) {
       again = false;
       clearTimeout(timer);
       const most = concurrency - running.size;
-      const { jobs, nextIn = pollEvery } = await take(most).catch((error: unknown): Pulled => {
-        onError(error);
-        return { jobs: [] };
-      });
+      const { jobs, nextIn = pollEvery } = await options
+        .take(most)
+        .catch((error: unknown): Pulled => {
+          onError(error);
+          return { jobs: [] };
+        });
       // Closed meanwhile: nothing may begin any more.
-      await Promise.all(jobs.map((job) => (closing ? back(job) : start(job))));
+      if (closing) await Promise.all(jobs.map(back));
+      else for (const job of jobs) start(job);
       if (jobs.length === most) again = true;
       else timer = setTimeout(wake, Math.max(1, Math.min(pollEvery, nextIn)));
     }

@@ -10,8 +10,8 @@ const BLOCK_FOR = 5;
 interface Waiting {
   work: () => unknown;
   until: number;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
+  resolve: (value: never) => void;
+  reject: (error: unknown) => void;
 }
 
 /**
@@ -42,7 +42,7 @@ export class Transactions {
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const until = performance.now() + BUSY_FOR;
-      this.#waiting.push({ work, until, resolve: resolve as Waiting['resolve'], reject });
+      this.#waiting.push({ work, until, resolve, reject });
       if (this.#flushing) return;
       this.#flushing = true;
       setImmediate(() => void this.#flush());
@@ -74,7 +74,7 @@ export class Transactions {
       this.#rollBack();
       throw error;
     }
-    for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
   }
 
   #prepare(): void {

@@ -15,7 +15,7 @@ export interface Client {
 
 /** libsql always; node:sqlite where this Node has it; better-sqlite3 where somebody installed it. */
 export function clients(): Client[] {
-  const found: Client[] = [{ name: 'libsql', open: (file) => new Database(file) as Handle }];
+  const found: Client[] = [{ name: 'libsql', open: (file) => new Database(file) }];
   const require = createRequire(import.meta.url);
   try {
     const { DatabaseSync } = require('node:sqlite') as {
