@@ -43,9 +43,7 @@ describe('boundedStore', () => {
     gate.resolve();
     await store.admit.mock.results[0]!.value;
     await new Promise(setImmediate);
-    expect(
-      await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' }),
-    ).toEqual({
+    expect(await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' })).toEqual({
       status: 'admitted',
       attempt: 2,
     });
