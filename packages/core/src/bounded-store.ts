@@ -13,26 +13,36 @@ export function boundedStore(
   timeoutMs: number,
   watch: Watch,
 ): Omit<Store, 'ping' | 'close'> {
-  async function bounded<T>(call: () => Promise<T>, onLate?: (late: T) => unknown): Promise<T> {
+  async function bounded<T>(call: () => Promise<T>, onFailed?: (call: Promise<T>) => void) {
     let pending: Promise<T> | undefined;
     try {
       return await watch.within(timeoutMs, (pending = call()));
     } catch (cause) {
-      if (onLate) pending?.then(onLate).catch(() => undefined);
+      if (pending) onFailed?.(pending);
       throw new WebhookError('store-unavailable', `The store failed: ${describeError(cause)}`);
     }
   }
 
-  /** Clients send what they could not send before: such a claim must not hold the event for nobody. */
-  function giveBack({ key, token }: Claim, { status }: Admission): unknown {
-    return status === 'admitted' && key !== undefined && store.release(key, token);
+  /**
+   * For a claim without an answer in time: clients send what they could not send before, and answers
+   * are lost. It must not hold the event for nobody until its lease runs out.
+   */
+  function giveBack({ key, token }: Claim, answer: Promise<Admission>): void {
+    if (key === undefined) return;
+    const isOver = ({ status }: Admission) => status !== 'admitted';
+    answer
+      .then(isOver, () => false)
+      .then((over) => over || store.release(key, token))
+      .catch(() => undefined);
   }
 
   return {
     admit: (claim) =>
       bounded(
         () => store.admit(claim),
-        (late) => giveBack(claim, late),
+        (answer) => {
+          giveBack(claim, answer);
+        },
       ),
     complete: (key, token) => bounded(() => store.complete(key, token)),
     release: (key, token) => bounded(() => store.release(key, token)),

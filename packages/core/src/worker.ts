@@ -30,6 +30,8 @@ export interface WorkerJob {
   attempt?: number | undefined;
   /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
   last?: boolean | undefined;
+  /** Set: the job is not to be run any more, for this reason, and goes to `deadLetter` as it is. */
+  givenUp?: Error | undefined;
   /** Aborted when the engine takes the job back. */
   signal?: AbortSignal | undefined;
 }
@@ -55,15 +57,16 @@ export function createWorkerHandler<
   const routes = new Routes(handlers);
 
   return async (queued, job = {}) => {
-    const { attempt = 1, last = attempt >= settings.maxAttempts, signal } = job;
+    const { attempt = 1, last = attempt >= settings.maxAttempts, givenUp, signal } = job;
     const delivery = deliveryOf(queued, settings.logger);
     let route: Route | undefined;
     try {
       route = await routes.find(delivery.rawBody);
+      if (givenUp) throw givenUp;
       await run(route, delivery, attempt, signal);
     } catch (error) {
       const invalid = error instanceof WebhookError && error.code === 'invalid-payload' && !route;
-      if (invalid || last) {
+      if (invalid || last || givenUp) {
         const reason = invalid ? 'invalid-payload' : 'handler-failed';
         await park(parked(reason, delivery, attempt, error, route), route?.payload);
       }

@@ -49,6 +49,27 @@ describe('boundedStore', () => {
     });
   });
 
+  it('gives back a claim whose answer was lost', async () => {
+    const inner = memoryStore();
+    const bounded = boundedStore(
+      {
+        ...inner,
+        admit: async (lost) => {
+          await inner.admit(lost);
+          throw new Error('connection reset');
+        },
+      },
+      20,
+      new Watch(),
+    );
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    await new Promise(setImmediate);
+    expect(await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' })).toEqual({
+      status: 'admitted',
+      attempt: 2,
+    });
+  });
+
   it('is quiet about what fails late', async () => {
     const gate = deferred<Admission>();
     const bounded = boundedStore({ ...memoryStore(), admit: () => gate.promise }, 20, new Watch());

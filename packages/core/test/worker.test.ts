@@ -94,6 +94,16 @@ describe('createWorkerHandler', () => {
     expect(deadLetter).toHaveBeenCalledTimes(1);
   });
 
+  it('does not run what the engine gave up on, and parks it', async () => {
+    const deadLetter = jest.fn();
+    const started = jest.fn();
+    const givenUp = new Error('five workers died of it');
+    const work = createWorkerHandler({ logger, deadLetter, on: { 'call:started': started } });
+    await expect(work(JOB, { attempt: 1, givenUp })).rejects.toThrow('five workers died');
+    expect(started).not.toHaveBeenCalled();
+    expect(deadLetter).toHaveBeenCalledWith(expect.objectContaining({ error: givenUp }));
+  });
+
   it('passes the abort of the engine on, before the run and within it', async () => {
     const reasons: unknown[] = [];
     const controller = new AbortController();

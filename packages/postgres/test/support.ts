@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { describe } from '@jest/globals';
-import { postgresBinaries } from '@call-webhooks/testing';
+import { describeWhere, postgresBinaries } from '@call-webhooks/testing';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 
-/** A suite that needs Postgres: skipped loudly where it is missing, failing under REQUIRE_SERVERS=1. */
+/** A suite that needs Postgres. */
 export function withPostgres(name: string, suite: () => void): void {
-  if (postgresBinaries() !== undefined || process.env['REQUIRE_SERVERS'] === '1') {
-    describe(name, suite);
-    return;
-  }
-  console.warn(`SKIPPED: ${name}. Postgres is not installed (Debian: apt install postgresql).`);
-  describe.skip(name, suite);
+  describeWhere(postgresBinaries() !== undefined, 'postgres', name, suite);
 }
 
 /** A pool as the README advises. */

@@ -83,10 +83,8 @@ describe.each(clients())('a receiver in trouble with its file, on $name', ({ ope
     await deliver('call-0');
     const queue = sqliteQueue(db);
     await queue.enqueue(queuedCall('queued-0'));
-    const pages = Number(
-      (db.prepare('PRAGMA page_count').all()[0] as { page_count: number }).page_count,
-    );
-    db.exec(`PRAGMA max_page_count = ${String(pages)}`);
+    const [size] = db.prepare('PRAGMA page_count').all() as { page_count: number }[];
+    db.exec(`PRAGMA max_page_count = ${String(size!.page_count)}`);
     const outcomes: string[] = [];
     for (let number = 1; number <= 60; number++)
       outcomes.push((await deliver(`call-${String(number)}`)).outcome);

@@ -11,3 +11,6 @@ export { listening } from './listening.ts';
 export { postgresBinaries, startPostgres, type PostgresServer } from './servers/postgres.ts';
 export { unique } from './unique.ts';
 export { until } from './until.ts';
+export { describeWhere, describeWith } from './servers/gate.ts';
+export { freePort } from './servers/free-port.ts';
+export { redisServer, type RedisServer } from './servers/redis-server.ts';
