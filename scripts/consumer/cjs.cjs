@@ -7,10 +7,15 @@ const fastify = require('@call-webhooks/fastify').default;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 
+const { postgresStore } = require('@call-webhooks/postgres');
+const { sqliteStore } = require('@call-webhooks/sqlite');
+
 const secret = generateSecret();
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+assert.throws(() => sqliteStore({}), WebhookError);
+assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 
 async function main() {
   const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');

@@ -6,6 +6,8 @@ import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
+import { migrationSql, postgresStore } from '@call-webhooks/postgres';
+import { sqliteStore } from '@call-webhooks/sqlite';
 
 const secret = generateSecret();
 const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
@@ -17,4 +19,7 @@ for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
 assert.throws(() => express({ secret: '' }), WebhookError);
+assert.match(migrationSql({ schema: 'calls' }), /CREATE SCHEMA calls/);
+assert.equal(typeof postgresStore({ query: () => Promise.resolve([]) }).admit, 'function');
+assert.throws(() => sqliteStore({}), WebhookError);
 console.log('ESM: runs');

@@ -173,6 +173,13 @@ describe('createSqliteWorker', () => {
     await until(() => runs.length === 2);
   });
 
+  it('refuses events that there are not, and queues of others', () => {
+    // @ts-expect-error a misspelt event name does not compile
+    const misspelt = { on: { 'call:complete': () => undefined } } satisfies SqliteWorkerOptions;
+    expect(() => createSqliteWorker(queue, misspelt)).toThrow('there is no event "call:complete"');
+    expect(() => createSqliteWorker({ ...queue }, {})).toThrow('sqliteQueue()');
+  });
+
   it('has a back-off that ends at an hour', () => {
     expect(defaultBackoff(1)).toBeGreaterThanOrEqual(4_500);
     expect(defaultBackoff(1_000)).toBeLessThanOrEqual(3_960_000);
