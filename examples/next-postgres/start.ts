@@ -20,7 +20,7 @@ if (process.env.DATABASE_URL === undefined && postgresBinaries() === undefined) 
 const own = process.env.DATABASE_URL === undefined ? await startPostgres() : undefined;
 const DATABASE_URL = process.env.DATABASE_URL ?? own?.url;
 
-let stopping = false;
+const stop = new AbortController();
 async function run(args: string[]): Promise<number> {
   const child = spawn(process.execPath, [next, ...args], {
     cwd: app,
@@ -33,17 +33,17 @@ async function run(args: string[]): Promise<number> {
       DATABASE_URL,
     },
   });
-  const stop = (signal: NodeJS.Signals) => {
-    stopping = true;
+  const end = (signal: NodeJS.Signals) => {
+    stop.abort();
     child.kill(signal);
   };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  process.on('SIGINT', end).on('SIGTERM', end);
   const [code] = (await once(child, 'exit')) as [number | null];
-  process.off('SIGINT', stop).off('SIGTERM', stop);
-  return stopping ? 0 : (code ?? 1);
+  process.off('SIGINT', end).off('SIGTERM', end);
+  return stop.signal.aborted ? 0 : (code ?? 1);
 }
 
 let code = dev ? 0 : await run(['build']);
-if (code === 0 && !stopping) code = await run([dev ? 'dev' : 'start', '-p', PORT]);
+if (code === 0 && !stop.signal.aborted) code = await run([dev ? 'dev' : 'start', '-p', PORT]);
 await own?.remove();
 process.exit(code);

@@ -24,7 +24,7 @@ async function start(env: NodeJS.ProcessEnv) {
     sender: startSender(url, secret),
     health: async () => {
       const response = await fetch(url.replace('/hook', '/health'));
-      return { status: response.status, body: (await response.json()) as unknown };
+      return { status: response.status, body: await response.json() };
     },
     printed: (text: string) => until(() => output.includes(text), { what: text }),
     async end(signal: NodeJS.Signals) {

@@ -174,9 +174,9 @@ describe('createSqliteWorker', () => {
   });
 
   it('refuses events that there are not, and queues of others', () => {
+    const on = { 'call:complete': () => undefined };
     // @ts-expect-error a misspelt event name does not compile
-    const misspelt = { on: { 'call:complete': () => undefined } } satisfies SqliteWorkerOptions;
-    expect(() => createSqliteWorker(queue, misspelt)).toThrow('there is no event "call:complete"');
+    expect(() => createSqliteWorker(queue, { on })).toThrow('there is no event "call:complete"');
     expect(() => createSqliteWorker({ ...queue }, {})).toThrow('sqliteQueue()');
   });
 
