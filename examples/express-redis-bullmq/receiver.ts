@@ -48,5 +48,5 @@ async function close(): Promise<void> {
   await queue.close();
   await redis.quit();
   console.log('closed');
-  process.disconnect?.();
+  if (process.connected) process.disconnect();
 }

@@ -40,5 +40,5 @@ process.once('SIGINT', () => void close());
 async function close(): Promise<void> {
   await worker.close(); // what runs may end
   console.log('closed');
-  process.disconnect?.();
+  if (process.connected) process.disconnect();
 }

@@ -3,17 +3,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
-import {
-  callBody,
-  describeWhere,
-  postgresBinaries,
-  startSender,
-  until,
-} from '@call-webhooks/testing';
+import { callBody, postgresBinaries, startSender, until } from '@call-webhooks/testing';
+import { describeWith } from '@call-webhooks/testing/describe-with';
 
 const secret = generateSecret();
 
-describeWhere(postgresBinaries() !== undefined, 'postgres', 'the Next and Postgres example', () => {
+const postgres = { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' };
+
+describeWith(postgres, 'the Next and Postgres example', () => {
   it('starts with a Postgres of its own, remembers events in it, and takes it along at its end', async () => {
     const app = spawn('npm', ['run', 'dev'], {
       cwd: fileURLToPath(new URL('..', import.meta.url)),

@@ -34,15 +34,17 @@ export async function readBody(
   body: Uint8Array | BodyReader,
   limits: BodyLimits,
 ): Promise<Uint8Array> {
-  const bytes = bodyBytes(
-    typeof body === 'function' ? await body(limits).catch(asWebhookError) : body,
-  );
+  const bytes = bodyBytes(typeof body === 'function' ? await read(body, limits) : body);
   if (bytes.length > limits.bodyLimit) throw tooLarge(limits.bodyLimit);
   return bytes;
 }
 
-function asWebhookError(error: unknown): never {
-  throw error instanceof WebhookError ? error : tooSlow(describeError(error));
+async function read(reader: BodyReader, limits: BodyLimits): Promise<Uint8Array> {
+  try {
+    return await reader(limits);
+  } catch (error) {
+    throw error instanceof WebhookError ? error : tooSlow(describeError(error));
+  }
 }
 
 /** @throws WebhookError `body-already-parsed` for anything but bytes: a parsed body can't be verified */

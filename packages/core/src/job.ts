@@ -3,6 +3,7 @@ import { toBase64 } from './base64.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeadLetter, Parked } from './handlers.ts';
+import { parsePayload } from './payload.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
 import type { Route } from './routes.ts';
 import { describeError } from './scrub.ts';
@@ -32,7 +33,7 @@ export function handlerJob(route: Route): Job {
       await route.handle?.(route.payload, context);
       return route.outcome;
     },
-    failure: (error) => handlerFailed(error, route.payload),
+    failure: (error) => handlerFailed(error, route.personal),
   };
 }
 
@@ -65,7 +66,7 @@ export function queueJob(
     failure: (error) =>
       new WebhookError(
         'store-unavailable',
-        `The queue did not take the delivery: ${describeError(error)}`,
+        `The queue did not take the delivery: ${describeError(error, route.personal)}`,
       ),
   };
 }
@@ -73,7 +74,7 @@ export function queueJob(
 /** Hands a payload that can never be handled to the dead-letter sink. */
 export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetter): Job {
   return {
-    route: { payload: undefined, outcome: 'ignored' },
+    route: { payload: undefined, personal: undefined, outcome: 'ignored' },
     key: undefined,
     mayPark: false,
     async run() {
@@ -83,13 +84,25 @@ export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: 
     failure: (sinkError) =>
       new WebhookError(
         'invalid-payload',
-        `${error.message} The deadLetter sink failed too: ${describeError(sinkError)}`,
+        `${error.message} The deadLetter sink failed too: ${describeSinkError(sinkError, delivery.rawBody)}`,
       ),
   };
 }
 
-export function handlerFailed(error: unknown, payload: unknown): WebhookError {
-  return scrubbedError('handler-failed', 'The handler failed: ', error, payload);
+/** A sink may quote the body that it did not take; what is in a body that can't be read, we don't know. */
+export function describeSinkError(error: unknown, rawBody: Uint8Array): string {
+  let personal: unknown;
+  try {
+    personal = parsePayload(rawBody);
+  } catch {
+    return 'its error may quote the body, and is withheld';
+  }
+  return describeError(error, personal);
+}
+
+/** @param personal what the delivery held: it is taken out of the message */
+export function handlerFailed(error: unknown, personal: unknown): WebhookError {
+  return scrubbedError('handler-failed', 'The handler failed: ', error, personal);
 }
 
 export function parked(

@@ -20,6 +20,7 @@ export class Lease implements Wait {
   readonly #leaseMs: number;
   readonly #takenAt = performance.now();
   readonly #onLost: () => void;
+  #over = false;
 
   constructor(
     store: LeaseStore,
@@ -48,6 +49,7 @@ export class Lease implements Wait {
   }
 
   async #end(how: 'complete' | 'release'): Promise<boolean> {
+    this.#over = true;
     this.#watch.delete(this);
     return this.#key === undefined || this.#store[how](this.#key, this.#token);
   }
@@ -64,7 +66,7 @@ export class Lease implements Wait {
     this.#watch.add(this);
     this.#store.extend(this.#key as string, this.#token, leaseMs).then(
       (held) => {
-        if (held) return;
+        if (held || this.#over) return; // a commit or release may have overtaken it
         this.#watch.delete(this);
         this.#onLost();
       },

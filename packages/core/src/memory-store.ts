@@ -47,7 +47,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       perf: { now: () => Math.max(1, now()) }, // to lru-cache a start of 0 is none
       ttlResolution: 0,
       dispose: (_value, key, reason) => {
-        if (reason === 'evict' && cache.getRemainingTTL(key) > 0) onEvicted({ kind });
+        if (reason !== 'evict' || cache.getRemainingTTL(key) <= 0) return;
+        try {
+          onEvicted({ kind });
+        } catch {
+          // A hook that fails must not refuse a delivery.
+        }
       },
     });
     return cache;

@@ -1,3 +1,4 @@
+import { sharesTimers } from '@call-webhooks/core/hmac';
 import { answerFor, type Answer } from './answers.ts';
 import { authenticate } from './authenticate.ts';
 import { readBody, type BodyReader } from './body.ts';
@@ -18,6 +19,7 @@ import { describeError } from './scrub.ts';
 import { secretSource } from './secret-source.ts';
 import { settingsOf } from './settings.ts';
 import type { StandardSchema } from './standard-schema.ts';
+import { TimerPerWait } from './timer-per-wait.ts';
 import { Watch } from './watch.ts';
 import { WebhookError } from './webhook-error.ts';
 import { failure, Work } from './work.ts';
@@ -63,7 +65,7 @@ export function createReceiver<
   const settings = settingsOf(options as ReceiverOptions<never, never>);
   const { now, handlers, queue, ackWithin, storeTimeout } = settings;
   const logger = safeLogger(settings.logger);
-  const watch = new Watch();
+  const watch = sharesTimers ? new Watch() : new TimerPerWait();
   const rules = { ...settings, secrets: secretSource(settings.secret, watch, logger) };
   const routes = new Routes(handlers);
   const gate = new Gate(settings.maxInFlight, watch);

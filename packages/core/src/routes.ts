@@ -13,6 +13,8 @@ export interface Route {
   readonly key?: string;
   /** Checked against its schema, where there is one. */
   readonly payload: unknown;
+  /** What the delivery held, before and after its schema: to keep it out of the logs. */
+  readonly personal: unknown;
   /** What a successful run is called. */
   readonly outcome: 'handled' | 'ignored';
   /** Absent: there is nobody to run. */
@@ -38,7 +40,7 @@ export class Routes {
     if (typeof eventName === 'string')
       return this.#event(eventName, parsed as Record<string, unknown>);
     if (this.#options.custom) return this.#custom(parsed, this.#options.custom);
-    return { payload: parsed, ...this.#unhandled() };
+    return { payload: parsed, personal: parsed, ...this.#unhandled() };
   }
 
   async #event(eventName: string, event: Record<string, unknown>): Promise<Route> {
@@ -55,6 +57,7 @@ export class Routes {
     return {
       eventName,
       payload,
+      personal: payload === event ? event : [event, payload],
       ...(typeof callId === 'string' && { callId }),
       // An id that long tells nothing apart that we could remember.
       ...(key !== undefined && key.length <= MAX_KEY_LENGTH && { key }),
@@ -64,9 +67,11 @@ export class Routes {
 
   async #custom(parsed: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
     const payload = await validated(custom.schema, parsed);
-    const key = keyOf(custom, payload);
+    const personal = [parsed, payload];
+    const key = keyOf(custom, payload, personal);
     return {
       payload,
+      personal,
       outcome: 'handled',
       handle: custom.handle,
       // A name space of its own: no payload can pass for a call event.
@@ -83,11 +88,12 @@ export class Routes {
 function keyOf(
   { key }: NonNullable<HandlerOptions['custom']>,
   payload: unknown,
+  personal: unknown,
 ): string | undefined {
   try {
     return key?.(payload);
   } catch (error) {
-    throw scrubbedError('invalid-payload', 'custom.key failed: ', error, payload);
+    throw scrubbedError('invalid-payload', 'custom.key failed: ', error, personal);
   }
 }
 

@@ -4,12 +4,11 @@ import type { FieldNames } from './call-details.ts';
 import { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { ExtraEvents, HandlerOptions, Parked } from './handlers.ts';
-import { handlerFailed, parked } from './job.ts';
+import { describeSinkError, handlerFailed, parked } from './job.ts';
 import type { Logger } from './logger.ts';
 import type { QueuedDelivery } from './queue.ts';
 import { Routes, type Route } from './routes.ts';
 import { checkedOptions, checkEventNames, handlerShape } from './settings.ts';
-import { scrubbedError } from './scrubbed-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { WebhookError } from './webhook-error.ts';
 
@@ -68,17 +67,18 @@ export function createWorkerHandler<
       const invalid = error instanceof WebhookError && error.code === 'invalid-payload' && !route;
       if (invalid || last || givenUp) {
         const reason = invalid ? 'invalid-payload' : 'handler-failed';
-        await park(parked(reason, delivery, attempt, error, route), route?.payload);
+        await park(parked(reason, delivery, attempt, error, route));
       }
-      throw error instanceof WebhookError && !route ? error : handlerFailed(error, route?.payload);
+      throw error instanceof WebhookError && !route ? error : handlerFailed(error, route?.personal);
     }
   };
 
-  async function park(delivery: Parked, payload: unknown): Promise<void> {
+  async function park(delivery: Parked): Promise<void> {
     try {
       await handlers.deadLetter?.(delivery);
     } catch (error) {
-      throw scrubbedError('handler-failed', 'The deadLetter sink failed: ', error, payload);
+      const why = describeSinkError(error, delivery.rawBody);
+      throw new WebhookError('handler-failed', `The deadLetter sink failed: ${why}`);
     }
   }
 

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { describeWhere, postgresBinaries } from '@call-webhooks/testing';
+import { postgresBinaries } from '@call-webhooks/testing';
+import { describeWith } from '@call-webhooks/testing/describe-with';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 
 /** A suite that needs Postgres. */
 export function withPostgres(name: string, suite: () => void): void {
-  describeWhere(postgresBinaries() !== undefined, 'postgres', name, suite);
+  describeWith(
+    { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' },
+    name,
+    suite,
+  );
 }
 
 /** A pool as the README advises. */

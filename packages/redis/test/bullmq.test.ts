@@ -55,12 +55,12 @@ describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go',
     await queue.close();
   });
 
-  /** A worker whose jobs are taken over when it was silent for half a second. */
+  /** A worker whose jobs are taken over when it was silent for a moment. */
   const work = (handling: Handling, more: object = {}) => {
     const made = createBullmqWorker({
       ...{ Worker, queueName: queue.name, connection: { host: '127.0.0.1', port: server.port } },
       ...{ backoff: { first: 20, longest: 200 }, logger: collectingLogger() },
-      bullmq: { lockDuration: 500, stalledInterval: 300, runRetryDelay: 100 },
+      bullmq: { lockDuration: 300, stalledInterval: 100, runRetryDelay: 100 },
       ...more,
       ...handling,
     });

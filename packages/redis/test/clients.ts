@@ -10,7 +10,7 @@ export interface Connected {
   close(): Promise<void>;
 }
 
-/** Each client that the store knows, with its defaults, connected to a server on the loopback. */
+/** Each client that the store knows, connected to a server on the loopback. */
 export const CLIENTS: Record<string, (port: number) => Promise<Connected>> = {
   ioredis: (port) => {
     const client = new Ioredis(port, '127.0.0.1');
@@ -30,6 +30,7 @@ export const CLIENTS: Record<string, (port: number) => Promise<Connected>> = {
     const client = await GlideClient.createClient({
       addresses: [{ host: '127.0.0.1', port }],
       lazyConnect: true,
+      requestTimeout: 5_000, // 250 ms by default, which a busy machine may need
     });
     return { client, close: async () => client.close() };
   },

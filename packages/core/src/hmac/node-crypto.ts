@@ -6,6 +6,8 @@ interface NodeKey extends HmacKey {
   readonly key: KeyObject;
 }
 
+export const sharesTimers: Hmac['sharesTimers'] = true;
+
 export const prepareKey: Hmac['prepareKey'] = (bytes): NodeKey => ({
   implementation: 'node:crypto',
   key: createSecretKey(bytes),

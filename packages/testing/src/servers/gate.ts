@@ -2,22 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from '@jest/globals';
 
 /**
- * `describe` for tests that need a program of the machine, by its name. Where it is missing they are skipped, with
+ * `describe` for tests that need a program of the machine. Where it is missing they are skipped, with
  * one loud line; with `REQUIRE_SERVERS=1`, as in CI, they fail.
  */
 export function describeWith(program: string, name: string, tests: () => void): void {
-  const found = spawnSync(program, ['--version']).error === undefined;
-  describeWhere(found, program, name, tests);
-}
-
-/** The same for what is not found by its name alone. */
-export function describeWhere(
-  found: boolean,
-  program: string,
-  name: string,
-  tests: () => void,
-): void {
-  if (found) {
+  if (spawnSync(program, ['--version']).error === undefined) {
     describe(name, tests);
     return;
   }
