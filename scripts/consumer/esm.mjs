@@ -13,7 +13,10 @@ import { sqliteStore } from '@call-webhooks/sqlite';
 
 const simulator = await startSimulator({ clock: 'manual' });
 simulator.calls.start();
-assert.equal((await (await fetch(`${simulator.url}/_sim/state`)).json()).counts.calls, 1);
+assert.equal(
+  (await (await globalThis.fetch(`${simulator.url}/_sim/state`)).json()).counts.calls,
+  1,
+);
 await simulator.close();
 
 const secret = generateSecret();
