@@ -18,21 +18,24 @@ CREATE TABLE IF NOT EXISTS ${prefix}jobs (
 );
 CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);`;
 
-/** Its statements; each runs within a transaction that has the write lock. */
+/**
+ * Its statements; each runs within a transaction that has the write lock. Parameters have no numbers:
+ * better-sqlite3 takes `?1` for a name.
+ */
 export function jobStatements(db: SqliteDatabase, prefix: string) {
   const jobs = `${prefix}jobs`;
   const held = `id = ? AND token = ? AND state = 'open'`;
   return {
     /** An event that is known already changes nothing, unless it was to be forgotten by now. */
     add: db.prepare(
-      `INSERT INTO ${jobs} (event, due_at, delivery) VALUES (?1, ?2, ?3)
+      `INSERT INTO ${jobs} (event, due_at, delivery) VALUES (?, ?, ?)
        ON CONFLICT (event) DO UPDATE SET
          state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, error = NULL, delivery = excluded.delivery
-       WHERE state = 'done' AND due_at <= ?2`,
+       WHERE state = 'done' AND due_at <= excluded.due_at`,
     ),
     take: db.prepare(
-      `UPDATE ${jobs} SET token = ?1, due_at = ?3, attempt = attempt + 1
-       WHERE id IN (SELECT id FROM ${jobs} WHERE state = 'open' AND due_at <= ?2 ORDER BY due_at, id LIMIT ?4)
+      `UPDATE ${jobs} SET token = ?, due_at = ?, attempt = attempt + 1
+       WHERE id IN (SELECT id FROM ${jobs} WHERE state = 'open' AND due_at <= ? ORDER BY due_at, id LIMIT ?)
        RETURNING id, attempt, delivery`,
     ),
     nextDue: db.prepare(`SELECT min(due_at) AS dueAt FROM ${jobs} WHERE state = 'open'`),
@@ -53,9 +56,9 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     ),
     stats: db.prepare(
       `SELECT
-         count(*) FILTER (WHERE state = 'open' AND due_at <= ?1) AS waiting,
-         count(*) FILTER (WHERE state = 'open' AND due_at > ?1 AND token IS NULL) AS delayed,
-         count(*) FILTER (WHERE state = 'open' AND due_at > ?1 AND token IS NOT NULL) AS running,
+         count(*) FILTER (WHERE state = 'open' AND due_at <= ?) AS waiting,
+         count(*) FILTER (WHERE state = 'open' AND due_at > ? AND token IS NULL) AS delayed,
+         count(*) FILTER (WHERE state = 'open' AND due_at > ? AND token IS NOT NULL) AS running,
          count(*) FILTER (WHERE state = 'done') AS done,
          count(*) FILTER (WHERE state = 'dead') AS dead
        FROM ${jobs}`,

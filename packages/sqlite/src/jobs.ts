@@ -84,7 +84,7 @@ export class Jobs {
     return this.#run((sql) => {
       const at = this.now();
       const token = randomUUID();
-      const rows = sql.take.all(token, at, at + leaseMs, most) as Row[];
+      const rows = sql.take.all(token, at + leaseMs, at, most) as Row[];
       const jobs = rows.map((row) => ({
         id: Number(row['id']),
         token,
@@ -118,7 +118,8 @@ export class Jobs {
 
   stats(): Promise<QueueStats> {
     return this.#run((sql) => {
-      const [row] = sql.stats.all(this.now()) as Record<keyof QueueStats, unknown>[];
+      const at = this.now();
+      const [row] = sql.stats.all(at, at, at) as Record<keyof QueueStats, unknown>[];
       const count = (name: keyof QueueStats) => Number(row?.[name] ?? 0);
       return {
         waiting: count('waiting'),

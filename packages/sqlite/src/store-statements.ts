@@ -12,7 +12,10 @@ CREATE TABLE IF NOT EXISTS ${prefix}events (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_until);`;
 
-/** Its statements; each runs within a transaction that has the write lock. */
+/**
+ * Its statements; each runs within a transaction that has the write lock. Parameters have no numbers:
+ * better-sqlite3 takes `?1` for a name.
+ */
 export function storeStatements(db: SqliteDatabase, prefix: string) {
   const ids = `${prefix}ids`;
   const events = `${prefix}events`;
@@ -31,9 +34,7 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
     ),
     complete: db.prepare(`UPDATE ${events} SET done = 1 WHERE ${held} RETURNING 1`),
     release: db.prepare(`UPDATE ${events} SET lease_until = 0 WHERE ${held} RETURNING 1`),
-    extend: db.prepare(
-      `UPDATE ${events} SET lease_until = ?4 WHERE key = ?1 AND token = ?2 AND done = 0 AND lease_until > ?3 RETURNING 1`,
-    ),
+    extend: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE ${held} RETURNING 1`),
     sweepIds: db.prepare(sweep(ids, 'id')),
     sweepEvents: db.prepare(sweep(events, 'key')),
   };

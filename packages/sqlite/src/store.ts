@@ -79,7 +79,7 @@ export function sqliteStore(
     extend: (key, token, leaseMs) =>
       transactions.run(() => {
         const at = now();
-        return sql().extend.all(keyText(key), token, at, at + leaseMs).length > 0;
+        return sql().extend.all(at + leaseMs, keyText(key), token, at).length > 0;
       }),
     ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
   };
