@@ -15,3 +15,4 @@ export { until } from './until.ts';
 export { describeWith } from './servers/gate.ts';
 export { freePort } from './servers/free-port.ts';
 export { redisServer, type RedisServer } from './servers/redis-server.ts';
+export { runSample, type RunningSample } from './readme-sample.ts';
