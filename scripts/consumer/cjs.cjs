@@ -9,10 +9,15 @@ const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
 const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
 
+const { postgresStore } = require('@call-webhooks/postgres');
+const { sqliteStore } = require('@call-webhooks/sqlite');
+
 const secret = generateSecret();
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+assert.throws(() => sqliteStore({}), WebhookError);
+assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 
 async function main() {

@@ -50,3 +50,10 @@ export type { HeaderPrefix, HeadersLike } from './headers.ts';
 export type { BodyLimits, BodyReader } from './body.ts';
 export type { Logger } from './logger.ts';
 export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './standard-schema.ts';
+export {
+  startPullWorker,
+  type Pulled,
+  type PulledJob,
+  type PullWorker,
+  type PullWorkerOptions,
+} from './pull-worker.ts';
