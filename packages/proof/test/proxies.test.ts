@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { generateSecret } from '@call-webhooks/core';
-import { listening, startSender } from '@call-webhooks/testing';
+import { describeWith, listening, startSender } from '@call-webhooks/testing';
 import { eventBody } from '../src/matrix/delivery.ts';
-import { isInstalled, PROXIES, startProxy, type ProxyProgram } from '../src/matrix/proxies.ts';
+import { PROXIES, startProxy, type ProxyProgram } from '../src/matrix/proxies.ts';
 
 const secret = generateSecret();
 const closers: (() => Promise<void>)[] = [];
@@ -35,12 +35,7 @@ const status = async (sender: ReturnType<typeof startSender>) =>
   (await sender.post(eventBody())).status;
 
 for (const program of PROXIES) {
-  const installed = isInstalled(program);
-  if (!installed && process.env.REQUIRE_SERVERS === '1')
-    throw new Error(`${program.name} is not installed, and REQUIRE_SERVERS is set`);
-  if (!installed) console.warn(`SKIPPED: ${program.name} is not installed`);
-
-  (installed ? describe : describe.skip)(`${program.name}, configured as in docs/proxies`, () => {
+  describeWith(program.name, `${program.name}, configured as in docs/proxies`, () => {
     test('passes deliveries on, byte for byte', async () => {
       const { at } = await behind(program, receiver());
       expect(await at('/hook').post(eventBody({ name: 'Zoë 📞' }))).toEqual({

@@ -1,16 +1,28 @@
 import { describe, test } from '@jest/globals';
+import { findProgram } from './programs.ts';
+
+/** A program of the machine that tests drive. */
+export interface Program {
+  name: string;
+  /** Where it is; `undefined`: it is missing. */
+  path: string | undefined;
+  /** The Debian package that has it. */
+  installedBy: string;
+}
+
+/** A program of the PATH, in a Debian package of the same name. */
+const onPath = (name: string): Program => ({ name, path: findProgram(name), installedBy: name });
 
 /**
  * Tests that need a program of the machine. Where it is missing they are skipped with one loud line;
  * under `REQUIRE_SERVERS=1` (CI) they fail instead.
- * @param path where the program is (`findProgram`); `undefined`: it is missing
- * @param installedBy the Debian package that has it
  */
 export function describeWith(
-  { name, path, installedBy }: { name: string; path: string | undefined; installedBy: string },
+  program: Program | string,
   title: string,
   body: (path: string) => void,
 ): void {
+  const { name, path, installedBy } = typeof program === 'string' ? onPath(program) : program;
   if (path !== undefined) {
     describe(title, () => {
       body(path);

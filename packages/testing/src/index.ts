@@ -12,7 +12,7 @@ export { postgresBinaries, startPostgres, type PostgresServer } from './servers/
 export { routeHandlerServer, type RouteHandler } from './route-handler-server.ts';
 export { unique } from './unique.ts';
 export { until } from './until.ts';
-export { describeWith } from './servers/gate.ts';
+export { describeWith } from './describe-with.ts';
 export { freePort } from './servers/free-port.ts';
 export { redisServer, type RedisServer } from './servers/redis-server.ts';
 export { runSample, type RunningSample } from './readme-sample.ts';

@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,9 +37,6 @@ export const PROXIES: readonly ProxyProgram[] = [
     arguments: (config) => ['run', '--config', config, '--adapter', 'caddyfile'],
   },
 ];
-
-export const isInstalled = ({ name }: ProxyProgram): boolean =>
-  spawnSync(name, [name === 'nginx' ? '-v' : 'version']).error === undefined;
 
 /** Starts it as documented, but for its port and its upstream's. */
 export async function startProxy(program: ProxyProgram, upstreamPort: number) {
