@@ -79,6 +79,8 @@ export default tseslint.config(
       globals: {
         process: 'readonly',
         console: 'readonly',
+        fetch: 'readonly',
+        Buffer: 'readonly',
         TextEncoder: 'readonly',
         require: 'readonly',
         URL: 'readonly',

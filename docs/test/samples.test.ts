@@ -99,6 +99,7 @@ describe('programs that listen', () => {
   it.each([
     'README.md#1',
     'packages/core/README.md#1',
+    'packages/core/README.md#2', // and its health
     'packages/express/README.md#1',
     'packages/fastify/README.md#1',
     'docs/raw-body.md#1',
@@ -168,8 +169,8 @@ describe('handlers that are exported', () => {
 });
 
 describe('programs without a server', () => {
-  it('packages/core/README.md#2: signs and verifies', async () => {
-    await run('packages/core/README.md#2');
+  it('packages/core/README.md#3: signs and verifies', async () => {
+    await run('packages/core/README.md#3');
     const [webhookId, timestamp, secretId] = printed.at(-1) ?? [];
     expect([typeof webhookId, secretId]).toEqual(['string', 'secret-1']);
     expect(timestamp).toBeInstanceOf(Date);

@@ -16,9 +16,12 @@ async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing:
     return;
   }
   let cancelled = false;
-  const request = new Request('http://next.local/hook', {
+  const init = {
     method,
-    headers: Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]),
     body: new ReadableStream<Uint8Array>({
       start(controller) {
         incoming.on('data', (chunk: Uint8Array) => {
@@ -33,8 +36,9 @@ async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing:
         incoming.resume();
       },
     }),
-    duplex: 'half',
-  });
+    duplex: 'half' as const, // in a variable, as the DOM's types don't know it
+  };
+  const request = new Request('http://next.local/hook', init);
   const response = await handler(request);
   outgoing
     .writeHead(response.status, Object.fromEntries(response.headers))

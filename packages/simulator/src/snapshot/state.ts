@@ -2,7 +2,7 @@ import type { Activity, Message } from '../activity/message.ts';
 import type { Call } from '../calls/call.ts';
 import type { ChaosSettings } from '../chaos/modes.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
-import type { Mail } from '../outbox/outbox.ts';
+import type { Mail } from '../outbox/mail.ts';
 import type { Rule } from '../rules/rule.ts';
 import type { ActionSecret } from '../rules/secrets.ts';
 
