@@ -29,6 +29,8 @@ export interface PostgresStore extends Store {
   sweep(): Promise<number>;
   /** Resolves when the server answers; rejects with the client's error. */
   ping(): Promise<void>;
+  /** Waits for a sweep that is running. Then end the client. */
+  close(): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
@@ -39,7 +41,7 @@ const LEAST_MS = 600_000; // above the longest lease
  * on the server's clock.
  *
  * The client stays yours: give it time limits (`connectionTimeoutMillis`, `query_timeout`), listen
- * to the `error` event of a pool, and end it after `receiver.close()`.
+ * to the `error` event of a pool, and end it after `receiver.close()` and `store.close()`.
  * @throws WebhookError `invalid-options`
  */
 export function postgresStore(
@@ -78,5 +80,6 @@ export function postgresStore(
     async ping() {
       await rowsOf(client, 'SELECT 1');
     },
+    close: () => sweeper.idle(),
   };
 }

@@ -7,7 +7,7 @@ const EVERY = 100;
 export class Sweeper {
   readonly #sweep: () => Promise<number>;
   #claims = 0;
-  #busy = false;
+  #running: Promise<void> | undefined;
   #warned = false;
 
   constructor(sweep: () => Promise<number>) {
@@ -16,15 +16,22 @@ export class Sweeper {
 
   /** One more claim was made. */
   count(): void {
-    if (this.#claims++ % EVERY !== 0 || this.#busy) return;
-    this.#busy = true;
-    this.#sweep()
-      .catch((error: unknown) => {
-        this.#warn(error);
-      })
+    if (this.#claims++ % EVERY !== 0 || this.#running) return;
+    this.#running = this.#sweep()
+      .then(
+        () => undefined,
+        (error: unknown) => {
+          this.#warn(error);
+        },
+      )
       .finally(() => {
-        this.#busy = false;
+        this.#running = undefined;
       });
+  }
+
+  /** Resolves when no sweep is running. */
+  async idle(): Promise<void> {
+    await this.#running;
   }
 
   #warn(error: unknown): void {

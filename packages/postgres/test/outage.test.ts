@@ -36,9 +36,10 @@ withPostgres('a receiver whose Postgres goes away', () => {
     runs = [];
     pool = through;
     const secret = generateSecret();
+    const store = postgresStore(pool);
     const hook = createNodeHandler({
       secret,
-      store: postgresStore(pool),
+      store,
       leaseFor: 700,
       logger: collectingLogger(),
       on: {
@@ -57,6 +58,7 @@ withPostgres('a receiver whose Postgres goes away', () => {
     stop = async () => {
       await hook.receiver.close();
       await http.close();
+      await store.close();
       await pool.end();
     };
   }

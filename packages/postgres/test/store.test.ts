@@ -23,7 +23,14 @@ withPostgres('postgresStore', () => {
     async open() {
       const client = new pg.Client({ connectionString: server.url });
       await client.connect();
-      return { ...(await turnableStore(client)), close: () => client.end() };
+      const opened = await turnableStore(client);
+      return {
+        ...opened,
+        async close() {
+          await opened.close();
+          await client.end();
+        },
+      };
     },
   });
   storeBattery({
@@ -127,6 +134,7 @@ withPostgres('postgresStore', () => {
       const store = postgresStore(limited, { schema });
       await store.migrate();
       expect((await store.admit(claim(1))).status).toBe('admitted');
+      await store.close();
       await limited.end();
     });
   });

@@ -36,6 +36,7 @@ export async function turnableStore(client: PostgresClient) {
     store,
     schema,
     now: Date.now,
+    close: () => store.close(),
     async turn(ms: number) {
       const back = `- ${String(ms)} * interval '1 millisecond'`;
       await client.query(
