@@ -5,8 +5,8 @@ import { monotonicMs } from './clock.ts';
 import { draw } from './draw.ts';
 import type { Journal } from './journal.ts';
 
-/** As the service's 30 s and 5 min, in a small world. */
-const ACKNOWLEDGE_MS = 3_000;
+/** As the service's 30 s and 5 min, in a small world: with a lease in between, as there. */
+const ACKNOWLEDGE_MS = 1_200;
 const RETRY_MS = 300;
 
 export interface DeliveriesOptions {

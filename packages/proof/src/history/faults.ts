@@ -34,9 +34,9 @@ export async function injectFaults(options: FaultsOptions): Promise<void> {
     await delay(150 + 450 * number('pause'));
     const member = members[Math.floor(number('member') * members.length)] as Member;
     const kind = number('kind');
-    if (kind < 0.45) mending.push(struck(member, () => killed(member, 300 * number('length'))));
+    if (kind < 0.35) mending.push(struck(member, () => killed(member, 300 * number('length'))));
     else if (kind < 0.8) {
-      const length = LEASE_MS * (0.5 + 1.7 * number('length'));
+      const length = LEASE_MS * (0.7 + 1.5 * number('length'));
       mending.push(struck(member, () => frozen(member, length)));
     } else
       mending.push(struck(server, () => serverAway(server, journal, 1_500 * number('length'))));

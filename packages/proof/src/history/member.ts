@@ -46,7 +46,7 @@ export class Member {
   }
 
   /** SIGSTOP, until `thaw` is called: as a machine that was suspended. */
-  freeze(): { thaw(): void } {
+  freeze(): { thaw: () => void } {
     const child = this.#child;
     const at = monotonicMs();
     child?.kill('SIGSTOP');

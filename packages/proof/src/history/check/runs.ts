@@ -76,7 +76,7 @@ function endOf(run: WholeRun, faults: readonly Fault[]): number {
   return Math.min(run.until, kill?.until ?? Infinity);
 }
 
-/** The first fault that struck the earlier run, or the server, between the begins of the two. */
+/** The first fault that struck the earlier run, or the server, between the begins of the two; injected ones first. */
 function explanationOf(
   run: WholeRun,
   later: WholeRun,
@@ -84,8 +84,12 @@ function explanationOf(
 ): Fault['fault'] | undefined {
   const from = Math.min(run.at, later.at);
   const to = Math.max(run.at, later.at);
-  return faults
+  const striking = faults
     .filter(({ fault, pid }) => fault === 'server' || pid === run.pid)
     .filter(({ at, until }) => at <= to && until >= from)
-    .sort((a, b) => a.at - b.at)[0]?.fault;
+    .sort((a, b) => a.at - b.at);
+  return (striking.find(isInjected) ?? striking[0])?.fault;
 }
+
+/** A process that is frozen sees a stall as well. */
+const isInjected = ({ fault }: Fault) => fault !== 'stall' && fault !== 'store';

@@ -9,6 +9,9 @@ import { plant } from '../planted.ts';
 import { watchStalls } from '../stall-watch.ts';
 import { programInput } from './input.ts';
 
+/** As a receiver's 20 s beside the service's 30 s. */
+const ACK_MS = 1_000;
+
 const input = programInput();
 const { url, seed, secret, port, planted, folder } = input;
 const journal = new Journal(input.journal);
@@ -22,6 +25,7 @@ const handle = createNodeHandler({
   secret,
   store,
   leaseFor: LEASE_MS,
+  ackWithin: ACK_MS,
   logger,
   ...(input.queued ? { queue: await engine.queue(url) } : handlers),
 });
