@@ -108,7 +108,11 @@ export function headerValue(
   const record = headers as Record<string, string | readonly string[] | undefined>;
   const value = Object.hasOwn(record, name) ? record[name] : undefined;
   if (value !== undefined) return value;
-  for (const key of Object.keys(record)) if (key.toLowerCase() === name) return record[key];
+  for (const key in record) {
+    // The length first: nearly no other name has it, and to lower one costs more than to look.
+    if (key.length === name.length && key.toLowerCase() === name && Object.hasOwn(record, key))
+      return record[key];
+  }
   return undefined;
 }
 

@@ -4,7 +4,7 @@ import type { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeadLetter, Parked } from './handlers.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
-import type { Route } from './routes.ts';
+import { NOWHERE, type Route } from './routes.ts';
 import { describeError } from './scrub.ts';
 import { scrubbedError } from './scrubbed-error.ts';
 import type { Watch } from './watch.ts';
@@ -23,17 +23,24 @@ export interface Job {
 }
 
 /** Runs the user's handler, now. */
-export function handlerJob(route: Route): Job {
-  return {
-    route,
-    key: route.handle && route.key,
-    mayPark: true,
-    async run(context) {
-      await route.handle?.(route.payload, context);
-      return route.outcome;
-    },
-    failure: (error) => handlerFailed(error, route.payload),
-  };
+export class HandlerJob implements Job {
+  readonly route: Route;
+  readonly key: string | undefined;
+  readonly mayPark = true;
+
+  constructor(route: Route) {
+    this.route = route;
+    this.key = route.handle && route.key;
+  }
+
+  async run(context: DeliveryContext): Promise<OutcomeCode> {
+    await this.route.handle?.(this.route.payload, context);
+    return this.route.outcome;
+  }
+
+  failure(error: unknown): WebhookError {
+    return handlerFailed(error, this.route.payload);
+  }
 }
 
 /** Puts the raw bytes where they are safe; a worker runs the handler. */
@@ -73,7 +80,7 @@ export function queueJob(
 /** Hands a payload that can never be handled to the dead-letter sink. */
 export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetter): Job {
   return {
-    route: { payload: undefined, outcome: 'ignored' },
+    route: { ...NOWHERE, payload: undefined },
     key: undefined,
     mayPark: false,
     async run() {

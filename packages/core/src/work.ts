@@ -20,7 +20,7 @@ export interface Workshop {
   readonly settings: Settings;
   readonly store: LeaseStore & Pick<Store, 'admit'>;
   readonly watch: Watch;
-  jobFor(delivery: Delivery): Promise<Job>;
+  jobFor(delivery: Delivery): Job | Promise<Job>;
 }
 
 /** One authentic delivery, from its admission to its commit. It goes on when its answer was due. */
@@ -39,10 +39,7 @@ export class Work implements Admitted {
     this.#delivery = delivery;
     this.#facts = facts;
     this.#shop = shop;
-    this.done = this.#run().then(
-      (outcome) => ({ outcome }),
-      (error: unknown) => failure(error),
-    );
+    this.done = this.#verdict();
   }
 
   /** Tells the handler that nobody waits for it any more. */
@@ -60,8 +57,17 @@ export class Work implements Admitted {
     await this.#lease?.release().catch(() => false);
   }
 
+  async #verdict(): Promise<Verdict> {
+    try {
+      return { outcome: await this.#run() };
+    } catch (error) {
+      return failure(error);
+    }
+  }
+
   async #run(): Promise<OutcomeCode> {
-    const job = await this.#shop.jobFor(this.#delivery);
+    const found = this.#shop.jobFor(this.#delivery);
+    const job = found instanceof Promise ? await found : found;
     const { route, key } = job;
     const { eventName, callId } = route;
     if (eventName !== undefined) this.#facts.eventName = eventName;
@@ -75,7 +81,7 @@ export class Work implements Admitted {
       replayUntil: replayUntil(this.#delivery.timestamp, settings.now(), settings.toleranceSeconds),
       leaseMs: settings.leaseFor,
       token,
-      ...(key !== undefined && { key }),
+      key,
     });
     if (admission.status !== 'admitted') return admission.status;
 
@@ -97,7 +103,7 @@ export class Work implements Admitted {
       await this.#lease.release().catch(() => false);
       throw new WebhookError('shutting-down', 'The receiver closed before the handler began.');
     }
-    return this.#attempt(job, context, this.#lease);
+    return await this.#attempt(job, context, this.#lease);
   }
 
   async #attempt(job: Job, context: DeliveryContext, lease: Lease): Promise<OutcomeCode> {

@@ -3,9 +3,7 @@ import type { Buffer } from 'node:buffer';
 import { ANSWER, ANSWER_HEADERS } from './answer.ts';
 
 /** A Fastify app that hands the raw bytes to one route. */
-export function rawApp(
-  take: (body: Buffer, headers: Record<string, string>) => void,
-) {
+export function rawApp(take: (body: Buffer, headers: Record<string, string>) => void) {
   const app = Fastify();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     done(null, body);

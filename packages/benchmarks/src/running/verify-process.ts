@@ -10,7 +10,7 @@ const { verify } = await contender.load();
 async function run(operations: number): Promise<Reply> {
   const messages = signedMessages(contender.scheme, MESSAGES); // anew: timestamps grow old
   const before = cpuMicros();
-  for (let done = 0; done < operations; ) {
+  for (let done = 0; done < operations;) {
     for (const message of messages) {
       const result = verify(message);
       if ((result instanceof Promise ? await result : result) === false)

@@ -31,7 +31,9 @@ const SIGN: Record<Scheme, Sign> = {
 function withId(id: string, timestamp: string, signature: string): Sign {
   return (body) => {
     const values = [randomUUID(), seconds()] as const;
-    const mac = createHmac('sha256', KEY).update(`${values.join('.')}.`).update(body);
+    const mac = createHmac('sha256', KEY)
+      .update(`${values.join('.')}.`)
+      .update(body);
     return {
       [id]: values[0],
       [timestamp]: values[1],
