@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { Remembered } from './remembered.ts';
 import type { Admission, Claim, Store } from './store.ts';
 
 export interface MemoryStoreOptions {
@@ -37,20 +37,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     onEvicted = warnOnce(),
   } = options;
   const leases = new Map<string, Lease>();
-  const webhookIds = expiring<string>('webhook-id');
-  const events = expiring<Past>('event');
+  const webhookIds = remembered<string>('webhook-id');
+  const events = remembered<Past>('event');
 
-  function expiring<Value extends string | number>(kind: 'webhook-id' | 'event') {
-    const cache: LRUCache<string, Value> = new LRUCache<string, Value>({
-      max: maxEntries,
+  function remembered<Value extends string | number>(kind: 'webhook-id' | 'event') {
+    return new Remembered<Value>({
+      maxEntries,
       ttl: rememberFor,
-      perf: { now: () => Math.max(1, now()) }, // to lru-cache a start of 0 is none
-      ttlResolution: 0,
-      dispose: (_value, key, reason) => {
-        if (reason === 'evict' && cache.getRemainingTTL(key) > 0) onEvicted({ kind });
+      now,
+      onEvicted: () => {
+        onEvicted({ kind });
       },
     });
-    return cache;
   }
 
   /** Leases that ran out become failed attempts. They lie about in the order in which they run out. */
@@ -68,9 +66,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
   function admit(claim: Claim): Admission {
     const { webhookId, token, key, leaseMs } = claim;
-    const seenWith = webhookIds.peek(webhookId);
+    const seenWith = webhookIds.get(webhookId);
     if (seenWith !== undefined && seenWith !== token) return { status: 'replayed' };
-    webhookIds.set(webhookId, token, { ttl: Math.max(1, claim.replayUntil - now()) });
+    webhookIds.set(webhookId, token, Math.max(1, claim.replayUntil - now()));
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     sweep();
@@ -80,7 +78,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return live.token === token
         ? { status: 'admitted', attempt: live.attempt }
         : { status: 'in-progress' };
-    const past = events.peek(key) ?? 0;
+    const past = events.get(key) ?? 0;
     if (past === 'done') return { status: 'duplicate' };
     leases.set(key, { token, attempt: past + 1, until: now() + leaseMs });
     return { status: 'admitted', attempt: past + 1 };

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Question, Ready, Reply } from './protocol.ts';
+import type { Question, Ready, Reply, StoreQuestion, StoreReply } from './protocol.ts';
 
 /** A contender's process, seen from the harness. */
 export class Child {
@@ -13,16 +13,23 @@ export class Child {
     this.ready = ready;
   }
 
-  static async start(entry: 'http-process' | 'verify-process', name: string): Promise<Child> {
+  /** @param args for its Node; more of them come from `BENCH_NODE_ARGS`, `--cpu-prof` for instance */
+  static async start(
+    entry: 'http-process' | 'verify-process' | 'store-process',
+    name: string,
+    args: readonly string[] = [],
+  ): Promise<Child> {
     const path = fileURLToPath(new URL(`./${entry}.js`, import.meta.url));
-    const execArgv = process.env['BENCH_NODE_ARGS']?.split(' ') ?? [];
+    const execArgv = [...args, ...(process.env['BENCH_NODE_ARGS']?.split(' ') ?? [])];
     const child = fork(path, [name], { execArgv, env: { ...process.env, NODE_ENV: 'production' } });
     return new Child(child, await message<Ready>(child, name));
   }
 
-  async ask(question: Question): Promise<Reply> {
+  async ask(question: Question): Promise<Reply>;
+  async ask(question: StoreQuestion): Promise<StoreReply>;
+  async ask(question: Question | StoreQuestion): Promise<Reply | StoreReply> {
     this.#process.send(question);
-    return message<Reply>(this.#process, 'A contender');
+    return message(this.#process, 'A contender');
   }
 
   /** Ends the process and waits for its end. */

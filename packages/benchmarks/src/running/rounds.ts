@@ -19,7 +19,7 @@ export async function runRounds<Name extends string>(
   const names = Object.keys(runners) as Name[];
   const seen: Round<Name>[] = [];
   for (let round = -warmUps; round < rounds; round++) {
-    const costs = {} as Record<Name, number>;
+    const costs = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>;
     for (const name of shuffled(names)) {
       costs[name] = await runners[name].turn();
       onTurn?.();
