@@ -36,7 +36,7 @@ async function measured<Name extends string, One extends Runner>(
   try {
     for (const name of names) runners[name] = await start(name);
     await look?.(runners);
-    return await runRounds(runners, { rounds, warmUps, onTurn: shown.onTurn });
+    return await runRounds(runners, { rounds, warmUps, onTurn: () => shown.onTurn() });
   } finally {
     shown.done();
     await Promise.all(Object.values<One>(runners).map((runner) => runner.stop()));
@@ -64,7 +64,12 @@ export function httpPart(options: BenchOptions): Promise<Rounds> {
 export function importPart(options: BenchOptions): Promise<Rounds> {
   const packages = { zod: 'zod', core: '@call-webhooks/core' };
   const names = ['zod', 'core'] as const;
-  return measured('import', names, async (name) => importRunner(packages[name]), options);
+  return measured(
+    'import',
+    names,
+    (name) => Promise.resolve(importRunner(packages[name])),
+    options,
+  );
 }
 
 /** The memory store at several sizes; `look` sees the largest. */

@@ -24,7 +24,7 @@ export class Remembered<Value extends string | number> {
     const count = Math.ceil(maxEntries / SHARD_ENTRIES) || 1;
     this.#shards = Array.from({ length: count }, () => {
       const shard: LRUCache<string, Value> = new LRUCache<string, Value>({
-        max: Math.floor(maxEntries / count),
+        max: count === 1 ? maxEntries : Math.floor(maxEntries / count),
         ttl,
         perf: { now: () => Math.max(1, now()) }, // to lru-cache a start of 0 is none
         ttlResolution: 0,

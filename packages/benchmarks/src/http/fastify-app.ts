@@ -1,4 +1,4 @@
-import Fastify from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import type { Buffer } from 'node:buffer';
 import { ANSWER, ANSWER_HEADERS } from './answer.ts';
 
@@ -15,7 +15,7 @@ export function rawApp(take: (body: Buffer, headers: Record<string, string>) => 
   return app;
 }
 
-export async function started(app: ReturnType<typeof Fastify>) {
+export async function started(app: FastifyInstance) {
   await app.listen({ port: 0, host: '127.0.0.1' });
   return app.server;
 }

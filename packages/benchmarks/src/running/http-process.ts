@@ -7,7 +7,9 @@ import { cpuMicros, type Ready, type Reply } from './protocol.ts';
 const { load } = HTTP[process.argv[2] as HttpName];
 const server = await (await load()).listen();
 if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
-server.keepAliveTimeout = 600_000; // connections idle while others have their turn
+// Connections idle while others have their turn.
+server.keepAliveTimeout = 600_000;
+server.headersTimeout = 0;
 
 process.on('message', () => {
   process.send?.({ cpu: cpuMicros(), handled } satisfies Reply);

@@ -66,7 +66,9 @@ export class Sender {
         let next = 0;
         let open = requests.length;
         const take = () => requests[next++];
-        const answered = () => void (--open === 0 && resolve());
+        const answered = () => {
+          if (--open === 0) resolve();
+        };
         for (const socket of this.#sockets)
           cleanUp.push(this.#exchange(socket, take, answered, reject));
       });
