@@ -28,6 +28,8 @@ export const isAvailable = typeof hash === 'function';
 
 const inner = Buffer.alloc(BLOCK + LONGEST);
 const outer = Buffer.alloc(BLOCK + DIGEST);
+/** The key whose pads the scratch memory begins with. */
+let padded: HmacKey | undefined;
 /** Views on the beginning of `inner` by their length: making one costs a tenth of the whole. */
 const views: (Uint8Array | undefined)[] = [];
 
@@ -47,11 +49,14 @@ export const hmacBase64 = ((key, head, body) => {
   const { innerPad, outerPad, plain: plainKey } = key as PaddedKey;
   const length = BLOCK + head.length + body.length;
   if (hash === undefined || length > inner.length) return plain.hmacBase64(plainKey, head, body);
-  inner.set(innerPad);
+  if (key !== padded) {
+    inner.set(innerPad);
+    outer.set(outerPad);
+    padded = key;
+  }
   inner.write(head, BLOCK, 'latin1');
   inner.set(body, BLOCK + head.length);
   const text = (views[length] ??= inner.subarray(0, length));
-  outer.set(outerPad);
   outer.write(hash('sha256', text, 'binary'), BLOCK, 'latin1');
   return hash('sha256', outer, 'base64');
 }) satisfies Hmac['hmacBase64'];
