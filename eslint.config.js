@@ -8,7 +8,9 @@ export default tseslint.config(
       '**/.next/**',
       '**/coverage/**',
       '**/next-env.d.ts',
+      '**/.samples/**',
       'scripts/consumer/typed.ts',
+      '**/*.generated.ts',
     ],
   },
   js.configs.recommended,
@@ -16,7 +18,11 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.test.json', './examples/*/tsconfig.json'],
+        project: [
+          './tsconfig.test.json',
+          './examples/*/tsconfig.json',
+          './packages/simulator/src/inspector/browser/tsconfig.json',
+        ],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -73,8 +79,11 @@ export default tseslint.config(
       globals: {
         process: 'readonly',
         console: 'readonly',
+        fetch: 'readonly',
+        Buffer: 'readonly',
         TextEncoder: 'readonly',
         require: 'readonly',
+        URL: 'readonly',
       },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off', 'no-control-regex': 'off' },

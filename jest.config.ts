@@ -5,7 +5,7 @@ const config: Config = {
   testEnvironmentOptions: {
     customExportConditions: ['@call-webhooks/source', 'node', 'node-addons'],
   },
-  roots: ['<rootDir>/packages', '<rootDir>/examples'],
+  roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/docs'],
   testMatch: ['**/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { checkCli } from './check-cli.mjs';
 
 const run = (command, args, options = {}) =>
   execFileSync(command, args, {
@@ -21,14 +22,15 @@ const packages = readdirSync('packages')
 
 const work = mkdtempSync(join(tmpdir(), 'call-webhooks-'));
 try {
-  const tarballs = packages.map(({ name, folder }) => {
+  const tarballs = packages.map(({ name, folder, exports }) => {
     console.log(`${name}: publint, attw`);
     console.log(run('npx', ['publint', 'run', '--strict', folder]));
     const [{ filename }] = JSON.parse(
       run('npm', ['pack', '--json', '--pack-destination', work, `./${folder}`]),
     );
     const tarball = join(work, filename.replace('@', '').replace('/', '-'));
-    console.log(run('npx', ['attw', tarball, '--profile', 'node16']));
+    // A package that is a command has nothing to import, so it has no types either.
+    if (exports?.['.']) console.log(run('npx', ['attw', tarball, '--profile', 'node16']));
     return tarball;
   });
 
@@ -46,6 +48,14 @@ try {
       cwd: consumer,
     }),
     'TypeScript: compiles',
+  );
+
+  const needed = ['cli', 'simulator', 'client', 'core'];
+  console.log(
+    await checkCli(
+      join(work, 'cli'),
+      tarballs.filter((_tarball, at) => needed.includes(packages[at].name.split('/')[1])),
+    ),
   );
 } finally {
   rmSync(work, { recursive: true, force: true });

@@ -1,9 +1,12 @@
 // Draws coloured terminal output as an SVG, for the README:
 // FORCE_COLOR=1 npm start --silent -- --once | node scripts/terminal-svg.mjs > docs/images/start.svg
+// An argument is what was typed, in place of `npm start`.
 import { text } from 'node:stream/consumers';
 
-const COLOURS = { 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341' };
+const COLOURS = { 2: '#8b949e', 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#79c0ff' };
 const LINE = 20;
+const CHARACTER = 8.5;
+const [typed = 'npm start'] = process.argv.slice(2);
 const escape = (plain) => plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function spans(line) {
@@ -29,8 +32,10 @@ const lines = (await text(process.stdin))
   .filter((line) => !line.includes('receiver │'));
 while (lines.at(-1) === '') lines.pop();
 const height = (lines.length + 3) * LINE;
-console.log(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 ${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
-<rect width="860" height="${height}" rx="10" fill="#161b22"/>
-<text x="24" y="${1.6 * LINE}" fill="#8b949e" xml:space="preserve">$ npm start</text>
+const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));
+const width = Math.max(880, Math.ceil(longest * CHARACTER) + 48);
+console.log(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14">
+<rect width="${width}" height="${height}" rx="10" fill="#161b22"/>
+<text x="24" y="${1.6 * LINE}" fill="#8b949e" xml:space="preserve">$ ${escape(typed)}</text>
 ${lines.map((line, index) => `<text x="24" y="${(index + 3) * LINE}" fill="#e6edf3" xml:space="preserve">${spans(line)}</text>`).join('\n')}
 </svg>`);

@@ -8,11 +8,11 @@ const hook = callWebhooks({
   secret: process.env['CALL_WEBHOOK_SECRET'],
   on: {
     'call:started': (event) => console.log(`call ${event.callId ?? '?'} started`),
-    'call:completed': (event, context) => {
+    'call:completed': (event, { call, attempt }) => {
       // Stands for a CRM that is down for a moment.
-      if (event.callId === 'call-2' && context.attempt === 1)
+      if (call.calledName === 'Ola Berg' && attempt === 1)
         throw new Error('the CRM did not answer');
-      console.log(`call ${event.callId ?? '?'} completed (attempt ${String(context.attempt)})`);
+      console.log(`call ${event.callId ?? '?'} completed (attempt ${String(attempt)})`);
     },
     'call:recording-available': (event) =>
       console.log(
@@ -34,9 +34,11 @@ const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${String(port)}/hook`;
   console.log(`listening on ${url}`);
+  // For whoever started it as a child process.
   process.send?.({ url });
 });
 
+process.once('disconnect', () => process.exit());
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     server.close(() => process.exit(0));

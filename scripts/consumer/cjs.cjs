@@ -6,11 +6,19 @@ const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
+const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
+const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
+
+const { postgresStore } = require('@call-webhooks/postgres');
+const { sqliteStore } = require('@call-webhooks/sqlite');
 
 const secret = generateSecret();
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+assert.throws(() => sqliteStore({}), WebhookError);
+assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
+for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 
 async function main() {
   const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
@@ -22,6 +30,7 @@ async function main() {
   // Errors know each other across the two copies of the package.
   const esm = await import('@call-webhooks/core');
   assert.throws(() => esm.createReceiver({ secret: '' }), WebhookError);
+  await assert.rejects(startSimulator({ maxAttempts: 0 }), SimulatorError);
   console.log('CJS: runs');
 }
 main();

@@ -6,6 +6,18 @@ import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
+import { migrationSql, postgresStore } from '@call-webhooks/postgres';
+import { bullmqQueue, redisStore } from '@call-webhooks/redis';
+import { startSimulator } from '@call-webhooks/simulator';
+import { sqliteStore } from '@call-webhooks/sqlite';
+
+const simulator = await startSimulator({ clock: 'manual' });
+simulator.calls.start();
+assert.equal(
+  (await (await globalThis.fetch(`${simulator.url}/_sim/state`)).json()).counts.calls,
+  1,
+);
+await simulator.close();
 
 const secret = generateSecret();
 const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
@@ -16,5 +28,9 @@ assert.equal(outcome.outcome, 'ignored');
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 assert.throws(() => express({ secret: '' }), WebhookError);
+assert.match(migrationSql({ schema: 'calls' }), /CREATE SCHEMA calls/);
+assert.equal(typeof postgresStore({ query: () => Promise.resolve([]) }).admit, 'function');
+assert.throws(() => sqliteStore({}), WebhookError);
 console.log('ESM: runs');

@@ -1,5 +1,6 @@
 import { createReceiver, type HandlerContext, type Outcome } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
+import { startSimulator, type Delivery } from '@call-webhooks/simulator';
 
 const outcomes: Outcome[] = [];
 const hook = callWebhooks({
@@ -13,6 +14,12 @@ const hook = callWebhooks({
   },
 });
 void hook.receiver.close();
+
+export async function started(): Promise<Delivery[]> {
+  const simulator = await startSimulator({ clock: 'manual', retryEvery: '5m' });
+  await simulator.clock.advance('1h');
+  return simulator.deliveries.list({ state: 'acknowledged' });
+}
 
 // @ts-expect-error a misspelt event name does not compile
 createReceiver({ secret: 'x', on: { 'call:complete': () => undefined } });

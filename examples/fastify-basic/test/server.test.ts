@@ -2,31 +2,43 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
-import { generateSecret } from '@call-webhooks/core';
-import { callBody, startSender } from '@call-webhooks/testing';
+import { startSimulator } from '@call-webhooks/simulator';
 
-it('starts, takes signed deliveries, parses JSON elsewhere, and ends by itself on SIGTERM', async () => {
-  const secret = generateSecret();
+const SECRET = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
+
+it('starts, takes calls of the service, parses JSON elsewhere, and ends by itself on SIGTERM', async () => {
   const server = fork(fileURLToPath(new URL('../server.ts', import.meta.url)), {
-    env: { ...process.env, CALL_WEBHOOK_SECRET: secret, PORT: '0' },
+    env: { ...process.env, CALL_WEBHOOK_SECRET: SECRET, PORT: '0' },
     execArgv: ['--import', 'tsx', '--conditions=@call-webhooks/source'],
     silent: true,
   });
   const ended = once(server, 'exit');
+  const simulator = await startSimulator({ clock: 'manual', seed: 1 });
   try {
     const [{ url }] = (await once(server, 'message')) as [{ url: string }];
-    const sender = startSender(url, secret);
-    expect((await sender.post(callBody('c1'))).outcome).toBe('handled');
-    expect((await sender.post(callBody('c1'))).outcome).toBe('duplicate');
-    expect((await sender.post(callBody('c1'), { secret: generateSecret() })).status).toBe(401);
+    simulator.rules.forwardTo(url, { secret: SECRET });
+    simulator.chaos.set({ duplicate: 1 });
+    simulator.calls.place();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 6 });
+    const answers = simulator.deliveries
+      .list()
+      .flatMap(({ attempts }) => attempts)
+      .map(({ answer }) => (answer?.kind === 'status' ? answer.body : answer?.kind));
+    const count = (outcome: string) => answers.filter((body) => body?.includes(outcome)).length;
+    expect(answers).toHaveLength(6);
+    // call:started has no handler in this example.
+    expect([count('handled'), count('duplicate'), count('ignored')]).toEqual([2, 2, 2]);
     const echo = await fetch(url.replace('/hook', '/echo'), {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"a":1}',
     });
     expect(await echo.json()).toEqual({ a: 1 });
-  } finally {
     server.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    server.kill('SIGKILL');
+    await simulator.close();
   }
-  expect(await ended).toEqual([0, null]);
 }, 60_000);

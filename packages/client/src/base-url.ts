@@ -1,9 +1,12 @@
 import { ConfigurationError } from './errors/index.ts';
 
-/** Whether a URL's host is this machine: `localhost`, `*.localhost`, 127.0.0.0/8 or `[::1]`. */
+/**
+ * Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. Not `*.localhost`: some
+ * resolvers ask the network for such names, and send the token to whoever answers.
+ */
 export function isLoopback(url: URL): boolean {
   const host = url.hostname;
-  if (host === 'localhost' || host.endsWith('.localhost') || host === '[::1]') return true;
+  if (host === 'localhost' || host === '[::1]') return true;
   // The URL parser has already turned 127.1 and 0x7f000001 into four decimal parts.
   return /^127\.\d+\.\d+\.\d+$/.test(host);
 }

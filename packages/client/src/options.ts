@@ -13,9 +13,10 @@ export interface FetchInit {
 /** The part of `fetch` that is used. The global `fetch` fits, and so does undici's. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
-/** What `onRequest` is told. There is no token in it; the query may name people. */
+/** What `onRequest` is told. There is no token in it. */
 export interface RequestNotice {
   readonly method: string;
+  /** Its query may name people, and that of a redirect's target may be a signature: not for logs. */
   readonly url: string;
   /** 1 for the first try, 2 for the first retry, and so on. */
   readonly attempt: number;
@@ -40,7 +41,7 @@ export interface RetryOptions {
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
-   * The `{base_url}` of the spec: `https://…`, optionally with a path. Plain `http://` is accepted
+   * The `{base_url}` of the spec: `https://…`, optionally with a path, without `/v1`. Plain `http://` is accepted
    * for loopback hosts only, unless `allowInsecure` is set.
    */
   readonly baseUrl: string | URL;
@@ -51,14 +52,20 @@ export interface ClientOptions {
   readonly apiToken: string | (() => string | Promise<string>);
   /** Default: the global `fetch`. It must honour `redirect: 'manual'`, or the token may travel on. */
   readonly fetch?: Fetch;
-  /** The longest wait for headers, or for the next piece of a body, in ms. Default 30 000. */
+  /**
+   * The longest wait for headers, or for the next piece of a body, in ms. Default 30 000. For a limit
+   * of a whole call pass it `AbortSignal.timeout(…)`.
+   */
   readonly timeout?: number;
   /** A number is the `limit`. GETs are retried; writes only when nothing can have been sent. */
   readonly retries?: number | RetryOptions;
   /** The `User-Agent` header. Default `call-webhooks-client/<version>`. */
   readonly userAgent?: string;
-  /** Called before every request that leaves, redirects and retries included. What it throws ends the call. */
-  readonly onRequest?: (notice: RequestNotice) => void;
+  /**
+   * Called before every request that leaves, redirects and retries included, and waited for when it
+   * is asynchronous. What it throws, or rejects with, ends the call.
+   */
+  readonly onRequest?: (notice: RequestNotice) => unknown;
   /** Allows plain http to hosts other than loopback: the token is then readable on the way. */
   readonly allowInsecure?: boolean;
   /** How many redirects are followed. Default 5. */

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from './clock.ts';
 import { ConfigurationError } from './errors/index.ts';
 import { parseBaseUrl } from './base-url.ts';
-import type { ClientOptions, Fetch, RequestNotice, RetryOptions } from './options.ts';
+import type { ClientOptions, Fetch, RetryOptions } from './options.ts';
 import { version } from './version.ts';
 import { defaultWireNames, type WireNames } from './wire.ts';
 
@@ -16,7 +16,7 @@ export interface Settings {
   readonly maxRedirects: number;
   readonly bodyLimit: number;
   readonly userAgent: string;
-  readonly onRequest: ((notice: RequestNotice) => void) | undefined;
+  readonly onRequest: ClientOptions['onRequest'];
   readonly wire: WireNames;
   readonly clock: Clock;
   readonly random: () => number;

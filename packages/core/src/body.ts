@@ -35,7 +35,7 @@ export function readBody(
   limits: BodyLimits,
 ): Uint8Array | Promise<Uint8Array> {
   if (typeof body !== 'function') return checkedBody(body, limits);
-  return Promise.resolve(body(limits)).then((bytes) => checkedBody(bytes, limits), asWebhookError);
+  return read(body, limits).then((bytes) => checkedBody(bytes, limits));
 }
 
 function checkedBody(body: unknown, { bodyLimit }: BodyLimits): Uint8Array {
@@ -44,8 +44,12 @@ function checkedBody(body: unknown, { bodyLimit }: BodyLimits): Uint8Array {
   return bytes;
 }
 
-function asWebhookError(error: unknown): never {
-  throw error instanceof WebhookError ? error : tooSlow(describeError(error));
+async function read(reader: BodyReader, limits: BodyLimits): Promise<Uint8Array> {
+  try {
+    return await reader(limits);
+  } catch (error) {
+    throw error instanceof WebhookError ? error : tooSlow(describeError(error));
+  }
 }
 
 /** @throws WebhookError `body-already-parsed` for anything but bytes: a parsed body can't be verified */

@@ -1,5 +1,5 @@
 import { describeError } from './scrub.ts';
-import type { Store } from './store.ts';
+import type { Admission, Claim, Store } from './store.ts';
 import { TimedOut, type Watch } from './watch.ts';
 import { WebhookError } from './webhook-error.ts';
 
@@ -8,12 +8,19 @@ import { WebhookError } from './webhook-error.ts';
  * seconds by default. A call that timed out may still be applied; the fencing tokens cover that.
  * Every failure is a `WebhookError` `store-unavailable`.
  */
-export function boundedStore(store: Store, timeoutMs: number, watch: Watch): Omit<Store, 'close'> {
+export function boundedStore(
+  store: Store,
+  timeoutMs: number,
+  watch: Watch,
+): Omit<Store, 'ping' | 'close'> {
   // As `watch.within`, in one promise: it stands in the way of every delivery, twice.
-  function bounded<T>(call: () => Promise<T>): Promise<T> {
+  function bounded<T>(call: () => Promise<T>, onFailed?: (call: Promise<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
+      let pending: Promise<T> | undefined;
       const fail = (cause: unknown) => {
         watch.delete(wait);
+        if (pending) onFailed?.(pending);
+        pending = undefined;
         reject(unavailable(cause));
       };
       const wait = {
@@ -24,7 +31,8 @@ export function boundedStore(store: Store, timeoutMs: number, watch: Watch): Omi
       };
       watch.add(wait);
       try {
-        Promise.resolve(call()).then((value) => {
+        pending = Promise.resolve(call()); // plain JavaScript may give no promise
+        pending.then((value) => {
           watch.delete(wait);
           resolve(value);
         }, fail);
@@ -33,8 +41,28 @@ export function boundedStore(store: Store, timeoutMs: number, watch: Watch): Omi
       }
     });
   }
+
+  /**
+   * For a claim without an answer in time: clients send what they could not send before, and answers
+   * are lost. It must not hold the event for nobody until its lease runs out.
+   */
+  function giveBack({ key, token }: Claim, answer: Promise<Admission>): void {
+    if (key === undefined) return;
+    const isOver = ({ status }: Admission) => status !== 'admitted';
+    answer
+      .then(isOver, () => false)
+      .then((over) => over || store.release(key, token))
+      .catch(() => undefined);
+  }
+
   return {
-    admit: (claim) => bounded(() => store.admit(claim)),
+    admit: (claim) =>
+      bounded(
+        () => store.admit(claim),
+        (answer) => {
+          giveBack(claim, answer);
+        },
+      ),
     complete: (key, token) => bounded(() => store.complete(key, token)),
     release: (key, token) => bounded(() => store.release(key, token)),
     extend: (key, token, leaseMs) => bounded(() => store.extend(key, token, leaseMs)),

@@ -16,6 +16,8 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   /** The `id` of the secret that verified the delivery; `undefined` in a queue's worker. */
   readonly secretId: string | undefined;
+  /** `true` in a queue's worker: the service was answered 202 before, and the engine retries. */
+  readonly queued: boolean;
   /** The raw body, byte for byte as it was signed. */
   readonly rawBody: Uint8Array;
   /** The seven fields that the spec describes by meaning, under the configured `fieldNames`. */
@@ -56,6 +58,9 @@ export class DeliveryContext implements HandlerContext {
   }
   get secretId() {
     return this.#delivery.secretId;
+  }
+  get queued() {
+    return this.#delivery.queued === true;
   }
   get rawBody() {
     return this.#delivery.rawBody;

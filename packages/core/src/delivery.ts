@@ -9,6 +9,8 @@ export interface Delivery {
   readonly receivedAt: number;
   /** The `id` of the secret that matched; absent where a worker got the delivery from a queue. */
   readonly secretId?: string;
+  /** `true` where a worker got the delivery from a queue. */
+  readonly queued?: boolean;
   /** The raw body, byte for byte. */
   readonly rawBody: Uint8Array;
   /** The logger of the request that brought it. */

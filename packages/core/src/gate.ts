@@ -23,6 +23,10 @@ export class Gate {
     this.#max = maxInFlight;
   }
 
+  get closing(): boolean {
+    return this.#closing;
+  }
+
   /** @throws WebhookError `shutting-down`, `overloaded` */
   check(): void {
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');

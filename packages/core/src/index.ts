@@ -1,4 +1,5 @@
 export { createReceiver, type Receiver, type ReceiverRequest } from './receiver.ts';
+export type { Health, PortHealth } from './health.ts';
 export type { ReceiverOptions } from './options.ts';
 export { verify, type Verified, type VerifyOptions } from './verify.ts';
 export { sign, type SignOptions } from './sign.ts';
@@ -49,3 +50,10 @@ export type { HeaderPrefix, HeadersLike } from './headers.ts';
 export type { BodyLimits, BodyReader } from './body.ts';
 export type { Logger } from './logger.ts';
 export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './standard-schema.ts';
+export {
+  startPullWorker,
+  type Pulled,
+  type PulledJob,
+  type PullWorker,
+  type PullWorkerOptions,
+} from './pull-worker.ts';

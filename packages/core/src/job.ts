@@ -3,6 +3,7 @@ import { toBase64 } from './base64.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeadLetter, Parked } from './handlers.ts';
+import { parsePayload } from './payload.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
 import { NOWHERE, type Route } from './routes.ts';
 import { describeError } from './scrub.ts';
@@ -39,7 +40,7 @@ export class HandlerJob implements Job {
   }
 
   failure(error: unknown): WebhookError {
-    return handlerFailed(error, this.route.payload);
+    return handlerFailed(error, this.route.personal);
   }
 }
 
@@ -72,7 +73,7 @@ export function queueJob(
     failure: (error) =>
       new WebhookError(
         'store-unavailable',
-        `The queue did not take the delivery: ${describeError(error)}`,
+        `The queue did not take the delivery: ${describeError(error, route.personal)}`,
       ),
   };
 }
@@ -80,7 +81,7 @@ export function queueJob(
 /** Hands a payload that can never be handled to the dead-letter sink. */
 export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetter): Job {
   return {
-    route: { ...NOWHERE, payload: undefined },
+    route: { ...NOWHERE, payload: undefined, personal: undefined },
     key: undefined,
     mayPark: false,
     async run() {
@@ -90,13 +91,25 @@ export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: 
     failure: (sinkError) =>
       new WebhookError(
         'invalid-payload',
-        `${error.message} The deadLetter sink failed too: ${describeError(sinkError)}`,
+        `${error.message} The deadLetter sink failed too: ${describeSinkError(sinkError, delivery.rawBody)}`,
       ),
   };
 }
 
-export function handlerFailed(error: unknown, payload: unknown): WebhookError {
-  return scrubbedError('handler-failed', 'The handler failed: ', error, payload);
+/** A sink may quote the body that it did not take; what is in a body that can't be read, we don't know. */
+export function describeSinkError(error: unknown, rawBody: Uint8Array): string {
+  let personal: unknown;
+  try {
+    personal = parsePayload(rawBody);
+  } catch {
+    return 'its error may quote the body, and is withheld';
+  }
+  return describeError(error, personal);
+}
+
+/** @param personal what the delivery held: it is taken out of the message */
+export function handlerFailed(error: unknown, personal: unknown): WebhookError {
+  return scrubbedError('handler-failed', 'The handler failed: ', error, personal);
 }
 
 export function parked(

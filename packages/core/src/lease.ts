@@ -20,6 +20,7 @@ export class Lease implements Wait {
   readonly #leaseMs: number;
   readonly #takenAt = performance.now();
   readonly #onLost: () => void;
+  #over = false;
 
   constructor(
     store: LeaseStore,
@@ -49,6 +50,7 @@ export class Lease implements Wait {
 
   #end(how: 'complete' | 'release'): Promise<boolean> {
     if (this.#key === undefined) return Promise.resolve(true);
+    this.#over = true;
     this.#watch.delete(this);
     return this.#store[how](this.#key, this.#token);
   }
@@ -65,7 +67,7 @@ export class Lease implements Wait {
     this.#watch.add(this);
     this.#store.extend(this.#key as string, this.#token, leaseMs).then(
       (held) => {
-        if (held) return;
+        if (held || this.#over) return; // a commit or release may have overtaken it
         this.#watch.delete(this);
         this.#onLost();
       },

@@ -21,9 +21,6 @@ interface Lease {
 /** What is remembered of an event without a live lease: that it is done, or its failed attempts. */
 type Past = 'done' | number;
 
-/** What is remembered of a webhook id whose event has a key. */
-const WITH_KEY = 1;
-
 const DAY_MS = 86_400_000;
 
 /**
@@ -40,7 +37,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     onEvicted = warnOnce(),
   } = options;
   const leases = new Map<string, Lease>();
-  const webhookIds = remembered<string | typeof WITH_KEY>('webhook-id');
+  const webhookIds = remembered<string>('webhook-id');
   const events = remembered<Past>('event');
 
   function remembered<Value extends string | number>(kind: 'webhook-id' | 'event') {
@@ -49,7 +46,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       ttl: rememberFor,
       now,
       onEvicted: () => {
-        onEvicted({ kind });
+        try {
+          onEvicted({ kind });
+        } catch {
+          // A hook that fails must not refuse a delivery.
+        }
       },
     });
   }
@@ -69,13 +70,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
   function admit(claim: Claim): Admission {
     const { webhookId, token, key, leaseMs } = claim;
-    const seen = webhookIds.get(webhookId);
-    if (seen !== undefined && seen !== token && !(key !== undefined && held(key, token)))
-      return { status: 'replayed' };
-    // With a key its lease holds the token. A token for each id would be the larger half of what is
-    // remembered, and the garbage collector would have it in its hands for each delivery.
-    const kept = key === undefined ? token : WITH_KEY;
-    webhookIds.set(webhookId, kept, Math.max(1, claim.replayUntil - now()));
+    const seenWith = webhookIds.get(webhookId);
+    if (seenWith !== undefined && seenWith !== token) return { status: 'replayed' };
+    webhookIds.set(webhookId, token, Math.max(1, claim.replayUntil - now()));
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     sweep();
@@ -112,6 +109,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
   return {
     admit: (claim) => Promise.resolve(admit(claim)),
+    ping: () => Promise.resolve(),
     complete: (key, token) => settle(key, token, () => 'done'),
     release: (key, token) => settle(key, token, (lease) => lease.attempt),
     extend(key, token, leaseMs) {

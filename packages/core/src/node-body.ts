@@ -33,7 +33,7 @@ export async function readRawBody(
   if (body instanceof Uint8Array) return body;
   if (rawBody instanceof Uint8Array) return rawBody;
   if (request.readableDidRead || request.readableEncoding !== null) throw alreadyParsed(fix);
-  return readStream(request, limits);
+  return await readStream(request, limits);
 }
 
 /** How long a client may go on sending a body that nobody wants any more; milliseconds. */

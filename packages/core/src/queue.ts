@@ -16,6 +16,8 @@ export interface QueuedDelivery {
 export interface Queue {
   /** Resolves only once the delivery would survive a crash: the service is answered 202 then. */
   enqueue(delivery: QueuedDelivery): Promise<void>;
+  /** Resolves when the queue would take a delivery, for `receiver.health()`. Bounded like every call. */
+  ping?(): Promise<unknown>;
   /** For whoever made the queue; a receiver does not close it. */
   close?(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { sharesTimers } from '@call-webhooks/core/hmac';
 import { answerFor, type Answer } from './answers.ts';
 import { authenticate } from './authenticate.ts';
 import { readBody, type BodyReader } from './body.ts';
@@ -6,6 +7,7 @@ import type { Delivery } from './delivery.ts';
 import { Gate } from './gate.ts';
 import type { ExtraEvents } from './handlers.ts';
 import type { HeadersLike } from './headers.ts';
+import { healthOf, type Health } from './health.ts';
 import { HandlerJob, invalidJob, queueJob, type Job } from './job.ts';
 import type { Logger } from './logger.ts';
 import type { ReceiverOptions } from './options.ts';
@@ -17,6 +19,7 @@ import { describeError } from './scrub.ts';
 import { secretSource } from './secret-source.ts';
 import { settingsOf } from './settings.ts';
 import type { StandardSchema } from './standard-schema.ts';
+import { TimerPerWait } from './timer-per-wait.ts';
 import { Watch } from './watch.ts';
 import { WebhookError } from './webhook-error.ts';
 import { failure, Work } from './work.ts';
@@ -39,6 +42,11 @@ export interface Receiver {
   /** Never rejects, and never answers anything that is not in the answer table. */
   receive(request: ReceiverRequest): Promise<Answer>;
   /**
+   * Whether store and queue answer, each asked for `storeTimeout` at most: for a readiness probe.
+   * Never rejects.
+   */
+  health(): Promise<Health>;
+  /**
    * Stops admitting deliveries (503), waits for running handlers, and gives the leases of those back
    * that are not done in time. Stores and queues that were passed in stay open: close them after it.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
@@ -56,7 +64,7 @@ export function createReceiver<
 >(options: ReceiverOptions<Extra, Custom>): Receiver {
   const settings = settingsOf(options as ReceiverOptions<never, never>);
   const { now, handlers, queue, ackWithin, storeTimeout, logger } = settings;
-  const watch = new Watch();
+  const watch = sharesTimers ? new Watch() : new TimerPerWait();
   const rules = { ...settings, secrets: secretSource(settings.secret, watch, safeLogger(logger)) };
   const routes = new Routes(handlers);
   const gate = new Gate(settings.maxInFlight);
@@ -164,6 +172,8 @@ export function createReceiver<
 
   return {
     receive,
+    health: () =>
+      healthOf({ store: settings.store, queue, closing: gate.closing }, storeTimeout, watch),
     async close({ graceMs = 10_000 } = {}) {
       await gate.close(graceMs);
     },

@@ -71,7 +71,8 @@ export class Reporter {
   /** A broken hook must not change what the service is answered, nor end the process. */
   #tell(outcome: Outcome): void {
     try {
-      const told: unknown = this.#onOutcome?.(outcome);
+      // A copy: what it does to it must not change the answer.
+      const told: unknown = this.#onOutcome?.({ ...outcome });
       if (told instanceof Promise) told.catch(() => undefined);
     } catch {
       // It is the user's, and documented so.

@@ -13,6 +13,8 @@ export interface Route {
   readonly key: string | undefined;
   /** Checked against its schema, where there is one. */
   readonly payload: unknown;
+  /** What the delivery held, before and after its schema: to keep it out of the logs. */
+  readonly personal: unknown;
   /** What a successful run is called. */
   readonly outcome: 'handled' | 'ignored';
   /** Absent: there is nobody to run. */
@@ -20,7 +22,7 @@ export interface Route {
 }
 
 /** The route of what is known by nothing and handled by nobody. */
-export const NOWHERE: Omit<Route, 'payload'> = {
+export const NOWHERE: Omit<Route, 'payload' | 'personal'> = {
   eventName: undefined,
   callId: undefined,
   key: undefined,
@@ -50,7 +52,7 @@ export class Routes {
     if (typeof eventName === 'string')
       return this.#event(eventName, parsed as Record<string, unknown>);
     if (this.#options.custom) return this.#custom(parsed, this.#options.custom);
-    return { ...NOWHERE, payload: parsed, handle: this.#unhandled };
+    return { ...NOWHERE, payload: parsed, personal: parsed, handle: this.#unhandled };
   }
 
   #event(eventName: string, event: Record<string, unknown>): Route | Promise<Route> {
@@ -65,6 +67,7 @@ export class Routes {
         // An id that long tells nothing apart that we could remember.
         key: key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined,
         payload,
+        personal: payload === event ? event : [event, payload],
         outcome: handle ? 'handled' : 'ignored',
         handle: handle ?? this.#unhandled,
       };
@@ -79,12 +82,14 @@ export class Routes {
 
   async #custom(parsed: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
     const payload = await validated(custom.schema, parsed);
-    const key = keyOf(custom, payload);
+    const personal = [parsed, payload];
+    const key = keyOf(custom, payload, personal);
     return {
       ...NOWHERE,
       // A name space of its own: no payload can pass for a call event.
       key: key === undefined ? undefined : `custom:${checkedKey(key)}`,
       payload,
+      personal,
       outcome: 'handled',
       handle: custom.handle,
     };
@@ -98,11 +103,12 @@ export class Routes {
 function keyOf(
   { key }: NonNullable<HandlerOptions['custom']>,
   payload: unknown,
+  personal: unknown,
 ): string | undefined {
   try {
     return key?.(payload);
   } catch (error) {
-    throw scrubbedError('invalid-payload', 'custom.key failed: ', error, payload);
+    throw scrubbedError('invalid-payload', 'custom.key failed: ', error, personal);
   }
 }
 

@@ -36,6 +36,8 @@ export interface Store {
   release(key: string, token: string): Promise<boolean>;
   /** Lets the lease end `leaseMs` from now. */
   extend(key: string, token: string, leaseMs: number): Promise<boolean>;
+  /** Resolves when the store would take a claim, for `receiver.health()`. Bounded like every call. */
+  ping?(): Promise<unknown>;
   /** For whoever made the store; a receiver does not close it. */
   close?(): Promise<void>;
 }

@@ -1,6 +1,9 @@
 /** Random for each process, counted within it: unique, and cheaper than a random text each time. */
-const PROCESS = `${crypto.randomUUID()}-`;
+let prefix: string | undefined;
 let count = 0;
 
 /** A fencing token for one claim. */
-export const newToken = (): string => PROCESS + String(++count);
+export function newToken(): string {
+  prefix ??= `${crypto.randomUUID()}-`; // not at import: Workers allow nothing random there
+  return prefix + String(++count);
+}

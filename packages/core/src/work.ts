@@ -1,4 +1,4 @@
-import type { OutcomeCode } from './answers.ts';
+import { STATUS, type OutcomeCode } from './answers.ts';
 import { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { Admitted } from './gate.ts';
@@ -9,7 +9,7 @@ import type { Facts, Verdict } from './reporter.ts';
 import { safeLogger } from './safe-logger.ts';
 import { describeError } from './scrub.ts';
 import { scrubbedError } from './scrubbed-error.ts';
-import type { Store } from './store.ts';
+import type { Admission, Store } from './store.ts';
 import { replayUntil } from './timestamp.ts';
 import { newToken } from './token.ts';
 import type { Watch } from './watch.ts';
@@ -74,6 +74,7 @@ export class Work implements Admitted {
     if (callId !== undefined) this.#facts.callId = callId;
     if (route.key !== undefined) this.#facts.key = route.key;
 
+    this.#stayIfWanted();
     const token = newToken();
     const { settings, store, watch } = this.#shop;
     const admission = await store.admit({
@@ -83,7 +84,7 @@ export class Work implements Admitted {
       token,
       key,
     });
-    if (admission.status !== 'admitted') return admission.status;
+    if (admission.status !== 'admitted') return refused(admission);
 
     const { attempt } = admission;
     this.#facts.attempt = attempt;
@@ -99,11 +100,19 @@ export class Work implements Admitted {
     this.#lease = new Lease(store, watch, { key, token, leaseMs: settings.leaseFor }, () => {
       context.abort(leaseLost());
     });
-    if (this.#abandoned) {
+    try {
+      this.#stayIfWanted();
+    } catch (error) {
       await this.#lease.release().catch(() => false);
-      throw new WebhookError('shutting-down', 'The receiver closed before the handler began.');
+      throw error;
     }
     return await this.#attempt(job, context, this.#lease);
+  }
+
+  /** A shutdown may have given up on us while we waited for a schema or for the store. */
+  #stayIfWanted(): void {
+    if (this.#abandoned)
+      throw new WebhookError('shutting-down', 'The receiver closed before the handler began.');
   }
 
   async #attempt(job: Job, context: DeliveryContext, lease: Lease): Promise<OutcomeCode> {
@@ -135,7 +144,7 @@ export class Work implements Admitted {
       return true;
     } catch (sinkError) {
       safeLogger(this.#delivery.log).error(
-        `call-webhooks: the deadLetter sink failed: ${describeError(sinkError, job.route.payload)}`,
+        `call-webhooks: the deadLetter sink failed: ${describeError(sinkError, job.route.personal)}`,
       );
       return false;
     }
@@ -146,6 +155,12 @@ export class Work implements Admitted {
   }
 }
 
+/** What an event comes to that is not ours to run. Stores are written by users, too: trust no answer. */
+function refused({ status }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode {
+  if (['duplicate', 'in-progress', 'replayed'].includes(status)) return status;
+  throw new WebhookError('store-unavailable', 'The answer of the store is none of a store.');
+}
+
 const leaseLost = () =>
   new WebhookError(
     'in-progress',
@@ -154,11 +169,10 @@ const leaseLost = () =>
 
 /** An error as a verdict; one that is not ours is a fault in a hook of the user, or in this package. */
 export function failure(error: unknown): Verdict {
-  const known =
-    error instanceof WebhookError &&
-    error.code !== 'invalid-secret' &&
-    error.code !== 'invalid-options';
-  if (known) return { outcome: error.code, error };
+  // A hook's own error, of another version or about options, may have a code of no failure.
+  const isFailure = (code: string): code is OutcomeCode =>
+    Object.hasOwn(STATUS, code) && STATUS[code as OutcomeCode] >= 400;
+  if (error instanceof WebhookError && isFailure(error.code)) return { outcome: error.code, error };
   return {
     outcome: 'handler-failed',
     error: scrubbedError('handler-failed', 'Unexpected: ', error),

@@ -4,12 +4,11 @@ import type { FieldNames } from './call-details.ts';
 import { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { ExtraEvents, HandlerOptions, Parked } from './handlers.ts';
-import { handlerFailed, parked } from './job.ts';
+import { describeSinkError, handlerFailed, parked } from './job.ts';
 import type { Logger } from './logger.ts';
 import type { QueuedDelivery } from './queue.ts';
 import { Routes, type Route } from './routes.ts';
 import { checkedOptions, checkEventNames, handlerShape } from './settings.ts';
-import { scrubbedError } from './scrubbed-error.ts';
 import type { StandardSchema } from './standard-schema.ts';
 import { WebhookError } from './webhook-error.ts';
 
@@ -26,8 +25,12 @@ export interface WorkerOptions<
 
 /** What the queue's engine knows of the run. */
 export interface WorkerJob {
-  /** 1 for the first run; 1 by default. */
+  /** 1 for the first run; 1 by default. Counts runs that ended with their process as well. */
   attempt?: number | undefined;
+  /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
+  last?: boolean | undefined;
+  /** Set: the job is not to be run any more, for this reason, and goes to `deadLetter` as it is. */
+  givenUp?: Error | undefined;
   /** Aborted when the engine takes the job back. */
   signal?: AbortSignal | undefined;
 }
@@ -38,8 +41,9 @@ export type WorkerHandler = (delivery: QueuedDelivery, job?: WorkerJob) => Promi
 /**
  * The function that a queue's worker calls for each job. The engine does retries and back-off.
  *
- * It rejects with `handler-failed`, or `invalid-payload` (which no retry will heal). Both go to
- * `deadLetter` as well: the first with the last attempt, the second with the first.
+ * It rejects with `handler-failed`, or `invalid-payload`, which no retry will heal: the engine
+ * should put it among its dead letters at once. Both go to `deadLetter` before: the first with the
+ * last attempt, the second with each. While the sink fails it is `handler-failed`, to be retried.
  * @throws WebhookError `invalid-options`
  */
 export function createWorkerHandler<
@@ -51,27 +55,30 @@ export function createWorkerHandler<
   const handlers = settings as unknown as HandlerOptions;
   const routes = new Routes(handlers);
 
-  return async (queued, { attempt = 1, signal } = {}) => {
+  return async (queued, job = {}) => {
+    const { attempt = 1, last = attempt >= settings.maxAttempts, givenUp, signal } = job;
     const delivery = deliveryOf(queued, settings.logger);
     let route: Route | undefined;
     try {
       route = await routes.find(delivery.rawBody);
+      if (givenUp) throw givenUp;
       await run(route, delivery, attempt, signal);
     } catch (error) {
       const invalid = error instanceof WebhookError && error.code === 'invalid-payload' && !route;
-      if (invalid ? attempt === 1 : attempt >= settings.maxAttempts) {
+      if (invalid || last || givenUp) {
         const reason = invalid ? 'invalid-payload' : 'handler-failed';
-        await park(parked(reason, delivery, attempt, error, route), route?.payload);
+        await park(parked(reason, delivery, attempt, error, route));
       }
-      throw error instanceof WebhookError && !route ? error : handlerFailed(error, route?.payload);
+      throw error instanceof WebhookError && !route ? error : handlerFailed(error, route?.personal);
     }
   };
 
-  async function park(delivery: Parked, payload: unknown): Promise<void> {
+  async function park(delivery: Parked): Promise<void> {
     try {
       await handlers.deadLetter?.(delivery);
     } catch (error) {
-      throw scrubbedError('handler-failed', 'The deadLetter sink failed: ', error, payload);
+      const why = describeSinkError(error, delivery.rawBody);
+      throw new WebhookError('handler-failed', `The deadLetter sink failed: ${why}`);
     }
   }
 
@@ -104,7 +111,7 @@ export function createWorkerHandler<
 function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
   const { webhookId, timestamp, receivedAt, body } = queued;
   try {
-    return { webhookId, timestamp, receivedAt, rawBody: fromBase64(body), log };
+    return { webhookId, timestamp, receivedAt, queued: true, rawBody: fromBase64(body), log };
   } catch {
     throw new WebhookError('invalid-payload', 'The queued delivery has no base64 body.');
   }

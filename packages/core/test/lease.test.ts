@@ -57,6 +57,17 @@ describe('Lease', () => {
     expect(store.extend).toHaveBeenCalledTimes(1);
   });
 
+  it('is not reported as lost by a renewal that its own end overtook', async () => {
+    const { store, lease, onLost } = setup();
+    let renewed!: (held: boolean) => void;
+    store.extend.mockReturnValueOnce(new Promise((resolve) => (renewed = resolve)));
+    await jest.advanceTimersByTimeAsync(20_001);
+    expect(await lease.complete()).toBe(true);
+    renewed(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(onLost).not.toHaveBeenCalled();
+  });
+
   it('is tried again after a renewal that failed', async () => {
     const { store, onLost } = setup();
     store.extend.mockRejectedValueOnce(new Error('away'));

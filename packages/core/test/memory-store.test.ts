@@ -132,6 +132,15 @@ describe('memoryStore', () => {
     expect(await admit('d', 'again')).toEqual({ status: 'duplicate' });
   });
 
+  it('goes on when onEvicted throws', async () => {
+    const onEvicted = () => {
+      throw new Error('no');
+    };
+    const { admit } = setup({ maxEntries: 1, onEvicted });
+    for (const id of ['a', 'b', 'c'])
+      expect(await admit(undefined, id)).toMatchObject({ status: 'admitted' });
+  });
+
   it('says nothing when it evicts what is over', async () => {
     const { clock, evicted, admit } = setup({ maxEntries: 2 });
     for (let i = 0; i < 10; i++) {

@@ -59,6 +59,42 @@ describe('a secret provider', () => {
     expect(provider).toHaveBeenCalledTimes(3);
   });
 
+  it('is asked once for a thousand forged deliveries that come together, and not for unsigned ones', async () => {
+    const provider = jest.fn<SecretProvider>(() => Promise.resolve(SECRET));
+    const { send, receiver, lines } = bench({ secret: provider });
+    const unsigned = Array.from({ length: 1_000 }, () =>
+      receiver.receive({ headers: {}, body: new Uint8Array() }),
+    );
+    for (const { status } of await Promise.all(unsigned)) expect(status).toBe(401);
+    expect(provider).not.toHaveBeenCalled();
+
+    const forged = { secret: OTHER_SECRET };
+    const codes = await Promise.all(Array.from({ length: 1_000 }, () => send(EVENT, forged)));
+    expect(new Set(codes)).toEqual(new Set(['signature-mismatch']));
+    // The first question, and one refresh for all.
+    expect(provider.mock.calls.map(([{ refresh }]) => refresh)).toEqual([false, true]);
+    await Promise.all(Array.from({ length: 1_000 }, () => send(EVENT, forged)));
+    expect(provider).toHaveBeenCalledTimes(2);
+    expect(lines.length).toBeLessThanOrEqual(2); // one for each code
+    expect(await send(EVENT)).toBe('ignored');
+  });
+
+  it('that is down is asked once a second by a thousand deliveries, however they are signed', async () => {
+    const provider = jest.fn<SecretProvider>(() => Promise.reject(new Error('down')));
+    const { send, lines } = bench({ secret: provider });
+    for (let round = 1; round <= 2; round++) {
+      const codes = await Promise.all(
+        Array.from({ length: 1_000 }, (_, i) =>
+          send(EVENT, i % 2 === 0 ? {} : { secret: OTHER_SECRET }),
+        ),
+      );
+      expect(new Set(codes)).toEqual(new Set(['secret-unavailable']));
+      expect(provider).toHaveBeenCalledTimes(round);
+      jest.advanceTimersByTime(1_000);
+    }
+    expect(lines).toHaveLength(1);
+  });
+
   it.each<[string, SecretProvider]>([
     [
       'throws',

@@ -34,6 +34,7 @@ describe('createWorkerHandler', () => {
       attempt: 2,
       key: 'call-1:call:started',
       secretId: undefined,
+      queued: true,
       log: logger,
     });
     expect(Buffer.from(context.rawBody).toString()).toBe(JSON.stringify(STARTED));
@@ -66,18 +67,41 @@ describe('createWorkerHandler', () => {
     });
   });
 
-  it('parks a payload that can never be handled with the first attempt', async () => {
-    const deadLetter = jest.fn();
+  it('parks a payload that can never be handled at once, and again if the sink failed', async () => {
+    const deadLetter = jest.fn(() => Promise.resolve());
+    deadLetter.mockRejectedValueOnce(new Error('full'));
     const work = createWorkerHandler({ logger, deadLetter });
-    await expect(work(queued(bytes('{')))).rejects.toMatchObject({ code: 'invalid-payload' });
-    await expect(work(queued(bytes('{')), { attempt: 2 })).rejects.toMatchObject({
-      code: 'invalid-payload',
+    const poison = queued(bytes('{'));
+    await expect(work(poison)).rejects.toMatchObject({
+      code: 'handler-failed', // so it is retried
+      message: expect.stringContaining('The deadLetter sink failed'),
     });
-    expect(deadLetter).toHaveBeenCalledTimes(1);
-    expect(deadLetter.mock.calls[0]?.[0]).toMatchObject({
+    await expect(work(poison, { attempt: 2 })).rejects.toMatchObject({ code: 'invalid-payload' });
+    expect(deadLetter.mock.calls).toHaveLength(2);
+    expect((deadLetter.mock.calls as unknown[][])[1]?.[0]).toMatchObject({
       reason: 'invalid-payload',
       rawBody: bytes('{'),
     });
+  });
+
+  it('takes the word of the engine on which attempt is the last', async () => {
+    const deadLetter = jest.fn();
+    const on = { 'call:started': () => Promise.reject(new Error('no')) };
+    const work = createWorkerHandler({ logger, deadLetter, on });
+    await expect(work(JOB, { attempt: 9, last: false })).rejects.toThrow();
+    expect(deadLetter).toHaveBeenCalledTimes(0);
+    await expect(work(JOB, { attempt: 1, last: true })).rejects.toThrow();
+    expect(deadLetter).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not run what the engine gave up on, and parks it', async () => {
+    const deadLetter = jest.fn();
+    const started = jest.fn();
+    const givenUp = new Error('five workers died of it');
+    const work = createWorkerHandler({ logger, deadLetter, on: { 'call:started': started } });
+    await expect(work(JOB, { attempt: 1, givenUp })).rejects.toThrow('five workers died');
+    expect(started).not.toHaveBeenCalled();
+    expect(deadLetter).toHaveBeenCalledWith(expect.objectContaining({ error: givenUp }));
   });
 
   it('passes the abort of the engine on, before the run and within it', async () => {

@@ -68,6 +68,9 @@ export interface SimulatorOptions {
   /** What `recordingUrl` begins with; the simulator's own URL by default. */
   baseUrl?: string | undefined;
 
-  /** A file that keeps the state over restarts; in memory only by default. */
+  /**
+   * A file that keeps the state over restarts, signing secrets included (mode 0600); in memory only
+   * by default. One simulator a file. The seed goes on too, unless one is given.
+   */
   db?: string | undefined;
 }

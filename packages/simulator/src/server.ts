@@ -1,8 +1,10 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { control } from './control/control.ts';
+import type { Session } from './control/session-controls.ts';
 import { answerOfError, errorAnswer } from './http/error-answer.ts';
 import { guard } from './http/guard.ts';
+import { inspector } from './inspector/inspector.ts';
 import { rest } from './rest/rest.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -13,7 +15,7 @@ export interface Server {
 }
 
 /** Serves the HTTP side of a simulation, on loopback only. Rejects as `listen` does. */
-export async function serve(simulation: Simulation, apiToken: string): Promise<Server> {
+export async function serve(simulation: Simulation, session: Session): Promise<Server> {
   const app = fastify({ forceCloseConnections: true });
   guard(app);
   acceptJson(app);
@@ -25,16 +27,17 @@ export async function serve(simulation: Simulation, apiToken: string): Promise<S
     const { status, body } = errorAnswer(404, 'not-found', 'There is nothing here.');
     return reply.code(status).send(body);
   });
+  inspector(app);
   await app.register(
     (scope, _options, done) => {
-      rest(scope, simulation, apiToken);
+      rest(scope, simulation, session.apiToken);
       done();
     },
     { prefix: '/v1' },
   );
   await app.register(
     (scope, _options, done) => {
-      control(scope, simulation);
+      control(scope, simulation, session);
       done();
     },
     { prefix: '/_sim' },

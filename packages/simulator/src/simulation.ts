@@ -2,6 +2,7 @@ import { Directory } from './activity/directory.ts';
 import { Messages } from './activity/messages.ts';
 import { Calls } from './calls/calls.ts';
 import { Chaos } from './chaos/chaos.ts';
+import { NO_CHAOS } from './chaos/modes.ts';
 import { TurnableClock } from './clock/clock.ts';
 import { InFlight } from './clock/in-flight.ts';
 import { Announcer } from './deliveries/announcer.ts';
@@ -14,6 +15,7 @@ import { Rules } from './rules/rules.ts';
 import { Secrets } from './rules/secrets.ts';
 import { Draws } from './seed/draws.ts';
 import type { Settings } from './settings.ts';
+import { NO_RECORDS, type State } from './snapshot/state.ts';
 
 /**
  * The service without its HTTP side: calls make events, rules make deliveries of them, the courier
@@ -44,7 +46,7 @@ export class Simulation {
     this.draws = new Draws(settings.seed);
     this.directory = new Directory(settings.workspace);
     this.inFlight = new InFlight(settings.patience);
-    this.clock = new TurnableClock(settings.clock, this.startTime(), this.inFlight, () => {
+    this.clock = new TurnableClock(settings.clock, this.#startTime(), this.inFlight, () => {
       journal.record('clock');
     });
     const now = () => this.clock.now();
@@ -95,23 +97,65 @@ export class Simulation {
     this.chaos.set(settings.chaos);
   }
 
+  /** Everything that it knows. */
+  dump(): State {
+    const { rules, calls, log, draws, clock, chaos, settings } = this;
+    const made = { rules: rules.made, calls: calls.made, deliveries: log.made };
+    return {
+      heading: { seed: settings.seed, run: draws.run, time: clock.now(), chaos: chaos.get(), made },
+      records: {
+        rule: rules.list(),
+        secret: this.secrets.entries(),
+        call: calls.list(),
+        delivery: log.list(),
+        mail: this.outbox.list(),
+        message: this.messages.list(),
+        activity: [...this.messages.activities()],
+      },
+    };
+  }
+
+  /**
+   * Knows what was dumped, and nothing else. Nothing is sent until `takeUp`.
+   * @throws SimulatorError `external-target`, `invalid-input`
+   */
+  restore({ heading: { run, time, chaos, made }, records }: State): void {
+    this.rules.restore(records.rule, made.rules);
+    this.chaos.set(chaos);
+    this.secrets.restore(records.secret);
+    this.calls.restore(records.call, made.calls);
+    this.log.restore(records.delivery, made.deliveries);
+    this.outbox.restore(records.mail);
+    this.messages.restore(records.message, records.activity);
+    this.draws.run = run;
+    this.clock.restart(time);
+  }
+
+  /** Goes on with the calls and the deliveries that were restored. */
+  takeUp(): void {
+    this.calls.takeUp();
+    this.courier.takeUp();
+  }
+
   /** Forgets everything that happened, as if just started; what follows has new ids. */
   reset(): void {
     this.courier.abandonAll();
-    this.draws.run++;
-    this.clock.restart(this.startTime());
-    this.rules.restore({ rules: [], made: 0 });
-    this.secrets.restore([]);
-    this.calls.restore({ calls: [], made: 0 });
-    this.log.restore({ deliveries: [], made: 0 });
-    this.outbox.restore([]);
-    this.messages.restore({ messages: [], activities: [] });
-    this.chaos.clear();
-    this.chaos.set(this.settings.chaos);
+    const { seed } = this.settings;
+    const chaos = { ...NO_CHAOS, ...this.settings.chaos };
+    const made = { rules: 0, calls: 0, deliveries: 0 };
+    const run = this.draws.run + 1;
+    const heading = { seed, run, time: this.#startTime(), chaos, made };
+    this.restore({ heading, records: NO_RECORDS });
     this.journal.record('reset');
   }
 
-  startTime(): number {
+  /** Sends nothing any more. */
+  close(): void {
+    this.clock.close();
+    this.courier.close();
+  }
+
+  #startTime(): number {
     return this.settings.startAt ?? Date.now();
   }
 

@@ -45,8 +45,13 @@ export interface Simulator {
   readonly secrets: Secrets;
   /** Forgets everything: rules, calls, deliveries, mails, messages. What follows has new ids. */
   reset(): void;
-  /** Ends all attempts, writes the snapshot if there is one, and stops listening. */
+  /**
+   * Ends all attempts, stops listening, and writes the snapshot if there is one; rejects when that
+   * can't be written.
+   */
   close(): Promise<void>;
+  /** Settles as `close` does, whoever closes it: the control API can, too. */
+  readonly closed: Promise<void>;
 }
 
 /** The deliveries of a simulation, as they are shown to its user. */

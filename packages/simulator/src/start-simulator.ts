@@ -1,25 +1,47 @@
+import { checkHeaders } from './check-headers.ts';
+import { Draws } from './seed/draws.ts';
 import { serve } from './server.ts';
 import { settingsOf } from './settings.ts';
 import { Simulation } from './simulation.ts';
 import { deliveriesOf, type Simulator } from './simulator.ts';
+import { keepSnapshot } from './snapshot/keeper.ts';
+import { readSnapshot } from './snapshot/snapshot-file.ts';
+import { restoreSnapshot, takeSnapshot } from './snapshot/snapshot.ts';
 import type { SimulatorOptions } from './options.ts';
 
 /**
  * Starts the service on this machine: rules, calls, signed deliveries with retries and pauses, the
  * REST endpoints, and the inspector.
- * @throws SimulatorError `invalid-input` for a wrong option, `bad-snapshot`; what `listen` throws
+ * @throws SimulatorError `invalid-input` for a wrong option; with `db`, `bad-snapshot` for a file
+ *   that can't be taken up; what `listen` throws
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
-  const settings = settingsOf(options);
+  const saved = options.db === undefined ? undefined : await readSnapshot(options.db);
+  const settings = settingsOf({ ...options, seed: options.seed ?? saved?.heading.seed });
+  await checkHeaders(settings);
+  const { db, seed } = settings;
   const simulation = new Simulation(settings);
-  const apiToken = settings.apiToken ?? simulation.draws.id('api-token');
-  const server = await serve(simulation, apiToken);
+  if (db !== undefined && saved) restoreSnapshot(simulation, saved, db);
+  // The same after a reset: a client goes on with the token that it has.
+  const apiToken = settings.apiToken ?? new Draws(seed).id('api-token');
+
+  const closing = once(async () => {
+    simulation.close();
+    await server.close();
+    await keeper?.close();
+  });
+  const server = await serve(simulation, { apiToken, close: closing.run });
   simulation.baseUrl = server.url;
+  const { journal } = simulation;
+  const keeper =
+    db === undefined ? undefined : keepSnapshot(db, journal, () => takeSnapshot(simulation));
+  simulation.takeUp();
+
   const { rules, calls, messages, outbox, clock, chaos, secrets } = simulation;
   return {
     url: server.url,
     apiToken,
-    seed: settings.seed,
+    seed,
     rules,
     calls,
     messages,
@@ -31,10 +53,25 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     reset() {
       simulation.reset();
     },
-    async close() {
-      clock.close();
-      simulation.courier.abandonAll();
-      await server.close();
+    close: closing.run,
+    closed: closing.done,
+  };
+}
+
+/** @returns `run`, which runs `task` the first time that it is called, and `done`, which settles as that does */
+function once(task: () => Promise<void>): { run: () => Promise<void>; done: Promise<void> } {
+  let settle: (running: Promise<void>) => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  // Whoever calls `run` hears of an error; `done` may be of interest to nobody.
+  done.catch(() => undefined);
+  let running: Promise<void> | undefined;
+  return {
+    run() {
+      if (!running) settle((running = task()));
+      return running;
     },
+    done,
   };
 }

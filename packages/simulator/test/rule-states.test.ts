@@ -1,28 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Delivery, Simulator, SimulatorOptions } from '@call-webhooks/simulator';
+import type { SimulatorOptions } from '@call-webhooks/simulator';
+import { answers, oneDelivery as deliverOne } from './support/one-delivery.ts';
 import { plainReceiver, type Respond } from './support/receiver.ts';
 import { tidy } from './support/tidy.ts';
 
 const open = tidy();
-
-async function oneDelivery(respond: Respond | number, options: SimulatorOptions = {}) {
-  const simulator = await open.simulator(options);
-  const receiver = await open.receiver(respond);
-  const rule = simulator.rules.create({
-    trigger: 'call:started',
-    actions: [{ url: receiver.url }],
-  });
-  simulator.calls.start();
-  return { simulator, receiver, ruleId: rule._id, ...views(simulator, rule._id) };
-}
-
-const views = (simulator: Simulator, ruleId: string) => ({
-  delivery: () => simulator.deliveries.list()[0]!,
-  rule: () => simulator.rules.get(ruleId),
-});
-
-const answers = (delivery: Delivery) =>
-  delivery.attempts.map(({ answer }) => (answer?.kind === 'status' ? answer.status : answer?.kind));
+const oneDelivery = (respond: Respond | number, options?: SimulatorOptions) =>
+  deliverOne(open, respond, options);
 
 describe('a receiver answers within 30 seconds', () => {
   test('any 2xx acknowledges, and the body is ignored', async () => {
@@ -168,66 +152,5 @@ describe('anything else is retried about every 5 minutes', () => {
       state: 'waiting',
       attempts: [{ answer: { kind: 'timeout' } }],
     });
-  });
-});
-
-describe('the last attempt fails', () => {
-  test('the rule is paused, and its owner mailed', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(500, { maxAttempts: 4 });
-    await simulator.clock.runUntilIdle();
-    expect(receiver.received).toHaveLength(4);
-    expect(delivery().state).toBe('failed');
-    expect(rule()).toMatchObject({ state: 'paused', pausedBecause: 'last-attempt-failed' });
-    expect(simulator.outbox.list()).toHaveLength(1);
-  });
-
-  test('no time-out, no refusal is spared', async () => {
-    const { simulator, rule } = await oneDelivery(() => undefined, {
-      maxAttempts: 2,
-      patience: 30,
-    });
-    await simulator.clock.runUntilIdle();
-    expect(rule().pausedBecause).toBe('last-attempt-failed');
-  });
-});
-
-describe('a paused rule', () => {
-  test('drops its events, and sends again when resumed', async () => {
-    const { simulator, receiver, ruleId } = await oneDelivery(200);
-    await simulator.deliveries.landed();
-    simulator.rules.pause(ruleId);
-    simulator.calls.start();
-    simulator.rules.resume(ruleId);
-    simulator.calls.start();
-    await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2, dropped: 1 });
-    expect(receiver.received).toHaveLength(2);
-    expect(simulator.outbox.list()).toEqual([]);
-  });
-
-  test('holds its events until it is resumed, where that is wanted', async () => {
-    const { simulator, receiver, ruleId } = await oneDelivery(200, { whilePaused: 'hold' });
-    simulator.rules.pause(ruleId);
-    simulator.calls.start();
-    await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1, held: 1 });
-    simulator.rules.resume(ruleId);
-    await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2 });
-    expect(receiver.received).toHaveLength(2);
-  });
-
-  test('lets a single delivery be sent by hand', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(404);
-    await simulator.clock.runUntilIdle();
-    receiver.respond = (_received, response) => void response.end();
-    const again = simulator.deliveries.resend(delivery()._id);
-    await simulator.clock.runUntilIdle();
-    expect(simulator.deliveries.get(again._id)).toMatchObject({
-      state: 'acknowledged',
-      copyOf: delivery()._id,
-    });
-    expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
-    expect(rule().state).toBe('paused');
   });
 });

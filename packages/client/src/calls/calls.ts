@@ -1,7 +1,7 @@
 import { describe, endpoint, type QueryValue } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
 import { iteratePages } from '../paging/iterate.ts';
-import { readPage, type Page, type PageOptions } from '../paging/page.ts';
+import { pageQuery, readPage, type Page, type PageOptions } from '../paging/page.ts';
 import type { Recording } from '../recordings/recording.ts';
 import type { RecordingOptions, Recordings } from '../recordings/recordings.ts';
 import type { Settings } from '../settings.ts';
@@ -24,6 +24,7 @@ export interface Calls {
   /**
    * Gets one page of call records. Paging is assumed to be that of events, which is unconfirmed.
    *
+   * @throws {ConfigurationError} for a `limit` that is no page size
    * @throws {ApiError | NetworkError | TimeoutError | RedirectError | InvalidResponseError}
    */
   list(options?: CallListOptions): Promise<Page<CallRecord>>;
@@ -49,8 +50,7 @@ export function createCalls(
   async function list(options: CallListOptions = {}): Promise<Page<CallRecord>> {
     const url = endpoint(baseUrl, '/calls', {
       ...options.query,
-      [wire.nextParam]: options.next,
-      [wire.limitParam]: options.limit,
+      ...pageQuery(options, wire),
     });
     const spec = { method: 'GET', url, signal: options.signal } as const;
     return readPage(await transport.json(spec), describe(spec), wire.callsField, wire);

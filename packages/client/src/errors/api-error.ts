@@ -64,7 +64,10 @@ export class ApiError extends ClientError {
   readonly requestId: string | undefined;
   /** What `Retry-After` asked for, in whole seconds (rounded up), both of its forms. */
   readonly retryAfter: number | undefined;
-  /** The answer, parsed where it is JSON, up to 64 KiB. Not printed: it may name people. */
+  /**
+   * The answer, parsed where it is JSON; undefined when it is longer than 64 KiB or does not arrive
+   * in time. Not printed: it may name people.
+   */
   declare readonly body: unknown;
 
   constructor(details: ApiErrorDetails) {

@@ -12,7 +12,7 @@ export const ACTIVITY_ACTIONS = [
 /** One of the seven activity event types. */
 export type ActivityAction = (typeof ACTIVITY_ACTIONS)[number];
 
-/** Whether a text is one of the seven activity event types. */
+/** Whether a text is one of the seven activity event types. Never throws. */
 export function isActivityAction(value: unknown): value is ActivityAction {
   return (ACTIVITY_ACTIONS as readonly unknown[]).includes(value);
 }

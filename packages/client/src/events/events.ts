@@ -1,7 +1,7 @@
 import { describe, endpoint } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
 import { iteratePages } from '../paging/iterate.ts';
-import { readPage, type Page, type PageOptions } from '../paging/page.ts';
+import { pageQuery, readPage, type Page, type PageOptions } from '../paging/page.ts';
 import type { AnyEventSearch } from '../search/index.ts';
 import type { Settings } from '../settings.ts';
 import type { ActivityEvent } from './types.ts';
@@ -17,6 +17,7 @@ export interface Events {
   /**
    * Gets one page.
    *
+   * @throws {ConfigurationError} for a `limit` that is no page size
    * @throws {ApiError | NetworkError | TimeoutError | RedirectError | InvalidResponseError}
    */
   list(options?: EventListOptions): Promise<Page<ActivityEvent>>;
@@ -35,8 +36,7 @@ export function createEvents(settings: Settings, transport: Transport): Events {
   async function list(options: EventListOptions = {}): Promise<Page<ActivityEvent>> {
     const url = endpoint(baseUrl, '/events', {
       search: options.search?.toString() || undefined,
-      [wire.nextParam]: options.next,
-      [wire.limitParam]: options.limit,
+      ...pageQuery(options, wire),
     });
     const spec = { method: 'GET', url, signal: options.signal } as const;
     return readPage(await transport.json(spec), describe(spec), 'results', wire);

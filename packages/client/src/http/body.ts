@@ -84,7 +84,7 @@ export function watchedBody(
       cancel(reason) {
         begun.add(body);
         deadline.close();
-        return reader?.cancel(reason);
+        void reader?.cancel(reason).catch(() => undefined);
       },
     },
     { highWaterMark: 0 },
@@ -93,15 +93,14 @@ export function watchedBody(
 }
 
 /**
- * Reads a body as text, up to `limit` bytes; what is longer is refused, or cut where `cut` is set.
+ * Reads a body as text.
  *
- * @throws {InvalidResponseError} when it is longer and `cut` is not set
+ * @throws {InvalidResponseError} when it is longer than `limit` bytes
  */
 export async function readText(
   body: ReadableStream<Uint8Array>,
   limit: number,
   request: string,
-  cut = false,
 ): Promise<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -113,7 +112,6 @@ export async function readText(
     size += value.byteLength;
     if (size > limit) {
       void reader.cancel().catch(() => undefined);
-      if (cut) return text + decoder.decode(value.subarray(0, value.byteLength - (size - limit)));
       throw new InvalidResponseError(`${request}: the answer is longer than ${limit} bytes`);
     }
     text += decoder.decode(value, { stream: true });

@@ -1,6 +1,7 @@
 import { NetworkError } from '../errors/index.ts';
 import type { FetchInit } from '../options.ts';
 import type { Settings } from '../settings.ts';
+import { orAbort } from './abort.ts';
 import type { Deadline } from './deadline.ts';
 import { provesNothingSent } from './never-sent.ts';
 import { createRedactor, type Redactor } from './redact.ts';
@@ -51,13 +52,8 @@ export async function exchange(
   for (let redirects = 0; ; redirects++) {
     const target = url.href;
     const redactor = createRedactor([token, spec.url.search, url.search]);
-    settings.onRequest?.({
-      method: spec.method,
-      url: target,
-      attempt,
-      redirects,
-      authenticated: trusted,
-    });
+    const notice = { method: spec.method, url: target, attempt, redirects, authenticated: trusted };
+    await orAbort(Promise.resolve(settings.onRequest?.(notice)), deadline.signal);
     const init = requestInit(settings, spec, trusted ? token : undefined, deadline.signal);
     const response = await deadline
       .run('headers', async () => {

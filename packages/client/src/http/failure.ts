@@ -39,13 +39,11 @@ export async function apiError(
 ): Promise<ApiError> {
   const { response, redactor } = answer;
   const request = describe(spec);
-  const text = await readText(
-    watchedBody(answer, deadline, request),
-    longestErrorBody,
-    request,
-    true,
-  )
-    // The status is known and says more than a broken body; an abort of the caller still counts.
+  const stream = watchedBody(answer, deadline, request);
+  // The limit of one wait is that of the whole body here: an answer that drips must not hold back
+  // the status, which is known and says more. An abort of the caller still counts.
+  const text = await deadline
+    .run('body', () => readText(stream, longestErrorBody, request))
     .catch((error: unknown) => {
       if (spec.signal?.aborted) throw error;
       return '';

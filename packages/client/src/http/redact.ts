@@ -1,6 +1,7 @@
 const hidden = '[hidden]';
+const deepest = 100;
 
-/** Takes sensitive texts out of strings, and out of all strings of a JSON value. */
+/** Takes sensitive texts out of strings, and out of all strings of a JSON value (what is nested more than 100 deep goes whole). */
 export interface Redactor {
   text(value: string): string;
   json(value: unknown): unknown;
@@ -17,11 +18,14 @@ export function createRedactor(sensitive: readonly string[]): Redactor {
   const ordered = [...forms].sort((a, b) => b.length - a.length);
   const text = (value: string): string =>
     ordered.reduce((result, form) => result.replaceAll(form, hidden), value);
-  const json = (value: unknown): unknown => {
+  const json = (value: unknown, depth = 0): unknown => {
     if (typeof value === 'string') return text(value);
-    if (Array.isArray(value)) return value.map(json);
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), json(item)]));
+    // Nobody reads that deep, and a recursion without an end is the stack's end.
+    if (depth === deepest) return hidden;
+    const clean = (item: unknown): unknown => json(item, depth + 1);
+    if (Array.isArray(value)) return value.map(clean);
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), clean(item)]));
   };
-  return { text, json };
+  return { text, json: (value) => json(value) };
 }

@@ -66,6 +66,9 @@ export function redirectTarget(
     return new RedirectError(message, response.status);
   };
   if (response.type === 'opaqueredirect') throw stop('this runtime hides where it leads');
+  // Too late to keep the token back, but not too late to say it.
+  if (response.redirected)
+    throw stop('the fetch that was given follows them by itself, token and all');
   if (!statuses.has(response.status)) return undefined;
   const location = response.headers.get('location');
   if (location === null) return undefined;

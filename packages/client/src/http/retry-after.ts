@@ -10,6 +10,7 @@ export function parseRetryAfter(header: string | null, now: number): number | un
   if (/^\d{1,10}$/.test(value)) return Number(value);
   // Date.parse also takes texts that are no HTTP dates, such as "1.5": a date starts with its day.
   if (!/^[A-Za-z]{3,9},? /.test(value)) return undefined;
-  const date = Date.parse(value);
+  // The oldest of the three date forms has no zone, and would be read as local time.
+  const date = Date.parse(/\d{4}$/.test(value) ? `${value} GMT` : value);
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
 }

@@ -13,12 +13,16 @@ export interface SaveProgress {
 
 /** The options of `saveTo`. */
 export interface SaveOptions {
-  /** Called at the start and after every piece that was written. What it throws ends the download. */
-  readonly onProgress?: ((progress: SaveProgress) => void) | undefined;
+  /**
+   * Called at the start and after every piece that was written, and waited for when it is
+   * asynchronous. What it throws, or rejects with, ends the download.
+   */
+  readonly onProgress?: ((progress: SaveProgress) => unknown) | undefined;
   /**
    * Keeps what arrived in `<path>.part` when the download fails, continues from there at the next
    * call, and reconnects within the call, up to the limit of `retries`. Default false. One download
-   * per path at a time.
+   * per path at a time: within a process a second one is refused, between processes see to it
+   * yourself.
    */
   readonly resume?: boolean | undefined;
   /** Ends the download; it rejects with the signal's reason. Default: the signal of the request. */
@@ -36,7 +40,10 @@ export interface SavedRecording {
   readonly resumedFrom: number;
 }
 
-/** A recording whose headers have arrived. Read `body`, or call `saveTo`: one of the two, once. */
+/**
+ * A recording whose headers have arrived. Read `body`, or call `saveTo`: one of the two, once. If you
+ * want neither, `body.cancel()` frees the connection.
+ */
 export interface Recording {
   /** The bytes as they arrive. A broken or truncated download errors the stream. */
   readonly body: ReadableStream<Uint8Array>;
@@ -50,7 +57,8 @@ export interface Recording {
    * `path` never holds a part of it. A file that is there is replaced.
    *
    * @throws {NetworkError} when the connection breaks or the length is not the announced one
-   * @throws {ConfigurationError} when the body was read, or saveTo called, before
+   * @throws {ConfigurationError} when the body was read, or saveTo called, before, and when another
+   * download with `resume` is saving to this path
    * @throws {UnsupportedRuntimeError} where there is no file system
    * @throws {ApiError | TimeoutError | RedirectError | InvalidResponseError} and what the file
    * system throws, such as ENOSPC
@@ -64,15 +72,17 @@ export function createRecording(
   opened: OpenedRecording,
   signal: AbortSignal | undefined,
 ): Recording {
+  let saving = false;
   return {
     body: opened.body,
     contentType: opened.contentType,
     contentLength: opened.total,
     etag: opened.etag,
     async saveTo(path, options = {}) {
-      if (hasBegun(opened.body)) {
+      if (saving || hasBegun(opened.body)) {
         throw new ConfigurationError('the body of this recording is being read, or has been');
       }
+      saving = true;
       // Loaded when it is needed, so that bundles for browsers need not carry it.
       const { saveRecording } = await import('./save/save-recording.ts');
       return saveRecording(source, opened, path, { ...options, signal: options.signal ?? signal });

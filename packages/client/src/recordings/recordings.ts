@@ -28,7 +28,11 @@ export interface Recordings {
    * @throws {ApiError | ConfigurationError | NetworkError | TimeoutError | RedirectError}
    */
   fromEvent(event: RecordingAvailable, options?: RecordingOptions): Promise<Recording>;
-  /** Starts the download of a call's recording; the same as `client.calls.recording`. */
+  /**
+   * Starts the download of a call's recording; the same as `client.calls.recording`.
+   *
+   * @throws as `client.calls.recording`
+   */
   ofCall(callId: string, options?: RecordingOptions): Promise<Recording>;
 }
 

@@ -1,13 +1,16 @@
 // A whole secret: not the middle of a word, and not a shortened or starred-out one.
 const secretText = /(?<![\w+/])whsec_[A-Za-z0-9+/]+={0,2}(?![\w+/=*•…-]|\.{2})/g;
 
-function* strings(value: unknown): Generator<string> {
-  if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null) {
-    for (const [key, item] of Object.entries(value)) {
-      yield key;
-      yield* strings(item);
-    }
+// Not recursive: an answer may be nested deeper than the stack, and its secret is the only copy.
+function* strings(answer: unknown): Generator<string> {
+  const left: unknown[] = [answer];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === 'string') yield value;
+    if (typeof value !== 'object' || value === null) continue;
+    // Pushed in reverse, so that they are popped in the order of the answer.
+    const entries: unknown[] = Array.isArray(value) ? value : Object.entries(value).flat();
+    for (let index = entries.length - 1; index >= 0; index--) left.push(entries[index]);
   }
 }
 

@@ -20,7 +20,9 @@ export interface Rules {
    * sent is made by `wire.webhookAction`.
    *
    * @throws {UnconfirmedWriteError} when the action may exist, but no secret arrived
-   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError} when nothing was done
+   * @throws {ConfigurationError} for an empty id, a url that is not http(s), or a payload that is not
+   * JSON
+   * @throws {ApiError | NetworkError | TimeoutError} when nothing was done
    */
   addWebhook(ruleId: string, input: WebhookInput, options?: WriteOptions): Promise<SecretAnswer>;
   /**
@@ -58,6 +60,17 @@ function checkUrl(value: string): void {
   throw new ConfigurationError('url must be an absolute http or https URL');
 }
 
+// A circular object, a BigInt and a function have no form in JSON. The message of JSON.stringify
+// names keys of the payload, so it is not kept.
+function checkJson(what: string, value: unknown): void {
+  try {
+    if ((JSON.stringify(value) as string | undefined) !== undefined) return;
+  } catch {
+    // Thrown below.
+  }
+  throw new ConfigurationError(`${what} cannot be written as JSON`);
+}
+
 /** Makes `client.rules`. */
 export function createRules(settings: Settings, transport: Transport): Rules {
   const { baseUrl, wire } = settings;
@@ -76,6 +89,8 @@ export function createRules(settings: Settings, transport: Transport): Rules {
       checkUrl(input.url);
       const url = endpoint(baseUrl, actions(ruleId));
       const body = wire.webhookAction(input);
+      if (input.payload !== undefined) checkJson('payload', input.payload);
+      checkJson('the body of the webhook action', body);
       return confirmWrite(transport, 'add-webhook', { method: 'POST', url, body, signal });
     },
     rotateSigningSecret: (ruleId, actionId, options) => rotate(ruleId, actionId, options?.signal),

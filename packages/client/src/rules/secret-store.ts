@@ -22,7 +22,7 @@ export interface SecretStore {
   save(secrets: readonly StoredSecret[]): Promise<void>;
 }
 
-/** Those of the secrets that are accepted at `now` (epoch milliseconds). */
+/** Those of the secrets that are accepted at `now` (epoch milliseconds). Never throws. */
 export function liveSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
   return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
 }

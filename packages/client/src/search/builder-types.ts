@@ -69,7 +69,7 @@ interface Parts<Used extends SearchPart> {
 export interface AnyEventSearch {
   /** The parts so far. */
   readonly tree: EventSearchTree;
-  /** The text for the `search` parameter; empty when nothing was asked for. */
+  /** The text for the `search` parameter; empty when nothing was asked for. Never throws. */
   toString(): string;
 }
 

@@ -66,8 +66,8 @@ function build(tree: EventSearchTree): EveryPart {
 }
 
 /**
- * Starts a search for `client.events`. It cannot write a query that the language does not have:
- * what cannot be expressed throws a SearchSyntaxError at the call that adds it.
+ * Starts a search for `client.events`; never throws itself. It cannot write a query that the language
+ * does not have: what cannot be expressed throws a SearchSyntaxError at the call that adds it.
  *
  * @example eventSearch().to('example.com').since('2026-01-31').type('opened').toString()
  */

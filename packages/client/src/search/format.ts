@@ -38,8 +38,8 @@ function values(tree: EventSearchTree, operator: (typeof OPERATORS)[number]): st
 
 /**
  * Writes a tree in one canonical form: text or subject first, then the operators in the order of
- * `OPERATORS`. The tree must come from `parseEventSearch` or a builder; its values are not checked
- * again.
+ * `OPERATORS`. The tree must come from `parseEventSearch` or a builder: its values are not checked
+ * again. Never throws.
  */
 export function formatEventSearch(tree: EventSearchTree): string {
   const parts = tree.subject === undefined ? [] : [quoted(tree.subject)];

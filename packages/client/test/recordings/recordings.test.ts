@@ -1,62 +1,157 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ConfigurationError, ForeignOriginError } from '../../src/errors/index.ts';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  ConfigurationError,
+  ForeignOriginError,
+  InvalidResponseError,
+} from '../../src/errors/index.ts';
+import { readOpened } from '../../src/recordings/opened.ts';
 import { caught } from '../support/caught.ts';
 import { testClient, TOKEN } from '../support/client.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
-let home: TestServer;
-let foreign: TestServer;
+describe('recordings', () => {
+  let home: TestServer;
+  let foreign: TestServer;
 
-beforeEach(async () => {
-  home = await startServer((_, response) => void response.end('sound'));
-  foreign = await startServer((_, response) => void response.end('noise'));
-});
-afterEach(async () => {
-  await home.close();
-  await foreign.close();
+  beforeEach(async () => {
+    home = await startServer((_, response) => void response.end('sound'));
+    foreign = await startServer((_, response) => void response.end('noise'));
+  });
+  afterEach(async () => {
+    await home.close();
+    await foreign.close();
+  });
+
+  test('uses a recordingUrl below the base URL, and the callId where there is none', async () => {
+    const { recordings } = testClient(`${home.origin}/base`);
+    const recordingUrl = `${home.origin}/base/v1/calls/c/recording`;
+    const recording = await recordings.fromEvent({ callId: 'c', recordingUrl });
+    await expect(new Response(recording.body).text()).resolves.toBe('sound');
+    await (await recordings.fromEvent({ callId: 'c' })).body.cancel();
+    expect(home.requests.map(({ url }) => url)).toEqual([
+      '/base/v1/calls/c/recording',
+      '/base/v1/calls/c/recording',
+    ]);
+  });
+
+  test('requests nothing elsewhere', async () => {
+    const { recordings } = testClient(`${home.origin}/base`);
+    const { port } = home;
+    for (const recordingUrl of [
+      `${foreign.origin}/base/v1/calls/c/recording`,
+      `http://localhost:${port}/base/v1/calls/c/recording`,
+      `https://127.0.0.1:${port}/base/v1/calls/c/recording`,
+      `http://user:pass@127.0.0.1:${port}/base/v1/calls/c/recording`,
+      `${home.origin}/base/../v1/calls/c/recording`,
+      `${home.origin}/basement/v1/calls/c/recording`,
+    ]) {
+      const error = await caught(recordings.fromEvent({ callId: 'c', recordingUrl }));
+      expect(error).toBeInstanceOf(ForeignOriginError);
+    }
+    const error = await caught(
+      recordings.fromEvent({ callId: 'c', recordingUrl: '/v1/calls/c/recording' }),
+    );
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect([...home.requests, ...foreign.requests]).toEqual([]);
+  });
+
+  test('a recording that is redirected to another origin comes without the token', async () => {
+    const moved = await startServer(
+      (_, response) =>
+        void response.writeHead(302, { location: `${foreign.origin}/signed?key=1` }).end(),
+    );
+    const recording = await testClient(moved.origin).calls.recording('c');
+    await expect(new Response(recording.body).text()).resolves.toBe('noise');
+    expect(moved.requests[0]?.headers['x-api-token']).toBe(TOKEN);
+    expect(JSON.stringify(foreign.requests)).not.toContain(TOKEN);
+    await moved.close();
+  });
 });
 
-test('uses a recordingUrl below the base URL, and the callId where there is none', async () => {
-  const { recordings } = testClient(`${home.origin}/base`);
-  const recordingUrl = `${home.origin}/base/v1/calls/c/recording`;
-  const recording = await recordings.fromEvent({ callId: 'c', recordingUrl });
-  await expect(new Response(recording.body).text()).resolves.toBe('sound');
-  await (await recordings.fromEvent({ callId: 'c' })).body.cancel();
-  expect(home.requests.map(({ url }) => url)).toEqual([
-    '/base/v1/calls/c/recording',
-    '/base/v1/calls/c/recording',
-  ]);
+describe('recording', () => {
+  let server: TestServer;
+  let folder: string;
+
+  beforeEach(async () => {
+    server = await startServer((_, response) => void response.end('sound'));
+    folder = await mkdtemp(join(tmpdir(), 'recording-'));
+  });
+  afterEach(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test('its bytes are read once: by a stream, or by saveTo', async () => {
+    const { calls } = testClient(server.origin);
+    const read = await calls.recording('c');
+    await new Response(read.body).text();
+    expect(await caught(read.saveTo(join(folder, 'a')))).toBeInstanceOf(ConfigurationError);
+    const saved = await calls.recording('c');
+    await saved.saveTo(join(folder, 'b'));
+    expect(await caught(saved.saveTo(join(folder, 'c')))).toBeInstanceOf(ConfigurationError);
+    expect(await readdir(folder)).toEqual(['b']);
+  });
+
+  test('the signal of the request ends the body', async () => {
+    const controller = new AbortController();
+    const recording = await testClient(server.origin).calls.recording('c', {
+      signal: controller.signal,
+    });
+    controller.abort(new Error('enough'));
+    await expect(new Response(recording.body).text()).rejects.toThrow('enough');
+  });
 });
 
-test('requests nothing elsewhere', async () => {
-  const { recordings } = testClient(`${home.origin}/base`);
-  const { port } = home;
-  for (const recordingUrl of [
-    `${foreign.origin}/base/v1/calls/c/recording`,
-    `http://localhost:${port}/base/v1/calls/c/recording`,
-    `https://127.0.0.1:${port}/base/v1/calls/c/recording`,
-    `http://user:pass@127.0.0.1:${port}/base/v1/calls/c/recording`,
-    `${home.origin}/base/../v1/calls/c/recording`,
-    `${home.origin}/basement/v1/calls/c/recording`,
-  ]) {
-    const error = await caught(recordings.fromEvent({ callId: 'c', recordingUrl }));
-    expect(error).toBeInstanceOf(ForeignOriginError);
+describe('opened', () => {
+  function opened(status: number, headers: Record<string, string>, asked = status === 206) {
+    const response = new Response('x', { status, headers });
+    return readOpened({ response, body: response.body! }, asked);
   }
-  const error = await caught(
-    recordings.fromEvent({ callId: 'c', recordingUrl: '/v1/calls/c/recording' }),
-  );
-  expect(error).toBeInstanceOf(ConfigurationError);
-  expect([...home.requests, ...foreign.requests]).toEqual([]);
-});
 
-test('a recording that is redirected to another origin comes without the token', async () => {
-  const moved = await startServer(
-    (_, response) =>
-      void response.writeHead(302, { location: `${foreign.origin}/signed?key=1` }).end(),
+  test('reads a whole recording', () => {
+    const headers = {
+      'content-length': '9',
+      'content-type': 'audio/wav',
+      etag: '"e"',
+      'last-modified': 'then',
+    };
+    expect(opened(200, headers)).toMatchObject({
+      start: 0,
+      total: 9,
+      contentType: 'audio/wav',
+      etag: '"e"',
+      lastModified: 'then',
+      resumable: true,
+    });
+  });
+
+  test('reads a part, with and without its total', () => {
+    expect(opened(206, { 'content-range': 'bytes 4-8/9' })).toMatchObject({ start: 4, total: 9 });
+    expect(opened(206, { 'content-range': 'bytes 4-8/*' })).toMatchObject({
+      start: 4,
+      total: undefined,
+    });
+  });
+
+  test.each([{}, { 'content-range': 'bytes */9' }, { 'content-range': 'items 0-1/2' }])(
+    'a part with %j is not readable',
+    (headers) => {
+      expect(() => opened(206, headers as Record<string, string>)).toThrow(InvalidResponseError);
+    },
   );
-  const recording = await testClient(moved.origin).calls.recording('c');
-  await expect(new Response(recording.body).text()).resolves.toBe('noise');
-  expect(moved.requests[0]?.headers['x-api-token']).toBe(TOKEN);
-  expect(JSON.stringify(foreign.requests)).not.toContain(TOKEN);
-  await moved.close();
+
+  test('a part that was not asked for is refused: it could be taken for the whole', () => {
+    expect(() => opened(206, { 'content-range': 'bytes 4-8/9' }, false)).toThrow('unasked');
+  });
+
+  test('what is compressed or served without ranges cannot be resumed', () => {
+    expect(opened(200, { 'content-encoding': 'gzip', 'content-length': '3' })).toMatchObject({
+      resumable: false,
+      total: undefined,
+    });
+    expect(opened(200, { 'accept-ranges': 'none' }).resumable).toBe(false);
+  });
 });

@@ -4,6 +4,7 @@ import { SearchSyntaxError } from '../../src/errors/index.ts';
 import { ACTIVITY_ACTIONS } from '../../src/events/actions.ts';
 import { eventSearch } from '../../src/search/builder.ts';
 import type { EveryPart } from '../../src/search/builder-types.ts';
+import { formatEventSearch } from '../../src/search/format.ts';
 import { parseEventSearch } from '../../src/search/parse.ts';
 import { ANY } from '../../src/search/tree.ts';
 
@@ -120,8 +121,36 @@ test('build → parse → build is stable', () => {
       if (template !== undefined) then(search.template(template));
       if (sequence !== undefined) then(search.sequence(sequence));
       if (from !== undefined) then(search.from(from));
-      expect(parseEventSearch(search.toString())).toEqual(search.tree);
+      const written = search.toString();
+      expect(parseEventSearch(written)).toEqual(search.tree);
+      expect(formatEventSearch(parseEventSearch(written))).toBe(written);
     }),
     { numRuns: 1000 },
   );
+});
+
+test('whatever it is given, it refuses it or writes what reads back as it was meant', () => {
+  const piece = fc.constantFrom(
+    ...['to:', 'since:', 'template:', '"', ' ', '*', ':', '\\', '\u00a0', '\n', '\ud83d', 'a', 'é'],
+    ...['myself', 'opened', '2026-01-31', 'a@b.c', 'example.com', '5f0c9a1b2c3d4e5f60718293'],
+  );
+  const anything = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
+  const part = fc.constantFrom(
+    ...(['text', 'subject', 'to', 'since', 'until', 'template', 'sequence', 'from'] as const),
+  );
+  let written = 0;
+  const given = fc.array(fc.tuple(part, anything), { maxLength: 4 });
+  const property = fc.property(given, (steps) => {
+    let search: EveryPart = every;
+    try {
+      for (const [name, text] of steps) search = search[name](text) as EveryPart;
+    } catch (error) {
+      expect(error).toBeInstanceOf(SearchSyntaxError);
+      return;
+    }
+    written++;
+    expect(parseEventSearch(search.toString())).toEqual(search.tree);
+  });
+  fc.assert(property, { numRuns: 3000 });
+  expect(written).toBeGreaterThan(300);
 });

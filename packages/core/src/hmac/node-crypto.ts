@@ -6,6 +6,7 @@ import type { Hmac } from './seam.ts';
 
 const hmac = oneShot.isAvailable ? oneShot : plain;
 
+export const sharesTimers: Hmac['sharesTimers'] = true;
 export const prepareKey: Hmac['prepareKey'] = hmac.prepareKey;
 export const hmacBase64: Hmac['hmacBase64'] = hmac.hmacBase64;
 

@@ -8,6 +8,11 @@ export interface HmacKey {
  * `node-crypto.ts`, or `web-crypto.ts` under the conditions edge-light, workerd and browser.
  */
 export interface Hmac {
+  /**
+   * Whether one timer may serve several requests. In Workers, which have the WebCrypto file, a timer
+   * ends with the request that set it.
+   */
+  readonly sharesTimers: boolean;
   /** Prepares a key once, so that a delivery costs no key set-up. */
   prepareKey(bytes: Uint8Array): HmacKey;
   /** Base64 of HMAC-SHA256 over `head` (ASCII) followed by the bytes of `body`. */

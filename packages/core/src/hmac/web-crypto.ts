@@ -7,6 +7,8 @@ type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
 
+export const sharesTimers: Hmac['sharesTimers'] = false;
+
 export const prepareKey: Hmac['prepareKey'] = (bytes): WebKey => {
   const key = crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, false, ['sign']);
   key.catch(() => undefined); // whoever signs with it sees the failure

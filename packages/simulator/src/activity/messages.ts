@@ -108,15 +108,10 @@ export class Messages {
   }
 
   /** @internal */
-  dump(): { messages: Message[]; activities: readonly Activity[] } {
-    return { messages: this.list(), activities: this.#activities };
-  }
-
-  /** @internal */
-  restore(state: { messages: readonly Message[]; activities: readonly Activity[] }): void {
+  restore(messages: readonly Message[], activities: readonly Activity[]): void {
     this.#messages.clear();
-    for (const message of state.messages) this.#messages.set(message._id, message);
-    this.#activities = [...state.activities];
+    for (const message of messages) this.#messages.set(message._id, message);
+    this.#activities = [...activities];
   }
 }
 

@@ -70,10 +70,9 @@ export class Calls {
     const call = this.get(callId);
     if (call.state === 'ended') throw new SimulatorError('conflict', 'The call has ended already.');
     this.#put({ ...call, state: 'ended', endedAt: clock.now() });
-    if (call.recorded && draws.chance(recordingFirst, 'recording-first', callId))
-      this.#later(LOGGED_AFTER_MS, () => this.#log(callId));
-    else this.#log(callId);
-    if (call.recorded) this.#later(RECORDED_AFTER_MS, () => this.#record(callId));
+    if (!call.recorded || !draws.chance(recordingFirst, 'recording-first', callId))
+      this.#log(callId);
+    this.#planRest(this.get(callId));
     return this.get(callId);
   }
 
@@ -94,20 +93,22 @@ export class Calls {
   }
 
   /** @internal */
-  dump(): { calls: Call[]; made: number } {
-    return { calls: this.list(), made: this.#made };
+  get made(): number {
+    return this.#made;
   }
 
-  /** @internal Takes calls up where they were: those under way go on. */
-  restore({ calls, made }: { calls: readonly Call[]; made: number }): void {
+  /** @internal */
+  restore(calls: readonly Call[], made: number): void {
     this.#calls.clear();
     for (const call of calls) this.#calls.set(call._id, call);
     this.#made = made;
-    for (const call of calls) {
-      if (call.state === 'ongoing') this.#planEnd(call);
-      else if (call.loggedAt === undefined) this.#later(LOGGED_AFTER_MS, () => this.#log(call._id));
-      if (call.state === 'ended' && call.recorded && !call.recording)
-        this.#later(RECORDED_AFTER_MS, () => this.#record(call._id));
+  }
+
+  /** @internal Goes on with the calls that a snapshot holds. */
+  takeUp(): void {
+    for (const call of this.list()) {
+      this.#planEnd(call);
+      this.#planRest(call);
     }
   }
 
@@ -135,11 +136,19 @@ export class Calls {
     return call;
   }
 
-  #planEnd({ _id, dialedAt, plannedMs }: Call): void {
-    if (plannedMs === undefined) return;
+  #planEnd({ _id, state, dialedAt, plannedMs }: Call): void {
+    if (state === 'ended' || plannedMs === undefined) return;
     this.#parts.clock.at(dialedAt + plannedMs, () => {
       if (this.get(_id).state === 'ongoing') this.end(_id);
     });
+  }
+
+  /** What is still to come of an ended call: its log entry, where that was put off, and its recording. */
+  #planRest({ _id, endedAt, loggedAt, recorded, recording }: Call): void {
+    if (endedAt === undefined) return;
+    const { clock } = this.#parts;
+    if (loggedAt === undefined) clock.at(endedAt + LOGGED_AFTER_MS, () => this.#log(_id));
+    if (recorded && !recording) clock.at(endedAt + RECORDED_AFTER_MS, () => this.#record(_id));
   }
 
   #log(callId: string): void {
@@ -149,10 +158,6 @@ export class Calls {
 
   #record(callId: string): void {
     if (!this.get(callId).recording) this.publishRecording(callId);
-  }
-
-  #later(ms: number, run: () => void): void {
-    this.#parts.clock.at(this.#parts.clock.now() + ms, run);
   }
 
   #put(call: Call): Call {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { PlacedCallInput } from '../calls/call.ts';
+import type { CallInput, PlacedCallInput } from '../calls/call.ts';
 import type { ActivityInput, MessageInput } from '../activity/message.ts';
 import type { Simulation } from '../simulation.ts';
 import { fieldsOf } from './input.ts';
@@ -11,8 +11,8 @@ const CALL = {
   calledEmail: 'string?',
   calledName: 'string?',
   recorded: 'boolean',
-  durationSeconds: 'number',
 } as const;
+const PLACED_CALL = { ...CALL, durationSeconds: 'number' } as const;
 const MESSAGE = {
   subject: 'string',
   to: 'any',
@@ -39,15 +39,19 @@ export function callControls(app: FastifyInstance, { calls, messages }: Simulati
   app.get('/calls', () => calls.list());
   app.get<OfOne>('/calls/:id', ({ params }) => calls.get(params.id));
   app.post('/calls', ({ body }, reply) =>
-    reply.code(201).send(calls.place(fieldsOf<PlacedCallInput>(body, CALL))),
+    reply.code(201).send(calls.place(fieldsOf<PlacedCallInput>(body, PLACED_CALL))),
   );
   app.post('/calls/start', ({ body }, reply) =>
-    reply.code(201).send(calls.start(fieldsOf<PlacedCallInput>(body, CALL))),
+    reply.code(201).send(calls.start(fieldsOf<CallInput>(body, CALL))),
   );
   app.post<OfOne>('/calls/:id/end', ({ params }) => calls.end(params.id));
   app.post<OfOne>('/calls/:id/recording', ({ params }) => calls.publishRecording(params.id));
 
   app.get('/messages', () => messages.list());
+  app.get<OfOne>('/messages/:id', ({ params }) => ({
+    ...messages.get(params.id),
+    activities: messages.activities().filter(({ messageId }) => messageId === params.id),
+  }));
   app.post('/messages', ({ body }, reply) =>
     reply.code(201).send(messages.send(fieldsOf<MessageInput>(body, MESSAGE))),
   );

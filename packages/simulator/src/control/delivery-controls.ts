@@ -24,11 +24,18 @@ function limitOf({ limit = '100' }: Query): number {
 type OfOne = { Params: { id: string } };
 
 /** What was sent: the last `limit` that match, the oldest first. */
-export function deliveryControls(app: FastifyInstance, { log, announcer }: Simulation): void {
+export function deliveryControls(
+  app: FastifyInstance,
+  { log, announcer, inFlight }: Simulation,
+): void {
   app.get<{ Querystring: Query }>('/deliveries', ({ query }) => {
     const limit = limitOf(query);
     const found = log.list(filterOf(query));
     return found.slice(Math.max(0, found.length - limit)).map(deliverySummary);
+  });
+  app.post('/deliveries/landed', async () => {
+    await inFlight.landed();
+    return { counts: log.counts() };
   });
   app.get<OfOne>('/deliveries/:id', ({ params }) => log.get(params.id));
   app.post<OfOne>('/deliveries/:id/resend', ({ params }, reply) =>

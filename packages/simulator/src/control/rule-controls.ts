@@ -2,8 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { ActionInput, RuleInput } from '../rules/rule.ts';
 import type { Simulation } from '../simulation.ts';
 import { fieldsOf } from './input.ts';
+import type { SecretsView } from './view-types.ts';
 
-const ACTION = { url: 'string', payload: 'any', signed: 'boolean', secret: 'string' } as const;
+const RECORDING_WEBHOOK = { url: 'string', signed: 'boolean', secret: 'string' } as const;
+const ACTION = { ...RECORDING_WEBHOOK, payload: 'any' } as const;
 
 const actionOf = (input: unknown) => fieldsOf<ActionInput>(input, ACTION);
 
@@ -32,7 +34,11 @@ export function ruleControls(app: FastifyInstance, { rules, secrets }: Simulatio
   app.post<OfRule>('/rules/:id/pause', ({ params }) => rules.pause(params.id));
   app.post<OfRule>('/rules/:id/resume', ({ params }) => rules.resume(params.id));
   app.post('/recording-webhook', ({ body }, reply) =>
-    reply.code(201).send(rules.setRecordingWebhook(actionOf(body))),
+    reply
+      .code(201)
+      .send(
+        rules.setRecordingWebhook(fieldsOf<Omit<ActionInput, 'payload'>>(body, RECORDING_WEBHOOK)),
+      ),
   );
   app.post('/forward', ({ body }, reply) => {
     const fields = fieldsOf<{ url: string; secret?: string }>(body, {
@@ -42,7 +48,7 @@ export function ruleControls(app: FastifyInstance, { rules, secrets }: Simulatio
     return reply.code(201).send(rules.forwardTo(fields.url, { secret: fields.secret }));
   });
 
-  app.get('/secrets', () =>
+  app.get('/secrets', (): SecretsView =>
     Object.fromEntries(
       rules
         .list()

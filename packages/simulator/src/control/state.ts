@@ -1,11 +1,12 @@
 import type { Change } from '../journal.ts';
 import type { Simulation } from '../simulation.ts';
+import type { ChangesView, StateView } from './view-types.ts';
 import { clockView, countsView, deliverySummary } from './views.ts';
 
 const RECENT = 200;
 
 /** Everything that the inspector shows, with the latest of what there may be many of. */
-export function stateView(simulation: Simulation) {
+export function stateView(simulation: Simulation): StateView {
   const { rules, calls, log, outbox, chaos, settings } = simulation;
   return {
     seed: settings.seed,
@@ -26,11 +27,11 @@ export function stateView(simulation: Simulation) {
   };
 }
 
-/** What changed, as the stream tells it: the records as they are now. */
-export type ChangesView = ReturnType<typeof changesView>;
-
-/** @param changes those of a short while; a record that changed often is told once */
-export function changesView(simulation: Simulation, changes: readonly Change[]) {
+/**
+ * What changed, as the stream tells it: the records as they are now.
+ * @param changes those of a short while; a record that changed often is told once
+ */
+export function changesView(simulation: Simulation, changes: readonly Change[]): ChangesView {
   const { rules, calls, log, outbox, chaos } = simulation;
   const ids = (kind: Change['kind']) =>
     new Set(changes.filter((change) => change.kind === kind).map(({ id }) => id));
@@ -55,6 +56,6 @@ export function changesView(simulation: Simulation, changes: readonly Change[]) 
           .filter((delivery) => delivery !== undefined)
           .map(deliverySummary),
     outbox: of('mail', () => outbox.list()),
-    rotated: [...ids('secret')],
+    rotated: [...ids('secret')].filter((id) => id !== undefined),
   };
 }

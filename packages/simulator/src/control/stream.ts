@@ -7,6 +7,8 @@ import { changesView } from './state.ts';
 /** Real milliseconds: changes are gathered for so long, and told together. */
 const GATHER_MS = 80;
 const KEEP_ALIVE_MS = 15_000;
+/** A page that reads no more is let go; when it comes back it asks for the state anew. */
+const UNREAD_BYTES = 1 << 22;
 
 /**
  * `GET /_sim/stream`: server-sent events. Each `changes` event holds the records that changed, as
@@ -23,7 +25,9 @@ export function stream(app: FastifyInstance, simulation: Simulation): void {
     gathered = [];
     if (listeners.size === 0) return;
     const data = JSON.stringify(changesView(simulation, changes));
-    for (const listener of listeners) listener.write(`event: changes\ndata: ${data}\n\n`);
+    for (const listener of listeners)
+      if (listener.writableLength > UNREAD_BYTES) listener.destroy();
+      else listener.write(`event: changes\ndata: ${data}\n\n`);
   }
 
   const unsubscribe = simulation.journal.subscribe((change) => {

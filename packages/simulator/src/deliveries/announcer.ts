@@ -23,7 +23,7 @@ interface Parts {
   readonly baseUrl: () => string;
 }
 
-type NewDelivery = Omit<Delivery, '_id' | 'createdAt' | 'state' | 'attempts'>;
+type NewDelivery = Omit<Delivery, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;
 
 /** Makes deliveries of events: one for each webhook action of each rule with that trigger. */
 export class Announcer {
@@ -95,6 +95,7 @@ export class Announcer {
     const { log, draws, clock } = this.#parts;
     return log.add((number) => ({
       _id: draws.id('delivery', number),
+      number: number + 1,
       ...fields,
       createdAt: clock.now(),
       state: 'waiting',

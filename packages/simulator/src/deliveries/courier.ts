@@ -61,26 +61,44 @@ export class Courier {
     });
   }
 
+  /**
+   * Goes on with what a snapshot holds. What became of an attempt that was in flight is not known:
+   * it counts as a connection that broke, and the delivery is tried anew, at once.
+   */
+  takeUp(): void {
+    const { log, clock } = this.#parts;
+    for (const delivery of log.list()) {
+      if (delivery.state === 'waiting') this.dispatch(delivery, delivery.nextAttemptAt ?? 0);
+      if (delivery.state === 'in-flight') this.dispatch(interrupted(delivery), clock.now());
+    }
+  }
+
   /** Ends all attempts and forgets everything that waits. Nothing of them is recorded any more. */
   abandonAll(): void {
-    this.#stop.abort();
+    this.close();
     this.#stop = new AbortController();
+    this.#line = new InLine(this.#parts.policy.maxInFlight);
+  }
+
+  /** The same, for good: nothing is sent any more. */
+  close(): void {
+    this.#stop.abort();
     for (const timer of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();
-    this.#line = new InLine(this.#parts.policy.maxInFlight);
   }
 
   #attempt(id: string): void {
     const line = this.#line;
+    const stop = this.#stop.signal;
     line.enter(() => {
-      const delivery = this.#parts.log.find(id);
-      if (!delivery) return false;
+      if (stop.aborted) return false;
+      const delivery = this.#parts.log.get(id);
       if (!this.#maySend(delivery)) {
         this.leave(delivery);
         return false;
       }
       void this.#parts.inFlight
-        .track((renew) => this.#fly(delivery, renew))
+        .track((renew) => this.#fly(delivery, stop, renew))
         .then(() => line.leave());
       return true;
     });
@@ -90,11 +108,11 @@ export class Courier {
     return copiedBy === 'resend' || this.#parts.rules.get(ruleId).state === 'active';
   }
 
-  #fly(delivery: Delivery, renew: () => void): Promise<void> {
+  #fly(delivery: Delivery, stop: AbortSignal, renew: () => void): Promise<void> {
     const { log } = this.#parts;
     const started = log.put({ ...without(delivery, 'nextAttemptAt'), state: 'in-flight' });
     return fly(started, this.#parts, {
-      stop: this.#stop.signal,
+      stop,
       renew,
       onAttempt: (attempt) => this.#record(started._id, attempt),
       onVerdict: (verdict, attempt) => this.#apply(verdict, log.get(started._id), attempt),
@@ -133,4 +151,13 @@ export class Courier {
     if (rules.get(ruleId).state === 'paused') return;
     outbox.tellOfPause(rules.pause(ruleId, because), because, clock.now());
   }
+}
+
+const INTERRUPTED = { kind: 'connection-error', code: 'ECONNABORTED' } as const;
+
+function interrupted(delivery: Delivery): Delivery {
+  const attempts = delivery.attempts.map((attempt) =>
+    attempt.answer ? attempt : { ...attempt, answer: INTERRUPTED },
+  );
+  return { ...delivery, attempts };
 }

@@ -17,20 +17,13 @@ export class DeliveryLog {
   readonly #journal: Journal;
   readonly #keep: number;
   readonly #deliveries = new Map<string, Delivery>();
+  readonly #counts = new Map<DeliveryState, number>();
   #made = 0;
 
   /** @param keep how many are kept: beyond that the oldest that are over are forgotten */
   constructor(journal: Journal, keep: number) {
     this.#journal = journal;
     this.#keep = keep;
-  }
-
-  get made(): number {
-    return this.#made;
-  }
-
-  get size(): number {
-    return this.#deliveries.size;
   }
 
   list(filter: DeliveryFilter = {}): Delivery[] {
@@ -58,32 +51,42 @@ export class DeliveryLog {
   }
 
   put(delivery: Delivery): Delivery {
+    const old = this.#deliveries.get(delivery._id);
+    if (old) this.#count(old.state, -1);
     this.#deliveries.set(delivery._id, delivery);
+    this.#count(delivery.state, 1);
     this.#journal.record('delivery', delivery._id);
     return delivery;
   }
 
   /** How many there are in each state. */
   counts(): Partial<Record<DeliveryState, number>> {
-    const counts: Partial<Record<DeliveryState, number>> = {};
-    for (const { state } of this.#deliveries.values()) counts[state] = (counts[state] ?? 0) + 1;
-    return counts;
+    return Object.fromEntries([...this.#counts].filter(([, count]) => count > 0));
   }
 
-  dump(): { deliveries: Delivery[]; made: number } {
-    return { deliveries: this.list(), made: this.#made };
+  get made(): number {
+    return this.#made;
   }
 
-  restore({ deliveries, made }: { deliveries: readonly Delivery[]; made: number }): void {
+  restore(deliveries: readonly Delivery[], made: number): void {
     this.#deliveries.clear();
-    for (const delivery of deliveries) this.#deliveries.set(delivery._id, delivery);
+    this.#counts.clear();
+    for (const delivery of deliveries) {
+      this.#deliveries.set(delivery._id, delivery);
+      this.#count(delivery.state, 1);
+    }
     this.#made = made;
+  }
+
+  #count(state: DeliveryState, by: 1 | -1): void {
+    this.#counts.set(state, (this.#counts.get(state) ?? 0) + by);
   }
 
   #forgetOldest(): void {
     for (const { _id, state } of this.#deliveries.values()) {
       if (!OVER.includes(state)) continue;
       this.#deliveries.delete(_id);
+      this.#count(state, -1);
       return;
     }
   }

@@ -44,6 +44,8 @@ export interface Attempt {
 /** One event on its way to one webhook action. */
 export interface Delivery {
   readonly _id: string;
+  /** Counts from 1, in the order in which deliveries are made. */
+  readonly number: number;
   readonly ruleId: string;
   readonly actionId: string;
   readonly callId: string;

@@ -39,6 +39,7 @@ export async function fly(
 
   const over = () => stop.aborted;
 
+  if (over()) return;
   onAttempt(attempt);
   const answered = await send(attempt, plan.modes.has('slowBody') ? policy.slowBodyMs : 0);
   if (over()) return;

@@ -2,17 +2,7 @@ import type { Directory } from '../activity/directory.ts';
 import type { Journal } from '../journal.ts';
 import type { PauseReason, Rule } from '../rules/rule.ts';
 import type { Draws } from '../seed/draws.ts';
-
-/** A mail that the service would have sent. */
-export interface Mail {
-  readonly _id: string;
-  /** Milliseconds of the simulator's clock. */
-  readonly sentAt: number;
-  readonly to: readonly string[];
-  readonly subject: string;
-  readonly text: string;
-  readonly ruleId: string;
-}
+import type { Mail } from './mail.ts';
 
 const WHY: Readonly<Record<PauseReason, string>> = {
   'answered-404': 'its URL answered 404, so it is taken to be gone. It was not tried again.',

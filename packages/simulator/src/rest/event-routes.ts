@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { activityEvents } from '../activity/activity-events.ts';
 import { eventMatcher } from '../search/event-matcher.ts';
 import type { Simulation } from '../simulation.ts';
+import { SimulatorError } from '../simulator-error.ts';
 import { pageOf, type PageQuery } from './page.ts';
 
 /** `GET /v1/events`. `previous` and `fields` are not supported, and ignored: all fields are returned. */
@@ -11,7 +12,10 @@ export function eventRoutes(
   { messages, directory, settings }: Simulation,
 ): void {
   app.get<{ Querystring: PageQuery & { search?: unknown } }>('/events', ({ query }) => {
-    const tree = parseEventSearch(typeof query.search === 'string' ? query.search : '');
+    const { search = '' } = query;
+    if (typeof search !== 'string')
+      throw new SimulatorError('invalid-input', 'search may be given once.');
+    const tree = parseEventSearch(search);
     const matches = eventMatcher(tree, directory, settings.untilIncludesDay);
     const found = activityEvents(messages, directory)
       .filter(matches)

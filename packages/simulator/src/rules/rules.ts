@@ -88,9 +88,17 @@ export class Rules {
     ];
   }
 
-  /** Adds a webhook action. @throws SimulatorError `not-found`, `invalid-input`, `external-target` */
+  /**
+   * Adds a webhook action to a rule; the recording webhook has but one.
+   * @throws SimulatorError `not-found`, `conflict`, `invalid-input`, `external-target`
+   */
   addAction(ruleId: string, input: ActionInput): Action {
     const rule = this.get(ruleId);
+    if (rule.kind === 'recording-webhook')
+      throw new SimulatorError(
+        'conflict',
+        'The recording webhook has one URL. Set it anew instead.',
+      );
     const action = this.#newAction(input);
     this.#put({ ...rule, actions: [...rule.actions, action] });
     return action;
@@ -123,12 +131,14 @@ export class Rules {
   }
 
   /** @internal */
-  dump(): { rules: Rule[]; made: number } {
-    return { rules: this.list(), made: this.#made };
+  get made(): number {
+    return this.#made;
   }
 
-  /** @internal */
-  restore({ rules, made }: { rules: readonly Rule[]; made: number }): void {
+  /** @internal @throws SimulatorError `external-target` when a rule may not send there any more */
+  restore(rules: readonly Rule[], made: number): void {
+    for (const { url } of rules.flatMap(({ actions }) => actions))
+      checkTargetUrl(url, this.#parts.allowExternal);
     this.#rules.clear();
     for (const rule of rules) this.#rules.set(rule._id, rule);
     this.#made = made;

@@ -60,12 +60,12 @@ export class Secrets {
   }
 
   /** @internal */
-  dump(): [string, ActionSecret][] {
+  entries(): (readonly [string, ActionSecret])[] {
     return [...this.#byAction];
   }
 
   /** @internal */
-  restore(entries: readonly [string, ActionSecret][]): void {
+  restore(entries: readonly (readonly [string, ActionSecret])[]): void {
     this.#byAction.clear();
     for (const [actionId, secret] of entries) this.#byAction.set(actionId, secret);
   }

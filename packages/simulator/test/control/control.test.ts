@@ -110,6 +110,23 @@ describe('everything that a simulator can do, over HTTP', () => {
     const [status] = await ask('POST', `/messages/${_id}/activities`, { action: 'opened' });
     expect(status).toBe(201);
     expect((await ask('GET', '/messages'))[1]).toEqual([message]);
+    expect((await ask('GET', `/messages/${_id}`))[1]).toMatchObject({
+      ...(message as object),
+      activities: [{ action: 'opened', recipientEmail: 'a@x.example' }],
+    });
+  });
+
+  test('the API token, waiting for receivers, and the end', async () => {
+    const { simulator, receiver, ask } = await controlled();
+    expect((await ask('GET', '/api-token'))[1]).toEqual({ apiToken: simulator.apiToken });
+    receiver.respond = (_received, response) => void setTimeout(() => response.end(), 30);
+    simulator.rules.forwardTo(receiver.url);
+    simulator.calls.start();
+    const landed = await ask('POST', '/deliveries/landed');
+    expect(landed).toEqual([200, { counts: { acknowledged: 1 } }]);
+    expect((await ask('POST', '/close'))[0]).toBe(202);
+    await simulator.closed;
+    await expect(ask('GET', '/state')).rejects.toThrow('fetch failed');
   });
 
   test.each([
@@ -122,6 +139,8 @@ describe('everything that a simulator can do, over HTTP', () => {
     ['POST', '/forward', { url: 'http://127.0.0.1:9/', secret: 'whsec_short' }, 400],
     ['POST', '/calls', { durationSeconds: -1 }, 400],
     ['POST', '/calls', [], 400],
+    ['POST', '/calls/start', { durationSeconds: 5 }, 400],
+    ['POST', '/recording-webhook', { url: 'http://127.0.0.1:9/', payload: {} }, 400],
     ['POST', '/calls/nothing/end', undefined, 404],
     ['POST', '/clock/advance', {}, 400],
     ['POST', '/clock/advance', { by: 'soon' }, 400],

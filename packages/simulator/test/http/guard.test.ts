@@ -35,6 +35,16 @@ test('pages of other origins are refused', () => {
   expect(refusal({ ...asked, origin: `http://${host}` })).toBeUndefined();
 });
 
+test('what pages of other origins load is refused too, but a link to the inspector may be followed', () => {
+  const read = { ...asked, method: 'GET', contentType: undefined };
+  for (const site of ['cross-site', 'same-site'])
+    for (const mode of ['no-cors', 'cors', 'websocket', undefined])
+      expect(refusal({ ...read, site, mode })).toMatchObject({ status: 403 });
+  for (const site of ['same-origin', 'none', undefined])
+    expect(refusal({ ...read, site, mode: 'cors' })).toBeUndefined();
+  expect(refusal({ ...read, site: 'cross-site', mode: 'navigate' })).toBeUndefined();
+});
+
 test('writes are JSON, which a form of another page can not send', () => {
   for (const contentType of [
     undefined,

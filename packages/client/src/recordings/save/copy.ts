@@ -19,18 +19,18 @@ export async function copy(
   const { total, start } = opened;
   const reader = opened.body.getReader();
   let received = start;
-  const report = (): void => {
+  const report = async (): Promise<void> => {
     advance(received);
-    options.onProgress?.({ received, total });
+    await options.onProgress?.({ received, total });
   };
   try {
-    report();
+    await report();
     for (;;) {
       const { done, value } = await orAbort(reader.read(), options.signal);
       if (done) break;
       await file.write(value, received);
       received += value.byteLength;
-      report();
+      await report();
     }
   } catch (error) {
     void reader.cancel(error).catch(() => undefined);

@@ -17,7 +17,7 @@ export interface PartFile {
 
 /**
  * Opens the file beside `path`: `<path>.part` when it may be continued, else one with a random name,
- * so that two downloads to one path cannot mix.
+ * so that two downloads to one path cannot mix. One that is there keeps no permission beyond `mode`.
  */
 export async function openPart(
   fs: FileSystem,
@@ -31,6 +31,13 @@ export async function openPart(
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- Windows has no O_NOFOLLOW
   const flags = O_RDWR | O_CREAT | (resume ? (O_NOFOLLOW ?? 0) : O_EXCL);
   const file = await fs.open(part, flags, mode);
+  try {
+    const now = (await file.stat()).mode & 0o777;
+    if ((now & ~mode) !== 0) await file.chmod(now & mode);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   return {
     path: part,
     size: async () => (await file.stat()).size,

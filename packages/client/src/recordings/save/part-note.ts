@@ -23,14 +23,27 @@ export function validatorOf(note: PartNote): string | undefined {
   return note.lastModified;
 }
 
+/** Whether anything in a note tells its recording from another version of it. */
+export function canTell(note: PartNote): boolean {
+  return note.total !== undefined || validatorOf(note) !== undefined;
+}
+
 /** Whether two notes speak of the same bytes, as far as anything tells: without any sign, no. */
 export function isSame(a: PartNote, b: PartNote): boolean {
-  const signs = ['total', 'etag', 'lastModified'] as const;
-  return (
-    a.id === b.id &&
-    signs.every((sign) => a[sign] === b[sign]) &&
-    (a.total !== undefined || validatorOf(a) !== undefined)
-  );
+  const signs = ['id', 'total', 'etag', 'lastModified'] as const;
+  return canTell(a) && signs.every((sign) => a[sign] === b[sign]);
+}
+
+/** Writes the note. Renamed into its place, so that it is whole, and a planted link is not followed. */
+export async function writeNote(fs: FileSystem, path: string, note: PartNote): Promise<void> {
+  const draft = `${path}.${crypto.randomUUID()}`;
+  try {
+    await fs.writeFile(draft, JSON.stringify(note), { mode: 0o600, flag: 'wx' });
+    await fs.rename(draft, path);
+  } catch (error) {
+    await fs.rm(draft, { force: true });
+    throw error;
+  }
 }
 
 /** Reads the note beside an unfinished file; undefined when there is none that can be read. */

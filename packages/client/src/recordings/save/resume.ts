@@ -38,10 +38,11 @@ export async function openRest(
   const sameSize =
     opened.total === undefined || opened.total === note.total || note.total === undefined;
   const sameTag = opened.etag === undefined || opened.etag === note.etag;
-  if (opened.start === start && sameSize && sameTag)
+  if (opened.start === start && sameSize && sameTag && opened.resumable)
     return { ...opened, total: opened.total ?? note.total };
   await opened.body.cancel();
-  // Seen with services that ignore If-Range: a part of another recording must not be appended.
+  // Seen with services that ignore If-Range: a part of another recording must not be appended, and
+  // neither must bytes that were compressed for the way.
   if (opened.start === start) return source.open(signal);
   throw new InvalidResponseError('the service sent another part of the recording than asked for');
 }

@@ -2,10 +2,11 @@ import { isConnectionTrouble } from '../../http/retry.ts';
 import type { OpenedRecording } from '../opened.ts';
 import type { SavedRecording, SaveOptions } from '../recording.ts';
 import type { RecordingSource } from '../source.ts';
+import { claim } from './claim.ts';
 import { copy } from './copy.ts';
-import { fileSystem, type FileSystem } from './file-system.ts';
+import { absolute, fileSystem, type FileSystem } from './file-system.ts';
 import { openPart, type PartFile } from './part-file.ts';
-import { isSame, noteOf, readNote } from './part-note.ts';
+import { canTell, noteOf, readNote, writeNote } from './part-note.ts';
 import { noteFor, openRest, usableBytes } from './resume.ts';
 
 const justUs = 0o600;
@@ -27,7 +28,7 @@ async function download(
   if (resumedFrom > 0) {
     await first.body.cancel();
     if (resumedFrom === note.total) {
-      options.onProgress?.({ received, total: note.total });
+      await options.onProgress?.({ received, total: note.total });
       return { bytes: received, resumedFrom };
     }
     opened = undefined;
@@ -37,7 +38,7 @@ async function download(
     opened ??= await openRest(source, received, note, signal);
     note = noteFor(source, opened, note);
     await file.truncate(opened.start);
-    if (resume) await fs.writeFile(notePath, JSON.stringify(note), { mode: justUs });
+    if (resume) await writeNote(fs, notePath, note);
     try {
       const bytes = await copy(opened, file, options, (now) => (received = now));
       return { bytes, resumedFrom: Math.min(resumedFrom, opened.start) };
@@ -46,7 +47,7 @@ async function download(
       if (delay === undefined) throw error;
       opened = undefined;
       // Without a size or a validator nothing would tell the rest of another recording.
-      if (!first.resumable || !isSame(note, note)) received = 0;
+      if (!first.resumable || !canTell(note)) received = 0;
       await source.pause(delay, signal);
     }
   }
@@ -61,9 +62,11 @@ export async function saveRecording(
 ): Promise<SavedRecording> {
   const resume = options.resume ?? false;
   let file: PartFile | undefined;
+  let giveBack: (() => void) | undefined;
   try {
     const fs = fileSystem();
     options.signal?.throwIfAborted();
+    if (resume) giveBack = claim(absolute(path));
     file = await openPart(fs, path, resume, options.mode ?? justUs);
     const { bytes, resumedFrom } = await download(fs, source, opened, file, options);
     await file.finish(path);
@@ -75,5 +78,7 @@ export async function saveRecording(
     // reader has cancelled it.
     if (!opened.body.locked) await opened.body.cancel().catch(() => undefined);
     throw error;
+  } finally {
+    giveBack?.();
   }
 }

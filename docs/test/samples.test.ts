@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { Server, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { generateSecret, sign } from '@call-webhooks/core';
+import { callBody, startSender } from '@call-webhooks/testing';
+import express from 'express';
+import { writeSamples, type Sample } from './samples.ts';
+
+const secret = generateSecret();
+const samples = new Map(writeSamples().map((sample) => [sample.name, sample]));
+const opened: Server[] = [];
+const used: string[] = [];
+const printed: unknown[][] = [];
+const before = process.env['CALL_WEBHOOK_SECRET'];
+
+beforeAll(() => {
+  process.env['CALL_WEBHOOK_SECRET'] = secret;
+  // The samples listen on port 3000, as a reader would; here each gets a free one.
+  const listen = Object.getOwnPropertyDescriptor(Server.prototype, 'listen')?.value as (
+    ...args: unknown[]
+  ) => Server;
+  jest.spyOn(Server.prototype, 'listen').mockImplementation(function (
+    this: Server,
+    ...[where, ...rest]: unknown[]
+  ) {
+    opened.push(this);
+    const free = typeof where === 'object' ? { ...where, port: 0 } : 0;
+    return listen.call(this, free, ...rest);
+  } as Server['listen']);
+  jest.spyOn(console, 'log').mockImplementation((...line) => void printed.push(line));
+  for (const level of ['warn', 'error'] as const)
+    jest.spyOn(console, level).mockImplementation(() => undefined);
+  const kept = async () => undefined;
+  Object.assign(globalThis, { crm: { upsertCall: kept }, recordings: { schedule: kept } });
+});
+afterEach(async () => {
+  for (const server of opened.splice(0)) {
+    if (!server.listening) continue;
+    server.close();
+    (server as Server & { closeAllConnections?(): void }).closeAllConnections?.();
+    await once(server, 'close');
+  }
+});
+afterAll(() => {
+  jest.restoreAllMocks();
+  process.env['CALL_WEBHOOK_SECRET'] = before;
+  if (before === undefined) delete process.env['CALL_WEBHOOK_SECRET'];
+});
+
+function sample(name: string): Sample {
+  used.push(name);
+  const found = samples.get(name);
+  if (!found)
+    throw new Error(`There is no sample ${name}. There are: ${[...samples.keys()].join(', ')}`);
+  return found;
+}
+const run = async (name: string) => (await import(sample(name).file)) as Record<string, unknown>;
+
+/** The URL of the server that a sample started. */
+async function url(): Promise<string> {
+  const [server] = opened;
+  if (!server) throw new Error('The sample listens nowhere.');
+  if (!server.listening) await once(server, 'listening');
+  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`;
+}
+
+/** A receiver over HTTP takes what was signed for it, once, and nothing else. */
+async function takesDeliveries(at: string): Promise<void> {
+  const sender = startSender(at, secret);
+  const body = callBody('c-1', 'call:completed', {
+    endedAt: '2026-01-02T03:04:05Z',
+    note: 'Zoë 📞',
+  });
+  const first = await sender.post(body);
+  expect([first.status, ['handled', 'ignored'].includes(first.outcome ?? '')]).toEqual([200, true]);
+  expect((await sender.post(body, { secret: generateSecret() })).outcome).toBe(
+    'signature-mismatch',
+  );
+  const webhookId = crypto.randomUUID();
+  await sender.post(body, { webhookId });
+  expect((await sender.post(body, { webhookId })).outcome).toBe('replayed');
+}
+
+/** The same for a function of a fetch-style server. */
+async function takesRequests(handle: (request: Request) => Promise<Response>): Promise<void> {
+  const body = callBody('c-1');
+  const request = async (by: string) =>
+    new Request('http://x/hook', {
+      method: 'POST',
+      body,
+      headers: await sign({ secret: by, body }),
+    });
+  expect((await handle(await request(secret))).status).toBe(200);
+  expect((await handle(await request(generateSecret()))).status).toBe(401);
+}
+
+describe('programs that listen', () => {
+  it.each([
+    'README.md#1',
+    'packages/core/README.md#1',
+    'packages/core/README.md#2', // and its health
+    'packages/express/README.md#1',
+    'packages/fastify/README.md#1',
+    'docs/raw-body.md#1',
+    'docs/raw-body.md#2',
+    'docs/raw-body.md#4',
+    'docs/raw-body.md#8', // node:http
+    'docs/raw-body.md#9', // Koa
+    'docs/raw-body.md#11', // Hono
+  ])('%s', async (name) => {
+    await run(name);
+    await takesDeliveries(await url());
+  });
+
+  it('packages/express/README.md#2: ends on SIGTERM', async () => {
+    const handlers = process.listeners('SIGTERM');
+    await run('packages/express/README.md#2');
+    await takesDeliveries(await url());
+    const [added] = process.listeners('SIGTERM').filter((one) => !handlers.includes(one));
+    const [server] = opened;
+    added?.('SIGTERM');
+    process.off('SIGTERM', added as () => void);
+    await once(server as Server, 'close');
+  });
+});
+
+describe('handlers that are exported', () => {
+  it.each<[string, string]>([
+    ['packages/next/README.md#1', 'POST'],
+    ['docs/raw-body.md#5', 'POST'],
+    ['docs/raw-body.md#12', 'POST'], // SvelteKit
+    ['docs/raw-body.md#13', 'action'], // Remix
+  ])('%s', async (name, exported) => {
+    const handle = (await run(name))[exported] as (argument: unknown) => Promise<Response>;
+    const wrapped = /sveltekit|\{ request \}/i.test(sample(name).code);
+    await takesRequests((request) => handle(wrapped ? { request } : request));
+  });
+
+  it.each(['packages/next/README.md#2', 'docs/raw-body.md#7'])(
+    '%s, and its config',
+    async (name) => {
+      const { default: handle, config } = await run(name);
+      expect(config).toEqual({ api: { bodyParser: false } });
+      createServer(handle as RequestListener).listen(0, '127.0.0.1');
+      await takesDeliveries(await url());
+    },
+  );
+
+  it('docs/raw-body.md#3: Firebase, with the body read before and the bytes kept', async () => {
+    const { hook } = await run('docs/raw-body.md#3');
+    const app = express();
+    app.use(
+      express.json({
+        verify: (request, _response, rawBody) => void Object.assign(request, { rawBody }),
+      }),
+    );
+    app.use(hook as express.RequestHandler);
+    app.listen(0);
+    await takesDeliveries(await url());
+  });
+
+  it.each(['packages/next/README.md#3', 'docs/raw-body.md#6'])(
+    '%s: a config of Next',
+    async (name) => {
+      expect(await run(name)).toMatchObject({ default: { skipTrailingSlashRedirect: true } });
+    },
+  );
+});
+
+describe('programs without a server', () => {
+  it('packages/core/README.md#3: signs and verifies', async () => {
+    await run('packages/core/README.md#3');
+    const [webhookId, timestamp, secretId] = printed.at(-1) ?? [];
+    expect([typeof webhookId, secretId]).toEqual(['string', 'secret-1']);
+    expect(timestamp).toBeInstanceOf(Date);
+  });
+
+  it('packages/fastify/README.md#2: extra events', async () => {
+    await expect(run('packages/fastify/README.md#2')).resolves.toBeDefined();
+  });
+});
+
+/** Run elsewhere: by the client's own test, or by hand in a runtime that is not here. */
+const ELSEWHERE = [
+  'packages/client/README.md#1',
+  'docs/raw-body.md#10', // Nest: decorators
+  'docs/raw-body.md#14', // Bun
+  'docs/raw-body.md#15', // Deno
+  'docs/raw-body.md#16', // Workers
+];
+
+it('no sample is left out', () => {
+  expect([...new Set([...used, ...ELSEWHERE])].sort()).toEqual([...samples.keys()].sort());
+});

@@ -1,0 +1,80 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** One program of the docs, written to a file of its own, where it finds the workspace's packages. */
+export interface Sample {
+  /** `docs/raw-body.md#3`: the third program in that file. */
+  readonly name: string;
+  readonly language: 'ts' | 'js';
+  readonly code: string;
+  readonly file: string;
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FOLDER = join(ROOT, 'docs/test/.samples');
+
+/** What a sample uses as its reader's own. */
+const READERS_OWN: Record<string, string> = {
+  crm: 'declare const crm: { upsertCall(key: string | undefined, call: object): Promise<void> };',
+  recordings: 'declare const recordings: { schedule(callId: string, url: string): Promise<void> };',
+};
+
+/** Their blocks are run by tests of their own, or are parts of programs that need a server. */
+const ELSEWHERE = new Set([
+  'docs/hostile-input.md', // packages/proof
+  'docs/queues.md', // packages/redis, packages/postgres, packages/sqlite
+  'docs/stores.md', // the same
+  'docs/rest-client.md', // packages/e2e
+  'packages/postgres/README.md', // its test/readme.test.ts
+  'packages/redis/README.md', // packages/redis
+  'packages/simulator/README.md', // its test/readme.test.ts
+  'packages/sqlite/README.md', // its test/readme.test.ts
+]);
+
+const documents = () => [
+  'README.md',
+  ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`),
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+/** Every TypeScript and JavaScript block of the READMEs and the docs, on disk. */
+export function writeSamples(): Sample[] {
+  rmSync(FOLDER, { recursive: true, force: true });
+  mkdirSync(FOLDER, { recursive: true });
+  return documents()
+    .filter((document) => !ELSEWHERE.has(document))
+    .flatMap(samplesOf);
+}
+
+function samplesOf(document: string): Sample[] {
+  let text: string;
+  try {
+    text = readFileSync(join(ROOT, document), 'utf8');
+  } catch {
+    return []; // a package without a README
+  }
+  let before = '';
+  return [...text.matchAll(/^```(ts|js)\n([^]*?)^```/gm)].map(([, language, block = ''], index) => {
+    // A block without imports goes on where the one before it ended.
+    const code = /^(?:import|export) /m.test(block) ? block : before + block;
+    before = code;
+    const title =
+      document === 'README.md'
+        ? 'root'
+        : `${basename(dirname(document))}-${basename(document, '.md')}`;
+    const file = join(FOLDER, `${title}-${String(index + 1)}.${language ?? 'ts'}`);
+    const own = Object.entries(READERS_OWN).filter(([name]) => code.includes(`${name}.`));
+    writeFileSync(file, own.map(([, declaration]) => `${declaration}\n`).join('') + code);
+    return {
+      name: `${document}#${String(index + 1)}`,
+      language: language as 'ts' | 'js',
+      code,
+      file,
+    };
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeSamples();

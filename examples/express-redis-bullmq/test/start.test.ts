@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from '@jest/globals';
+import { describeWith } from '@call-webhooks/testing';
+
+const here = fileURLToPath(new URL('..', import.meta.url));
+
+describeWith('redis-server', 'examples/express-redis-bullmq', () => {
+  it('npm start -- --once: answers, effects, and a clean end of all processes on SIGTERM', async () => {
+    const env = { ...process.env, REDIS_URL: undefined, FORCE_COLOR: undefined, NO_COLOR: '1' };
+    const { stdout } = await promisify(execFile)('npm', ['start', '--silent', '--', '--once'], {
+      cwd: here,
+      env,
+    });
+    expect(stdout).toContain('All answers and effects are there.');
+    expect(stdout).toContain('health: {"ok":true');
+    expect(stdout).toMatch(/worker │ call-\d completed, in attempt 3/);
+    for (const name of ['receiver 1', 'receiver 2', 'worker'])
+      expect(stdout).toContain(`${name} │ closed`);
+    expect(stdout).not.toContain('whsec_');
+  }, 60_000);
+});

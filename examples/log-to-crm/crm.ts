@@ -1,0 +1,38 @@
+// Stands for a CRM: PUT /calls/{id} writes an entry. It is down for the first requests.
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { CrmEntry } from './crm-client.ts';
+
+export interface SampleCrm {
+  readonly url: string;
+  /** By call. */
+  readonly entries: Map<string, CrmEntry>;
+  /** How many requests failed, and how many did not. */
+  readonly counts: { failed: number; written: number };
+  readonly server: Server;
+}
+
+/** @param failures how many of the first requests are answered 503 */
+export async function startCrm(failures: number): Promise<SampleCrm> {
+  const entries = new Map<string, CrmEntry>();
+  const counts = { failed: 0, written: 0 };
+  const server = createServer((request, response) => {
+    void (async () => {
+      let body = '';
+      for await (const piece of request.setEncoding('utf8')) body += piece as string;
+      if (counts.failed < failures) {
+        counts.failed++;
+        response.writeHead(503).end();
+        return;
+      }
+      counts.written++;
+      const callId = decodeURIComponent(request.url?.split('/').at(-1) ?? '');
+      entries.set(callId, JSON.parse(body) as CrmEntry);
+      response.writeHead(204).end();
+    })().catch(() => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${String(port)}`, entries, counts, server };
+}

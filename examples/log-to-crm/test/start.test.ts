@@ -1,0 +1,19 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from '@jest/globals';
+
+const here = fileURLToPath(new URL('..', import.meta.url));
+
+it('npm start -- --once: all is as it must be, and nothing secret is printed', async () => {
+  const env = { ...process.env, FORCE_COLOR: undefined, NO_COLOR: '1' };
+  const { stdout } = await promisify(execFile)('npm', ['start', '--silent', '--', '--once'], {
+    cwd: here,
+    env,
+  });
+  expect(stdout.match(/as it must be/g)).toHaveLength(6);
+  expect(stdout).not.toContain('wrong');
+  expect(stdout.match(/listening on port/g)).toHaveLength(2);
+  expect(stdout).not.toContain('\u001b');
+  expect(stdout).not.toContain('whsec_');
+}, 60_000);

@@ -1,0 +1,6 @@
+/** Next runs it once, when a server starts. */
+export async function register(): Promise<void> {
+  if (process.env.NEXT_RUNTIME !== 'nodejs') return;
+  const { store } = await import('./store');
+  await store.migrate();
+}

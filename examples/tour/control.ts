@@ -1,0 +1,43 @@
+import type {
+  CallInput,
+  ChaosSettings,
+  Delivery,
+  PlacedCallInput,
+  Rule,
+  RuleInput,
+} from '@call-webhooks/simulator';
+
+/** The simulator's control API, as far as the tour needs it. */
+export type Control = ReturnType<typeof controlOf>;
+
+/** @param url where the simulator listens */
+export function controlOf(url: string) {
+  async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await fetch(`${url}/_sim${path}`, {
+      method,
+      ...(method !== 'GET' && {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body ?? {}),
+      }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`);
+    return (await response.json()) as Answer;
+  }
+
+  return {
+    forward: (to: { url: string; secret: string }) => ask<Rule[]>('POST', '/forward', to),
+    createRule: (rule: RuleInput) => ask<Rule>('POST', '/rules', rule),
+    pauseRule: (id: string) => ask<Rule>('POST', `/rules/${id}/pause`),
+    placeCall: (call: PlacedCallInput) => ask('POST', '/calls', call),
+    startCall: (call: CallInput) => ask('POST', '/calls/start', call),
+    setChaos: (chaos: Partial<ChaosSettings>) => ask('PATCH', '/chaos', chaos),
+    clearChaos: () => ask('POST', '/chaos/clear'),
+    clock: () => ask<{ now: number; nextDueAt: number | null }>('GET', '/clock'),
+    turnToNext: () => ask('POST', '/clock/next'),
+    /** Waits until no receiver is working on anything. */
+    landed: () => ask('POST', '/deliveries/landed'),
+    /** The last hundred, without bodies. */
+    deliveries: () => ask<Pick<Delivery, '_id' | 'attempts'>[]>('GET', '/deliveries'),
+    delivery: (id: string) => ask<Delivery>('GET', `/deliveries/${id}`),
+  };
+}

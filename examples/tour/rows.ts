@@ -1,0 +1,79 @@
+import type { Attempt, Delivery } from '@call-webhooks/simulator';
+import type { Control } from './control.ts';
+
+/** One request to the receiver, with what came of it. */
+export interface Row {
+  /** Milliseconds of the simulator's clock. */
+  at: number;
+  /** The event, and what was done to the request. */
+  what: string;
+  /** 0 without an answer. */
+  status: number;
+  /** As `200 handled`; `lost` behind it when the answer did not reach the service. */
+  answer: string;
+  /** What the service makes of it. */
+  then: string;
+}
+
+/** Gives the requests that were answered since it was asked last. */
+export function newRows(control: Control): () => Promise<Row[]> {
+  const seen = new Set<string>();
+  return async () => {
+    const rows: Row[] = [];
+    for (const { _id, attempts } of await control.deliveries()) {
+      const ofOne = (attempt: Attempt) => `${_id}/${String(attempt.number)}/${attempt.kind}`;
+      if (attempts.every((attempt) => !attempt.answer || seen.has(ofOne(attempt)))) continue;
+      const delivery = await control.delivery(_id);
+      for (const attempt of delivery.attempts) {
+        if (!attempt.answer || seen.has(ofOne(attempt))) continue;
+        seen.add(ofOne(attempt));
+        rows.push(rowOf(delivery, attempt));
+      }
+    }
+    return rows.sort((one, other) => one.at - other.at);
+  };
+}
+
+function rowOf(delivery: Delivery, attempt: Attempt): Row {
+  const { number, kind, chaos, startedAt, answer, droppedAnswer } = attempt;
+  const { eventName } = JSON.parse(delivery.body) as { eventName?: string };
+  const done = kind === 'replay' ? [] : chaos.filter((mode) => mode !== 'replay');
+  const notes = [
+    ...(number > 1 ? [`attempt ${String(number)}`] : []),
+    ...(kind === 'replay' ? ['replayed by somebody'] : []),
+    ...(delivery.copiedBy ? [words(delivery.copiedBy)] : []),
+    ...done.map(words),
+  ];
+  const status = answer?.kind === 'status' ? answer.status : 0;
+  return {
+    at: startedAt,
+    what: [eventName ?? 'custom payload', ...notes].join(' · '),
+    status,
+    answer: `${textOf(droppedAnswer ?? answer)}${droppedAnswer ? ', lost' : ''}`,
+    then: kind === 'replay' ? '' : whatNext(delivery, attempt),
+  };
+}
+
+/** `wrongSecret` as words. */
+const words = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+function textOf(answer: Attempt['answer']): string {
+  if (answer?.kind !== 'status')
+    return answer?.kind === 'connection-error' ? answer.code : 'time-out';
+  const outcome = /"outcome":"([\w-]+)"/.exec(answer.body)?.[1] ?? '';
+  return `${String(answer.status)} ${outcome}`;
+}
+
+function whatNext({ nextAttemptAt }: Delivery, { verdict, endedAt = 0 }: Attempt): string {
+  if (verdict?.next === 'acknowledged') return 'acknowledged';
+  if (verdict?.next === 'paused') return 'the rule is paused';
+  return nextAttemptAt === undefined
+    ? 'again later'
+    : `again in ${minutes(nextAttemptAt - endedAt)}`;
+}
+
+/** @param ms milliseconds; `4:07` is four minutes and seven seconds */
+export function minutes(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  return `${String(Math.floor(seconds / 60))}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,12 @@
+// The service, in a process of its own.
+import { startSimulator } from '@call-webhooks/simulator';
+
+const simulator = await startSimulator({
+  port: Number(process.env['SIMULATOR_PORT'] ?? 0),
+  recordingFirst: 1,
+});
+process.send?.({ url: simulator.url });
+
+process.once('disconnect', () => process.exit()); // nobody is left to end it
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void simulator.close().then(() => process.exit(0)));

@@ -1,0 +1,78 @@
+// Starts the simulator and the Express example, each in a process of its own, and takes the tour.
+// With --once it ends by itself: exit code 0 when every answer was as it must be.
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { generateSecret } from '@call-webhooks/core';
+import pc from 'picocolors';
+import { startChild, type Child } from './child.ts';
+import { controlOf } from './control.ts';
+import { tourOf } from './tour.ts';
+
+const HELP = `Usage: npm start [-- --once]
+
+Runs the simulated service and a receiver in Express, and places a few calls.
+
+  --once   end when they are done: exit code 0 when every answer was as it must be, else 1
+  --help   this text`;
+const STEP_EVERY_MS = 700;
+const LOOK_EVERY_MS = 400;
+const CALL_EVERY_MS = 20_000;
+
+const { values } = parseArgs({ options: { once: { type: 'boolean' }, help: { type: 'boolean' } } });
+const print = (text: string) => {
+  console.log(text);
+};
+
+async function main(children: Child[], stop: AbortSignal): Promise<number> {
+  const secret = process.env['CALL_WEBHOOK_SECRET'] ?? generateSecret();
+  const env = { ...process.env, CALL_WEBHOOK_SECRET: secret };
+  const receiver = startChild('receiver', '../express-basic/server.ts', env);
+  const simulator = startChild('simulator', './simulator.ts');
+  children.push(receiver, simulator);
+  const [target, service] = await Promise.all([receiver.url, simulator.url]);
+  print(`The service is simulated at ${pc.cyan(service)}, the receiver is ${target}.`);
+  print('Where the service waits five minutes, its clock is turned.\n');
+
+  const control = controlOf(service);
+  const pauseMs = process.stdout.isTTY && !values.once ? STEP_EVERY_MS : 0;
+  const tour = await tourOf(control, { url: target, secret }, { print, pauseMs });
+  const { answers, wrong } = await tour.take();
+  for (const text of wrong) print(text);
+  if (wrong.length === 0)
+    print(`\n${pc.green(`All ${String(answers)} answers are as they must be.`)}`);
+  if (values.once) return wrong.length === 0 ? 0 : 1;
+
+  print(`\nInspector: ${pc.cyan(service)} (place calls, turn the clock, switch chaos on)`);
+  print(
+    `A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, and with Enter. Ctrl+C stops.\n`,
+  );
+  const call = () => void control.placeCall({ durationSeconds: 3 }).catch(() => undefined);
+  const calls = setInterval(call, CALL_EVERY_MS);
+  const looks = setInterval(() => void tour.look().catch(() => undefined), LOOK_EVERY_MS);
+  const input = createInterface({ input: process.stdin }).on('line', call);
+  await Promise.race([once(stop, 'abort'), simulator.ended, receiver.ended]);
+  for (const timer of [calls, looks]) clearInterval(timer);
+  input.close();
+  return stop.aborted ? 0 : 1;
+}
+
+if (values.help) {
+  print(HELP);
+} else {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      stop.abort();
+    });
+  const children: Child[] = [];
+  try {
+    const interrupted = once(stop.signal, 'abort').then(() => (values.once ? 130 : 0));
+    process.exitCode = await Promise.race([main(children, stop.signal), interrupted]);
+  } catch (error) {
+    console.error(pc.red((error as Error).message));
+    process.exitCode = 1;
+  }
+  await Promise.all(children.map((child) => child.stop()));
+  process.exit();
+}

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from '@jest/globals';
+import { startSimulator } from '@call-webhooks/simulator';
+import { listening } from '@call-webhooks/testing';
+import { controlOf } from '../control.ts';
+import { tourOf } from '../tour.ts';
+
+const here = fileURLToPath(new URL('..', import.meta.url));
+const start = (env: NodeJS.ProcessEnv) =>
+  promisify(execFile)('npm', ['start', '--silent', '--', '--once'], {
+    cwd: here,
+    env: { ...process.env, FORCE_COLOR: undefined, ...env },
+  });
+
+it('npm start -- --once: every answer is as it must be, and plain text in a pipe', async () => {
+  const { stdout } = await start({});
+  expect(stdout).toContain('All 18 answers are as they must be.');
+  for (const seen of ['500 handler-failed', 'attempt 2', 'duplicate', '409 replayed', 'ignored'])
+    expect(stdout).toContain(seen);
+  expect(stdout).not.toContain('\u001b');
+  expect(stdout).not.toContain('whsec_');
+}, 60_000);
+
+it('ends with 1 when the receiver does not start', async () => {
+  await expect(start({ CALL_WEBHOOK_SECRET: 'whsec_short' })).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The receiver ended.'),
+  });
+}, 60_000);
+
+it('notices answers that are not as they must be', async () => {
+  const simulator = await startSimulator({ clock: 'manual', seed: 1 });
+  const receiver = await listening((request, response) => {
+    request.resume().on('end', () => response.end('{"outcome":"handled"}'));
+  });
+  const lines: string[] = [];
+  const target = { url: receiver.origin, secret: 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=' };
+  const pace = { print: (text: string) => void lines.push(text), pauseMs: 0 };
+  const tour = await tourOf(controlOf(simulator.url), target, pace);
+  const { wrong } = await tour.take();
+  await simulator.close();
+  await receiver.close();
+  expect(wrong).toHaveLength(6);
+  expect(wrong.join()).toContain('must be 401 signature-mismatch, 200 handled');
+  expect(lines.join('\n')).toContain('replayed by somebody');
+});

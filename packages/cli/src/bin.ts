@@ -1,0 +1,28 @@
+#!/usr/bin/env node
+import { Stopped } from './exit.ts';
+import { main } from './main.ts';
+
+const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+const controller = new AbortController();
+
+for (const [signal, code] of Object.entries(CODES))
+  process.on(signal, () => {
+    // Who asks twice does not want to wait for the tidying up.
+    if (controller.signal.aborted) process.exit(code);
+    controller.abort(new Stopped(code));
+  });
+
+// `| head` closes the pipe when it has enough: that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  controller.abort(new Stopped(error.code === 'EPIPE' ? 0 : 3));
+});
+process.stderr.on('error', () => undefined);
+
+const { stdin, stdout, stderr, env } = process;
+process.exitCode = await main(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  env,
+  signal: controller.signal,
+});

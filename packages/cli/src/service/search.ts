@@ -1,0 +1,77 @@
+import { ANY, eventSearch, isActivityAction, type AnyEventSearch } from '@call-webhooks/client';
+import { badInput } from '../cli-error.ts';
+import { closest } from '../input/closest.ts';
+import { ACTIVITY_ACTIONS } from '@call-webhooks/client';
+
+/** The search flags of `events`. */
+export interface SearchOptions {
+  readonly search?: string;
+  readonly text?: string;
+  readonly subject?: string;
+  readonly to?: readonly string[];
+  readonly since?: string;
+  readonly until?: string;
+  readonly type?: string;
+  readonly template?: string;
+  readonly sequence?: string;
+  readonly from?: string;
+}
+
+const PARTS = [
+  'text',
+  'subject',
+  'to',
+  'since',
+  'until',
+  'type',
+  'template',
+  'sequence',
+  'from',
+] as const;
+
+/**
+ * A search from its flags; `--search` is sent as it is.
+ * @throws SearchSyntaxError for what the language can't express, CliError 2 for flags that exclude each other
+ */
+export function searchOf(options: SearchOptions): string | AnyEventSearch | undefined {
+  const given = PARTS.filter((part) => options[part] !== undefined);
+  if (options.search !== undefined) {
+    if (given.length > 0)
+      throw badInput(
+        `--search is the whole search: write ${given.map((part) => `--${part}`).join(', ')} into it.`,
+      );
+    return options.search;
+  }
+  return given.length === 0 ? undefined : built(options);
+}
+
+// The builder's type forgets what was used; here every part is used once at most, by its flag.
+function built(options: SearchOptions): AnyEventSearch {
+  const { text, subject, to = [], since, until, type, template, sequence, from } = options;
+  let search = eventSearch() as Builder;
+  if (text !== undefined) search = search.text(text);
+  if (subject !== undefined) search = search.subject(subject);
+  for (const recipient of to) search = search.to(recipient);
+  if (since !== undefined) search = search.since(since);
+  if (until !== undefined) search = search.until(until);
+  if (type !== undefined) search = search.type(actionOf(type));
+  if (template !== undefined) search = search.template(template === '*' ? ANY : template);
+  if (sequence !== undefined) search = search.sequence(sequence === '*' ? ANY : sequence);
+  return from === undefined ? search : search.from(from);
+}
+
+type Start = ReturnType<typeof eventSearch>;
+type Builder = AnyEventSearch & {
+  [Part in Exclude<keyof Start, keyof AnyEventSearch>]: (
+    ...value: Parameters<Start[Part]>
+  ) => Builder;
+};
+
+function actionOf(given: string) {
+  if (isActivityAction(given)) return given;
+  const near = closest(given, ACTIVITY_ACTIONS);
+  throw badInput(
+    `There is no event type ${given}.`,
+    near === undefined ? `There are ${ACTIVITY_ACTIONS.join(', ')}.` : `Did you mean ${near}?`,
+  );
+}

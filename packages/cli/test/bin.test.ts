@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SECRET } from './support/receiver.ts';
+
+// The program as a process of its own: signals, pipes that close, and its real streams.
+const BIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
+
+const program = (argv: string[], env: Record<string, string> = {}) =>
+  spawn(process.execPath, [...FLAGS, BIN, ...argv], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], CALL_WEBHOOK_SECRET: SECRET, ...env },
+  });
+
+describe('the program as a process', () => {
+  const busy = createServer();
+  beforeAll(async () => {
+    busy.listen(0, '127.0.0.1');
+    await once(busy, 'listening');
+  });
+  afterAll(() => {
+    busy.close();
+  });
+
+  test.each([
+    ['SIGINT', 130, ['simulate', '--port', '0', '--json']],
+    ['SIGTERM', 143, ['listen', '--port', '0', '--json']],
+  ] as const)(
+    '%s ends with %d: %j',
+    async (signal, code, argv) => {
+      const child = program([...argv]);
+      const exit = once(child, 'exit');
+      await once(child.stdout, 'data');
+      child.kill(signal);
+      expect(await exit).toEqual([code, null]);
+    },
+    20_000,
+  );
+
+  test('a pipe that closes is no error', async () => {
+    const child = program(['listen', '--port', '0', '--json', '--no-verify']);
+    const exit = once(child, 'exit');
+    const [first] = (await once(child.stdout, 'data')) as [Buffer];
+    const { url } = JSON.parse(first.toString('utf8')) as { url: string };
+    child.stdout.destroy();
+    // Whatever arrives now can't be shown to anybody.
+    const arrive = () => fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined);
+    while (child.exitCode === null && (await arrive()));
+    expect(await exit).toEqual([0, null]);
+    expect(await text(child.stderr)).not.toContain('EPIPE');
+  }, 20_000);
+
+  test('a port in use, without a colour in the pipe', async () => {
+    const { port } = busy.address() as AddressInfo;
+    const child = program(['listen', '--port', String(port)]);
+    const [stderr, exit] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect(exit).toEqual([3, null]);
+    expect(stderr).toContain('in use');
+    expect(stderr).not.toContain('\u001b');
+  }, 20_000);
+});

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, statSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { assign } from '../src/input/assignments.ts';
+import { probabilities } from '../src/input/chaos.ts';
+import { closest } from '../src/input/closest.ts';
+import { headerRecord } from '../src/input/headers.ts';
+import { milliseconds, wholeNumber } from '../src/input/numbers.ts';
+import { formatSecrets, parseSecrets } from '../src/input/secret-file.ts';
+import { writeSecrets } from '../src/input/secret-out.ts';
+import { targetUrl } from '../src/input/target-url.ts';
+import { csvLine } from '../src/service/csv.ts';
+import { SECRET } from './support/receiver.ts';
+
+describe('--set', () => {
+  test('JSON where it is some, and else text', () => {
+    const set = assign({ a: 1, from: { label: 'x', number: 1 } }, [
+      'a=null',
+      'name=Ada',
+      'from.label=main',
+      'list=[1]',
+      'eq=a=b',
+    ]);
+    expect(set).toEqual({
+      a: null,
+      name: 'Ada',
+      from: { label: 'main', number: 1 },
+      list: [1],
+      eq: 'a=b',
+    });
+  });
+
+  test('the object that was given stays as it is, and prototypes too', () => {
+    const given = { from: { label: 'x' } };
+    assign(given, ['from.label=y', '__proto__.polluted=1', 'constructor.prototype.polluted=1']);
+    expect(given).toEqual({ from: { label: 'x' } });
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  test.each(['a', '=1', 'a..b=1', '.=1'])('%s is refused', (pair) => {
+    expect(() => assign({}, [pair])).toThrow('path=value');
+  });
+
+  test('nothing is set inside of a text', () => {
+    expect(() => assign({ a: 'x' }, ['a.b=1'])).toThrow('a is no object');
+  });
+});
+
+describe('URLs', () => {
+  test.each([
+    ['http://127.0.0.1:3000/hook', 'http://127.0.0.1:3000/hook'],
+    ['3000/hook', 'http://127.0.0.1:3000/hook'],
+    ['3000', 'http://127.0.0.1:3000/'],
+    ['localhost:3000/hook?a=1#b', 'http://localhost:3000/hook?a=1'],
+    ['[::1]:3000/hook', 'http://[::1]:3000/hook'],
+  ])('%s is understood', (given, url) => {
+    expect(targetUrl(given)).toBe(url);
+  });
+
+  test.each(['ftp://127.0.0.1/', 'hook', '', 'http://user:pass@127.0.0.1/'])(
+    '%s is refused',
+    (given) => {
+      expect(() => targetUrl(given)).toThrow();
+    },
+  );
+
+  test.each([
+    'https://example.com/hook',
+    'example.com:80/hook',
+    'http://127.0.0.1.example.com/',
+    'http://10.0.0.1/',
+  ])('%s needs --allow-external', (given) => {
+    expect(() => targetUrl(given)).toThrow('not this machine');
+    expect(targetUrl(given, true)).toMatch(/^http/);
+  });
+});
+
+describe('numbers, durations and probabilities', () => {
+  test('durations need their unit', () => {
+    expect(milliseconds('1.5h')).toBe(5_400_000);
+    expect(() => milliseconds('5')).toThrow('no duration');
+  });
+
+  test('whole numbers have their range', () => {
+    expect(wholeNumber('--port', 0, 65_535)('80')).toBe(80);
+    for (const given of ['65536', '-1', '1e3', '', '0x10'])
+      expect(() => wholeNumber('--port', 0, 65_535)(given)).toThrow('--port');
+  });
+
+  test('probabilities in three forms', () => {
+    expect(probabilities(['duplicate=.2', 'replay=50%', 'reorder'])).toEqual({
+      duplicate: 0.2,
+      replay: 0.5,
+      reorder: 1,
+    });
+    expect(() => probabilities(['duplicate=often'])).toThrow('mode=probability');
+  });
+});
+
+describe('secret files', () => {
+  test('one a line, with comments, from an .env file too', () => {
+    const until = '2026-01-02T03:04:05.000Z';
+    const content = `# ours\n${SECRET}\r\n\nCALL_WEBHOOK_SECRET="${SECRET}"\n${SECRET} # until ${until}\n`;
+    const parsed = parseSecrets(content, 'f');
+    expect(parsed).toEqual([
+      { secret: SECRET },
+      { secret: SECRET },
+      { secret: SECRET, expiresAt: Date.parse(until) },
+    ]);
+    expect(parseSecrets(formatSecrets(parsed), 'f')).toEqual(parsed);
+  });
+
+  test('an error names the line, and never what stands in it', () => {
+    expect(() => parseSecrets(`${SECRET}\nhunter2 ${SECRET}`, 'f')).toThrow(
+      /^Line 2 of f holds no signing secret\.$/,
+    );
+    expect(() => parseSecrets('', 'f')).toThrow('no secret in f');
+  });
+
+  test('only the owner may read what is written', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+    const path = join(folder, 'secrets');
+    await writeSecrets(path, [SECRET]);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readFileSync(path, 'utf8')).toBe(`${SECRET}\n`);
+    await expect(writeSecrets(join(folder, 'no/where'), [SECRET])).rejects.toMatchObject({
+      exitCode: 3,
+    });
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('the rest', () => {
+  test.each([
+    ['call:complete', 'call:completed'],
+    ['completed', 'call:completed'],
+    ['triger', 'trigger'],
+    ['xyz', undefined],
+  ])('%s means %s', (given, meant) => {
+    expect(closest(given, ['call:started', 'call:completed', 'trigger'])).toBe(meant);
+  });
+
+  test('headers, one a line', () => {
+    expect(headerRecord(['X-A: b:c', 'X-Empty:'])).toEqual({ 'X-A': 'b:c', 'X-Empty': '' });
+    expect(() => headerRecord(['X-A: b\r\nX-Evil: 1'])).toThrow('no header');
+    expect(() => headerRecord(['nothing'])).toThrow('no header');
+  });
+
+  test('a spreadsheet runs nothing of a CSV', () => {
+    const line = (value: unknown) => csvLine({ value: () => value }, {});
+    for (const evil of ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1'])
+      expect(line(evil)).toMatch(/^"?'/);
+    expect(line('say "hi", all')).toBe('"say ""hi"", all"\r\n');
+    expect(line(-5)).toBe('-5\r\n');
+    fc.assert(
+      fc.property(fc.string({ maxLength: 20 }), (text) => {
+        expect(line(text)).not.toMatch(/^"?[=+\-@\t\r](?!\n)/);
+      }),
+      { seed: 7 },
+    );
+  });
+});

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import type { Command } from 'commander';
+import { App } from '../src/app.ts';
+import { CODES } from '../src/explaining/codes.ts';
+import { program } from '../src/program.ts';
+import { run } from './support/run.ts';
+
+const root = program(new App({ stdout: {}, stderr: {}, env: {} } as never));
+const leaves = (command: Command, path: string[] = []): string[][] =>
+  command.commands.flatMap((one) => [[...path, one.name()], ...leaves(one, [...path, one.name()])]);
+const COMMANDS = leaves(root);
+
+describe('help', () => {
+  test.each(COMMANDS.map((path) => [path.join(' '), path] as const))(
+    '%s --help',
+    async (_name, path) => {
+      const { code, stdout, stderr } = await run([...path, '--help']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toContain(`Usage: call-webhooks ${path.join(' ')}`);
+      expect(stdout).toContain('--json');
+      if (!path.includes('help'))
+        expect(stdout).toMatch(/Examples:\n {2}# .+\n {2}\$ call-webhooks /);
+    },
+  );
+
+  test('without anything, and --version', async () => {
+    expect((await run([])).stdout).toContain('Usage: call-webhooks');
+    expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('bad input is exit code 2, on stderr, with what to do', () => {
+  test.each([
+    [['triger'], 'Did you mean trigger?'],
+    [['deliveries', 'lst'], 'Did you mean list?'],
+    [['simulate', '--prot', '1'], 'Did you mean --port?'],
+    [['send', 'call:completed'], '--to'],
+    [['send', 'call:complete', '--to', '3000'], 'Did you mean call:completed?'],
+    [['send', 'call:completed', '--to', 'https://example.com'], '--allow-external'],
+    [['send', 'call:completed', '--to', '3000'], 'CALL_WEBHOOK_SECRET'],
+    [['send', 'call:completed', '--to', '3000', '--secret', 'whsec_abc'], 'too short'],
+    [['listen', '--answer', '404'], 'pause'],
+    [['events'], 'CALL_WEBHOOKS_BASE_URL'],
+    [['events', '--base-url', 'http://127.0.0.1:1'], 'CALL_WEBHOOKS_API_TOKEN'],
+    [['events', '--base-url', 'http://example.com', '--api-token', 'x'], 'https'],
+    [['deliveries', 'list', '--simulator', 'http://example.com'], 'this machine'],
+    [['clock', 'advance', '5'], 'duration'],
+    [['explain', 'signature-missmatch'], 'Did you mean signature-mismatch?'],
+    [['trigger'], '--list'],
+    [['completion', 'tcsh'], 'zsh'],
+    [['sign', '--secret', 'x'], 'standard input'],
+  ])('%j', async (argv, told) => {
+    const { code, stdout, stderr } = await run(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(told);
+    expect(stderr).toMatch(/^error: /);
+  });
+
+  test('a group without a command shows its help', async () => {
+    const { code, stdout, stderr } = await run(['deliveries']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Usage: call-webhooks deliveries');
+  });
+
+  test('with --json the error is JSON, too', async () => {
+    const { stderr } = await run(['--json', 'explain', 'nothing-like-it']);
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        message: 'There is no outcome nothing-like-it.',
+        fix: expect.any(String),
+        exitCode: 2,
+      },
+    });
+  });
+
+  test('nothing of an argument reaches the terminal as a command to it', async () => {
+    const { stderr } = await run(['explain', '\u001b[2Jx'], {
+      terminal: true,
+      env: { NO_COLOR: '1' },
+    });
+    expect(stderr).not.toContain('\u001b');
+  });
+});
+
+describe('the environment is exit code 3', () => {
+  test.each([
+    [['rules', 'list', '--simulator', '1'], 'call-webhooks simulate'],
+    [['check', '--to', '1/hook'], 'Start the receiver'],
+    [['sign', '--secret-file', '/no/such/file'], 'ENOENT'],
+  ])(
+    '%j',
+    async (argv, told) => {
+      const { code, stderr } = await run(argv);
+      expect(code).toBe(3);
+      expect(stderr).toContain(told);
+    },
+    20_000,
+  );
+});
+
+describe('explain', () => {
+  const docs = readFileSync(new URL('../../../docs/answers.md', import.meta.url), 'utf8');
+
+  test('knows the codes of docs/answers.md, and no other', () => {
+    const anchors = [...docs.matchAll(/^## ([a-z-]+)$/gm)].map(([, code]) => code);
+    expect(Object.keys(CODES).sort()).toEqual(anchors.sort());
+  });
+
+  test('an outcome, a status, and a status that is none of ours', async () => {
+    expect((await run(['explain', 'replayed'])).stdout).toContain('409');
+    const { records } = await run(['explain', '503', '--json']);
+    expect(records().map(({ code }) => code)).toContain('in-progress');
+    expect((await run(['explain', '404'])).stdout).toContain('pause the rule at once');
+    expect((await run(['explain', '302'])).stdout).toContain('not followed');
+  });
+});
+
+describe('completion', () => {
+  test.each(['bash', 'zsh', 'fish'])('%s knows every command', async (shell) => {
+    const { code, stdout } = await run(['completion', shell]);
+    expect(code).toBe(0);
+    for (const path of COMMANDS) expect(stdout).toContain(path.join(' '));
+    expect(stdout).toContain(shell === 'fish' ? "'retry-every'" : '--retry-every');
+  });
+});

@@ -1,0 +1,181 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startSimulator, type Simulator } from '@call-webhooks/simulator';
+import { receiver, SECRET } from './support/receiver.ts';
+import { run, start } from './support/run.ts';
+
+const TOKEN = 'token-that-must-not-show';
+const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+let simulator: Simulator;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ apiToken: TOKEN, clock: 'manual', seed: 7, pageSize: 2 });
+  env = { CALL_WEBHOOKS_BASE_URL: simulator.url, CALL_WEBHOOKS_API_TOKEN: TOKEN };
+  for (const subject of ['first', '=cmd()', 'third \u001b[31m']) {
+    const { _id } = simulator.messages.send({ subject, to: 'ada@example.com' });
+    simulator.messages.record(_id, { action: 'opened' });
+  }
+});
+afterAll(async () => {
+  await simulator.close();
+  rmSync(folder, { recursive: true });
+});
+
+const cli = (...argv: string[]) => run(argv, { env });
+
+describe('events', () => {
+  test('one page, and where the next one is', async () => {
+    const { code, stdout, stderr } = await cli('events');
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n')).toHaveLength(2);
+    expect(stdout).not.toContain('\u001b');
+    const [, cursor = ''] = /--next (\S+)/.exec(stderr) ?? [];
+    expect((await cli('events', '--next', cursor, '--json')).records()).toHaveLength(1);
+  });
+
+  test('all pages, as JSON', async () => {
+    const { records } = await cli('events', '--all', '--json');
+    expect(records().map(({ action }) => action)).toEqual(['opened', 'opened', 'opened']);
+  });
+
+  test('CSV, in which nothing is a formula', async () => {
+    const { stdout } = await cli('events', '--all', '--csv');
+    const [head, ...rows] = stdout.trim().split('\r\n');
+    expect(head).toMatch(/^_id,time,action,/);
+    expect(rows).toHaveLength(3);
+    expect(stdout).toContain(",'=cmd(),");
+  });
+
+  test('a search by flags, or whole; never both', async () => {
+    expect(
+      (await cli('events', '--subject', 'first', '--type', 'opened', '--json')).records(),
+    ).toHaveLength(1);
+    expect((await cli('events', '--search', '"first"', '--json')).records()).toHaveLength(1);
+    expect((await cli('events', '--search', 'x', '--since', '2026-01-01')).stderr).toContain(
+      '--since',
+    );
+    expect((await cli('events', '--since', '2026-02-30')).code).toBe(2);
+    expect((await cli('events', '--type', 'opend')).stderr).toContain('Did you mean opened?');
+    expect((await cli('events', '--search', 'since:2026-01-01 since:2026-01-02')).code).toBe(2);
+  });
+
+  test('tail shows what is new, with the flags of both commands', async () => {
+    const tail = start(['events', '--type', 'replied', 'tail', '--interval', '20ms', '--json'], {
+      env,
+    });
+    await tail.until('Watching');
+    const { _id } = simulator.messages.send({ subject: 'new', to: 'ada@example.com' });
+    simulator.messages.record(_id, { action: 'clicked' });
+    simulator.messages.record(_id, { action: 'replied' });
+    await tail.until('"subject":"new"');
+    tail.stop();
+    expect(await tail.code).toBe(130);
+    expect(tail.stdout()).not.toContain('clicked');
+  });
+});
+
+describe('calls and recordings', () => {
+  test('a call, and its recording to a file and to a pipe', async () => {
+    const { _id } = simulator.calls.place({ durationSeconds: 1 });
+    await simulator.clock.runUntilIdle();
+    expect((await cli('calls', '--json')).records()).toMatchObject([{ _id }]);
+    expect((await cli('calls', '--csv')).stdout).toMatch(/^_id,/);
+    const path = join(folder, 'call.wav');
+    const { code, stdout, stderr } = await cli('recording', _id, '-o', path);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(path);
+    expect(readFileSync(path).toString('latin1', 0, 4)).toBe('RIFF');
+    expect((await cli('recording', _id, '-o', path)).stderr).toContain('--force');
+    expect((await cli('recording', _id, '-o', path, '--force')).code).toBe(0);
+    expect((await cli('recording', _id, '-o', '-')).stdout.slice(0, 4)).toBe('RIFF');
+  });
+
+  test('what is not there leaves no file', async () => {
+    const path = join(folder, 'none.wav');
+    const { code, stderr } = await cli('recording', 'nobody', '-o', path);
+    expect(code).toBe(2);
+    expect(stderr).toContain('There is no call with this id');
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe('the token', () => {
+  test('a wrong one is named as the cause, and never shown', async () => {
+    const { code, stdout, stderr } = await cli('events', '--api-token', 'wrong-token');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('CALL_WEBHOOKS_API_TOKEN');
+    expect(stderr).not.toContain('wrong-token');
+  });
+
+  test('from a file', async () => {
+    const path = join(folder, 'token');
+    writeFileSync(path, `${TOKEN}\n`);
+    const given = { env: { CALL_WEBHOOKS_BASE_URL: simulator.url } };
+    expect((await run(['events', '--api-token-file', path], given)).code).toBe(0);
+  });
+});
+
+describe('rotate', () => {
+  const rule = () =>
+    simulator.rules.create({
+      trigger: 'call:started',
+      actions: [{ url: 'http://127.0.0.1:9/', secret: SECRET }],
+    });
+
+  test('into a file: the new secret first, the old one until it expires', async () => {
+    const { _id, actions } = rule();
+    const action = String(actions[0]?._id);
+    const path = join(folder, 'secrets');
+    writeFileSync(path, `${SECRET}\n`);
+    const { code, stdout } = await cli('rotate', _id, action, '--secret-out', path);
+    expect(code).toBe(0);
+    const fresh = String(simulator.secrets.get(action)?.current);
+    expect(stdout).not.toContain('whsec_');
+    expect(readFileSync(path, 'utf8')).toMatch(
+      new RegExp(`^${fresh.replaceAll('+', '\\+')}\n${SECRET} # until `),
+    );
+    const again = await cli('rotate', _id, action, '--simulator', simulator.url, '--show-secret');
+    expect(again.stdout.trim()).toBe(simulator.secrets.get(action)?.current);
+  });
+
+  test('is not done when nobody takes the new secret, or says yes', async () => {
+    const { _id, actions } = rule();
+    const argv = ['rotate', _id, String(actions[0]?._id)];
+    expect((await cli(...argv)).stderr).toContain('--secret-out');
+    expect(
+      (await cli(...argv, '--base-url', 'https://api.example.com', '--show-secret')).stderr,
+    ).toContain('--yes');
+    expect((await cli(...argv, '--secret-out', join(folder, 'no/where'))).code).toBe(3);
+    expect(simulator.secrets.get(String(actions[0]?._id))?.rotations).toBe(0);
+  });
+
+  test('listen reads the file anew: a rotation needs no restart', async () => {
+    const { _id, actions } = rule();
+    const path = join(folder, 'live');
+    writeFileSync(path, `${SECRET}\n`);
+    const listener = start(['listen', '--port', '0', '--secret-file', path, '--no-body']);
+    await listener.until('Listening at');
+    const [url = ''] = /http:\/\/\S+/.exec(listener.stderr()) ?? [];
+    await cli('rotate', _id, String(actions[0]?._id), '--secret-out', path);
+    const send = ['send', 'call:started', '--to', url];
+    expect((await run([...send, '--secret', SECRET])).code).toBe(0);
+    expect((await run([...send, '--secret-file', path])).code).toBe(0);
+    listener.stop();
+    await listener.code;
+  });
+});
+
+test('a service that answers nonsense is exit code 3', async () => {
+  const nonsense = await receiver(() => ({ status: 200, body: '<html>' }));
+  const { code, stderr } = await cli(
+    'events',
+    '--base-url',
+    `http://127.0.0.1:${String(nonsense.port)}`,
+  );
+  expect(code).toBe(3);
+  expect(stderr).not.toContain(TOKEN);
+  await nonsense.close();
+});

@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { isSigned, receiver, SECRET } from './support/receiver.ts';
+import { run } from './support/run.ts';
+
+const env = { CALL_WEBHOOK_SECRET: SECRET };
+const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+let target: Awaited<ReturnType<typeof receiver>>;
+let status = 200;
+
+beforeEach(async () => {
+  status = 200;
+  target = await receiver(() => ({ status, body: 'thank \u001b[31myou' }));
+});
+afterEach(() => target.close());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string, content: string | Uint8Array) => {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+};
+
+describe('send', () => {
+  test('a sample, signed as the spec says', async () => {
+    const { code, stdout, stderr } = await run(
+      ['send', 'call:completed', '--to', target.url, '--set', 'recipientName=Ada'],
+      { env },
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^200 .+acknowledged\n/);
+    expect(stdout).toContain('thank \\x1b[31myou');
+    const [one] = target.received;
+    expect(one && isSigned(one)).toBe(true);
+    expect(JSON.parse(String(one?.body))).toMatchObject({
+      eventName: 'call:completed',
+      recipientName: 'Ada',
+    });
+    expect(one?.headers['content-type']).toBe('application/json');
+  });
+
+  test('bytes of a file, or from a pipe, are not touched', async () => {
+    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
+    const argv = ['send', 'any:name', '--to', String(target.port), '--data'];
+    await run([...argv, `@${file('bytes', bytes)}`], { env });
+    await run([...argv, '-'], { env, stdin: bytes });
+    expect(target.received.map(({ body }) => body.equals(bytes))).toEqual([true, true]);
+    expect(target.received.every((one) => isSigned(one))).toBe(true);
+  });
+
+  test.each([
+    [500, 'retry'],
+    [302, 'retry'],
+    [404, 'pause the rule at once'],
+  ])('%d is exit code 1', async (answered, told) => {
+    status = answered;
+    const { code, stdout } = await run(['send', 'call:started', '--to', target.url], { env });
+    expect(code).toBe(1);
+    expect(stdout).toContain(told);
+  });
+
+  test('--json has the request and the answer, and no secret', async () => {
+    const { records, stdout } = await run(['send', 'call:started', '--to', target.url, '--json'], {
+      env,
+    });
+    expect(records()).toMatchObject([
+      { request: { url: target.url }, answer: { status: 200 }, judgement: 'acknowledged' },
+    ]);
+    expect(stdout).not.toContain(SECRET);
+  });
+
+  test('a secret of a file; the first line is what signs', async () => {
+    const path = file(
+      'secrets',
+      `# mine\n${SECRET}\nwhsec_${Buffer.alloc(24).toString('base64')}\n`,
+    );
+    await run(['send', 'call:started', '--to', target.url, '--secret-file', path]);
+    expect(target.received.every((one) => isSigned(one))).toBe(true);
+  });
+
+  test('the curl command sends the same, whatever is in it', async () => {
+    const name = `O'Brien "$HOME" \`id\` \\ !x\nsecond`;
+    const set = ['--set', `note=${JSON.stringify(name)}`];
+    const { stdout } = await run(
+      ['send', 'call:started', '--to', `${target.url}?a=b&c='d'`, '--curl', ...set],
+      { env },
+    );
+    expect(stdout).not.toContain(SECRET);
+    const raw = await run(['send', 'x', '--to', target.url, '--curl', '--data', "it's\n@here"], {
+      env,
+    });
+    const path = file("bo'dy", Buffer.from([0xff, 0x00]));
+    const binary = await run(['send', 'x', '--to', target.url, '--curl', '--data', `@${path}`], {
+      env,
+    });
+    for (const command of [stdout, raw.stdout, binary.stdout])
+      await promisify(execFile)('sh', ['-c', command]);
+    expect(target.received.map((one) => isSigned(one))).toEqual([true, true, true]);
+    expect(JSON.parse(String(target.received[0]?.body))).toMatchObject({ note: name });
+    expect(String(target.received[1]?.body)).toBe("it's\n@here");
+  });
+
+  test('a body that fits no command line is refused', async () => {
+    const { code, stderr } = await run(['send', 'x', '--to', target.url, '--curl', '--data', '-'], {
+      env,
+      stdin: '\u001b[2J',
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('--data @file');
+  });
+});
+
+describe('sign and verify', () => {
+  const body = '{"a":1}';
+  const signed = async () => file('headers', (await run(['sign', '-d', body], { env })).stdout);
+
+  test('what sign writes, verify reads', async () => {
+    const { code, stdout } = await run(['verify', '--headers', await signed(), '-d', body], {
+      env,
+    });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^verified {2}signed 2/);
+  });
+
+  test.each([
+    ['a line feed', `${body}\n`, 'line feed'],
+    ['spaces', '{ "a": 1 }', 'written anew with spaces'],
+    ['a byte order mark', `\ufeff${body}`, 'byte order mark'],
+  ])('%s is found as the cause', async (_what, changed, cause) => {
+    const { code, stdout } = await run(['verify', '--headers', await signed()], {
+      env,
+      stdin: changed,
+    });
+    expect(code).toBe(1);
+    expect(stdout).toContain('signature-mismatch');
+    expect(stdout).toContain(cause);
+  });
+
+  test('another body is another body, and a stale one is stale', async () => {
+    const other = await run(['verify', '--headers', await signed(), '-d', '{"a":2}', '--json'], {
+      env,
+    });
+    expect(other.records()).toEqual([
+      expect.objectContaining({ verified: false, code: 'signature-mismatch' }),
+    ]);
+    const old = (await run(['sign', '-d', body, '--timestamp', '1700000000'], { env })).stdout;
+    const argv = ['verify', '--headers', file('old', old), '-d', body];
+    expect((await run(argv, { env })).stdout).toContain('timestamp-out-of-tolerance');
+    expect((await run([...argv, '--tolerance', '300000000'], { env })).code).toBe(0);
+  });
+});

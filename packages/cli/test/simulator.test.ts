@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isSigned, receiver, SECRET } from './support/receiver.ts';
+import { run, start, type Run } from './support/run.ts';
+
+// One simulator with a manual clock, and a receiver that none of our packages had a part in.
+let simulator: Run;
+let target: Awaited<ReturnType<typeof receiver>>;
+let status = 200;
+let env: Record<string, string>;
+let ready: { url: string; apiToken: string; secrets: string[] };
+
+beforeAll(async () => {
+  target = await receiver(() => ({ status }));
+  const flags = [
+    '--port',
+    '0',
+    '--clock',
+    'manual',
+    '--seed',
+    '7',
+    '--json',
+    '--retry-every',
+    '10s',
+  ];
+  simulator = start(['simulate', '--forward-to', target.url, ...flags], {
+    env: { CALL_WEBHOOK_SECRET: SECRET },
+  });
+  await simulator.until('"ready"');
+  ready = JSON.parse(simulator.stdout().split('\n')[0] ?? '') as typeof ready;
+  env = {
+    CALL_WEBHOOKS_SIMULATOR: ready.url,
+    CALL_WEBHOOKS_BASE_URL: ready.url,
+    CALL_WEBHOOKS_API_TOKEN: ready.apiToken,
+  };
+});
+afterAll(async () => {
+  simulator.stop();
+  expect(await simulator.code).toBe(130);
+  await target.close();
+});
+
+const cli = (...argv: string[]) => run(argv, { env });
+const records = async (...argv: string[]) => (await cli(...argv, '--json')).records();
+
+describe('trigger', () => {
+  test('a whole call, waited for', async () => {
+    const { code, stdout } = await cli(
+      'trigger',
+      'call',
+      '--wait',
+      '--set',
+      'calledName=Ada Lovelace',
+    );
+    expect(code).toBe(0);
+    expect(stdout.match(/acknowledged/g)).toHaveLength(3);
+    expect(target.received).toHaveLength(3);
+    expect(target.received.every((one) => isSigned(one))).toBe(true);
+    expect(String(target.received[0]?.body)).toContain('"recipientName":"Ada Lovelace"');
+  });
+
+  test.each(['call:started', 'call:completed', 'call:recording-available'])(
+    '%s alone is waited for',
+    async (name) => {
+      const sent = (await records('trigger', name, '--wait')) as {
+        delivery: { eventName: string; state: string };
+      }[];
+      expect(sent.map(({ delivery }) => delivery)).toMatchObject([
+        { eventName: name, state: 'acknowledged' },
+      ]);
+    },
+  );
+
+  test('a receiver that fails is exit code 1, and a retry later is not', async () => {
+    status = 500;
+    const { code, stdout, stderr } = await cli('trigger', 'call:started', '--wait');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/500 .+ failed, retried in [\d.]+ s/);
+    expect(stderr).toContain('deliveries show');
+    status = 200;
+    expect((await records('deliveries', 'list', '--state', 'waiting')).length).toBe(1);
+    expect((await cli('clock', 'advance', '15s')).code).toBe(0);
+    expect(await records('deliveries', 'list', '--state', 'waiting')).toEqual([]);
+  });
+
+  test('--list, and what is no field of a call', async () => {
+    expect((await records('trigger', '--list')).map(({ name }) => name)).toContain('rotation');
+    const { code, stderr } = await cli('trigger', 'call', '--set', 'nope=1');
+    expect(code).toBe(2);
+    expect(stderr).toContain('calledName');
+  });
+});
+
+describe('deliveries and replay', () => {
+  test('list, show by the beginning of an id, and tail', async () => {
+    const tail = start(['deliveries', 'tail', '--json'], { env });
+    await tail.until('Watching');
+    // The stream is open once something of it arrives.
+    await cli('trigger', 'call:started', '--wait');
+    const [last] = (await records('deliveries', 'list', '-n', '1')) as { _id: string }[];
+    const id = String(last?._id);
+    const { stdout } = await cli('deliveries', 'show', id.slice(0, 10));
+    expect(stdout).toContain('X-Service-Signature');
+    expect(stdout).toContain('"eventName": "call:started"');
+    await cli('replay', id, '--re-sign');
+    await tail.until('"copiedBy":"resend"');
+    tail.stop();
+    expect(await tail.code).toBe(130);
+    expect((await cli('deliveries', 'show', 'zzz')).code).toBe(2);
+  });
+
+  test('a captured request is sent byte for byte, and is to be refused', async () => {
+    const [last] = (await records('deliveries', 'list', '-n', '1')) as { _id: string }[];
+    const before = target.received.at(-1);
+    const accepted = await cli('replay', String(last?._id));
+    expect(accepted.code).toBe(1);
+    expect(accepted.stdout).toContain('does not remember webhook ids');
+    const again = target.received.at(-1);
+    expect(again?.body.equals(before?.body ?? Buffer.alloc(0))).toBe(true);
+    expect(again?.headers['x-service-webhook-id']).toBe(before?.headers['x-service-webhook-id']);
+    status = 409;
+    expect((await cli('replay', String(last?._id))).code).toBe(0);
+    status = 200;
+  });
+});
+
+describe('rules, chaos and the clock', () => {
+  test('a 404 pauses the rule, and resume lets it go on', async () => {
+    status = 404;
+    const { code, stdout } = await cli('trigger', 'call:started', '--wait');
+    expect(code).toBe(1);
+    expect(stdout).toContain('a 404: the rule is paused');
+    status = 200;
+    await simulator.until('"pausedBecause":"answered-404"');
+    const paused = (await records('rules', 'list')).find(({ state }) => state === 'paused');
+    const dropped = await cli('trigger', 'call:started', '--wait');
+    expect(dropped.stdout).toContain(`rules resume ${String(paused?.['_id'])}`);
+    expect((await cli('rules', 'resume', String(paused?.['_id']))).stdout).toContain('active');
+    expect((await cli('trigger', 'call:started', '--wait')).code).toBe(0);
+  });
+
+  test('chaos is set in part, in whole, and switched off', async () => {
+    expect(await records('chaos', 'set', '--all', '10%', 'replay=0')).toMatchObject([
+      { duplicate: 0.1, replay: 0 },
+    ]);
+    expect(await records('chaos', 'show')).toMatchObject([{ reorder: 0.1 }]);
+    expect((await cli('chaos', 'set', 'nonsense=1')).stderr).toContain('duplicate');
+    expect(await records('chaos', 'off')).toMatchObject([{ duplicate: 0 }]);
+  });
+
+  test('the clock is turned to what is next, and until nothing is', async () => {
+    await cli('trigger', 'call');
+    await cli('rules', 'pause', String((await records('rules', 'list'))[0]?.['_id']));
+    await cli('rules', 'resume', String((await records('rules', 'list'))[0]?.['_id']));
+    await cli('clock', 'next');
+    expect(await records('clock', 'run')).toMatchObject([{ mode: 'manual', nextDueAt: null }]);
+    expect((await cli('clock', 'show')).stdout).toContain('nothing is due');
+  });
+
+  test('a rule with a custom payload; its secret is shown on request only', async () => {
+    const argv = [
+      'rules',
+      'create',
+      '--url',
+      target.url,
+      '--trigger',
+      'call:started',
+      '--payload',
+      '{"id":"{{callId}}"}',
+    ];
+    const quiet = await cli(...argv);
+    expect(quiet.stdout).not.toContain('whsec_');
+    expect((await cli(...argv, '--show-secret')).stdout).toMatch(/whsec_\S{20,}/);
+    expect((await cli('rules', 'create', '--url', 'https://example.com/')).stderr).toContain(
+      '--allow-external',
+    );
+  });
+});
+
+describe('secrets', () => {
+  test('are told when they are asked for, and not before', async () => {
+    expect(ready.secrets).toEqual([SECRET]);
+    expect((await cli('secrets')).stdout).not.toContain(SECRET);
+    expect((await cli('secrets', '--show-secret')).stdout.split('\n')[0]).toBe(SECRET);
+  });
+});

@@ -1,0 +1,57 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly rawHeaders: string[];
+  readonly body: Buffer;
+}
+
+/** A receiver that none of our packages had a part in. */
+export async function receiver(
+  answer: (request: Received) => {
+    status: number;
+    headers?: Record<string, string>;
+    body?: string;
+  } = () => ({ status: 200 }),
+) {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      const { method = '', url = '', headers, rawHeaders } = request;
+      const taken = { method, url, headers, rawHeaders, body };
+      received.push(taken);
+      const { status, headers: more = {}, body: text = '' } = answer(taken);
+      response.writeHead(status, more).end(text);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${String(port)}/hook`,
+    port,
+    received,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Whether the signature is right, by the spec and `node:crypto` alone. */
+export function isSigned({ headers, body }: Received, secret = SECRET): boolean {
+  const signature = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+    .update(`${String(headers['x-service-webhook-id'])}.${String(headers['x-service-timestamp'])}.`)
+    .update(body)
+    .digest('base64');
+  return headers['x-service-signature'] === `v1,${signature}`;
+}

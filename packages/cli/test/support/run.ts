@@ -1,0 +1,92 @@
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { EXIT, Stopped } from '../../src/exit.ts';
+import { main } from '../../src/main.ts';
+
+/** What a run may be given. */
+export interface Given {
+  readonly env?: Record<string, string>;
+  readonly stdin?: string | Uint8Array;
+  /** Makes both outputs look like a terminal. */
+  readonly terminal?: boolean;
+}
+
+/** A program that runs in this process. */
+export interface Run {
+  readonly code: Promise<number>;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when stdout, or stderr, has this text. Rejects when the program ends before. */
+  until(text: string | RegExp): Promise<void>;
+  /** As Ctrl-C would. */
+  stop(): void;
+}
+
+export function start(
+  argv: readonly string[],
+  { env = {}, stdin, terminal = false }: Given = {},
+): Run {
+  const controller = new AbortController();
+  const written = new PassThrough();
+  const texts = { stdout: '', stderr: '' };
+  const sink = (name: keyof typeof texts) =>
+    Object.assign(
+      new Writable({
+        write(piece: Buffer, _encoding, done) {
+          texts[name] += piece.toString('utf8');
+          written.emit('more');
+          done();
+        },
+      }),
+      { isTTY: terminal, columns: 100 },
+    );
+  const input = Object.assign(Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]), {
+    isTTY: stdin === undefined,
+  });
+  let over = false;
+  const code = main(argv, {
+    stdin: input,
+    stdout: sink('stdout'),
+    stderr: sink('stderr'),
+    env,
+    signal: controller.signal,
+  }).finally(() => {
+    over = true;
+    written.emit('more');
+  });
+  return {
+    code,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+    stop: () => controller.abort(new Stopped(EXIT.interrupted)),
+    until: (wanted) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const all = texts.stdout + texts.stderr;
+          if (typeof wanted === 'string' ? all.includes(wanted) : wanted.test(all)) resolve();
+          else if (over) reject(new Error(`The program ended without ${String(wanted)}:\n${all}`));
+          else return;
+          written.off('more', look);
+        };
+        written.on('more', look);
+        look();
+      }),
+  };
+}
+
+/** Runs a command line to its end. */
+export async function run(argv: readonly string[], given?: Given) {
+  const running = start(argv, given);
+  const code = await running.code;
+  return {
+    code,
+    stdout: running.stdout(),
+    stderr: running.stderr(),
+    /** What stdout holds, one record a line. */
+    records: () =>
+      running
+        .stdout()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+  };
+}

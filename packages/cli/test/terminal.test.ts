@@ -1,0 +1,114 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { escapeControl, isPrintable, jsonLine } from '../src/terminal/control-characters.ts';
+import { inkOf, wantsColour } from '../src/terminal/ink.ts';
+import { barText, progressBar } from '../src/terminal/progress.ts';
+import { table } from '../src/terminal/table.ts';
+import { lines, padded, t } from '../src/terminal/text.ts';
+import { duration } from '../src/terminal/time.ts';
+import type { Io, Sink } from '../src/io.ts';
+
+const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+describe('what a payload can do to a terminal', () => {
+  test.each([
+    ['an escape sequence', '\u001b[2J', '\\x1b[2J'],
+    ['a C1 control', '\u009b31m', '\\x9b31m'],
+    ['a bidirectional override', '\u202egpj.exe', '\\u{202e}gpj.exe'],
+    ['a tag character', '\u{e0041}', '\\u{e0041}'],
+    ['lines and bells', 'a\r\n\u0007\tb', 'a\\r\\n\\x07\\tb'],
+    ['a lone surrogate', '\ud800x', '\\u{d800}x'],
+  ])('%s is escaped', (_what, given, shown) => {
+    expect(escapeControl(given)).toBe(shown);
+  });
+
+  test('what people write stays as it is, emoji and joiners too', () => {
+    const text = 'Ada Łukasz 李 👩\u200d💻 “quoted” €';
+    expect(escapeControl(text)).toBe(text);
+  });
+
+  test('no text, no template and no JSON lets one through', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (given) => {
+        const { red } = inkOf(false);
+        expect(t`${given} ${red(given)}`.shown).not.toMatch(UNSAFE);
+        const json = jsonLine({ [given]: given });
+        expect(json).not.toMatch(UNSAFE);
+        expect(JSON.parse(json)).toEqual({ [given]: given });
+      }),
+      { seed: 7, numRuns: 500 },
+    );
+  });
+
+  test('a body in lines is cut where it is too long', () => {
+    const shown = lines('a\nb\u001b\nc', 2).map(({ plain }) => plain);
+    expect(shown).toEqual(['a', 'b\\x1b', '… 1 more lines']);
+  });
+
+  test('a body is fit for a command line only without control characters', () => {
+    expect(isPrintable('{\n\t"a": 1}')).toBe(true);
+    expect(isPrintable('a\u001b')).toBe(false);
+  });
+});
+
+describe('colours', () => {
+  const stream = (isTTY: boolean) => ({ isTTY }) as unknown as Sink;
+
+  test.each([
+    ['a terminal', undefined, {}, true, true],
+    ['a pipe', undefined, {}, false, false],
+    ['NO_COLOR', undefined, { NO_COLOR: '1' }, true, false],
+    ['an empty NO_COLOR', undefined, { NO_COLOR: '' }, true, true],
+    ['FORCE_COLOR in a pipe', undefined, { FORCE_COLOR: '1' }, false, true],
+    ['FORCE_COLOR=0', undefined, { FORCE_COLOR: '0' }, true, false],
+    ['FORCE_COLOR over NO_COLOR', undefined, { FORCE_COLOR: '1', NO_COLOR: '1' }, false, true],
+    ['--color over NO_COLOR', true, { NO_COLOR: '1' }, false, true],
+    ['--no-color over FORCE_COLOR', false, { FORCE_COLOR: '1' }, true, false],
+    ['a dumb terminal', undefined, { TERM: 'dumb' }, true, false],
+  ])('%s', (_what, flag, env, isTTY, coloured) => {
+    expect(wantsColour(flag, env, stream(isTTY))).toBe(coloured);
+  });
+
+  test('columns count what is seen, not what colours it', () => {
+    const { red } = inkOf(true);
+    expect(padded(red('ab'), 4).plain).toBe('ab  ');
+    const [, first, second] = table(
+      inkOf(true),
+      ['a', 'b'],
+      [
+        [red('long'), 1],
+        ['x', 2],
+      ],
+    );
+    expect(first?.plain).toBe('long  1');
+    expect(second?.plain).toBe('x     2');
+  });
+});
+
+describe('progress and time', () => {
+  test('a bar where the size is known', () => {
+    expect(barText(inkOf(false), 500, 1_000)).toBe(
+      `${'█'.repeat(15)}${'░'.repeat(15)}  50 %  500 B of 1.0 kB`,
+    );
+    expect(barText(inkOf(false), 500, undefined)).toBe('500 B');
+  });
+
+  test('nothing is drawn where there is no terminal', () => {
+    const written: unknown[] = [];
+    const stderr = { isTTY: false, write: (text: unknown) => written.push(text) };
+    const bar = progressBar({ stderr } as unknown as Io, inkOf(false));
+    bar.at(1, 2);
+    bar.clear();
+    expect(written).toEqual([]);
+  });
+
+  test.each([
+    [450, '450 ms'],
+    [4_200, '4.2 s'],
+    [30_000, '30 s'],
+    [303_000, '5 min 3 s'],
+    [7_500_000, '2 h 5 min'],
+  ])('%d ms is %s', (ms, shown) => {
+    expect(duration(ms)).toBe(shown);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { SearchSyntaxError } from '../../src/errors/index.ts';
+import type { AnyEventSearch } from '../../src/search/builder-types.ts';
+import { eventSearch } from '../../src/search/builder.ts';
+import { checkValue, forbiddenAt } from '../../src/search/characters.ts';
+import { searchDate } from '../../src/search/dates.ts';
+import { formatEventSearch } from '../../src/search/format.ts';
+import { parseEventSearch } from '../../src/search/parse.ts';
+import { scan, startsOperator } from '../../src/search/scan.ts';
+import { withOperator } from '../../src/search/terms.ts';
+import { ANY } from '../../src/search/tree.ts';
+
+describe('builder-types', () => {
+  // What is checked here is that it compiles, or does not: `npm run typecheck` covers this file.
+  const misuse: (() => unknown)[] = [
+    // @ts-expect-error since is used up
+    () => eventSearch().since('2026-01-01').since('2026-01-02'),
+    // @ts-expect-error also with something in between
+    () => eventSearch().since('2026-01-01').to('ann').since('2026-01-02'),
+    // @ts-expect-error until is used up
+    () => eventSearch().until('2026-01-01').until('2026-01-02'),
+    // @ts-expect-error type is used up
+    () => eventSearch().type('opened').type('clicked'),
+    // @ts-expect-error template is used up
+    () => eventSearch().template(ANY).template('a'),
+    // @ts-expect-error sequence is used up
+    () => eventSearch().sequence('a').sequence('b'),
+    // @ts-expect-error from is used up
+    () => eventSearch().from('myself').from('team'),
+    // @ts-expect-error subject is used up
+    () => eventSearch().subject('a').subject('b'),
+    // @ts-expect-error text and subject exclude each other
+    () => eventSearch().text('a').subject('b'),
+    // @ts-expect-error subject and text exclude each other
+    () => eventSearch().subject('a').text('b'),
+    // @ts-expect-error not one of the seven types
+    () => eventSearch().type('bounced'),
+  ];
+
+  test('what does not compile throws as well', () => {
+    for (const use of misuse) expect(use).toThrow();
+  });
+
+  test('what may be repeated compiles, and every search is one that can be sent', () => {
+    const search: AnyEventSearch = eventSearch()
+      .to('a')
+      .to('b')
+      .text('c')
+      .text('d')
+      .since('2026-01-01');
+    expect(search.toString()).toBe('c d to:a to:b since:2026-01-01');
+  });
+});
+
+describe('characters', () => {
+  test.each([
+    ['', 'empty'],
+    ['  ', 'empty'],
+    [7, 'empty'],
+    ['a"b', 'misplaced-quote'],
+    ['a\nb', 'invalid-character'],
+    ['a\u0000b', 'invalid-character'],
+    ['a\ud800b', 'invalid-character'],
+  ])('refuses %j as %s', (value, reason) => {
+    expect(() => checkValue('to:', value)).toThrow(SearchSyntaxError);
+    expect(() => checkValue('to:', value)).toThrow(expect.objectContaining({ reason }));
+  });
+
+  test('does not repeat the value, which may name people', () => {
+    expect(() => checkValue('to:', 'ann@example.com"')).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('ann@') as never }),
+    );
+  });
+
+  test('takes everything else', () => {
+    expect(forbiddenAt('Zoë 😀 – “quotes” \u00a0')).toBe(-1);
+    expect(() => checkValue('to:', 'Zoë 😀')).not.toThrow();
+  });
+});
+
+describe('dates', () => {
+  test.each(['2026-01-31', '2024-02-29', '0001-01-01', '9999-12-31'])('takes %s', (date) => {
+    expect(searchDate('since', date)).toBe(date);
+  });
+
+  test.each([
+    '2026-02-30',
+    '2025-02-29',
+    '2026-13-01',
+    '2026-00-10',
+    '2026-01-00',
+    '0000-01-01',
+    '2026-1-1',
+    '20260101',
+    '+02026-01-01',
+    '2026-01-01T00:00:00Z',
+    '',
+    'yesterday',
+  ])('refuses %j', (date) => {
+    expect(() => searchDate('since', date)).toThrow(SearchSyntaxError);
+  });
+
+  test('takes the day of a Date in UTC', () => {
+    expect(searchDate('until', new Date('2026-03-01T23:59:59+02:00'))).toBe('2026-03-01');
+    expect(searchDate('until', new Date('2026-03-01T00:30:00+02:00'))).toBe('2026-02-28');
+  });
+
+  test('refuses an invalid Date, and one outside of the years 1 to 9999', () => {
+    expect(() => searchDate('since', new Date(NaN))).toThrow(SearchSyntaxError);
+    expect(() => searchDate('since', new Date('+010000-01-01T00:00:00Z'))).toThrow(
+      SearchSyntaxError,
+    );
+    expect(() => searchDate('since', new Date('-000001-01-01T00:00:00Z'))).toThrow(
+      SearchSyntaxError,
+    );
+    expect(() => searchDate('since', 20260101 as never)).toThrow(SearchSyntaxError);
+  });
+
+  test('every day of the calendar is taken', () => {
+    const days = fc.date({
+      min: new Date('0001-01-01'),
+      max: new Date('9999-12-31'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(days, (day) => {
+        const text = day.toISOString().slice(0, 10);
+        expect(searchDate('since', day)).toBe(text);
+        expect(searchDate('since', text)).toBe(text);
+      }),
+    );
+  });
+});
+
+describe('format', () => {
+  test.each([
+    ['from:myself to:b x to:a type:opened y', 'x y to:b to:a type:opened from:myself'],
+    ['template:Intro', 'template:"Intro"'],
+    ['sequence:5f0c9a1b2c3d4e5f60718293', 'sequence:5f0c9a1b2c3d4e5f60718293'],
+    ['sequence:"5f0c9a1b2c3d4e5f60718293"', 'sequence:5f0c9a1b2c3d4e5f60718293'],
+    ['sequence:Welcome', 'sequence:"Welcome"'],
+    ['from:Sales', 'from:"Sales"'],
+    ['from:"myself"', 'from:myself'],
+    ['template:"*"', 'template:*'],
+    ['to:"ann"', 'to:ann'],
+  ])('%j becomes %j', (text, canonical) => {
+    expect(formatEventSearch(parseEventSearch(text))).toBe(canonical);
+  });
+});
+
+describe('scan', () => {
+  test('cuts a text into tokens with their positions', () => {
+    expect([...scan(' hi "a b" to:"c d"')]).toEqual([
+      { kind: 'word', value: 'hi', position: 1 },
+      { kind: 'quoted', value: 'a b', position: 4 },
+      { kind: 'operator', name: 'to', value: 'c d', position: 10, valuePosition: 13 },
+    ]);
+  });
+
+  test('knows the operators by their lower-case names', () => {
+    expect(['to:', 'from:x', 'sequence:'].map(startsOperator)).toEqual([true, true, true]);
+    expect(['to', 'To:', 'xto:', 'toto:'].map(startsOperator)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('terms', () => {
+  test.each([
+    ['a@b', 'email'],
+    ['ann@example.com', 'email'],
+    ['a@b@c', 'name'],
+    ['@example.com', 'name'],
+    ['ann lee@example.com', 'name'],
+    ['example.com', 'domain'],
+    ['mail.example.co.uk', 'domain'],
+    ['bücher.example', 'domain'],
+    ['ann', 'name'],
+    ['J. Doe', 'name'],
+    ['J.', 'name'],
+  ])('to:%s is read as %s', (value, kind) => {
+    expect(withOperator({ to: [] }, 'to', value).to).toEqual([{ kind, value }]);
+  });
+
+  test('leaves the given tree alone', () => {
+    const tree = Object.freeze({ to: Object.freeze([]) });
+    expect(withOperator(tree, 'type', 'opened')).toEqual({ to: [], type: 'opened' });
+    expect(tree).toEqual({ to: [] });
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { boundedStore } from '../src/bounded-store.ts';
+import { memoryStore, type Admission, type Store } from '../src/index.ts';
+import { Watch } from '../src/watch.ts';
+import { deferred } from './support.ts';
+
+const claim = { webhookId: 'id', replayUntil: Date.now() + 1_000, leaseMs: 60_000, token: 't' };
+const never = () => new Promise<never>(() => undefined);
+const unavailable = expect.objectContaining({ code: 'store-unavailable' });
+
+describe('boundedStore', () => {
+  it('ends every call in time, and names every failure the same', async () => {
+    const hanging: Store = { admit: never, complete: never, release: never, extend: never };
+    const broken = Object.fromEntries(
+      Object.keys(hanging).map((name) => [
+        name,
+        () => {
+          throw new Error('closed');
+        },
+      ]),
+    ) as unknown as Store;
+    for (const store of [hanging, broken]) {
+      const bounded = boundedStore(store, 20, new Watch());
+      await expect(bounded.admit(claim)).rejects.toEqual(unavailable);
+      await expect(bounded.complete('k', 't')).rejects.toEqual(unavailable);
+      await expect(bounded.release('k', 't')).rejects.toEqual(unavailable);
+      await expect(bounded.extend('k', 't', 1)).rejects.toEqual(unavailable);
+    }
+  });
+
+  it('gives back a claim that is granted when nobody waits for it any more', async () => {
+    const gate = deferred();
+    const inner = memoryStore();
+    const store = {
+      ...inner,
+      admit: jest.fn(async (late: typeof claim) => {
+        await gate.promise;
+        return inner.admit(late);
+      }),
+    };
+    const bounded = boundedStore(store, 20, new Watch());
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    gate.resolve();
+    await store.admit.mock.results[0]!.value;
+    await new Promise(setImmediate);
+    expect(await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' })).toEqual({
+      status: 'admitted',
+      attempt: 2,
+    });
+  });
+
+  it('gives back a claim whose answer was lost', async () => {
+    const inner = memoryStore();
+    const bounded = boundedStore(
+      {
+        ...inner,
+        admit: async (lost) => {
+          await inner.admit(lost);
+          throw new Error('connection reset');
+        },
+      },
+      20,
+      new Watch(),
+    );
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    await new Promise(setImmediate);
+    expect(await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' })).toEqual({
+      status: 'admitted',
+      attempt: 2,
+    });
+  });
+
+  it('is quiet about what fails late', async () => {
+    const gate = deferred<Admission>();
+    const bounded = boundedStore({ ...memoryStore(), admit: () => gate.promise }, 20, new Watch());
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    gate.reject(new Error('late')); // an unhandled rejection would fail the run
+    await new Promise(setImmediate);
+  });
+});

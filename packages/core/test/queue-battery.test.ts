@@ -1,0 +1,7 @@
+import { queueBattery } from '@call-webhooks/testing';
+import { arrayQueue } from './support-queue.ts';
+
+queueBattery({
+  name: 'an array in memory',
+  open: ({ maxAttempts, concurrency }) => Promise.resolve(arrayQueue(maxAttempts, concurrency)),
+});

@@ -1,0 +1,71 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { memoryStore, type Store } from '../../src/index.ts';
+import { bench, deferred, STARTED } from '../support.ts';
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe('close()', () => {
+  it('begins nothing that the store admits after it gave up, and gives the lease back', async () => {
+    const inner = memoryStore();
+    const [asked, gate] = [deferred(), deferred()];
+    const admit: Store['admit'] = async (claim) => {
+      asked.resolve();
+      await gate.promise;
+      return inner.admit(claim);
+    };
+    const handle = jest.fn();
+    const on = { 'call:started': handle };
+    const { receiver, send, outcomes } = bench({ store: { ...inner, admit }, on });
+    const sent = send(STARTED);
+    await asked.promise;
+    await receiver.close({ graceMs: 0 });
+    gate.resolve();
+    expect(await sent).toBe('shutting-down');
+    expect(outcomes[0]?.status).toBe(503);
+    expect(handle).not.toHaveBeenCalled();
+    expect(await bench({ store: inner, on }).send(STARTED)).toBe('handled');
+  });
+
+  it('admits nothing that was still in its schema when it gave up', async () => {
+    const [asked, checked] = [deferred(), deferred<{ value: unknown }>()];
+    const validate = () => {
+      asked.resolve();
+      return checked.promise;
+    };
+    const schema = { '~standard': { version: 1, vendor: 'test', validate } } as const;
+    const store = memoryStore();
+    const admit = jest.fn(store.admit);
+    const handle = jest.fn();
+    const custom = { schema, handle } as never;
+    const { receiver, send } = bench({ store: { ...store, admit }, custom });
+    const sent = send({ custom: 1 });
+    await asked.promise;
+    await receiver.close({ graceMs: 0 });
+    checked.resolve({ value: {} });
+    expect(await sent).toBe('shutting-down');
+    expect(admit).not.toHaveBeenCalled();
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  it('is over although the store hangs', async () => {
+    const entered = deferred();
+    const handle = () => {
+      entered.resolve();
+      return never();
+    };
+    const { receiver, send } = bench({
+      store: { ...memoryStore(), release: never },
+      storeTimeout: 20,
+      on: { 'call:started': handle },
+    });
+    void send(STARTED);
+    await entered.promise;
+    await expect(receiver.close({ graceMs: 0 })).resolves.toBeUndefined();
+  });
+
+  it('may be called again', async () => {
+    const { receiver } = bench();
+    await Promise.all([receiver.close(), receiver.close()]);
+    await expect(receiver.close()).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { z } from 'zod';
+import { type Queue, type QueuedDelivery } from '../../src/index.ts';
+import { bench, delivery, NOW, SECONDS, STARTED } from '../support.ts';
+
+describe('custom payloads', () => {
+  it('are checked, keyed and handled', async () => {
+    const handle = jest.fn();
+    const custom = {
+      schema: z.object({ id: z.string(), n: z.coerce.number() }),
+      key: (p: { id: string }) => p.id,
+      handle,
+    };
+    const { send, outcomes } = bench({ custom } as never);
+    expect(await send({ id: 'x', n: '5' })).toBe('handled');
+    expect(await send({ id: 'x', n: '5' })).toBe('duplicate');
+    expect(await send({ n: 5 })).toBe('invalid-payload');
+    expect(handle).toHaveBeenCalledTimes(1);
+    expect(handle.mock.calls[0]?.[0]).toEqual({ id: 'x', n: 5 });
+    expect(outcomes[0]?.key).toBe('custom:x');
+  });
+});
+
+describe('a queue', () => {
+  it('gets the raw bytes, and the service 202', async () => {
+    const queued: QueuedDelivery[] = [];
+    const handle = jest.fn();
+    const queue = { enqueue: (job: QueuedDelivery) => Promise.resolve(void queued.push(job)) };
+    const { receiver } = bench({ queue, on: { 'call:started': handle } });
+    const request = await delivery(STARTED, { webhookId: 'id-1' });
+    expect((await receiver.receive(request)).status).toBe(202);
+    expect(queued).toEqual([
+      {
+        webhookId: 'id-1',
+        timestamp: SECONDS,
+        receivedAt: NOW,
+        key: 'call-1:call:started',
+        eventName: 'call:started',
+        body: Buffer.from(request.body).toString('base64'),
+      },
+    ]);
+    expect(handle).not.toHaveBeenCalled();
+    expect((await receiver.receive(await delivery(STARTED))).outcome.outcome).toBe('duplicate');
+    expect(queued).toHaveLength(1);
+  });
+
+  it('that fails means 503, never a dead letter, and the retry is queued', async () => {
+    const enqueue = jest.fn<Queue['enqueue']>(() => Promise.reject(new Error('no connection')));
+    const deadLetter = jest.fn();
+    const { send } = bench({ queue: { enqueue }, deadLetter, maxAttempts: 1 });
+    for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('store-unavailable');
+    expect(deadLetter).not.toHaveBeenCalled();
+    enqueue.mockResolvedValue(undefined);
+    expect(await send(STARTED)).toBe('queued');
+  });
+});

@@ -1,0 +1,131 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { memoryStore, WebhookError, type HandlerContext, type Parked } from '../../src/index.ts';
+import { bench, bytes, NOW, STARTED } from '../support.ts';
+
+const fail = () => {
+  throw new Error('no');
+};
+
+describe('a handler that fails', () => {
+  it('runs again on the retry, with its attempts counted', async () => {
+    const attempts: number[] = [];
+    const { send, outcomes } = bench({
+      on: {
+        'call:started': (_event: unknown, { attempt }: HandlerContext) => {
+          attempts.push(attempt);
+          if (attempt < 3) throw new Error('no');
+        },
+      },
+    });
+    expect([
+      await send(STARTED),
+      await send(STARTED),
+      await send(STARTED),
+      await send(STARTED),
+    ]).toEqual(['handler-failed', 'handler-failed', 'handled', 'duplicate']);
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(outcomes.map(({ attempt }) => attempt)).toEqual([1, 2, 3, undefined]);
+  });
+
+  it('goes on failing when there is no dead letter', async () => {
+    const { send } = bench({ on: { 'call:started': fail }, maxAttempts: 1 });
+    for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('handler-failed');
+  });
+
+  it('gives the raw delivery to deadLetter after maxAttempts', async () => {
+    const parked: Parked[] = [];
+    const { send } = bench({
+      on: { 'call:started': fail },
+      maxAttempts: 2,
+      deadLetter: (letter: Parked) => void parked.push(letter),
+    });
+    expect([
+      await send(STARTED),
+      await send(STARTED, { webhookId: 'last' }),
+      await send(STARTED),
+    ]).toEqual(['handler-failed', 'dead-lettered', 'duplicate']);
+    expect(parked).toEqual([
+      {
+        reason: 'handler-failed',
+        rawBody: bytes(JSON.stringify(STARTED)),
+        webhookId: 'last',
+        timestamp: new Date(NOW),
+        eventName: 'call:started',
+        key: 'call-1:call:started',
+        attempt: 2,
+        error: new Error('no'),
+      },
+    ]);
+  });
+
+  it('is retried when the sink fails too', async () => {
+    const deadLetter = jest.fn(() => Promise.reject(new Error('disk full')));
+    const { send, lines } = bench({
+      on: { 'call:started': fail },
+      maxAttempts: 1,
+      deadLetter,
+    });
+    expect(await send(STARTED)).toBe('handler-failed');
+    expect(lines.join()).toContain('the deadLetter sink failed: Error: disk full');
+    deadLetter.mockResolvedValue(undefined as never);
+    expect(await send(STARTED)).toBe('dead-lettered');
+  });
+
+  it('is not run once more when its process died in every attempt', async () => {
+    const clock = { now: NOW };
+    const store = memoryStore({ now: () => clock.now });
+    for (const token of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      await store.admit({
+        webhookId: token,
+        token,
+        key: 'call-1:call:started',
+        leaseMs: 1_000,
+        replayUntil: NOW + 1_000,
+      });
+      clock.now += 1_000;
+    }
+    const handle = jest.fn();
+    const parked: Parked[] = [];
+    const { send } = bench({
+      store,
+      on: { 'call:started': handle },
+      maxAttempts: 2,
+      deadLetter: (letter: Parked) => void parked.push(letter),
+    });
+    expect(await send(STARTED)).toBe('dead-lettered');
+    expect(handle).not.toHaveBeenCalled();
+    expect(parked[0]).toMatchObject({ attempt: 7, reason: 'handler-failed' });
+  });
+
+  it('may throw anything', async () => {
+    const thrown: unknown[] = [
+      'text',
+      undefined,
+      null,
+      7,
+      new WebhookError('handled', 'odd'),
+      new WebhookError('duplicate', 'odd'),
+    ];
+    const { send } = bench({
+      on: { 'call:started': () => Promise.reject(thrown.pop()) },
+    });
+    for (let left = thrown.length; left > 0; left--)
+      expect(await send(STARTED)).toBe('handler-failed');
+  });
+
+  it('and a payload that can never be handled go to deadLetter at once', async () => {
+    const parked: Parked[] = [];
+    const deadLetter = jest.fn((letter: Parked) => void parked.push(letter));
+    const { send, lines } = bench({ deadLetter });
+    expect(await send(bytes('{'))).toBe('dead-lettered');
+    expect(parked[0]).toMatchObject({
+      reason: 'invalid-payload',
+      rawBody: bytes('{'),
+      attempt: 1,
+      error: { code: 'invalid-payload' },
+    });
+    expect(lines).toHaveLength(1);
+    deadLetter.mockImplementation(fail);
+    expect(await send(bytes('{'))).toBe('invalid-payload');
+  });
+});

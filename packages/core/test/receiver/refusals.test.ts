@@ -1,0 +1,81 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { memoryStore } from '../../src/index.ts';
+import { bench, bytes, delivery, NOW, RECORDING, SECONDS, STARTED } from '../support.ts';
+
+describe('what is refused', () => {
+  it('runs no handler, and leaves no trace in the store', async () => {
+    const store = memoryStore();
+    const admit = jest.fn(store.admit);
+    const handle = jest.fn();
+    const { receiver } = bench({
+      store: { ...store, admit },
+      on: { 'call:started': handle },
+      bodyLimit: 1_000,
+    });
+    const good = await delivery(STARTED);
+    const code = async (change: object) =>
+      (await receiver.receive({ ...good, ...change })).outcome.outcome;
+    const header = (name: string, value: string) => ({
+      headers: { ...good.headers, [name]: value },
+    });
+    expect(await code({ headers: {} })).toBe('missing-header');
+    expect(await code(header('X-Service-Timestamp', 'x'))).toBe('malformed-header');
+    expect(await code(header('X-Service-Webhook-Id', 'other'))).toBe('signature-mismatch');
+    expect(await code(await delivery(STARTED, { timestamp: SECONDS - 301 }))).toBe(
+      'timestamp-out-of-tolerance',
+    );
+    expect(await code(await delivery(STARTED, { timestamp: SECONDS + 301 }))).toBe(
+      'timestamp-out-of-tolerance',
+    );
+    for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
+      expect(await code({ method })).toBe('method-not-allowed');
+    expect(await code({ body: new Uint8Array(1_001) })).toBe('body-too-large');
+    expect(await code({ body: STARTED })).toBe('body-already-parsed');
+    expect(await code({ body: JSON.stringify(STARTED) })).toBe('body-already-parsed');
+    for (const encoding of ['gzip', 'br', 'identity, gzip'])
+      expect(await code(header('content-encoding', encoding))).toBe('unsupported-encoding');
+    expect(await code({ body: () => Promise.reject(new Error('socket closed')) })).toBe(
+      'body-timeout',
+    );
+    expect(admit).not.toHaveBeenCalled();
+    expect(handle).not.toHaveBeenCalled();
+    expect(await code(header('content-encoding', 'identity'))).toBe('handled');
+  });
+
+  it('does not read the body of a wrong method', async () => {
+    const body = jest.fn<() => Promise<Uint8Array>>();
+    const answer = await bench().receiver.receive({ method: 'GET', headers: {}, body });
+    expect(answer.headers['allow']).toBe('POST');
+    expect(body).not.toHaveBeenCalled();
+  });
+
+  it('stamped 299 s ahead and replayed 598 s later stays out', async () => {
+    const clock = { now: NOW };
+    const { receiver } = bench({ now: () => clock.now });
+    const request = await delivery({ eventName: 'call:completed' }, { timestamp: SECONDS + 299 });
+    const codes: string[] = [];
+    for (const later of [0, 1, 300, 598, 599, 600]) {
+      clock.now = NOW + later * 1000;
+      codes.push((await receiver.receive(request)).outcome.outcome);
+    }
+    expect(codes).toEqual([
+      'ignored',
+      'replayed',
+      'replayed',
+      'replayed',
+      'replayed',
+      'timestamp-out-of-tolerance',
+    ]);
+  });
+
+  it('is an authentic body that can never be handled, without a dead letter', async () => {
+    const { send } = bench();
+    for (const body of [
+      bytes('{'),
+      Uint8Array.from([0xff]),
+      bytes('['.repeat(10_000) + ']'.repeat(10_000)),
+    ])
+      expect(await send(body)).toBe('invalid-payload');
+    expect(await send({ ...RECORDING, eventId: '' })).toBe('invalid-payload');
+  });
+});

@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { memoryStore, type HandlerContext } from '../../src/index.ts';
+import { bench, deferred, delivery, NOW, STARTED } from '../support.ts';
+
+describe('in time', () => {
+  beforeEach(() => void jest.useFakeTimers({ now: NOW }));
+  afterEach(() => void jest.useRealTimers());
+
+  function slow(options: object = {}) {
+    const work = deferred();
+    const signals: AbortSignal[] = [];
+    const made = bench({
+      now: undefined,
+      on: {
+        'call:started': (_event: unknown, { signal }: HandlerContext) => {
+          signals.push(signal);
+          return work.promise;
+        },
+      },
+      ...options,
+    });
+    return { ...made, work, signals };
+  }
+
+  it('the deadline is answered 503, the late success committed, and the retry a duplicate', async () => {
+    const { receiver, send, outcomes, work, signals } = slow();
+    const kept: Promise<unknown>[] = [];
+    const request = {
+      ...(await delivery(STARTED)),
+      waitUntil: (late: Promise<unknown>) => void kept.push(late),
+    };
+    const answer = receiver.receive(request);
+    await jest.advanceTimersByTimeAsync(19_990);
+    expect(outcomes).toEqual([]);
+    await jest.advanceTimersByTimeAsync(20);
+    expect(await answer).toMatchObject({
+      status: 503,
+      outcome: { outcome: 'deadline', attempt: 1 },
+    });
+    expect(signals[0]?.aborted).toBe(true);
+    expect(kept).toHaveLength(1);
+    expect(await send(STARTED)).toBe('in-progress');
+    work.resolve();
+    await kept[0];
+    expect(outcomes.at(-1)).toMatchObject({ outcome: 'handled', status: 200, late: true });
+    expect(await send(STARTED)).toBe('duplicate');
+  });
+
+  it('a late failure is released and reported', async () => {
+    const { send, outcomes, lines, work } = slow();
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(20_010);
+    expect(await sent).toBe('deadline');
+    work.reject(new Error('late'));
+    await jest.advanceTimersByTimeAsync(1);
+    expect(outcomes.at(-1)).toMatchObject({ outcome: 'handler-failed', late: true });
+    expect(lines.at(-1)).toContain('after its deadline');
+    expect(await send(STARTED)).toBe('handler-failed');
+    expect(outcomes.at(-1)).toMatchObject({ attempt: 2 });
+  });
+
+  it('the lease of a slow handler is kept to 240 s, then a retry runs it, and the zombie can not commit', async () => {
+    const { send, outcomes, work, signals } = slow({ ackWithin: 1_000 });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_010);
+    expect(await sent).toBe('deadline');
+    await jest.advanceTimersByTimeAsync(230_000);
+    const early = await send(STARTED, { timestamp: Math.floor(Date.now() / 1000) });
+    expect(early).toBe('in-progress');
+    await jest.advanceTimersByTimeAsync(10_000);
+    const retry = send(STARTED, { timestamp: Math.floor(Date.now() / 1000) });
+    await jest.advanceTimersByTimeAsync(1_010);
+    expect(await retry).toBe('deadline');
+    expect(signals).toHaveLength(2);
+    work.resolve();
+    await jest.advanceTimersByTimeAsync(1);
+    const late = outcomes
+      .filter((outcome) => outcome.late)
+      .map(({ outcome, attempt }) => [outcome, attempt]);
+    expect(late).toEqual([
+      ['in-progress', 1],
+      ['handled', 2],
+    ]);
+  });
+
+  it('a store that hangs means 503 in less than 2 s', async () => {
+    const { send } = slow({
+      store: { ...memoryStore(), admit: () => new Promise(() => undefined) },
+    });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_010);
+    expect(await sent).toBe('store-unavailable');
+  });
+
+  it('a queue that hangs means 503', async () => {
+    const { send } = slow({ queue: { enqueue: () => new Promise(() => undefined) } });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_010);
+    expect(await sent).toBe('store-unavailable');
+  });
+
+  it('more than maxInFlight are overloaded, and there is room again when one is done', async () => {
+    const { send, work } = slow({ maxInFlight: 2 });
+    const inside = [send({ ...STARTED, callId: 'a' }), send({ ...STARTED, callId: 'b' })];
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await send({ ...STARTED, callId: 'c' })).toBe('overloaded');
+    work.resolve();
+    expect(await Promise.all(inside)).toEqual(['handled', 'handled']);
+    expect(await send({ ...STARTED, callId: 'c' })).toBe('handled');
+  });
+
+  it('close() lets nobody in, and waits for the handlers', async () => {
+    const { receiver, send, work } = slow();
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1);
+    let closed = false;
+    const closing = receiver.close().then(() => (closed = true));
+    expect(await send({ ...STARTED, callId: 'other' })).toBe('shutting-down');
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(closed).toBe(false);
+    work.resolve();
+    expect(await sent).toBe('handled');
+    await closing;
+    expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the watch's own, which is unref'd
+  });
+
+  it('close() gives up after its grace: aborts, and gives the lease back', async () => {
+    const store = memoryStore();
+    const { receiver, send, signals, work, outcomes } = slow({ store });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1);
+    const closing = receiver.close({ graceMs: 1_000 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    await closing;
+    expect(signals[0]?.reason).toMatchObject({ code: 'shutting-down' });
+    const next = bench({ now: undefined, store, on: { 'call:started': () => undefined } });
+    expect(await next.send(STARTED)).toBe('handled');
+    expect(next.outcomes[0]?.attempt).toBe(2);
+    work.resolve();
+    expect(await sent).not.toBe('handled');
+    expect(outcomes.at(-1)?.status).toBe(503);
+  });
+});

@@ -1,0 +1,41 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A program in a process of its own. */
+export interface Program {
+  /** What it said first. */
+  readonly ready: unknown;
+  /** `kill -9`, and it is gone when this resolves. */
+  close(): Promise<void>;
+}
+
+const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
+
+/**
+ * Starts a TypeScript program of `src/programs`, and waits until it has said something over IPC.
+ *
+ * @throws Error when it ends before
+ */
+export async function startProgram(
+  file: string,
+  input: unknown,
+  flags: readonly string[] = [],
+): Promise<Program> {
+  const path = fileURLToPath(new URL(`./programs/${file}`, import.meta.url));
+  const child: ChildProcess = fork(path, [JSON.stringify(input)], {
+    execArgv: [...FLAGS, ...flags],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  const said = once(child, 'message');
+  const first = await Promise.race([said, ended.then(() => undefined)]);
+  if (first === undefined) throw new Error(`${file} ended with ${String(child.exitCode)}`);
+  return {
+    ready: first[0],
+    async close() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { CHAOS_MODES, startSimulator, type Delivery } from '@call-webhooks/simulator';
+import { ADAPTERS } from './adapters.ts';
+import { effects } from './effects.ts';
+
+/** Another seed is another run: SEED=… npm test -- packages/e2e */
+const SEED = process.env['SEED'] ?? '1';
+const CALLS = 75;
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close();
+});
+
+/** The key under which a receiver knows the event of a delivery. */
+function keyOf({ body, callId, eventName }: Delivery): string {
+  const { eventId, ticket } = JSON.parse(body) as { eventId?: string; ticket?: string };
+  const custom = ticket === undefined ? undefined : `custom:${ticket}`;
+  return custom ?? eventId ?? `${callId}:${eventName}`;
+}
+
+test.each(ADAPTERS)(
+  `$name, every chaos mode at once, seed ${SEED}: every effect happens, no rule is paused`,
+  async ({ mount }) => {
+    const simulator = await startSimulator({
+      clock: 'manual',
+      seed: SEED,
+      maxAttempts: 12,
+      slowBodyMs: 4,
+      maxInFlight: 32,
+      patience: 10_000,
+    });
+    open.push(simulator);
+    const { options, done, outcomes, acknowledgedTooEarly } = effects();
+    const receiver = await mount({ secret: () => simulator.secrets.all(), ...options });
+    open.push(receiver);
+
+    simulator.rules.forwardTo(receiver.url);
+    simulator.rules.create({
+      trigger: 'call:completed',
+      actions: [{ url: receiver.url, payload: { ticket: 'T-{{callId}}', who: '{{calledName}}' } }],
+    });
+    // So that there are old secrets that deliveries can be signed with.
+    for (const { actions } of simulator.rules.list()) simulator.secrets.rotate(actions[0]!._id);
+    simulator.chaos.setAll(0.15);
+    for (let placed = 0; placed < CALLS; placed++) simulator.calls.place();
+    await simulator.clock.runUntilIdle();
+
+    const deliveries = simulator.deliveries.list();
+    const sent = new Map(deliveries.map((delivery) => [keyOf(delivery), delivery.body]));
+    expect(sent.size).toBe(4 * CALLS);
+    expect(done).toEqual(sent);
+    expect(acknowledgedTooEarly).toEqual([]);
+    expect(simulator.outbox.list()).toEqual([]);
+
+    const { counts, rules } = (await (await fetch(`${simulator.url}/_sim/state`)).json()) as {
+      counts: unknown;
+      rules: { state: string }[];
+    };
+    const acknowledged = deliveries.length;
+    expect(counts).toMatchObject({ calls: CALLS, mails: 0, deliveries: { acknowledged } });
+    expect(rules.map(({ state }) => state)).toEqual(Array(4).fill('active'));
+
+    const struck = deliveries.flatMap(({ attempts, copiedBy }) => [
+      ...attempts.flatMap(({ chaos }) => chaos),
+      ...(copiedBy ? [copiedBy] : []),
+    ]);
+    // What is held back leaves no mark but its lateness.
+    expect(new Set([...struck, 'reorder'])).toEqual(new Set(CHAOS_MODES));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(
+      expect.arrayContaining([
+        'handled',
+        'duplicate',
+        'replayed',
+        'signature-mismatch',
+        'timestamp-out-of-tolerance',
+        'handler-failed',
+      ]),
+    );
+  },
+  60_000,
+);

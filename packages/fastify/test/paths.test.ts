@@ -1,0 +1,128 @@
+import { METHODS } from 'node:http';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { createReceiver, generateSecret } from '@call-webhooks/core';
+import { callBody, collectingLogger, startSender } from '@call-webhooks/testing';
+import fastify, { type FastifyInstance } from 'fastify';
+import callWebhooks from '../src/index.ts';
+
+const secret = generateSecret();
+const apps: FastifyInstance[] = [];
+const warnings: string[] = [];
+const onWarning = (warning: Error) => void warnings.push(warning.message);
+process.on('warning', onWarning);
+afterAll(() => void process.off('warning', onWarning));
+afterEach(async () => {
+  await Promise.all(apps.splice(0).map((app) => app.close()));
+  expect(warnings).toEqual([]);
+});
+
+function make(): FastifyInstance {
+  const app = fastify();
+  apps.push(app);
+  return app;
+}
+const receiver = () => createReceiver({ secret, logger: collectingLogger() });
+// Node hands CONNECT to no request listener.
+const methods = METHODS.filter((method) => method !== 'CONNECT');
+
+/** The status of each method at a URL, without a body worth reading. */
+async function statuses(url: string): Promise<Record<string, number>> {
+  const sender = startSender(url, secret);
+  const all = methods.map(async (method) => [method, (await sender.raw('', { method })).status]);
+  return Object.fromEntries(await Promise.all(all)) as Record<string, number>;
+}
+const answered = Object.fromEntries(
+  methods.map((method) => [method, method === 'POST' ? 401 : 405]),
+);
+
+/** Ways of mounting, and where the receiver then is. */
+const mounts: [string, string[], (app: FastifyInstance) => unknown][] = [
+  [
+    'at a path',
+    ['/hook', '/hook/', '/hook?a=b', '/hook/below'],
+    (app) => app.register(callWebhooks, { path: '/hook', receiver: receiver() }),
+  ],
+  [
+    'at a path with a slash at its end',
+    ['/hook', '/hook/'],
+    (app) => app.register(callWebhooks, { path: '/hook/', receiver: receiver() }),
+  ],
+  [
+    'at the root of the app',
+    ['/', '/?a=b'],
+    (app) => app.register(callWebhooks, { receiver: receiver() }),
+  ],
+  [
+    "by Fastify's prefix alone",
+    ['/hook', '/hook/'],
+    (app) => app.register(callWebhooks, { prefix: '/hook', receiver: receiver() }),
+  ],
+  [
+    'below the prefix of another plugin',
+    ['/api', '/api/'],
+    (app) =>
+      app.register(
+        async (api) => {
+          await api.register(callWebhooks, { receiver: receiver() });
+        },
+        { prefix: '/api' },
+      ),
+  ],
+  [
+    'twice, below two prefixes',
+    ['/one', '/two'],
+    (app) =>
+      app
+        .register(callWebhooks, { prefix: '/one', receiver: receiver() })
+        .register(callWebhooks, { prefix: '/two', receiver: receiver() }),
+  ],
+];
+
+describe.each(mounts)('a receiver %s', (_how, paths, mount) => {
+  it('answers every method from the table, and leaves the 404 of the app alone', async () => {
+    const app = make();
+    app.setNotFoundHandler((_request, reply) => reply.code(404).send('our own'));
+    mount(app);
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    for (const path of paths)
+      expect({ path, ...(await statuses(origin + path)) }).toEqual({ path, ...answered });
+    expect((await startSender(origin + paths[0]!, secret).post(callBody('c1'))).outcome).toBe(
+      'ignored',
+    );
+    for (const path of ['/elsewhere', '/api/unknown']) {
+      const reply = await fetch(origin + path);
+      expect([reply.status, await reply.text()]).toEqual([404, 'our own']);
+    }
+    expect(
+      (await startSender(`${origin}/elsewhere`, secret).raw('', { method: 'LOCK' })).status,
+    ).toBe(404);
+  });
+});
+
+describe('next to plugins that set the same', () => {
+  it('lives with a 404 handler of the plugin around it', async () => {
+    const app = make();
+    app.register(
+      async (api) => {
+        api.setNotFoundHandler((_request, reply) => reply.code(404).send('of the api'));
+        await api.register(callWebhooks, { receiver: receiver() });
+      },
+      { prefix: '/api' },
+    );
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    expect(await statuses(`${origin}/api`)).toEqual(answered);
+    expect(await (await fetch(`${origin}/api/unknown`)).text()).toBe('of the api');
+  });
+
+  it('lives with an app that taught Fastify a method before', async () => {
+    const app = make();
+    app.addHttpMethod('PROPFIND', { hasBody: true });
+    app.route({ method: 'PROPFIND', url: '/files', handler: () => 'found' });
+    app.register(callWebhooks, { receiver: receiver() });
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    expect(await statuses(`${origin}/`)).toEqual(answered);
+    expect(
+      (await startSender(`${origin}/files`, secret).raw('', { method: 'PROPFIND' })).status,
+    ).toBe(200);
+  });
+});

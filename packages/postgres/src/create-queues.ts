@@ -1,0 +1,26 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PgBossClient } from './pg-boss.ts';
+
+const DEADLOCK = '40P01';
+const TRIES = 5;
+
+/** Makes both queues where they are missing; what exists keeps its settings. */
+export async function createQueues(
+  boss: PgBossClient,
+  queue: string,
+  deadLetterQueue: string,
+): Promise<void> {
+  for (const name of [deadLetterQueue, queue]) await createQueue(boss, name, TRIES);
+}
+
+/** A queue is a new table to pg-boss, and its locks get in the way of those who make another one. */
+async function createQueue(boss: PgBossClient, name: string, tries: number): Promise<void> {
+  if (await boss.getQueue(name)) return;
+  try {
+    await boss.createQueue(name);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== DEADLOCK || tries <= 1) throw error;
+    await delay(50 + Math.random() * 200);
+    await createQueue(boss, name, tries - 1);
+  }
+}

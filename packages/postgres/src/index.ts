@@ -1,0 +1,10 @@
+export { postgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts';
+export { migrationSql } from './schema.ts';
+export type { PostgresClient } from './client.ts';
+export { pgBossQueue, type PgBossQueue, type PgBossQueueOptions } from './pg-boss-queue.ts';
+export {
+  createPgBossWorker,
+  type PgBossWorker,
+  type PgBossWorkerOptions,
+} from './pg-boss-worker.ts';
+export type { PgBossClient } from './pg-boss.ts';

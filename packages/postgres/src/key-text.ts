@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+
+const MAX_LENGTH = 256;
+const HASHED = 'sha256:';
+
+/**
+ * The text that a key is stored as: itself, so that it can be read in the table, unless Postgres can
+ * not keep it whole (NUL, lone surrogates, too long for an index) or it looks like a hashed one.
+ */
+export function keyText(key: string): string {
+  if (key.length <= MAX_LENGTH && !/[\0\p{Surrogate}]/u.test(key) && !key.startsWith(HASHED))
+    return key;
+  return HASHED + createHash('sha256').update(Buffer.from(key, 'utf16le')).digest('hex');
+}

@@ -1,0 +1,62 @@
+/**
+ * The statements of a store, one for each call. Time is the server's: `statement_timestamp()`, which
+ * is one and the same throughout a statement, so no condition can change its mind within it.
+ *
+ * `admit` is safe under READ COMMITTED: `ON CONFLICT DO UPDATE … WHERE` decides on the row's newest
+ * version, under its lock, and webhook ids are locked before events, so there is no deadlock. The
+ * last SELECT may see an older version than the one that refused the claim; that is why only `done`,
+ * which is final, is believed, and all else is `in-progress`, which the service delivers again.
+ */
+export function statements(schema: string) {
+  const ids = `${schema}.webhook_ids`;
+  const events = `${schema}.events`;
+  const now = 'statement_timestamp()';
+  const ms = (milliseconds: string) =>
+    `${now} + ${milliseconds}::float8 * interval '1 millisecond'`;
+  const held = `key = $1 AND token = $2 AND NOT done AND lease_until > ${now}`;
+  const expired = (table: string, key: string) =>
+    `DELETE FROM ${table} WHERE ${key} = ANY (ARRAY(
+       SELECT ${key} FROM ${table} WHERE keep_until <= ${now}
+       ORDER BY keep_until LIMIT $1::int FOR UPDATE SKIP LOCKED
+     )) RETURNING 1`;
+
+  return {
+    /** $1 webhook id, $2 token, $3 ms to keep the id, $4 key or null, $5 ms of lease, $6 ms to keep the event. */
+    admit: `WITH seen AS (
+  INSERT INTO ${ids} AS known (id, token, keep_until)
+  VALUES ($1::text, $2::text, ${ms('$3')})
+  ON CONFLICT (id) DO UPDATE SET token = excluded.token, keep_until = excluded.keep_until
+  WHERE known.token = excluded.token OR known.keep_until <= ${now}
+  RETURNING 1
+), claimed AS (
+  INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
+  SELECT $4::text, $2::text, 1, ${ms('$5')}, ${ms('$6')} FROM seen WHERE $4::text IS NOT NULL
+  ON CONFLICT (key) DO UPDATE SET
+    token = excluded.token,
+    attempt = CASE
+      WHEN known.keep_until <= ${now} THEN 1
+      WHEN known.token = excluded.token AND known.lease_until > ${now} THEN known.attempt
+      ELSE known.attempt + 1 END,
+    done = false,
+    lease_until = excluded.lease_until,
+    keep_until = excluded.keep_until
+  WHERE known.keep_until <= ${now}
+    OR (NOT known.done AND (known.lease_until <= ${now} OR known.token = excluded.token))
+  RETURNING attempt
+)
+SELECT CASE
+    WHEN NOT EXISTS (SELECT FROM seen) THEN 'replayed'
+    WHEN $4::text IS NULL OR EXISTS (SELECT FROM claimed) THEN 'admitted'
+    WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND done) THEN 'duplicate'
+    ELSE 'in-progress' END AS status,
+  coalesce((SELECT attempt FROM claimed), 1) AS attempt`,
+    /** $1 key, $2 token: all three give a row when the lease is held. */
+    complete: `UPDATE ${events} SET done = true WHERE ${held} RETURNING 1 AS held`,
+    release: `UPDATE ${events} SET lease_until = '-infinity' WHERE ${held} RETURNING 1 AS held`,
+    /** $3 ms of lease. */
+    extend: `UPDATE ${events} SET lease_until = ${ms('$3')} WHERE ${held} RETURNING 1 AS held`,
+    /** $1 how many rows of each table at most. It waits for nobody's lock. */
+    sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')})
+SELECT ((SELECT count(*) FROM old_ids) + (SELECT count(*) FROM old_events))::int AS removed`,
+  };
+}

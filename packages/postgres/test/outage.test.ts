@@ -1,0 +1,134 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { generateSecret } from '@call-webhooks/core';
+import { createNodeHandler } from '@call-webhooks/core/node';
+import {
+  callBody,
+  collectingLogger,
+  listening,
+  startPostgres,
+  startSender,
+  type PostgresServer,
+} from '@call-webhooks/testing';
+import type pg from 'pg';
+import { postgresStore } from '../src/index.ts';
+import { openPool, withPostgres } from './support.ts';
+
+withPostgres('a receiver whose Postgres goes away', () => {
+  let server: PostgresServer;
+  let pool: pg.Pool;
+  let runs: string[];
+  let deliver: (callId: string) => Promise<{ outcome: string | undefined; ms: number }>;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+    const setup = openPool(server.url);
+    await postgresStore(setup).migrate();
+    await setup.end();
+  }, 30_000);
+  afterAll(() => server.remove());
+
+  beforeEach(() => mount(openPool(server.url)));
+  afterEach(() => stop());
+
+  async function mount(through: pg.Pool): Promise<void> {
+    runs = [];
+    pool = through;
+    const secret = generateSecret();
+    const store = postgresStore(pool);
+    const hook = createNodeHandler({
+      secret,
+      store,
+      leaseFor: 700,
+      logger: collectingLogger(),
+      on: {
+        'call:completed': ({ callId }, { attempt }) => {
+          runs.push(`${callId ?? ''} ${String(attempt)}`);
+        },
+      },
+    });
+    const http = await listening((request, response) => void hook(request, response));
+    const sender = startSender(http.origin, secret);
+    deliver = async (callId) => {
+      const from = performance.now();
+      const { outcome } = await sender.post(callBody(callId));
+      return { outcome, ms: performance.now() - from };
+    };
+    stop = async () => {
+      await hook.receiver.close();
+      await http.close();
+      await store.close();
+      await pool.end();
+    };
+  }
+
+  async function expectAway(callIds: string[]): Promise<void> {
+    const answers = await Promise.all(callIds.map(deliver));
+    for (const { outcome, ms } of answers) {
+      expect(outcome).toBe('store-unavailable');
+      expect(ms).toBeLessThan(2_000);
+    }
+    expect(runs.filter((run) => callIds.some((id) => run.startsWith(`${id} `)))).toEqual([]);
+  }
+
+  /** Delivers until it is taken: a claim of the outage that was applied late has its lease. */
+  async function expectBack(callIds: string[]): Promise<void> {
+    const until = performance.now() + 6_000;
+    for (const callId of callIds) {
+      let outcome;
+      while ((outcome = (await deliver(callId)).outcome) !== 'handled') {
+        expect(['store-unavailable', 'in-progress']).toContain(outcome);
+        expect(performance.now()).toBeLessThan(until);
+        await delay(100);
+      }
+      expect((await deliver(callId)).outcome).toBe('duplicate');
+    }
+    expect(new Set(runs).size).toBe(runs.length); // no attempt ran twice
+  }
+
+  it('answers 503 while it is down at the start, and works when it comes', async () => {
+    await server.kill();
+    await expectAway(['start-1', 'start-2']);
+    await server.start();
+    await expectBack(['start-1', 'start-2']);
+  });
+
+  it('answers 503 when it is killed, and works when it is back', async () => {
+    expect((await deliver('kill-0')).outcome).toBe('handled');
+    await server.kill();
+    await expectAway(['kill-1', 'kill-2']);
+    await server.start();
+    await expectBack(['kill-1', 'kill-2']);
+    expect((await deliver('kill-0')).outcome).toBe('duplicate');
+  });
+
+  it('answers 503 while it is read-only, as after a failover to a replica', async () => {
+    const admin = openPool(server.url, { max: 1 });
+    const readOnly = async (value: string) => {
+      await admin.query(`SET default_transaction_read_only = off`);
+      await admin.query(`ALTER DATABASE postgres SET default_transaction_read_only = ${value}`);
+    };
+    await readOnly('on');
+    await expectAway(['read-1']);
+    await readOnly('off');
+    await pool.query('SET default_transaction_read_only = off'); // its one connection
+    await expectBack(['read-1']);
+    await admin.end();
+  });
+
+  it.each([
+    { limits: 'with time limits', options: {} },
+    { limits: 'without any', options: { connectionTimeoutMillis: 0, query_timeout: 0 } },
+  ])('answers 503 when it is frozen, and works when it goes on: a pool $limits', async (pools) => {
+    await stop();
+    await mount(openPool(server.url, pools.options));
+    const named = (number: number) => `freeze ${pools.limits} ${String(number)}`;
+    expect((await deliver(named(0))).outcome).toBe('handled');
+    server.freeze();
+    const away = Array.from({ length: 15 }, (_, index) => named(index + 1));
+    await expectAway(away);
+    server.thaw();
+    await expectBack(away);
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import {
+  queueBattery,
+  queuedCall,
+  startPostgres,
+  until,
+  type PostgresServer,
+} from '@call-webhooks/testing';
+import PgBoss from 'pg-boss';
+import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
+import { withPostgres } from './support.ts';
+
+withPostgres('pgBossQueue', () => {
+  let server: PostgresServer;
+  let boss: PgBoss;
+  let count = 0;
+  beforeAll(async () => {
+    server = await startPostgres();
+    boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false });
+    boss.on('error', () => undefined);
+    await boss.start();
+  }, 30_000);
+  afterAll(async () => {
+    await boss.stop({ graceful: false, wait: true });
+    await server.remove();
+  });
+
+  queueBattery({
+    name: 'pgBossQueue',
+    async open({ maxAttempts, concurrency }) {
+      const name = `calls-${String(++count)}`;
+      const queue = pgBossQueue(boss, { queue: name, maxAttempts, retryDelay: 0 });
+      await queue.migrate();
+      return {
+        queue,
+        work: (handling) =>
+          Promise.resolve(
+            createPgBossWorker(boss, { ...handling, queue: name, concurrency, pollEvery: 20 }),
+          ),
+        async deadLetters() {
+          const { rows } = await boss
+            .getDb()
+            .executeSql('SELECT data FROM pgboss.job WHERE name = $1', [`${name}-dead`]);
+          return (rows as { data: QueuedDelivery }[]).map(({ data }) => data);
+        },
+        close: () => Promise.resolve(),
+      };
+    },
+  });
+
+  it('never takes a missing queue for a duplicate', async () => {
+    const queue = pgBossQueue(boss, { queue: 'gone' });
+    await queue.enqueue(queuedCall('call-1'));
+    await queue.enqueue(queuedCall('call-1'));
+    await boss.clearStorage();
+    await boss.deleteQueue('gone');
+    await expect(queue.enqueue(queuedCall('call-2'))).rejects.toThrow('no job');
+    await expect(queue.enqueue(queuedCall('call-2'))).resolves.toBeUndefined(); // made again
+  });
+
+  it('makes its queues from several machines at once', async () => {
+    const queues = [1, 2, 3].map(() => pgBossQueue(boss, { queue: 'raced' }));
+    await Promise.all(queues.map((queue) => queue.migrate()));
+    expect(await boss.getQueue('raced-dead')).not.toBeNull();
+  }, 20_000);
+
+  it('runs the job of a worker that died again, under a higher attempt', async () => {
+    const queue = pgBossQueue(boss, { queue: 'died', expireInSeconds: 1, retryDelay: 0 });
+    await queue.enqueue(queuedCall('call-1'));
+    expect(await boss.fetch('died')).toHaveLength(1); // and never settled
+    const attempts: number[] = [];
+    const worker = createPgBossWorker(boss, {
+      queue: 'died',
+      pollEvery: 20,
+      on: { 'call:completed': (_event, { attempt }) => void attempts.push(attempt) },
+    });
+    await until(async () => {
+      await boss.expire(); // what pg-boss does by itself every few minutes
+      return attempts.length > 0;
+    });
+    await worker.close();
+    expect(attempts).toEqual([2]);
+  });
+});

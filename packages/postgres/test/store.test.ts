@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Claim } from '@call-webhooks/core';
+import { startPostgres, storeBattery, type PostgresServer } from '@call-webhooks/testing';
+import pg from 'pg';
+import { postgresStore, type PostgresClient } from '../src/index.ts';
+import { freshSchema, openPool, turnableStore, withPostgres } from './support.ts';
+
+withPostgres('postgresStore', () => {
+  let server: PostgresServer;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = openPool(server.url, { max: 20 });
+  }, 30_000);
+  afterAll(async () => {
+    await pool.end();
+    await server.remove();
+  });
+
+  storeBattery({ name: 'a Pool of pg', open: () => turnableStore(pool) });
+  storeBattery({
+    name: 'one Client of pg',
+    async open() {
+      const client = new pg.Client({ connectionString: server.url });
+      await client.connect();
+      const opened = await turnableStore(client);
+      return {
+        ...opened,
+        async close() {
+          await opened.close();
+          await client.end();
+        },
+      };
+    },
+  });
+  storeBattery({
+    name: "rows as Neon's HTTP driver gives them",
+    open: () =>
+      turnableStore({
+        query: async (text, values) => (await pool.query(text, values)).rows as unknown[],
+      }),
+  });
+
+  const claim = (number: number, more: Partial<Claim> = {}): Claim => ({
+    webhookId: `webhook-${String(number)}`,
+    replayUntil: Date.now() + 600_000,
+    key: 'event-1',
+    leaseMs: 60_000,
+    token: `token-${String(number)}`,
+    ...more,
+  });
+
+  /** A client that counts its statements. */
+  function counting() {
+    const texts: string[] = [];
+    const client: PostgresClient = {
+      query: (text, values) => {
+        texts.push(text);
+        return pool.query(text, values);
+      },
+    };
+    return { client, texts };
+  }
+
+  it('makes one round trip a call', async () => {
+    const { client, texts } = counting();
+    const store = postgresStore(client, { schema: freshSchema() });
+    await store.migrate();
+    expect(texts).toHaveLength(1);
+    await store.admit(claim(0, { key: undefined })); // with the first claim old rows are swept, too
+    texts.length = 0;
+    await store.admit(claim(1));
+    expect(texts).toHaveLength(1);
+    await store.extend('event-1', 'token-1', 60_000);
+    await store.complete('event-1', 'token-1');
+    await store.release('event-1', 'token-1');
+    expect(texts).toHaveLength(4);
+  });
+
+  describe('racing machines', () => {
+    it('has one winner in each of 20 rounds of 200 claims over 20 connections', async () => {
+      const store = postgresStore(pool, { schema: freshSchema() });
+      await store.migrate();
+      for (let round = 1; round <= 20; round++) {
+        const admissions = await Promise.all(
+          Array.from({ length: 200 }, (_, number) =>
+            store.admit(claim(round * 1_000 + number, { leaseMs: 60_000 })),
+          ),
+        );
+        const won = admissions.flatMap((admission, number) =>
+          admission.status === 'admitted' ? [{ number, attempt: admission.attempt }] : [],
+        );
+        expect(won).toEqual([{ number: expect.any(Number), attempt: round }]);
+        const token = `token-${String(round * 1_000 + won[0]!.number)}`;
+        expect(await store.release('event-1', token)).toBe(true);
+      }
+    }, 20_000);
+
+    it('takes a claim that arrives twice at once as one', async () => {
+      const store = postgresStore(pool, { schema: freshSchema() });
+      await store.migrate();
+      const once = claim(1);
+      const admissions = await Promise.all([once, once, once].map((same) => store.admit(same)));
+      expect(admissions).toEqual([1, 2, 3].map(() => ({ status: 'admitted', attempt: 1 })));
+    });
+
+    it('gives one webhook id to one of 50 claims', async () => {
+      const store = postgresStore(pool, { schema: freshSchema() });
+      await store.migrate();
+      const admissions = await Promise.all(
+        Array.from({ length: 50 }, (_, number) =>
+          store.admit(claim(number, { webhookId: 'the-same', key: `event-${String(number)}` })),
+        ),
+      );
+      expect(admissions.filter(({ status }) => status === 'admitted')).toHaveLength(1);
+      expect(admissions.filter(({ status }) => status === 'replayed')).toHaveLength(49);
+    });
+
+    it('migrates from ten machines at once, and again', async () => {
+      const schema = freshSchema();
+      const stores = Array.from({ length: 10 }, () => postgresStore(pool, { schema }));
+      await Promise.all(stores.map((store) => store.migrate()));
+      await stores[0]!.admit(claim(1));
+      await stores[0]!.migrate();
+      expect(await stores[1]!.admit(claim(2))).toEqual({ status: 'in-progress' });
+    });
+
+    it('migrates as a role that may create nothing, when all is there', async () => {
+      const schema = freshSchema();
+      await postgresStore(pool, { schema }).migrate();
+      await pool.query(`CREATE ROLE ${schema} LOGIN; GRANT USAGE ON SCHEMA ${schema} TO ${schema};
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}`);
+      const limited = openPool(server.url.replace('postgres@', `${schema}@`));
+      const store = postgresStore(limited, { schema });
+      await store.migrate();
+      expect((await store.admit(claim(1))).status).toBe('admitted');
+      await store.close();
+      await limited.end();
+    });
+  });
+
+  it('removes old rows in steps, and nothing else', async () => {
+    const { store, schema, turn } = await turnableStore(pool);
+    await pool.query(`INSERT INTO ${schema}.webhook_ids
+      SELECT 'old-' || n, 't', now() - interval '1 second' FROM generate_series(1, 2500) AS n`);
+    const live = claim(1);
+    await store.admit(live); // sweeps, too
+    while (await store.sweep());
+    const left = await pool.query(`SELECT id FROM ${schema}.webhook_ids`);
+    expect(left.rows).toEqual([{ id: live.webhookId }]);
+    await store.complete('event-1', live.token);
+    await turn(86_400_000 - 1_000);
+    expect(await store.sweep()).toBe(1); // the webhook id
+    expect(await store.admit(claim(2))).toEqual({ status: 'duplicate' });
+    await turn(62_000);
+    expect(await store.admit(claim(3))).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
+  it('says what to do when the tables are missing, and which schema names it takes', async () => {
+    const store = postgresStore(pool, { schema: freshSchema() });
+    await expect(store.admit(claim(1))).rejects.toThrow('await store.migrate()');
+    for (const schema of ['', 'Calls', 'a b', 'a"b', 'x'.repeat(64)])
+      expect(() => postgresStore(pool, { schema })).toThrow('schema: expected');
+  });
+});

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { postgresBinaries } from '@call-webhooks/testing';
+import { describeWith } from '@call-webhooks/testing/describe-with';
+import pg from 'pg';
+import { postgresStore, type PostgresClient } from '../src/index.ts';
+
+/** A suite that needs Postgres. */
+export function withPostgres(name: string, suite: () => void): void {
+  describeWith(
+    { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' },
+    name,
+    suite,
+  );
+}
+
+/** A pool as the README advises. */
+export function openPool(url: string, options: pg.PoolConfig = {}): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    connectionTimeoutMillis: 1_000,
+    query_timeout: 1_000,
+    ...options,
+  });
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+export const freshSchema = () => `t_${randomUUID().replaceAll('-', '')}`;
+
+/** A store for the battery: the server's clock can't be turned, so the rows' times are. */
+export async function turnableStore(client: PostgresClient) {
+  const schema = freshSchema();
+  const store = postgresStore(client, { schema });
+  await store.migrate();
+  return {
+    store,
+    schema,
+    now: Date.now,
+    close: () => store.close(),
+    async turn(ms: number) {
+      const back = `- ${String(ms)} * interval '1 millisecond'`;
+      await client.query(
+        `UPDATE ${schema}.events SET lease_until = lease_until ${back}, keep_until = keep_until ${back}`,
+      );
+      await client.query(`UPDATE ${schema}.webhook_ids SET keep_until = keep_until ${back}`);
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { requestBytes } from '../request-bytes.ts';
+import type { Row, RowGroup } from '../row.ts';
+
+const stamped = (name: string, expect: Row['expect'], aheadSeconds: number): Row => ({
+  name,
+  expect,
+  pieces: async ({ sign, path }) => [requestBytes(await sign(undefined, { aheadSeconds }), path)],
+});
+
+export const clocks: RowGroup = {
+  title: 'Replays and clocks',
+  rows: [
+    {
+      name: 'the same request twice in one packet',
+      expect: 'any',
+      answers: 2,
+      pieces: ({ honest, path }) => [
+        Buffer.concat([
+          requestBytes(honest, path, { keepAlive: true }),
+          requestBytes(honest, path),
+        ]),
+      ],
+    },
+    stamped('signed 298 s ahead', 'accepted', 298),
+    stamped('signed 302 s ahead', 'refused', 302),
+    stamped('signed 298 s ago', 'accepted', -298),
+    stamped('signed 302 s ago', 'refused', -302),
+  ],
+};

@@ -1,0 +1,66 @@
+import { requestBytes, type Departures } from '../request-bytes.ts';
+import type { Row, RowGroup } from '../row.ts';
+
+const method = (name: string, options: Partial<Row> = {}): Row => ({
+  name,
+  expect: 'refused',
+  pieces: ({ honest, path }) => [requestBytes(honest, path, { method: name })],
+  ...options,
+});
+
+const bodiless = (name: string): Row =>
+  method(name, {
+    pieces: ({ honest, path }) => [
+      requestBytes(honest, path, { method: name, framing: [], body: '' }),
+    ],
+  });
+
+const path = (name: string, of: (path: string) => string): Row => ({
+  name: `path ${name}`,
+  expect: 'any',
+  framework: true,
+  pieces: ({ honest, path: mounted }) => [requestBytes(honest, mounted, { path: of(mounted) })],
+});
+
+const accepted = (name: string, departures: Departures): Row => ({
+  name,
+  expect: 'accepted',
+  pieces: ({ honest, path: mounted }) => [requestBytes(honest, mounted, departures)],
+});
+
+export const methodsAndPaths: RowGroup = {
+  title: 'Methods and paths',
+  rows: [
+    bodiless('GET'),
+    bodiless('HEAD'),
+    method('PUT'),
+    method('PATCH'),
+    method('DELETE'),
+    { ...bodiless('OPTIONS'), expect: 'any', framework: true },
+    { ...bodiless('TRACE'), framework: true },
+    { ...method('PROPFIND'), framework: true },
+    { ...method('FOO'), framework: true },
+    { ...method('post'), framework: true },
+    method('CONNECT', { expect: 'any', framework: true, answers: 0 }),
+    accepted('POST with X-HTTP-Method-Override: DELETE', {
+      more: ['X-HTTP-Method-Override: DELETE', 'X-Method-Override: GET'],
+    }),
+    {
+      name: 'POST with a query',
+      expect: 'accepted',
+      pieces: ({ honest, path: mounted }) => [
+        requestBytes(honest, mounted, { path: `${mounted}?__proto__[x]=1&a=b` }),
+      ],
+    },
+    path('with a slash at its end', (mounted) => `${mounted}/`),
+    path('with two slashes in front', (mounted) => `/${mounted}`),
+    path('in capitals', (mounted) => mounted.toUpperCase()),
+    path('with a dot segment', (mounted) => `/x/..${mounted}`),
+    path('with an encoded letter', (mounted) => mounted.replace('hook', '%68ook')),
+    path('with an encoded slash', (mounted) => `${mounted}%2F`),
+    path('with a broken escape', (mounted) => `${mounted}%`),
+    path('in absolute form', (mounted) => `http://localhost${mounted}`),
+    path('of 9,000 characters', (mounted) => `${mounted}?${'q'.repeat(9_000)}`),
+    path('"*"', () => '*'),
+  ],
+};

@@ -1,0 +1,112 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createReceiver, generateSecret, type Receiver } from '@call-webhooks/core';
+import { createNodeHandler } from '@call-webhooks/core/node';
+import { callWebhooks as expressReceiver } from '@call-webhooks/express';
+import { callWebhooks as fastifyReceiver } from '@call-webhooks/fastify';
+import express from 'express';
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Target, TargetKind } from '../target.ts';
+
+const PATH = '/hook';
+const HOST = '127.0.0.1';
+
+function receiverOptions(secret: string) {
+  const lines: string[] = [];
+  const keep = (line: string) => void lines.push(line);
+  const options = {
+    secret,
+    on: { 'call:completed': () => undefined },
+    bodyTimeout: 250,
+    logger: { warn: keep, error: keep },
+  };
+  return { options, lines };
+}
+
+interface Mounted {
+  port: number;
+  receiver: Receiver;
+  close: () => Promise<void>;
+}
+
+type Mount = (options: ReturnType<typeof receiverOptions>['options']) => Promise<Mounted>;
+
+const kind = (name: string, mount: Mount): TargetKind => ({
+  name,
+  async start(): Promise<Target> {
+    const secret = generateSecret();
+    const { options, lines } = receiverOptions(secret);
+    const { port, receiver, close } = await mount(options);
+    return {
+      host: HOST,
+      port,
+      path: PATH,
+      patienceMs: 3_000,
+      secret,
+      takeLog: () => lines.splice(0),
+      async close() {
+        await receiver.close({ graceMs: 0 });
+        await close();
+      },
+    };
+  },
+});
+
+async function serve(server: Server): Promise<{ port: number; close(): Promise<void> }> {
+  server.listen(0, HOST);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export const nodeTarget = kind('node:http', async (options) => {
+  const handler = createNodeHandler(options);
+  const server = createServer((request, response) => void handler(request, response));
+  return { receiver: handler.receiver, ...(await serve(server)) };
+});
+
+export const expressTarget = kind('Express 5', async (options) => {
+  const handler = expressReceiver(options);
+  const app = express().all(PATH, handler);
+  return { receiver: handler.receiver, ...(await serve(createServer(app))) };
+});
+
+/** As the docs advise: what the framework would answer itself, 404 for instance, is 503. */
+export const expressWithCatchAll = kind('Express 5 with a catch-all', async (options) => {
+  const handler = expressReceiver(options);
+  const app = express()
+    .all(PATH, handler)
+    .use((_request, response) => void response.sendStatus(503));
+  return { receiver: handler.receiver, ...(await serve(createServer(app))) };
+});
+
+export const fastifyTarget = kind('Fastify 5', (options) => mountInFastify(options));
+
+export const fastifyWithCatchAll = kind('Fastify 5 with a catch-all', (options) =>
+  mountInFastify(options, (app) => {
+    app.setNotFoundHandler((_request, reply) => reply.code(503).send());
+  }),
+);
+
+async function mountInFastify(
+  options: Parameters<Mount>[0],
+  prepare: (app: FastifyInstance) => void = () => undefined,
+): Promise<Mounted> {
+  const write = (line: string) => {
+    options.logger.warn((JSON.parse(line) as { msg: string }).msg);
+  };
+  const app = fastify({ logger: { level: 'warn', stream: { write } } });
+  prepare(app);
+  const receiver = createReceiver(options);
+  app.register(fastifyReceiver, { path: PATH, receiver });
+  await app.listen({ port: 0, host: HOST });
+  const { port } = app.server.address() as AddressInfo;
+  return { receiver, port, close: () => app.close() };
+}

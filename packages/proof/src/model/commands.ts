@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import type { Behaviour } from './foresight.ts';
+import type { StoreFault } from './watched-store.ts';
+import type { World } from './world.ts';
+
+/** The world is its own model: it foresees each answer before it asks for it. */
+type Step = fc.AsyncCommand<World, World>;
+
+const step = (
+  name: string,
+  run: (world: World) => Promise<void>,
+  can: (world: Readonly<World>) => boolean = () => true,
+): Step => ({
+  check: can,
+  run: (_model, world) => run(world),
+  toString: () => name,
+});
+
+const machine = fc.nat(1);
+const event = fc.nat(2);
+const any = fc.nat(1_000);
+const behaviour = fc.constantFrom<Behaviour>('ok', 'fail', 'fail', 'slow');
+const skew = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 299, 300, 301, -299, -300, -301);
+const fault = fc.constantFrom<StoreFault>('none', 'none', 'down', 'hang', 'lost-answer');
+const duration = fc.constantFrom(1_000, 21_000, 59_000, 61_000, 239_000, 241_000, 300_000, 601_000);
+
+const deliver = fc
+  .tuple(machine, event, behaviour, skew)
+  .map((args) => step(`deliver(${args.join(', ')})`, (world) => world.deliver(...args)));
+
+const replay = fc.tuple(machine, any).map((args) =>
+  step(
+    `replay(${args.join(', ')})`,
+    (world) => world.replay(...args),
+    (world) => world.service.sentCount > 0,
+  ),
+);
+
+const finish = fc.tuple(any, fc.boolean()).map((args) =>
+  step(
+    `finish(${args.join(', ')})`,
+    (world) => world.finish(...args),
+    (world) => world.runningCount > 0,
+  ),
+);
+
+const advance = duration.map((ms) => step(`advance(${String(ms)})`, (world) => world.advance(ms)));
+
+const crash = machine.map((at) => step(`crash(${String(at)})`, (world) => world.crash(at)));
+
+const close = fc
+  .tuple(machine, event)
+  .map((args) => step(`close(${args.join(', ')})`, (world) => world.close(...args)));
+
+const setFault = fc.tuple(machine, fault).map(([at, kind]) =>
+  step(`store(${String(at)}, '${kind}')`, (world) => {
+    world.setFault(at, kind);
+    return Promise.resolve();
+  }),
+);
+
+const rotate = fc.constant(
+  step('rotate()', async (world) => {
+    // A receiver asks its provider for newer secrets once in five seconds at most.
+    await world.advance(5_001);
+    world.service.rotate();
+  }),
+);
+
+/** Lives of a few machines: a delivery is several times as likely as a disaster. */
+export const lives = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
+  fc.commands(
+    [
+      deliver,
+      deliver,
+      deliver,
+      deliver,
+      finish,
+      finish,
+      advance,
+      advance,
+      replay,
+      setFault,
+      crash,
+      close,
+      rotate,
+    ],
+    { maxCommands, size: 'max' },
+  );

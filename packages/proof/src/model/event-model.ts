@@ -1,0 +1,93 @@
+import type { Admission, Claim } from '@call-webhooks/core';
+
+/** One event, as "What happens to one event" of the design has it. */
+interface EventState {
+  done: boolean;
+  attempts: number;
+  lease?: { token: string; until: number } | undefined;
+}
+
+/**
+ * The event state machine of the design, as plainly as it can be written. Nothing is ever forgotten,
+ * except webhook ids when their time is over.
+ */
+export class EventModel {
+  readonly #events = new Map<string, EventState>();
+  readonly #webhookIds = new Map<string, { token: string; until: number }>();
+
+  admit({ webhookId, replayUntil, key, leaseMs, token }: Claim, now: number): Admission {
+    const seen = this.#webhookIds.get(webhookId);
+    if (seen && seen.until > now && seen.token !== token) return { status: 'replayed' };
+    this.#webhookIds.set(webhookId, { token, until: replayUntil });
+    if (key === undefined) return { status: 'admitted', attempt: 1 };
+
+    const event = this.#event(key);
+    if (event.done) return { status: 'duplicate' };
+    if (this.lease(key, now)) {
+      return event.lease?.token === token
+        ? { status: 'admitted', attempt: event.attempts }
+        : { status: 'in-progress' };
+    }
+    event.attempts++;
+    event.lease = { token, until: now + leaseMs };
+    return { status: 'admitted', attempt: event.attempts };
+  }
+
+  complete(key: string, token: string, now: number): boolean {
+    return this.#withLease(key, token, now, (event) => {
+      event.done = true;
+      event.lease = undefined;
+    });
+  }
+
+  release(key: string, token: string, now: number): boolean {
+    return this.#withLease(key, token, now, (event) => {
+      event.lease = undefined;
+    });
+  }
+
+  extend(key: string, token: string, leaseMs: number, now: number): boolean {
+    return this.#withLease(key, token, now, (event) => {
+      event.lease = { token, until: now + leaseMs };
+    });
+  }
+
+  isDone(key: string): boolean {
+    return this.#event(key).done;
+  }
+
+  /** How often it was admitted. */
+  attempts(key: string): number {
+    return this.#event(key).attempts;
+  }
+
+  /** Whether a delivery with this id was ever admitted or turned away. */
+  saw(webhookId: string): boolean {
+    return this.#webhookIds.has(webhookId);
+  }
+
+  /** The token of the live lease, if there is one. */
+  lease(key: string, now: number): string | undefined {
+    const { lease } = this.#event(key);
+    return lease && lease.until > now ? lease.token : undefined;
+  }
+
+  #event(key: string): EventState {
+    const known = this.#events.get(key);
+    if (known) return known;
+    const event: EventState = { done: false, attempts: 0 };
+    this.#events.set(key, event);
+    return event;
+  }
+
+  #withLease(
+    key: string,
+    token: string,
+    now: number,
+    change: (event: EventState) => void,
+  ): boolean {
+    if (this.lease(key, now) !== token) return false;
+    change(this.#event(key));
+    return true;
+  }
+}

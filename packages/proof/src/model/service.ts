@@ -1,0 +1,46 @@
+import { generateSecret, sign } from '@call-webhooks/core';
+import type { Behaviour, Sent } from './foresight.ts';
+
+/** The sending side: signs attempts, remembers them, rotates its secret. */
+export class Service {
+  readonly #sent = new Map<string, Sent>();
+  #secrets = [generateSecret()];
+
+  /** How many requests an attacker could have captured. */
+  get sentCount(): number {
+    return this.#sent.size;
+  }
+
+  /** The newest secret, and the one before it, which stays live for deliveries in flight. */
+  get secrets(): string[] {
+    return this.#secrets;
+  }
+
+  rotate(): void {
+    this.#secrets = [generateSecret(), this.#secrets[0] as string];
+  }
+
+  /** A new attempt of an event: a webhook id of its own, signed with the newest secret. */
+  async attempt(event: number, behaviour: Behaviour, skewSeconds: number): Promise<Sent> {
+    const callId = `call-${String(event)}`;
+    const body = Buffer.from(JSON.stringify({ eventName: 'call:completed', callId }));
+    const webhookId = `id-${String(this.#sent.size)}`;
+    const signedFor = Date.now() + skewSeconds * 1000;
+    const secret = this.#secrets[0] as string;
+    const timestamp = Math.floor(signedFor / 1000);
+    const headers = await sign({ secret, body, webhookId, timestamp });
+    const key = `${callId}:call:completed`;
+    const sent = { webhookId, key, behaviour, signedFor, secret, headers, body };
+    this.#sent.set(webhookId, sent);
+    return sent;
+  }
+
+  captured(which: number): Sent {
+    return [...this.#sent.values()][which % this.#sent.size] as Sent;
+  }
+
+  /** What the handler of this delivery is to do. */
+  behaviour(webhookId: string): Behaviour | undefined {
+    return this.#sent.get(webhookId)?.behaviour;
+  }
+}

@@ -1,0 +1,16 @@
+export { redisStore, type RedisStoreOptions } from './redis-store.ts';
+export type {
+  GlideClient,
+  IoredisClient,
+  NodeRedisClient,
+  RedisClient,
+  UpstashClient,
+} from './clients.ts';
+export { bullmqQueue, type BullmqQueueLike, type BullmqQueueOptions } from './bullmq-queue.ts';
+export {
+  createBullmqWorker,
+  type BullmqWorker,
+  type BullmqWorkerLike,
+  type BullmqWorkerOptions,
+} from './bullmq-worker.ts';
+export type { BackoffOptions } from './bullmq-backoff.ts';

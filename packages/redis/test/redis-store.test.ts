@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  collectingLogger,
+  describeWith,
+  redisServer,
+  unique,
+  until,
+  type RedisServer,
+} from '@call-webhooks/testing';
+import { Redis } from 'ioredis';
+import { redisStore, type RedisClient } from '../src/index.ts';
+import { deliverer } from './deliverer.ts';
+
+describe('redisStore', () => {
+  it('refuses what is no client, and a memory that is too short', () => {
+    for (const client of [undefined, {}, { eval: () => undefined }, new Map()])
+      expect(() => redisStore(client as unknown as RedisClient)).toThrow(TypeError);
+    const client = { evalsha: () => Promise.resolve(1), eval: () => Promise.resolve(1) };
+    for (const rememberFor of [0, 599_999, NaN])
+      expect(() => redisStore(client, { rememberFor })).toThrow(RangeError);
+  });
+
+  it('refuses answers that its scripts never give', async () => {
+    const client = { evalsha: () => Promise.resolve('OK'), eval: () => Promise.resolve('') };
+    const claim = { webhookId: 'w', replayUntil: Date.now(), leaseMs: 1, token: 't' };
+    await expect(redisStore(client).admit(claim)).rejects.toThrow('never gives');
+  });
+});
+
+describeWith('redis-server', 'redisStore on one server', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  beforeAll(async () => {
+    server = await redisServer();
+    await server.start();
+    redis = new Redis(server.port, '127.0.0.1');
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  const claim = (key?: string, leaseMs = 60_000) => ({
+    webhookId: unique('webhook'),
+    token: unique('token'),
+    replayUntil: Date.now() + 300_000,
+    leaseMs,
+    key,
+  });
+
+  it('makes one round trip to admit and one to complete', async () => {
+    const { deliver } = deliverer({ store: redisStore(redis) });
+    await deliver(unique('call')); // teaches the server the scripts
+    await redis.config('RESETSTAT');
+    for (let i = 0; i < 10; i++) expect(await deliver(unique('call'))).toBe('handled');
+    const stats = await redis.info('commandstats');
+    expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe('20');
+    expect(stats).not.toContain('cmdstat_eval:');
+  });
+
+  it('teaches a server that lost its scripts again', async () => {
+    const store = redisStore(redis);
+    for (let i = 0; i < 2; i++) {
+      const first = claim(unique('event'));
+      await redis.script('FLUSH');
+      expect(await store.admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+      await redis.script('FLUSH');
+      expect(await store.complete(first.key!, first.token)).toBe(true);
+    }
+  });
+
+  it("lets leases end by the server's clock, whatever this machine's says", async () => {
+    const store = redisStore(redis);
+    const [short, long] = [claim('short', 40.5), claim('long')];
+    await store.admit(short);
+    await store.admit(long);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    try {
+      expect(await store.admit(claim('long'))).toEqual({ status: 'in-progress' });
+      const again = () => store.admit(claim('short'));
+      await until(async () => (await again()).status === 'admitted');
+      expect(await store.complete('short', short.token)).toBe(false);
+    } finally {
+      clock.mockRestore();
+    }
+  });
+
+  it('is told the same when it repeats a completion whose reply was lost', async () => {
+    const store = redisStore(redis);
+    const first = claim('event');
+    await store.admit(first);
+    for (let i = 0; i < 2; i++) expect(await store.complete('event', first.token)).toBe(true);
+    expect(await store.complete('event', 'another')).toBe(false);
+    expect(await store.release('event', first.token)).toBe(false);
+  });
+
+  it('forgets by itself: every key has a time to live, and no more than it needs', async () => {
+    const store = redisStore(redis, { prefix: 'p', rememberFor: 700_000 });
+    const [done, failed] = [claim('c:done'), claim('c:failed')];
+    await store.admit(done);
+    await store.admit(failed);
+    await store.complete('c:done', done.token);
+    await store.release('c:failed', failed.token);
+    await store.admit(claim());
+    const left = new Map<string, number>();
+    for (const key of await redis.keys('*')) left.set(key, await redis.pttl(key));
+    expect(left.get('p:{c:done}:done')).toBeGreaterThan(690_000);
+    expect(left.get('p:{c:failed}:attempts')).toBeGreaterThan(690_000);
+    expect(left.get(`p:{c:done}:id:${done.webhookId}`)).toBeGreaterThan(350_000);
+    expect(left.size).toBe(5);
+    for (const ms of left.values()) {
+      expect(ms).toBeGreaterThan(0);
+      expect(ms).toBeLessThanOrEqual(700_000);
+    }
+  });
+
+  it('keeps prefixes apart', async () => {
+    for (const prefix of ['one', 'two'])
+      expect((await redisStore(redis, { prefix }).admit(claim('event'))).status).toBe('admitted');
+  });
+
+  it('warns once at the start when the server may evict, and not when it may not', async () => {
+    const [strict, evicting] = [collectingLogger(), collectingLogger()];
+    await redisStore(redis, { logger: strict }).admit(claim());
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const store = redisStore(redis, { logger: evicting });
+    await until(() => evicting.lines.length > 0);
+    await store.admit(claim());
+    await store.ping!();
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    expect(evicting.lines).toEqual([expect.stringContaining('maxmemory-policy is allkeys-lru')]);
+    expect(strict.lines).toEqual([]);
+  });
+
+  it('is not well on a server that takes no writes', async () => {
+    const store = redisStore(redis);
+    await expect(store.ping!()).resolves.toBe(1);
+    await redis.config('SET', 'maxmemory', '1');
+    await expect(store.ping!()).rejects.toThrow('OOM');
+    await redis.config('SET', 'maxmemory', '0');
+  });
+});

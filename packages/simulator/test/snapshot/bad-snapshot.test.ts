@@ -1,0 +1,74 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { SimulatorError, startSimulator } from '@call-webhooks/simulator';
+import { tidy } from '../support/tidy.ts';
+
+const open = tidy();
+let folder: string;
+let db: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'simulator-'));
+  db = join(folder, 'state.db');
+  const simulator = await open.simulator({ db });
+  simulator.rules.forwardTo('http://127.0.0.1:9/hook');
+  await simulator.close();
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const refusal = async () => {
+  const error: unknown = await startSimulator({ db }).then(
+    (simulator) => simulator.close(),
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(SimulatorError);
+  expect(error).toMatchObject({ code: 'bad-snapshot' });
+  const { message } = error as Error;
+  expect(message).toContain(db);
+  expect(message).toContain('Move the file away to start afresh');
+  expect(message).not.toContain('whsec_');
+  return message;
+};
+
+test.each<[string, (text: string) => string, string]>([
+  ['empty', () => '', 'is cut off'],
+  ['of another program', () => 'SQLite format 3', 'is not JSON'],
+  ['other JSON', () => '{"name":"x"}\n', 'was not written by this simulator'],
+  [
+    'newer',
+    (text) => text.replace('"version":1', '"version":2'),
+    'update @call-webhooks/simulator',
+  ],
+  ['without a seed', (text) => text.replace('"seed"', '"speed"'), 'no proper heading'],
+  ['cut off between lines', (text) => text.replace(/\n[^\n]*\n$/, '\n'), 'is cut off'],
+  ['cut off within a line', (text) => text.slice(0, text.length / 2), 'is not JSON'],
+  ['without one of its lines', (text) => text.replace(/\n\["rule.*/, ''), 'lacks some'],
+  ['with a line of another kind', (text) => text.replace('["rule"', '["role"'), 'no record'],
+  ['longer than it is', (text) => `${text}["end",0]\n`, 'after its end'],
+  [
+    'with a rule that is none',
+    (text) => text.replace('"actions"', '"action"'),
+    "can't be taken up",
+  ],
+])('a file that is %s is refused, with the fix', async (_what, change, expected) => {
+  await writeFile(db, change(await readFile(db, 'utf8')));
+  expect(await refusal()).toContain(expected);
+});
+
+test('a folder in its place is refused, too', async () => {
+  await rm(db);
+  db = folder;
+  expect(await refusal()).toContain('EISDIR');
+});
+
+test('rules that send to other machines are not taken up without allowExternal', async () => {
+  await rm(db);
+  const allowing = await startSimulator({ db, allowExternal: true });
+  allowing.rules.create({
+    trigger: 'call:started',
+    actions: [{ url: 'https://receiver.example/hook' }],
+  });
+  await allowing.close();
+  expect(await refusal()).toContain('Set allowExternal');
+});

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { tidy } from '../support/tidy.ts';
+
+const open = tidy();
+const BUSY = fileURLToPath(new URL('busy-simulator.ts', import.meta.url));
+
+/** Runs a busy simulator, and kills it in the middle of a write; gives what it had written for sure. */
+async function killedWhileWriting(db: string): Promise<number> {
+  const args = ['--import', 'tsx', '--conditions=@call-webhooks/source', BUSY, db];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  while (output === '' || !existsSync(`${db}.new`)) {
+    if (child.exitCode !== null) throw new Error('It ended by itself.');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return Number(output.trim().split('\n').at(-1));
+}
+
+test('after kill -9 in the middle of a write, the file is whole and holds what was written', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'simulator-'));
+  const db = join(folder, 'state.db');
+  try {
+    for (let round = 1; round <= 2; round++) {
+      const written = await killedWhileWriting(db);
+      const simulator = await open.simulator({ db });
+      expect(simulator.calls.list().length).toBeGreaterThanOrEqual(written);
+      expect(simulator.messages.list()).toHaveLength(4_000 * round);
+      await simulator.close();
+      expect(existsSync(`${db}.new`)).toBe(false);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 60_000);

@@ -1,0 +1,154 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { startSimulator, type Delivery, type SimulatorOptions } from '@call-webhooks/simulator';
+import { tidy } from '../support/tidy.ts';
+
+const open = tidy();
+let folder: string;
+let db: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'simulator-'));
+  db = join(folder, 'state.db');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const start = (options: SimulatorOptions = {}) =>
+  open.simulator({ db, seed: undefined, ...options });
+const statuses = ({ attempts }: Delivery) =>
+  attempts.map(({ answer }) => (answer?.kind === 'status' ? answer.status : answer?.kind));
+
+describe('what a restart takes up', () => {
+  test('retries go on when they are due, with the same secret and the same token', async () => {
+    const one = await start();
+    const receiver = await open.receiver(503);
+    one.rules.forwardTo(receiver.url);
+    one.calls.start();
+    await one.deliveries.landed();
+    const due = one.clock.nextDueAt();
+    await one.close();
+
+    const two = await start({ startAt: 0 });
+    expect([two.seed, two.apiToken, two.secrets.all()]).toEqual([
+      one.seed,
+      one.apiToken,
+      one.secrets.all(),
+    ]);
+    expect([two.clock.now(), two.clock.nextDueAt()]).toEqual([one.clock.now(), due]);
+    await two.clock.next();
+    receiver.respond = (_received, response) => void response.end();
+    await two.clock.runUntilIdle();
+    expect(statuses(two.deliveries.list()[0]!)).toEqual([503, 503, 200]);
+    const ids = receiver.received.map(({ headers }) => headers['x-service-webhook-id']);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test('a paused rule stays paused, and what it holds is sent when it is resumed', async () => {
+    const one = await start({ whilePaused: 'hold' });
+    const receiver = await open.receiver(404);
+    const { _id } = one.rules.create({
+      trigger: 'call:started',
+      actions: [{ url: receiver.url, payload: { call: '{{callId}}' } }],
+    });
+    one.calls.start();
+    await one.deliveries.landed();
+    one.calls.start();
+    await one.close();
+
+    const two = await start({ whilePaused: 'hold' });
+    expect(two.rules.list()).toEqual(one.rules.list());
+    expect(two.outbox.list()).toEqual(one.outbox.list());
+    two.calls.start();
+    expect(two.deliveries.counts()).toEqual({ failed: 1, held: 2 });
+    expect(new Set(two.calls.list().map((call) => call._id)).size).toBe(3);
+    receiver.respond = (_received, response) => void response.end();
+    two.rules.resume(_id);
+    await two.clock.runUntilIdle();
+    expect(two.deliveries.counts()).toEqual({ failed: 1, acknowledged: 2 });
+  });
+
+  test('calls under way end when they would have ended, in the same order', async () => {
+    const one = await start({ recordingFirst: 1 });
+    one.rules.forwardTo((await open.receiver()).url);
+    const call = one.calls.place({ durationSeconds: 60 });
+    await one.clock.advance('1m');
+    one.calls.place({ durationSeconds: 60 });
+    await one.clock.advance('500ms');
+    await one.close();
+
+    const two = await start({ recordingFirst: 1 });
+    await two.clock.runUntilIdle();
+    const [ended, other] = two.calls.list();
+    expect(ended).toMatchObject({
+      endedAt: call.dialedAt + 60_000,
+      loggedAt: call.dialedAt + 62_000,
+      recording: { availableAt: call.dialedAt + 61_000 },
+    });
+    expect(other!.endedAt).toBe(call.dialedAt + 120_000);
+    expect(two.deliveries.counts()).toEqual({ acknowledged: 6 });
+  });
+
+  test('an attempt that was in flight counts as broken, and is made anew', async () => {
+    const one = await start({ patience: 50, maxAttempts: 1 });
+    const receiver = await open.receiver(() => undefined);
+    one.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    one.calls.start();
+    await one.clock.advance('1s');
+    await one.close();
+    receiver.respond = (_received, response) => void response.end();
+
+    const two = await start({ maxAttempts: 1 });
+    await two.clock.runUntilIdle();
+    const [delivery] = two.deliveries.list();
+    expect(delivery!.state).toBe('acknowledged');
+    expect(statuses(delivery!)).toEqual(['connection-error', 200]);
+  });
+
+  test('messages, what happened to them, chaos, and the counts of a reset', async () => {
+    const one = await start();
+    one.reset();
+    one.chaos.set({ replay: 0.25 });
+    const { _id } = one.messages.send({ subject: 'Hi', to: 'a@x.example' });
+    one.messages.record(_id, { action: 'clicked' });
+    await one.close();
+
+    const two = await start({ chaos: { duplicate: 0.5 } });
+    expect(two.messages.list()).toEqual(one.messages.list());
+    expect(two.messages.activities()).toEqual(one.messages.activities());
+    expect(two.chaos.get()).toMatchObject({ replay: 0.25, duplicate: 0.5 });
+    expect(two.messages.send({ subject: 'Hi', to: 'a@x.example' })._id).not.toBe(_id);
+  });
+
+  test('a clock that flows went on meanwhile', async () => {
+    const one = await start({ clock: 'real', startAt: undefined });
+    await one.clock.advance('1h');
+    const before = one.clock.now();
+    await one.close();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const two = await start({ clock: 'real', startAt: undefined });
+    expect(two.clock.now() - before).toBeGreaterThanOrEqual(25);
+    expect(two.clock.now() - before).toBeLessThan(60_000);
+  });
+});
+
+test('the file is written while it runs, and its owner alone may read it', async () => {
+  const simulator = await start();
+  simulator.rules.forwardTo('http://127.0.0.1:9/hook');
+  const [secret] = simulator.secrets.all();
+  let text = '';
+  for (let tries = 0; !text.includes(secret!) && tries < 200; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    text = await readFile(db, 'utf8').catch(() => '');
+  }
+  expect(text).toContain(secret);
+  expect((await stat(db)).mode & 0o777).toBe(0o600);
+});
+
+test('a last write that fails is told by close, and by closed', async () => {
+  const simulator = await startSimulator({ db });
+  await rm(folder, { recursive: true });
+  await expect(simulator.close()).rejects.toThrow('ENOENT');
+  await expect(simulator.closed).rejects.toThrow('ENOENT');
+  folder = await mkdtemp(join(tmpdir(), 'simulator-'));
+});

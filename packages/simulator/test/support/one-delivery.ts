@@ -1,0 +1,28 @@
+import type { Delivery, Simulator, SimulatorOptions } from '@call-webhooks/simulator';
+import type { Respond } from './receiver.ts';
+import type { tidy } from './tidy.ts';
+
+/** A rule, a receiver, and one call that has started. */
+export async function oneDelivery(
+  open: ReturnType<typeof tidy>,
+  respond: Respond | number,
+  options: SimulatorOptions = {},
+) {
+  const simulator = await open.simulator(options);
+  const receiver = await open.receiver(respond);
+  const rule = simulator.rules.create({
+    trigger: 'call:started',
+    actions: [{ url: receiver.url }],
+  });
+  simulator.calls.start();
+  return { simulator, receiver, ruleId: rule._id, ...views(simulator, rule._id) };
+}
+
+const views = (simulator: Simulator, ruleId: string) => ({
+  delivery: () => simulator.deliveries.list()[0]!,
+  rule: () => simulator.rules.get(ruleId),
+});
+
+/** What the service saw of each attempt: a status, or what went wrong. */
+export const answers = (delivery: Delivery) =>
+  delivery.attempts.map(({ answer }) => (answer?.kind === 'status' ? answer.status : answer?.kind));

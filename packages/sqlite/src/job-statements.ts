@@ -1,0 +1,76 @@
+import type { SqliteDatabase } from './database.ts';
+
+/**
+ * The table of a queue. `due_at` is when something happens to a job next, by its state: an `open` one
+ * without a token may be run, one with a token loses its lease, a `done` one is forgotten. A `dead`
+ * one stays. Times are milliseconds since the epoch.
+ */
+export const jobSchema = (prefix: string) => `
+CREATE TABLE IF NOT EXISTS ${prefix}jobs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  event TEXT NOT NULL UNIQUE,
+  state TEXT NOT NULL DEFAULT 'open',
+  due_at INTEGER NOT NULL,
+  token TEXT,
+  attempt INTEGER NOT NULL DEFAULT 0,
+  error TEXT,
+  delivery TEXT
+);
+CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);`;
+
+/**
+ * Its statements; each runs within a transaction that has the write lock. Parameters have no numbers:
+ * better-sqlite3 takes `?1` for a name.
+ */
+export function jobStatements(db: SqliteDatabase, prefix: string) {
+  const jobs = `${prefix}jobs`;
+  const held = `id = ? AND token = ? AND state = 'open'`;
+  return {
+    /** An event that is known already changes nothing, unless it was to be forgotten by now. */
+    add: db.prepare(
+      `INSERT INTO ${jobs} (event, due_at, delivery) VALUES (?, ?, ?)
+       ON CONFLICT (event) DO UPDATE SET
+         state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, error = NULL, delivery = excluded.delivery
+       WHERE state = 'done' AND due_at <= excluded.due_at`,
+    ),
+    take: db.prepare(
+      `UPDATE ${jobs} SET token = ?, due_at = ?, attempt = attempt + 1
+       WHERE id IN (SELECT id FROM ${jobs} WHERE state = 'open' AND due_at <= ? ORDER BY due_at, id LIMIT ?)
+       RETURNING id, attempt, delivery`,
+    ),
+    nextDue: db.prepare(`SELECT min(due_at) AS dueAt FROM ${jobs} WHERE state = 'open'`),
+    extend: db.prepare(`UPDATE ${jobs} SET due_at = ? WHERE ${held} AND due_at > ? RETURNING 1`),
+    /** Done: the body, which may hold personal data, goes at once. */
+    done: db.prepare(
+      `UPDATE ${jobs} SET state = 'done', due_at = ?, token = NULL, error = NULL, delivery = NULL WHERE ${held} RETURNING 1`,
+    ),
+    again: db.prepare(
+      `UPDATE ${jobs} SET due_at = ?, error = ?, token = NULL WHERE ${held} RETURNING 1`,
+    ),
+    dead: db.prepare(
+      `UPDATE ${jobs} SET state = 'dead', due_at = ?, error = ?, token = NULL WHERE ${held} RETURNING 1`,
+    ),
+    sweep: db.prepare(
+      `DELETE FROM ${jobs} WHERE id IN (
+         SELECT id FROM ${jobs} WHERE state = 'done' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+    ),
+    stats: db.prepare(
+      `SELECT
+         count(*) FILTER (WHERE state = 'open' AND due_at <= ?) AS waiting,
+         count(*) FILTER (WHERE state = 'open' AND due_at > ? AND token IS NULL) AS delayed,
+         count(*) FILTER (WHERE state = 'open' AND due_at > ? AND token IS NOT NULL) AS running,
+         count(*) FILTER (WHERE state = 'done') AS done,
+         count(*) FILTER (WHERE state = 'dead') AS dead
+       FROM ${jobs}`,
+    ),
+    deadLetters: db.prepare(
+      `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' ORDER BY due_at, id LIMIT ?`,
+    ),
+    revive: db.prepare(
+      `UPDATE ${jobs} SET state = 'open', due_at = ?, error = NULL WHERE id = ? AND state = 'dead' RETURNING 1`,
+    ),
+    bury: db.prepare(
+      `UPDATE ${jobs} SET state = 'done', due_at = ?, delivery = NULL WHERE id = ? AND state = 'dead' RETURNING 1`,
+    ),
+  };
+}

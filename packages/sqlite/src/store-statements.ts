@@ -1,0 +1,41 @@
+import type { SqliteDatabase } from './database.ts';
+
+/** The tables of a store. Times are milliseconds since the epoch. */
+export const storeSchema = (prefix: string) => `
+CREATE TABLE IF NOT EXISTS ${prefix}ids (
+  id TEXT PRIMARY KEY, token TEXT NOT NULL, keep_until INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ${prefix}ids_keep_until ON ${prefix}ids (keep_until);
+CREATE TABLE IF NOT EXISTS ${prefix}events (
+  key TEXT PRIMARY KEY, token TEXT NOT NULL, attempt INTEGER NOT NULL, done INTEGER NOT NULL,
+  lease_until INTEGER NOT NULL, keep_until INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_until);`;
+
+/**
+ * Its statements; each runs within a transaction that has the write lock. Parameters have no numbers:
+ * better-sqlite3 takes `?1` for a name.
+ */
+export function storeStatements(db: SqliteDatabase, prefix: string) {
+  const ids = `${prefix}ids`;
+  const events = `${prefix}events`;
+  const held = 'key = ? AND token = ? AND done = 0 AND lease_until > ?';
+  const sweep = (table: string, key: string) =>
+    `DELETE FROM ${table} WHERE ${key} IN (
+       SELECT ${key} FROM ${table} WHERE keep_until <= ? ORDER BY keep_until LIMIT ?)`;
+  return {
+    id: db.prepare(`SELECT token FROM ${ids} WHERE id = ? AND keep_until > ?`),
+    putId: db.prepare(`INSERT OR REPLACE INTO ${ids} (id, token, keep_until) VALUES (?, ?, ?)`),
+    event: db.prepare(
+      `SELECT token, attempt, done, lease_until AS leaseUntil FROM ${events} WHERE key = ? AND keep_until > ?`,
+    ),
+    putEvent: db.prepare(
+      `INSERT OR REPLACE INTO ${events} (key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, ?, 0, ?, ?)`,
+    ),
+    complete: db.prepare(`UPDATE ${events} SET done = 1 WHERE ${held} RETURNING 1`),
+    release: db.prepare(`UPDATE ${events} SET lease_until = 0 WHERE ${held} RETURNING 1`),
+    extend: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE ${held} RETURNING 1`),
+    sweepIds: db.prepare(sweep(ids, 'id')),
+    sweepEvents: db.prepare(sweep(events, 'key')),
+  };
+}

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { WebhookError } from '@call-webhooks/core';
+import { isBusy, type SqliteDatabase } from './database.ts';
+
+/** How long a call waits for other processes' locks; milliseconds, below a receiver's `storeTimeout`. */
+const BUSY_FOR = 800;
+/** How long SQLite itself may wait, and the process with it; milliseconds. */
+const BLOCK_FOR = 5;
+
+interface Waiting {
+  work: () => unknown;
+  until: number;
+  resolve: (value: never) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Runs work in transactions that are on the disk when their promises resolve: WAL, synchronous FULL,
+ * `BEGIN IMMEDIATE`. What is asked for in one turn of the event loop shares a transaction, and so
+ * one fsync. While another process holds the lock, waiting does not block this one.
+ */
+export class Transactions {
+  readonly #db: SqliteDatabase;
+  readonly #schema: string;
+  #waiting: Waiting[] = [];
+  #flushing = false;
+  #prepared = false;
+
+  /** @param schema statements that make what is missing, run before the first work */
+  constructor(db: SqliteDatabase, schema: string) {
+    for (const method of ['exec', 'prepare'] as const)
+      if (typeof (db as Partial<SqliteDatabase> | undefined)?.[method] !== 'function')
+        throw new WebhookError(
+          'invalid-options',
+          `These options are wrong. db: expected a handle of better-sqlite3, libsql or node:sqlite, with ${method}().`,
+        );
+    this.#db = db;
+    this.#schema = schema;
+  }
+
+  /** The work must be synchronous. Rejects with the client's error, and then nothing was changed. */
+  run<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const until = performance.now() + BUSY_FOR;
+      this.#waiting.push({ work, until, resolve, reject });
+      if (this.#flushing) return;
+      this.#flushing = true;
+      setImmediate(() => void this.#flush());
+    });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        this.#transact(batch);
+      } catch (error) {
+        if (isBusy(error)) await this.#later(batch, error);
+        else for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#flushing = false;
+  }
+
+  #transact(batch: Waiting[]): void {
+    if (!this.#prepared) this.#prepare();
+    this.#db.exec('BEGIN IMMEDIATE');
+    let results: unknown[];
+    try {
+      results = batch.map(({ work }) => work());
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
+  }
+
+  #prepare(): void {
+    this.#db.exec(`PRAGMA busy_timeout = ${String(BLOCK_FOR)}`);
+    this.#db.exec('PRAGMA journal_mode = WAL');
+    this.#db.exec('PRAGMA synchronous = FULL');
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      this.#db.exec(this.#schema);
+      this.#db.exec('COMMIT');
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+    this.#prepared = true;
+  }
+
+  #rollBack(): void {
+    try {
+      this.#db.exec('ROLLBACK');
+    } catch {
+      // SQLite did it by itself: a full disk ends the transaction
+    }
+  }
+
+  /** Those that may wait go on waiting, with what came meanwhile; the others are told. */
+  async #later(batch: Waiting[], error: unknown): Promise<void> {
+    const now = performance.now();
+    for (const { until, reject } of batch) if (until <= now) reject(error);
+    this.#waiting = [...batch.filter(({ until }) => until > now), ...this.#waiting];
+    await delay(5 + Math.random() * 10);
+  }
+}

@@ -1,0 +1,38 @@
+import { queueBattery } from '@call-webhooks/testing';
+import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
+import { clients, freshFile } from './support.ts';
+
+for (const client of clients()) {
+  queueBattery({
+    name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
+    open({ maxAttempts, concurrency }) {
+      const { file, remove } = freshFile();
+      const handles: { close(): unknown }[] = [];
+      const connect = () => {
+        const handle = client.open(file);
+        handles.push(handle);
+        return sqliteQueue(handle);
+      };
+      const queue = connect();
+      return Promise.resolve({
+        queue,
+        work: (handling) =>
+          Promise.resolve(
+            createSqliteWorker(connect(), {
+              ...handling,
+              maxAttempts,
+              concurrency,
+              backoff: () => 5,
+              pollEvery: 10,
+            }),
+          ),
+        deadLetters: async () => (await queue.deadLetters()).map(({ delivery }) => delivery),
+        close() {
+          for (const handle of handles) handle.close();
+          remove();
+          return Promise.resolve();
+        },
+      });
+    },
+  });
+}

@@ -1,0 +1,27 @@
+import { storeBattery } from '@call-webhooks/testing';
+import { sqliteStore } from '../src/index.ts';
+import { clients, freshFile } from './support.ts';
+
+for (const client of clients()) {
+  storeBattery({
+    name: `sqliteStore on ${client.name}, four connections`,
+    open() {
+      const { file, remove } = freshFile();
+      const handles = Array.from({ length: 4 }, () => client.open(file));
+      let ahead = 0;
+      const now = () => Date.now() + ahead;
+      const [store, ...others] = handles.map((handle) => sqliteStore(handle, { now }));
+      return Promise.resolve({
+        store: store!,
+        others,
+        now,
+        turn: (ms) => void (ahead += ms),
+        close() {
+          for (const handle of handles) handle.close();
+          remove();
+          return Promise.resolve();
+        },
+      });
+    },
+  });
+}

@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { collectingLogger, deferred, queuedCall, until } from '@call-webhooks/testing';
+import Database from 'libsql';
+import { defaultBackoff } from '../src/backoff.ts';
+import {
+  createSqliteWorker,
+  sqliteQueue,
+  type SqliteQueue,
+  type SqliteWorker,
+  type SqliteWorkerOptions,
+} from '../src/index.ts';
+import { freshFile } from './support.ts';
+
+describe('createSqliteWorker', () => {
+  let place: ReturnType<typeof freshFile>;
+  let db: InstanceType<typeof Database>;
+  let queue: SqliteQueue;
+  let ahead: number;
+  let workers: SqliteWorker[];
+  let runs: string[];
+  let logger: ReturnType<typeof collectingLogger>;
+
+  beforeEach(() => {
+    place = freshFile();
+    db = new Database(place.file);
+    ahead = 0;
+    runs = [];
+    workers = [];
+    logger = collectingLogger();
+    queue = sqliteQueue(db, { now: () => Date.now() + ahead });
+  });
+  afterEach(async () => {
+    for (const worker of workers) await worker.close();
+    db.close();
+    place.remove();
+  });
+
+  type Handle = (callId: string, attempt: number, signal: AbortSignal) => unknown;
+  function work(handle: Handle, options: Partial<SqliteWorkerOptions> = {}): SqliteWorker {
+    const worker = createSqliteWorker(queue, {
+      logger,
+      pollEvery: 10,
+      on: {
+        'call:completed': (event, { attempt, signal }) => {
+          runs.push(`${String(event.callId)} ${String(attempt)}`);
+          return handle(String(event.callId), attempt, signal);
+        },
+      },
+      ...options,
+    });
+    workers.push(worker);
+    return worker;
+  }
+
+  it('pauses and resumes, and counts what is where', async () => {
+    const worker = work(() => undefined);
+    worker.pause();
+    await queue.enqueue(queuedCall('call-1'));
+    await queue.enqueue(queuedCall('call-2'));
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    expect(runs).toEqual([]);
+    expect(await worker.stats()).toEqual({ waiting: 2, delayed: 0, running: 0, done: 0, dead: 0 });
+    worker.resume();
+    await until(async () => (await worker.stats()).done === 2);
+    expect(runs).toEqual(['call-1 1', 'call-2 1']);
+    // What is done keeps no body.
+    expect(db.prepare('SELECT count(delivery) AS bodies FROM call_webhooks_jobs').all()).toEqual([
+      { bodies: 0 },
+    ]);
+  });
+
+  it('waits longer with each attempt, for hours of turned time, and loses nothing', async () => {
+    let down = true;
+    const worker = work(() => {
+      if (down) throw new Error('the CRM is down');
+    });
+    await queue.enqueue(queuedCall('call-1'));
+    for (let attempt = 1; attempt <= 20; attempt++) {
+      await until(() => runs.length === attempt);
+      await until(async () => (await worker.stats()).delayed === 1);
+      ahead += Math.min(3_600_000, 5_000 * 2 ** (attempt - 1)) * 0.89;
+      expect(await worker.stats()).toMatchObject({ delayed: 1, waiting: 0 });
+      if (attempt === 20) down = false;
+      ahead += 3_600_000 * 0.3;
+    }
+    expect(ahead).toBeGreaterThan(12 * 3_600_000);
+    await until(async () => (await worker.stats()).done === 1);
+    expect(runs.at(-1)).toBe('call-1 21');
+  });
+
+  it('keeps dead jobs until they are retried or removed', async () => {
+    let broken = true;
+    work(
+      () => {
+        if (broken) throw new Error('no');
+      },
+      { maxAttempts: 2, backoff: () => 1 },
+    );
+    for (const id of ['call-1', 'call-2']) await queue.enqueue(queuedCall(id));
+    await until(async () => (await queue.stats()).dead === 2);
+    const [first, second] = await queue.deadLetters();
+    expect(first).toMatchObject({ attempt: 2, error: 'The handler failed: Error: no' });
+    expect(first!.failedAt.getTime()).toBeGreaterThan(Date.now() - 10_000);
+    broken = false;
+    expect(await queue.removeDead(second!.id)).toBe(true);
+    expect(await queue.removeDead(second!.id)).toBe(false);
+    expect(await queue.retryDead(first!.id)).toBe(true);
+    expect(await queue.retryDead(first!.id)).toBe(false);
+    await until(async () => (await queue.stats()).done === 2);
+    expect(runs.slice(4)).toEqual([`${first!.delivery.key!.split(':')[0]!} 3`]);
+    expect(logger.lines.filter((line) => line.includes('gave up on delivery'))).toHaveLength(2);
+  });
+
+  it('gives back what is not done in time at its shutdown, and is fenced afterwards', async () => {
+    const started = deferred();
+    const aborted = deferred();
+    const zombie = work(async (_callId, _attempt, signal) => {
+      started.resolve();
+      await new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => {
+          resolve();
+        });
+      });
+      aborted.resolve();
+    });
+    await queue.enqueue(queuedCall('call-1'));
+    await started.promise;
+    await zombie.close({ graceMs: 20 });
+    await aborted.promise;
+    const go = deferred();
+    work(() => go.promise);
+    await until(() => runs.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 20)); // the zombie has settled by now, in vain
+    expect(await queue.stats()).toMatchObject({ running: 1, done: 0 });
+    go.resolve();
+    await until(async () => (await queue.stats()).done === 1);
+    expect(runs).toEqual(['call-1 1', 'call-1 2']);
+  });
+
+  it('runs the job of a dead worker when its lease ran out, and renews those of live ones', async () => {
+    const go = deferred();
+    const live = work(() => go.promise, { leaseFor: 60 });
+    await queue.enqueue(queuedCall('call-1'));
+    await until(() => runs.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 150)); // well beyond one lease
+    work(() => go.promise);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(runs).toEqual(['call-1 1']);
+    db.exec("UPDATE call_webhooks_jobs SET due_at = 0, token = 'of a process that died'");
+    await until(() => runs.length === 2);
+    go.resolve();
+    await until(async () => (await live.stats()).done === 1);
+    expect(runs).toEqual(['call-1 1', 'call-1 2']);
+  });
+
+  it('does not begin a job that took its process with it again and again', async () => {
+    await queue.enqueue(queuedCall('call-1'));
+    db.exec('UPDATE call_webhooks_jobs SET attempt = 5');
+    work(() => undefined, { maxAttempts: 2 });
+    await until(async () => (await queue.stats()).dead === 1);
+    expect(runs).toEqual([]);
+  });
+
+  it('takes an event in again once it is forgotten', async () => {
+    const worker = work(() => undefined);
+    await queue.enqueue(queuedCall('call-1'));
+    await until(async () => (await worker.stats()).done === 1);
+    ahead += 86_400_000 - 10_000;
+    await queue.enqueue(queuedCall('call-1'));
+    expect(await worker.stats()).toMatchObject({ done: 1, waiting: 0 });
+    ahead += 20_000;
+    await queue.enqueue(queuedCall('call-1'));
+    await until(() => runs.length === 2);
+  });
+
+  it('refuses events that there are not, and queues of others', () => {
+    const on = { 'call:complete': () => undefined };
+    // @ts-expect-error a misspelt event name does not compile
+    expect(() => createSqliteWorker(queue, { on })).toThrow('there is no event "call:complete"');
+    expect(() => createSqliteWorker({ ...queue }, {})).toThrow('sqliteQueue()');
+  });
+
+  it('has a back-off that ends at an hour', () => {
+    expect(defaultBackoff(1)).toBeGreaterThanOrEqual(4_500);
+    expect(defaultBackoff(1_000)).toBeLessThanOrEqual(3_960_000);
+  });
+});

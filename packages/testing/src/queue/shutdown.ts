@@ -1,0 +1,43 @@
+import { expect, it } from '@jest/globals';
+import { deferred } from '../deferred.ts';
+import { until } from '../until.ts';
+import { queuedCall } from './deliveries.ts';
+import { unique } from '../unique.ts';
+import type { OpenQueue } from './under-test.ts';
+
+/** Workers come and go; the queue keeps. */
+export function shutdown(open: OpenQueue): void {
+  it('says that it answers', async () => {
+    const { queue } = await open();
+    expect(queue.ping).toBeDefined();
+    await expect(queue.ping!()).resolves.not.toThrow();
+  });
+
+  it('closes a worker gracefully: the running job ends, nothing new begins, the rest waits for another', async () => {
+    const { queue, work } = await open({ concurrency: 1 });
+    const started = deferred();
+    const go = deferred();
+    const runs: [string, string][] = [];
+    const on = (worker: string) => ({
+      'call:completed': async (event: { callId?: unknown }) => {
+        started.resolve();
+        await go.promise;
+        runs.push([worker, String(event.callId)]);
+      },
+    });
+    const calls = [unique('call'), unique('call')];
+    for (const id of calls) await queue.enqueue(queuedCall(id));
+    const first = await work({ on: on('first') });
+    await started.promise;
+    const closed = first.close();
+    go.resolve();
+    await closed;
+    expect(runs).toEqual([['first', calls[0]]]);
+    await work({ on: on('second') });
+    await until(() => runs.length > 1);
+    expect(runs).toEqual([
+      ['first', calls[0]],
+      ['second', calls[1]],
+    ]);
+  });
+}

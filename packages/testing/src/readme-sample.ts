@@ -1,0 +1,59 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.ts';
+
+/** A program of a README, running as a reader would run it. */
+export interface RunningSample {
+  printed(text: string): Promise<void>;
+  /** Ends it with SIGTERM; its exit code and signal. */
+  end(): Promise<[number | null, string | null]>;
+}
+
+/**
+ * Runs a TypeScript block of the README beside the folder of the test.
+ * @param options.test `import.meta.url` of the test
+ * @param options.block which block; 1 is the first
+ * @param options.replace texts of the sample that are different here, such as its port
+ */
+export function runSample(options: {
+  test: string;
+  block: number;
+  replace?: Record<string, string>;
+  env?: Record<string, string>;
+}): RunningSample {
+  const readme = readFileSync(new URL('../README.md', options.test), 'utf8');
+  let code = [...readme.matchAll(/^```ts\n([^]*?)^```/gm)][options.block - 1]?.[1] ?? '';
+  for (const [from, to] of Object.entries(options.replace ?? {})) {
+    if (!code.includes(from)) throw new Error(`The sample has no ${from}.`);
+    code = code.replaceAll(from, to);
+  }
+  const folder = fileURLToPath(new URL('.samples/', options.test));
+  mkdirSync(folder, { recursive: true });
+  const file = `${folder}readme-${String(options.block)}.ts`;
+  writeFileSync(file, `${code}\nconsole.log('started');\n`);
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--conditions=@call-webhooks/source', file],
+    { env: { ...process.env, ...options.env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const ended = once(child, 'exit') as Promise<[number | null, string | null]>;
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return {
+    async printed(text) {
+      await until(() => output.includes(text) || child.exitCode !== null, { within: 20_000 });
+      if (!output.includes(text)) throw new Error(`It did not print ${text}:\n${output}`);
+    },
+    async end() {
+      child.kill('SIGTERM');
+      const tooLong = setTimeout(() => child.kill('SIGKILL'), 15_000);
+      const how = await ended;
+      clearTimeout(tooLong);
+      rmSync(file);
+      return how;
+    },
+  };
+}

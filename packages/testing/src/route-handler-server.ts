@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { listening } from './listening.ts';
+
+/** What a route of Next's App Router exports, and a fetch-style server takes. */
+export type RouteHandler = (request: Request) => Promise<Response>;
+
+/** Serves a route handler over real HTTP, for POST only, as Next does where only POST is exported. */
+export const routeHandlerServer = (handler: RouteHandler) =>
+  listening((incoming, outgoing) => void serve(handler, incoming, outgoing));
+
+/** What Next does around a route handler: a `Request` from Node's, and the `Response` written back. */
+async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing: ServerResponse) {
+  const { method = 'GET', headers } = incoming;
+  if (method !== 'POST') {
+    outgoing.writeHead(405).end();
+    return;
+  }
+  let cancelled = false;
+  const init = {
+    method,
+    headers: Object.entries(headers).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]),
+    body: new ReadableStream<Uint8Array>({
+      start(controller) {
+        incoming.on('data', (chunk: Uint8Array) => {
+          if (!cancelled) controller.enqueue(new Uint8Array(chunk));
+        });
+        incoming.on('end', () => {
+          if (!cancelled) controller.close();
+        });
+      },
+      cancel() {
+        cancelled = true;
+        incoming.resume();
+      },
+    }),
+    duplex: 'half' as const, // in a variable, as the DOM's types don't know it
+  };
+  const request = new Request('http://next.local/hook', init);
+  const response = await handler(request);
+  outgoing
+    .writeHead(response.status, Object.fromEntries(response.headers))
+    .end(await response.text());
+}

@@ -1,0 +1,112 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from './free-port.ts';
+import { signalFamily } from './process-family.ts';
+
+/** A private Postgres on a free port, in a folder of its own; the superuser is `postgres`. */
+export interface PostgresServer {
+  readonly url: string;
+  /** Starts it again, on the same port and data. */
+  start(): Promise<void>;
+  /** SIGKILL to all of its processes. */
+  kill(): Promise<void>;
+  /** SIGSTOP to all of its processes, and SIGCONT. */
+  freeze(): void;
+  thaw(): void;
+  /** Stops it for good, and removes its data. */
+  remove(): Promise<void>;
+}
+
+const DEBIAN = '/usr/lib/postgresql';
+
+/** The folder of `initdb` and `postgres`, or `undefined` where Postgres is not installed. */
+export function postgresBinaries(): string | undefined {
+  if (existsSync(DEBIAN)) {
+    const [newest] = readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a));
+    if (newest !== undefined && existsSync(join(DEBIAN, newest, 'bin/initdb')))
+      return join(DEBIAN, newest, 'bin');
+  }
+  try {
+    const folder = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim();
+    return existsSync(join(folder, 'initdb')) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Postgres refuses to run as root: its own user, which Debian's package made, does. */
+function owner(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/** @param options.fsync whether commits are to survive a power cut; off by default, for speed */
+export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
+  const binaries = postgresBinaries();
+  if (binaries === undefined) throw new Error('Postgres is not installed.');
+  const user = owner();
+  const folder = mkdtempSync(join(tmpdir(), 'call-webhooks-pg-'));
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid ?? user.uid);
+  const data = join(folder, 'data');
+  const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'];
+  execFileSync(join(binaries, 'initdb'), [...init, '--no-sync', '--no-instructions'], {
+    ...user,
+    cwd: folder,
+    stdio: 'ignore',
+  });
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const settings = { listen_addresses: '127.0.0.1', fsync: fsync ? 'on' : 'off' };
+    const set = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const started = spawn(
+      join(binaries as string, 'postgres'),
+      ['-D', data, '-p', String(port), '-k', folder, '-c', 'max_connections=100', ...set],
+      { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    child = started;
+    let log = '';
+    started.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    while (!log.includes('ready to accept connections')) {
+      if (started.exitCode !== null) throw new Error(`Postgres did not start:\n${log}`);
+      await delay(10);
+    }
+  }
+
+  const signal = (name: NodeJS.Signals) => {
+    if (child?.pid !== undefined) signalFamily(child.pid, name);
+  };
+  async function stop(how: () => void): Promise<void> {
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    how();
+    await ended;
+  }
+
+  await start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${String(port)}/postgres`,
+    start,
+    kill: () =>
+      stop(() => {
+        signal('SIGKILL');
+      }),
+    freeze: () => {
+      signal('SIGSTOP');
+    },
+    thaw: () => {
+      signal('SIGCONT');
+    },
+    async remove() {
+      signal('SIGCONT');
+      await stop(() => child?.kill('SIGINT')); // "fast": clients are cut off
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Sends a signal to a process and its children, the parent first. */
+export function signalFamily(parent: number, signal: NodeJS.Signals): void {
+  for (const pid of family(parent)) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // it ended meanwhile
+    }
+  }
+}
+
+/** Linux, from /proc. */
+function family(parent: number): number[] {
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === parent);
+  return [parent, ...children];
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
+    // "pid (name) state parent …", and a name may hold anything.
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+  } catch {
+    return undefined; // it ended meanwhile
+  }
+}

@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../until.ts';
+import { freePort } from './free-port.ts';
+
+/** A Redis server of a test's own: on the loopback, in a folder of its own, gone after `stop()`. */
+export interface RedisServer {
+  readonly port: number;
+  /** Starts it, or starts it again: on the same port, from the same folder. */
+  start(): Promise<void>;
+  /** SIGKILL: as a crash. */
+  kill(): Promise<void>;
+  /** SIGSTOP: connections stay open, and nobody answers. */
+  freeze(): void;
+  /** SIGCONT. */
+  thaw(): void;
+  /** Kills it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Makes a server on a free port; `start()` is yours.
+ * @param options.durable keeps what was written over a kill (AOF, synced with each write)
+ * @param options.cluster makes it a cluster of one node, which refuses what spans two slots
+ */
+export async function redisServer({ durable = false, cluster = false } = {}): Promise<RedisServer> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), 'redis-'));
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
+  if (durable) args.push('--appendonly', 'yes', '--appendfsync', 'always');
+  if (cluster) {
+    args.push('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()));
+    args.push('--cluster-announce-ip', '127.0.0.1');
+  }
+  let child: ChildProcess | undefined;
+
+  const server: RedisServer = {
+    port,
+    async start() {
+      const started = spawn('redis-server', args, { stdio: 'ignore' });
+      child = started;
+      await until(async () => (await answers(port)) || started.exitCode !== null, {
+        what: `redis-server answers on port ${String(port)}`,
+      });
+      if (started.exitCode !== null)
+        throw new Error(`redis-server ended with exit code ${String(started.exitCode)}.`);
+      if (cluster) await command(port, 'CLUSTER ADDSLOTSRANGE 0 16383', '');
+    },
+    async kill() {
+      if (!child || child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    async stop() {
+      await server.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return server;
+}
+
+/** Whether it says PONG: while it loads its data it listens already, and refuses. */
+const answers = (port: number) => command(port, 'PING', '+PONG');
+
+/** Sends one command; whether the answer begins with this. */
+function command(port: number, line: string, expected: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${line}\r\n`));
+    const end = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(1_000, () => end(false));
+    socket.on('error', () => end(false));
+    socket.on('data', (data) => end(String(data).startsWith(expected)));
+  });
+}

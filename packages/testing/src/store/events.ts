@@ -1,0 +1,102 @@
+import { expect, it } from '@jest/globals';
+import { LEASE_MS, type StoreBench } from './under-test.ts';
+import { unique } from '../unique.ts';
+
+/** Leases on events, attempts, and what is done. */
+export function events({ store, claim, turn }: StoreBench): void {
+  it('admits an event once at a time, and knows it as done afterwards', async () => {
+    const key = unique('event');
+    const first = claim(key);
+    expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    expect(await store().complete(key, first.token)).toBe(true);
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+    await turn(LEASE_MS * 2);
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+  });
+
+  it('counts attempts over releases and over leases that ran out; refusals count nothing', async () => {
+    const key = unique('event');
+    for (let attempt = 1; attempt <= 8; attempt++) {
+      const owner = claim(key);
+      expect(await store().admit(owner)).toEqual({ status: 'admitted', attempt });
+      expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+      expect(await store().admit({ ...owner, token: unique('token') })).toEqual({
+        status: 'replayed',
+      });
+      if (attempt % 2 === 0) await turn(LEASE_MS + 1);
+      else expect(await store().release(key, owner.token)).toBe(true);
+    }
+  });
+
+  it('fences a zombie: it can not complete, release or extend, before and after a new owner came', async () => {
+    const key = unique('event');
+    const zombie = claim(key);
+    await store().admit(zombie);
+    await turn(LEASE_MS + 1);
+    const refused = async () => {
+      expect(await store().complete(key, zombie.token)).toBe(false);
+      expect(await store().release(key, zombie.token)).toBe(false);
+      expect(await store().extend(key, zombie.token, LEASE_MS)).toBe(false);
+    };
+    await refused();
+    const owner = claim(key);
+    expect(await store().admit(owner)).toEqual({ status: 'admitted', attempt: 2 });
+    await refused();
+    expect(await store().complete(key, owner.token)).toBe(true);
+    await refused();
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+  });
+
+  it('fences who released, and whoever never held it', async () => {
+    const key = unique('event');
+    const first = claim(key);
+    expect(await store().complete(key, first.token)).toBe(false);
+    await store().admit(first);
+    expect(await store().complete(key, unique('token'))).toBe(false);
+    expect(await store().release(key, unique('token'))).toBe(false);
+    expect(await store().extend(key, unique('token'), LEASE_MS)).toBe(false);
+    expect(await store().release(key, first.token)).toBe(true);
+    expect(await store().complete(key, first.token)).toBe(false);
+    expect(await store().extend(key, first.token, LEASE_MS)).toBe(false);
+    expect(await store().admit(claim(key))).toEqual({ status: 'admitted', attempt: 2 });
+  });
+
+  it('extends a live lease from now on, and shortens it as well', async () => {
+    const key = unique('event');
+    const first = claim(key);
+    await store().admit(first);
+    await turn(50_000);
+    expect(await store().extend(key, first.token, LEASE_MS)).toBe(true);
+    await turn(50_000);
+    expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    expect(await store().extend(key, first.token, 1_000)).toBe(true);
+    await turn(1_001);
+    expect(await store().complete(key, first.token)).toBe(false);
+    expect(await store().admit(claim(key))).toEqual({ status: 'admitted', attempt: 2 });
+  });
+
+  it('takes leases of fractions of milliseconds, as a receiver asks for them near the end', async () => {
+    const key = unique('event');
+    const first = claim(key, { leaseMs: LEASE_MS + 0.5 });
+    await store().admit(first);
+    expect(await store().extend(key, first.token, LEASE_MS - 0.25)).toBe(true);
+    expect(await store().complete(key, first.token)).toBe(true);
+  });
+
+  it('keeps events apart whose keys look alike, whatever is in them', async () => {
+    const key = unique('event');
+    const long = 'x'.repeat(4_000);
+    const keys = [key, `${key}:`, `${key} `, key.toUpperCase(), `${key}\0`, `${key}%`, `${key}*`];
+    keys.push(`${key}}`, `{${key}}`, `}${key}`, `{}${key}`, `${key}\n`, `${key}é`, `${key}e\u0301`);
+    keys.push(`${key}${long}`, `${key}${long}y`, `${key}'; --`, `${key}\u{1f4de}`, `custom:${key}`);
+    for (const one of keys) {
+      const first = claim(one);
+      expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+      expect(await store().extend(one, first.token, LEASE_MS)).toBe(true);
+      expect(await store().complete(one, first.token)).toBe(true);
+    }
+    for (const one of keys)
+      expect(await store().admit(claim(one))).toEqual({ status: 'duplicate' });
+  });
+}

@@ -1,0 +1,94 @@
+import { expect, it } from '@jest/globals';
+import { unique } from '../unique.ts';
+import { LEASE_MS, REMEMBER_MS, SLACK_MS, type StoreBench } from './under-test.ts';
+
+/** Replays, lost replies, and races. */
+export function webhookIds({ store, all, claim, turn }: StoreBench): void {
+  it('refuses a webhook id that it saw, with or without a key, until replayUntil', async () => {
+    for (const key of [undefined, unique('event')]) {
+      const first = claim(key);
+      const again = () => store().admit({ ...first, token: unique('token') });
+      expect((await store().admit(first)).status).toBe('admitted');
+      expect(await again()).toEqual({ status: 'replayed' });
+      if (key !== undefined) expect(await store().release(key, first.token)).toBe(true);
+      expect(await again()).toEqual({ status: 'replayed' });
+      await turn(REMEMBER_MS - 2_000);
+      expect(await again()).toEqual({ status: 'replayed' }); // which must not prolong it
+      await turn(SLACK_MS + 2_000);
+      expect((await store().admit({ ...claim(key), webhookId: first.webhookId })).status).toBe(
+        'admitted',
+      );
+    }
+  });
+
+  it('remembers the webhook ids of claims that it refused as well', async () => {
+    const key = unique('event');
+    const first = claim(key);
+    await store().admit(first);
+    const busy = claim(key);
+    expect(await store().admit(busy)).toEqual({ status: 'in-progress' });
+    await store().complete(key, first.token);
+    const late = claim(key);
+    expect(await store().admit(late)).toEqual({ status: 'duplicate' });
+    for (const seen of [busy, late])
+      expect(await store().admit({ ...seen, token: unique('token') })).toEqual({
+        status: 'replayed',
+      });
+  });
+
+  it('takes the same claim with the same token twice as one: a lost reply', async () => {
+    const keyless = claim(undefined);
+    for (let i = 0; i < 2; i++)
+      expect(await store().admit(keyless)).toEqual({ status: 'admitted', attempt: 1 });
+    const key = unique('event');
+    await store().admit(claim(key));
+    await turn(LEASE_MS + 1);
+    const lost = claim(key);
+    for (let i = 0; i < 3; i++)
+      expect(await store().admit(lost)).toEqual({ status: 'admitted', attempt: 2 });
+    expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    expect(await store().complete(key, lost.token)).toBe(true);
+    expect(await store().admit(lost)).toEqual({ status: 'duplicate' });
+  });
+
+  it('does not let a late repeat take the lease of a new owner', async () => {
+    const key = unique('event');
+    const lost = claim(key);
+    await store().admit(lost);
+    await turn(LEASE_MS + 1);
+    const owner = claim(key);
+    expect(await store().admit(owner)).toEqual({ status: 'admitted', attempt: 2 });
+    expect(await store().admit(lost)).toEqual({ status: 'in-progress' });
+    expect(await store().complete(key, owner.token)).toBe(true);
+  });
+
+  it('has one winner among 200 racing claims of one event, each sent twice', async () => {
+    const key = unique('event');
+    const claims = Array.from({ length: 200 }, () => claim(key));
+    const race = () => Promise.all(claims.map((one, i) => all()[i % all().length]!.admit(one)));
+    const [first, second] = await Promise.all([race(), race()]);
+    expect(second).toEqual(first);
+    const winners = claims.filter((_, i) => first[i]!.status === 'admitted');
+    expect(winners).toHaveLength(1);
+    expect(first.filter(({ status }) => status === 'in-progress')).toHaveLength(199);
+    expect(await store().complete(key, winners[0]!.token)).toBe(true);
+  });
+
+  it('admits one of 50 racing deliveries of one webhook id', async () => {
+    for (const key of [undefined, unique('event')]) {
+      const one = claim(key);
+      const admissions = await Promise.all(
+        Array.from({ length: 50 }, (_, i) =>
+          all()[i % all().length]!.admit({ ...one, token: unique('token') }),
+        ),
+      );
+      expect(admissions.filter(({ status }) => status === 'admitted')).toHaveLength(1);
+      expect(admissions.filter(({ status }) => status === 'replayed')).toHaveLength(49);
+    }
+  });
+
+  it('says that it answers', async () => {
+    expect(store().ping).toBeDefined();
+    await expect(store().ping!()).resolves.not.toThrow();
+  });
+}
