@@ -37,6 +37,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     onEvicted = warnOnce(),
   } = options;
   const leases = new Map<string, Lease>();
+  /** One look at the clock for each call: all that it does is at one time. */
+  let at = now();
   const webhookIds = remembered<string>('webhook-id');
   const events = remembered<Past>('event');
 
@@ -44,7 +46,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return new Remembered<Value>({
       maxEntries,
       ttl: rememberFor,
-      now,
+      now: () => at,
       onEvicted: () => {
         try {
           onEvicted({ kind });
@@ -58,7 +60,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   /** Leases that ran out become failed attempts. They lie about in the order in which they run out. */
   function sweep(): void {
     for (const [key, lease] of leases) {
-      if (lease.until > now()) return;
+      if (lease.until > at) return;
       end(key, lease.attempt);
     }
   }
@@ -69,10 +71,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   function admit(claim: Claim): Admission {
+    at = now();
     const { webhookId, token, key, leaseMs } = claim;
     const seenWith = webhookIds.get(webhookId);
     if (seenWith !== undefined && seenWith !== token) return { status: 'replayed' };
-    webhookIds.set(webhookId, token, Math.max(1, claim.replayUntil - now()));
+    webhookIds.set(webhookId, token, Math.max(1, claim.replayUntil - at));
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     sweep();
@@ -84,19 +87,20 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         : { status: 'in-progress' };
     const past = events.get(key) ?? 0;
     if (past === 'done') return { status: 'duplicate' };
-    leases.set(key, { token, attempt: past + 1, until: now() + leaseMs });
+    leases.set(key, { token, attempt: past + 1, until: at + leaseMs });
     return { status: 'admitted', attempt: past + 1 };
   }
 
   /** Looked at by itself as well: leases of unequal lengths do not lie in order. */
   function liveLease(key: string): Lease | undefined {
     const lease = leases.get(key);
-    if (!lease || lease.until > now()) return lease;
+    if (!lease || lease.until > at) return lease;
     end(key, lease.attempt);
     return undefined;
   }
 
   function held(key: string, token: string): Lease | undefined {
+    at = now();
     const lease = liveLease(key);
     return lease?.token === token ? lease : undefined;
   }
@@ -116,7 +120,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       const lease = held(key, token);
       if (lease) {
         leases.delete(key); // and in again at the end, which keeps the order
-        leases.set(key, { ...lease, until: now() + leaseMs });
+        leases.set(key, { ...lease, until: at + leaseMs });
       }
       return Promise.resolve(lease !== undefined);
     },
