@@ -122,5 +122,8 @@ describe('completion', () => {
     expect(code).toBe(0);
     for (const path of COMMANDS) expect(stdout).toContain(path.join(' '));
     expect(stdout).toContain(shell === 'fish' ? "'retry-every'" : '--retry-every');
+    // --json is the root's, and may stand behind every command.
+    const options = stdout.match(shell === 'fish' ? /-l 'json'/g : /--json/g);
+    expect(options).toHaveLength(COMMANDS.length + 1);
   });
 });

@@ -28,8 +28,7 @@ const ARGUMENTS: Readonly<Record<string, readonly Word[]>> = {
 
 /** Every command with what may follow it. */
 export function completions(root: Command, path = ''): Completion[] {
-  const shared =
-    path === '' ? [] : optionsOf(root.parent ?? root, ['--json', '--color', '--no-color']);
+  const shared = path === '' ? [] : optionsOf(topOf(root), ['--json', '--color', '--no-color']);
   const commands = root.commands.map((one) => ({ word: one.name(), what: one.description() }));
   const own: Completion = {
     path,
@@ -41,6 +40,8 @@ export function completions(root: Command, path = ''): Completion[] {
   );
   return [own, ...below];
 }
+
+const topOf = (command: Command): Command => (command.parent ? topOf(command.parent) : command);
 
 const optionsOf = (command: Command, only?: readonly string[]): Word[] =>
   command.options

@@ -83,6 +83,24 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
     expect(simulator.chaos.get()).toMatchObject({ replay: 0.15 });
   });
 
+  test('a real clock can be turned ahead too: a retry comes at once', async () => {
+    const simulator = await open.simulator({ clock: 'real' });
+    const receiver = await open.receiver((_received, response, nth) => {
+      response.writeHead(nth === 1 ? 500 : 200).end();
+    });
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    simulator.calls.start();
+    const { page, count } = await openInspector(chromium, simulator);
+    await count('waiting', 1);
+    await page.getByRole('button', { name: 'Next', exact: true }).click();
+    await count('acknowledged', 1);
+    const before = simulator.clock.now();
+    const turned = page.waitForResponse(/clock\/advance/);
+    await page.keyboard.press('a');
+    await turned;
+    expect(simulator.clock.now() - before).toBeGreaterThanOrEqual(300_000);
+  });
+
   test('everything that can be used has a name, and shows where the focus is', async () => {
     const { simulator } = await withDeliveries();
     const { page } = await openInspector(chromium, simulator);

@@ -12,7 +12,7 @@ const CONNECTION: Readonly<Record<Connection, string>> = {
   lost: 'Connection lost, trying again …',
 };
 
-/** The ways to turn the clock; a real one passes by itself. */
+/** The ways to turn the clock: a real one passes by itself, and can be turned ahead too. */
 export const TURNS = {
   next: () => ask('POST', '/clock/next'),
   fiveMinutes: () => ask('POST', '/clock/advance', { by: '5m' }),
@@ -72,7 +72,6 @@ export function topBar(store: Store): void {
     );
   };
   store.subscribe(() => {
-    turns.hidden = store.clock?.mode !== 'manual';
     const connection = part('connection');
     setAttribute(connection, 'data-connection', store.connection);
     write(part('connection-text'), CONNECTION[store.connection]);
