@@ -106,7 +106,11 @@ test.each<[string, Line[], string]>([
     [claimed(0), run('begin', 5), delivery(8), run('effect', 10), ...settled(12)],
     `${key} was acknowledged (handled) before its effect`,
   ],
-  ['an event that nobody acknowledged', [delivery(20, 503, 'x')], `${key} was never acknowledged`],
+  [
+    'an event that nobody acknowledged',
+    [delivery(20, 503, 'x')],
+    `${key} was never acknowledged (x)`,
+  ],
   [
     'no fencing: the zombie commits',
     [...one, frozen, ...two, run('effect', 1_510), ...settled(1_511), delivery(1_520)],

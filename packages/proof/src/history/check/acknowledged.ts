@@ -22,7 +22,10 @@ export function checkAcknowledged(lines: readonly Line[], queued: boolean): stri
       violations.add(`${key} was acknowledged (${outcome}) before its effect`);
   }
   for (const key of new Set(deliveries.map((delivery) => delivery.key)))
-    if (!acknowledged.has(key)) violations.add(`${key} was never acknowledged`);
+    if (!acknowledged.has(key)) {
+      const last = deliveries.findLast((delivery) => delivery.key === key);
+      violations.add(`${key} was never acknowledged (${last?.outcome ?? ''})`);
+    }
   return [...violations];
 }
 

@@ -9,6 +9,9 @@ export const LEASE_MS = 1_500;
 /** Runs of a queued job until it is dead. */
 export const QUEUE_ATTEMPTS = 8;
 
+/** Jobs at once in a worker: one of the two that are left keeps up with the sender. */
+export const CONCURRENCY = 30;
+
 /** What a receiver or a worker needs, opened in its process. */
 export interface Engine {
   store(url: string): Promise<Store>;

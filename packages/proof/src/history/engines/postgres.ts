@@ -1,7 +1,7 @@
 import { createPgBossWorker, pgBossQueue, postgresStore } from '@call-webhooks/postgres';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { QUEUE_ATTEMPTS, type Engine } from './engine.ts';
+import { CONCURRENCY, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
 import { persist } from './persist.ts';
 
 /** pg-boss counts in seconds, and its leases are not renewed: longer than the slowest handler. */
@@ -29,7 +29,7 @@ export const postgres: Engine = {
   async startWorker(url, handlers) {
     const boss = await bossOf(url);
     await persist(() => queueOf(boss).migrate());
-    createPgBossWorker(boss, { ...handlers, pollEvery: 100 });
+    createPgBossWorker(boss, { ...handlers, concurrency: CONCURRENCY, pollEvery: 100 });
     // What pg-boss does by itself every few minutes.
     setInterval(() => void boss.expire().catch(nothing), EXPIRE_EVERY_MS);
   },

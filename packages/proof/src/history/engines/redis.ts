@@ -1,7 +1,7 @@
 import { bullmqQueue, createBullmqWorker, redisStore } from '@call-webhooks/redis';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
+import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
 
 const NAME = 'calls';
 const nothing = () => undefined;
@@ -23,6 +23,7 @@ export const redis: Engine = {
       Worker,
       queueName: NAME,
       connection: { url, retryStrategy: () => 50 },
+      concurrency: CONCURRENCY,
       backoff: { first: 50, longest: 300 },
       bullmq: { lockDuration: LEASE_MS, stalledInterval: LEASE_MS / 3 },
       ...handlers,

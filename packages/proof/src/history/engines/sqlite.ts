@@ -1,6 +1,6 @@
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
+import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
 
 export const sqlite: Engine = {
   store: (file) => Promise.resolve(sqliteStore(new Database(file))),
@@ -8,6 +8,7 @@ export const sqlite: Engine = {
   startWorker(file, handlers) {
     createSqliteWorker(sqliteQueue(new Database(file)), {
       ...handlers,
+      concurrency: CONCURRENCY,
       maxAttempts: QUEUE_ATTEMPTS,
       leaseFor: LEASE_MS,
       backoff: () => 100,
