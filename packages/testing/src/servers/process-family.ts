@@ -1,13 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Sends a signal to a process and its children, the parent first. */
+/**
+ * Sends a signal to a process and its children. The parent is stopped before, so that no child of it
+ * is born unseen: it would outlive its family.
+ */
 export function signalFamily(parent: number, signal: NodeJS.Signals): void {
-  for (const pid of family(parent)) {
-    try {
-      process.kill(pid, signal);
-    } catch {
-      // it ended meanwhile
-    }
+  send(parent, 'SIGSTOP');
+  for (const pid of family(parent)) send(pid, signal);
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // it ended meanwhile
   }
 }
 
