@@ -41,10 +41,10 @@ test('two machines behind one port are restarted in turn: nothing is lost, nothi
     return answers;
   }
 
-  const restarted = new AbortController();
+  const stop = new AbortController();
   const deliveries: Promise<string[]>[] = [];
   const steady = (async () => {
-    while (!restarted.signal.aborted) {
+    while (!stop.signal.aborted) {
       deliveries.push(deliver(`call-${String(deliveries.length)}`));
       await delay(EVERY_MS);
     }
@@ -58,7 +58,7 @@ test('two machines behind one port are restarted in turn: nothing is lost, nothi
     }
     await delay(300);
   } finally {
-    restarted.abort();
+    stop.abort();
     await steady;
   }
   const answers = await Promise.all(deliveries);

@@ -12,7 +12,7 @@ const { values } = parseArgs({
     store: { type: 'string', multiple: true, default: [...ENGINES] },
     queue: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    seconds: { type: 'string', default: '6' },
+    seconds: { type: 'string', default: '4' },
     'no-faults': { type: 'boolean', default: false },
     planted: { type: 'string' },
     keep: { type: 'boolean', default: false },
@@ -33,7 +33,7 @@ for (const store of values.store) {
     seconds: Number(values.seconds),
     faults: !values['no-faults'],
     planted: planted as Planted | undefined,
-    keep: keep,
+    keep,
   });
   const title = [store, queued && 'with a queue', planted].filter(Boolean).join(', ');
   console.log(`\n${title}, seed ${seed}, ${values.seconds} s of faults`);

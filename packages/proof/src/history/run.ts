@@ -20,6 +20,7 @@ const WORKERS = 2;
 const EVENTS_A_SECOND = 25;
 /** After the last fault everything has to come to its end in this time. */
 const CALM_MS = 40_000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface HistoryOptions {
   engine: EngineName;
@@ -41,6 +42,9 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
   const journal = new Journal(path);
   const server = await startServer(engine, folder);
   const members: Member[] = [];
+  // Members end by themselves with us; a server would stay.
+  const stop = () => void server.remove().finally(() => process.exit(1));
+  for (const signal of SIGNALS) process.once(signal, stop);
   try {
     const secret = generateSecret();
     const ports = await Promise.all(Array.from({ length: RECEIVERS }, freePort));
@@ -64,6 +68,7 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
   } finally {
     await Promise.all(members.map((member) => member.kill()));
     await server.remove();
+    for (const signal of SIGNALS) process.off(signal, stop);
     if (!keep) await rm(folder, { recursive: true, force: true });
   }
 }
