@@ -12,6 +12,8 @@ const config: Config = {
   transform: {
     '^.+\\.tsx?$': ['ts-jest', { useESM: true, tsconfig: '<rootDir>/tsconfig.test.json' }],
   },
+  // Deadlocks are caught; a busy machine is not a failure.
+  testTimeout: 30_000,
   coverageProvider: 'v8',
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 };

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
-import pc from 'picocolors';
 import { startRedis } from './redis.ts';
 import { sendDeliveries } from './sender.ts';
+import { ink } from './ink.ts';
 
 const EFFECTS = 4;
 const { values } = parseArgs({ options: { once: { type: 'boolean' } } });
@@ -39,7 +39,7 @@ const handled = new Promise<void>((resolve) => {
 const wrong = await sendDeliveries(origins, secret);
 if (wrong === 0) await handled;
 console.log(
-  wrong === 0 ? pc.green('All answers and effects are there.') : pc.red('Wrong answers.'),
+  wrong === 0 ? ink.green('All answers and effects are there.') : ink.red('Wrong answers.'),
 );
 
 if (values.once) {
@@ -68,7 +68,7 @@ function child(file: 'receiver' | 'worker', name: string = file): ChildProcess {
   children.push(started);
   for (const stream of [started.stdout, started.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {
-      process.stdout.write(text.replace(/^(?=.)/gm, pc.dim(`  ${name} │ `)));
+      process.stdout.write(text.replace(/^(?=.)/gm, ink.dim(`  ${name} │ `)));
     });
   return started;
 }

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import pc from 'picocolors';
+import { ink } from './ink.ts';
 
 /** The receiver in a process of its own, which can be killed and started again. */
 export interface ReceiverProcess {
@@ -26,7 +26,7 @@ export async function startReceiver(
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        console.log(`${pc.dim('  receiver │')} ${line}`);
+        console.log(`${ink.dim('  receiver │')} ${line}`);
         onLine(line);
       }
     });

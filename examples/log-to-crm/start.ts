@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
-import pc from 'picocolors';
 import { checksOf } from './checks.ts';
 import { startCrm } from './crm.ts';
 import { startReceiver } from './receiver-process.ts';
+import { ink } from './ink.ts';
 
 const { values } = parseArgs({ options: { once: { type: 'boolean' }, help: { type: 'boolean' } } });
 if (values.help) {
@@ -22,7 +22,7 @@ if (values.help) {
 }
 
 const title = (text: string) => {
-  console.log(pc.bold(`\n${text}`));
+  console.log(ink.bold(`\n${text}`));
 };
 const folder = await mkdtemp(join(tmpdir(), 'log-to-crm-'));
 const simulator = await startSimulator({ clock: 'manual', seed: 'log-to-crm' });
@@ -69,7 +69,7 @@ for (const [callId, { number, endedAt, recording }] of crm.entries) {
 title('Checks');
 const checks = await checksOf(simulator, crm, lines);
 for (const { what, right } of checks)
-  console.log(`  ${right ? pc.green('as it must be') : pc.red('wrong')}  ${what}`);
+  console.log(`  ${right ? ink.green('as it must be') : ink.red('wrong')}  ${what}`);
 
 if (!values.once) {
   console.log(

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
-import pc from 'picocolors';
 import { startChild, type Child } from './child.ts';
 import { controlOf } from './control.ts';
 import { tourOf } from './tour.ts';
+import { ink } from './ink.ts';
 
 const HELP = `Usage: npm start [-- --once]
 
@@ -20,6 +20,8 @@ const LOOK_EVERY_MS = 400;
 const CALL_EVERY_MS = 20_000;
 
 const { values } = parseArgs({ options: { once: { type: 'boolean' }, help: { type: 'boolean' } } });
+// `npm start | head`: who reads no more has seen enough.
+process.stdout.on('error', () => process.exit(0));
 const print = (text: string) => {
   console.log(text);
 };
@@ -31,7 +33,7 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   const simulator = startChild('simulator', './simulator.ts');
   children.push(receiver, simulator);
   const [target, service] = await Promise.all([receiver.url, simulator.url]);
-  print(`The service is simulated at ${pc.cyan(service)}, the receiver is ${target}.`);
+  print(`The service is simulated at ${ink.cyan(service)}, the receiver is ${target}.`);
   print('Where the service waits five minutes, its clock is turned.\n');
 
   const control = controlOf(service);
@@ -40,10 +42,10 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   const { answers, wrong } = await tour.take();
   for (const text of wrong) print(text);
   if (wrong.length === 0)
-    print(`\n${pc.green(`All ${String(answers)} answers are as they must be.`)}`);
+    print(`\n${ink.green(`All ${String(answers)} answers are as they must be.`)}`);
   if (values.once) return wrong.length === 0 ? 0 : 1;
 
-  print(`\nInspector: ${pc.cyan(service)} (place calls, turn the clock, switch chaos on)`);
+  print(`\nInspector: ${ink.cyan(service)} (place calls, turn the clock, switch chaos on)`);
   print(
     `A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, and with Enter. Ctrl+C stops.\n`,
   );
@@ -70,7 +72,7 @@ if (values.help) {
     const interrupted = once(stop.signal, 'abort').then(() => (values.once ? 130 : 0));
     process.exitCode = await Promise.race([main(children, stop.signal), interrupted]);
   } catch (error) {
-    console.error(pc.red((error as Error).message));
+    console.error(ink.red((error as Error).message));
     process.exitCode = 1;
   }
   await Promise.all(children.map((child) => child.stop()));

@@ -24,40 +24,68 @@ export interface Authentic extends SignatureHeaders {
 
 /**
  * Headers, timestamp, HMAC: the receiver's side of the spec's "Signature computation".
+ *
+ * It gives no promise where nothing has to be waited for: keys that are there, a synchronous HMAC.
  * @throws WebhookError `missing-header`, `malformed-header`, `timestamp-out-of-tolerance`,
  *   `signature-mismatch`, `secret-unavailable`
  */
-export async function authenticate(
+export function authenticate(
   headers: HeadersLike,
   body: Uint8Array,
   now: number,
   rules: AuthenticationRules,
-): Promise<Authentic> {
+): Authentic | Promise<Authentic> {
   const read = readSignatureHeaders(headers, rules.names);
   checkTimestamp(read.timestamp, now, rules.toleranceSeconds);
+  const keys = rules.secrets.keys(read.webhookId);
+  const key = isList(keys) ? matchingKey(keys, read, body) : undefined;
+  if (key === undefined || key instanceof Promise)
+    return authenticateLater(read, body, rules, keys, key);
+  return authentic(read, key);
+}
 
-  const cached = rules.secrets.keys(read.webhookId);
-  const keys = isList(cached) ? cached : await cached;
-  let key = await matchingKey(keys, read, body);
+async function authenticateLater(
+  read: SignatureHeaders,
+  body: Uint8Array,
+  { secrets }: AuthenticationRules,
+  keysInTime: ReturnType<SecretSource['keys']>,
+  tried: Promise<Key | undefined> | undefined,
+): Promise<Authentic> {
+  const keys = await keysInTime;
+  let key = await (isList(keysInTime) ? tried : matchingKey(keys, read, body));
   if (!key) {
-    const newer = await rules.secrets.refresh(read.webhookId, keys);
+    const newer = await secrets.refresh(read.webhookId, keys);
     if (newer) key = await matchingKey(newer, read, body);
   }
   if (!key) throw mismatch(keys);
-  return { ...read, secretId: key.id };
+  return authentic(read, key);
 }
 
-async function matchingKey(
+const authentic = ({ webhookId, timestamp, signature }: SignatureHeaders, { id }: Key) => ({
+  webhookId,
+  timestamp,
+  signature,
+  secretId: id,
+});
+
+function matchingKey(
   keys: readonly Key[],
   read: SignatureHeaders,
   body: Uint8Array,
-): Promise<Key | undefined> {
+): Key | undefined | Promise<Key | undefined> {
   const head = `${read.webhookId}.${read.timestamp}.`;
   for (const key of keys) {
     const computed = hmacBase64(key.hmac, head, body);
     // The texts are compared, not what they decode to: base64 has several spellings of one value.
-    if (equalText(typeof computed === 'string' ? computed : await computed, read.signature))
-      return key;
+    if (typeof computed === 'string') {
+      if (equalText(computed, read.signature)) return key;
+    } else {
+      return computed.then((text) =>
+        equalText(text, read.signature)
+          ? key
+          : matchingKey(keys.slice(keys.indexOf(key) + 1), read, body),
+      );
+    }
   }
   return undefined;
 }

@@ -30,12 +30,17 @@ export function byteSize(size: string | number): number | undefined {
  * The raw body, whole and within its limits.
  * @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed`
  */
-export async function readBody(
+export function readBody(
   body: Uint8Array | BodyReader,
   limits: BodyLimits,
-): Promise<Uint8Array> {
-  const bytes = bodyBytes(typeof body === 'function' ? await read(body, limits) : body);
-  if (bytes.length > limits.bodyLimit) throw tooLarge(limits.bodyLimit);
+): Uint8Array | Promise<Uint8Array> {
+  if (typeof body !== 'function') return checkedBody(body, limits);
+  return read(body, limits).then((bytes) => checkedBody(bytes, limits));
+}
+
+function checkedBody(body: unknown, { bodyLimit }: BodyLimits): Uint8Array {
+  const bytes = bodyBytes(body);
+  if (bytes.length > bodyLimit) throw tooLarge(bodyLimit);
   return bytes;
 }
 

@@ -10,7 +10,8 @@ export function eventKey(event: object): string | undefined {
   if (isText(eventId)) return eventId;
   if (!isText(callId) || !isText(eventName)) return undefined;
   // The first colon ends the call id, so that two different pairs never make one key.
-  return `${callId.replace(/[%:]/g, encodeURIComponent)}:${eventName}`;
+  const id = /[%:]/.test(callId) ? callId.replace(/[%:]/g, encodeURIComponent) : callId;
+  return `${id}:${eventName}`;
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

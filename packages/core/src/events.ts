@@ -91,14 +91,22 @@ const builders = {
 } satisfies { [Name in keyof CallEventMap]: () => z.ZodType<CallEventMap[Name]> };
 
 type Schemas = { readonly [Name in keyof typeof builders]: ReturnType<(typeof builders)[Name]> };
+type Checks = { readonly [Name in keyof Schemas]: ReturnType<Schemas[Name]['strip']> };
 
 /** The zod schemas of the events, by event name. Each is built when it is first asked for. */
-export const eventSchemas = {} as Schemas;
+export const eventSchemas = lazily((name) => builders[name]()) as Schemas;
 
-for (const name of EVENT_NAMES) {
-  let built: unknown;
-  Object.defineProperty(eventSchemas, name, {
-    enumerable: true,
-    get: () => (built ??= builders[name]()),
-  });
+/**
+ * The same for checking an event without making a new one of it: the fields that they do not name,
+ * most of a body, are not looked at.
+ */
+export const eventChecks = lazily((name) => eventSchemas[name].strip()) as Checks;
+
+function lazily(make: (name: keyof CallEventMap) => unknown): object {
+  const made = {};
+  for (const name of EVENT_NAMES) {
+    let value: unknown;
+    Object.defineProperty(made, name, { enumerable: true, get: () => (value ??= make(name)) });
+  }
+  return made;
 }

@@ -1,5 +1,4 @@
 import { MAX_LEASE_MS } from './lease.ts';
-import type { Watch } from './watch.ts';
 import { WebhookError } from './webhook-error.ts';
 
 /** Work that is under way, as the gate has to know it. */
@@ -16,13 +15,12 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Bounds the deliveries that are handled at once, and closes for a shutdown. */
 export class Gate {
   readonly #max: number;
-  readonly #watch: Watch;
-  readonly #inside = new Set<Admitted>();
+  /** With the time at which each came in, the oldest first. */
+  readonly #inside = new Map<Admitted, number>();
   #closing = false;
 
-  constructor(maxInFlight: number, watch: Watch) {
+  constructor(maxInFlight: number) {
     this.#max = maxInFlight;
-    this.#watch = watch;
   }
 
   get closing(): boolean {
@@ -32,37 +30,43 @@ export class Gate {
   /** @throws WebhookError `shutting-down`, `overloaded` */
   check(): void {
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');
-    if (this.#inside.size >= this.#max) {
-      throw new WebhookError(
-        'overloaded',
-        `${String(this.#max)} deliveries are being handled, which is maxInFlight.`,
-      );
-    }
+    if (this.#inside.size < this.#max) return;
+    this.#forgetStuck();
+    if (this.#inside.size < this.#max) return;
+    throw new WebhookError(
+      'overloaded',
+      `${String(this.#max)} deliveries are being handled, which is maxInFlight.`,
+    );
   }
 
-  enter(work: Admitted): void {
-    this.#inside.add(work);
-    // A handler that never ends must not keep its place for ever: its lease ends by then.
-    const limit = {
-      at: performance.now() + MAX_LEASE_MS,
-      wake: () => void this.#inside.delete(work),
-    };
-    this.#watch.add(limit);
-    void work.done.then(() => {
-      this.#watch.delete(limit);
+  /** @param at `performance.now()` */
+  enter(work: Admitted, at: number): void {
+    this.#inside.set(work, at);
+  }
+
+  leave(work: Admitted): void {
+    this.#inside.delete(work);
+  }
+
+  /** A handler that never ends must not keep its place for ever: its lease has ended by now. */
+  #forgetStuck(): void {
+    const before = performance.now() - MAX_LEASE_MS;
+    for (const [work, at] of this.#inside) {
+      if (at > before) return;
       this.#inside.delete(work);
-    });
+    }
   }
 
   /** Lets nobody in any more, and returns when all are out: by themselves, or put out after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    this.#forgetStuck();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const grace = new Promise(
       (resolve) => (timer = setTimeout(resolve, Math.min(graceMs, LONGEST_TIMER_MS))),
     );
-    await Promise.race([Promise.all([...this.#inside].map((work) => work.done)), grace]);
+    await Promise.race([Promise.all([...this.#inside.keys()].map((work) => work.done)), grace]);
     clearTimeout(timer);
-    await Promise.all([...this.#inside].map((work) => work.abandon()));
+    await Promise.all([...this.#inside.keys()].map((work) => work.abandon()));
   }
 }

@@ -5,7 +5,7 @@ import type { Delivery } from './delivery.ts';
 import type { DeadLetter, Parked } from './handlers.ts';
 import { parsePayload } from './payload.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
-import type { Route } from './routes.ts';
+import { NOWHERE, type Route } from './routes.ts';
 import { describeError } from './scrub.ts';
 import { scrubbedError } from './scrubbed-error.ts';
 import type { Watch } from './watch.ts';
@@ -24,17 +24,24 @@ export interface Job {
 }
 
 /** Runs the user's handler, now. */
-export function handlerJob(route: Route): Job {
-  return {
-    route,
-    key: route.handle && route.key,
-    mayPark: true,
-    async run(context) {
-      await route.handle?.(route.payload, context);
-      return route.outcome;
-    },
-    failure: (error) => handlerFailed(error, route.personal),
-  };
+export class HandlerJob implements Job {
+  readonly route: Route;
+  readonly key: string | undefined;
+  readonly mayPark = true;
+
+  constructor(route: Route) {
+    this.route = route;
+    this.key = route.handle && route.key;
+  }
+
+  async run(context: DeliveryContext): Promise<OutcomeCode> {
+    await this.route.handle?.(this.route.payload, context);
+    return this.route.outcome;
+  }
+
+  failure(error: unknown): WebhookError {
+    return handlerFailed(error, this.route.personal);
+  }
 }
 
 /** Puts the raw bytes where they are safe; a worker runs the handler. */
@@ -74,7 +81,7 @@ export function queueJob(
 /** Hands a payload that can never be handled to the dead-letter sink. */
 export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetter): Job {
   return {
-    route: { payload: undefined, personal: undefined, outcome: 'ignored' },
+    route: { ...NOWHERE, payload: undefined, personal: undefined },
     key: undefined,
     mayPark: false,
     async run() {

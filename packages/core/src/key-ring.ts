@@ -20,6 +20,8 @@ export interface Key {
 
 const MAX_REMEMBERED = 64;
 const remembered = new Map<string, HmacKey>();
+/** The list for the secret that was asked for last: `verify` is called with the same one each time. */
+let last: { secret: string; keys: readonly Key[] } | undefined;
 
 /**
  * Decodes secrets and prepares their keys; the same text is prepared once in a process.
@@ -27,6 +29,12 @@ const remembered = new Map<string, HmacKey>();
  * @throws WebhookError `invalid-secret`
  */
 export function keysOf(secret: unknown): readonly Key[] {
+  if (typeof secret !== 'string') return listOf(secret);
+  if (last?.secret !== secret) last = { secret, keys: listOf(secret) };
+  return last.keys;
+}
+
+function listOf(secret: unknown): readonly Key[] {
   const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
   if (list.length === 0)
     throw new WebhookError('invalid-secret', 'The list of signing secrets is empty.');

@@ -48,10 +48,11 @@ export class Lease implements Wait {
     return this.#end('release');
   }
 
-  async #end(how: 'complete' | 'release'): Promise<boolean> {
+  #end(how: 'complete' | 'release'): Promise<boolean> {
+    if (this.#key === undefined) return Promise.resolve(true);
     this.#over = true;
     this.#watch.delete(this);
-    return this.#key === undefined || this.#store[how](this.#key, this.#token);
+    return this.#store[how](this.#key, this.#token);
   }
 
   /** The watch calls it when a third of the lease has passed. */

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { Remembered } from './remembered.ts';
 import type { Admission, Claim, Store } from './store.ts';
 
 export interface MemoryStoreOptions {
@@ -37,17 +37,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     onEvicted = warnOnce(),
   } = options;
   const leases = new Map<string, Lease>();
-  const webhookIds = expiring<string>('webhook-id');
-  const events = expiring<Past>('event');
+  /** One look at the clock for each call: all that it does is at one time. */
+  let at = now();
+  const webhookIds = remembered<string>('webhook-id');
+  const events = remembered<Past>('event');
 
-  function expiring<Value extends string | number>(kind: 'webhook-id' | 'event') {
-    const cache: LRUCache<string, Value> = new LRUCache<string, Value>({
-      max: maxEntries,
+  function remembered<Value extends string | number>(kind: 'webhook-id' | 'event') {
+    return new Remembered<Value>({
+      maxEntries,
       ttl: rememberFor,
-      perf: { now: () => Math.max(1, now()) }, // to lru-cache a start of 0 is none
-      ttlResolution: 0,
-      dispose: (_value, key, reason) => {
-        if (reason !== 'evict' || cache.getRemainingTTL(key) <= 0) return;
+      now: () => at,
+      onEvicted: () => {
         try {
           onEvicted({ kind });
         } catch {
@@ -55,13 +55,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         }
       },
     });
-    return cache;
   }
 
   /** Leases that ran out become failed attempts. They lie about in the order in which they run out. */
   function sweep(): void {
     for (const [key, lease] of leases) {
-      if (lease.until > now()) return;
+      if (lease.until > at) return;
       end(key, lease.attempt);
     }
   }
@@ -72,10 +71,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   function admit(claim: Claim): Admission {
+    at = now();
     const { webhookId, token, key, leaseMs } = claim;
-    const seenWith = webhookIds.peek(webhookId);
+    const seenWith = webhookIds.get(webhookId);
     if (seenWith !== undefined && seenWith !== token) return { status: 'replayed' };
-    webhookIds.set(webhookId, token, { ttl: Math.max(1, claim.replayUntil - now()) });
+    webhookIds.set(webhookId, token, Math.max(1, claim.replayUntil - at));
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     sweep();
@@ -85,21 +85,22 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return live.token === token
         ? { status: 'admitted', attempt: live.attempt }
         : { status: 'in-progress' };
-    const past = events.peek(key) ?? 0;
+    const past = events.get(key) ?? 0;
     if (past === 'done') return { status: 'duplicate' };
-    leases.set(key, { token, attempt: past + 1, until: now() + leaseMs });
+    leases.set(key, { token, attempt: past + 1, until: at + leaseMs });
     return { status: 'admitted', attempt: past + 1 };
   }
 
   /** Looked at by itself as well: leases of unequal lengths do not lie in order. */
   function liveLease(key: string): Lease | undefined {
     const lease = leases.get(key);
-    if (!lease || lease.until > now()) return lease;
+    if (!lease || lease.until > at) return lease;
     end(key, lease.attempt);
     return undefined;
   }
 
   function held(key: string, token: string): Lease | undefined {
+    at = now();
     const lease = liveLease(key);
     return lease?.token === token ? lease : undefined;
   }
@@ -119,7 +120,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       const lease = held(key, token);
       if (lease) {
         leases.delete(key); // and in again at the end, which keeps the order
-        leases.set(key, { ...lease, until: now() + leaseMs });
+        leases.set(key, { ...lease, until: at + leaseMs });
       }
       return Promise.resolve(lease !== undefined);
     },

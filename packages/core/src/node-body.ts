@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import getRawBody from 'raw-body';
-import { alreadyParsed, tooLarge, tooSlow, type BodyLimits } from './body.ts';
+import { alreadyParsed, type BodyLimits } from './body.ts';
+import { readStream } from './node-stream.ts';
 
 const KEPT = Symbol.for('@call-webhooks/raw-body');
 
@@ -29,34 +29,11 @@ export async function readRawBody(
   fix = 'Mount the receiver before any body parser.',
 ): Promise<Uint8Array> {
   const { [KEPT]: kept, body, rawBody } = request as Request;
-  for (const bytes of [kept, body, rawBody]) if (bytes instanceof Uint8Array) return bytes;
+  if (kept instanceof Uint8Array) return kept;
+  if (body instanceof Uint8Array) return body;
+  if (rawBody instanceof Uint8Array) return rawBody;
   if (request.readableDidRead || request.readableEncoding !== null) throw alreadyParsed(fix);
-  return readStream(request, limits);
-}
-
-async function readStream(
-  request: IncomingMessage,
-  { bodyLimit, bodyTimeout }: BodyLimits,
-): Promise<Uint8Array> {
-  const length = request.headers['content-length'];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(tooSlow(`bodyTimeout, ${String(bodyTimeout)} ms, is over`));
-    }, bodyTimeout);
-  });
-  const read = getRawBody(request, { limit: bodyLimit, length: length ?? null });
-  try {
-    return await Promise.race([read, late]);
-  } catch (error) {
-    request.unpipe();
-    request.pause();
-    read.catch(() => undefined);
-    if ((error as { type?: unknown }).type === 'entity.too.large') throw tooLarge(bodyLimit);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+  return await readStream(request, limits);
 }
 
 /** How long a client may go on sending a body that nobody wants any more; milliseconds. */

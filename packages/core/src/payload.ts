@@ -22,13 +22,23 @@ export function parsePayload(body: Uint8Array): unknown {
     // The parser's own message would quote the body.
     throw new WebhookError('invalid-payload', 'The body is not JSON.');
   }
-  if (isDeeperThan(payload, MAX_DEPTH)) {
+  // Each level takes a bracket: a text with few of them need not be walked through.
+  if (hasMoreBrackets(text, MAX_DEPTH) && isDeeperThan(payload, MAX_DEPTH)) {
     throw new WebhookError(
       'invalid-payload',
       `The body is nested deeper than ${String(MAX_DEPTH)} levels.`,
     );
   }
   return payload;
+}
+
+function hasMoreBrackets(text: string, levels: number): boolean {
+  let left = levels;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1))
+      if (left-- === 0) return true;
+  }
+  return false;
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

@@ -8,12 +8,12 @@ import { Gate } from './gate.ts';
 import type { ExtraEvents } from './handlers.ts';
 import type { HeadersLike } from './headers.ts';
 import { healthOf, type Health } from './health.ts';
-import { handlerJob, invalidJob, queueJob, type Job } from './job.ts';
+import { HandlerJob, invalidJob, queueJob, type Job } from './job.ts';
 import type { Logger } from './logger.ts';
 import type { ReceiverOptions } from './options.ts';
 import { Reporter, type Facts, type Verdict } from './reporter.ts';
 import { checkRequest } from './request.ts';
-import { Routes } from './routes.ts';
+import { Routes, type Route } from './routes.ts';
 import { safeLogger } from './safe-logger.ts';
 import { describeError } from './scrub.ts';
 import { secretSource } from './secret-source.ts';
@@ -63,12 +63,11 @@ export function createReceiver<
   Custom extends StandardSchema = StandardSchema,
 >(options: ReceiverOptions<Extra, Custom>): Receiver {
   const settings = settingsOf(options as ReceiverOptions<never, never>);
-  const { now, handlers, queue, ackWithin, storeTimeout } = settings;
-  const logger = safeLogger(settings.logger);
+  const { now, handlers, queue, ackWithin, storeTimeout, logger } = settings;
   const watch = sharesTimers ? new Watch() : new TimerPerWait();
-  const rules = { ...settings, secrets: secretSource(settings.secret, watch, logger) };
+  const rules = { ...settings, secrets: secretSource(settings.secret, watch, safeLogger(logger)) };
   const routes = new Routes(handlers);
-  const gate = new Gate(settings.maxInFlight, watch);
+  const gate = new Gate(settings.maxInFlight);
   const reporter = new Reporter(settings.onOutcome);
   const shop = {
     settings,
@@ -78,23 +77,30 @@ export function createReceiver<
   };
 
   async function receive(request: ReceiverRequest): Promise<Answer> {
-    const facts: Facts = { startedAt: performance.now() };
-    const log = request.log ? safeLogger(request.log) : logger;
-    const verdict = await process(request, facts, log).catch(failure);
-    return answerFor(reporter.report(facts, verdict, log));
+    const startedAt = performance.now();
+    const facts: Facts = {};
+    let verdict: Verdict;
+    try {
+      verdict = await process(request, facts, startedAt);
+    } catch (error) {
+      verdict = failure(error);
+    }
+    return answerFor(reporter.report(startedAt, facts, verdict, request.log ?? logger));
   }
 
-  async function process(request: ReceiverRequest, facts: Facts, log: Logger): Promise<Verdict> {
+  async function process(
+    request: ReceiverRequest,
+    facts: Facts,
+    startedAt: number,
+  ): Promise<Verdict> {
     checkRequest(request);
     const rawBody = await readBody(request.body, settings);
     const receivedAt = now();
-    const { webhookId, timestamp, secretId } = await authenticate(
-      request.headers,
-      rawBody,
-      receivedAt,
-      rules,
-    );
-    Object.assign(facts, { webhookId, secretId });
+    const authentic = authenticate(request.headers, rawBody, receivedAt, rules);
+    const { webhookId, timestamp, secretId } =
+      authentic instanceof Promise ? await authentic : authentic;
+    facts.webhookId = webhookId;
+    facts.secretId = secretId;
 
     gate.check();
     const delivery = {
@@ -103,25 +109,27 @@ export function createReceiver<
       receivedAt,
       secretId,
       rawBody,
-      log: request.log ?? settings.logger, // as it is: a handler may know more of it than we do
+      log: request.log ?? logger, // as it is: a handler may know more of it than we do
     };
     const work = new Work(delivery, facts, shop);
-    gate.enter(work);
-    return answerInTime(work, facts, request, log);
+    gate.enter(work, startedAt);
+    return await answerInTime(work, facts, request, startedAt);
   }
 
-  async function jobFor(delivery: Delivery): Promise<Job> {
+  function jobFor(delivery: Delivery): Job | Promise<Job> {
+    const jobOf = (route: Route) =>
+      queue ? queueJob(route, delivery, queue, storeTimeout, watch) : new HandlerJob(route);
+    const unfit = (error: unknown) => {
+      const { deadLetter } = handlers;
+      if (deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
+        return invalidJob(error, delivery, deadLetter);
+      throw error;
+    };
     try {
-      const route = await routes.find(delivery.rawBody);
-      return queue ? queueJob(route, delivery, queue, storeTimeout, watch) : handlerJob(route);
+      const route = routes.find(delivery.rawBody);
+      return route instanceof Promise ? route.then(jobOf).catch(unfit) : jobOf(route);
     } catch (error) {
-      if (
-        !handlers.deadLetter ||
-        !(error instanceof WebhookError) ||
-        error.code !== 'invalid-payload'
-      )
-        throw error;
-      return invalidJob(error, delivery, handlers.deadLetter);
+      return unfit(error);
     }
   }
 
@@ -130,29 +138,33 @@ export function createReceiver<
     work: Work,
     facts: Facts,
     request: ReceiverRequest,
-    log: Logger,
+    startedAt: number,
   ): Promise<Verdict> {
     return new Promise((resolve) => {
       const deadline = {
-        at: facts.startedAt + ackWithin,
+        at: startedAt + ackWithin,
         wake() {
           const error = new WebhookError(
             'deadline',
             `The handler is not done after ackWithin, ${String(ackWithin)} ms. It goes on.`,
           );
-          const late = work.done.then((verdict) => reporter.report(facts, verdict, log, true));
+          const log = request.log ?? logger;
+          const late = work.done.then((verdict) =>
+            reporter.report(startedAt, facts, verdict, log, true),
+          );
           work.abort(error);
           resolve({ outcome: 'deadline', error });
           try {
             request.waitUntil?.(late);
           } catch (refused) {
-            log.warn(`call-webhooks: waitUntil failed: ${describeError(refused)}`);
+            safeLogger(log).warn(`call-webhooks: waitUntil failed: ${describeError(refused)}`);
           }
         },
       };
       watch.add(deadline);
       void work.done.then((verdict) => {
         watch.delete(deadline);
+        gate.leave(work);
         resolve(verdict);
       });
     });

@@ -1,16 +1,14 @@
 import { STATUS, type OutcomeCode } from './answers.ts';
 import type { Logger } from './logger.ts';
 import type { Outcome } from './outcome.ts';
+import { safeLogger } from './safe-logger.ts';
 import type { WebhookError } from './webhook-error.ts';
 
 /** What is known of a request so far; it fills as the request goes through the receiver. */
 export type Facts = Pick<
   Outcome,
   'webhookId' | 'eventName' | 'callId' | 'key' | 'attempt' | 'secretId'
-> & {
-  /** `performance.now()` when it came in. */
-  startedAt: number;
-};
+>;
 
 /** How one request ended. */
 export interface Verdict {
@@ -49,16 +47,22 @@ export class Reporter {
     this.#onOutcome = onOutcome;
   }
 
-  report({ startedAt, ...facts }: Facts, verdict: Verdict, log: Logger, late = false): Outcome {
-    const { outcome: code, error } = verdict;
+  /** @param startedAt `performance.now()` when the request came in */
+  report(
+    startedAt: number,
+    facts: Facts,
+    { outcome: code, error }: Verdict,
+    log: Logger,
+    late = false,
+  ): Outcome {
     const outcome: Outcome = {
       outcome: code,
       status: STATUS[code],
       durationMs: performance.now() - startedAt,
       ...facts,
-      ...(error && { error }),
-      ...(late && { late: true }),
     };
+    if (error) outcome.error = error;
+    if (late) outcome.late = true;
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
     this.#tell(outcome);
     return outcome;
@@ -92,7 +96,7 @@ export class Reporter {
         : '';
     const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? WITHOUT_ERROR[code] ?? ''}`;
     const level = status >= 500 ? 'error' : 'warn';
-    log[level](
+    safeLogger(log)[level](
       `${line}${facts.length > 0 ? ` (${facts.join(', ')})` : ''} See docs/answers.md#${code}${frames}`,
     );
   }

@@ -1,16 +1,16 @@
 import { eventKey } from './event-key.ts';
-import { eventSchemas } from './events.ts';
+import { eventChecks, eventSchemas } from './events.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
 import { parsePayload } from './payload.ts';
 import { scrubbedError } from './scrubbed-error.ts';
-import type { SchemaIssue, SchemaResult, StandardSchema } from './standard-schema.ts';
+import type { SchemaResult, StandardSchema } from './standard-schema.ts';
 import { WebhookError } from './webhook-error.ts';
 
 /** Where a payload goes, and what it is known by. */
 export interface Route {
-  readonly eventName?: string;
-  readonly callId?: string;
-  readonly key?: string;
+  readonly eventName: string | undefined;
+  readonly callId: string | undefined;
+  readonly key: string | undefined;
   /** Checked against its schema, where there is one. */
   readonly payload: unknown;
   /** What the delivery held, before and after its schema: to keep it out of the logs. */
@@ -18,8 +18,17 @@ export interface Route {
   /** What a successful run is called. */
   readonly outcome: 'handled' | 'ignored';
   /** Absent: there is nobody to run. */
-  readonly handle?: Handler<unknown>;
+  readonly handle: Handler<unknown> | undefined;
 }
+
+/** The route of what is known by nothing and handled by nobody. */
+export const NOWHERE: Omit<Route, 'payload' | 'personal'> = {
+  eventName: undefined,
+  callId: undefined,
+  key: undefined,
+  outcome: 'ignored',
+  handle: undefined,
+};
 
 const MAX_KEY_LENGTH = 4_000;
 
@@ -33,36 +42,42 @@ export class Routes {
     this.#handlers = new Map(Object.entries(options.on ?? {}) as [string, Handler<unknown>][]);
   }
 
-  /** @throws WebhookError `invalid-payload`: not JSON in UTF-8, or not the event's shape */
-  async find(rawBody: Uint8Array): Promise<Route> {
+  /**
+   * Gives a promise only where a schema does.
+   * @throws WebhookError `invalid-payload`: not JSON in UTF-8, or not the event's shape
+   */
+  find(rawBody: Uint8Array): Route | Promise<Route> {
     const parsed = parsePayload(rawBody);
     const eventName = isRecord(parsed) ? parsed['eventName'] : undefined;
     if (typeof eventName === 'string')
       return this.#event(eventName, parsed as Record<string, unknown>);
     if (this.#options.custom) return this.#custom(parsed, this.#options.custom);
-    return { payload: parsed, personal: parsed, ...this.#unhandled() };
+    return { ...NOWHERE, payload: parsed, personal: parsed, handle: this.#unhandled };
   }
 
-  async #event(eventName: string, event: Record<string, unknown>): Promise<Route> {
+  #event(eventName: string, event: Record<string, unknown>): Route | Promise<Route> {
     const { events } = this.#options;
-    const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
-    let payload: unknown = event;
-    if (isKnown(eventName))
-      await validated(eventSchemas[eventName], event, true); // the handler gets it untouched
-    else if (extra) payload = await validated(extra, event);
-
-    const handle = this.#handlers.get(eventName);
-    const key = eventKey(event);
-    const { callId } = event;
-    return {
-      eventName,
-      payload,
-      personal: payload === event ? event : [event, payload],
-      ...(typeof callId === 'string' && { callId }),
-      // An id that long tells nothing apart that we could remember.
-      ...(key !== undefined && key.length <= MAX_KEY_LENGTH && { key }),
-      ...(handle ? { outcome: 'handled', handle } : this.#unhandled()),
+    const routed = (payload: unknown): Route => {
+      const handle = this.#handlers.get(eventName);
+      const key = eventKey(event);
+      const { callId } = event;
+      return {
+        eventName,
+        callId: typeof callId === 'string' ? callId : undefined,
+        // An id that long tells nothing apart that we could remember.
+        key: key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined,
+        payload,
+        personal: payload === event ? event : [event, payload],
+        outcome: handle ? 'handled' : 'ignored',
+        handle: handle ?? this.#unhandled,
+      };
     };
+    if (isKnown(eventName)) {
+      checkEvent(eventName, event);
+      return routed(event); // the handler gets it untouched
+    }
+    const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
+    return extra ? validated(extra, event).then(routed) : routed(event);
   }
 
   async #custom(parsed: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
@@ -70,18 +85,18 @@ export class Routes {
     const personal = [parsed, payload];
     const key = keyOf(custom, payload, personal);
     return {
+      ...NOWHERE,
+      // A name space of its own: no payload can pass for a call event.
+      key: key === undefined ? undefined : `custom:${checkedKey(key)}`,
       payload,
       personal,
       outcome: 'handled',
       handle: custom.handle,
-      // A name space of its own: no payload can pass for a call event.
-      ...(key !== undefined && { key: `custom:${checkedKey(key)}` }),
     };
   }
 
-  #unhandled(): Pick<Route, 'outcome' | 'handle'> {
-    const handle = this.#options.onUnhandled;
-    return { outcome: 'ignored', ...(handle && { handle: handle as Handler<unknown> }) };
+  get #unhandled() {
+    return this.#options.onUnhandled as Handler<unknown> | undefined;
   }
 }
 
@@ -97,7 +112,7 @@ function keyOf(
   }
 }
 
-async function validated(schema: StandardSchema, value: unknown, known = false): Promise<unknown> {
+async function validated(schema: StandardSchema, value: unknown): Promise<unknown> {
   let result: SchemaResult<unknown>;
   try {
     result = await schema['~standard'].validate(value);
@@ -105,18 +120,19 @@ async function validated(schema: StandardSchema, value: unknown, known = false):
     throw scrubbedError('invalid-payload', 'The schema failed: ', error, value);
   }
   if (!result.issues) return result.value;
-  throw new WebhookError(
-    'invalid-payload',
-    `The payload does not fit its schema${known ? ` at: ${pathsOf(result.issues)}` : ''}.`,
-  );
+  throw new WebhookError('invalid-payload', 'The payload does not fit its schema.');
 }
 
-/** For our own schemas only: messages quote values, and the keys of a user's record may be names. */
-const pathsOf = (issues: readonly SchemaIssue[]) =>
-  issues
-    .slice(0, 5)
-    .map(({ path = [] }) => path.map(String).join('.'))
-    .join(', ');
+function checkEvent(eventName: keyof typeof eventSchemas, event: unknown): void {
+  const { error } = eventChecks[eventName].safeParse(event);
+  if (!error) return;
+  // The paths are names of our own schemas. The messages quote values.
+  const paths = error.issues.slice(0, 5).map(({ path }) => path.map(String).join('.'));
+  throw new WebhookError(
+    'invalid-payload',
+    `The payload does not fit its schema at: ${paths.join(', ')}.`,
+  );
+}
 
 function checkedKey(key: unknown): string {
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;

@@ -37,6 +37,11 @@ export function secretSource(
   logger: Logger,
 ): SecretSource {
   if (typeof secret === 'function') return providerSource(secret, watch, logger);
+  return fixedSecrets(secret);
+}
+
+/** @throws WebhookError `invalid-secret` */
+export function fixedSecrets(secret: Secret): SecretSource {
   const keys = keysOf(secret);
   return { keys: () => keys, refresh: () => Promise.resolve(undefined) };
 }

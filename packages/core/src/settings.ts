@@ -22,25 +22,28 @@ const withMethods = <Port extends object>(...names: string[]) =>
     `expected an object with ${names.join(', ')}`,
   );
 const isFunction = (value: unknown) => typeof value === 'function';
-const aFunction = z.custom<never>(isFunction, 'expected a function');
-const aSchema = z.custom<never>(
-  (value) =>
-    (typeof value === 'object' || typeof value === 'function') &&
-    value !== null &&
-    '~standard' in value,
-  'expected a schema (zod, valibot, arktype or another Standard Schema)',
-);
+const aFunction = () => z.custom<never>(isFunction, 'expected a function');
+const aSchema = () =>
+  z.custom<never>(
+    (value) =>
+      (typeof value === 'object' || typeof value === 'function') &&
+      value !== null &&
+      '~standard' in value,
+    'expected a schema (zod, valibot, arktype or another Standard Schema)',
+  );
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
 
+// Built when they are first needed, all of them: building takes longer than loading this package.
+
 /** The options of handlers: shared by the receiver and the queue's worker. */
-export const handlerShape = {
-  on: z.record(z.string(), aFunction.optional()).optional(),
-  events: z.record(z.string(), aSchema).optional(),
+export const handlerShape = () => ({
+  on: z.record(z.string(), aFunction().optional()).optional(),
+  events: z.record(z.string(), aSchema()).optional(),
   custom: z
-    .strictObject({ schema: aSchema, key: aFunction.optional(), handle: aFunction })
+    .strictObject({ schema: aSchema(), key: aFunction().optional(), handle: aFunction() })
     .optional(),
-  onUnhandled: aFunction.optional(),
-  deadLetter: aFunction.optional(),
+  onUnhandled: aFunction().optional(),
+  deadLetter: aFunction().optional(),
   fieldNames: z
     .strictObject({
       placedBy: z.string().optional(),
@@ -54,10 +57,10 @@ export const handlerShape = {
     .default({}),
   maxAttempts: whole(1, 1_000).default(3),
   logger: withMethods<Logger>('warn', 'error').default(() => console),
-};
+});
 
-const receiverSchema = z.strictObject({
-  ...handlerShape,
+const receiverShape = () => ({
+  ...handlerShape(),
   secret: z.unknown(),
   store: withMethods<Store>('admit', 'complete', 'release', 'extend').optional(),
   queue: withMethods<Queue>('enqueue').optional(),
@@ -78,16 +81,18 @@ const receiverSchema = z.strictObject({
   maxInFlight: whole(1, 1_000_000).default(1_000),
   leaseFor: whole(1, MAX_LEASE_MS).default(60_000),
   storeTimeout: whole(1, 10_000).default(1_000),
-  onOutcome: aFunction.optional(),
+  onOutcome: aFunction().optional(),
   now: z.custom<() => number>(isFunction, 'expected a function').default(() => Date.now),
 });
+
+let receiverSchema: z.ZodObject<ReturnType<typeof receiverShape>, z.core.$strict> | undefined;
 
 /**
  * Checks the options of a receiver and fills in the defaults.
  * @throws WebhookError `invalid-options` that names every wrong one
  */
 export function settingsOf(options: ReceiverOptions<never, never>): Settings {
-  const checked = checkedOptions(receiverSchema, options);
+  const checked = checkedOptions((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkEventNames(checked);
   const {
     on,

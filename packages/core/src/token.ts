@@ -1,9 +1,9 @@
 /** Random for each process, counted within it: unique, and cheaper than a random text each time. */
-let processId: string | undefined;
+let prefix: string | undefined;
 let count = 0;
 
 /** A fencing token for one claim. */
 export function newToken(): string {
-  processId ??= crypto.randomUUID(); // not at import: Workers allow nothing random there
-  return `${processId}-${(++count).toString(36)}`;
+  prefix ??= `${crypto.randomUUID()}-`; // not at import: Workers allow nothing random there
+  return prefix + String(++count);
 }

@@ -1,7 +1,8 @@
 import { authenticate } from './authenticate.ts';
 import { bodyBytes } from './body.ts';
 import { headerNames, type HeaderPrefix, type HeadersLike } from './headers.ts';
-import { keysOf, type Secret } from './key-ring.ts';
+import type { Secret } from './key-ring.ts';
+import { fixedSecrets } from './secret-source.ts';
 import { DEFAULT_TOLERANCE_SECONDS } from './timestamp.ts';
 
 /** How a delivery is verified. */
@@ -36,17 +37,17 @@ export async function verify(
   delivery: { headers: HeadersLike; body: Uint8Array },
   options: VerifyOptions,
 ): Promise<Verified> {
-  const keys = keysOf(options.secret);
-  const authentic = await authenticate(
+  const result = authenticate(
     delivery.headers,
     bodyBytes(delivery.body),
     (options.now ?? Date.now)(),
     {
       names: headerNames(options.headerPrefix),
       toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
-      secrets: { keys: () => keys, refresh: () => Promise.resolve(undefined) },
+      secrets: fixedSecrets(options.secret),
     },
   );
+  const authentic = result instanceof Promise ? await result : result;
   return {
     webhookId: authentic.webhookId,
     timestamp: new Date(Number(authentic.timestamp) * 1000),

@@ -35,16 +35,21 @@ export class Watch {
     return new Promise((resolve, reject) => {
       const wait = {
         at: performance.now() + ms,
-        wake: () => {
+        wake() {
           reject(new TimedOut(ms));
         },
       };
       this.add(wait);
-      Promise.resolve(promise)
-        .then(resolve, reject)
-        .finally(() => {
+      Promise.resolve(promise).then(
+        (value) => {
           this.delete(wait);
-        });
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.delete(wait);
+          reject(error);
+        },
+      );
     });
   }
 

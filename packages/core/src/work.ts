@@ -20,7 +20,7 @@ export interface Workshop {
   readonly settings: Settings;
   readonly store: LeaseStore & Pick<Store, 'admit'>;
   readonly watch: Watch;
-  jobFor(delivery: Delivery): Promise<Job>;
+  jobFor(delivery: Delivery): Job | Promise<Job>;
 }
 
 /** One authentic delivery, from its admission to its commit. It goes on when its answer was due. */
@@ -39,10 +39,7 @@ export class Work implements Admitted {
     this.#delivery = delivery;
     this.#facts = facts;
     this.#shop = shop;
-    this.done = this.#run().then(
-      (outcome) => ({ outcome }),
-      (error: unknown) => failure(error),
-    );
+    this.done = this.#verdict();
   }
 
   /** Tells the handler that nobody waits for it any more. */
@@ -60,8 +57,17 @@ export class Work implements Admitted {
     await this.#lease?.release().catch(() => false);
   }
 
+  async #verdict(): Promise<Verdict> {
+    try {
+      return { outcome: await this.#run() };
+    } catch (error) {
+      return failure(error);
+    }
+  }
+
   async #run(): Promise<OutcomeCode> {
-    const job = await this.#shop.jobFor(this.#delivery);
+    const found = this.#shop.jobFor(this.#delivery);
+    const job = found instanceof Promise ? await found : found;
     const { route, key } = job;
     const { eventName, callId } = route;
     if (eventName !== undefined) this.#facts.eventName = eventName;
@@ -76,7 +82,7 @@ export class Work implements Admitted {
       replayUntil: replayUntil(this.#delivery.timestamp, settings.now(), settings.toleranceSeconds),
       leaseMs: settings.leaseFor,
       token,
-      ...(key !== undefined && { key }),
+      key,
     });
     if (admission.status !== 'admitted') return refused(admission);
 
@@ -100,7 +106,7 @@ export class Work implements Admitted {
       await this.#lease.release().catch(() => false);
       throw error;
     }
-    return this.#attempt(job, context, this.#lease);
+    return await this.#attempt(job, context, this.#lease);
   }
 
   /** A shutdown may have given up on us while we waited for a schema or for the store. */

@@ -50,7 +50,7 @@ export function createWorkerHandler<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: WorkerOptions<Extra, Custom>): WorkerHandler {
-  const settings = checkedOptions(z.strictObject(handlerShape), options);
+  const settings = checkedOptions(z.strictObject(handlerShape()), options);
   checkEventNames(settings);
   const handlers = settings as unknown as HandlerOptions;
   const routes = new Routes(handlers);

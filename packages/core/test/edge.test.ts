@@ -123,8 +123,8 @@ describe.each(EDGE)('under the conditions of %s', (...conditions) => {
 
 it('without such a condition it is node:crypto', async () => {
   const { inputs, builtins } = await bundle([]);
-  expect(inputs.filter((path) => path.includes('hmac/'))).toEqual([
-    expect.stringContaining('node-crypto.ts'),
-  ]);
+  const hmac = inputs.filter((path) => path.includes('hmac/'));
+  expect(hmac).toContainEqual(expect.stringContaining('node-crypto.ts'));
+  expect(hmac).not.toContainEqual(expect.stringContaining('web-crypto.ts'));
   expect(builtins).toContain('node:crypto');
 });

@@ -62,7 +62,8 @@ function setup(onOutcome?: (outcome: Outcome) => void) {
   const log = new Lines();
   const report = (code: OutcomeCode, facts: object = {}, late = false) =>
     reporter.report(
-      { startedAt: performance.now(), ...facts },
+      performance.now(),
+      facts,
       { outcome: code, error: new WebhookError(code, 'why') },
       log,
       late,

@@ -5,7 +5,7 @@ import { Routes } from '../src/routes.ts';
 import { bytes, RECORDING, STARTED } from './support.ts';
 
 const handler = () => undefined;
-const find = (payload: unknown, options: unknown = {}) =>
+const find = async (payload: unknown, options: unknown = {}) =>
   new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)));
 const refused = expect.objectContaining({ code: 'invalid-payload' }) as unknown;
 

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 export interface Program {
   /** What it said first. */
   readonly ready: unknown;
+  /** SIGTERM; resolves with the exit code. */
+  terminate(): Promise<number | null>;
   /** `kill -9`, and it is gone when this resolves. */
   close(): Promise<void>;
 }
@@ -33,6 +35,11 @@ export async function startProgram(
   if (first === undefined) throw new Error(`${file} ended with ${String(child.exitCode)}`);
   return {
     ready: first[0],
+    async terminate() {
+      child.kill('SIGTERM');
+      await ended;
+      return child.exitCode;
+    },
     async close() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await ended;

@@ -27,9 +27,11 @@ export function mount(
       // Fastify's logger of `logger: false` has no level, and drops every line.
       log: 'level' in request.log ? request.log : undefined,
     });
-    reply.raw.once('finish', () => {
-      discardRest(request.raw);
-    });
+    if (!request.raw.complete) {
+      reply.raw.once('finish', () => {
+        discardRest(request.raw);
+      });
+    }
     return reply.code(status).headers(headers).send(body);
   };
   if (!ownPath) learnMethods(scope);

@@ -31,6 +31,12 @@ export function watchedBody(
   const { response, redactor } = answer;
   const expected = expectedLength(response);
   const reader = response.body?.getReader();
+  const { signal } = deadline;
+  // Not awaited: a body that hangs may hang in cancel too.
+  const letGo = (reason?: unknown): void => void reader?.cancel(reason).catch(() => undefined);
+  // Node's fetch may forget its signal once the Request is collected, and nobody may be reading.
+  if (signal.aborted) letGo();
+  else signal.addEventListener('abort', () => letGo(), { once: true });
   let received = 0;
   const cut = (): NetworkError =>
     new NetworkError(
@@ -46,9 +52,11 @@ export function watchedBody(
         done: boolean;
         value?: Uint8Array;
       };
+      // The cancel of an abort ends the pending read as if the body were complete.
+      signal.throwIfAborted();
       return done ? undefined : value;
     } catch (error) {
-      if (deadline.signal.aborted) throw error;
+      if (signal.aborted) throw error;
       const cause = safeCause(error, redactor);
       throw new NetworkError(
         `${request}: the connection broke after ${received} bytes of the answer`,
@@ -76,15 +84,14 @@ export function watchedBody(
           controller.close();
         } catch (error) {
           deadline.close();
-          // Not awaited: a body that hangs may hang in cancel too.
-          void reader?.cancel().catch(() => undefined);
+          letGo();
           throw error;
         }
       },
       cancel(reason) {
         begun.add(body);
         deadline.close();
-        void reader?.cancel(reason).catch(() => undefined);
+        letGo(reason);
       },
     },
     { highWaterMark: 0 },

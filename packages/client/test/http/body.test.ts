@@ -80,6 +80,25 @@ describe('a watched body', () => {
     await expect(reading).rejects.toMatchObject({ code: 'timeout', phase: 'body' });
   });
 
+  test('does not take the end that an abort makes for the end of the answer', async () => {
+    // Promises of streams belong to another realm than Jest's, and lose races that they win outside.
+    let settle: (result: { done: boolean }) => void;
+    const reader = {
+      read: () => new Promise((resolve) => (settle = resolve)),
+      cancel: () => Promise.resolve(settle({ done: true })),
+    };
+    const response = { headers: new Headers(), body: { getReader: () => reader } };
+    const answer = { response: response as never, redactor: createRedactor([]) };
+    const clock = new TestClock();
+    const controller = new AbortController();
+    const deadline = createDeadline(clock, TIMEOUT, 'GET /', controller.signal);
+    const armed = clock.nextTimeout();
+    const reading = readText(watchedBody(answer, deadline, 'GET /'), 100, 'GET /');
+    await armed;
+    controller.abort(new Error('enough'));
+    await expect(reading).rejects.toThrow('enough');
+  });
+
   test('passes a cancel on', async () => {
     let reason: unknown;
     await watched(new ReadableStream({ cancel: (why) => void (reason = why) })).cancel('enough');

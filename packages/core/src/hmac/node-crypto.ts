@@ -1,23 +1,25 @@
 import { Buffer } from 'node:buffer';
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
-import type { Hmac, HmacKey } from './seam.ts';
+import { timingSafeEqual } from 'node:crypto';
+import * as plain from './create-hmac.ts';
+import * as oneShot from './one-shot.ts';
+import type { Hmac } from './seam.ts';
 
-interface NodeKey extends HmacKey {
-  readonly key: KeyObject;
-}
+const hmac = oneShot.isAvailable ? oneShot : plain;
 
 export const sharesTimers: Hmac['sharesTimers'] = true;
+export const prepareKey: Hmac['prepareKey'] = hmac.prepareKey;
+export const hmacBase64: Hmac['hmacBase64'] = hmac.hmacBase64;
 
-export const prepareKey: Hmac['prepareKey'] = (bytes): NodeKey => ({
-  implementation: 'node:crypto',
-  key: createSecretKey(bytes),
-});
+/** As long as the texts that are compared, which are signatures. */
+const SIGNATURE_LENGTH = 44;
+const left = Buffer.alloc(SIGNATURE_LENGTH);
+const right = Buffer.alloc(SIGNATURE_LENGTH);
 
-export const hmacBase64: Hmac['hmacBase64'] = (key, head, body) =>
-  createHmac('sha256', (key as NodeKey).key)
-    .update(head)
-    .update(body)
-    .digest('base64');
-
-export const equalText: Hmac['equalText'] = (a, b) =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
+export const equalText: Hmac['equalText'] = (a, b) => {
+  if (a.length !== b.length) return false;
+  if (a.length !== SIGNATURE_LENGTH)
+    return timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
+  left.write(a, 'latin1');
+  right.write(b, 'latin1');
+  return timingSafeEqual(left, right);
+};

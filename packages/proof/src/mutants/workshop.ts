@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type { Edit } from './mutant.ts';
 
 const SCOPE = '@call-webhooks';
-const PACKAGES = ['core', 'testing', 'proof'];
+const PACKAGES = ['core', 'sqlite', 'testing', 'proof'];
 const ROOT_FILES = ['package.json', 'tsconfig.base.json', 'tsconfig.test.json', 'jest.config.ts'];
 
 /** What a test file said. */

@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import { benchOptions } from '../src/options.ts';
+import { chart } from '../src/report/chart.ts';
+import { figures, GOALS, verdict } from '../src/report/figures.ts';
+import { median, ratio, spread } from '../src/report/ratios.ts';
+import { costTable, figureTable } from '../src/report/tables.ts';
+import { runRounds, shuffled } from '../src/running/rounds.ts';
+
+describe('ratios', () => {
+  it.each([
+    [[3], 3],
+    [[4, 1, 3], 3],
+    [[4, 1, 3, 2], 2.5],
+    [[], NaN],
+  ])('the median of %j is %p', (values, expected) => {
+    expect(median(values)).toBe(expected);
+  });
+
+  it('gives the middle half as well', () => {
+    expect(spread([5, 1, 4, 2, 3])).toEqual({ median: 3, low: 2, high: 4 });
+  });
+
+  it('are taken within a round, so that a slow round changes nothing', () => {
+    const rounds = [1, 100, 3].map((mood) => ({ a: 2 * mood, b: mood }));
+    expect(ratio(rounds, 'a', 'b')).toEqual({ median: 2, low: 2, high: 2 });
+  });
+});
+
+describe('rounds', () => {
+  it('give each runner one turn, and leave warm-ups out', async () => {
+    let cost = 0;
+    const runner = { turn: () => Promise.resolve(++cost), stop: () => Promise.resolve() };
+    const rounds = await runRounds({ a: runner, b: runner }, { rounds: 2, warmUps: 1 });
+    expect(rounds.map(({ a, b }) => [a, b].sort())).toEqual([
+      [3, 4],
+      [5, 6],
+    ]);
+    expect(Object.keys(rounds[0]!)).toEqual(['a', 'b']);
+  });
+
+  it('are shuffled, and nobody gets lost', () => {
+    expect(shuffled([1, 2, 3, 4], () => 0)).toEqual([2, 3, 4, 1]);
+    expect(shuffled([1, 2, 3, 4]).sort()).toEqual([1, 2, 3, 4]);
+  });
+});
+
+describe('figures', () => {
+  it.each([
+    [1.8, 'least', 'aim'],
+    [1.7, 'least', 'aim'],
+    [1.2, 'least', 'bar'],
+    [0.9, 'least', 'missed'],
+    [0.9, 'most', 'aim'],
+    [1.2, 'most', 'bar'],
+    [1.8, 'most', 'missed'],
+  ] as const)('%p where at %s 1 to 1.7 is wanted: %s', (value, want, expected) => {
+    const marks = want === 'least' ? { bar: 1, aim: 1.7 } : { bar: 1.7, aim: 1 };
+    expect(verdict(value, { want, ...marks })).toBe(expected);
+  });
+
+  it('are those that the run has contenders for', () => {
+    const rounds = [{ 'node bare': 10, 'node ours': 15 }];
+    expect(figures({ http: rounds })).toMatchObject([
+      { name: 'node handler ÷ bare node:http', ratio: { median: 1.5 }, verdict: 'aim' },
+    ]);
+    expect(GOALS).toHaveLength(10);
+  });
+
+  it('are shown in tables and in the chart', () => {
+    const rounds = [{ 'node bare': 10, 'node ours': 15, 'express + octokit': 60 }];
+    expect(costTable('http', rounds)).toContain('1.50 (1.50–1.50)');
+    expect(figureTable(figures({ http: rounds }))).toContain('≤ 1.8');
+    const svg = chart(rounds);
+    expect(svg).toContain('>node with call-webhooks</text>');
+    expect(svg.match(/<rect class="(bare|ours|peer)"/g)).toHaveLength(3);
+  });
+});
+
+describe('options', () => {
+  it('have defaults, and are checked', () => {
+    expect(benchOptions([])).toMatchObject({ rounds: 15, quick: false });
+    expect(benchOptions(['--quick', '--only', 'http'])).toMatchObject({ rounds: 3, only: 'http' });
+    expect(benchOptions(['-h'])).toBe('help');
+    expect(() => benchOptions(['--rounds', '0'])).toThrow('--rounds');
+    expect(() => benchOptions(['--nonsense'])).toThrow('--nonsense');
+  });
+});

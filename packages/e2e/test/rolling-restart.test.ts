@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { generateSecret } from '@call-webhooks/core';
+import { callBody, startSender } from '@call-webhooks/testing';
+import { startBalancer } from '../src/balancer.ts';
+import { startProgram } from '../src/programs.ts';
+import type { MachineInput } from '../src/programs/express-machine.ts';
+import { tidy } from '../src/tidy.ts';
+
+const own = tidy();
+const EVERY_MS = 15;
+/** Stands for the service's five minutes. */
+const RETRY_MS = 300;
+
+test('two machines behind one port are restarted in turn: nothing is lost, nothing refused twice', async () => {
+  const folder = await own.folder();
+  const secret = generateSecret();
+  const effects = join(folder, 'effects');
+  writeFileSync(effects, '');
+  const database = join(folder, 'calls.db');
+  const start = async (port: number) => {
+    const input: MachineInput = { port, secret, database, effects, slowness: 40 };
+    const machine = own.add(await startProgram('express-machine.ts', input));
+    return { ...machine, port: (machine.ready as { port: number }).port };
+  };
+  const machines = [await start(0), await start(0)];
+  const balancer = own.add(await startBalancer(machines.map(({ port }) => port)));
+  const sender = startSender(`http://127.0.0.1:${String(balancer.port)}/hook`, secret);
+
+  /** Delivers until it is acknowledged; gives all answers. */
+  async function deliver(callId: string): Promise<string[]> {
+    const answers: string[] = [];
+    while (answers.length < 10) {
+      const answer = await sender.post(callBody(callId)).catch(() => undefined);
+      answers.push(answer?.outcome ?? 'no answer');
+      if (answer && answer.status < 300) break;
+      await delay(RETRY_MS);
+    }
+    return answers;
+  }
+
+  let restarting = true;
+  const deliveries: Promise<string[]>[] = [];
+  const steady = (async () => {
+    while (restarting) {
+      deliveries.push(deliver(`call-${String(deliveries.length)}`));
+      await delay(EVERY_MS);
+    }
+  })();
+  try {
+    for (const machine of machines) {
+      await delay(300);
+      expect(await machine.terminate()).toBe(0);
+      await delay(100);
+      await start(machine.port);
+    }
+    await delay(300);
+  } finally {
+    restarting = false;
+    await steady;
+  }
+  const answers = await Promise.all(deliveries);
+
+  expect(answers.length).toBeGreaterThan(50);
+  // One retry at most, after an honest 503, or a connection that nobody had accepted yet.
+  expect(answers.filter(({ length }) => length > 2)).toEqual([]);
+  const refusals = answers.filter(({ length }) => length > 1).map(([first]) => first);
+  expect(['no answer', 'shutting-down']).toEqual(expect.arrayContaining(refusals));
+  expect(answers.map((all) => all.at(-1))).toEqual(answers.map(() => 'handled'));
+  const done = readFileSync(effects, 'utf8').trim().split('\n').sort();
+  expect(done).toEqual(answers.map((_, number) => `call-${String(number)}`).sort());
+}, 60_000);

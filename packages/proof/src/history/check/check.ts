@@ -1,0 +1,33 @@
+import type { Line } from '../line.ts';
+import { checkAcknowledged } from './acknowledged.ts';
+import { checkLeases } from './leases.ts';
+import type { Report } from './report.ts';
+import { checkRuns } from './runs.ts';
+
+/** Holds a history against what the receiver promises. */
+export function checkHistory(lines: readonly Line[], { queued }: { queued: boolean }): Report {
+  const runs = checkRuns(lines);
+  const count = (isOne: (line: Line) => boolean) => lines.filter(isOne).length;
+  const events = new Set(lines.flatMap((line) => (line.kind === 'delivery' ? [line.key] : [])));
+  const effects = count(({ kind }) => kind === 'effect');
+  const faults = (...names: string[]) =>
+    count((line) => line.kind === 'fault' && names.includes(line.fault));
+  return {
+    violations: [...checkAcknowledged(lines, queued), ...checkLeases(lines), ...runs.violations],
+    counts: {
+      events: events.size,
+      attempts: count(({ kind }) => kind === 'delivery'),
+      runs: count(({ kind }) => kind === 'begin'),
+      effects,
+      'dead letters': count(({ kind }) => kind === 'dead'),
+      'process kills': faults('kill'),
+      'server kills': faults('server'),
+      freezes: faults('freeze'),
+      'stalls, and store calls slow or failed': faults('stall', 'store'),
+      'duplicate effects explained': Object.values(runs.explained).reduce((a, b) => a + b, 0),
+      ...Object.fromEntries(
+        Object.entries(runs.explained).map(([cause, times]) => [`  of them by: ${cause}`, times]),
+      ),
+    },
+  };
+}

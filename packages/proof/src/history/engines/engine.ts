@@ -1,0 +1,24 @@
+import type { Queue, Store } from '@call-webhooks/core';
+import type { journalHandlers } from '../handlers.ts';
+
+export const ENGINES = ['redis', 'postgres', 'sqlite'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+/** Milliseconds of the leases of receivers and workers: short, so that much happens in a short run. */
+export const LEASE_MS = 1_500;
+/** Runs of a queued job until it is dead. */
+export const QUEUE_ATTEMPTS = 8;
+
+/** What a receiver or a worker needs, opened in its process. */
+export interface Engine {
+  store(url: string): Promise<Store>;
+  queue(url: string): Promise<Queue>;
+  startWorker(url: string, handlers: ReturnType<typeof journalHandlers>): Promise<void>;
+}
+
+/** Loads one alone: processes have to be up soon after they were killed. */
+export async function engineOf(name: EngineName): Promise<Engine> {
+  if (name === 'redis') return (await import('./redis.ts')).redis;
+  if (name === 'postgres') return (await import('./postgres.ts')).postgres;
+  return (await import('./sqlite.ts')).sqlite;
+}

@@ -1,0 +1,57 @@
+import { createPgBossWorker, pgBossQueue, postgresStore } from '@call-webhooks/postgres';
+import pg from 'pg';
+import PgBoss from 'pg-boss';
+import { QUEUE_ATTEMPTS, type Engine } from './engine.ts';
+import { persist } from './persist.ts';
+
+/** pg-boss counts in seconds, and its leases are not renewed: longer than the slowest handler. */
+const EXPIRE_SECONDS = 3;
+const EXPIRE_EVERY_MS = 500;
+const nothing = () => undefined;
+
+export const postgres: Engine = {
+  async store(url) {
+    const pool = new pg.Pool({
+      connectionString: url,
+      connectionTimeoutMillis: 1_000,
+      query_timeout: 1_000,
+    });
+    pool.on('error', nothing);
+    const store = postgresStore(pool);
+    await persist(() => store.migrate());
+    return store;
+  },
+  async queue(url) {
+    const queue = queueOf(await bossOf(url));
+    await persist(() => queue.migrate());
+    return queue;
+  },
+  async startWorker(url, handlers) {
+    const boss = await bossOf(url);
+    await persist(() => queueOf(boss).migrate());
+    createPgBossWorker(boss, { ...handlers, pollEvery: 100 });
+    // What pg-boss does by itself every few minutes.
+    setInterval(() => void boss.expire().catch(nothing), EXPIRE_EVERY_MS);
+  },
+};
+
+const queueOf = (boss: PgBoss) =>
+  pgBossQueue(boss, {
+    maxAttempts: QUEUE_ATTEMPTS,
+    retryDelay: 0,
+    expireInSeconds: EXPIRE_SECONDS,
+  });
+
+function bossOf(url: string): Promise<PgBoss> {
+  return persist(async () => {
+    const boss = new PgBoss({
+      connectionString: url,
+      supervise: false,
+      schedule: false,
+      connectionTimeoutMillis: 1_000,
+      query_timeout: 1_000,
+    } as PgBoss.ConstructorOptions);
+    boss.on('error', nothing);
+    return boss.start();
+  });
+}

@@ -1,0 +1,32 @@
+import { bullmqQueue, createBullmqWorker, redisStore } from '@call-webhooks/redis';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
+
+const NAME = 'calls';
+const nothing = () => undefined;
+
+export const redis: Engine = {
+  store(url) {
+    const client = new Redis(url, { retryStrategy: () => 50 });
+    client.on('error', nothing);
+    return Promise.resolve(redisStore(client, { logger: { warn: nothing, error: nothing } }));
+  },
+  queue(url) {
+    const connection = { url, enableOfflineQueue: false, retryStrategy: () => 50 };
+    const queue = new Queue(NAME, { connection });
+    queue.on('error', nothing);
+    return Promise.resolve(bullmqQueue(queue, { attempts: QUEUE_ATTEMPTS }));
+  },
+  startWorker(url, handlers) {
+    createBullmqWorker({
+      Worker,
+      queueName: NAME,
+      connection: { url, retryStrategy: () => 50 },
+      backoff: { first: 50, longest: 300 },
+      bullmq: { lockDuration: LEASE_MS, stalledInterval: LEASE_MS / 3 },
+      ...handlers,
+    });
+    return Promise.resolve();
+  },
+};

@@ -1,0 +1,18 @@
+import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
+import Database from 'libsql';
+import { LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
+
+export const sqlite: Engine = {
+  store: (file) => Promise.resolve(sqliteStore(new Database(file))),
+  queue: (file) => Promise.resolve(sqliteQueue(new Database(file))),
+  startWorker(file, handlers) {
+    createSqliteWorker(sqliteQueue(new Database(file)), {
+      ...handlers,
+      maxAttempts: QUEUE_ATTEMPTS,
+      leaseFor: LEASE_MS,
+      backoff: () => 100,
+      pollEvery: 100,
+    });
+    return Promise.resolve();
+  },
+};

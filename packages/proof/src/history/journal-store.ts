@@ -1,0 +1,53 @@
+import type { Claim, Store } from '@call-webhooks/core';
+import { monotonicMs } from './clock.ts';
+import type { Journal } from './journal.ts';
+
+/** Slower is close to the receiver's limit (1 s), after which it does as if the call had failed. */
+const SLOW_MS = 700;
+
+/** Writes down what a store grants and takes back, as its caller sees it. */
+export function journalStore(store: Store, journal: Journal): Store {
+  const { pid } = process;
+
+  async function timed<T>(
+    call: () => Promise<T>,
+  ): Promise<{ result: T; at: number; until: number }> {
+    const at = monotonicMs();
+    let failed = true;
+    try {
+      const result = await call();
+      failed = false;
+      return { result, at, until: monotonicMs() };
+    } finally {
+      const until = monotonicMs();
+      if (failed || until - at > SLOW_MS)
+        journal.write({ kind: 'fault', fault: 'store', pid, at, until });
+    }
+  }
+
+  const settle = async (how: 'complete' | 'release', key: string, token: string) => {
+    journal.write({ kind: 'settling', how, at: monotonicMs(), pid, key, token });
+    const { result: held, at, until } = await timed(() => store[how](key, token));
+    journal.write({ kind: 'settled', how, at, until, pid, key, token, held });
+    return held;
+  };
+
+  return {
+    async admit(claim: Claim) {
+      const { result, at, until } = await timed(() => store.admit(claim));
+      const { key, token, leaseMs } = claim;
+      if (result.status === 'admitted' && key !== undefined) {
+        const { attempt } = result;
+        journal.write({ kind: 'claimed', at, until, pid, key, token, attempt, leaseMs });
+      }
+      return result;
+    },
+    complete: (key, token) => settle('complete', key, token),
+    release: (key, token) => settle('release', key, token),
+    async extend(key, token, leaseMs) {
+      const { result: held, at, until } = await timed(() => store.extend(key, token, leaseMs));
+      if (held) journal.write({ kind: 'renewed', at, until, pid, key, token, leaseMs });
+      return held;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { generateSecret } from '@call-webhooks/core';
+import { freePort } from '@call-webhooks/testing/servers/free-port';
+import { checkHistory } from './check/check.ts';
+import type { Report } from './check/report.ts';
+import { monotonicMs } from './clock.ts';
+import { sendEvents } from './deliveries.ts';
+import type { EngineName } from './engines/engine.ts';
+import { startServer } from './engines/servers.ts';
+import { injectFaults } from './faults.ts';
+import { Journal, readJournal } from './journal.ts';
+import { Member } from './member.ts';
+import type { Planted } from './planted.ts';
+
+const RECEIVERS = 3;
+const WORKERS = 2;
+const EVENTS_A_SECOND = 25;
+/** After the last fault everything has to come to its end in this time. */
+const CALM_MS = 40_000;
+
+export interface HistoryOptions {
+  engine: EngineName;
+  queued: boolean;
+  seed: string;
+  /** How long events are sent and faults injected. */
+  seconds: number;
+  faults: boolean;
+  planted?: Planted | undefined;
+  /** Keep the journal, and say where. */
+  keep: boolean;
+}
+
+/** One run: real processes, a real server, faults, and what the journal of it all comes to. */
+export async function runHistory(options: HistoryOptions): Promise<Report & { folder: string }> {
+  const { engine, queued, seed, seconds, faults, planted, keep } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'call-webhooks-history-'));
+  const path = join(folder, 'journal');
+  const journal = new Journal(path);
+  const server = await startServer(engine, folder);
+  const members: Member[] = [];
+  try {
+    const secret = generateSecret();
+    const ports = await Promise.all(Array.from({ length: RECEIVERS }, freePort));
+    const common = { engine, url: server.url, journal: path, seed, secret, queued, planted };
+    const input = (port: number) => ({ ...common, port, folder: join(folder, 'planted') });
+    for (const port of ports) members.push(new Member('receiver', input(port), journal));
+    for (let number = 0; queued && number < WORKERS; number++)
+      members.push(new Member('worker', input(0), journal));
+    await Promise.all(members.map((member) => member.start()));
+
+    const ms = seconds * 1_000;
+    const giveUpAt = monotonicMs() + ms + CALM_MS;
+    await Promise.all([
+      sendEvents({ seed, secret, ports, journal, rate: EVENTS_A_SECOND, ms, giveUpAt }),
+      faults && injectFaults({ seed, members, server, journal, ms }),
+    ]);
+    const check = () => checkHistory(readJournal(path), { queued });
+    // What is queued may still have to be run.
+    while (queued && check().violations.length > 0 && monotonicMs() < giveUpAt) await delay(200);
+    return { ...check(), folder };
+  } finally {
+    await Promise.all(members.map((member) => member.kill()));
+    await server.remove();
+    if (!keep) await rm(folder, { recursive: true, force: true });
+  }
+}

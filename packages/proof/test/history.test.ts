@@ -1,0 +1,173 @@
+import { expect, test } from '@jest/globals';
+import { checkHistory } from '../src/history/check/check.ts';
+import type { Line, Run } from '../src/history/line.ts';
+
+// The check of scripts/history.ts, on histories that were made by hand.
+
+const key = 'call-1:call:completed';
+const run = (kind: Run['kind'], at: number, pid = 1, attempt = 1): Line => ({
+  ...{ kind, at, pid, key, attempt },
+});
+const delivery = (until: number, status = 200, outcome = 'handled'): Line => ({
+  ...{ kind: 'delivery', at: until - 50, until, key, status, outcome },
+});
+const claimed = (at: number, pid = 1, attempt = 1): Line => ({
+  ...{
+    kind: 'claimed',
+    at,
+    until: at + 1,
+    pid,
+    key,
+    attempt,
+    token: `token ${pid}`,
+    leaseMs: 1_000,
+  },
+});
+const renewed = (at: number, pid = 1): Line => ({
+  ...{ kind: 'renewed', at, until: at + 1, pid, key, token: `token ${pid}`, leaseMs: 1_000 },
+});
+const settled = (
+  at: number,
+  pid = 1,
+  how: 'complete' | 'release' = 'complete',
+  held = true,
+): Line[] => {
+  const common = { at, pid, key, how, token: `token ${pid}` };
+  return [
+    { kind: 'settling', ...common },
+    { kind: 'settled', ...common, until: at + 1, held },
+  ];
+};
+const fault = (what: 'kill' | 'freeze' | 'server', at: number, until: number, pid = 1): Line => ({
+  ...{ kind: 'fault', fault: what, at, until },
+  ...(what !== 'server' && { pid }),
+});
+
+const violations = (lines: Line[], queued = false) => checkHistory(lines, { queued }).violations;
+
+/** One event as it ought to be: claimed, run, completed, acknowledged. */
+const fine = [claimed(0), run('begin', 5), run('effect', 10), ...settled(12), delivery(20)];
+/** Process 1 stands still from 20 to 1500, and process 2 runs the event meanwhile. */
+const [one, two] = [
+  [claimed(0), run('begin', 5)],
+  [claimed(1_100, 2, 2), run('begin', 1_105, 2, 2)],
+];
+const frozen = fault('freeze', 20, 1_500);
+
+const sound: [string, Line[]][] = [
+  ['an event that is handled once', fine],
+  ['and a duplicate of it', [...fine, delivery(90, 200, 'duplicate')]],
+  [
+    'a failure, and its retry',
+    [
+      ...[claimed(0), run('begin', 5), run('failed', 10), ...settled(12, 1, 'release')],
+      ...[delivery(20, 500, 'handler-failed'), claimed(320, 2, 2), run('begin', 325, 2, 2)],
+      ...[run('effect', 330, 2, 2), ...settled(331, 2), delivery(340)],
+    ],
+  ],
+  [
+    'a dead letter in place of an effect',
+    [claimed(0), run('begin', 5), run('failed', 10), run('dead', 11), ...settled(12), delivery(20)],
+  ],
+  [
+    'a process killed after its effect, and a lease that ran out',
+    [
+      ...[...one, run('effect', 10), fault('kill', 11, 12), delivery(12, 0, 'cut off')],
+      ...[...two, run('effect', 1_110, 2, 2), ...settled(1_111, 2), delivery(1_120)],
+    ],
+  ],
+  [
+    'a frozen process that goes on beside its successor, and is refused',
+    [
+      ...[...one, frozen, ...two, run('effect', 1_510), ...settled(1_511, 1, 'complete', false)],
+      ...[run('effect', 1_600, 2, 2), ...settled(1_601, 2), delivery(1_700)],
+    ],
+  ],
+];
+
+test.each(sound)('finds nothing in %s', (_name, lines) => {
+  expect(violations(lines)).toEqual([]);
+});
+
+test('counts what happened, and what explains duplicate effects', () => {
+  const { counts } = checkHistory(sound[4]![1], { queued: false });
+  expect(counts).toMatchObject({ events: 1, attempts: 2, runs: 2, effects: 2, 'process kills': 1 });
+  expect(counts).toMatchObject({ 'duplicate effects explained': 1, '  of them by: kill': 1 });
+});
+
+test.each<[string, Line[], string]>([
+  [
+    'mark before run: the process dies, the retry is a duplicate',
+    [claimed(0), run('begin', 5), fault('kill', 8, 9), delivery(300, 200, 'duplicate')],
+    `${key} was acknowledged (duplicate), and has no effect`,
+  ],
+  [
+    'an acknowledgement that comes before the effect',
+    [claimed(0), run('begin', 5), delivery(8), run('effect', 10), ...settled(12)],
+    `${key} was acknowledged (handled) before its effect`,
+  ],
+  ['an event that nobody acknowledged', [delivery(20, 503, 'x')], `${key} was never acknowledged`],
+  [
+    'no fencing: the zombie commits',
+    [...one, frozen, ...two, run('effect', 1_510), ...settled(1_511), delivery(1_520)],
+    `${key}: a lease was settled although attempt 2 had taken over`,
+  ],
+  [
+    'no fencing: the zombie renews',
+    [...one, frozen, ...two, renewed(1_501), run('effect', 1_600, 2, 2), delivery(1_610)],
+    `${key}: a lease was renewed although attempt 2 had taken over`,
+  ],
+  [
+    'no fencing: the zombie releases, and a third one gets the lease of the second',
+    [
+      ...[...one, frozen, ...two, run('failed', 1_510), ...settled(1_511, 1, 'release')],
+      ...[claimed(1_600, 3, 3), run('effect', 1_700, 2, 2), delivery(1_710)],
+    ],
+    `${key}: attempts 2 and 3 had live leases at once`,
+  ],
+  [
+    'a lease given out while another one is live',
+    [claimed(0), claimed(500, 2, 2), run('begin', 501), run('effect', 502), delivery(510)],
+    `${key}: attempts 1 and 2 had live leases at once`,
+  ],
+  [
+    'an event given out after it was done',
+    [...fine, claimed(2_000, 2, 2)],
+    `${key}: attempt 2 was given out after the event was done`,
+  ],
+  [
+    'an attempt number that does not grow',
+    [...one, claimed(1_100, 2, 1), run('effect', 1_110), delivery(1_120)],
+    `${key}: attempt 1 was given out after attempt 1`,
+  ],
+  [
+    'two effects that no fault explains',
+    [...fine, run('begin', 2_000, 2, 2), run('effect', 2_001, 2, 2)],
+    `${key}: attempts 1 and 2 both had their effect, and no fault explains it`,
+  ],
+  [
+    'two effects, and a fault of another process',
+    [...fine, fault('kill', 100, 101, 7), run('begin', 2_000, 2, 2), run('effect', 2_001, 2, 2)],
+    `${key}: attempts 1 and 2 both had their effect, and no fault explains it`,
+  ],
+  [
+    'two runs at once that no fault explains',
+    [...one, run('begin', 8, 2, 2), run('effect', 9, 2, 2), run('failed', 10), delivery(20)],
+    `${key}: attempts 1 and 2 ran at once, and no fault explains it`,
+  ],
+  [
+    'two runs under one attempt number',
+    [...fine, fault('kill', 15, 16), run('begin', 2_000, 2), run('effect', 2_001, 2)],
+    `${key}: two runs have attempt 1`,
+  ],
+])('finds %s', (_name, lines, violation) => {
+  expect(violations(lines)).toContain(violation);
+});
+
+test('lets the effect come after the acknowledgement with a queue, and never stay away', () => {
+  const queued = delivery(8, 202, 'queued');
+  expect(violations([queued, run('begin', 9), run('effect', 10)], true)).toEqual([]);
+  expect(violations([queued, run('begin', 9)], true)).toEqual([
+    `${key} was acknowledged (queued), and has no effect`,
+  ]);
+});
