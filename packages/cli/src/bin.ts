@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Stopped } from './exit.ts';
+import { EXIT, Stopped } from './exit.ts';
 import { main } from './main.ts';
 
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -12,9 +12,14 @@ for (const [signal, code] of Object.entries(CODES))
     controller.abort(new Stopped(code));
   });
 
-// `| head` closes the pipe when it has enough: that is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  controller.abort(new Stopped(error.code === 'EPIPE' ? 0 : 3));
+// `| head` closes the pipe when it has enough: that is no error. A full disk is one.
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  const enough = code === 'EPIPE';
+  if (!enough && !controller.signal.aborted)
+    process.stderr.write(`error: The output can't be written: ${message}\n`);
+  // The last write may fail when everything else is over already.
+  if (!enough) process.exitCode = EXIT.environment;
+  controller.abort(new Stopped(enough ? EXIT.done : EXIT.environment));
 });
 process.stderr.on('error', () => undefined);
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -55,6 +56,22 @@ describe('the program as a process', () => {
     expect(await exit).toEqual([0, null]);
     expect(await text(child.stderr)).not.toContain('EPIPE');
   }, 20_000);
+
+  (process.platform === 'linux' ? test : test.skip)(
+    'a full disk is exit code 3, however short the output',
+    async () => {
+      const full = openSync('/dev/full', 'w');
+      const child = spawn(process.execPath, [...FLAGS, BIN, 'explain'], {
+        cwd: ROOT,
+        stdio: ['ignore', full, 'pipe'],
+      });
+      const [stderr, exit] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+      closeSync(full);
+      expect(exit).toEqual([3, null]);
+      expect(stderr).toContain('ENOSPC');
+    },
+    20_000,
+  );
 
   test('a port in use, without a colour in the pipe', async () => {
     const { port } = busy.address() as AddressInfo;

@@ -57,7 +57,8 @@ describe('listen', () => {
   test('hands bytes and signature on as they came', async () => {
     const { url } = await listening('--forward-to', behind.url);
     const data = '{ "eventName" : "call:completed",\r\n "n": 1.0 }';
-    expect((await send(url, '--data', data, '-H', 'X-Tenant: Blue')).code).toBe(0);
+    const odd = ['-H', 'constructor: x', '-H', '__proto__: y'];
+    expect((await send(url, '--data', data, '-H', 'X-Tenant: Blue', ...odd)).code).toBe(0);
     const [one] = behind.received;
     expect(one && isSigned(one)).toBe(true);
     expect(String(one?.body)).toBe(data);

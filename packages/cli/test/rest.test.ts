@@ -47,6 +47,10 @@ describe('events', () => {
     expect(head).toMatch(/^_id,time,action,/);
     expect(rows).toHaveLength(3);
     expect(stdout).toContain(",'=cmd(),");
+    expect(stdout).toContain('third \u001b[31m'); // a pipe gets what the field holds
+    const seen = await run(['events', '--all', '--csv'], { env, terminal: true });
+    expect(seen.stdout).toContain('third \\x1b[31m');
+    expect(seen.stdout).not.toContain('\u001b');
   });
 
   test('a search by flags, or whole; never both', async () => {

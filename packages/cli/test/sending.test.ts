@@ -85,7 +85,7 @@ describe('send', () => {
     const name = `O'Brien "$HOME" \`id\` \\ !x\nsecond`;
     const set = ['--set', `note=${JSON.stringify(name)}`];
     const { stdout } = await run(
-      ['send', 'call:started', '--to', `${target.url}?a=b&c='d'`, '--curl', ...set],
+      ['send', 'call:started', '--to', `${target.url}?a=b&c='d'&e=[1-2]{f,g}`, '--curl', ...set],
       { env },
     );
     expect(stdout).not.toContain(SECRET);

@@ -83,6 +83,7 @@ describe('trigger', () => {
   });
 
   test('--list, and what is no field of a call', async () => {
+    expect(await records('trigger', 'message')).toEqual([{ type: 'done', scenario: 'message' }]);
     expect((await records('trigger', '--list')).map(({ name }) => name)).toContain('rotation');
     const { code, stderr } = await cli('trigger', 'call', '--set', 'nope=1');
     expect(code).toBe(2);
@@ -106,6 +107,7 @@ describe('deliveries and replay', () => {
     tail.stop();
     expect(await tail.code).toBe(130);
     expect((await cli('deliveries', 'show', 'zzz')).code).toBe(2);
+    expect((await cli('deliveries', 'list', '--state', 'lost')).code).toBe(2);
   });
 
   test('a captured request is sent byte for byte, and is to be refused', async () => {

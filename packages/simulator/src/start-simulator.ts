@@ -5,7 +5,7 @@ import { settingsOf } from './settings.ts';
 import { Simulation } from './simulation.ts';
 import { deliveriesOf, type Simulator } from './simulator.ts';
 import { keepSnapshot } from './snapshot/keeper.ts';
-import { readSnapshot } from './snapshot/snapshot-file.ts';
+import { firstSnapshot, readSnapshot } from './snapshot/snapshot-file.ts';
 import { restoreSnapshot, takeSnapshot } from './snapshot/snapshot.ts';
 import type { SimulatorOptions } from './options.ts';
 
@@ -13,7 +13,7 @@ import type { SimulatorOptions } from './options.ts';
  * Starts the service on this machine: rules, calls, signed deliveries with retries and pauses, the
  * REST endpoints, and the inspector.
  * @throws SimulatorError `invalid-input` for a wrong option; with `db`, `bad-snapshot` for a file
- *   that can't be taken up; what `listen` throws
+ *   that can't be taken up or written; what `listen` throws
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const saved = options.db === undefined ? undefined : await readSnapshot(options.db);
@@ -22,6 +22,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const { db, seed } = settings;
   const simulation = new Simulation(settings);
   if (db !== undefined && saved) restoreSnapshot(simulation, saved, db);
+  // Whoever wants the state kept is told now that it can't be, not at the end.
+  if (db !== undefined) await firstSnapshot(db, takeSnapshot(simulation));
   // The same after a reset: a client goes on with the token that it has.
   const apiToken = settings.apiToken ?? new Draws(seed).id('api-token');
 

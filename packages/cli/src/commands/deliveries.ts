@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { wholeNumber } from '../input/numbers.ts';
 import { simulatorUrl, withSimulatorOption } from '../simulator/address.ts';
@@ -38,7 +38,16 @@ const connected = ({ io, signal }: App, { simulator }: Options) =>
 function list(app: App): Command {
   const command = app
     .command('list', 'The latest deliveries, the oldest first')
-    .option('--state <state>', 'waiting, in-flight, acknowledged, failed, dropped or held')
+    .addOption(
+      new Option('--state <state>', 'of this state').choices([
+        'waiting',
+        'in-flight',
+        'acknowledged',
+        'failed',
+        'dropped',
+        'held',
+      ]),
+    )
     .option('--event <name>', 'of one event')
     .option('--call <id>', 'of one call')
     .option('--rule <id>', 'of one rule')

@@ -17,7 +17,11 @@ export function trigger(app: App): Command {
     .addArgument(new Argument('[event|scenario]', 'what; --list shows all'))
     .option('--list', 'show what can be triggered')
     .option('--set <path=json>', 'a field of the call or message; repeatable', collected)
-    .option('-n, --count <number>', 'how often', wholeNumber('--count', 1, 10_000))
+    .option(
+      '-n, --count <number>',
+      'how often; for `burst`: how many calls',
+      wholeNumber('--count', 1, 10_000),
+    )
     .option('-w, --wait', 'wait for the answers: exit code 1 when the receiver failed')
     .option('--retries', 'with --wait: retries too, until all is acknowledged or given up')
     .option('--timeout <duration>', 'the longest wait without --retries', milliseconds, 60_000);

@@ -22,7 +22,8 @@ const HOP_BY_HOP = new Set([
 /** All headers as they came, in their case and number, but for those of the connection. */
 export function passedOn({ rawHeaders, headers }: IncomingMessage): Record<string, string[]> {
   const named = new Set((headers.connection ?? '').toLowerCase().split(/\s*,\s*/));
-  const passed: Record<string, string[]> = {};
+  // Without a prototype: a header may be called `constructor`.
+  const passed = Object.create(null) as Record<string, string[]>;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
     const key = name.toLowerCase();

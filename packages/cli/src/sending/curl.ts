@@ -24,7 +24,8 @@ export function curlCommand({ url, headers, body, file }: CurlRequest): string {
       ? `--data-raw ${shellQuoted(textOf(body))}`
       : `--data-binary ${shellQuoted(`@${file}`)}`;
   const lines = [
-    `curl --request POST ${shellQuoted(url)}`,
+    // Brackets and braces of a URL are no patterns.
+    `curl --globoff --request POST ${shellQuoted(url)}`,
     ...Object.entries(headers).map(
       ([name, value]) => `--header ${shellQuoted(`${name}: ${value}`)}`,
     ),

@@ -1,6 +1,7 @@
 import type { Page } from '@call-webhooks/client';
 import type { App } from '../app.ts';
 import { badInput } from '../cli-error.ts';
+import { escapeLines } from '../terminal/control-characters.ts';
 import type { Ink } from '../terminal/ink.ts';
 import { t, type Text } from '../terminal/text.ts';
 import { csvHead, csvLine, type Columns } from './csv.ts';
@@ -33,8 +34,10 @@ export async function showList<T>(
   { all, limit, next, csv }: ListOptions,
   view: View<T>,
 ): Promise<undefined> {
-  const { output, signal } = app;
+  const { io, output, signal } = app;
   if (csv && output.json) throw badInput('--csv and --json exclude each other.');
+  // A pipe and a file get what the fields hold; a terminal must not obey it.
+  const csvOut = (lines: string) => output.raw(io.stdout.isTTY ? escapeLines(lines) : lines);
   const asked = { ...query, limit, next, signal };
   const page = all ? undefined : await source.list(asked);
   let columns: Columns<T> | undefined;
@@ -42,8 +45,8 @@ export async function showList<T>(
   for await (const record of page?.results ?? source.iterate(asked)) {
     count++;
     if (csv) {
-      if (!columns) await output.raw(csvHead((columns = view.columns(record))));
-      await output.raw(csvLine(columns, record));
+      if (!columns) await csvOut(csvHead((columns = view.columns(record))));
+      await csvOut(csvLine(columns, record));
     } else await output.show(record, (ink) => view.line(ink, record));
     if (signal.aborted) break;
   }

@@ -13,6 +13,13 @@ export function escapeControl(text: string): string {
   });
 }
 
+/** The same for a text of several lines. */
+export const escapeLines = (text: string): string =>
+  text
+    .split(/(\r?\n)/)
+    .map((part, at) => (at % 2 === 1 ? part : escapeControl(part)))
+    .join('');
+
 /** Whether a text is safe as it is; line feeds and tabs are. */
 export const isPrintable = (text: string): boolean =>
   text.replace(/[\n\t]/g, '').search(UNSAFE) === -1;

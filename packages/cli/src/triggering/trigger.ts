@@ -45,7 +45,10 @@ export async function trigger(
       callIds.push(call._id);
       if (!answers) await output.show({ type: 'call', call }, (ink) => placed(ink, name, call._id));
     }
-    if (callIds.length === 0) output.say(`Done: ${scenario.what}.`);
+    if (callIds.length === 0) {
+      output.say(`Done: ${scenario.what}.`);
+      await output.show({ type: 'done', scenario: name }, () => []);
+    }
     if (!answers || callIds.length === 0) return undefined;
     if (options.retries && (await connection.get<ClockView>('/clock')).mode === 'manual')
       await connection.post('/clock/run-until-idle');

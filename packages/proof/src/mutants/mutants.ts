@@ -119,13 +119,13 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('authenticate.ts'),
-        from: 'equalText(typeof computed',
-        to: 'equalBytes(typeof computed',
+        from: 'if (equalText(computed, read.signature)) return key;',
+        to: 'if (equalBytes(computed, read.signature)) return key;',
       },
       {
         file: core('authenticate.ts'),
         from: "import { equalText, hmacBase64 } from '@call-webhooks/core/hmac';",
-        to: "import { hmacBase64 } from '@call-webhooks/core/hmac';\nconst equalBytes = (one: string, other: string) => Buffer.from(one, 'base64').equals(Buffer.from(other, 'base64'));",
+        to: "import { equalText, hmacBase64 } from '@call-webhooks/core/hmac';\nconst equalBytes = (one: string, other: string) => Buffer.from(one, 'base64').equals(Buffer.from(other, 'base64'));",
       },
     ],
     killedBy: test('sign-verify.test.ts'),
@@ -148,8 +148,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('headers.ts'),
-        from: '/^[\\x21-\\x2b\\x2d\\x2f-\\x7e]{1,256}$/',
-        to: '/^[\\x20-\\x7e]{1,256}$/',
+        from: '/[^\\x21-\\x2b\\x2d\\x2f-\\x7e]/',
+        to: '/[^\\x20-\\x7e]/',
       },
     ],
     killedBy: test('headers.test.ts'),

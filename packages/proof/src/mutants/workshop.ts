@@ -35,7 +35,7 @@ export class Workshop {
     this.#root = root;
     this.#home = mkdtempSync(join(tmpdir(), 'mutants-'));
     for (const file of ROOT_FILES) cpSync(join(root, file), join(this.#home, file));
-    mkdirSync(join(this.#home, 'examples'));
+    for (const folder of ['examples', 'docs']) mkdirSync(join(this.#home, folder));
     for (const name of PACKAGES)
       cpSync(join(root, 'packages', name), join(this.#home, 'packages', name), {
         recursive: true,

@@ -57,6 +57,21 @@ export async function writeSnapshot(file: string, snapshot: Snapshot): Promise<v
   await syncFolder(dirname(file));
 }
 
+/**
+ * The first write of a run.
+ * @throws SimulatorError `bad-snapshot` where the file can't be written
+ */
+export async function firstSnapshot(file: string, snapshot: Snapshot): Promise<void> {
+  await writeSnapshot(file, snapshot).catch((error: unknown) => {
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    throw new SimulatorError(
+      'bad-snapshot',
+      `${file} can't be written: ${code}. Name another file as db, in a folder that is there.`,
+      { cause: error },
+    );
+  });
+}
+
 function* piecesOf(lines: Iterable<string>): Generator<string, void> {
   let piece = '';
   for (const line of lines) {

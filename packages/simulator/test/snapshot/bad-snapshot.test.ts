@@ -72,3 +72,10 @@ test('rules that send to other machines are not taken up without allowExternal',
   await allowing.close();
   expect(await refusal()).toContain('Set allowExternal');
 });
+
+test('a file that can not be written is told at the start, not at the end', async () => {
+  await expect(startSimulator({ db: join(folder, 'none', 'state.db') })).rejects.toMatchObject({
+    code: 'bad-snapshot',
+    message: expect.stringContaining("can't be written: ENOENT"),
+  });
+});
