@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { CHAOS_MODES, startSimulator, type Delivery } from '@call-webhooks/simulator';
+import { pageCounts } from '../src/page-counts.ts';
 import { ADAPTERS } from './adapters.ts';
 import { effects } from './effects.ts';
 
@@ -60,6 +61,9 @@ test.each(ADAPTERS)(
     const acknowledged = deliveries.length;
     expect(counts).toMatchObject({ calls: CALLS, mails: 0, deliveries: { acknowledged } });
     expect(rules.map(({ state }) => state)).toEqual(Array(4).fill('active'));
+    const shown = await pageCounts(simulator.url);
+    if (shown)
+      expect(shown).toMatchObject({ all: acknowledged, acknowledged, failed: 0, waiting: 0 });
 
     const struck = deliveries.flatMap(({ attempts, copiedBy }) => [
       ...attempts.flatMap(({ chaos }) => chaos),
