@@ -45,3 +45,9 @@ export type {
   Recipient,
 } from './activity/message.ts';
 export type { Messages } from './activity/messages.ts';
+export type {
+  AttemptSummary,
+  ChangesView,
+  ClockView,
+  DeliverySummary,
+} from './control/view-types.ts';
