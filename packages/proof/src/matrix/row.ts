@@ -25,6 +25,10 @@ export interface Row {
   readonly framework?: true;
   /** How many answers there have to be; 1 by default, and 0 where nobody listens. */
   readonly answers?: number;
+  /** A server whose `headersTimeout` is this; Node's default, 60 s, would be long to wait for. */
+  readonly headersTimeoutMs?: number;
+  /** How many connections that say nothing are open meanwhile. */
+  readonly crowd?: number;
   pieces(scene: Scene): readonly Piece[] | Promise<readonly Piece[]>;
 }
 

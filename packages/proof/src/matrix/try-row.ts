@@ -1,3 +1,4 @@
+import { openCrowd } from './crowd.ts';
 import { signedDelivery } from './delivery.ts';
 import { say, type Heard } from './raw-socket.ts';
 import { requestBytes } from './request-bytes.ts';
@@ -29,9 +30,11 @@ export async function tryRow(row: Row, target: Target): Promise<Observation> {
     sign: (body?: string | Uint8Array, options = {}) =>
       signedDelivery(target.secret, body, options),
   };
+  const crowd = row.crowd === undefined ? undefined : await openCrowd(target.port, row.crowd);
   const heard = await say(target, await row.pieces(scene), { answers, patienceMs });
   const logged = target.takeLog();
   const after = await honestOne(target, honest);
+  await crowd?.leave();
   return {
     answer: describe(heard),
     logged,

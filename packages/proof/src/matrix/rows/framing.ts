@@ -23,6 +23,8 @@ const length =
     framing: of(honest.body.length),
   });
 
+const underscored = (name: string) => name.replaceAll('-', '_');
+
 const CHUNKED = ['Transfer-Encoding: chunked'];
 
 export const framing: RowGroup = {
@@ -91,6 +93,27 @@ export const framing: RowGroup = {
     request('1,900 further headers', 'accepted', {
       more: Array.from({ length: 1_900 }, (_, at) => `A${String(at)}:`),
     }),
+    request('2,100 headers in front of the signature', 'refused', ({ honest }) => ({
+      // Node keeps the first 2,000 headers, and drops the others without a word.
+      signed: [
+        ...Array.from({ length: 2_100 }, (_, at) => `${at.toString(36)}:`),
+        ...signatureLines(honest),
+      ],
+    })),
+    request('a further header in UTF-8', 'accepted', {
+      more: [Buffer.from('X-Name: Zoë 📞').toString('latin1')],
+    }),
+    request('underscores for the dashes of names', 'refused', ({ honest }) => ({
+      signed: signatureLines(honest).map((line) => line.replace(/^[^:]+/, underscored)),
+    })),
+    request('Connection: X-Service-Signature', 'accepted', {
+      more: ['Connection: X-Service-Signature'],
+    }),
+    request('Transfer-Encoding: chunked in HTTP/1.0', 'any', ({ honest }) => ({
+      version: 'HTTP/1.0',
+      framing: CHUNKED,
+      body: chunked(honest.body),
+    })),
     {
       name: 'the preface of HTTP/2',
       expect: 'refused',
