@@ -52,7 +52,8 @@ try {
   for (const { title, rows } of ROW_GROUPS) {
     const seenRows = [];
     for (const row of rows) {
-      seenRows.push({ name: row.name, seen: await observeAll(row) });
+      const { name, oneOf } = row;
+      seenRows.push({ name, oneOf, seen: await observeAll(row) });
     }
     groups.push({ title, rows: seenRows });
     console.log(`${title}: ${String(rows.length)} rows at ${String(kinds.length)} adapters`);

@@ -39,7 +39,7 @@ export async function tryRow(row: Row, target: Target): Promise<Observation> {
     answer: describe(heard),
     logged,
     afterwards: describe(after),
-    faults: [...faultsOf(row, heard), ...faultsAfter(heard, after)],
+    faults: [...faultsOf(row, heard), ...unforeseen(row, heard), ...faultsAfter(heard, after)],
   };
 }
 
@@ -65,6 +65,9 @@ function faultsOf(
   if (expect === 'refused' && outcomes.includes('handled')) faults.push('handled');
   return faults;
 }
+
+const unforeseen = ({ oneOf }: Row, heard: Heard): string[] =>
+  oneOf && !oneOf.includes(describe(heard)) ? [`not ${oneOf.join(' or ')}`] : [];
 
 /** Nothing that was refused may have been claimed, and what was handled is known. */
 function faultsAfter(heard: Heard, after: Heard): string[] {
