@@ -7,6 +7,7 @@ import { callWebhooks as expressReceiver } from '@call-webhooks/express';
 import { callWebhooks as fastifyReceiver } from '@call-webhooks/fastify';
 import express from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
+import { documentedCatchAll } from './catch-all.ts';
 import type { Target, TargetKind, TargetOptions } from '../target.ts';
 
 const PATH = '/hook';
@@ -90,18 +91,15 @@ export const expressTarget = kind('Express 5', async (options, http) => {
 /** As the docs advise: what the framework would answer itself, 404 for instance, is 503. */
 export const expressWithCatchAll = kind('Express 5 with a catch-all', async (options, http) => {
   const handler = expressReceiver(options);
-  const app = express()
-    .all(PATH, handler)
-    .use((_request, response) => void response.sendStatus(503));
+  const app = express().all(PATH, handler);
+  documentedCatchAll('Express')(app);
   return { receiver: handler.receiver, ...(await serve(createServer(http, app))) };
 });
 
 export const fastifyTarget = kind('Fastify 5', mountInFastify);
 
 export const fastifyWithCatchAll = kind('Fastify 5 with a catch-all', (options, http) =>
-  mountInFastify(options, http, (app) => {
-    app.setNotFoundHandler((_request, reply) => reply.code(503).send());
-  }),
+  mountInFastify(options, http, documentedCatchAll('Fastify')),
 );
 
 async function mountInFastify(
