@@ -104,14 +104,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return lease?.token === token ? lease : undefined;
   }
 
-  function settle(key: string, token: string, past: (lease: Lease) => number): Promise<boolean> {
+  function settle(key: string, token: string, past: (lease: Lease) => number): boolean {
     const lease = held(key, token);
     if (lease) end(key, past(lease));
-    return Promise.resolve(lease !== undefined);
+    return lease !== undefined;
   }
 
   return {
-    admit: (claim) => Promise.resolve(admit(claim)),
+    admit,
     ping: () => Promise.resolve(),
     complete: (key, token) => settle(key, token, () => DONE),
     release: (key, token) => settle(key, token, (lease) => lease.attempt),
@@ -121,7 +121,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         leases.delete(key); // and in again at the end, which keeps the order
         leases.set(key, { ...lease, until: at + leaseMs });
       }
-      return Promise.resolve(lease !== undefined);
+      return lease !== undefined;
     },
   };
 }

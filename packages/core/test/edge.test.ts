@@ -30,8 +30,7 @@ async function bundle(conditions: string[]) {
   const inputs = Object.keys(metafile.inputs);
   const builtins = Object.values(metafile.inputs)
     .flatMap(({ imports }) => imports)
-    // lru-cache asks for its metrics channel by a dynamic import, and does without.
-    .filter(({ path, kind }) => path.startsWith('node:') && kind !== 'dynamic-import')
+    .filter(({ path }) => path.startsWith('node:'))
     .map(({ path }) => path);
   return { script: outputFiles[0]!.text, inputs, builtins };
 }
@@ -49,7 +48,9 @@ const webGlobals = () => {
     globalThis;
   const { atob, btoa, clearTimeout, performance, Uint8Array } = globalThis;
   const { subtle } = globalThis.crypto;
-  const randomUUID = guard(() => globalThis.crypto.randomUUID());
+  const getRandomValues = guard((numbers: Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer>) =>
+    globalThis.crypto.getRandomValues(numbers),
+  );
   const timers: ReturnType<typeof globalThis.setTimeout>[] = [];
   const setTimeout = guard((wake: () => void, ms: number) => {
     const timer = globalThis.setTimeout(wake, ms);
@@ -64,7 +65,7 @@ const webGlobals = () => {
   const context = createContext({
     ...{ AbortController, DOMException, Headers, Request, Response, TextDecoder, TextEncoder },
     ...{ atob, btoa, clearTimeout, performance, setTimeout, Uint8Array, console },
-    crypto: { subtle, randomUUID },
+    crypto: { subtle, getRandomValues },
   });
   return { context, state, endRequest };
 };
