@@ -76,12 +76,14 @@ describe.each(EDGE)('under the conditions of %s', (...conditions) => {
     const script = `console.log(import.meta.resolve('@call-webhooks/core/hmac'))`;
     const node = [...flags, '--input-type=module', '-e', script];
     const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: here });
-    expect(stdout).toMatch(/\/dist\/esm\/hmac\/web-crypto\.js$/m);
+    expect(stdout).toMatch(/\/dist\/bundle\/hmac\/web-crypto\.js$/m);
     const { exports } = JSON.parse(await readFile(`${here}/package.json`, 'utf8')) as {
       exports: Record<string, Record<string, { require: { default: string } }>>;
     };
     const [condition = ''] = conditions;
-    expect(exports['./hmac']?.[condition]?.require.default).toBe('./dist/cjs/hmac/web-crypto.js');
+    expect(exports['./hmac']?.[condition]?.require.default).toBe(
+      './dist/bundle/hmac/web-crypto.cjs',
+    );
   });
 
   it('./web has nothing of Node in it, and takes deliveries without it', async () => {
