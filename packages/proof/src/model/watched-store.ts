@@ -40,19 +40,22 @@ export class WatchedStore implements Store {
     return admission;
   }
 
-  async admit(claim: Claim): Promise<Admission> {
+  admit(claim: Claim): Awaitable<Admission> {
     const { webhookId, key, token } = claim;
-    const admission = await this.#call(
+    const noted = (admission: Admission) => {
+      if (admission.status === 'admitted')
+        this.#admissions.set(webhookId, { token, attempt: admission.attempt });
+      return admission;
+    };
+    const admission = this.#call(
       `admit ${key ?? webhookId}`,
       () => this.#store.admit(claim),
       () => this.#model.admit(claim, this.#now()),
     );
-    if (admission.status === 'admitted')
-      this.#admissions.set(webhookId, { token, attempt: admission.attempt });
-    return admission;
+    return mapped(admission, noted);
   }
 
-  complete(key: string, token: string): Promise<boolean> {
+  complete(key: string, token: string): Awaitable<boolean> {
     return this.#call(
       `complete ${key}`,
       () => this.#store.complete(key, token),
@@ -60,7 +63,7 @@ export class WatchedStore implements Store {
     );
   }
 
-  release(key: string, token: string): Promise<boolean> {
+  release(key: string, token: string): Awaitable<boolean> {
     return this.#call(
       `release ${key}`,
       () => this.#store.release(key, token),
@@ -68,7 +71,7 @@ export class WatchedStore implements Store {
     );
   }
 
-  extend(key: string, token: string, leaseMs: number): Promise<boolean> {
+  extend(key: string, token: string, leaseMs: number): Awaitable<boolean> {
     return this.#call(
       `extend ${key}`,
       () => this.#store.extend(key, token, leaseMs),
@@ -76,17 +79,25 @@ export class WatchedStore implements Store {
     );
   }
 
-  async #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Promise<T> {
+  /** Answers at once where the store does: the receiver has a way of its own for that. */
+  #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Awaitable<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
     if (this.fault === 'down') throw new Error('the store is down');
     const lost = this.fault === 'lost-answer';
     const expected = model();
-    const answer = await real();
-    if (!isDeepStrictEqual(answer, expected))
-      this.violation ??= new Violation(
-        `${what}: the store says ${JSON.stringify(answer)}, the model ${JSON.stringify(expected)}`,
-      );
-    if (lost) throw new Error('the connection was lost');
-    return answer;
+    const checked = (answer: T): Awaitable<T> => {
+      if (!isDeepStrictEqual(answer, expected))
+        this.violation ??= new Violation(
+          `${what}: the store says ${JSON.stringify(answer)}, the model ${JSON.stringify(expected)}`,
+        );
+      if (lost) return Promise.reject(new Error('the connection was lost'));
+      return answer;
+    };
+    return mapped(real(), checked);
   }
+}
+
+function mapped<T>(answer: Awaitable<T>, map: (answer: T) => Awaitable<T>): Awaitable<T> {
+  const pending = typeof answer === 'object' && answer !== null && 'then' in answer;
+  return pending ? Promise.resolve(answer).then(map) : map(answer);
 }
