@@ -1,7 +1,7 @@
 import { NetworkError } from '../../errors/index.ts';
 import { orAbort } from '../../http/abort.ts';
 import type { OpenedRecording } from '../opened.ts';
-import type { SaveOptions } from '../recording.ts';
+import type { SaveOptions } from './options.ts';
 import type { PartFile } from './part-file.ts';
 
 /**

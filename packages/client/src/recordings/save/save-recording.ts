@@ -1,10 +1,10 @@
 import { isConnectionTrouble } from '../../http/retry.ts';
 import type { OpenedRecording } from '../opened.ts';
-import type { SavedRecording, SaveOptions } from '../recording.ts';
 import type { RecordingSource } from '../source.ts';
 import { claim } from './claim.ts';
 import { copy } from './copy.ts';
 import { absolute, fileSystem, type FileSystem } from './file-system.ts';
+import type { SavedRecording, SaveOptions } from './options.ts';
 import { openPart, type PartFile } from './part-file.ts';
 import { canTell, noteOf, readNote, writeNote } from './part-note.ts';
 import { noteFor, openRest, usableBytes } from './resume.ts';
