@@ -21,7 +21,7 @@ export async function copy(
   let received = start;
   const report = async (): Promise<void> => {
     advance(received);
-    await options.onProgress?.({ received, total });
+    await orAbort(Promise.resolve(options.onProgress?.({ received, total })), options.signal);
   };
   try {
     await report();

@@ -16,8 +16,8 @@ export interface SaveOptions {
   /**
    * Keeps what arrived in `<path>.part` when the download fails, continues from there at the next
    * call, and reconnects within the call, up to the limit of `retries`. Default false. One download
-   * per path at a time: within a process a second one is refused, between processes see to it
-   * yourself.
+   * per path at a time: a second one is refused, of this process or of another. `<path>.part.lock`
+   * says whose it is; that of a process that was killed does not count.
    */
   readonly resume?: boolean | undefined;
   /** Ends the download; it rejects with the signal's reason. Default: the signal of the request. */
