@@ -1,9 +1,13 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { NEXT_APP } from './next-app.ts';
 
-// Its types are those of a CommonJS module, whose default is the module for Node.
-const next = createRequire(import.meta.url)('next') as typeof import('next').default;
+/** By hand, as Next's own types change those of `process.env` for all that is checked with them. */
+type Next = (options: { dev: boolean; dir: string }) => {
+  prepare(): Promise<void>;
+  getRequestHandler(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+};
+const next = createRequire(import.meta.url)('next') as Next;
 
 /** Next in production, with every request sent to one of its routes. */
 export async function nextServer(route: string) {
