@@ -7,17 +7,16 @@ import { freePort } from '@call-webhooks/testing/servers/free-port';
 import { checkHistory } from './check/check.ts';
 import type { Report } from './check/report.ts';
 import { monotonicMs } from './clock.ts';
-import { sendEvents } from './deliveries.ts';
 import type { EngineName } from './engines/engine.ts';
 import { startServer } from './engines/servers.ts';
 import { injectFaults } from './faults.ts';
 import { Journal, readJournal } from './journal.ts';
 import { Member } from './member.ts';
 import type { Planted } from './planted.ts';
+import { startService, type Service } from './service.ts';
 
 const RECEIVERS = 3;
 const WORKERS = 2;
-const EVENTS_A_SECOND = 25;
 /** After the last fault everything has to come to its end in this time. */
 const CALM_MS = 40_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -42,6 +41,7 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
   const journal = new Journal(path);
   const server = await startServer(engine, folder);
   const members: Member[] = [];
+  let service: Service | undefined;
   // Members end by themselves with us; a server would stay.
   const stop = () => void server.remove().finally(() => process.exit(1));
   for (const signal of SIGNALS) process.once(signal, stop);
@@ -56,9 +56,10 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
     await Promise.all(members.map((member) => member.start()));
 
     const ms = seconds * 1_000;
+    service = await startService({ journal: path, seed, secret, ports, ms, calmMs: CALM_MS });
     const giveUpAt = monotonicMs() + ms + CALM_MS;
     await Promise.all([
-      sendEvents({ seed, secret, ports, journal, rate: EVENTS_A_SECOND, ms, giveUpAt }),
+      service.done,
       faults && injectFaults({ seed, members, server, journal, ms }),
     ]);
     const check = () => checkHistory(readJournal(path), { queued });
@@ -66,6 +67,7 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
     while (queued && check().violations.length > 0 && monotonicMs() < giveUpAt) await delay(200);
     return { ...check(), folder };
   } finally {
+    service?.stop();
     await Promise.all(members.map((member) => member.kill()));
     await server.remove();
     for (const signal of SIGNALS) process.off(signal, stop);
