@@ -13,6 +13,7 @@ import { injectFaults } from './faults.ts';
 import { Journal, readJournal } from './journal.ts';
 import { Member } from './member.ts';
 import type { Planted } from './planted.ts';
+import { startBalancer } from './service/balancer.ts';
 import { startService, type Service } from './service.ts';
 
 const RECEIVERS = 3;
@@ -40,6 +41,8 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
   const path = join(folder, 'journal');
   const journal = new Journal(path);
   const server = await startServer(engine, folder);
+  const ports = await Promise.all(Array.from({ length: RECEIVERS }, freePort));
+  const balancer = await startBalancer(ports);
   const members: Member[] = [];
   let service: Service | undefined;
   // Members end by themselves with us; a server would stay.
@@ -47,7 +50,6 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
   for (const signal of SIGNALS) process.once(signal, stop);
   try {
     const secret = generateSecret();
-    const ports = await Promise.all(Array.from({ length: RECEIVERS }, freePort));
     const common = { engine, url: server.url, journal: path, seed, secret, queued, planted };
     const input = (port: number) => ({ ...common, port, folder: join(folder, 'planted') });
     for (const port of ports) members.push(new Member('receiver', input(port), journal));
@@ -56,7 +58,8 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
     await Promise.all(members.map((member) => member.start()));
 
     const ms = seconds * 1_000;
-    service = await startService({ journal: path, seed, secret, ports, ms, calmMs: CALM_MS });
+    const { url } = balancer;
+    service = await startService({ journal: path, seed, secret, url, ms, calmMs: CALM_MS });
     const giveUpAt = monotonicMs() + ms + CALM_MS;
     await Promise.all([
       service.done,
@@ -68,6 +71,7 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
     return { ...check(), folder };
   } finally {
     service?.stop();
+    balancer.close();
     await Promise.all(members.map((member) => member.kill()));
     await server.remove();
     for (const signal of SIGNALS) process.off(signal, stop);

@@ -4,7 +4,7 @@ import { monotonicMs } from '../clock.ts';
 import { draw } from '../draw.ts';
 
 /** Each is three events, and of these some in several copies. */
-const CALLS_A_SECOND = 8;
+const CALLS_A_SECOND = 6;
 const EVENTS_OF_A_CALL = 3;
 
 /** Short calls at a steady rate, for so many milliseconds. */
