@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,8 +18,8 @@ import { startService, type Service } from './service.ts';
 
 const RECEIVERS = 3;
 const WORKERS = 2;
-/** After the last fault everything has to come to its end in this time. */
-const CALM_MS = 40_000;
+/** When nothing has happened for so long, nothing will. Longer than leases, back-off and time-outs. */
+const QUIET_MS = 20_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface HistoryOptions {
@@ -59,15 +59,14 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
 
     const ms = seconds * 1_000;
     const { url } = balancer;
-    service = await startService({ journal: path, seed, secret, url, ms, calmMs: CALM_MS });
-    const giveUpAt = monotonicMs() + ms + CALM_MS;
+    service = await startService({ journal: path, seed, secret, url, ms, quietMs: QUIET_MS });
     await Promise.all([
       service.done,
       faults && injectFaults({ seed, members, server, journal, ms }),
     ]);
     const check = () => checkHistory(readJournal(path), { queued });
     // What is queued may still have to be run.
-    while (queued && check().violations.length > 0 && monotonicMs() < giveUpAt) await delay(200);
+    while (queued && check().violations.length > 0 && !(await isQuiet(path)));
     return { ...check(), folder };
   } finally {
     service?.stop();
@@ -77,4 +76,15 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
     for (const signal of SIGNALS) process.off(signal, stop);
     if (!keep) await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether nothing is written for `QUIET_MS`; resolves earlier when something is. */
+async function isQuiet(path: string): Promise<boolean> {
+  const { size } = await stat(path);
+  const from = monotonicMs();
+  while (monotonicMs() - from < QUIET_MS) {
+    await delay(1_000);
+    if ((await stat(path)).size > size) return false;
+  }
+  return true;
 }

@@ -15,8 +15,8 @@ export interface ServiceInput {
   url: string;
   /** For how long calls are placed; milliseconds. */
   ms: number;
-  /** How long after that what is not acknowledged may still be retried; milliseconds. */
-  calmMs: number;
+  /** It ends when it could deliver nothing for so long; milliseconds. */
+  quietMs: number;
 }
 
 process.on('disconnect', () => process.exit(1));
@@ -38,7 +38,7 @@ simulator.rules.forwardTo(input.url, { secret: input.secret });
 process.send?.('ready');
 
 await placeCalls(simulator, input.seed, input.ms);
-await allAcknowledged(simulator, monotonicMs() + input.calmMs);
+await allAcknowledged(simulator, input.quietMs);
 const journal = new Journal(input.journal);
 const offset = monotonicMs() - simulator.clock.now();
 for (const delivery of simulator.deliveries.list())

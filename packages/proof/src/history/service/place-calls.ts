@@ -16,9 +16,20 @@ export async function placeCalls(simulator: Simulator, seed: string, ms: number)
   }
 }
 
-/** Until every event of every call is acknowledged; or until `giveUpAt`, by `monotonicMs()`. */
-export async function allAcknowledged(simulator: Simulator, giveUpAt: number): Promise<void> {
-  while (!isSettled(simulator) && monotonicMs() < giveUpAt) await delay(100);
+/**
+ * Until every event of every call is acknowledged, however long a slow machine takes; or until nothing
+ * was for `quietMs`.
+ */
+export async function allAcknowledged(simulator: Simulator, quietMs: number): Promise<void> {
+  let acknowledged = -1;
+  let since = monotonicMs();
+  while (!isSettled(simulator) && monotonicMs() - since < quietMs) {
+    await delay(100);
+    const now = simulator.deliveries.counts().acknowledged ?? 0;
+    if (now !== acknowledged) since = monotonicMs();
+    acknowledged = now;
+  }
+  // A replay may still be under way.
   await Promise.race([simulator.deliveries.landed(), delay(2_000, undefined, { ref: false })]);
 }
 
