@@ -7,14 +7,15 @@ import { freePort } from '@call-webhooks/testing/servers/free-port';
 import { checkHistory } from './check/check.ts';
 import type { Report } from './check/report.ts';
 import { monotonicMs } from './clock.ts';
-import type { EngineName } from './engines/engine.ts';
+import { engineOf, type EngineName } from './engines/engine.ts';
 import { startServer } from './engines/servers.ts';
 import { injectFaults } from './faults.ts';
 import { Journal, readJournal } from './journal.ts';
 import { Member } from './member.ts';
 import type { Planted } from './planted.ts';
+import { watchServer } from './server-watch.ts';
 import { startBalancer } from './service/balancer.ts';
-import { startService, type Service } from './service.ts';
+import { startService } from './service.ts';
 
 const RECEIVERS = 3;
 const WORKERS = 2;
@@ -44,7 +45,7 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
   const ports = await Promise.all(Array.from({ length: RECEIVERS }, freePort));
   const balancer = await startBalancer(ports);
   const members: Member[] = [];
-  let service: Service | undefined;
+  const stopping: (() => void)[] = [() => balancer.close()];
   // Members end by themselves with us; a server would stay.
   const stop = () => void server.remove().finally(() => process.exit(1));
   for (const signal of SIGNALS) process.once(signal, stop);
@@ -57,9 +58,13 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
       members.push(new Member('worker', input(0), journal));
     await Promise.all(members.map((member) => member.start()));
 
+    const opened = await engineOf(engine);
+    const watch = watchServer(await opened.store(server.url), journal);
+    stopping.push(() => watch.stop());
     const ms = seconds * 1_000;
     const { url } = balancer;
-    service = await startService({ journal: path, seed, secret, url, ms, quietMs: QUIET_MS });
+    const service = await startService({ journal: path, seed, secret, url, ms, quietMs: QUIET_MS });
+    stopping.push(() => service.stop());
     await Promise.all([
       service.done,
       faults && injectFaults({ seed, members, server, journal, ms }),
@@ -67,10 +72,12 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
     const check = () => checkHistory(readJournal(path), { queued });
     // What is queued may still have to be run.
     while (queued && check().violations.length > 0 && !(await isQuiet(path)));
+    const at = monotonicMs();
+    for (const key of (queued && (await opened.deadKeys?.(server.url))) || [])
+      journal.write({ kind: 'dead', at, pid: 0, key, attempt: 0 });
     return { ...check(), folder };
   } finally {
-    service?.stop();
-    balancer.close();
+    for (const end of stopping) end();
     await Promise.all(members.map((member) => member.kill()));
     await server.remove();
     for (const signal of SIGNALS) process.off(signal, stop);
