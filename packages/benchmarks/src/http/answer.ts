@@ -20,7 +20,7 @@ export function handle(event: unknown): void {
 }
 
 /** Of the process: Next bundles modules of its own, and this one with them. */
-const shared: { [COUNTED]?: { handled: number } } = globalThis;
+const shared = globalThis as { [COUNTED]?: { handled: number } | undefined };
 export const counted = (shared[COUNTED] ??= { handled: 0 });
 
 /** A request that has no event: the bare contenders only collect the body. */
