@@ -33,7 +33,8 @@ export {
   type UnknownEvent,
 } from './events.ts';
 export { WebhookError, type WebhookErrorCode } from './webhook-error.ts';
-export { STATUS, type Answer, type OutcomeCode } from './answers.ts';
+export type { Answer } from './answers.ts';
+export { STATUS, type OutcomeCode } from './outcome-code.ts';
 export type { Outcome } from './outcome.ts';
 export type { HandlerContext } from './context.ts';
 export type { Delivery } from './delivery.ts';

@@ -1,9 +1,9 @@
-import type { OutcomeCode } from './answers.ts';
 import { isPending, type Awaitable } from './awaitable.ts';
 import { toBase64 } from './base64.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeadLetter, Parked } from './handlers.ts';
+import type { OutcomeCode } from './outcome-code.ts';
 import { parsePayload } from './payload.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
 import { NOWHERE, type Route } from './routes.ts';

@@ -1,9 +1,26 @@
+import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Claim } from '@call-webhooks/core';
 import { startPostgres, storeBattery, type PostgresServer } from '@call-webhooks/testing';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, turnableStore, withPostgres } from './support.ts';
+
+// Postgres in this very process: no server is needed.
+storeBattery({
+  name: 'PGlite',
+  async open() {
+    const db = await PGlite.create();
+    const opened = await turnableStore(db);
+    return {
+      ...opened,
+      async close() {
+        await opened.close();
+        await db.close();
+      },
+    };
+  },
+});
 
 withPostgres('postgresStore', () => {
   let server: PostgresServer;

@@ -1,9 +1,10 @@
-import type { Queue, QueuedDelivery } from '@call-webhooks/core';
+import type { Logger, Queue, QueuedDelivery } from '@call-webhooks/core';
 import { BACKOFF_TYPE } from './bullmq-backoff.ts';
 import { digest } from './digest.ts';
+import { persistenceWarning, type HasRedisClient } from './persistence-warning.ts';
 
 /** What we call of BullMQ's `Queue`. */
-export interface BullmqQueueLike {
+export interface BullmqQueueLike extends HasRedisClient {
   add(name: string, data: QueuedDelivery, options: BullmqJobOptions): Promise<unknown>;
   isPaused(): Promise<boolean>;
 }
@@ -22,6 +23,8 @@ export interface BullmqQueueOptions {
   attempts?: number | undefined;
   /** How long a handled event is known as a duplicate, its job kept; milliseconds, 24 hours by default. */
   rememberFor?: number | undefined;
+  /** Told when the server keeps no append-only file; `console` by default. */
+  logger?: Logger | undefined;
 }
 
 const DAY_MS = 86_400_000;
@@ -33,9 +36,12 @@ const DAY_MS = 86_400_000;
  * done within `rememberFor` is not added again. The queue stays yours: close it after the receiver.
  */
 export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions = {}): Queue {
-  const { attempts = 100, rememberFor = DAY_MS } = options;
+  const { attempts = 100, rememberFor = DAY_MS, logger = console } = options;
+  const persistence = persistenceWarning(queue, logger);
+  persistence.check();
   return {
     async enqueue(delivery) {
+      persistence.check();
       await queue.add(delivery.eventName ?? 'custom', delivery, {
         jobId: await jobId(delivery),
         attempts,

@@ -1,6 +1,6 @@
 import type { Admission, Claim, Logger, Store } from '@call-webhooks/core';
 import { scriptClient, type RedisClient } from './clients.ts';
-import { EvictionWarning } from './eviction-warning.ts';
+import { evictionWarning } from './eviction-warning.ts';
 import { Keys } from './keys.ts';
 import { ScriptRunner } from './script-runner.ts';
 import { ADMIT, COMPLETE, EXTEND, PING, REFUSALS, RELEASE } from './scripts.ts';
@@ -38,7 +38,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const releasing = script(RELEASE);
   const extending = script(EXTEND);
   const pinging = script(PING);
-  const eviction = new EvictionWarning(scripts, logger);
+  const eviction = evictionWarning(scripts, logger);
   eviction.check();
 
   return {

@@ -1,19 +1,23 @@
-import { afterAll, beforeAll, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import {
+  collectingLogger,
   describeWith,
   queueBattery,
+  queuedCall,
   redisServer,
   unique,
   type RedisServer,
 } from '@call-webhooks/testing';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
 
 jest.setTimeout(15_000);
 
 describeWith('redis-server', 'BullMQ on a real server', () => {
   let server: RedisServer;
+  const logger = collectingLogger();
   beforeAll(async () => {
     server = await redisServer();
     await server.start();
@@ -27,7 +31,7 @@ describeWith('redis-server', 'BullMQ on a real server', () => {
       const queueName = unique('calls');
       const queue = new Queue(queueName, { connection });
       return Promise.resolve({
-        queue: bullmqQueue(queue, { attempts: maxAttempts }),
+        queue: bullmqQueue(queue, { attempts: maxAttempts, logger }),
         async work(handling) {
           const backoff = { first: 2, longest: 20 };
           const made = createBullmqWorker({
@@ -44,5 +48,27 @@ describeWith('redis-server', 'BullMQ on a real server', () => {
         close: () => queue.close(),
       });
     },
+  });
+
+  it('warns at the start where the server keeps no append-only file; not where it does, or does not say', async () => {
+    const admin = new Redis(server.port, '127.0.0.1');
+    const asked = async (connection: object) => {
+      const lines = collectingLogger();
+      const queue = new Queue(unique('calls'), {
+        connection: { host: '127.0.0.1', port: server.port, ...connection },
+      });
+      const hand = bullmqQueue(queue, { logger: lines });
+      await hand.enqueue(queuedCall('call-1')); // on the same connection, so the question is answered
+      await hand.enqueue(queuedCall('call-2'));
+      await queue.close();
+      return lines.lines;
+    };
+    expect(await asked({})).toEqual([expect.stringContaining('appendonly no')]);
+    await admin.acl('SETUSER', 'managed', 'on', '>pass', '~*', '&*', '+@all', '-config');
+    expect(await asked({ username: 'managed', password: 'pass' })).toEqual([]);
+    await admin.config('SET', 'appendonly', 'yes');
+    expect(await asked({})).toEqual([]);
+    await admin.config('SET', 'appendonly', 'no');
+    admin.disconnect();
   });
 });

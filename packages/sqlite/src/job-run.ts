@@ -6,6 +6,8 @@ import type { Jobs, TakenJob } from './jobs.ts';
 export interface Workshop {
   readonly jobs: Jobs;
   readonly handle: WorkerHandler;
+  /** The ids of the jobs that run in this worker. */
+  readonly running: Set<number>;
   readonly backoff: (attempt: number) => number;
   readonly leaseFor: number;
   readonly maxAttempts: number;
@@ -14,6 +16,7 @@ export interface Workshop {
 
 /** Attempts beyond `maxAttempts`, all lost with their process, until a job is not begun any more. */
 const LOST_ATTEMPTS = 3;
+const LOST = 'Its process died in each of the last attempts.';
 const SETTLE_AGAIN_MS = 250;
 
 /** One run of one job, from its lease to its end. */
@@ -28,21 +31,21 @@ export class JobRun implements PulledJob {
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { jobs, handle, leaseFor, maxAttempts } = this.#shop;
-    const { attempt, delivery } = this.#job;
-    if (attempt > maxAttempts + LOST_ATTEMPTS) {
-      await this.#dead('Its process died in each of the last attempts.', stop);
-      return;
-    }
+    const { jobs, handle, running, leaseFor, maxAttempts } = this.#shop;
+    const { id, attempt, delivery } = this.#job;
+    // The handler is not begun, and `deadLetter` is told.
+    const givenUp = attempt > maxAttempts + LOST_ATTEMPTS ? new Error(LOST) : undefined;
     const renewal = setInterval(() => void this.#renew(), leaseFor / 3);
+    running.add(id);
     try {
       const signal = AbortSignal.any([stop, this.#lost.signal]);
-      await handle(delivery, { attempt, last: attempt >= maxAttempts, signal });
+      await handle(delivery, { attempt, last: attempt >= maxAttempts, givenUp, signal });
       await this.#settle(() => jobs.done(this.#job), stop);
     } catch (error) {
       await this.#failed(error, stop);
     } finally {
       clearInterval(renewal);
+      running.delete(id);
     }
   }
 

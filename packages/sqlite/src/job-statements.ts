@@ -25,6 +25,7 @@ CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);`;
 export function jobStatements(db: SqliteDatabase, prefix: string) {
   const jobs = `${prefix}jobs`;
   const held = `id = ? AND token = ? AND state = 'open'`;
+  const notOneOf = 'id NOT IN (SELECT value FROM json_each(?))';
   return {
     /** An event that is known already changes nothing, unless it was to be forgotten by now. */
     add: db.prepare(
@@ -35,11 +36,14 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     ),
     take: db.prepare(
       `UPDATE ${jobs} SET token = ?, due_at = ?, attempt = attempt + 1
-       WHERE id IN (SELECT id FROM ${jobs} WHERE state = 'open' AND due_at <= ? ORDER BY due_at, id LIMIT ?)
+       WHERE id IN (SELECT id FROM ${jobs} WHERE state = 'open' AND due_at <= ? AND ${notOneOf} ORDER BY due_at, id LIMIT ?)
        RETURNING id, attempt, delivery`,
     ),
-    nextDue: db.prepare(`SELECT min(due_at) AS dueAt FROM ${jobs} WHERE state = 'open'`),
-    extend: db.prepare(`UPDATE ${jobs} SET due_at = ? WHERE ${held} AND due_at > ? RETURNING 1`),
+    nextDue: db.prepare(
+      `SELECT min(due_at) AS dueAt FROM ${jobs} WHERE state = 'open' AND ${notOneOf}`,
+    ),
+    /** A lease that ran out is ours until somebody else takes the job. */
+    extend: db.prepare(`UPDATE ${jobs} SET due_at = ? WHERE ${held} RETURNING 1`),
     /** Done: the body, which may hold personal data, goes at once. */
     done: db.prepare(
       `UPDATE ${jobs} SET state = 'done', due_at = ?, token = NULL, error = NULL, delivery = NULL WHERE ${held} RETURNING 1`,

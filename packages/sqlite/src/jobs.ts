@@ -79,19 +79,28 @@ export class Jobs {
     for (const listener of this.listeners) listener();
   }
 
-  /** Leases up to `most` jobs that are due, and tells when the next one will be. */
-  take(most: number, leaseMs: number): Promise<{ jobs: TakenJob[]; nextIn: number | undefined }> {
+  /**
+   * Leases up to `most` jobs that are due, and tells when the next one will be.
+   * @param running ids of jobs that the caller runs: while somebody held the lock of the file, their
+   *   leases may have run out, and they are not to be run beside themselves
+   */
+  take(
+    most: number,
+    leaseMs: number,
+    running: Iterable<number>,
+  ): Promise<{ jobs: TakenJob[]; nextIn: number | undefined }> {
     return this.#run((sql) => {
       const at = this.now();
       const token = randomUUID();
-      const rows = sql.take.all(token, at + leaseMs, at, most) as Row[];
+      const ours = JSON.stringify([...running]);
+      const rows = sql.take.all(token, at + leaseMs, at, ours, most) as Row[];
       const jobs = rows.map((row) => ({
         id: Number(row['id']),
         token,
         attempt: Number(row['attempt']),
         delivery: JSON.parse(String(row['delivery'])) as QueuedDelivery,
       }));
-      const [next] = sql.nextDue.all() as Row[];
+      const [next] = sql.nextDue.all(ours) as Row[];
       const dueAt = next?.['dueAt'] ?? undefined;
       return { jobs, nextIn: dueAt === undefined ? undefined : Number(dueAt) - at };
     });
@@ -100,8 +109,7 @@ export class Jobs {
   // `false` of the following four: the lease was lost, and nothing was changed.
 
   extend({ id, token }: TakenJob, leaseMs: number): Promise<boolean> {
-    const at = this.now();
-    return this.#run((sql) => sql.extend.all(at + leaseMs, id, token, at).length > 0);
+    return this.#run((sql) => sql.extend.all(this.now() + leaseMs, id, token).length > 0);
   }
 
   done({ id, token }: TakenJob): Promise<boolean> {

@@ -64,6 +64,7 @@ export function createSqliteWorker<
   const shop = {
     jobs,
     handle: createWorkerHandler({ ...handlers, maxAttempts }),
+    running: new Set<number>(),
     backoff,
     leaseFor,
     maxAttempts,
@@ -74,7 +75,7 @@ export function createSqliteWorker<
     concurrency,
     pollEvery,
     async take(most) {
-      const { jobs: taken, nextIn } = await jobs.take(most, leaseFor);
+      const { jobs: taken, nextIn } = await jobs.take(most, leaseFor, shop.running);
       failing = false;
       return { jobs: taken.map((job) => new JobRun(job, shop)), nextIn };
     },

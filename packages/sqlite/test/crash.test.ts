@@ -2,17 +2,24 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
+import type { Parked } from '@call-webhooks/core';
+import { collectingLogger, queuedCall, until } from '@call-webhooks/testing';
 import Database from 'libsql';
-import { sqliteQueue, sqliteStore } from '../src/index.ts';
+import { createSqliteWorker, sqliteQueue, sqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';
+
+/** A program of this folder, in a process of its own. */
+function start(program: string, ...args: string[]) {
+  const script = fileURLToPath(new URL(program, import.meta.url));
+  const options = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
+  return spawn(process.execPath, [...options, script, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
 
 /** Two of them at once write to the file, until each is killed after so many lines. */
 async function untilKilled(file: string, name: string, lines: number): Promise<string[]> {
-  const script = fileURLToPath(new URL('support-crash.ts', import.meta.url));
-  const options = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
-  const child = spawn(process.execPath, [...options, script, file, name], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = start('support-crash.ts', file, name);
   const ended = once(child, 'exit');
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
@@ -47,6 +54,37 @@ it('keeps everything that it acknowledged when its processes are killed', async 
     ).toEqual({ status: 'replayed' });
   }
   expect(await queue.stats()).toEqual(before); // all of them were there
+  db.close();
+  remove();
+}, 30_000);
+
+it('hands a job that kills each of its processes to deadLetter, and does not begin it once more', async () => {
+  const { file, remove } = freshFile();
+  const db = new Database(file);
+  const queue = sqliteQueue(db);
+  const delivery = queuedCall('call-1');
+  await queue.enqueue(delivery);
+  db.exec('UPDATE call_webhooks_jobs SET attempt = 2'); // the first two deaths, to save time
+  for (let death = 3; death <= 4; death++)
+    expect(await once(start('support-killer.ts', file), 'exit')).toEqual([null, 'SIGKILL']);
+
+  const parked: Parked[] = [];
+  let runs = 0;
+  const worker = createSqliteWorker(queue, {
+    maxAttempts: 1,
+    pollEvery: 20,
+    logger: collectingLogger(),
+    on: { 'call:completed': () => void (runs += 1) },
+    deadLetter: (one) => void parked.push(one),
+  });
+  await until(async () => (await queue.stats()).dead === 1);
+  await worker.close();
+  expect(runs).toBe(0);
+  expect(parked).toEqual([
+    expect.objectContaining({ key: delivery.key, attempt: 5, reason: 'handler-failed' }),
+  ]);
+  expect(String(parked[0]!.error)).toContain('process died in each of the last attempts');
+  expect(await queue.deadLetters()).toMatchObject([{ delivery, attempt: 5 }]);
   db.close();
   remove();
 }, 30_000);

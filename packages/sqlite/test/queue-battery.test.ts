@@ -1,8 +1,8 @@
 import { queueBattery } from '@call-webhooks/testing';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
-import { clients, freshFile } from './support.ts';
+import { eachClient, freshFile } from './support.ts';
 
-for (const client of clients()) {
+eachClient((client) => {
   queueBattery({
     name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
     open({ maxAttempts, concurrency }) {
@@ -35,4 +35,4 @@ for (const client of clients()) {
       });
     },
   });
-}
+});

@@ -1,8 +1,8 @@
 import { storeBattery } from '@call-webhooks/testing';
 import { sqliteStore } from '../src/index.ts';
-import { clients, freshFile } from './support.ts';
+import { eachClient, freshFile } from './support.ts';
 
-for (const client of clients()) {
+eachClient((client) => {
   storeBattery({
     name: `sqliteStore on ${client.name}, four connections`,
     open() {
@@ -24,4 +24,4 @@ for (const client of clients()) {
       });
     },
   });
-}
+});

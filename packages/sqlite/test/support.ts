@@ -2,36 +2,51 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe, it } from '@jest/globals';
 import Database from 'libsql';
 import type { SqliteDatabase } from '../src/index.ts';
 
 type Handle = SqliteDatabase & { close(): unknown };
 
-/** A client that these tests run with, where it is installed. */
+/** A client that these tests run with. */
 export interface Client {
   name: string;
   open(file: string): Handle;
 }
 
-/** libsql always; node:sqlite where this Node has it; better-sqlite3 where somebody installed it. */
-export function clients(): Client[] {
-  const found: Client[] = [{ name: 'libsql', open: (file) => new Database(file) }];
-  const require = createRequire(import.meta.url);
-  try {
-    const { DatabaseSync } = require('node:sqlite') as {
-      DatabaseSync: new (file: string) => Handle;
-    };
-    found.push({ name: 'node:sqlite', open: (file) => new DatabaseSync(file) });
-  } catch {
-    // before Node 22.13
+type Constructor = new (file: string) => Handle;
+
+const CLIENTS: { name: string; load: () => Constructor; missing: string }[] = [
+  { name: 'libsql', load: () => Database, missing: '' },
+  {
+    name: 'node:sqlite',
+    load: () => (require('node:sqlite') as { DatabaseSync: Constructor }).DatabaseSync,
+    missing: 'Node has it from 22.13 on',
+  },
+  {
+    name: 'better-sqlite3',
+    load: () => require('better-sqlite3') as Constructor,
+    missing: 'npm install --no-save better-sqlite3@12; it is built or downloaded, so not by npm ci',
+  },
+];
+const require = createRequire(import.meta.url);
+
+/** The same tests on each client. Where one is missing they are skipped, and one loud line says so. */
+export function eachClient(tests: (client: Client) => void): void {
+  for (const { name, load, missing } of CLIENTS) {
+    let Loaded: Constructor;
+    try {
+      Loaded = load();
+      new Loaded(':memory:').close(); // a binary for another Node fails here
+    } catch {
+      process.stderr.write(`\n!!! SKIPPED: the tests on ${name}: ${missing}.\n\n`);
+      describe.skip(name, () => {
+        it(`needs ${name}`, () => undefined);
+      });
+      continue;
+    }
+    tests({ name, open: (file) => new Loaded(file) });
   }
-  try {
-    const Better = require('better-sqlite3') as new (file: string) => Handle;
-    found.push({ name: 'better-sqlite3', open: (file) => new Better(file) });
-  } catch {
-    // it has to be built, which would slow every `npm ci`
-  }
-  return found;
 }
 
 /** A folder of its own, and the file in it. */

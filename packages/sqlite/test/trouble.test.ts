@@ -2,110 +2,112 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, sign, type Receiver } from '@call-webhooks/core';
 import { callBody, collectingLogger, queuedCall } from '@call-webhooks/testing';
 import { sqliteQueue, sqliteStore, type SqliteDatabase } from '../src/index.ts';
-import { clients, freshFile } from './support.ts';
+import { eachClient, freshFile } from './support.ts';
 
-describe.each(clients())('a receiver in trouble with its file, on $name', ({ open }) => {
-  let place: ReturnType<typeof freshFile>;
-  let db: SqliteDatabase & { close(): unknown };
-  let other: typeof db;
-  let receiver: Receiver;
-  let runs: string[];
-  const secret = generateSecret();
+eachClient(({ name, open }) => {
+  describe(`a receiver in trouble with its file, on ${name}`, () => {
+    let place: ReturnType<typeof freshFile>;
+    let db: SqliteDatabase & { close(): unknown };
+    let other: typeof db;
+    let receiver: Receiver;
+    let runs: string[];
+    const secret = generateSecret();
 
-  beforeEach(() => {
-    place = freshFile();
-    db = open(place.file);
-    other = open(place.file);
-    runs = [];
-    receiver = createReceiver({
-      secret,
-      store: sqliteStore(db),
-      logger: collectingLogger(),
-      on: { 'call:completed': ({ callId }) => void runs.push(String(callId)) },
+    beforeEach(() => {
+      place = freshFile();
+      db = open(place.file);
+      other = open(place.file);
+      runs = [];
+      receiver = createReceiver({
+        secret,
+        store: sqliteStore(db),
+        logger: collectingLogger(),
+        on: { 'call:completed': ({ callId }) => void runs.push(String(callId)) },
+      });
     });
-  });
-  afterEach(async () => {
-    await receiver.close();
-    db.close();
-    other.close();
-    place.remove();
-  });
+    afterEach(async () => {
+      await receiver.close();
+      db.close();
+      other.close();
+      place.remove();
+    });
 
-  async function deliver(callId: string) {
-    const body = new TextEncoder().encode(callBody(callId));
-    const from = performance.now();
-    const { outcome } = await receiver.receive({ headers: await sign({ secret, body }), body });
-    return { outcome: outcome.outcome, ms: performance.now() - from };
-  }
+    async function deliver(callId: string) {
+      const body = new TextEncoder().encode(callBody(callId));
+      const from = performance.now();
+      const { outcome } = await receiver.receive({ headers: await sign({ secret, body }), body });
+      return { outcome: outcome.outcome, ms: performance.now() - from };
+    }
 
-  it('keeps a write-ahead log that is synced with each commit', async () => {
-    await deliver('call-1');
-    expect(db.prepare('PRAGMA journal_mode').all()).toEqual([
-      expect.objectContaining({ journal_mode: 'wal' }),
-    ]);
-    expect(db.prepare('PRAGMA synchronous').all()).toEqual([
-      expect.objectContaining({ synchronous: 2 }),
-    ]);
-  });
+    it('keeps a write-ahead log that is synced with each commit', async () => {
+      await deliver('call-1');
+      expect(db.prepare('PRAGMA journal_mode').all()).toEqual([
+        expect.objectContaining({ journal_mode: 'wal' }),
+      ]);
+      expect(db.prepare('PRAGMA synchronous').all()).toEqual([
+        expect.objectContaining({ synchronous: 2 }),
+      ]);
+    });
 
-  it('answers 503 while somebody holds the lock, lets the process go on, and works afterwards', async () => {
-    await deliver('call-0');
-    for (const lock of ['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE']) {
-      other.exec(lock);
-      let longest = 0;
-      let last = performance.now();
-      const pulse = setInterval(() => {
-        longest = Math.max(longest, performance.now() - last);
-        last = performance.now();
-      }, 5);
-      const answers = await Promise.all(['call-1', 'call-2', 'call-3'].map(deliver));
-      clearInterval(pulse);
-      for (const { outcome, ms } of answers) {
-        expect(outcome).toBe('store-unavailable');
-        expect(ms).toBeLessThan(2_000);
+    it('answers 503 while somebody holds the lock, lets the process go on, and works afterwards', async () => {
+      await deliver('call-0');
+      for (const lock of ['BEGIN IMMEDIATE', 'BEGIN EXCLUSIVE']) {
+        other.exec(lock);
+        let longest = 0;
+        let last = performance.now();
+        const pulse = setInterval(() => {
+          longest = Math.max(longest, performance.now() - last);
+          last = performance.now();
+        }, 5);
+        const answers = await Promise.all(['call-1', 'call-2', 'call-3'].map(deliver));
+        clearInterval(pulse);
+        for (const { outcome, ms } of answers) {
+          expect(outcome).toBe('store-unavailable');
+          expect(ms).toBeLessThan(2_000);
+        }
+        expect(longest).toBeLessThan(250); // not blocked for the 800 ms that it waited
+        other.exec('ROLLBACK');
       }
-      expect(longest).toBeLessThan(250); // not blocked for the 800 ms that it waited
-      other.exec('ROLLBACK');
-    }
-    expect(runs).toEqual(['call-0']);
-    expect((await deliver('call-1')).outcome).toBe('handled');
-    expect((await deliver('call-1')).outcome).toBe('duplicate');
-  });
+      expect(runs).toEqual(['call-0']);
+      expect((await deliver('call-1')).outcome).toBe('handled');
+      expect((await deliver('call-1')).outcome).toBe('duplicate');
+    });
 
-  it('is locked from the start, and works when the lock is gone', async () => {
-    other.exec('BEGIN EXCLUSIVE');
-    expect((await deliver('call-1')).outcome).toBe('store-unavailable');
-    other.exec('COMMIT');
-    expect((await deliver('call-1')).outcome).toBe('handled');
-  });
+    it('is locked from the start, and works when the lock is gone', async () => {
+      other.exec('BEGIN EXCLUSIVE');
+      expect((await deliver('call-1')).outcome).toBe('store-unavailable');
+      other.exec('COMMIT');
+      expect((await deliver('call-1')).outcome).toBe('handled');
+    });
 
-  it('answers 503 while the disk is full, and works when there is room', async () => {
-    await deliver('call-0');
-    const queue = sqliteQueue(db);
-    await queue.enqueue(queuedCall('queued-0'));
-    const [size] = db.prepare('PRAGMA page_count').all() as { page_count: number }[];
-    db.exec(`PRAGMA max_page_count = ${String(size!.page_count)}`);
-    const outcomes: string[] = [];
-    for (let number = 1; number <= 60; number++)
-      outcomes.push((await deliver(`call-${String(number)}`)).outcome);
-    expect(outcomes.at(-1)).toBe('store-unavailable');
-    expect(runs).toHaveLength(1 + outcomes.filter((outcome) => outcome === 'handled').length);
-    const large = queuedCall('large', { body: 'x'.repeat(100_000) });
-    await expect(queue.enqueue(large)).rejects.toThrow(/full/);
+    it('answers 503 while the disk is full, and works when there is room', async () => {
+      await deliver('call-0');
+      const queue = sqliteQueue(db);
+      await queue.enqueue(queuedCall('queued-0'));
+      const [size] = db.prepare('PRAGMA page_count').all() as { page_count: number }[];
+      db.exec(`PRAGMA max_page_count = ${String(size!.page_count)}`);
+      const outcomes: string[] = [];
+      for (let number = 1; number <= 60; number++)
+        outcomes.push((await deliver(`call-${String(number)}`)).outcome);
+      expect(outcomes.at(-1)).toBe('store-unavailable');
+      expect(runs).toHaveLength(1 + outcomes.filter((outcome) => outcome === 'handled').length);
+      const large = queuedCall('large', { body: 'x'.repeat(100_000) });
+      await expect(queue.enqueue(large)).rejects.toThrow(/full/);
 
-    db.exec('PRAGMA max_page_count = 1000000');
-    for (let number = 1; number <= 60; number++) {
-      const first = outcomes[number - 1] === 'handled' ? 'duplicate' : 'handled';
-      expect((await deliver(`call-${String(number)}`)).outcome).toBe(first);
-    }
-    expect(new Set(runs).size).toBe(61);
-    expect(runs).toHaveLength(61);
-    await queue.enqueue(large);
-    expect(await queue.stats()).toMatchObject({ waiting: 2 });
-  });
+      db.exec('PRAGMA max_page_count = 1000000');
+      for (let number = 1; number <= 60; number++) {
+        const first = outcomes[number - 1] === 'handled' ? 'duplicate' : 'handled';
+        expect((await deliver(`call-${String(number)}`)).outcome).toBe(first);
+      }
+      expect(new Set(runs).size).toBe(61);
+      expect(runs).toHaveLength(61);
+      await queue.enqueue(large);
+      expect(await queue.stats()).toMatchObject({ waiting: 2 });
+    });
 
-  it('says what it wants in place of a handle', () => {
-    expect(() => sqliteStore({} as never)).toThrow('better-sqlite3, libsql or node:sqlite');
-    expect(() => sqliteStore(db, { prefix: 'a-b' })).toThrow('prefix: expected');
+    it('says what it wants in place of a handle', () => {
+      expect(() => sqliteStore({} as never)).toThrow('better-sqlite3, libsql or node:sqlite');
+      expect(() => sqliteStore(db, { prefix: 'a-b' })).toThrow('prefix: expected');
+    });
   });
 });

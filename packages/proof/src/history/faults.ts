@@ -31,11 +31,11 @@ export async function injectFaults(options: FaultsOptions): Promise<void> {
 
   for (let step = 0; monotonicMs() < end; step++) {
     const number = (what: string) => draw(seed, 'fault', step, what);
-    await delay(150 + 450 * number('pause'));
+    await delay(250 + 550 * number('pause'));
     const member = members[Math.floor(number('member') * members.length)] as Member;
     const kind = number('kind');
     if (kind < 0.35) mending.push(struck(member, () => killed(member, 300 * number('length'))));
-    else if (kind < 0.8) {
+    else if (kind < 0.88) {
       const length = LEASE_MS * (0.7 + 1.5 * number('length'));
       mending.push(struck(member, () => frozen(member, length)));
     } else

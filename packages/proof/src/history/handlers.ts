@@ -21,7 +21,11 @@ export function journalHandlers(seed: string, journal: Journal) {
   }
 
   return {
-    on: { 'call:completed': handle },
+    on: {
+      'call:started': handle,
+      'call:completed': handle,
+      'call:recording-available': handle,
+    },
     deadLetter({ key = '', attempt }: Parked) {
       journal.writeDurably({ kind: 'dead', at: monotonicMs(), pid, key, attempt });
     },

@@ -60,11 +60,12 @@ export interface Settled extends Span, OfLease {
 
 /**
  * What went wrong. `kill`, `freeze` and `server` are injected; `stall` (the machine gave a process no
- * time) and `store` (a store call was slow or failed) were seen by the process itself.
+ * time) and `store` (a store call was slow or failed) were seen by the process itself; `slow` was seen
+ * by a probe: a write of the engine took long, or the lock of its file was held.
  */
 export interface Fault extends Span {
   kind: 'fault';
-  fault: 'kill' | 'freeze' | 'server' | 'stall' | 'store';
-  /** The process that it struck; the server's faults strike all. */
+  fault: 'kill' | 'freeze' | 'server' | 'stall' | 'store' | 'slow';
+  /** The process that it struck; those of the server strike all. */
   pid?: number;
 }

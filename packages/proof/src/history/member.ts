@@ -5,7 +5,8 @@ import { monotonicMs } from './clock.ts';
 import type { Journal } from './journal.ts';
 import type { ProgramInput } from './programs/input.ts';
 
-const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
+/** How a program of ours is run from its sources. */
+export const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
 
 /** A receiver or a worker, in a process that can be killed, frozen and started again. */
 export class Member {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,19 +7,20 @@ import { freePort } from '@call-webhooks/testing/servers/free-port';
 import { checkHistory } from './check/check.ts';
 import type { Report } from './check/report.ts';
 import { monotonicMs } from './clock.ts';
-import { sendEvents } from './deliveries.ts';
-import type { EngineName } from './engines/engine.ts';
+import { engineOf, type EngineName } from './engines/engine.ts';
 import { startServer } from './engines/servers.ts';
 import { injectFaults } from './faults.ts';
 import { Journal, readJournal } from './journal.ts';
 import { Member } from './member.ts';
 import type { Planted } from './planted.ts';
+import { watchServer } from './server-watch.ts';
+import { startBalancer } from './service/balancer.ts';
+import { startService } from './service.ts';
 
 const RECEIVERS = 3;
 const WORKERS = 2;
-const EVENTS_A_SECOND = 25;
-/** After the last fault everything has to come to its end in this time. */
-const CALM_MS = 40_000;
+/** When nothing has happened for so long, nothing will. Longer than leases, back-off and time-outs. */
+const QUIET_MS = 20_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface HistoryOptions {
@@ -41,13 +42,15 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
   const path = join(folder, 'journal');
   const journal = new Journal(path);
   const server = await startServer(engine, folder);
+  const ports = await Promise.all(Array.from({ length: RECEIVERS }, freePort));
+  const balancer = await startBalancer(ports);
   const members: Member[] = [];
+  const stopping: (() => void)[] = [() => balancer.close()];
   // Members end by themselves with us; a server would stay.
   const stop = () => void server.remove().finally(() => process.exit(1));
   for (const signal of SIGNALS) process.once(signal, stop);
   try {
     const secret = generateSecret();
-    const ports = await Promise.all(Array.from({ length: RECEIVERS }, freePort));
     const common = { engine, url: server.url, journal: path, seed, secret, queued, planted };
     const input = (port: number) => ({ ...common, port, folder: join(folder, 'planted') });
     for (const port of ports) members.push(new Member('receiver', input(port), journal));
@@ -55,20 +58,40 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
       members.push(new Member('worker', input(0), journal));
     await Promise.all(members.map((member) => member.start()));
 
+    const opened = await engineOf(engine);
+    const watch = watchServer(await opened.store(server.url), journal);
+    stopping.push(() => watch.stop());
     const ms = seconds * 1_000;
-    const giveUpAt = monotonicMs() + ms + CALM_MS;
+    const { url } = balancer;
+    const service = await startService({ journal: path, seed, secret, url, ms, quietMs: QUIET_MS });
+    stopping.push(() => service.stop());
     await Promise.all([
-      sendEvents({ seed, secret, ports, journal, rate: EVENTS_A_SECOND, ms, giveUpAt }),
+      service.done,
       faults && injectFaults({ seed, members, server, journal, ms }),
     ]);
     const check = () => checkHistory(readJournal(path), { queued });
     // What is queued may still have to be run.
-    while (queued && check().violations.length > 0 && monotonicMs() < giveUpAt) await delay(200);
+    while (queued && check().violations.length > 0 && !(await isQuiet(path)));
+    const at = monotonicMs();
+    for (const key of (queued && (await opened.deadKeys?.(server.url))) || [])
+      journal.write({ kind: 'dead', at, pid: 0, key, attempt: 0 });
     return { ...check(), folder };
   } finally {
+    for (const end of stopping) end();
     await Promise.all(members.map((member) => member.kill()));
     await server.remove();
     for (const signal of SIGNALS) process.off(signal, stop);
     if (!keep) await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether nothing is written for `QUIET_MS`; resolves earlier when something is. */
+async function isQuiet(path: string): Promise<boolean> {
+  const { size } = await stat(path);
+  const from = monotonicMs();
+  while (monotonicMs() - from < QUIET_MS) {
+    await delay(1_000);
+    if ((await stat(path)).size > size) return false;
+  }
+  return true;
 }

@@ -17,8 +17,12 @@ export type Explanations = Partial<Record<Fault['fault'], number>>;
 /**
  * Every run of an event has an attempt number of its own; two effects of one event, and two runs at
  * once, are explained by a fault that struck the earlier one. Without a fault effects are exactly once.
+ * @param takenBefore how long before its begin a run may have been taken from a queue; milliseconds
  */
-export function checkRuns(lines: readonly Line[]): {
+export function checkRuns(
+  lines: readonly Line[],
+  takenBefore = 0,
+): {
   violations: string[];
   explained: Explanations;
 } {
@@ -37,7 +41,7 @@ export function checkRuns(lines: readonly Line[]): {
         // Who began later has the higher number, unless its process stood still in between.
         const turned = later.at < run.at;
         if (!twice && !atOnce && !turned) continue;
-        const cause = explanationOf(run, later, faults);
+        const cause = explanationOf(run, later, takenBefore, faults);
         if (cause === undefined) {
           const what = twice ? 'both had their effect' : atOnce ? 'ran at once' : 'changed places';
           violations.push(`${key}: ${pair} ${what}, and no fault explains it`);
@@ -80,16 +84,17 @@ function endOf(run: WholeRun, faults: readonly Fault[]): number {
 function explanationOf(
   run: WholeRun,
   later: WholeRun,
+  takenBefore: number,
   faults: readonly Fault[],
 ): Fault['fault'] | undefined {
-  const from = Math.min(run.at, later.at);
+  const from = Math.min(run.at, later.at) - takenBefore;
   const to = Math.max(run.at, later.at);
   const striking = faults
-    .filter(({ fault, pid }) => fault === 'server' || pid === run.pid)
+    .filter(({ pid }) => pid === undefined || pid === run.pid)
     .filter(({ at, until }) => at <= to && until >= from)
     .sort((a, b) => a.at - b.at);
   return (striking.find(isInjected) ?? striking[0])?.fault;
 }
 
 /** A process that is frozen sees a stall as well. */
-const isInjected = ({ fault }: Fault) => fault !== 'stall' && fault !== 'store';
+const isInjected = ({ fault }: Fault) => !['stall', 'store', 'slow'].includes(fault);

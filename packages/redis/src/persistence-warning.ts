@@ -1,0 +1,36 @@
+import type { Logger } from '@call-webhooks/core';
+import { AskOnce } from './ask-once.ts';
+
+/** Where BullMQ's `Queue` has its client: `client` in version 5, the backend's in version 6. */
+export interface HasRedisClient {
+  readonly client?: unknown;
+  getBackend?(): unknown;
+}
+
+/**
+ * Warns once when the server of a queue keeps no append-only file: what it acknowledged would be gone
+ * with its process. Managed servers refuse the question, and keep their data in ways of their own.
+ */
+export function persistenceWarning(queue: HasRedisClient, logger: Logger): AskOnce {
+  return new AskOnce(async () => {
+    const backend = queue.getBackend?.() as { client?: unknown } | undefined;
+    const client = (await (queue.client ?? backend?.client)) as Partial<ConfigClient> | undefined;
+    if (typeof client?.config !== 'function') return;
+    let reply: unknown;
+    try {
+      reply = await client.config('GET', 'appendonly');
+    } catch (error) {
+      if ((error as Error).name === 'ReplyError') return; // refused
+      throw error;
+    }
+    if (!Array.isArray(reply) || reply[1] !== 'no') return;
+    logger.warn(
+      'call-webhooks: the Redis server of the queue has appendonly no: deliveries that were acknowledged are lost when it restarts. Set it to yes. See docs/queues.md#what-they-promise',
+    );
+  });
+}
+
+/** ioredis. */
+interface ConfigClient {
+  config(what: 'GET', name: string): Promise<unknown>;
+}

@@ -1,0 +1,13 @@
+// A worker whose handler takes the process with it, as a bug in a native module would.
+import Database from 'libsql';
+import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
+
+const [file = ''] = process.argv.slice(2);
+createSqliteWorker(sqliteQueue(new Database(file)), {
+  maxAttempts: 1,
+  leaseFor: 100,
+  on: { 'call:completed': () => process.kill(process.pid, 'SIGKILL') },
+});
+
+// Should it get no job, nobody may wait for its end for ever.
+setTimeout(() => process.exit(4), 10_000);
