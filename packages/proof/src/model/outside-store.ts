@@ -1,4 +1,4 @@
-import type { Admission, Awaitable, Claim, Store } from '@call-webhooks/core';
+import type { Admission, Claim, Store } from '@call-webhooks/core';
 
 /** A store that answers in its own time, not in the turned one: its calls are counted, to be waited for. */
 export class OutsideStore implements Store {
@@ -39,7 +39,7 @@ export class OutsideStore implements Store {
     return this.#counted(() => this.#store.extend(key, token, leaseMs));
   }
 
-  async #counted<T>(call: () => Awaitable<T>): Promise<T> {
+  async #counted<T>(call: () => Promise<T>): Promise<T> {
     const since = process.hrtime.bigint(); // which no test turns
     this.#pending++;
     try {

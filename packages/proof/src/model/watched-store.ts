@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Admission, Awaitable, Claim, Store } from '@call-webhooks/core';
+import type { Admission, Claim, Store } from '@call-webhooks/core';
+import { ask, promised } from '../../../core/src/at-once.ts';
+import type { Awaitable } from '../../../core/src/awaitable.ts';
 import type { EventModel } from './event-model.ts';
 import { must, Violation } from './violation.ts';
 
@@ -40,7 +42,34 @@ export class WatchedStore implements Store {
     return admission;
   }
 
-  admit(claim: Claim): Awaitable<Admission> {
+  // The memory store is asked without promises, behind the port: so is what watches it.
+  readonly admit = promised((claim: Claim) => this.#admit(claim)) as Store['admit'];
+
+  readonly complete = promised((key: string, token: string) =>
+    this.#call(
+      `complete ${key}`,
+      () => ask(this.#store, 'complete', key, token),
+      () => this.#model.complete(key, token, this.#now()),
+    ),
+  ) as Store['complete'];
+
+  readonly release = promised((key: string, token: string) =>
+    this.#call(
+      `release ${key}`,
+      () => ask(this.#store, 'release', key, token),
+      () => this.#model.release(key, token, this.#now()),
+    ),
+  ) as Store['release'];
+
+  readonly extend = promised((key: string, token: string, leaseMs: number) =>
+    this.#call(
+      `extend ${key}`,
+      () => ask(this.#store, 'extend', key, token, leaseMs),
+      () => this.#model.extend(key, token, leaseMs, this.#now()),
+    ),
+  ) as Store['extend'];
+
+  #admit(claim: Claim): Awaitable<Admission> {
     const { webhookId, key, token } = claim;
     const noted = (admission: Admission) => {
       if (admission.status === 'admitted')
@@ -49,37 +78,13 @@ export class WatchedStore implements Store {
     };
     const admission = this.#call(
       `admit ${key ?? webhookId}`,
-      () => this.#store.admit(claim),
+      () => ask(this.#store, 'admit', claim),
       () => this.#model.admit(claim, this.#now()),
     );
     return mapped(admission, noted);
   }
 
-  complete(key: string, token: string): Awaitable<boolean> {
-    return this.#call(
-      `complete ${key}`,
-      () => this.#store.complete(key, token),
-      () => this.#model.complete(key, token, this.#now()),
-    );
-  }
-
-  release(key: string, token: string): Awaitable<boolean> {
-    return this.#call(
-      `release ${key}`,
-      () => this.#store.release(key, token),
-      () => this.#model.release(key, token, this.#now()),
-    );
-  }
-
-  extend(key: string, token: string, leaseMs: number): Awaitable<boolean> {
-    return this.#call(
-      `extend ${key}`,
-      () => this.#store.extend(key, token, leaseMs),
-      () => this.#model.extend(key, token, leaseMs, this.#now()),
-    );
-  }
-
-  /** Answers at once where the store does: the receiver has a way of its own for that. */
+  /** At once where the store answers at once. */
   #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Awaitable<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
     if (this.fault === 'down') throw new Error('the store is down');

@@ -77,8 +77,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('bounded-store.ts'),
-        from: '() => store.admit(claim),',
-        to: "() => new Promise<Admission>((resolve) => resolve(store.admit(claim))).catch(() => ({ status: 'admitted', attempt: 1 })),",
+        from: "() => ask(store, 'admit', claim),",
+        to: "() => new Promise<Admission>((resolve) => resolve(ask(store, 'admit', claim))).catch(() => ({ status: 'admitted', attempt: 1 })),",
       },
     ],
     killedBy: MODEL,
