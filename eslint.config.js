@@ -84,6 +84,7 @@ export default tseslint.config(
         TextEncoder: 'readonly',
         require: 'readonly',
         URL: 'readonly',
+        Response: 'readonly',
       },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off', 'no-control-regex': 'off' },

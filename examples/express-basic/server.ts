@@ -3,6 +3,7 @@ import { callWebhooks } from '@call-webhooks/express';
 import express from 'express';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
+import './plain-errors.ts';
 
 const hook = callWebhooks({
   secret: process.env['CALL_WEBHOOK_SECRET'],
@@ -30,7 +31,8 @@ const app = express();
 app.all('/hook', hook);
 app.use(express.json()); // body parsers come after the receiver
 
-const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
+const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', (error) => {
+  if (error) throw error;
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${String(port)}/hook`;
   console.log(`listening on ${url}`);

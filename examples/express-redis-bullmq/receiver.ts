@@ -6,6 +6,7 @@ import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 import { Queue } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
+import './plain-errors.ts';
 
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 const redis = new Redis(url);
@@ -29,7 +30,8 @@ app.get('/health', async (_request, response) => {
   response.status(health.ok ? 200 : 503).json(health);
 });
 
-const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
+const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', (error) => {
+  if (error) throw error;
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${String(port)}`;
   console.log(`listening on ${origin}/hook`);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { crmAt } from './crm-client.ts';
 import { createHandlers } from './handlers.ts';
 import { knownCalls } from './known-calls.ts';
+import './plain-errors.ts';
 
 const { CALL_WEBHOOK_SECRET, SERVICE_URL = '', API_TOKEN = '', CRM_URL = '' } = process.env;
 const folder = process.env['DATA_FOLDER'] ?? 'data';
@@ -27,7 +28,8 @@ const hook = callWebhooks({
 const app = express();
 app.all('/hook', hook);
 
-const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
+const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', (error) => {
+  if (error) throw error;
   const { port } = server.address() as AddressInfo;
   console.log(`listening on port ${String(port)}`);
   process.send?.({ url: `http://127.0.0.1:${String(port)}/hook`, port });

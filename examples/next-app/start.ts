@@ -36,6 +36,7 @@ await run(root, [
   'packages/next/tsconfig.cjs.json',
 ]);
 await run(root, ['scripts/mark-cjs.mjs']);
+await run(`${root}/packages/core`, [resolve('tsdown/run'), '--logLevel', 'error']);
 
 if (!dev) await run(app, [next, 'build']);
 

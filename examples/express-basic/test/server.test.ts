@@ -42,3 +42,15 @@ it('starts, takes calls of the service, and ends by itself on SIGTERM', async ()
     await simulator.close();
   }
 }, 60_000);
+
+it('without a secret it ends with what to do, and without a stack trace', async () => {
+  const server = fork(fileURLToPath(new URL('../server.ts', import.meta.url)), {
+    env: { ...process.env, CALL_WEBHOOK_SECRET: undefined },
+    execArgv: ['--import', 'tsx', '--conditions=@call-webhooks/source'],
+    silent: true,
+  });
+  let said = '';
+  server.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
+  expect(await once(server, 'close')).toEqual([1, null]);
+  expect(said).toMatch(/^CALL_WEBHOOK_SECRET: .*is the environment variable set\? Copy it .*\n$/);
+});

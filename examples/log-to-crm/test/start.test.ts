@@ -17,3 +17,14 @@ it('npm start -- --once: all is as it must be, and nothing secret is printed', a
   expect(stdout).not.toContain('\u001b');
   expect(stdout).not.toContain('whsec_');
 }, 60_000);
+
+it('npm run receiver without its settings ends with what to do, and without a stack trace', async () => {
+  const execution = promisify(execFile)('npm', ['run', 'receiver', '--silent'], {
+    cwd: here,
+    env: { ...process.env, SERVICE_URL: undefined },
+  });
+  await expect(execution).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^SERVICE_URL, API_TOKEN: .*absolute URL, such as .*\n$/),
+  });
+});

@@ -133,3 +133,10 @@ it('names the fix where Next has parsed the body already', async () => {
     /body-already-parsed.*export const config = \{ api: \{ bodyParser: false \} \}/,
   );
 });
+
+it.each(['/hoook', '/HOOK', '/hook%2F', '/api/hoook', '/x/hook'])(
+  'says 503 rather than 404 at %s, as docs/hostile-input.md advises',
+  async (path) => {
+    expect((await post(path, '{}')).status).toBe(503);
+  },
+);

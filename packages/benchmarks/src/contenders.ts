@@ -7,6 +7,8 @@ export interface Contender<Module> {
   readonly scheme: Scheme;
   /** Gives another answer than the rest, because it lets nobody choose. */
   readonly ownAnswer?: true;
+  /** Costs so much that an eighth of the requests tells as much. */
+  readonly slow?: true;
   load(): Promise<Module>;
 }
 
@@ -53,6 +55,8 @@ export const HTTP = {
     load: () => import('./http/fastify-standardwebhooks-lru.ts'),
   },
   'fastify ours': { scheme: 'service', load: () => import('./http/fastify-ours.ts') },
+  'next route': { scheme: 'service', slow: true, load: () => import('./http/next-bare.ts') },
+  'next ours': { scheme: 'service', slow: true, load: () => import('./http/next-ours.ts') },
 } satisfies Record<string, Contender<HttpModule>>;
 
 /** Functions that check one signature. */

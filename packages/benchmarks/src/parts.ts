@@ -4,6 +4,7 @@ import type { Part } from './report/figures.ts';
 import { progress } from './report/progress.ts';
 import { checkAnswers } from './running/answers.ts';
 import { httpRunner, type HttpRunner } from './running/http-runner.ts';
+import { buildNextApp } from './running/next-build.ts';
 import { importRunner } from './running/import-runner.ts';
 import { runRounds, type Round, type Runner } from './running/rounds.ts';
 import { storeRunner } from './running/store-runner.ts';
@@ -12,7 +13,7 @@ import { verifyRunner } from './running/verify-runner.ts';
 type Rounds = Round<string>[];
 
 /** What others are divided by: they run whatever `--only` says. */
-const BASELINES = ['node bare', 'express raw', 'fastify raw', 'createHmac'];
+const BASELINES = ['node bare', 'express raw', 'fastify raw', 'next route', 'createHmac'];
 
 /** Whether `--only` wants this part, or something in it. */
 export const isWanted = (part: Part, { only }: BenchOptions, names: readonly string[] = []) =>
@@ -49,13 +50,14 @@ export function verifyPart(options: BenchOptions): Promise<Rounds> {
   return measured('verify', names, (name) => verifyRunner(name, operations), options);
 }
 
-export function httpPart(options: BenchOptions): Promise<Rounds> {
+export async function httpPart(options: BenchOptions): Promise<Rounds> {
   const names = chosen('http', Object.keys(HTTP) as HttpName[], options);
-  const requests = options.quick ? 500 : 3_000;
-  return measured<HttpName, HttpRunner>(
+  const requests = options.quick ? 400 : 8_000;
+  if (names.some((name) => name.startsWith('next'))) await buildNextApp();
+  return await measured<HttpName, HttpRunner>(
     'http',
     names,
-    (name) => httpRunner(name, requests),
+    (name) => httpRunner(name, 'slow' in HTTP[name] ? requests / 8 : requests),
     options,
     checkAnswers,
   );

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -60,6 +62,24 @@ describe('send', () => {
     const { code, stdout } = await run(['send', 'call:started', '--to', target.url], { env });
     expect(code).toBe(1);
     expect(stdout).toContain(told);
+  });
+
+  test('nothing that listens is exit code 3, a connection that breaks is 1', async () => {
+    const breaking = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(breaking, 'listening');
+    const to = String((breaking.address() as AddressInfo).port);
+    const argv = ['send', 'call:started', '--to', to];
+    const broken = await run(argv, { env });
+    expect(broken).toMatchObject({ code: 1, stderr: '' });
+    expect(broken.stdout).toContain('the service would retry');
+    breaking.close();
+    await once(breaking, 'close');
+    const refused = await run(argv, { env });
+    expect(refused).toMatchObject({ code: 3, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /Nothing answers at \S+ \(ECONNREFUSED\)\.\n.*Start the receiver/,
+    );
+    expect((await run(['check', '--to', to], { env })).code).toBe(3);
   });
 
   test('--json has the request and the answer, and no secret', async () => {

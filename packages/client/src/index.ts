@@ -13,13 +13,9 @@ export type { EventListOptions, Events } from './events/events.ts';
 export type { Page, PageOptions } from './paging/page.ts';
 
 export type { CallListOptions, CallRecord, Calls } from './calls/calls.ts';
-export type {
-  Recording,
-  SavedRecording,
-  SaveOptions,
-  SaveProgress,
-} from './recordings/recording.ts';
+export type { Recording } from './recordings/recording.ts';
 export type { RecordingAvailable, RecordingOptions, Recordings } from './recordings/recordings.ts';
+export type { SavedRecording, SaveOptions, SaveProgress } from './recordings/save/options.ts';
 
 export type { SecretAnswer } from './rules/confirm-write.ts';
 export type { RotatedSecret, RotateIntoOptions } from './rules/rotate-into.ts';

@@ -30,26 +30,19 @@ export function byteSize(size: string | number): number | undefined {
  * The raw body, whole and within its limits.
  * @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed`
  */
-export function readBody(
+export async function readBody(
   body: Uint8Array | BodyReader,
   limits: BodyLimits,
-): Uint8Array | Promise<Uint8Array> {
-  if (typeof body !== 'function') return checkedBody(body, limits);
-  return read(body, limits).then((bytes) => checkedBody(bytes, limits));
-}
-
-function checkedBody(body: unknown, { bodyLimit }: BodyLimits): Uint8Array {
-  const bytes = bodyBytes(body);
-  if (bytes.length > bodyLimit) throw tooLarge(bodyLimit);
-  return bytes;
-}
-
-async function read(reader: BodyReader, limits: BodyLimits): Promise<Uint8Array> {
+): Promise<Uint8Array> {
+  let given: unknown = body;
   try {
-    return await reader(limits);
+    if (typeof body === 'function') given = await body(limits);
   } catch (error) {
     throw error instanceof WebhookError ? error : tooSlow(describeError(error));
   }
+  const bytes = bodyBytes(given);
+  if (bytes.length > limits.bodyLimit) throw tooLarge(limits.bodyLimit);
+  return bytes;
 }
 
 /** @throws WebhookError `body-already-parsed` for anything but bytes: a parsed body can't be verified */

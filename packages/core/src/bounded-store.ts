@@ -1,26 +1,42 @@
+import { isPending, type Awaitable } from './awaitable.ts';
+import type { LeaseStore } from './lease.ts';
 import { describeError } from './scrub.ts';
 import type { Admission, Claim, Store } from './store.ts';
 import { TimedOut, type Watch } from './watch.ts';
 import { WebhookError } from './webhook-error.ts';
+
+/** What the receiver does with a store. */
+export interface BoundedStore extends LeaseStore {
+  admit(claim: Claim): Awaitable<Admission>;
+}
 
 /**
  * A store whose calls end in time, whatever its client does: clients of dead servers hang for many
  * seconds by default. A call that timed out may still be applied; the fencing tokens cover that.
  * Every failure is a `WebhookError` `store-unavailable`.
  */
-export function boundedStore(
-  store: Store,
-  timeoutMs: number,
-  watch: Watch,
-): Omit<Store, 'ping' | 'close'> {
+export function boundedStore(store: Store, timeoutMs: number, watch: Watch): BoundedStore {
+  function bounded<T>(
+    call: () => Awaitable<T>,
+    onFailed?: (call: Promise<T>) => void,
+  ): Awaitable<T> {
+    let answer: Awaitable<T>;
+    try {
+      answer = call();
+    } catch (thrown) {
+      throw unavailable(thrown);
+    }
+    return isPending(answer) ? inTime(Promise.resolve(answer), onFailed) : answer;
+  }
+
   // As `watch.within`, in one promise: it stands in the way of every delivery, twice.
-  function bounded<T>(call: () => Promise<T>, onFailed?: (call: Promise<T>) => void): Promise<T> {
+  function inTime<T>(call: Promise<T>, onFailed?: (call: Promise<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      let pending: Promise<T> | undefined;
+      let failed = false;
       const fail = (cause: unknown) => {
         watch.delete(wait);
-        if (pending) onFailed?.(pending);
-        pending = undefined;
+        if (!failed) onFailed?.(call);
+        failed = true;
         reject(unavailable(cause));
       };
       const wait = {
@@ -30,15 +46,10 @@ export function boundedStore(
         },
       };
       watch.add(wait);
-      try {
-        pending = Promise.resolve(call()); // plain JavaScript may give no promise
-        pending.then((value) => {
-          watch.delete(wait);
-          resolve(value);
-        }, fail);
-      } catch (thrown) {
-        fail(thrown);
-      }
+      call.then((value) => {
+        watch.delete(wait);
+        resolve(value);
+      }, fail);
     });
   }
 

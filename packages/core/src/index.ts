@@ -7,6 +7,7 @@ export { generateSecret } from './secret.ts';
 export type { NamedSecret, Secret } from './key-ring.ts';
 export type { SecretProvider } from './secret-source.ts';
 export { memoryStore, type MemoryStoreOptions } from './memory-store.ts';
+export type { Awaitable } from './awaitable.ts';
 export type { Admission, Claim, Store } from './store.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
 export {
@@ -32,7 +33,8 @@ export {
   type UnknownEvent,
 } from './events.ts';
 export { WebhookError, type WebhookErrorCode } from './webhook-error.ts';
-export { STATUS, type Answer, type OutcomeCode } from './answers.ts';
+export type { Answer } from './answers.ts';
+export { STATUS, type OutcomeCode } from './outcome-code.ts';
 export type { Outcome } from './outcome.ts';
 export type { HandlerContext } from './context.ts';
 export type { Delivery } from './delivery.ts';

@@ -1,8 +1,9 @@
-import type { OutcomeCode } from './answers.ts';
+import { isPending, type Awaitable } from './awaitable.ts';
 import { toBase64 } from './base64.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeadLetter, Parked } from './handlers.ts';
+import type { OutcomeCode } from './outcome-code.ts';
 import { parsePayload } from './payload.ts';
 import type { Queue, QueuedDelivery } from './queue.ts';
 import { NOWHERE, type Route } from './routes.ts';
@@ -19,7 +20,7 @@ export interface Job {
   /** Whether it may be given up on after `maxAttempts`. */
   readonly mayPark: boolean;
   /** Does it. What it throws is made into an answer by `failure`. */
-  run(context: DeliveryContext): Promise<OutcomeCode>;
+  run(context: DeliveryContext): Awaitable<OutcomeCode>;
   failure(error: unknown): WebhookError;
 }
 
@@ -34,9 +35,10 @@ export class HandlerJob implements Job {
     this.key = route.handle && route.key;
   }
 
-  async run(context: DeliveryContext): Promise<OutcomeCode> {
-    await this.route.handle?.(this.route.payload, context);
-    return this.route.outcome;
+  run(context: DeliveryContext): Awaitable<OutcomeCode> {
+    const { handle, payload, outcome } = this.route;
+    const running = handle?.(payload, context);
+    return isPending(running) ? running.then(() => outcome) : outcome;
   }
 
   failure(error: unknown): WebhookError {
@@ -66,7 +68,7 @@ export function queueJob(
     route,
     key,
     mayPark: false, // nothing is wrong with the delivery when a queue is down
-    async run() {
+    async run(): Promise<OutcomeCode> {
       await watch.within(timeoutMs, queue.enqueue(queued));
       return 'queued';
     },
@@ -84,7 +86,7 @@ export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: 
     route: { ...NOWHERE, payload: undefined, personal: undefined },
     key: undefined,
     mayPark: false,
-    async run() {
+    async run(): Promise<OutcomeCode> {
       await deadLetter(parked('invalid-payload', delivery, 1, error));
       return 'dead-lettered';
     },

@@ -1,11 +1,16 @@
-import type { Store } from './store.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { Claim } from './store.ts';
 import type { Wait, Watch } from './watch.ts';
 
 /** No lease is kept for longer: the service's retry comes after about 300 s and has to find it free. */
 export const MAX_LEASE_MS = 240_000;
 
 /** Everything of a store that a lease needs. */
-export type LeaseStore = Pick<Store, 'complete' | 'release' | 'extend'>;
+export interface LeaseStore {
+  complete(key: string, token: string): Awaitable<boolean>;
+  release(key: string, token: string): Awaitable<boolean>;
+  extend(key: string, token: string, leaseMs: number): Awaitable<boolean>;
+}
 
 /**
  * Our right to run one event: renewed while the handler runs, fenced by its token. An event without
@@ -25,7 +30,7 @@ export class Lease implements Wait {
   constructor(
     store: LeaseStore,
     watch: Watch,
-    { key, token, leaseMs }: { key: string | undefined; token: string; leaseMs: number },
+    { key, token, leaseMs }: Pick<Claim, 'key' | 'token' | 'leaseMs'>,
     onLost: () => void,
   ) {
     this.#store = store;
@@ -35,24 +40,34 @@ export class Lease implements Wait {
     this.#leaseMs = leaseMs;
     this.#onLost = onLost;
     this.at = this.#takenAt + leaseMs / 3;
-    if (key !== undefined) watch.add(this);
+  }
+
+  /** Renews it from now on, until its end: for as long as there is something to wait for. */
+  keep(): void {
+    if (this.#key !== undefined && !this.#over) this.#watch.add(this);
   }
 
   /** The event is done. `false`: the lease ran out before, and somebody else may be running it. */
-  complete(): Promise<boolean> {
-    return this.#end('complete');
+  complete(): Awaitable<boolean> {
+    if (this.#key === undefined) return true;
+    this.#end();
+    return this.#store.complete(this.#key, this.#token);
   }
 
-  /** The event is free again, with its attempts counted. `false` as for `complete`. */
-  release(): Promise<boolean> {
-    return this.#end('release');
+  /** The event is free again, with its attempts counted. If the store fails it runs out by itself. */
+  async giveBack(): Promise<void> {
+    if (this.#key === undefined) return;
+    this.#end();
+    try {
+      await this.#store.release(this.#key, this.#token);
+    } catch {
+      // The answer to the service is the same.
+    }
   }
 
-  #end(how: 'complete' | 'release'): Promise<boolean> {
-    if (this.#key === undefined) return Promise.resolve(true);
+  #end(): void {
     this.#over = true;
     this.#watch.delete(this);
-    return this.#store[how](this.#key, this.#token);
   }
 
   /** The watch calls it when a third of the lease has passed. */
@@ -65,13 +80,18 @@ export class Lease implements Wait {
     }
     this.at = performance.now() + this.#leaseMs / 3;
     this.#watch.add(this);
-    this.#store.extend(this.#key as string, this.#token, leaseMs).then(
-      (held) => {
-        if (held || this.#over) return; // a commit or release may have overtaken it
-        this.#watch.delete(this);
-        this.#onLost();
-      },
-      () => undefined, // the store is away: the next renewal, or the commit, will tell
-    );
+    void this.#renew(this.#key as string, leaseMs);
+  }
+
+  async #renew(key: string, leaseMs: number): Promise<void> {
+    let held = true;
+    try {
+      held = await this.#store.extend(key, this.#token, leaseMs);
+    } catch {
+      // The store is away: the next renewal, or the commit, will tell.
+    }
+    if (held || this.#over) return; // a commit or release may have overtaken it
+    this.#watch.delete(this);
+    this.#onLost();
   }
 }

@@ -1,4 +1,5 @@
-import { Remembered } from './remembered.ts';
+import { fingerprintOf } from './remembered/hash.ts';
+import { Remembered } from './remembered/remembered.ts';
 import type { Admission, Claim, Store } from './store.ts';
 
 export interface MemoryStoreOptions {
@@ -18,8 +19,8 @@ interface Lease {
   until: number;
 }
 
-/** What is remembered of an event without a live lease: that it is done, or its failed attempts. */
-type Past = 'done' | number;
+/** What is remembered of an event that is done; of others it is how many attempts failed. */
+const DONE = -1;
 
 const DAY_MS = 86_400_000;
 
@@ -39,21 +40,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const leases = new Map<string, Lease>();
   /** One look at the clock for each call: all that it does is at one time. */
   let at = now();
-  const webhookIds = remembered<string>('webhook-id');
-  const events = remembered<Past>('event');
+  /** Each with the fingerprint of the token that it came with. */
+  const webhookIds = remembered('webhook-id');
+  /** Each with `DONE`, or the number of its failed attempts. */
+  const events = remembered('event');
 
-  function remembered<Value extends string | number>(kind: 'webhook-id' | 'event') {
-    return new Remembered<Value>({
-      maxEntries,
-      ttl: rememberFor,
-      now: () => at,
-      onEvicted: () => {
-        try {
-          onEvicted({ kind });
-        } catch {
-          // A hook that fails must not refuse a delivery.
-        }
-      },
+  function remembered(kind: 'webhook-id' | 'event') {
+    return new Remembered(maxEntries, () => {
+      try {
+        onEvicted({ kind });
+      } catch {
+        // A hook that fails must not refuse a delivery.
+      }
     });
   }
 
@@ -65,17 +63,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     }
   }
 
-  function end(key: string, past: Past): void {
+  function end(key: string, past: number): void {
     leases.delete(key);
-    events.set(key, past);
+    events.set(key, past, at + rememberFor, at);
   }
 
   function admit(claim: Claim): Admission {
     at = now();
     const { webhookId, token, key, leaseMs } = claim;
-    const seenWith = webhookIds.get(webhookId);
-    if (seenWith !== undefined && seenWith !== token) return { status: 'replayed' };
-    webhookIds.set(webhookId, token, Math.max(1, claim.replayUntil - at));
+    const print = fingerprintOf(token);
+    const seenWith = webhookIds.get(webhookId, at);
+    if (seenWith !== undefined && seenWith !== print) return { status: 'replayed' };
+    webhookIds.set(webhookId, print, Math.max(at + 1, claim.replayUntil), at);
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     sweep();
@@ -85,8 +84,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       return live.token === token
         ? { status: 'admitted', attempt: live.attempt }
         : { status: 'in-progress' };
-    const past = events.get(key) ?? 0;
-    if (past === 'done') return { status: 'duplicate' };
+    const past = events.get(key, at) ?? 0;
+    if (past === DONE) return { status: 'duplicate' };
     leases.set(key, { token, attempt: past + 1, until: at + leaseMs });
     return { status: 'admitted', attempt: past + 1 };
   }
@@ -105,16 +104,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return lease?.token === token ? lease : undefined;
   }
 
-  function settle(key: string, token: string, past: (lease: Lease) => Past): Promise<boolean> {
+  function settle(key: string, token: string, past: (lease: Lease) => number): boolean {
     const lease = held(key, token);
     if (lease) end(key, past(lease));
-    return Promise.resolve(lease !== undefined);
+    return lease !== undefined;
   }
 
   return {
-    admit: (claim) => Promise.resolve(admit(claim)),
+    admit,
     ping: () => Promise.resolve(),
-    complete: (key, token) => settle(key, token, () => 'done'),
+    complete: (key, token) => settle(key, token, () => DONE),
     release: (key, token) => settle(key, token, (lease) => lease.attempt),
     extend(key, token, leaseMs) {
       const lease = held(key, token);
@@ -122,7 +121,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         leases.delete(key); // and in again at the end, which keeps the order
         leases.set(key, { ...lease, until: at + leaseMs });
       }
-      return Promise.resolve(lease !== undefined);
+      return lease !== undefined;
     },
   };
 }

@@ -23,17 +23,17 @@ export function keepRawBody(request: IncomingMessage, _response: unknown, body: 
  * @throws WebhookError `body-too-large`, `body-timeout`, or `body-already-parsed` when only
  *   something parsed is left: that is never turned back into text
  */
-export async function readRawBody(
+export function readRawBody(
   request: IncomingMessage,
   limits: BodyLimits,
   fix = 'Mount the receiver before any body parser.',
 ): Promise<Uint8Array> {
   const { [KEPT]: kept, body, rawBody } = request as Request;
-  if (kept instanceof Uint8Array) return kept;
-  if (body instanceof Uint8Array) return body;
-  if (rawBody instanceof Uint8Array) return rawBody;
-  if (request.readableDidRead || request.readableEncoding !== null) throw alreadyParsed(fix);
-  return await readStream(request, limits);
+  for (const bytes of [kept, body, rawBody])
+    if (bytes instanceof Uint8Array) return Promise.resolve(bytes);
+  if (request.readableDidRead || request.readableEncoding !== null)
+    return Promise.reject(alreadyParsed(fix));
+  return readStream(request, limits);
 }
 
 /** How long a client may go on sending a body that nobody wants any more; milliseconds. */

@@ -1,4 +1,4 @@
-import type { OutcomeCode } from './answers.ts';
+import type { OutcomeCode } from './outcome-code.ts';
 import type { WebhookError } from './webhook-error.ts';
 
 /** What became of one request: handed to `onOutcome`, and part of each `Answer`. */

@@ -81,39 +81,30 @@ export function createReceiver<
     const facts: Facts = {};
     let verdict: Verdict;
     try {
-      verdict = await process(request, facts, startedAt);
+      checkRequest(request);
+      const rawBody = await readBody(request.body, settings);
+      const receivedAt = now();
+      const authentic = authenticate(request.headers, rawBody, receivedAt, rules);
+      const { webhookId, timestamp, secretId } =
+        authentic instanceof Promise ? await authentic : authentic;
+      facts.webhookId = webhookId;
+      facts.secretId = secretId;
+
+      gate.check();
+      const delivery = {
+        webhookId,
+        timestamp: Number(timestamp),
+        receivedAt,
+        secretId,
+        rawBody,
+        log: request.log ?? logger, // as it is: a handler may know more of it than we do
+      };
+      const work = new Work(delivery, facts, shop);
+      verdict = work.verdict ?? (await answerInTime(work, facts, request, startedAt));
     } catch (error) {
       verdict = failure(error);
     }
     return answerFor(reporter.report(startedAt, facts, verdict, request.log ?? logger));
-  }
-
-  async function process(
-    request: ReceiverRequest,
-    facts: Facts,
-    startedAt: number,
-  ): Promise<Verdict> {
-    checkRequest(request);
-    const rawBody = await readBody(request.body, settings);
-    const receivedAt = now();
-    const authentic = authenticate(request.headers, rawBody, receivedAt, rules);
-    const { webhookId, timestamp, secretId } =
-      authentic instanceof Promise ? await authentic : authentic;
-    facts.webhookId = webhookId;
-    facts.secretId = secretId;
-
-    gate.check();
-    const delivery = {
-      webhookId,
-      timestamp: Number(timestamp),
-      receivedAt,
-      secretId,
-      rawBody,
-      log: request.log ?? logger, // as it is: a handler may know more of it than we do
-    };
-    const work = new Work(delivery, facts, shop);
-    gate.enter(work, startedAt);
-    return await answerInTime(work, facts, request, startedAt);
   }
 
   function jobFor(delivery: Delivery): Job | Promise<Job> {
@@ -133,13 +124,14 @@ export function createReceiver<
     }
   }
 
-  /** The work's verdict, or `deadline`: the work then goes on, and its verdict is reported as late. */
+  /** The verdict of work that goes on, or `deadline`: the work then goes on, and its verdict is reported as late. */
   function answerInTime(
     work: Work,
     facts: Facts,
     request: ReceiverRequest,
     startedAt: number,
   ): Promise<Verdict> {
+    gate.enter(work, startedAt);
     return new Promise((resolve) => {
       const deadline = {
         at: startedAt + ackWithin,

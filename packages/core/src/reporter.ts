@@ -1,5 +1,5 @@
-import { STATUS, type OutcomeCode } from './answers.ts';
 import type { Logger } from './logger.ts';
+import { STATUS, type OutcomeCode } from './outcome-code.ts';
 import type { Outcome } from './outcome.ts';
 import { safeLogger } from './safe-logger.ts';
 import type { WebhookError } from './webhook-error.ts';

@@ -1,4 +1,4 @@
-import type { OutcomeCode } from './answers.ts';
+import type { OutcomeCode } from './outcome-code.ts';
 
 /** Codes of `WebhookError`: those of the answer table, and two for wrong configuration. */
 export type WebhookErrorCode = OutcomeCode | 'invalid-secret' | 'invalid-options';

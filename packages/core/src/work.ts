@@ -1,15 +1,18 @@
 import { STATUS, type OutcomeCode } from './answers.ts';
+import { isPending, type Awaitable } from './awaitable.ts';
+import type { BoundedStore } from './bounded-store.ts';
 import { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { Admitted } from './gate.ts';
 import { parked, type Job } from './job.ts';
-import { Lease, type LeaseStore } from './lease.ts';
+import { Lease } from './lease.ts';
 import type { Settings } from './options.ts';
 import type { Facts, Verdict } from './reporter.ts';
 import { safeLogger } from './safe-logger.ts';
 import { describeError } from './scrub.ts';
 import { scrubbedError } from './scrubbed-error.ts';
-import type { Admission, Store } from './store.ts';
+import type { Route } from './routes.ts';
+import type { Admission, Claim } from './store.ts';
 import { replayUntil } from './timestamp.ts';
 import { newToken } from './token.ts';
 import type { Watch } from './watch.ts';
@@ -18,7 +21,7 @@ import { WebhookError } from './webhook-error.ts';
 /** What work needs of its receiver. */
 export interface Workshop {
   readonly settings: Settings;
-  readonly store: LeaseStore & Pick<Store, 'admit'>;
+  readonly store: BoundedStore;
   readonly watch: Watch;
   jobFor(delivery: Delivery): Job | Promise<Job>;
 }
@@ -27,6 +30,8 @@ export interface Workshop {
 export class Work implements Admitted {
   /** Settles when all is over; never rejects. */
   readonly done: Promise<Verdict>;
+  /** There once all is over: at once, where neither store nor handler makes anybody wait. */
+  verdict: Verdict | undefined;
   readonly #delivery: Delivery;
   readonly #facts: Facts;
   readonly #shop: Workshop;
@@ -39,7 +44,7 @@ export class Work implements Admitted {
     this.#delivery = delivery;
     this.#facts = facts;
     this.#shop = shop;
-    this.done = this.#verdict();
+    this.done = this.#process();
   }
 
   /** Tells the handler that nobody waits for it any more. */
@@ -54,59 +59,43 @@ export class Work implements Admitted {
     this.abort(
       new WebhookError('shutting-down', 'The receiver is closing, and gave the lease back.'),
     );
-    await this.#lease?.release().catch(() => false);
+    await this.#lease?.giveBack();
   }
 
-  async #verdict(): Promise<Verdict> {
+  /** Waits for nothing that is there already: a quick delivery is over when this returns. */
+  async #process(): Promise<Verdict> {
     try {
-      return { outcome: await this.#run() };
+      const found = this.#shop.jobFor(this.#delivery);
+      const job = found instanceof Promise ? await found : found;
+      this.#note(job.route);
+      this.#stayIfWanted();
+      const claim = this.#claim(job.key);
+      const claimed = this.#shop.store.admit(claim);
+      const admission = isPending(claimed) ? await claimed : claimed;
+      if (admission.status !== 'admitted') return this.#over({ outcome: refused(admission) });
+
+      const context = this.#open(job.route, admission.attempt);
+      const lease = this.#take(claim, context);
+      if (this.#abandoned) await lease.giveBack();
+      this.#stayIfWanted();
+      const running = this.#run(job, context, lease);
+      const outcome = isPending(running) ? await running : running;
+      const completed = lease.complete();
+      if (!(isPending(completed) ? await completed : completed)) throw leaseLost();
+      return this.#over({ outcome });
     } catch (error) {
-      return failure(error);
+      return this.#over(failure(error));
     }
   }
 
-  async #run(): Promise<OutcomeCode> {
-    const found = this.#shop.jobFor(this.#delivery);
-    const job = found instanceof Promise ? await found : found;
-    const { route, key } = job;
-    const { eventName, callId } = route;
+  #over(verdict: Verdict): Verdict {
+    return (this.verdict = verdict);
+  }
+
+  #note({ eventName, callId, key }: Route): void {
     if (eventName !== undefined) this.#facts.eventName = eventName;
     if (callId !== undefined) this.#facts.callId = callId;
-    if (route.key !== undefined) this.#facts.key = route.key;
-
-    this.#stayIfWanted();
-    const token = newToken();
-    const { settings, store, watch } = this.#shop;
-    const admission = await store.admit({
-      webhookId: this.#delivery.webhookId,
-      replayUntil: replayUntil(this.#delivery.timestamp, settings.now(), settings.toleranceSeconds),
-      leaseMs: settings.leaseFor,
-      token,
-      key,
-    });
-    if (admission.status !== 'admitted') return refused(admission);
-
-    const { attempt } = admission;
-    this.#facts.attempt = attempt;
-    const context = new DeliveryContext(
-      this.#delivery,
-      route.payload,
-      route.key,
-      attempt,
-      settings.fieldNames,
-    );
-    this.#context = context;
-    if (this.#abortReason) context.abort(this.#abortReason);
-    this.#lease = new Lease(store, watch, { key, token, leaseMs: settings.leaseFor }, () => {
-      context.abort(leaseLost());
-    });
-    try {
-      this.#stayIfWanted();
-    } catch (error) {
-      await this.#lease.release().catch(() => false);
-      throw error;
-    }
-    return await this.#attempt(job, context, this.#lease);
+    if (key !== undefined) this.#facts.key = key;
   }
 
   /** A shutdown may have given up on us while we waited for a schema or for the store. */
@@ -115,24 +104,62 @@ export class Work implements Admitted {
       throw new WebhookError('shutting-down', 'The receiver closed before the handler began.');
   }
 
-  async #attempt(job: Job, context: DeliveryContext, lease: Lease): Promise<OutcomeCode> {
-    const { maxAttempts } = this.#shop.settings;
-    let outcome: OutcomeCode;
+  #claim(key: string | undefined): Claim {
+    const { webhookId, timestamp } = this.#delivery;
+    const { now, toleranceSeconds, leaseFor } = this.#shop.settings;
+    return {
+      webhookId,
+      replayUntil: replayUntil(timestamp, now(), toleranceSeconds),
+      leaseMs: leaseFor,
+      token: newToken(),
+      key,
+    };
+  }
+
+  #open({ payload, key }: Route, attempt: number): DeliveryContext {
+    this.#facts.attempt = attempt;
+    const { fieldNames } = this.#shop.settings;
+    const context = new DeliveryContext(this.#delivery, payload, key, attempt, fieldNames);
+    this.#context = context;
+    if (this.#abortReason) context.abort(this.#abortReason);
+    return context;
+  }
+
+  #take(claim: Claim, context: DeliveryContext): Lease {
+    const { store, watch } = this.#shop;
+    const lease = new Lease(store, watch, claim, () => {
+      context.abort(leaseLost());
+    });
+    this.#lease = lease;
+    return lease;
+  }
+
+  #run(job: Job, context: DeliveryContext, lease: Lease): Awaitable<OutcomeCode> {
+    const failed = (error: unknown) => this.#failed(job, context, lease, error);
     try {
       // So many attempts and no end: the process dies in them. (Some margin, as deploys and stores
       // that are slow lose attempts as well.) Don't die once more.
-      if (job.mayPark && this.#sink && context.attempt > maxAttempts * 3)
+      if (job.mayPark && this.#sink && context.attempt > this.#shop.settings.maxAttempts * 3)
         throw new Error(`none of ${String(context.attempt - 1)} attempts came to an end`);
-      outcome = await job.run(context);
+      const running = job.run(context);
+      if (!isPending(running)) return running;
+      lease.keep();
+      return running.then(undefined, failed);
     } catch (error) {
-      if (!(await this.#park(job, context, error))) {
-        await lease.release().catch(() => false); // it runs out by itself
-        throw job.failure(error);
-      }
-      outcome = 'dead-lettered';
+      return failed(error);
     }
-    if (await lease.complete()) return outcome;
-    throw leaseLost();
+  }
+
+  async #failed(
+    job: Job,
+    context: DeliveryContext,
+    lease: Lease,
+    error: unknown,
+  ): Promise<OutcomeCode> {
+    lease.keep();
+    if (await this.#park(job, context, error)) return 'dead-lettered';
+    await lease.giveBack();
+    throw job.failure(error);
   }
 
   /** Hands a delivery that failed too often to the sink. `false`: it is to be retried. */

@@ -7,6 +7,7 @@ afterEach(() => void jest.useRealTimers());
 
 function setup(
   { leaseMs, key }: { leaseMs: number; key: string | undefined } = { leaseMs: 60_000, key: 'k' },
+  kept = true,
 ) {
   const store = {
     complete: jest.fn<LeaseStore['complete']>(() => Promise.resolve(true)),
@@ -22,6 +23,7 @@ function setup(
   });
   const onLost = jest.fn();
   const lease = new Lease(store, new Watch(), { key, token: 't', leaseMs }, onLost);
+  if (kept) lease.keep();
   return { store, lease, onLost, renewals };
 }
 
@@ -41,12 +43,33 @@ describe('Lease', () => {
     expect(renewals).toHaveLength(11);
   });
 
-  it.each(['complete', 'release'] as const)('is not renewed after %s', async (how) => {
-    const { store, lease } = setup();
-    expect(await lease[how]()).toBe(true);
-    expect(store[how]).toHaveBeenCalledWith('k', 't');
-    await jest.advanceTimersByTimeAsync(300_000);
+  it('is not renewed once it is completed, or given back', async () => {
+    const completed = setup();
+    expect(await completed.lease.complete()).toBe(true);
+    expect(completed.store.complete).toHaveBeenCalledWith('k', 't');
+    const given = setup();
+    await given.lease.giveBack();
+    expect(given.store.release).toHaveBeenCalledWith('k', 't');
+    for (const { lease, store } of [completed, given]) {
+      lease.keep();
+      await jest.advanceTimersByTimeAsync(300_000);
+      expect(store.extend).not.toHaveBeenCalled();
+    }
+  });
+
+  it('is not renewed before it has to be kept', async () => {
+    const { lease, store } = setup({ leaseMs: 60_000, key: 'k' }, false);
+    await jest.advanceTimersByTimeAsync(30_000);
     expect(store.extend).not.toHaveBeenCalled();
+    lease.keep();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(store.extend).toHaveBeenCalledTimes(1);
+  });
+
+  it('runs out by itself when the store does not take it back', async () => {
+    const { lease, store } = setup();
+    store.release.mockRejectedValue(new Error('away'));
+    await expect(lease.giveBack()).resolves.toBeUndefined();
   });
 
   it('tells when it was lost, once, and stops', async () => {
@@ -86,7 +109,7 @@ describe('Lease', () => {
     const { store, lease } = setup({ leaseMs: 60_000, key: undefined });
     await jest.advanceTimersByTimeAsync(300_000);
     expect(await lease.complete()).toBe(true);
-    expect(await lease.release()).toBe(true);
+    await lease.giveBack();
     for (const call of Object.values(store)) expect(call).not.toHaveBeenCalled();
   });
 });

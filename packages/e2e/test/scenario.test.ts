@@ -1,6 +1,6 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { CHAOS_MODES, startSimulator, type Delivery } from '@call-webhooks/simulator';
-import { pageCounts } from '../src/page-counts.ts';
+import { pageCounter } from '../src/page-counts.ts';
 import { ADAPTERS } from './adapters.ts';
 import { effects } from './effects.ts';
 
@@ -12,6 +12,8 @@ const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
+const pages = pageCounter();
+afterAll(() => pages.close());
 
 /** The key under which a receiver knows the event of a delivery. */
 function keyOf({ body, callId, eventName }: Delivery): string {
@@ -61,7 +63,7 @@ test.each(ADAPTERS)(
     const acknowledged = deliveries.length;
     expect(counts).toMatchObject({ calls: CALLS, mails: 0, deliveries: { acknowledged } });
     expect(rules.map(({ state }) => state)).toEqual(Array(4).fill('active'));
-    const shown = await pageCounts(simulator.url);
+    const shown = await pages.counts(simulator.url);
     if (shown)
       expect(shown).toMatchObject({ all: acknowledged, acknowledged, failed: 0, waiting: 0 });
 

@@ -5,6 +5,7 @@ import { ROW_GROUPS } from '../src/matrix/rows.ts';
 import { tableOf, type GroupSeen } from '../src/matrix/table.ts';
 import { expressTarget, fastifyTarget, nodeTarget } from '../src/matrix/targets/in-process.ts';
 import { nextTarget, startNextApp } from '../src/matrix/targets/next.ts';
+import type { Row } from '../src/matrix/row.ts';
 import type { TargetKind } from '../src/matrix/target.ts';
 import { tryRow, type Observation } from '../src/matrix/try-row.ts';
 
@@ -25,8 +26,8 @@ const kinds = [
 ];
 const faults: string[] = [];
 
-async function observe(kind: TargetKind, row: (typeof ROW_GROUPS)[number]['rows'][number]) {
-  const target = await kind.start();
+async function observe(kind: TargetKind, row: Row) {
+  const target = await kind.start(row);
   try {
     const seen = await tryRow(row, target);
     for (const fault of seen.faults)
@@ -37,16 +38,22 @@ async function observe(kind: TargetKind, row: (typeof ROW_GROUPS)[number]['rows'
   }
 }
 
+/** At all adapters at once; one after the other where a row is a crowd already. */
+async function observeAll(row: Row): Promise<Map<string, Observation>> {
+  const seen = new Map<string, Observation>();
+  const one = async (kind: TargetKind) => void seen.set(kind.name, await observe(kind, row));
+  if (row.crowd === undefined) await Promise.all(kinds.map(one));
+  else for (const kind of kinds) await one(kind);
+  return seen;
+}
+
 try {
   const groups: GroupSeen[] = [];
   for (const { title, rows } of ROW_GROUPS) {
     const seenRows = [];
     for (const row of rows) {
-      const observations = await Promise.all(
-        kinds.map(async (kind) => [kind.name, await observe(kind, row)] as const),
-      );
-      const seen = new Map<string, Observation>(observations);
-      seenRows.push({ name: row.name, seen });
+      const { name, oneOf } = row;
+      seenRows.push({ name, oneOf, seen: await observeAll(row) });
     }
     groups.push({ title, rows: seenRows });
     console.log(`${title}: ${String(rows.length)} rows at ${String(kinds.length)} adapters`);

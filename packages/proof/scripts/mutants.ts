@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { MUTANTS } from '../src/mutants/mutants.ts';
-import { Workshop } from '../src/mutants/workshop.ts';
+import type { Mutant } from '../src/mutants/mutant.ts';
+import { StaleEdit, Workshop } from '../src/mutants/workshop.ts';
 
 // Breaks the receiver in one way after the other, and checks that the named test sees each.
 // Run it with `npm run mutants -w @call-webhooks/proof`; a part of a name picks some.
@@ -8,24 +9,35 @@ import { Workshop } from '../src/mutants/workshop.ts';
 const wanted = process.argv[2] ?? '';
 const chosen = MUTANTS.filter(({ name }) => name.includes(wanted));
 const workshop = new Workshop(fileURLToPath(new URL('../../..', import.meta.url)));
-let survivors = 0;
+let killed = 0;
 
 try {
   const healthy = workshop.run([...new Set(chosen.map(({ killedBy }) => killedBy))]);
   if (healthy.failed > 0 || healthy.passed === 0)
     throw new Error(`The tests fail without any mutant:\n${healthy.said}`);
   console.log(`${String(healthy.passed)} tests pass without a mutant.`);
-  for (const { name, edits, killedBy } of chosen) {
-    workshop.apply(edits);
-    const { failed, passed, said } = workshop.run([killedBy]);
-    workshop.restore(edits);
-    const killed = failed > 0;
-    if (!killed) survivors++;
-    console.log(`${killed ? 'killed  ' : 'SURVIVED'}  ${name}  (${killedBy})`);
-    if (failed + passed === 0) console.log(said);
+  for (const mutant of chosen) {
+    const { fate, why = '' } = fateOf(mutant);
+    if (fate === 'killed') killed++;
+    console.log(`${fate.padEnd(8)}  ${mutant.name}  (${mutant.killedBy})${why && `\n${why}`}`);
   }
 } finally {
   workshop.close();
 }
-console.log(`${String(chosen.length - survivors)} of ${String(chosen.length)} mutants killed`);
-process.exitCode = survivors === 0 ? 0 : 1;
+console.log(`${String(killed)} of ${String(chosen.length)} mutants killed`);
+process.exitCode = killed === chosen.length ? 0 : 1;
+
+function fateOf({ edits, killedBy }: Mutant): { fate: string; why?: string } {
+  try {
+    workshop.apply(edits);
+    const { failed, passed, said } = workshop.run([killedBy]);
+    if (failed > 0) return { fate: 'killed' };
+    return { fate: 'SURVIVED', ...(passed === 0 && { why: `Nothing ran:\n${said}` }) };
+  } catch (error) {
+    if (!(error instanceof StaleEdit)) throw error;
+    const advice = 'Follow the source in packages/proof/src/mutants/mutants.ts.';
+    return { fate: 'STALE', why: `${error.message}\n${advice}` };
+  } finally {
+    workshop.restore(edits);
+  }
+}

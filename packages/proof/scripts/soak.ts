@@ -50,7 +50,12 @@ server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
 
-async function load(seconds: string): Promise<Record<string, number>> {
+interface Seen {
+  statuses: Record<string, number>;
+  idleEnded: number;
+}
+
+async function load(seconds: string): Promise<Seen> {
   const script = fileURLToPath(new URL('../src/soak/load.ts', import.meta.url));
   const child = spawn(
     process.execPath,
@@ -71,21 +76,45 @@ async function load(seconds: string): Promise<Record<string, number>> {
   child.stdout.on('data', (data: Buffer) => (output += data.toString()));
   const [code] = (await once(child, 'close')) as [number];
   if (code !== 0) throw new Error(`the load ended with ${String(code)}`);
-  return JSON.parse(output) as Record<string, number>;
+  return JSON.parse(output) as Seen;
 }
 
-async function atRest(): Promise<{ heap: number; sockets: number }> {
+const resources = (): string[] => process.getActiveResourcesInfo();
+const socketsNow = () => resources().filter((name) => name === 'TCPSocketWrap').length;
+
+async function atRest(): Promise<{ heap: number; sockets: number; handles: number }> {
   await pause(500);
   globalThis.gc?.();
   globalThis.gc?.();
-  const sockets = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap');
-  return { heap: process.memoryUsage().heapUsed, sockets: sockets.length };
+  const { heapUsed } = process.memoryUsage();
+  return { heap: heapUsed, sockets: socketsNow(), handles: resources().length };
+}
+
+/** Says how things stand about eight times in a run, and remembers the most. */
+function watch(seconds: number) {
+  const most = { rss: 0, sockets: 0 };
+  const begun = performance.now();
+  const timer = setInterval(
+    () => {
+      const { rss, heapUsed } = process.memoryUsage();
+      most.rss = Math.max(most.rss, rss);
+      most.sockets = Math.max(most.sockets, socketsNow());
+      const at = ((performance.now() - begun) / 1000).toFixed(0);
+      console.log(
+        `${at} s: ${megabytes(rss)} resident, heap ${megabytes(heapUsed)}, ${String(socketsNow())} connections, ${String(running)} handlers, ${String(runs)} runs`,
+      );
+    },
+    Math.max(1_000, (seconds * 1000) / 8),
+  );
+  return { most, stop: () => clearInterval(timer) };
 }
 
 if (!globalThis.gc) throw new Error('Run it with node --expose-gc');
 await load('2');
 const before = await atRest();
-const statuses = await load(values.seconds);
+const watched = watch(Number(values.seconds));
+const { statuses, idleEnded } = await load(values.seconds);
+watched.stop();
 const after = await atRest();
 
 const closing = performance.now();
@@ -96,6 +125,10 @@ const closedInMs = performance.now() - closing;
 
 const growth = after.heap - before.heap;
 if (growth > MAX_GROWTH_BYTES) faults.push(`the heap grew by ${megabytes(growth)}`);
+if (after.handles > before.handles)
+  faults.push(
+    `${String(after.handles - before.handles)} handles are left: ${resources().join(', ')}`,
+  );
 if (after.sockets > 0) faults.push(`${String(after.sockets)} sockets are left`);
 if (mostRunning > MAX_IN_FLIGHT) faults.push(`${String(mostRunning)} handlers ran at once`);
 if (running > 0) faults.push(`${String(running)} handlers still run`);
@@ -105,7 +138,7 @@ if (unlawful.length > 0) faults.push(`answered ${unlawful.join(', ')}`);
 if (!statuses['503'] || !statuses['200']) faults.push('the load was too small to show anything');
 
 console.log(
-  `answers ${JSON.stringify(statuses)}; ${String(mostRunning)} handlers at most; heap ${megabytes(before.heap)}, then ${megabytes(after.heap)}; closed in ${closedInMs.toFixed(0)} ms`,
+  `answers ${JSON.stringify(statuses)}; ${String(mostRunning)} handlers at most; ${megabytes(watched.most.rss)} resident and ${String(watched.most.sockets)} connections at most, ${String(idleEnded)} idle ones ended by Node; heap at rest ${megabytes(before.heap)}, then ${megabytes(after.heap)}; closed in ${closedInMs.toFixed(0)} ms`,
 );
 for (const fault of faults) console.error(`FAULT  ${fault}`);
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -10,10 +10,11 @@ import type { TargetKind } from '../src/matrix/target.ts';
 import type { Row } from '../src/matrix/row.ts';
 import { tryRow } from '../src/matrix/try-row.ts';
 
-// All adapters, Next.js included, are tried by `npm run hostile`, which checks the table of the docs.
+// All adapters, Next.js included, are tried by `npm run hostile`, which checks the table of the docs;
+// and with it the row with 10,000 connections.
 
 async function tried(row: Row, kind: TargetKind) {
-  const target = await kind.start();
+  const target = await kind.start(row);
   try {
     return await tryRow(row, target);
   } finally {
@@ -22,7 +23,7 @@ async function tried(row: Row, kind: TargetKind) {
 }
 
 describe.each(ROW_GROUPS)('$title, at node:http', ({ rows }) => {
-  test.each(rows)('$name', async (row) => {
+  test.each(rows.filter(({ crowd = 0 }) => crowd === 0))('$name', async (row) => {
     expect((await tried(row, nodeTarget)).faults).toEqual([]);
   });
 });

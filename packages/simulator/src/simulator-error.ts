@@ -9,7 +9,9 @@ export type SimulatorErrorCode =
   /** A receiver's URL is not on this machine, and `allowExternal` is off. */
   | 'external-target'
   /** The file of `db` can't be read or is no snapshot. */
-  | 'bad-snapshot';
+  | 'bad-snapshot'
+  /** Another simulator, in this process or another one, keeps its state in the file of `db`. */
+  | 'db-in-use';
 
 const BRAND = Symbol.for('@call-webhooks/SimulatorError');
 

@@ -4,6 +4,7 @@ import { serve } from './server.ts';
 import { settingsOf } from './settings.ts';
 import { Simulation } from './simulation.ts';
 import { deliveriesOf, type Simulator } from './simulator.ts';
+import { lockSnapshot } from './snapshot/file-in-use.ts';
 import { keepSnapshot } from './snapshot/keeper.ts';
 import { firstSnapshot, readSnapshot } from './snapshot/snapshot-file.ts';
 import { restoreSnapshot, takeSnapshot } from './snapshot/snapshot.ts';
@@ -13,9 +14,20 @@ import type { SimulatorOptions } from './options.ts';
  * Starts the service on this machine: rules, calls, signed deliveries with retries and pauses, the
  * REST endpoints, and the inspector.
  * @throws SimulatorError `invalid-input` for a wrong option; with `db`, `bad-snapshot` for a file
- *   that can't be taken up or written; what `listen` throws
+ *   that can't be taken up or written, and `db-in-use` for that of another simulator; what `listen`
+ *   throws
  */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const letGo = options.db === undefined ? undefined : await lockSnapshot(options.db);
+  try {
+    return await start(options, letGo);
+  } catch (error) {
+    await letGo?.();
+    throw error;
+  }
+}
+
+async function start(options: SimulatorOptions, letGo?: () => Promise<void>): Promise<Simulator> {
   const saved = options.db === undefined ? undefined : await readSnapshot(options.db);
   const settings = settingsOf({ ...options, seed: options.seed ?? saved?.heading.seed });
   await checkHeaders(settings);
@@ -29,8 +41,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
   const closing = once(async () => {
     simulation.close();
-    await server.close();
-    await keeper?.close();
+    try {
+      await server.close();
+      await keeper?.close();
+    } finally {
+      await letGo?.();
+    }
   });
   const server = await serve(simulation, { apiToken, close: closing.run });
   simulation.baseUrl = server.url;

@@ -1,42 +1,13 @@
 import { afterEach, describe } from '@jest/globals';
-import {
-  generateSecret,
-  type Outcome,
-  type Receiver,
-  type ReceiverOptions,
-} from '@call-webhooks/core';
+import { generateSecret, type Outcome, type ReceiverOptions } from '@call-webhooks/core';
 import { answerTable } from './adapter/answer-table.ts';
 import { oneEvent } from './adapter/one-event.ts';
 import { privacy } from './adapter/privacy.ts';
 import { requests } from './adapter/requests.ts';
+import type { AdapterUnderTest, Mounted, Started } from './adapter/under-test.ts';
 import { verification } from './adapter/verification.ts';
 import { collectingLogger } from './collecting-logger.ts';
-import { startSender, type Sender } from './sender.ts';
-
-/** A framework's server with the receiver mounted in it, on a free port of the loopback. */
-export interface Mounted {
-  /** Where deliveries go. */
-  url: string;
-  receiver: Receiver;
-  close(): Promise<void>;
-}
-
-export interface AdapterUnderTest {
-  name: string;
-  mount(options: ReceiverOptions): Promise<Mounted>;
-}
-
-/** What each part of the battery gets: a receiver, started with its options, and a sender for it. */
-export interface Bench {
-  start(options?: Partial<ReceiverOptions>): Promise<Started>;
-}
-
-export interface Started extends Mounted {
-  secret: string;
-  sender: Sender;
-  lines: string[];
-  outcomes: Outcome[];
-}
+import { startSender } from './sender.ts';
 
 /** Every row of the answer table, and what happens to one event, over real HTTP. */
 export function adapterBattery(adapter: AdapterUnderTest): void {

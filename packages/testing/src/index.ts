@@ -1,4 +1,5 @@
-export { adapterBattery, type AdapterUnderTest, type Mounted } from './adapter-battery.ts';
+export { adapterBattery } from './adapter-battery.ts';
+export type { AdapterUnderTest, Mounted } from './adapter/under-test.ts';
 export { storeBattery } from './store-battery.ts';
 export type { OpenedStore, StoreUnderTest } from './store/under-test.ts';
 export { queueBattery } from './queue-battery.ts';

@@ -1,7 +1,7 @@
 // One HTTP contender in a process of its own: node http-process.js <name>
 import type { AddressInfo } from 'node:net';
 import { HTTP, type HttpName } from '../contenders.ts';
-import { handled } from '../http/answer.ts';
+import { counted } from '../http/answer.ts';
 import { cpuMicros, type Ready, type Reply } from './protocol.ts';
 
 const { load } = HTTP[process.argv[2] as HttpName];
@@ -12,7 +12,7 @@ server.keepAliveTimeout = 600_000;
 server.headersTimeout = 0;
 
 process.on('message', () => {
-  process.send?.({ cpu: cpuMicros(), handled } satisfies Reply);
+  process.send?.({ cpu: cpuMicros(), handled: counted.handled } satisfies Reply);
 });
 process.on('disconnect', () => process.exit());
 process.send?.({ port: (server.address() as AddressInfo).port } satisfies Ready);

@@ -36,15 +36,13 @@ export class Sender {
     socket.write(request);
     for await (const [chunk] of on(socket, 'data') as AsyncIterable<[Buffer]>) {
       text += chunk.toString('latin1');
-      const end = text.indexOf('\r\n\r\n') + 4;
-      const length = /content-length: (\d+)/i.exec(text)?.[1];
-      if (length !== undefined && text.length >= end + Number(length)) break;
+      if (isWhole(text)) break;
     }
     this.#answerBytes = text.length;
     return {
       status: Number(text.slice(9, 12)),
       contentType: /content-type: (.*)\r/i.exec(text)?.[1],
-      body: text.slice(text.indexOf('\r\n\r\n') + 4),
+      body: bodyOf(text),
     };
   }
 
@@ -109,4 +107,19 @@ export class Sender {
   close(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
+}
+
+const bodyAt = (answer: string) => answer.indexOf('\r\n\r\n') + 4;
+const isChunked = (answer: string) => /transfer-encoding: chunked/i.test(answer);
+
+function isWhole(answer: string): boolean {
+  if (isChunked(answer)) return answer.endsWith('\r\n0\r\n\r\n');
+  const length = /content-length: (\d+)/i.exec(answer)?.[1];
+  return length !== undefined && answer.length >= bodyAt(answer) + Number(length);
+}
+
+/** Next lets nobody choose, and sends its answers in chunks: these come in one. */
+function bodyOf(answer: string): string {
+  const body = answer.slice(bodyAt(answer));
+  return isChunked(answer) ? (/^[0-9a-f]+\r\n(.*)\r\n0\r\n\r\n$/s.exec(body)?.[1] ?? body) : body;
 }

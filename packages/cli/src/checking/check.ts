@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
-import { environment } from '../cli-error.ts';
 import { EXIT } from '../exit.ts';
 import { send } from '../http/post.ts';
+import { reached } from '../http/reached.ts';
 import { secretsGiven, type SecretOptions } from '../input/secrets.ts';
 import { targetUrl } from '../input/target-url.ts';
 import type { Ink } from '../terminal/ink.ts';
@@ -26,8 +26,7 @@ export async function check(app: App, options: CheckOptions): Promise<number> {
   for (const probe of await probes(secret, options.headerPrefix)) {
     const { method, headers, body } = probe;
     const answer = await send({ url, method, headers, body, timeout: options.timeout }, signal);
-    if (answer.kind === 'connection-error' && findings.length === 0)
-      throw environment(`Nothing answers at ${url} (${answer.code}).`, 'Start the receiver first.');
+    if (findings.length === 0) reached(url, answer);
     const finding = findingOf(probe, answer);
     findings.push(finding);
     await output.show(finding, (ink) => shown(ink, finding));

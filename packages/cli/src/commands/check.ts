@@ -17,7 +17,7 @@ export function check(app: App): Command {
       `
 Sent are: GET, an unsigned and a forged event; with a secret also a stale one, one ahead of time, a
 tampered one, an authentic one and its replay. The authentic one is of an event that nobody handles,
-so no handler of yours runs. Exit code 1 when an answer is wrong.
+so no handler of yours runs. Exit code 1 when an answer is wrong, 3 when there was no receiver.
 ${examples(
   ['check --to 3000/hook', 'What anybody can ask'],
   [

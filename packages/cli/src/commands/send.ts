@@ -24,12 +24,14 @@ export function send(app: App): Command {
   return withExternalOption(withSecretOptions(command))
     .addHelpText(
       'after',
-      examples(
-        ['send call:completed --to 3000/hook --secret-file .secret', 'One signed event'],
-        ['send call:started --to 3000/hook --set recipientName=null', 'With a field of your own'],
-        ['send call:completed --to 3000/hook --data @event.json', 'The bytes of a file'],
-        ['send call:completed --to 3000/hook --curl | sh', 'By way of curl'],
-      ),
+      `
+Exit code 1 when the receiver did not acknowledge; 3 when there was none to connect to.
+${examples(
+  ['send call:completed --to 3000/hook --secret-file .secret', 'One signed event'],
+  ['send call:started --to 3000/hook --set recipientName=null', 'With a field of your own'],
+  ['send call:completed --to 3000/hook --data @event.json', 'The bytes of a file'],
+  ['send call:completed --to 3000/hook --curl | sh', 'By way of curl'],
+)}`,
     )
     .action(app.run((event: string, options: SendOptions) => run(app, event, options)));
 }

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import { EXIT } from '../exit.ts';
 import { described, judge, MEANING } from '../http/judgement.ts';
 import { send as post, type Answer } from '../http/post.ts';
+import { reached } from '../http/reached.ts';
 import { headerRecord } from '../input/headers.ts';
 import { secretsNeeded, type SecretOptions } from '../input/secrets.ts';
 import { targetUrl } from '../input/target-url.ts';
@@ -47,7 +48,8 @@ export async function send(app: App, eventName: string, options: SendOptions): P
     else await output.raw(`${command}\n`);
     return EXIT.done;
   }
-  const answer = await post({ url, headers, body, timeout: options.timeout }, signal);
+  const outgoing = { url, headers, body, timeout: options.timeout };
+  const answer = reached(url, await post(outgoing, signal));
   const judgement = judge(answer);
   await output.show(record(url, headers, answer, judgement), (ink) => told(ink, answer));
   return judgement === 'acknowledged' ? EXIT.done : EXIT.receiverFailed;

@@ -9,7 +9,8 @@ export async function start(options: SimulateOptions): Promise<Simulator> {
     return await startSimulator(wanted);
   } catch (error) {
     if (error instanceof SimulatorError) {
-      if (error.code === 'bad-snapshot') throw environment(error.message);
+      if (error.code === 'bad-snapshot' || error.code === 'db-in-use')
+        throw environment(error.message);
       throw badInput(error.message);
     }
     const { code } = error as NodeJS.ErrnoException;

@@ -3,6 +3,7 @@ import { badInput } from '../cli-error.ts';
 import { EXIT } from '../exit.ts';
 import { described } from '../http/judgement.ts';
 import { send, type Answer } from '../http/post.ts';
+import { reached } from '../http/reached.ts';
 import { simulatorUrl } from '../simulator/address.ts';
 import { connect, type Connection } from '../simulator/connection.ts';
 import { attemptLine } from '../simulator/delivery-lines.ts';
@@ -58,7 +59,7 @@ async function captured({ output, signal }: App, delivery: Delivery): Promise<nu
     throw badInput('This delivery was never sent.', 'With --re-sign it is sent all the same.');
   const { url, headers } = request;
   const body = Buffer.from(request.body);
-  const answer = await send({ url, headers, body, timeout: PATIENCE_MS }, signal);
+  const answer = reached(url, await send({ url, headers, body, timeout: PATIENCE_MS }, signal));
   const refused = answer.kind === 'status' && (answer.status === 409 || answer.status === 401);
   const record = { url, answer: plain(answer), refused };
   await output.show(record, (ink) =>

@@ -10,6 +10,8 @@ export type Piece =
   | { readonly wait: number }
   /** Waits until the server has said this. */
   | { readonly until: string }
+  /** Sends it byte by byte, one in so many milliseconds, until the server ends the connection. */
+  | { readonly drip: string | Buffer; readonly everyMs: number }
   /** Half-closes, or resets. */
   | { readonly end: 'fin' | 'rst' };
 
@@ -69,6 +71,7 @@ export async function say(
     if (typeof piece === 'string' || Buffer.isBuffer(piece)) socket.write(piece);
     else if ('end' in piece) end(socket, piece.end);
     else if ('wait' in piece) await pause(piece.wait);
+    else if ('drip' in piece) await drip(socket, piece, () => closed);
     else await until(() => closed || text.includes(piece.until));
   }
   await until(() => closed || heard().statuses.length >= answers);
@@ -79,6 +82,18 @@ export async function say(
 
 const matches = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map((match) => match[1] ?? '');
+
+async function drip(
+  socket: Socket,
+  { drip: bytes, everyMs }: { drip: string | Buffer; everyMs: number },
+  over: () => boolean,
+): Promise<void> {
+  for (const byte of Buffer.from(bytes as string)) {
+    if (over()) return;
+    socket.write(Buffer.of(byte));
+    await pause(everyMs);
+  }
+}
 
 function end(socket: Socket, how: 'fin' | 'rst'): void {
   if (how === 'fin') socket.end();

@@ -23,8 +23,14 @@ export interface Row {
   readonly expect: 'accepted' | 'refused' | 'any';
   /** The framework may answer this before the receiver sees it; the docs say how to mend that. */
   readonly framework?: true;
+  /** The answers that there may be, where they depend on Node's version: the table shows them all. */
+  readonly oneOf?: readonly string[];
   /** How many answers there have to be; 1 by default, and 0 where nobody listens. */
   readonly answers?: number;
+  /** A server whose `headersTimeout` is this; Node's default, 60 s, would be long to wait for. */
+  readonly headersTimeoutMs?: number;
+  /** How many connections that say nothing are open meanwhile. */
+  readonly crowd?: number;
   pieces(scene: Scene): readonly Piece[] | Promise<readonly Piece[]>;
 }
 

@@ -11,10 +11,15 @@ export interface Target {
   close(): Promise<void>;
 }
 
+export interface TargetOptions {
+  /** Node's own limit for the headers of a request; 60 s by default. */
+  readonly headersTimeoutMs?: number | undefined;
+}
+
 /** How to get a target: a new one for every row, or one for all. */
 export interface TargetKind {
   readonly name: string;
   /** Whether one server serves all rows. */
   readonly shared?: true;
-  start(): Promise<Target>;
+  start(options?: TargetOptions): Promise<Target>;
 }

@@ -1,3 +1,4 @@
+import { openCrowd } from './crowd.ts';
 import { signedDelivery } from './delivery.ts';
 import { say, type Heard } from './raw-socket.ts';
 import { requestBytes } from './request-bytes.ts';
@@ -29,14 +30,16 @@ export async function tryRow(row: Row, target: Target): Promise<Observation> {
     sign: (body?: string | Uint8Array, options = {}) =>
       signedDelivery(target.secret, body, options),
   };
+  const crowd = row.crowd === undefined ? undefined : await openCrowd(target.port, row.crowd);
   const heard = await say(target, await row.pieces(scene), { answers, patienceMs });
   const logged = target.takeLog();
   const after = await honestOne(target, honest);
+  await crowd?.leave();
   return {
     answer: describe(heard),
     logged,
     afterwards: describe(after),
-    faults: [...faultsOf(row, heard), ...faultsAfter(heard, after)],
+    faults: [...faultsOf(row, heard), ...unforeseen(row, heard), ...faultsAfter(heard, after)],
   };
 }
 
@@ -62,6 +65,9 @@ function faultsOf(
   if (expect === 'refused' && outcomes.includes('handled')) faults.push('handled');
   return faults;
 }
+
+const unforeseen = ({ oneOf }: Row, heard: Heard): string[] =>
+  oneOf && !oneOf.includes(describe(heard)) ? [`not ${oneOf.join(' or ')}`] : [];
 
 /** Nothing that was refused may have been claimed, and what was handled is known. */
 function faultsAfter(heard: Heard, after: Heard): string[] {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Behaviour } from './foresight.ts';
+import { EVENTS } from './service.ts';
 import type { StoreFault } from './watched-store.ts';
 import type { World } from './world.ts';
 
@@ -17,7 +18,7 @@ const step = (
 });
 
 const machine = fc.nat(1);
-const event = fc.nat(2);
+const event = fc.constantFrom(...EVENTS);
 const any = fc.nat(1_000);
 const behaviour = fc.constantFrom<Behaviour>('ok', 'fail', 'fail', 'slow');
 const skew = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 299, 300, 301, -299, -300, -301);
@@ -28,6 +29,15 @@ const deliver = fc
   .tuple(machine, event, behaviour, skew)
   .map((args) => step(`deliver(${args.join(', ')})`, (world) => world.deliver(...args)));
 
+const retry = fc.tuple(machine, any, behaviour).map((args) =>
+  step(
+    `retry(${args.join(', ')})`,
+    (world) => world.retry(...args),
+    (world) => world.unacknowledged.length > 0,
+  ),
+);
+
+/** By an attacker. */
 const replay = fc.tuple(machine, any).map((args) =>
   step(
     `replay(${args.join(', ')})`,
@@ -44,6 +54,7 @@ const finish = fc.tuple(any, fc.boolean()).map((args) =>
   ),
 );
 
+/** Deadlines pass and leases run out: each duration is beside the end of one of them. */
 const advance = duration.map((ms) => step(`advance(${String(ms)})`, (world) => world.advance(ms)));
 
 const crash = machine.map((at) => step(`crash(${String(at)})`, (world) => world.crash(at)));
@@ -75,6 +86,7 @@ export const lives = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
       deliver,
       deliver,
       deliver,
+      retry,
       finish,
       finish,
       advance,

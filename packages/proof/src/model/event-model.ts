@@ -14,6 +14,12 @@ interface EventState {
 export class EventModel {
   readonly #events = new Map<string, EventState>();
   readonly #webhookIds = new Map<string, { token: string; until: number }>();
+  readonly #onTakenOver: () => void;
+
+  /** @param onTakenOver called when a lease that ran out is taken by somebody else */
+  constructor(onTakenOver: () => void) {
+    this.#onTakenOver = onTakenOver;
+  }
 
   admit({ webhookId, replayUntil, key, leaseMs, token }: Claim, now: number): Admission {
     const seen = this.#webhookIds.get(webhookId);
@@ -28,6 +34,7 @@ export class EventModel {
         ? { status: 'admitted', attempt: event.attempts }
         : { status: 'in-progress' };
     }
+    if (event.lease) this.#onTakenOver();
     event.attempts++;
     event.lease = { token, until: now + leaseMs };
     return { status: 'admitted', attempt: event.attempts };

@@ -18,6 +18,9 @@ export interface Sent {
 
 const TOLERANCE_SECONDS = 300;
 
+/** Of a handler that is abandoned at a shutdown; nobody may take it for done. */
+export const ABANDONED = ['deadline', 'in-progress', 'handler-failed', 'store-unavailable'];
+
 /**
  * The outcomes that a delivery may have, told before it is sent. `deadline` stands for a slow handler.
  * @param live the secrets that the provider gives; a machine may still know older ones

@@ -12,7 +12,22 @@ interface Entry {
 /** What really happened to each event, whatever anybody says of it. */
 export class Ledger {
   readonly #entries = new Map<string, Entry>();
+  readonly #unacknowledged = new Set<string>();
+  /** How often each outcome was answered, and each other thing of note happened. */
   readonly counts = new Map<string, number>();
+
+  /** The events that the service has sent, and that nobody has acknowledged. */
+  get unacknowledged(): readonly string[] {
+    return [...this.#unacknowledged];
+  }
+
+  note(what: string): void {
+    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  }
+
+  sent(key: string): void {
+    this.#unacknowledged.add(key);
+  }
 
   effect(key: string): void {
     this.#entry(key).effects++;
@@ -34,13 +49,14 @@ export class Ledger {
 
   /** @throws Violation for an answer outside the table, or an acknowledgement without an effect */
   answer(key: string, { outcome, status }: Outcome): void {
-    this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
+    this.note(outcome);
     must(lawfulStatus(outcome) === status, `${key}: ${outcome} was answered ${String(status)}`);
     const { effects, parked } = this.#entry(key);
     must(
       !isAcknowledged(outcome) || effects > 0 || parked,
       `${key}: acknowledged as ${outcome}, and nothing was done`,
     );
+    if (isAcknowledged(outcome)) this.#unacknowledged.delete(key);
   }
 
   #entry(key: string): Entry {

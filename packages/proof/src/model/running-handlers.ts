@@ -12,7 +12,7 @@ export interface Running {
   readonly since: number;
   /** Whether the store was at its machine's call all the while. */
   undisturbed: boolean;
-  end(ok: boolean): void;
+  readonly end: (ok: boolean) => void;
 }
 
 /** The service retries after about 300 s, and has to find the event free. Milliseconds. */
@@ -26,8 +26,15 @@ export class RunningHandlers {
     return this.#handlers.length;
   }
 
-  add(handler: Running): void {
-    this.#handlers.push(handler);
+  /** A handler that runs until it is ended: well, or by throwing. */
+  run(handler: Omit<Running, 'end'>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const end = (ok: boolean) => {
+        if (ok) resolve();
+        else reject(new Error('the handler failed late'));
+      };
+      this.#handlers.push({ ...handler, end });
+    });
   }
 
   take(which: number): Running {

@@ -1,6 +1,15 @@
 import { generateSecret, sign } from '@call-webhooks/core';
 import type { Behaviour, Sent } from './foresight.ts';
 
+/** The events that there are. */
+export const EVENTS = [0, 1, 2] as const;
+
+/** "About every five minutes" of the spec; milliseconds. */
+export const RETRY_AFTER_MS = 300_000;
+
+/** The key that the receiver gives to an event of the model. */
+export const keyOf = (event: number): string => `call-${String(event)}:call:completed`;
+
 /** The sending side: signs attempts, remembers them, rotates its secret. */
 export class Service {
   readonly #sent = new Map<string, Sent>();
@@ -29,7 +38,7 @@ export class Service {
     const secret = this.#secrets[0] as string;
     const timestamp = Math.floor(signedFor / 1000);
     const headers = await sign({ secret, body, webhookId, timestamp });
-    const key = `${callId}:call:completed`;
+    const key = keyOf(event);
     const sent = { webhookId, key, behaviour, signedFor, secret, headers, body };
     this.#sent.set(webhookId, sent);
     return sent;

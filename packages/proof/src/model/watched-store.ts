@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Admission, Claim, Store } from '@call-webhooks/core';
+import type { Admission, Awaitable, Claim, Store } from '@call-webhooks/core';
 import type { EventModel } from './event-model.ts';
-import { Violation } from './violation.ts';
+import { must, Violation } from './violation.ts';
 
 /** What is wrong between one machine and the store. */
 export type StoreFault =
@@ -20,15 +20,11 @@ export class WatchedStore implements Store {
   dead = false;
   /** What the model found; a store's caller would swallow it. */
   violation: Violation | undefined;
-  /** The admissions that no handler run has used up yet, by webhook id. */
-  readonly admitted = new Map<
-    string,
-    { key: string | undefined; token: string; attempt: number }
-  >();
   readonly #store: Store;
   readonly #model: EventModel;
   readonly #now: () => number;
-  #pending = 0;
+  /** Those that no handler run has used up yet, by webhook id. */
+  readonly #admissions = new Map<string, { token: string; attempt: number }>();
 
   constructor(store: Store, model: EventModel, now: () => number) {
     this.#store = store;
@@ -36,9 +32,12 @@ export class WatchedStore implements Store {
     this.#now = now;
   }
 
-  /** Whether a call is on its way to the real store. */
-  get busy(): boolean {
-    return this.#pending > 0;
+  /** The admission that a run of a handler uses up. @throws Violation when there is none */
+  takeAdmission(webhookId: string): { token: string; attempt: number } {
+    const admission = this.#admissions.get(webhookId);
+    must(admission !== undefined, `a handler ran for ${webhookId}, which was not admitted`);
+    this.#admissions.delete(webhookId);
+    return admission;
   }
 
   async admit(claim: Claim): Promise<Admission> {
@@ -49,7 +48,7 @@ export class WatchedStore implements Store {
       () => this.#model.admit(claim, this.#now()),
     );
     if (admission.status === 'admitted')
-      this.admitted.set(webhookId, { key, token, attempt: admission.attempt });
+      this.#admissions.set(webhookId, { token, attempt: admission.attempt });
     return admission;
   }
 
@@ -77,22 +76,17 @@ export class WatchedStore implements Store {
     );
   }
 
-  async #call<T>(what: string, real: () => Promise<T>, model: () => T): Promise<T> {
+  async #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Promise<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
     if (this.fault === 'down') throw new Error('the store is down');
     const lost = this.fault === 'lost-answer';
     const expected = model();
-    this.#pending++;
-    try {
-      const answer = await real();
-      if (!isDeepStrictEqual(answer, expected))
-        this.violation ??= new Violation(
-          `${what}: the store says ${JSON.stringify(answer)}, the model ${JSON.stringify(expected)}`,
-        );
-      if (lost) throw new Error('the connection was lost');
-      return answer;
-    } finally {
-      this.#pending--;
-    }
+    const answer = await real();
+    if (!isDeepStrictEqual(answer, expected))
+      this.violation ??= new Violation(
+        `${what}: the store says ${JSON.stringify(answer)}, the model ${JSON.stringify(expected)}`,
+      );
+    if (lost) throw new Error('the connection was lost');
+    return answer;
   }
 }

@@ -1,11 +1,11 @@
 import type { HandlerContext, Outcome, Store } from '@call-webhooks/core';
 import { EventModel } from './event-model.ts';
-import { foresee, foreseeEnd, type Behaviour, type Sent } from './foresight.ts';
+import { ABANDONED, foresee, foreseeEnd, type Behaviour, type Sent } from './foresight.ts';
 import { Ledger } from './ledger.ts';
 import { Machine, type MachineEvents } from './machine.ts';
 import { OpenDeliveries, type Open } from './open-deliveries.ts';
 import { RunningHandlers } from './running-handlers.ts';
-import { Service } from './service.ts';
+import { EVENTS, keyOf, RETRY_AFTER_MS, Service } from './service.ts';
 import { must, type Violation } from './violation.ts';
 import type { StoreFault } from './watched-store.ts';
 
@@ -14,14 +14,13 @@ export interface Time {
   advance(ms: number): Promise<void>;
 }
 
-/** Of a handler that is abandoned at a shutdown; nobody may take it for done. */
-const ABANDONED = ['deadline', 'in-progress', 'handler-failed', 'store-unavailable'];
-
 /** Machines, a store, a service that sends: the real receivers, and the model that watches them. */
 export class World implements MachineEvents {
   readonly ledger = new Ledger();
   readonly service = new Service();
-  readonly #model = new EventModel();
+  readonly #model = new EventModel(() => {
+    this.ledger.note('a lease that ran out, and was taken over');
+  });
   readonly #store: Store;
   readonly #time: Time;
   readonly #machines: Machine[] = [];
@@ -40,6 +39,11 @@ export class World implements MachineEvents {
     return this.#running.count;
   }
 
+  /** Which events wait for the service's next attempt. */
+  get unacknowledged(): readonly number[] {
+    return EVENTS.filter((event) => this.ledger.unacknowledged.includes(keyOf(event)));
+  }
+
   machine(at: number): Machine {
     return this.#machines[at % this.#machines.length] as Machine;
   }
@@ -51,6 +55,14 @@ export class World implements MachineEvents {
     skewSeconds: number,
   ): Promise<void> {
     await this.#send(await this.service.attempt(event, behaviour, skewSeconds), this.machine(at));
+  }
+
+  /** What the service does with an event that was not acknowledged, some five minutes later. */
+  async retry(at: number, which: number, behaviour: Behaviour): Promise<void> {
+    this.ledger.note('a retry');
+    await this.advance(RETRY_AFTER_MS);
+    const waiting = this.unacknowledged; // a late success is not told to the service
+    await this.deliver(at, waiting[which % waiting.length] as number, behaviour, 0);
   }
 
   /** The same request once more, as an attacker who saw it would send it. */
@@ -114,12 +126,7 @@ export class World implements MachineEvents {
     const { webhookId, attempt } = context;
     const key = String(context.key);
     this.#guard(() => {
-      const admission = machine.store.admitted.get(webhookId);
-      must(
-        admission !== undefined,
-        `${key}: a handler ran for ${webhookId}, which was not admitted`,
-      );
-      machine.store.admitted.delete(webhookId);
+      const admission = machine.store.takeAdmission(webhookId);
       must(admission.attempt === attempt, `${key}: attempt ${String(attempt)} is not the store's`);
       must(
         this.#model.lease(key, Date.now()) === admission.token,
@@ -134,21 +141,14 @@ export class World implements MachineEvents {
       return;
     }
     const token = this.#model.lease(key, Date.now()) ?? '';
-    await new Promise<void>((resolve, reject) => {
-      const end = (ok: boolean) => {
-        if (ok) resolve();
-        else reject(new Error('the handler failed late'));
-      };
-      this.#running.add({
-        machine,
-        webhookId,
-        key,
-        attempt,
-        token,
-        since: Date.now(),
-        undisturbed: machine.store.fault === 'none',
-        end,
-      });
+    await this.#running.run({
+      machine,
+      webhookId,
+      key,
+      attempt,
+      token,
+      since: Date.now(),
+      undisturbed: machine.store.fault === 'none',
     });
   }
 
@@ -176,6 +176,7 @@ export class World implements MachineEvents {
     const expected = foresee(sent, machine, this.#model, this.service.secrets, Date.now());
     const open: Open = { sent, machine, since: Date.now(), expected };
     this.#open.add(open);
+    this.ledger.sent(sent.key);
     void machine.receiver.receive({ headers, body }).then(({ outcome }) => (open.answer = outcome));
     await this.advance(machine.store.fault === 'hang' ? 1_010 : 0);
   }

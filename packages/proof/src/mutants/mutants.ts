@@ -169,7 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: '404 for unknown events',
     harm: "the service pauses the user's rule at once",
-    edits: [{ file: core('answers.ts'), from: 'ignored: 200', to: 'ignored: 404' }],
+    edits: [{ file: core('outcome-code.ts'), from: 'ignored: 200', to: 'ignored: 404' }],
     killedBy: test('battery.test.ts'),
   },
   {

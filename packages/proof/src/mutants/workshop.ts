@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -16,6 +17,11 @@ import type { Edit } from './mutant.ts';
 const SCOPE = '@call-webhooks';
 const PACKAGES = ['core', 'sqlite', 'testing', 'proof'];
 const ROOT_FILES = ['package.json', 'tsconfig.base.json', 'tsconfig.test.json', 'jest.config.ts'];
+
+/** The source has changed: the text that an edit replaces is not there, or not once. */
+export class StaleEdit extends Error {
+  override readonly name = 'StaleEdit';
+}
 
 /** What a test file said. */
 export interface Verdict {
@@ -44,14 +50,15 @@ export class Workshop {
     this.#linkModules();
   }
 
-  /** @throws Error when a text is not there exactly once: the mutant has to follow the source */
+  /** @throws StaleEdit when a text is not there exactly once: the mutant has to follow the source */
   apply(edits: readonly Edit[]): void {
     for (const { file, from, to } of edits) {
       const path = join(this.#home, file);
+      if (!existsSync(path)) throw new StaleEdit(`${file} is not there.`);
       const source = readFileSync(path, 'utf8');
       const times = source.split(from).length - 1;
       if (times !== 1)
-        throw new Error(`${file} holds this ${String(times)} times, not once: ${from}`);
+        throw new StaleEdit(`${file} holds this ${String(times)} times, not once: ${from}`);
       writeFileSync(
         path,
         source.replace(from, () => to),
@@ -60,7 +67,9 @@ export class Workshop {
   }
 
   restore(edits: readonly Edit[]): void {
-    for (const { file } of edits) cpSync(join(this.#root, file), join(this.#home, file));
+    for (const { file } of edits)
+      if (existsSync(join(this.#root, file)))
+        cpSync(join(this.#root, file), join(this.#home, file));
   }
 
   run(testFiles: readonly string[]): Verdict {

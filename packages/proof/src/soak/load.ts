@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { sign } from '@call-webhooks/core';
 
 // A process of its own: `load.ts <port> <secret> <connections> <seconds> <idle connections>`.
-// It prints one line of JSON: how often each status was answered.
+// It prints one line of JSON: how often each status was answered, and how many idle connections ended.
 
 const [port, secret, connections, seconds, idle] = process.argv.slice(2) as [
   string,
@@ -46,10 +46,22 @@ async function connection(): Promise<void> {
   while (Date.now() < until) await post();
 }
 
-const idlers = Array.from({ length: Number(idle) }, () =>
-  connect(Number(port), '127.0.0.1').on('error', () => count('idle connection refused')),
-);
+/** Node ends connections that say nothing, after `headersTimeout` (60 s): then there is a new one. */
+const idlers = new Set<Socket>();
+function idler(): void {
+  const socket = connect(Number(port), '127.0.0.1');
+  idlers.add(socket);
+  socket.on('error', () => count('idle connection refused'));
+  socket.resume().on('close', () => {
+    idlers.delete(socket);
+    if (Date.now() >= until) return;
+    idleEnded++;
+    idler();
+  });
+}
+let idleEnded = 0;
+for (let at = 0; at < Number(idle); at++) idler();
 await Promise.all(Array.from({ length: Number(connections) }, connection));
 for (const idler of idlers) idler.destroy();
 agent.destroy();
-console.log(JSON.stringify(statuses));
+console.log(JSON.stringify({ statuses, idleEnded }));

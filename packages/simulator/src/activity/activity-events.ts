@@ -1,12 +1,17 @@
 import type { ActivityEvent, ActivityEventFields } from '@call-webhooks/client';
 import type { Directory } from './directory.ts';
-import type { Message } from './message.ts';
+import type { Activity, Message } from './message.ts';
 import type { Messages } from './messages.ts';
 
 /** An event, with the message that it is about. */
 export interface MessageEvent {
-  readonly event: ActivityEvent;
+  readonly _id: string;
+  /** When it happened; Unix milliseconds. */
+  readonly time: number;
+  readonly action: ActivityEvent['action'];
   readonly message: Message;
+  /** Its record. Made only when it is shown: a page shows a few of thousands. */
+  record(): ActivityEvent;
 }
 
 /**
@@ -16,38 +21,40 @@ export interface MessageEvent {
 export function activityEvents(messages: Messages, directory: Directory): MessageEvent[] {
   const opened = new Map<string, Set<string>>();
   const events = messages.activities().map((activity): MessageEvent => {
-    const { messageId, recipientEmail, action, actionName, device, location, object } = activity;
+    const { _id, messageId, at, action, recipientEmail } = activity;
     const message = messages.get(messageId);
     if (action === 'opened') {
       const people = opened.get(messageId) ?? new Set();
       opened.set(messageId, people.add(recipientEmail));
     }
-    const fields = fieldsOf(message, directory, recipientEmail);
-    const event = {
-      ...fields,
-      _id: activity._id,
-      timestamp: activity.at,
-      action,
-      actionName,
-      ...(device && { device }),
-      ...(location && { location }),
-      ...(object && { object }),
-    } as ActivityEvent;
-    return { event, message };
+    const record = () => recordOf(activity, message, directory);
+    return { _id, time: at, action, message, record };
   });
   for (const message of messages.list()) {
-    const event = unopened(message, directory, opened.get(message._id) ?? new Set());
-    if (event) events.push({ event, message });
+    const by = opened.get(message._id) ?? new Set();
+    if (message.recipients.every(({ email }) => by.has(email))) continue;
+    const record = unopened(message, directory, by);
+    const { _id, timestamp: time, action } = record;
+    events.push({ _id, time, action, message, record: () => record });
   }
   return events;
 }
 
-function unopened(
-  message: Message,
-  directory: Directory,
-  by: ReadonlySet<string>,
-): ActivityEvent | undefined {
-  if (message.recipients.every(({ email }) => by.has(email))) return undefined;
+function recordOf(activity: Activity, message: Message, directory: Directory): ActivityEvent {
+  const { _id, at, recipientEmail, action, actionName, device, location, object } = activity;
+  return {
+    ...fieldsOf(message, directory, recipientEmail),
+    _id,
+    timestamp: at,
+    action,
+    actionName,
+    ...(device && { device }),
+    ...(location && { location }),
+    ...(object && { object }),
+  } as ActivityEvent;
+}
+
+function unopened(message: Message, directory: Directory, by: ReadonlySet<string>): ActivityEvent {
   return {
     ...fieldsOf(message, directory, message.recipients[0]?.email ?? ''),
     _id: `${message._id}:unopened`,

@@ -15,6 +15,7 @@ const STATUS: Readonly<Record<SimulatorErrorCode, number>> = {
   'not-found': 404,
   conflict: 409,
   'bad-snapshot': 500,
+  'db-in-use': 500,
 };
 
 export const errorAnswer = (status: number, code: string, message: string): ErrorAnswer => ({

@@ -17,10 +17,8 @@ export function eventRoutes(
       throw new SimulatorError('invalid-input', 'search may be given once.');
     const tree = parseEventSearch(search);
     const matches = eventMatcher(tree, directory, settings.untilIncludesDay);
-    const found = activityEvents(messages, directory)
-      .filter(matches)
-      .map(({ event }) => ({ _id: event._id, time: event.timestamp, event }));
+    const found = activityEvents(messages, directory).filter(matches);
     const { results, ...page } = pageOf(found, query, settings.pageSize);
-    return { results: results.map(({ event }) => event), ...page };
+    return { results: results.map((event) => event.record()), ...page };
   });
 }

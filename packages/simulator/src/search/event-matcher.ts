@@ -24,10 +24,10 @@ export function eventMatcher(
   const since = tree.since === undefined ? -Infinity : Date.parse(tree.since);
   const until =
     tree.until === undefined ? Infinity : Date.parse(tree.until) + (untilIncludesDay ? DAY_MS : 0);
-  return ({ event, message }) =>
-    event.timestamp >= since &&
-    event.timestamp < until &&
-    (tree.type === undefined || event.action === tree.type) &&
+  return ({ time, action, message }) =>
+    time >= since &&
+    time < until &&
+    (tree.type === undefined || action === tree.type) &&
     tests.every((test) => test(message));
 }
 

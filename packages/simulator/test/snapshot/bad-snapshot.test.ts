@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -60,6 +60,17 @@ test('a folder in its place is refused, too', async () => {
   await rm(db);
   db = folder;
   expect(await refusal()).toContain('EISDIR');
+});
+
+test('one that another simulator uses is refused, and is free when that one is closed', async () => {
+  const first = await startSimulator({ db });
+  await expect(startSimulator({ db })).rejects.toMatchObject({
+    code: 'db-in-use',
+    message: expect.stringContaining('Stop that one, or name another file as db.'),
+  });
+  await first.close();
+  await (await startSimulator({ db })).close();
+  expect(await readdir(folder)).toEqual(['state.db']);
 });
 
 test('rules that send to other machines are not taken up without allowExternal', async () => {

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
+import { startSimulator } from '@call-webhooks/simulator';
 import { tidy } from '../support/tidy.ts';
 
 const open = tidy();
@@ -17,7 +18,13 @@ async function killedWhileWriting(db: string): Promise<number> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  while (output === '' || !existsSync(`${db}.new`)) {
+  while (output === '') await once(child.stdout, 'data');
+  const second = startSimulator({ db });
+  await expect(second).rejects.toMatchObject({
+    code: 'db-in-use',
+    message: expect.stringContaining(`process ${String(child.pid)} on`),
+  });
+  while (!existsSync(`${db}.new`)) {
     if (child.exitCode !== null) throw new Error('It ended by itself.');
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -32,11 +39,13 @@ test('after kill -9 in the middle of a write, the file is whole and holds what w
   try {
     for (let round = 1; round <= 2; round++) {
       const written = await killedWhileWriting(db);
+      // The lock of a process that was killed is none.
+      expect(existsSync(`${db}.lock`)).toBe(true);
       const simulator = await open.simulator({ db });
       expect(simulator.calls.list().length).toBeGreaterThanOrEqual(written);
       expect(simulator.messages.list()).toHaveLength(4_000 * round);
       await simulator.close();
-      expect(existsSync(`${db}.new`)).toBe(false);
+      expect(await readdir(folder)).toEqual(['state.db']);
     }
   } finally {
     await rm(folder, { recursive: true });

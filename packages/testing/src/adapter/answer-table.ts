@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore, type Parked, type QueuedDelivery, type Store } from '@call-webhooks/core';
-import type { Bench } from '../adapter-battery.ts';
 import { deferred } from '../deferred.ts';
 import { callBody, recordingBody } from '../sender.ts';
+import type { Bench } from './under-test.ts';
 
 const broken = (): Promise<never> => Promise.reject(new Error('connection refused'));
 const brokenStore: Store = { admit: broken, complete: broken, release: broken, extend: broken };

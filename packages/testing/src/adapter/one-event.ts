@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
-import type { Bench } from '../adapter-battery.ts';
 import { deferred } from '../deferred.ts';
 import { callBody } from '../sender.ts';
+import type { Bench } from './under-test.ts';
 
 /** What happens to one event: each row of that table. */
 export function oneEvent({ start }: Bench): void {

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it } from '@jest/globals';
-import type { Bench } from '../adapter-battery.ts';
 import { callBody } from '../sender.ts';
+import type { Bench } from './under-test.ts';
 
 const PLANTED = {
   toPhoneNumber: '+49 171 5550123',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Bench } from '../adapter-battery.ts';
 import { callBody } from '../sender.ts';
+import type { Bench } from './under-test.ts';
 
 /** Whatever is sent to a mounted receiver, the rule is not paused by it. */
 export function requests({ start }: Bench): void {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
 import { Webhook } from 'standardwebhooks';
-import type { Bench } from '../adapter-battery.ts';
 import { callBody } from '../sender.ts';
+import type { Bench } from './under-test.ts';
 
 const on = { 'call:completed': () => undefined };
 

@@ -1,7 +1,7 @@
 import { NetworkError } from '../../errors/index.ts';
 import { orAbort } from '../../http/abort.ts';
 import type { OpenedRecording } from '../opened.ts';
-import type { SaveOptions } from '../recording.ts';
+import type { SaveOptions } from './options.ts';
 import type { PartFile } from './part-file.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function copy(
   let received = start;
   const report = async (): Promise<void> => {
     advance(received);
-    await options.onProgress?.({ received, total });
+    await orAbort(Promise.resolve(options.onProgress?.({ received, total })), options.signal);
   };
   try {
     await report();

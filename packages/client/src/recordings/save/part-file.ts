@@ -1,4 +1,4 @@
-import type { FileSystem } from './file-system.ts';
+import type { FileSystem } from '../../files/file-system.ts';
 
 /** The file that is written beside the final one. */
 export interface PartFile {

@@ -1,5 +1,5 @@
 import type { OpenedRecording } from '../opened.ts';
-import type { FileSystem } from './file-system.ts';
+import type { FileSystem } from '../../files/file-system.ts';
 
 /** What an unfinished file is a part of; kept beside it as JSON. */
 export interface PartNote {

@@ -1,10 +1,11 @@
+import { orAbort } from '../../http/abort.ts';
 import { isConnectionTrouble } from '../../http/retry.ts';
 import type { OpenedRecording } from '../opened.ts';
-import type { SavedRecording, SaveOptions } from '../recording.ts';
 import type { RecordingSource } from '../source.ts';
 import { claim } from './claim.ts';
 import { copy } from './copy.ts';
-import { absolute, fileSystem, type FileSystem } from './file-system.ts';
+import { absolute, fileSystem, type FileSystem } from '../../files/file-system.ts';
+import type { SavedRecording, SaveOptions } from './options.ts';
 import { openPart, type PartFile } from './part-file.ts';
 import { canTell, noteOf, readNote, writeNote } from './part-note.ts';
 import { noteFor, openRest, usableBytes } from './resume.ts';
@@ -28,7 +29,7 @@ async function download(
   if (resumedFrom > 0) {
     await first.body.cancel();
     if (resumedFrom === note.total) {
-      await options.onProgress?.({ received, total: note.total });
+      await orAbort(Promise.resolve(options.onProgress?.({ received, total: note.total })), signal);
       return { bytes: received, resumedFrom };
     }
     opened = undefined;
@@ -62,11 +63,11 @@ export async function saveRecording(
 ): Promise<SavedRecording> {
   const resume = options.resume ?? false;
   let file: PartFile | undefined;
-  let giveBack: (() => void) | undefined;
+  let giveBack: (() => Promise<void>) | undefined;
   try {
     const fs = fileSystem();
     options.signal?.throwIfAborted();
-    if (resume) giveBack = claim(absolute(path));
+    if (resume) giveBack = await claim(`${absolute(path)}.part`);
     file = await openPart(fs, path, resume, options.mode ?? justUs);
     const { bytes, resumedFrom } = await download(fs, source, opened, file, options);
     await file.finish(path);
@@ -79,6 +80,6 @@ export async function saveRecording(
     if (!opened.body.locked) await opened.body.cancel().catch(() => undefined);
     throw error;
   } finally {
-    giveBack?.();
+    await giveBack?.();
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../src/errors/index.ts';
 import type { OpenedRecording } from '../../../src/recordings/opened.ts';
 import { copy } from '../../../src/recordings/save/copy.ts';
-import { fileSystem } from '../../../src/recordings/save/file-system.ts';
+import { fileSystem } from '../../../src/files/file-system.ts';
 import type { PartFile } from '../../../src/recordings/save/part-file.ts';
 import { isSame, type PartNote, validatorOf } from '../../../src/recordings/save/part-note.ts';
 import { openRest, usableBytes } from '../../../src/recordings/save/resume.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { NetworkError } from '../../../src/errors/index.ts';
-import type { SaveProgress } from '../../../src/recordings/recording.ts';
+import type { SaveProgress } from '../../../src/recordings/save/options.ts';
 import { caught } from '../../support/caught.ts';
 import { testClient } from '../../support/client.ts';
 import {

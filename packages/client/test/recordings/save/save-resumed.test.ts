@@ -1,7 +1,7 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import { NetworkError } from '../../../src/errors/index.ts';
-import type { SaveProgress } from '../../../src/recordings/recording.ts';
+import type { SaveProgress } from '../../../src/recordings/save/options.ts';
 import { caught } from '../../support/caught.ts';
 import {
   content,

@@ -19,10 +19,21 @@ const gone = (name: string, pieces: (scene: Scene) => readonly Piece[]): Row => 
   pieces,
 });
 
+const HEADERS_TIMEOUT_MS = 500;
+
+/** Node itself answers 408 to these, when `headersTimeout` is over. */
+const slowHeaders = (name: string, pieces: Row['pieces']): Row => ({
+  name,
+  expect: 'refused',
+  headersTimeoutMs: HEADERS_TIMEOUT_MS,
+  pieces,
+});
+
 export const connections: RowGroup = {
   title: 'Connections',
   rows: [
     gone('gone at once', () => [RESET]),
+    gone('gone in the request line', () => ['POS', RESET]),
     gone('gone in the headers', ({ honest, path }) => [
       requestBytes(honest, path).subarray(0, 60),
       RESET,
@@ -30,6 +41,23 @@ export const connections: RowGroup = {
     gone('gone after the headers', (scene) => [cut(scene, 0)[0], { wait: 20 }, RESET]),
     gone('gone in the body', (scene) => [cut(scene, 9)[0], { wait: 20 }, RESET]),
     gone('gone after the body', ({ honest, path }) => [requestBytes(honest, path), RESET]),
+    gone('gone in a chunk', ({ honest, path }) => [
+      requestBytes(honest, path, { framing: ['Transfer-Encoding: chunked'], body: 'ff\r\nhalf' }),
+      { wait: 20 },
+      RESET,
+    ]),
+    slowHeaders('a connection that says nothing', () => []),
+    slowHeaders('headers that stop', ({ honest, path }) => [
+      requestBytes(honest, path).subarray(0, 60),
+    ]),
+    slowHeaders('headers that come byte by byte', ({ honest, path }) => [
+      { drip: requestBytes(honest, path), everyMs: 40 },
+    ]),
+    {
+      name: 'half-closed in the headers',
+      expect: 'refused',
+      pieces: ({ honest, path }) => [requestBytes(honest, path).subarray(0, 60), HALF_CLOSE],
+    },
     {
       name: 'half-closed after the request',
       expect: 'accepted',
@@ -49,6 +77,14 @@ export const connections: RowGroup = {
       name: 'a body that never begins',
       expect: 'refused',
       pieces: (scene) => [cut(scene, 0)[0]],
+    },
+    {
+      name: 'a body that comes byte by byte',
+      expect: 'refused',
+      pieces: (scene) => {
+        const [headers, body] = cut(scene, 0);
+        return [headers, { drip: body, everyMs: 150 }];
+      },
     },
     {
       name: 'a body in two packets',
@@ -87,6 +123,12 @@ export const connections: RowGroup = {
       name: 'Expect: the impossible',
       expect: 'refused',
       pieces: ({ honest, path }) => [requestBytes(honest, path, { more: ['Expect: miracles'] })],
+    },
+    {
+      name: 'an honest one beside 10,000 idle connections',
+      expect: 'accepted',
+      crowd: 10_000,
+      pieces: ({ honest, path }) => [requestBytes(honest, path)],
     },
     {
       name: 'Upgrade: websocket',

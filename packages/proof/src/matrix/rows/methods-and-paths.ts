@@ -52,6 +52,13 @@ export const methodsAndPaths: RowGroup = {
         requestBytes(honest, mounted, { path: `${mounted}?__proto__[x]=1&a=b` }),
       ],
     },
+    {
+      name: 'POST with a query that names another method',
+      expect: 'accepted',
+      pieces: ({ honest, path: mounted }) => [
+        requestBytes(honest, mounted, { path: `${mounted}?_method=DELETE` }),
+      ],
+    },
     path('with a slash at its end', (mounted) => `${mounted}/`),
     path('with two slashes in front', (mounted) => `/${mounted}`),
     path('in capitals', (mounted) => mounted.toUpperCase()),

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createReceiver, generateSecret, type Receiver } from '@call-webhooks/core';
@@ -7,7 +7,8 @@ import { callWebhooks as expressReceiver } from '@call-webhooks/express';
 import { callWebhooks as fastifyReceiver } from '@call-webhooks/fastify';
 import express from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
-import type { Target, TargetKind } from '../target.ts';
+import { documentedCatchAll } from './catch-all.ts';
+import type { Target, TargetKind, TargetOptions } from '../target.ts';
 
 const PATH = '/hook';
 const HOST = '127.0.0.1';
@@ -30,14 +31,23 @@ interface Mounted {
   close: () => Promise<void>;
 }
 
-type Mount = (options: ReturnType<typeof receiverOptions>['options']) => Promise<Mounted>;
+type Mount = (
+  options: ReturnType<typeof receiverOptions>['options'],
+  http: ServerOptions,
+) => Promise<Mounted>;
+
+/** Node looks for late headers every so often: 30 s by default. */
+const httpOptions = ({ headersTimeoutMs }: TargetOptions): ServerOptions =>
+  headersTimeoutMs === undefined
+    ? {}
+    : { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 50 };
 
 const kind = (name: string, mount: Mount): TargetKind => ({
   name,
-  async start(): Promise<Target> {
+  async start(wanted: TargetOptions = {}): Promise<Target> {
     const secret = generateSecret();
     const { options, lines } = receiverOptions(secret);
-    const { port, receiver, close } = await mount(options);
+    const { port, receiver, close } = await mount(options, httpOptions(wanted));
     return {
       host: HOST,
       port,
@@ -66,43 +76,41 @@ async function serve(server: Server): Promise<{ port: number; close(): Promise<v
   };
 }
 
-export const nodeTarget = kind('node:http', async (options) => {
+export const nodeTarget = kind('node:http', async (options, http) => {
   const handler = createNodeHandler(options);
-  const server = createServer((request, response) => void handler(request, response));
+  const server = createServer(http, (request, response) => void handler(request, response));
   return { receiver: handler.receiver, ...(await serve(server)) };
 });
 
-export const expressTarget = kind('Express 5', async (options) => {
+export const expressTarget = kind('Express 5', async (options, http) => {
   const handler = expressReceiver(options);
   const app = express().all(PATH, handler);
-  return { receiver: handler.receiver, ...(await serve(createServer(app))) };
+  return { receiver: handler.receiver, ...(await serve(createServer(http, app))) };
 });
 
 /** As the docs advise: what the framework would answer itself, 404 for instance, is 503. */
-export const expressWithCatchAll = kind('Express 5 with a catch-all', async (options) => {
+export const expressWithCatchAll = kind('Express 5 with a catch-all', async (options, http) => {
   const handler = expressReceiver(options);
-  const app = express()
-    .all(PATH, handler)
-    .use((_request, response) => void response.sendStatus(503));
-  return { receiver: handler.receiver, ...(await serve(createServer(app))) };
+  const app = express().all(PATH, handler);
+  documentedCatchAll('Express')(app);
+  return { receiver: handler.receiver, ...(await serve(createServer(http, app))) };
 });
 
-export const fastifyTarget = kind('Fastify 5', (options) => mountInFastify(options));
+export const fastifyTarget = kind('Fastify 5', mountInFastify);
 
-export const fastifyWithCatchAll = kind('Fastify 5 with a catch-all', (options) =>
-  mountInFastify(options, (app) => {
-    app.setNotFoundHandler((_request, reply) => reply.code(503).send());
-  }),
+export const fastifyWithCatchAll = kind('Fastify 5 with a catch-all', (options, http) =>
+  mountInFastify(options, http, documentedCatchAll('Fastify')),
 );
 
 async function mountInFastify(
   options: Parameters<Mount>[0],
+  http: ServerOptions,
   prepare: (app: FastifyInstance) => void = () => undefined,
 ): Promise<Mounted> {
   const write = (line: string) => {
     options.logger.warn((JSON.parse(line) as { msg: string }).msg);
   };
-  const app = fastify({ logger: { level: 'warn', stream: { write } } });
+  const app = fastify({ http, logger: { level: 'warn', stream: { write } } });
   prepare(app);
   const receiver = createReceiver(options);
   app.register(fastifyReceiver, { path: PATH, receiver });

@@ -1,10 +1,10 @@
-import { UnsupportedRuntimeError } from '../../errors/index.ts';
+import { UnsupportedRuntimeError } from '../errors/index.ts';
 
 /** The file system's promises, as Node, Bun and Deno have them. */
 export type FileSystem = typeof import('node:fs/promises');
 
-// Not an import of a Node built-in, which would break bundles for browsers and Workers.
-function builtin(id: string): unknown {
+/** A built-in of Node, not imported: that would break bundles for browsers and Workers. */
+export function builtin(id: string): unknown {
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition, @typescript-eslint/unbound-method -- there may be no process
   const load = globalThis.process?.getBuiltinModule as ((id: string) => unknown) | undefined;
   const found = load?.(id);

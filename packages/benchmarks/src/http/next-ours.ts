@@ -1,0 +1,3 @@
+import { nextServer } from './next-server.ts';
+
+export const listen = () => nextServer('/ours');

@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import { createContext, runInContext } from 'node:vm';
+
+const DOC = new URL('../../../../../docs/hostile-input.md', import.meta.url);
+
+/**
+ * What the docs advise for a framework, run as it stands there.
+ * @throws Error when the docs have no block that begins with its name
+ */
+export function documentedCatchAll(framework: string): (app: object) => void {
+  const blocks = readFileSync(DOC, 'utf8').matchAll(/^```ts\n(.*?)^```/gms);
+  const block = [...blocks]
+    .map(([, code = '']) => code)
+    .find((code) => code.startsWith(`// ${framework}`));
+  if (block === undefined)
+    throw new Error(`docs/hostile-input.md has no catch-all of ${framework}.`);
+  return (app) => void runInContext(block, createContext({ app }));
+}
