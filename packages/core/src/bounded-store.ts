@@ -1,3 +1,4 @@
+import { ask } from './at-once.ts';
 import { isPending, type Awaitable } from './awaitable.ts';
 import type { LeaseStore } from './lease.ts';
 import { describeError } from './scrub.ts';
@@ -69,14 +70,14 @@ export function boundedStore(store: Store, timeoutMs: number, watch: Watch): Bou
   return {
     admit: (claim) =>
       bounded(
-        () => store.admit(claim),
+        () => ask(store, 'admit', claim),
         (answer) => {
           giveBack(claim, answer);
         },
       ),
-    complete: (key, token) => bounded(() => store.complete(key, token)),
-    release: (key, token) => bounded(() => store.release(key, token)),
-    extend: (key, token, leaseMs) => bounded(() => store.extend(key, token, leaseMs)),
+    complete: (key, token) => bounded(() => ask(store, 'complete', key, token)),
+    release: (key, token) => bounded(() => ask(store, 'release', key, token)),
+    extend: (key, token, leaseMs) => bounded(() => ask(store, 'extend', key, token, leaseMs)),
   };
 }
 

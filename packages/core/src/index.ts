@@ -7,7 +7,6 @@ export { generateSecret } from './secret.ts';
 export type { NamedSecret, Secret } from './key-ring.ts';
 export type { SecretProvider } from './secret-source.ts';
 export { memoryStore, type MemoryStoreOptions } from './memory-store.ts';
-export type { Awaitable } from './awaitable.ts';
 export type { Admission, Claim, Store } from './store.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
 export {

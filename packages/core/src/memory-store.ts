@@ -1,3 +1,4 @@
+import { promised } from './at-once.ts';
 import { fingerprintOf } from './remembered/hash.ts';
 import { Remembered } from './remembered/remembered.ts';
 import type { Admission, Claim, Store } from './store.ts';
@@ -110,19 +111,20 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return lease !== undefined;
   }
 
+  function extend(key: string, token: string, leaseMs: number): boolean {
+    const lease = held(key, token);
+    if (!lease) return false;
+    leases.delete(key); // and in again at the end, which keeps the order
+    leases.set(key, { ...lease, until: at + leaseMs });
+    return true;
+  }
+
   return {
-    admit,
+    admit: promised(admit),
+    complete: promised((key, token) => settle(key, token, () => DONE)),
+    release: promised((key, token) => settle(key, token, (lease) => lease.attempt)),
+    extend: promised(extend),
     ping: () => Promise.resolve(),
-    complete: (key, token) => settle(key, token, () => DONE),
-    release: (key, token) => settle(key, token, (lease) => lease.attempt),
-    extend(key, token, leaseMs) {
-      const lease = held(key, token);
-      if (lease) {
-        leases.delete(key); // and in again at the end, which keeps the order
-        leases.set(key, { ...lease, until: at + leaseMs });
-      }
-      return lease !== undefined;
-    },
   };
 }
 

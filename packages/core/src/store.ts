@@ -1,5 +1,3 @@
-import type { Awaitable } from './awaitable.ts';
-
 /** One request to take an event: everything that `admit` needs to decide, in one round trip. */
 export interface Claim {
   webhookId: string;
@@ -24,21 +22,20 @@ export type Admission =
   | { status: 'replayed' };
 
 /**
- * What remembers webhook ids and events. Every call is atomic, and one round trip. A store that has
- * its answer at hand may give it without a promise, and makes nobody wait.
+ * What remembers webhook ids and events. Every call is atomic, and one round trip.
  *
  * Tokens fence: once its lease ran out, or was taken over, a token can no longer complete, release
  * or extend; those calls then give `false` and change nothing.
  */
 export interface Store {
   /** Checks and remembers the webhook id, and takes the lease on the event, attempt + 1. */
-  admit(claim: Claim): Awaitable<Admission>;
+  admit(claim: Claim): Promise<Admission>;
   /** Marks the event as done. */
-  complete(key: string, token: string): Awaitable<boolean>;
+  complete(key: string, token: string): Promise<boolean>;
   /** Gives the lease back, keeping the count of attempts. */
-  release(key: string, token: string): Awaitable<boolean>;
+  release(key: string, token: string): Promise<boolean>;
   /** Lets the lease end `leaseMs` from now. */
-  extend(key: string, token: string, leaseMs: number): Awaitable<boolean>;
+  extend(key: string, token: string, leaseMs: number): Promise<boolean>;
   /** Resolves when the store would take a claim, for `receiver.health()`. Bounded like every call. */
   ping?(): Promise<unknown>;
   /** For whoever made the store; a receiver does not close it. */

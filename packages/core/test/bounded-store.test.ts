@@ -35,7 +35,23 @@ describe('boundedStore', () => {
     const bounded = boundedStore(memoryStore(), 20, new Watch());
     expect(bounded.admit({ ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
     expect(bounded.extend('k', 't', 60_000)).toBe(true);
-    expect(bounded.complete('k', 't')).toBe(true);
+    expect(bounded.release('k', 't')).toBe(true);
+    expect(bounded.complete('k', 't')).toBe(false);
+  });
+
+  it('asks whoever stands before that store, from the first call on that they do', async () => {
+    const store = memoryStore();
+    const bounded = boundedStore(store, 20, new Watch());
+    const spies = (['admit', 'complete', 'release', 'extend'] as const).map((name) =>
+      jest.spyOn(store, name),
+    );
+    expect(await bounded.admit({ ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await bounded.extend('k', 't', 60_000)).toBe(true);
+    expect(await bounded.release('k', 't')).toBe(true);
+    expect(await bounded.complete('k', 't')).toBe(false);
+    for (const spy of spies) expect(spy).toHaveBeenCalledTimes(1);
+    const wrapped = boundedStore({ ...store, complete: never }, 20, new Watch());
+    await expect(wrapped.complete('k', 't')).rejects.toEqual(unavailable);
   });
 
   it('gives back a claim that is granted when nobody waits for it any more', async () => {

@@ -1,4 +1,4 @@
-import type { Awaitable, Claim, Store } from '@call-webhooks/core';
+import type { Claim, Store } from '@call-webhooks/core';
 import { monotonicMs } from './clock.ts';
 import type { Journal } from './journal.ts';
 
@@ -10,7 +10,7 @@ export function journalStore(store: Store, journal: Journal): Store {
   const { pid } = process;
 
   async function timed<T>(
-    call: () => Awaitable<T>,
+    call: () => Promise<T>,
   ): Promise<{ result: T; at: number; until: number }> {
     const at = monotonicMs();
     let failed = true;

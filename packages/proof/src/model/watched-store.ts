@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Admission, Awaitable, Claim, Store } from '@call-webhooks/core';
+import type { Admission, Claim, Store } from '@call-webhooks/core';
 import type { EventModel } from './event-model.ts';
 import { must, Violation } from './violation.ts';
 
@@ -76,7 +76,7 @@ export class WatchedStore implements Store {
     );
   }
 
-  async #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Promise<T> {
+  async #call<T>(what: string, real: () => Promise<T>, model: () => T): Promise<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
     if (this.fault === 'down') throw new Error('the store is down');
     const lost = this.fault === 'lost-answer';
