@@ -1,19 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ACTIVITY_ACTIONS, isActivityAction } from '../src/events/actions.ts';
 import type { ActivityEvent } from '../src/events/types.ts';
 import { eventSearch } from '../src/search/index.ts';
 import { testClient } from './support/client.ts';
 import { TestClock } from './support/clock.ts';
-import { type Handler, sendJson, startServer, type TestServer } from './support/server.ts';
+import { type Handler, sendJson } from './support/server.ts';
+import { useServer } from './support/use-server.ts';
 
 describe('events', () => {
-  let server: TestServer;
-  let answer: Handler;
-
-  beforeEach(async () => {
-    server = await startServer((request, response, message) => answer(request, response, message));
-  });
-  afterEach(() => server.close());
+  const server = useServer();
 
   const query = (url: string): Record<string, string> =>
     Object.fromEntries(new URL(url, 'http://localhost').searchParams);
@@ -32,7 +27,7 @@ describe('events', () => {
 
   describe('list', () => {
     test('sends search, next and limit', async () => {
-      answer = (_, response) =>
+      server.answer = (_, response) =>
         sendJson(response, { results: [{ _id: 'e1', action: 'novel', extra: 1 }] });
       const search = eventSearch().to('ann@example.com').to('Bo Li').type('poll:voted');
       const page = await testClient(server.origin).events.list({ search, next: 'c/1', limit: 20 });
@@ -48,7 +43,7 @@ describe('events', () => {
     });
 
     test('sends no empty search, and a text as it is', async () => {
-      answer = numbered(1, 1);
+      server.answer = numbered(1, 1);
       const { events } = testClient(`${server.origin}/base/`);
       await events.list({ search: eventSearch() });
       await events.list({ search: 'since:tomorrow' });
@@ -59,7 +54,7 @@ describe('events', () => {
     });
 
     test('takes other names for what the spec does not show', async () => {
-      answer = (_, response) =>
+      server.answer = (_, response) =>
         sendJson(response, { results: [], page: { after: 'n', more: true } });
       const wire = {
         nextParam: 'after',
@@ -75,7 +70,7 @@ describe('events', () => {
 
   describe('iterate', () => {
     test('yields ten thousand events of twenty pages, in order', async () => {
-      answer = numbered(10_000, 500);
+      server.answer = numbered(10_000, 500);
       let expected = 0;
       for await (const event of testClient(server.origin).events.iterate({ search: 'x' })) {
         expect(event._id).toBe(String(expected++));
@@ -88,7 +83,7 @@ describe('events', () => {
     test('survives a server that breaks off between pages', async () => {
       const healthy = numbered(6, 2);
       let broken = 0;
-      answer = (request, response, message) => {
+      server.answer = (request, response, message) => {
         const cut = request.url.includes('next=2') && broken++ < 2;
         return cut ? void response.destroy() : healthy(request, response, message);
       };
@@ -101,7 +96,7 @@ describe('events', () => {
     });
 
     test('ends when the service repeats a cursor', async () => {
-      answer = (_, response) =>
+      server.answer = (_, response) =>
         sendJson(response, { results: [{ _id: 'e' }], next: 'same', hasNext: true });
       let count = 0;
       for await (const event of testClient(server.origin).events.iterate())

@@ -1,11 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ConfigurationError, InvalidResponseError } from '../src/errors/index.ts';
 import { iteratePages } from '../src/paging/iterate.ts';
 import { type Page, type PageOptions, readPage } from '../src/paging/page.ts';
 import { defaultWireNames } from '../src/wire.ts';
 import { caught } from './support/caught.ts';
 import { testClient, TOKEN } from './support/client.ts';
-import { type Handler, sendJson, startServer, type TestServer } from './support/server.ts';
+import { sendJson } from './support/server.ts';
+import { useServer } from './support/use-server.ts';
 
 describe('page', () => {
   test.each([
@@ -113,16 +114,10 @@ describe('iterate', () => {
 });
 
 describe('calls', () => {
-  let server: TestServer;
-  let answer: Handler;
-
-  beforeEach(async () => {
-    server = await startServer((request, response, message) => answer(request, response, message));
-  });
-  afterEach(() => server.close());
+  const server = useServer();
 
   test('lists and iterates call records as they come', async () => {
-    answer = ({ url }, response) =>
+    server.answer = ({ url }, response) =>
       url.includes('next=2')
         ? sendJson(response, { results: [{ _id: 'c2' }] })
         : sendJson(response, { results: [{ _id: 'c1', anything: [1] }], next: '2' });
@@ -143,13 +138,13 @@ describe('calls', () => {
   });
 
   test('the records may stand in another field', async () => {
-    answer = (_, response) => sendJson(response, { calls: [{ _id: 'c1' }] });
+    server.answer = (_, response) => sendJson(response, { calls: [{ _id: 'c1' }] });
     const page = await testClient(server.origin, { wire: { callsField: 'calls' } }).calls.list();
     expect(page.results).toEqual([{ _id: 'c1' }]);
   });
 
   test('a recording is a stream with its type and length', async () => {
-    answer = (_, response) => {
+    server.answer = (_, response) => {
       response.writeHead(200, {
         'content-type': 'audio/mpeg',
         'content-length': '5',
@@ -168,7 +163,7 @@ describe('calls', () => {
   });
 
   test('a recording that is not there, and an id that is none', async () => {
-    answer = (_, response) => sendJson(response, {}, 404);
+    server.answer = (_, response) => sendJson(response, {}, 404);
     const { calls } = testClient(server.origin);
     expect(await caught(calls.recording('c'))).toMatchObject({ code: 'not-found', status: 404 });
     expect(await caught(calls.recording('..'))).toBeInstanceOf(ConfigurationError);

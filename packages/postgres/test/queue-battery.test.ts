@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import {
+  collectingLogger,
+  deferred,
   queueBattery,
   queuedCall,
   startPostgres,
@@ -82,4 +84,43 @@ withPostgres('pgBossQueue', () => {
     await worker.close();
     expect(attempts).toEqual([2]);
   });
+
+  it('settles what it ran when Postgres was killed, once that is back; runs nothing twice, and takes new jobs', async () => {
+    const queue = pgBossQueue(boss, { queue: 'outage' });
+    await queue.migrate();
+    const started = deferred();
+    const go = deferred();
+    const runs: string[] = [];
+    const { lines, ...logger } = collectingLogger();
+    const worker = createPgBossWorker(boss, {
+      queue: 'outage',
+      pollEvery: 50,
+      logger,
+      on: {
+        'call:completed': async ({ callId }) => {
+          runs.push(String(callId));
+          started.resolve();
+          await go.promise;
+        },
+      },
+    });
+    await queue.enqueue(queuedCall('call-1'));
+    await started.promise;
+    await server.kill();
+    go.resolve();
+    await expect(queue.enqueue(queuedCall('call-2'))).rejects.toThrow();
+    await expect(queue.ping!()).rejects.toThrow();
+    await server.start();
+    await queue.enqueue(queuedCall('call-2'));
+    const states = async () => {
+      const { rows } = await boss
+        .getDb()
+        .executeSql("SELECT state FROM pgboss.job WHERE name = 'outage'", []);
+      return (rows as { state: string }[]).map(({ state }) => state);
+    };
+    await until(async () => (await states()).join() === 'completed,completed');
+    expect(runs).toEqual(['call-1', 'call-2']);
+    expect(lines).toEqual([]);
+    await worker.close();
+  }, 30_000);
 });

@@ -27,7 +27,9 @@ withPostgres('postgresStore', () => {
   let pool: pg.Pool;
   beforeAll(async () => {
     server = await startPostgres();
-    pool = openPool(server.url, { max: 20 });
+    // No limits that a busy machine could reach: outages are tried elsewhere.
+    const patient = { connectionTimeoutMillis: 20_000, query_timeout: 20_000 };
+    pool = openPool(server.url, { max: 20, ...patient });
   }, 30_000);
   afterAll(async () => {
     await pool.end();
@@ -95,10 +97,10 @@ withPostgres('postgresStore', () => {
   });
 
   describe('racing machines', () => {
-    it('has one winner in each of 20 rounds of 200 claims over 20 connections', async () => {
+    it('has one winner in each of 8 rounds of 200 claims over 20 connections', async () => {
       const store = postgresStore(pool, { schema: freshSchema() });
       await store.migrate();
-      for (let round = 1; round <= 20; round++) {
+      for (let round = 1; round <= 8; round++) {
         const admissions = await Promise.all(
           Array.from({ length: 200 }, (_, number) =>
             store.admit(claim(round * 1_000 + number, { leaseMs: 60_000 })),

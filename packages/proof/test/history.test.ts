@@ -83,6 +83,14 @@ const sound: [string, Line[]][] = [
       ...[run('effect', 1_600, 2, 2), ...settled(1_601, 2), delivery(1_700)],
     ],
   ],
+  [
+    'a claim whose answer reached a process that was frozen, after the lease had passed on',
+    [
+      ...[{ ...claimed(0), until: 1_500 } as Line, frozen, claimed(1_050, 2, 2)],
+      ...[run('begin', 1_055, 2, 2), run('effect', 1_600, 2, 2), ...settled(1_601, 2)],
+      delivery(1_700),
+    ],
+  ],
 ];
 
 test.each(sound)('finds nothing in %s', (_name, lines) => {

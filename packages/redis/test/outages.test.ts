@@ -33,7 +33,8 @@ describeWith('redis-server', 'redisStore through outages of the server', () => {
       open.push(connected);
       const gate = deferred();
       const store = redisStore(connected.client, { prefix: name });
-      const made = deliverer({ store }, (callId) =>
+      // Half of the default: outages are waited for many times here.
+      const made = deliverer({ store, storeTimeout: 500 }, (callId) =>
         callId.startsWith('waiting') ? gate.promise : undefined,
       );
       subjects.push({ name, gate, ...made });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Clock } from '../../src/clock.ts';
 import {
   ApiError,
@@ -9,16 +9,10 @@ import {
 import { caught, everyPrint } from '../support/caught.ts';
 import { testClient, TOKEN } from '../support/client.ts';
 import { TIMEOUT } from '../support/clock.ts';
-import { sendJson, startServer, type Handler, type TestServer } from '../support/server.ts';
+import { sendJson } from '../support/server.ts';
+import { useServer } from '../support/use-server.ts';
 
-let server: TestServer;
-let answer: Handler;
-
-beforeEach(async () => {
-  answer = (_, response) => sendJson(response, { results: [] });
-  server = await startServer((request, response, message) => answer(request, response, message));
-});
-afterEach(() => server.close());
+const server = useServer((_, response) => sendJson(response, { results: [] }));
 
 const nested = (depth: number, inner: string): string =>
   '['.repeat(depth) + inner + ']'.repeat(depth);
@@ -26,7 +20,7 @@ const nested = (depth: number, inner: string): string =>
 describe('an answer nested very deep', () => {
   test('with an error status is that error', async () => {
     const body = nested(30_000, `"${TOKEN}"`);
-    answer = (_, response) => void response.writeHead(400).end(body);
+    server.answer = (_, response) => void response.writeHead(400).end(body);
     const error = await caught(testClient(server.origin).events.list());
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ status: 400 });
@@ -34,7 +28,7 @@ describe('an answer nested very deep', () => {
   });
 
   test('still gives its secret', async () => {
-    answer = (_, response) => void response.end(nested(200_000, '"whsec_QUJD"'));
+    server.answer = (_, response) => void response.end(nested(200_000, '"whsec_QUJD"'));
     const rotated = await testClient(server.origin).rules.rotateSigningSecret('r', 'a');
     expect(rotated.secret).toBe('whsec_QUJD');
   });
@@ -43,7 +37,7 @@ describe('an answer nested very deep', () => {
 test.each([[[null]], [['text']], [[{ _id: 'e' }, 7]], [[[]]]])(
   'results %j are not records',
   async (results) => {
-    answer = (_, response) => sendJson(response, { results });
+    server.answer = (_, response) => sendJson(response, { results });
     const error = await caught(testClient(server.origin).events.list());
     expect(error).toBeInstanceOf(InvalidResponseError);
   },
@@ -77,14 +71,14 @@ test('an error answer that drips does not hold its status back for longer than o
 
 test('a token that is cut off with an overlong error answer is not kept in part', async () => {
   const filler = 'x'.repeat(65_536 - TOKEN.length / 2);
-  answer = (_, response) => void response.writeHead(400).end(`${filler}${TOKEN}`);
+  server.answer = (_, response) => void response.writeHead(400).end(`${filler}${TOKEN}`);
   const error = await caught(testClient(server.origin).events.list());
   expect(error).toMatchObject({ status: 400 });
   expect(String(error['body'])).not.toContain(TOKEN.slice(0, 5));
 });
 
 test('a fetch that follows redirects by itself is found out', async () => {
-  answer = (request, response) =>
+  server.answer = (request, response) =>
     request.url === '/moved'
       ? sendJson(response, { results: [] })
       : void response.writeHead(302, { location: '/moved' }).end();

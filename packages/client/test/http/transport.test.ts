@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   ApiError,
   ForeignOriginError,
@@ -10,21 +10,10 @@ import { createTransport } from '../../src/http/transport.ts';
 import { caught, everyPrint } from '../support/caught.ts';
 import { testClient, testSettings, TOKEN } from '../support/client.ts';
 import { TestClock } from '../support/clock.ts';
-import {
-  sendJson,
-  startServer,
-  unusedPort,
-  type Handler,
-  type TestServer,
-} from '../support/server.ts';
+import { sendJson, unusedPort, type Handler } from '../support/server.ts';
+import { useServer } from '../support/use-server.ts';
 
-let server: TestServer;
-let answer: Handler;
-
-beforeEach(async () => {
-  server = await startServer((request, response, message) => answer(request, response, message));
-});
-afterEach(() => server.close());
+const server = useServer();
 
 /** Fails the first `times` requests, and answers the others. */
 function flaky(times: number, fail: Handler): Handler {
@@ -42,7 +31,7 @@ test('refuses another origin by itself', async () => {
 describe('a GET is tried again', () => {
   test('after 429, for as long as Retry-After says in seconds', async () => {
     const clock = new TestClock();
-    answer = flaky(1, (_, response) => sendJson(response, {}, 429, { 'retry-after': '7' }));
+    server.answer = flaky(1, (_, response) => sendJson(response, {}, 429, { 'retry-after': '7' }));
     await testClient(server.origin, { clock }).events.list();
     expect(clock.pauses).toEqual([7000]);
     expect(server.requests).toHaveLength(2);
@@ -51,7 +40,7 @@ describe('a GET is tried again', () => {
   test('after 503, until the date of Retry-After', async () => {
     const clock = new TestClock();
     const date = new Date(clock.now() + 12_000).toUTCString();
-    answer = flaky(1, (_, response) => sendJson(response, {}, 503, { 'retry-after': date }));
+    server.answer = flaky(1, (_, response) => sendJson(response, {}, 503, { 'retry-after': date }));
     await testClient(server.origin, { clock }).events.list();
     expect(clock.pauses).toEqual([12_000]);
   });
@@ -68,14 +57,14 @@ describe('a GET is tried again', () => {
     ],
   ])('after %s', async (_, fail) => {
     const clock = new TestClock();
-    answer = flaky(2, fail);
+    server.answer = flaky(2, fail);
     await testClient(server.origin, { clock }).events.list();
     expect(server.requests).toHaveLength(3);
     expect(clock.pauses).toEqual([250, 500]);
   });
 
   test('until the limit, and then the last error is thrown', async () => {
-    answer = (_, response) =>
+    server.answer = (_, response) =>
       sendJson(response, { code: 'busy' }, 503, { 'x-request-id': 'req-9' });
     const error = await caught(testClient(server.origin, { retries: 2 }).events.list());
     expect(error).toBeInstanceOf(ApiError);
@@ -91,9 +80,9 @@ describe('a GET is tried again', () => {
 
 describe('a write', () => {
   test('is sent once, whatever comes back', async () => {
-    answer = (_, response) => sendJson(response, {}, 503, { 'retry-after': '1' });
+    server.answer = (_, response) => sendJson(response, {}, 503, { 'retry-after': '1' });
     await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
-    answer = (_, response) => void response.destroy();
+    server.answer = (_, response) => void response.destroy();
     await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
     expect(server.requests).toHaveLength(2);
   });
@@ -113,7 +102,7 @@ describe('a write', () => {
 describe('a timeout', () => {
   test('ends the wait for headers', async () => {
     const clock = new TestClock();
-    answer = () => clock.expire();
+    server.answer = () => clock.expire();
     const error = await caught(testClient(server.origin, { clock, retries: 0 }).events.list());
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ phase: 'headers', timeout: 30_000 });
@@ -121,7 +110,7 @@ describe('a timeout', () => {
 
   test('ends the wait for the rest of a body', async () => {
     const clock = new TestClock();
-    answer = (_, response) => {
+    server.answer = (_, response) => {
       response.writeHead(200);
       response.write('{');
     };
@@ -163,7 +152,7 @@ describe('a timeout', () => {
 describe('an abort', () => {
   test('ends a request, with its reason', async () => {
     const controller = new AbortController();
-    answer = () => controller.abort(new Error('enough'));
+    server.answer = () => controller.abort(new Error('enough'));
     const clock = new TestClock();
     const listing = testClient(server.origin, { clock }).events.list({ signal: controller.signal });
     await expect(listing).rejects.toThrow('enough');
@@ -178,13 +167,13 @@ describe('an abort', () => {
 });
 
 test('a 2xx answer that cannot be read is an error that does not quote it', async () => {
-  answer = (_, response) => void response.end('<html>ann@example.com');
+  server.answer = (_, response) => void response.end('<html>ann@example.com');
   const error = await caught(testClient(server.origin).events.list());
   expect(error).toBeInstanceOf(InvalidResponseError);
   expect(everyPrint(error)).not.toContain('ann@');
-  answer = (_, response) => sendJson(response, { results: 'none' });
+  server.answer = (_, response) => sendJson(response, { results: 'none' });
   await expect(testClient(server.origin).events.list()).rejects.toThrow('no array "results"');
-  answer = (_, response) => sendJson(response, { results: ['x'.repeat(100)] });
+  server.answer = (_, response) => sendJson(response, { results: ['x'.repeat(100)] });
   await expect(testClient(server.origin, { bodyLimit: 50 }).events.list()).rejects.toThrow(
     'longer than 50',
   );

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   ApiError,
   ConfigurationError,
@@ -8,28 +8,17 @@ import {
 import { caught, everyPrint } from '../support/caught.ts';
 import { testClient, TOKEN } from '../support/client.ts';
 import { TestClock } from '../support/clock.ts';
-import {
-  sendJson,
-  startServer,
-  unusedPort,
-  type Handler,
-  type TestServer,
-} from '../support/server.ts';
+import { sendJson, unusedPort, type Handler } from '../support/server.ts';
+import { useServer } from '../support/use-server.ts';
 
-let server: TestServer;
-let answer: Handler;
-
-beforeEach(async () => {
-  server = await startServer((request, response, message) => answer(request, response, message));
-});
-afterEach(() => server.close());
+const server = useServer();
 
 const secret = 'whsec_bmV3IHNlY3JldA==';
 
 describe('rotateSigningSecret', () => {
   test('sends what the spec shows, and finds the secret in the answer', async () => {
     const response = { action: { _id: 'a', webhook: { secret } } };
-    answer = (_, to) => sendJson(to, response);
+    server.answer = (_, to) => sendJson(to, response);
     const result = await testClient(server.origin).rules.rotateSigningSecret('r/1', 'a');
     expect(result).toEqual({ secret, secrets: [secret], response });
     expect(server.requests[0]).toMatchObject({
@@ -44,7 +33,7 @@ describe('rotateSigningSecret', () => {
   });
 
   test('finds it in an answer that is not JSON', async () => {
-    answer = (_, to) => void to.end(`secret: ${secret}\n`);
+    server.answer = (_, to) => void to.end(`secret: ${secret}\n`);
     const result = await testClient(server.origin).rules.rotateSigningSecret('r', 'a');
     expect(result).toMatchObject({ secret, response: `secret: ${secret}\n` });
   });
@@ -58,7 +47,7 @@ describe('rotateSigningSecret', () => {
     ['is a status of no meaning', (_, to) => void to.writeHead(304).end()],
     ['is 502', (_, to) => sendJson(to, {}, 502)],
   ])('an answer that %s: the rotation may have happened', async (_, handler) => {
-    answer = handler;
+    server.answer = handler;
     const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
     expect(error).toBeInstanceOf(UnconfirmedWriteError);
     expect(error.message).toContain('The signing secret may have been rotated');
@@ -67,21 +56,21 @@ describe('rotateSigningSecret', () => {
   });
 
   test('the answer without a secret is on the error', async () => {
-    answer = (_, to) => sendJson(to, { ok: true });
+    server.answer = (_, to) => sendJson(to, { ok: true });
     const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
     expect(error.response).toEqual({ ok: true });
   });
 
   test('so it does when it is aborted or times out under way', async () => {
     const controller = new AbortController();
-    answer = () => controller.abort(new Error('enough'));
+    server.answer = () => controller.abort(new Error('enough'));
     const { rules } = testClient(server.origin);
     const aborted = await caught(
       rules.rotateSigningSecret('r', 'a', { signal: controller.signal }),
     );
     expect(aborted).toMatchObject({ code: 'write-unconfirmed', cause: { message: 'enough' } });
     const clock = new TestClock();
-    answer = () => clock.expire();
+    server.answer = () => clock.expire();
     const late = await caught(
       testClient(server.origin, { clock }).rules.rotateSigningSecret('r', 'a'),
     );
@@ -89,7 +78,7 @@ describe('rotateSigningSecret', () => {
   });
 
   test('what certainly did not happen is said plainly', async () => {
-    answer = (_, to) => sendJson(to, {}, 403);
+    server.answer = (_, to) => sendJson(to, {}, 403);
     const { rules } = testClient(server.origin);
     expect(await caught(rules.rotateSigningSecret('r', 'a'))).toBeInstanceOf(ApiError);
     const dead = testClient(`http://127.0.0.1:${await unusedPort()}`, { retries: 0 });
@@ -105,7 +94,7 @@ describe('addWebhook', () => {
   const url = 'https://receiver.example.com/hook';
 
   test('posts the action and finds its secret', async () => {
-    answer = (_, to) => sendJson(to, { secret }, 201);
+    server.answer = (_, to) => sendJson(to, { secret }, 201);
     const result = await testClient(server.origin).rules.addWebhook('r', {
       url,
       payload: { a: 1 },
@@ -120,7 +109,7 @@ describe('addWebhook', () => {
   });
 
   test('the body may have another shape', async () => {
-    answer = (_, to) => sendJson(to, { secret });
+    server.answer = (_, to) => sendJson(to, { secret });
     const wire = {
       webhookAction: (input: { url: string }) => ({ kind: 'hook', target: input.url }),
     };
@@ -136,7 +125,7 @@ describe('addWebhook', () => {
       );
     }
     expect(server.requests).toEqual([]);
-    answer = (_, to) => sendJson(to, {});
+    server.answer = (_, to) => sendJson(to, {});
     const error = await caught(rules.addWebhook('r', { url }));
     expect(error.message).toContain('The webhook action may have been created');
   });
