@@ -23,11 +23,8 @@ const READERS_OWN: Record<string, string> = {
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
 const ELSEWHERE = new Set([
   'docs/hostile-input.md', // packages/proof
-  'docs/queues.md', // packages/redis, packages/postgres, packages/sqlite
-  'docs/stores.md', // the same
   'docs/rest-client.md', // packages/e2e
   'packages/postgres/README.md', // its test/readme.test.ts
-  'packages/redis/README.md', // packages/redis
   'packages/simulator/README.md', // its test/readme.test.ts
   'packages/sqlite/README.md', // its test/readme.test.ts
 ]);

@@ -10,6 +10,7 @@ import {
   startSender,
   type PostgresServer,
 } from '@call-webhooks/testing';
+import { smallDisk } from '@call-webhooks/testing/servers/small-disk';
 import type pg from 'pg';
 import { postgresStore } from '../src/index.ts';
 import { openPool, withPostgres } from './support.ts';
@@ -116,6 +117,51 @@ withPostgres('a receiver whose Postgres goes away', () => {
     await expectBack(['read-1']);
     await admin.end();
   });
+
+  const disk = smallDisk(1_500, process.getuid?.() === 0 ? 'postgres' : String(process.getuid?.()));
+  afterAll(() => disk?.remove()); // after the server: this is the later one of the two
+  if (!disk)
+    process.stderr.write(
+      '\n!!! SKIPPED: Postgres on a full disk: this user may not mount a tmpfs.\n\n',
+    );
+
+  (disk ? it : it.skip)(
+    'answers 503 while its disk is full, loses nothing, and works when there is room',
+    async () => {
+      const admin = openPool(server.url, { max: 1 });
+      await admin.query(`CREATE TABLESPACE small LOCATION '${String(disk?.path)}'`);
+      for (const table of ['webhook_ids', 'events'])
+        await admin.query(`ALTER TABLE call_webhooks.${table} SET TABLESPACE small`);
+      await admin.query('ALTER INDEX call_webhooks.events_pkey SET TABLESPACE small');
+      expect((await deliver('disk-0')).outcome).toBe('handled');
+      await admin.query('CREATE TABLE filler (text text) TABLESPACE small');
+      const fill = () =>
+        admin.query("INSERT INTO filler SELECT repeat('x', 2000) FROM generate_series(1, 50)");
+      await expect(
+        (async () => {
+          for (;;) await fill();
+        })(),
+      ).rejects.toMatchObject({ code: '53100' });
+
+      // What still fits on the pages that there are is handled; then nothing is.
+      const handled = ['disk-0'];
+      for (let number = 1; ; number++) {
+        const callId = `disk-${String(number)}`;
+        const { outcome, ms } = await deliver(callId);
+        expect(ms).toBeLessThan(2_000);
+        if (outcome !== 'handled') break;
+        handled.push(callId);
+      }
+      await expectAway(['full-1', 'full-2']);
+      await admin.query('DROP TABLE filler');
+      await expectBack(['full-1', 'full-2']);
+      for (const callId of handled) expect((await deliver(callId)).outcome).toBe('duplicate');
+      for (const table of ['webhook_ids', 'events'])
+        await admin.query(`ALTER TABLE call_webhooks.${table} SET TABLESPACE pg_default`);
+      await admin.end();
+    },
+    30_000,
+  );
 
   it.each([
     { limits: 'with time limits', options: {} },

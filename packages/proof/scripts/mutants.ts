@@ -38,6 +38,6 @@ function fateOf({ edits, killedBy }: Mutant): { fate: string; why?: string } {
     const advice = 'Follow the source in packages/proof/src/mutants/mutants.ts.';
     return { fate: 'STALE', why: `${error.message}\n${advice}` };
   } finally {
-    workshop.restore(edits);
+    workshop.restore();
   }
 }

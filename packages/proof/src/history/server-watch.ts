@@ -15,7 +15,11 @@ export function watchServer(store: Store, journal: Journal): { stop(): void } {
   async function probe(): Promise<void> {
     const at = monotonicMs();
     const claim = { webhookId: randomUUID(), replayUntil: Date.now() + 1_000 };
-    await store.admit({ ...claim, token: 'probe', leaseMs: 1 }).catch(() => undefined);
+    try {
+      await store.admit({ ...claim, token: 'probe', leaseMs: 1 });
+    } catch {
+      // it is away: a fault that is known
+    }
     const until = monotonicMs();
     if (stopped) return;
     if (until - at > SLOW_MS) journal.write({ kind: 'fault', fault: 'slow', at, until });

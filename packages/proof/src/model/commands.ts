@@ -57,6 +57,17 @@ const finish = fc.tuple(any, fc.boolean()).map((args) =>
 /** Deadlines pass and leases run out: each duration is beside the end of one of them. */
 const advance = duration.map((ms) => step(`advance(${String(ms)})`, (world) => world.advance(ms)));
 
+/** A lease runs out under its handler, another machine takes the event over, and then the first one ends. */
+const outlive = fc.tuple(machine, event, fc.boolean()).map(([at, of, ok]) =>
+  step(`outlive(${[at, of, ok].join(', ')})`, async (world) => {
+    await world.deliver(at, of, 'slow', 0);
+    const first = Math.max(0, world.runningCount - 1);
+    await world.advance(241_000);
+    await world.deliver(at + 1, of, 'slow', 0);
+    if (world.runningCount > 0) await world.finish(first, ok);
+  }),
+);
+
 const crash = machine.map((at) => step(`crash(${String(at)})`, (world) => world.crash(at)));
 
 const close = fc
@@ -92,6 +103,7 @@ export const lives = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
       advance,
       advance,
       replay,
+      outlive,
       setFault,
       crash,
       close,

@@ -12,7 +12,7 @@ import { WatchedStore } from './watched-store.ts';
 /** What the world wants to hear of its machines. */
 export interface MachineEvents {
   secrets(): string[];
-  handle(machine: Machine, context: HandlerContext): Promise<void>;
+  handle(machine: Machine, context: HandlerContext): void | Promise<void>;
   parked(delivery: Parked): void;
   outcome(machine: Machine, outcome: Outcome): void;
 }

@@ -122,7 +122,7 @@ export class World implements MachineEvents {
     return this.service.secrets;
   }
 
-  async handle(machine: Machine, context: HandlerContext): Promise<void> {
+  handle(machine: Machine, context: HandlerContext): void | Promise<void> {
     const { webhookId, attempt } = context;
     const key = String(context.key);
     this.#guard(() => {
@@ -141,7 +141,7 @@ export class World implements MachineEvents {
       return;
     }
     const token = this.#model.lease(key, Date.now()) ?? '';
-    await this.#running.run({
+    return this.#running.run({
       machine,
       webhookId,
       key,

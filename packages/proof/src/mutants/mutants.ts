@@ -12,13 +12,13 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('work.ts'),
-        from: 'outcome = await job.run(context);',
-        to: 'await lease.complete();\n      outcome = await job.run(context);',
+        from: 'const running = this.#run(job, context, lease);',
+        to: 'const marked = lease.complete();\n      await marked;\n      const running = this.#run(job, context, lease);',
       },
       {
         file: core('work.ts'),
-        from: 'if (await lease.complete()) return outcome;',
-        to: 'return outcome;',
+        from: 'const completed = lease.complete();',
+        to: 'const completed = marked;',
       },
     ],
     killedBy: MODEL,
@@ -29,8 +29,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('work.ts'),
-        from: 'await lease.release().catch(() => false); // it runs out by itself',
-        to: 'await lease.complete().catch(() => false);',
+        from: 'await lease.giveBack();\n    throw job.failure(error);',
+        to: 'await lease.complete();\n    throw job.failure(error);',
       },
     ],
     killedBy: MODEL,
@@ -53,8 +53,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('lease.ts'),
-        from: 'if (key !== undefined) watch.add(this);',
-        to: 'if (key === undefined) watch.add(this);',
+        from: 'if (this.#key !== undefined && !this.#over) this.#watch.add(this);',
+        to: 'if (this.#key === undefined && !this.#over) this.#watch.add(this);',
       },
     ],
     killedBy: MODEL,
@@ -77,8 +77,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('bounded-store.ts'),
-        from: '() => store.admit(claim),',
-        to: "() => store.admit(claim).catch(() => ({ status: 'admitted' as const, attempt: 1 })),",
+        from: "() => ask(store, 'admit', claim),",
+        to: "() => Promise.resolve(ask(store, 'admit', claim)).catch(() => ({ status: 'admitted' as const, attempt: 1 })),",
       },
     ],
     killedBy: MODEL,

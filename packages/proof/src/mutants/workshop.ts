@@ -35,6 +35,7 @@ export interface Verdict {
 export class Workshop {
   readonly #root: string;
   readonly #home: string;
+  readonly #originals = new Map<string, string>();
 
   /** @param root the repository's */
   constructor(root: string) {
@@ -59,6 +60,7 @@ export class Workshop {
       const times = source.split(from).length - 1;
       if (times !== 1)
         throw new StaleEdit(`${file} holds this ${String(times)} times, not once: ${from}`);
+      if (!this.#originals.has(path)) this.#originals.set(path, source);
       writeFileSync(
         path,
         source.replace(from, () => to),
@@ -66,10 +68,10 @@ export class Workshop {
     }
   }
 
-  restore(edits: readonly Edit[]): void {
-    for (const { file } of edits)
-      if (existsSync(join(this.#root, file)))
-        cpSync(join(this.#root, file), join(this.#home, file));
+  /** Undoes what was applied. */
+  restore(): void {
+    for (const [path, source] of this.#originals) writeFileSync(path, source);
+    this.#originals.clear();
   }
 
   run(testFiles: readonly string[]): Verdict {
