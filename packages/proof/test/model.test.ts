@@ -1,7 +1,10 @@
-import { afterEach, beforeAll, beforeEach, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
+import { ask } from '../../core/src/at-once.ts';
+import { EventModel } from '../src/model/event-model.ts';
+import { WatchedStore } from '../src/model/watched-store.ts';
 import type { Time } from '../src/model/world.ts';
 import { leadLives, turnTime, warmUp } from './model-support.ts';
 
@@ -10,6 +13,12 @@ const runs = Number(process.env.PROOF_MODEL_RUNS ?? 100);
 beforeAll(warmUp);
 beforeEach(turnTime);
 afterEach(() => void jest.useRealTimers());
+
+test('the memory store is asked without a promise here too, as the receiver does', () => {
+  const store = new WatchedStore(memoryStore(), new EventModel(() => undefined), Date.now);
+  const claim = { webhookId: 'w', replayUntil: Date.now() + 1_000, leaseMs: 1_000, token: 't' };
+  expect(ask(store, 'admit', { ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
+});
 
 /** Turns the clock, and lets a store that answers in later turns of the event loop do so. */
 const timeWithin = (turns: number): Time => ({

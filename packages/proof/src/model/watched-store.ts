@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Admission, Claim, Store } from '@call-webhooks/core';
+import { ask, promised } from '../../../core/src/at-once.ts';
+import type { Awaitable } from '../../../core/src/awaitable.ts';
 import type { EventModel } from './event-model.ts';
 import { must, Violation } from './violation.ts';
 
@@ -40,53 +42,67 @@ export class WatchedStore implements Store {
     return admission;
   }
 
-  async admit(claim: Claim): Promise<Admission> {
+  // The memory store is asked without promises, behind the port: so is what watches it.
+  readonly admit = promised((claim: Claim) => this.#admit(claim)) as Store['admit'];
+
+  readonly complete = promised((key: string, token: string) =>
+    this.#call(
+      `complete ${key}`,
+      () => ask(this.#store, 'complete', key, token),
+      () => this.#model.complete(key, token, this.#now()),
+    ),
+  ) as Store['complete'];
+
+  readonly release = promised((key: string, token: string) =>
+    this.#call(
+      `release ${key}`,
+      () => ask(this.#store, 'release', key, token),
+      () => this.#model.release(key, token, this.#now()),
+    ),
+  ) as Store['release'];
+
+  readonly extend = promised((key: string, token: string, leaseMs: number) =>
+    this.#call(
+      `extend ${key}`,
+      () => ask(this.#store, 'extend', key, token, leaseMs),
+      () => this.#model.extend(key, token, leaseMs, this.#now()),
+    ),
+  ) as Store['extend'];
+
+  #admit(claim: Claim): Awaitable<Admission> {
     const { webhookId, key, token } = claim;
-    const admission = await this.#call(
+    const noted = (admission: Admission) => {
+      if (admission.status === 'admitted')
+        this.#admissions.set(webhookId, { token, attempt: admission.attempt });
+      return admission;
+    };
+    const admission = this.#call(
       `admit ${key ?? webhookId}`,
-      () => this.#store.admit(claim),
+      () => ask(this.#store, 'admit', claim),
       () => this.#model.admit(claim, this.#now()),
     );
-    if (admission.status === 'admitted')
-      this.#admissions.set(webhookId, { token, attempt: admission.attempt });
-    return admission;
+    return mapped(admission, noted);
   }
 
-  complete(key: string, token: string): Promise<boolean> {
-    return this.#call(
-      `complete ${key}`,
-      () => this.#store.complete(key, token),
-      () => this.#model.complete(key, token, this.#now()),
-    );
-  }
-
-  release(key: string, token: string): Promise<boolean> {
-    return this.#call(
-      `release ${key}`,
-      () => this.#store.release(key, token),
-      () => this.#model.release(key, token, this.#now()),
-    );
-  }
-
-  extend(key: string, token: string, leaseMs: number): Promise<boolean> {
-    return this.#call(
-      `extend ${key}`,
-      () => this.#store.extend(key, token, leaseMs),
-      () => this.#model.extend(key, token, leaseMs, this.#now()),
-    );
-  }
-
-  async #call<T>(what: string, real: () => Promise<T>, model: () => T): Promise<T> {
+  /** At once where the store answers at once. */
+  #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Awaitable<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
     if (this.fault === 'down') throw new Error('the store is down');
     const lost = this.fault === 'lost-answer';
     const expected = model();
-    const answer = await real();
-    if (!isDeepStrictEqual(answer, expected))
-      this.violation ??= new Violation(
-        `${what}: the store says ${JSON.stringify(answer)}, the model ${JSON.stringify(expected)}`,
-      );
-    if (lost) throw new Error('the connection was lost');
-    return answer;
+    const checked = (answer: T): Awaitable<T> => {
+      if (!isDeepStrictEqual(answer, expected))
+        this.violation ??= new Violation(
+          `${what}: the store says ${JSON.stringify(answer)}, the model ${JSON.stringify(expected)}`,
+        );
+      if (lost) return Promise.reject(new Error('the connection was lost'));
+      return answer;
+    };
+    return mapped(real(), checked);
   }
+}
+
+function mapped<T>(answer: Awaitable<T>, map: (answer: T) => Awaitable<T>): Awaitable<T> {
+  const pending = typeof answer === 'object' && answer !== null && 'then' in answer;
+  return pending ? Promise.resolve(answer).then(map) : map(answer);
 }

@@ -78,7 +78,7 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: core('bounded-store.ts'),
         from: "() => ask(store, 'admit', claim),",
-        to: "() => Promise.resolve(ask(store, 'admit', claim)).catch(() => ({ status: 'admitted' as const, attempt: 1 })),",
+        to: "() => new Promise<Admission>((resolve) => resolve(ask(store, 'admit', claim))).catch(() => ({ status: 'admitted', attempt: 1 })),",
       },
     ],
     killedBy: MODEL,

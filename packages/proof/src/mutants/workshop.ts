@@ -16,7 +16,13 @@ import type { Edit } from './mutant.ts';
 
 const SCOPE = '@call-webhooks';
 const PACKAGES = ['core', 'sqlite', 'testing', 'proof'];
-const ROOT_FILES = ['package.json', 'tsconfig.base.json', 'tsconfig.test.json', 'jest.config.ts'];
+const ROOT_FILES = [
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.base.json',
+  'tsconfig.test.json',
+  'jest.config.ts',
+];
 
 /** The source has changed: the text that an edit replaces is not there, or not once. */
 export class StaleEdit extends Error {
