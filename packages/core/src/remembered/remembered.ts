@@ -41,8 +41,9 @@ export class Remembered {
     this.#shardOf(hash).set(id, hash, value, until, now);
   }
 
+  /** By the upper bits: a shard's own table goes by the lower ones, and would stay half empty. */
   #shardOf(hash: number): Shard {
-    const index = this.#shards.length === 1 ? 0 : (hash >>> 17) % this.#shards.length;
+    const index = Math.floor((hash / 2 ** 32) * this.#shards.length);
     return (this.#shards[index] ??= new Shard(this.#entriesEach, this.#onEvicted));
   }
 }
