@@ -40,10 +40,15 @@ export function secretSource(
   return fixedSecrets(secret);
 }
 
+/** Of the keys that were asked for last: `verify` asks for the same ones each time. */
+let last: { keys: readonly Key[]; source: SecretSource } | undefined;
+
 /** @throws WebhookError `invalid-secret` */
 export function fixedSecrets(secret: Secret): SecretSource {
   const keys = keysOf(secret);
-  return { keys: () => keys, refresh: () => Promise.resolve(undefined) };
+  if (last?.keys !== keys)
+    last = { keys, source: { keys: () => keys, refresh: () => Promise.resolve(undefined) } };
+  return last.source;
 }
 
 function providerSource(provider: SecretProvider, watch: Watch, logger: Logger): SecretSource {
