@@ -1,8 +1,6 @@
 import { STATUS, type OutcomeCode } from './outcome-code.ts';
 import type { Outcome } from './outcome.ts';
 
-export { STATUS, type OutcomeCode } from './outcome-code.ts';
-
 /** The HTTP answer to one request, ready to be written by an adapter. */
 export interface Answer {
   readonly status: number;

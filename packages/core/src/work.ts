@@ -1,4 +1,3 @@
-import { STATUS, type OutcomeCode } from './answers.ts';
 import { isPending, type Awaitable } from './awaitable.ts';
 import type { BoundedStore } from './bounded-store.ts';
 import { DeliveryContext } from './context.ts';
@@ -7,6 +6,7 @@ import type { Admitted } from './gate.ts';
 import { parked, type Job } from './job.ts';
 import { Lease } from './lease.ts';
 import type { Settings } from './options.ts';
+import { STATUS, type OutcomeCode } from './outcome-code.ts';
 import type { Facts, Verdict } from './reporter.ts';
 import { safeLogger } from './safe-logger.ts';
 import { describeError } from './scrub.ts';

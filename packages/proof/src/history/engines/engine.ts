@@ -20,10 +20,3 @@ export interface Engine {
   /** The keys of dead jobs that `deadLetter` is not told of: their last worker was killed in them. */
   deadKeys?(url: string): Promise<string[]>;
 }
-
-/** Loads one alone: processes have to be up soon after they were killed. */
-export async function engineOf(name: EngineName): Promise<Engine> {
-  if (name === 'redis') return (await import('./redis.ts')).redis;
-  if (name === 'postgres') return (await import('./postgres.ts')).postgres;
-  return (await import('./sqlite.ts')).sqlite;
-}

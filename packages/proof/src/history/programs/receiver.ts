@@ -1,7 +1,8 @@
 // A receiver on bare node:http. Says `ready` once it listens.
 import { createServer } from 'node:http';
 import { createNodeHandler } from '@call-webhooks/core/node';
-import { engineOf, LEASE_MS } from '../engines/engine.ts';
+import { engineOf } from '../engines/engine-of.ts';
+import { LEASE_MS } from '../engines/engine.ts';
 import { journalHandlers } from '../handlers.ts';
 import { journalStore } from '../journal-store.ts';
 import { Journal } from '../journal.ts';

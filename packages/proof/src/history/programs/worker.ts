@@ -1,5 +1,5 @@
 // A worker on the queue that the receivers fill. Says `ready` once it has begun.
-import { engineOf } from '../engines/engine.ts';
+import { engineOf } from '../engines/engine-of.ts';
 import { journalHandlers } from '../handlers.ts';
 import { Journal } from '../journal.ts';
 import { watchStalls } from '../stall-watch.ts';
