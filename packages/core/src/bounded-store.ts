@@ -21,13 +21,12 @@ export function boundedStore(store: Store, timeoutMs: number, watch: Watch): Bou
     call: () => Awaitable<T>,
     onFailed?: (call: Promise<T>) => void,
   ): Awaitable<T> {
-    let answer: Awaitable<T>;
     try {
-      answer = call();
+      const answer = call();
+      return isPending(answer) ? inTime(Promise.resolve(answer), onFailed) : answer;
     } catch (thrown) {
       throw unavailable(thrown);
     }
-    return isPending(answer) ? inTime(Promise.resolve(answer), onFailed) : answer;
   }
 
   // As `watch.within`, in one promise: it stands in the way of every delivery, twice.

@@ -60,6 +60,7 @@ export class Gate {
   /** Lets nobody in any more, and returns when all are out: by themselves, or put out after `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
+    await Promise.resolve(); // a handler that calls this as it begins has not come in yet
     this.#forgetStuck();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const grace = new Promise(

@@ -38,7 +38,8 @@ export class HandlerJob implements Job {
   run(context: DeliveryContext): Awaitable<OutcomeCode> {
     const { handle, payload, outcome } = this.route;
     const running = handle?.(payload, context);
-    return isPending(running) ? running.then(() => outcome) : outcome;
+    // Made a promise of ours, as `await` would: a thenable's own `then` need not give anything.
+    return isPending(running) ? Promise.resolve(running).then(() => outcome) : outcome;
   }
 
   failure(error: unknown): WebhookError {

@@ -31,6 +31,16 @@ describe('boundedStore', () => {
     }
   });
 
+  it('names an answer that can not be waited for as any failure', async () => {
+    const trap = {
+      get then(): never {
+        throw new Error('trap');
+      },
+    };
+    const bounded = boundedStore({ ...memoryStore(), admit: () => trap as never }, 20, new Watch());
+    await expect((async () => await bounded.admit(claim))()).rejects.toEqual(unavailable);
+  });
+
   it('waits for nothing where the store has its answer at hand', () => {
     const bounded = boundedStore(memoryStore(), 20, new Watch());
     expect(bounded.admit({ ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });

@@ -47,32 +47,35 @@ describe('Remembered', () => {
   });
 });
 
-/** What a shard does, in the plainest way: entries in the order in which they came. */
+/** What a shard does, in the plainest way: entries in the order in which they were set. */
 class Plain {
   evicted = 0;
   readonly #max: number;
-  readonly #entries = new Map<string, { value: number; until: number }>();
+  readonly #entries: { id: string; value: number; until: number }[] = [];
 
   constructor(max: number) {
     this.#max = max;
   }
 
+  #find(id: string) {
+    return this.#entries.findLast((entry) => entry.id === id);
+  }
+
   get(id: string, now: number) {
-    const entry = this.#entries.get(id);
+    const entry = this.#find(id);
     return entry && entry.until >= now ? entry.value : undefined;
   }
 
   set(id: string, value: number, until: number, now: number) {
-    const oldest = () => [...this.#entries][0];
-    if (!this.#entries.has(id)) {
-      for (let i = 0; i < 2 && (oldest()?.[1].until ?? Infinity) < now; i++)
-        this.#entries.delete(oldest()![0]);
-      if (this.#entries.size === this.#max) {
-        this.#entries.delete(oldest()![0]);
-        this.evicted += 1;
-      }
+    const former = this.#find(id);
+    if (former) former.until = -Infinity;
+    for (let i = 0; i < 2 && (this.#entries[0]?.until ?? Infinity) < now; i++)
+      this.#entries.shift();
+    if (this.#entries.length === this.#max) {
+      this.#entries.shift();
+      this.evicted += 1;
     }
-    this.#entries.set(id, { value, until });
+    this.#entries.push({ id, value, until });
   }
 }
 
@@ -132,6 +135,20 @@ describe('Shard', () => {
     for (let i = 0; i < 50_000; i++) shard.set(String(i) + end, i, i, 10, 1);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20e6);
     expect(shard.get(`49999${end}`, 49_999, 1)).toBe(49_999);
+  });
+
+  it('keeps what is set again for longer than what came in between', () => {
+    const shard = new Shard(3, () => undefined);
+    const set = (id: string, value: number) => {
+      shard.set(id, hashOf(id), value, 10, 1);
+    };
+    set('a', 1);
+    set('b', 1);
+    set('a', 2);
+    set('c', 1);
+    set('d', 1);
+    const found = ['a', 'b', 'c', 'd'].map((id) => shard.get(id, hashOf(id), 1));
+    expect(found).toEqual([2, undefined, 1, 1]);
   });
 
   it('lets go of what is over without telling', () => {

@@ -4,6 +4,8 @@ import { TextRing } from './text-ring.ts';
 export const MOST_ENTRIES = 2 ** 17 - 1;
 const ENTRY_BITS = MOST_ENTRIES;
 const FIRST_ENTRIES = 256;
+/** The end of an entry that was set again, and is another entry now. */
+const GONE = -Infinity;
 
 /**
  * Ids, each with a number and an end: a ring of entries, the oldest first, and a hash table of slots
@@ -41,9 +43,14 @@ export class Shard {
     return entry < 0 || (this.#untils[entry] as number) < now ? undefined : this.#values[entry];
   }
 
+  /** What is set again becomes the newest: it goes last, and takes a second place until then. */
   set(id: string, hash: number, value: number, until: number, now: number): void {
-    let entry = this.#find(id, hash);
-    if (entry < 0) entry = this.#append(id, hash, now);
+    const former = this.#find(id, hash);
+    if (former >= 0) {
+      this.#unpoint(former);
+      this.#untils[former] = GONE;
+    }
+    const entry = this.#append(id, hash, now);
     this.#values[entry] = value;
     this.#untils[entry] = until;
   }
@@ -98,7 +105,7 @@ export class Shard {
 
   #dropOldest(): void {
     const entry = this.#oldest;
-    this.#unpoint(entry);
+    if (this.#untils[entry] !== GONE) this.#unpoint(entry);
     this.#texts.dropOldest(this.#sizes[entry] as number);
     this.#oldest = (entry + 1) % this.#hashes.length;
     this.#count -= 1;
@@ -141,6 +148,6 @@ export class Shard {
     this.#oldest = 0;
     this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(2 * entries)));
     for (let entry = 0; entry < this.#count; entry++)
-      this.#point(entry, this.#hashes[entry] as number);
+      if (this.#untils[entry] !== GONE) this.#point(entry, this.#hashes[entry] as number);
   }
 }

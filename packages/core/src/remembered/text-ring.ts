@@ -72,8 +72,14 @@ export class TextRing {
     const needed = this.#end - this.#begin + more;
     if (needed <= old.length) return;
     const bytes = new Uint8Array(2 ** Math.ceil(Math.log2(needed)));
-    for (let at = this.#begin; at < this.#end; at++)
-      bytes[at & (bytes.length - 1)] = old[at & (old.length - 1)] as number;
+    let at = this.#begin;
+    while (at < this.#end) {
+      const from = at & (old.length - 1);
+      const to = at & (bytes.length - 1);
+      const run = Math.min(this.#end - at, old.length - from, bytes.length - to);
+      bytes.set(old.subarray(from, from + run), to);
+      at += run;
+    }
     this.#bytes = bytes;
   }
 }

@@ -47,6 +47,31 @@ describe('close()', () => {
     expect(handle).not.toHaveBeenCalled();
   });
 
+  it('waits for a handler that calls it as it begins', async () => {
+    const store = memoryStore();
+    const [begun, done] = [deferred(), deferred()];
+    let closed: Promise<void> | undefined;
+    const first = bench({
+      store,
+      on: {
+        'call:started': async (_event: unknown, { signal }: { signal: AbortSignal }) => {
+          closed = first.receiver.close({ graceMs: 10_000 });
+          begun.resolve();
+          await done.promise;
+          signal.throwIfAborted();
+        },
+      },
+    });
+    const sent = first.send(STARTED);
+    await begun.promise;
+    const other = jest.fn();
+    expect(await bench({ store, on: { 'call:started': other } }).send(STARTED)).toBe('in-progress');
+    done.resolve();
+    expect(await sent).toBe('handled');
+    await closed;
+    expect(other).not.toHaveBeenCalled();
+  });
+
   it('is over although the store hangs', async () => {
     const entered = deferred();
     const handle = () => {

@@ -162,3 +162,28 @@ describe('receive never rejects, and answers from the table', () => {
     },
   );
 });
+
+describe('a handler that gives a thenable, and no promise', () => {
+  type Then = (resolve: (value?: unknown) => void, reject: (error: unknown) => void) => unknown;
+  it.each<[string, string, Then]>([
+    ['whose then gives nothing', 'handled', (resolve) => void setTimeout(resolve, 5)],
+    [
+      'that fails',
+      'handler-failed',
+      (_resolve, fails) => void setTimeout(fails, 5, new Error('no')),
+    ],
+    [
+      'that comes to a promise that fails',
+      'handler-failed',
+      (resolve) => {
+        resolve(reject());
+      },
+    ],
+    ['whose then throws', 'handler-failed', fail],
+  ])('%s, is waited for to its end', async (_name, outcome, then) => {
+    const store = memoryStore();
+    const { send } = bench({ store, on: { 'call:started': () => ({ then }) } });
+    expect(await send(STARTED)).toBe(outcome);
+    expect(await send(STARTED)).toBe(outcome === 'handled' ? 'duplicate' : outcome);
+  });
+});
