@@ -4,6 +4,7 @@ import { authenticate } from './authenticate.ts';
 import { readBody, type BodyReader } from './body.ts';
 import { boundedStore } from './bounded-store.ts';
 import type { Delivery } from './delivery.ts';
+import { failure } from './failure.ts';
 import { Gate } from './gate.ts';
 import type { ExtraEvents } from './handlers.ts';
 import type { HeadersLike } from './headers.ts';
@@ -22,7 +23,7 @@ import type { StandardSchema } from './standard-schema.ts';
 import { TimerPerWait } from './timer-per-wait.ts';
 import { Watch } from './watch.ts';
 import { WebhookError } from './webhook-error.ts';
-import { failure, Work } from './work.ts';
+import { Work } from './work.ts';
 
 /** One HTTP request, as an adapter hands it over. */
 export interface ReceiverRequest {

@@ -2,15 +2,15 @@ import { isPending, type Awaitable } from './awaitable.ts';
 import type { BoundedStore } from './bounded-store.ts';
 import { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
+import { failure } from './failure.ts';
 import type { Admitted } from './gate.ts';
 import { parked, type Job } from './job.ts';
 import { Lease } from './lease.ts';
 import type { Settings } from './options.ts';
-import { STATUS, type OutcomeCode } from './outcome-code.ts';
+import type { OutcomeCode } from './outcome-code.ts';
 import type { Facts, Verdict } from './reporter.ts';
 import { safeLogger } from './safe-logger.ts';
 import { describeError } from './scrub.ts';
-import { scrubbedError } from './scrubbed-error.ts';
 import type { Route } from './routes.ts';
 import type { Admission, Claim } from './store.ts';
 import { replayUntil } from './timestamp.ts';
@@ -193,15 +193,3 @@ const leaseLost = () =>
     'in-progress',
     'The lease ran out while the handler ran: another delivery of the event may be running.',
   );
-
-/** An error as a verdict; one that is not ours is a fault in a hook of the user, or in this package. */
-export function failure(error: unknown): Verdict {
-  // A hook's own error, of another version or about options, may have a code of no failure.
-  const isFailure = (code: string): code is OutcomeCode =>
-    Object.hasOwn(STATUS, code) && STATUS[code as OutcomeCode] >= 400;
-  if (error instanceof WebhookError && isFailure(error.code)) return { outcome: error.code, error };
-  return {
-    outcome: 'handler-failed',
-    error: scrubbedError('handler-failed', 'Unexpected: ', error),
-  };
-}
