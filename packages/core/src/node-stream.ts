@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { tooLarge, tooSlow, type BodyLimits } from './body.ts';
 import { describeError } from './scrub.ts';
+import { atTurnEnd } from './turn.ts';
 import { Watch } from './watch.ts';
 
 /** For all bodies that are being read in this process: a timer for each would cost more than the reading. */
@@ -43,7 +44,10 @@ export function readStream(
       .on('data', onData)
       .on('end', () => {
         watch.delete(wait);
-        resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
+        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+        atTurnEnd(() => {
+          resolve(body);
+        });
       })
       .on('error', (error) => {
         fail(tooSlow(describeError(error)));
