@@ -43,6 +43,18 @@ describe('atTurnEnd', () => {
     expect(seen).toEqual(['first', 'second']);
   });
 
+  it('lets a crowd through in portions, in order, so that others get their turn between', async () => {
+    const seen: number[] = [];
+    const portions: number[] = [];
+    for (let i = 0; i < 40; i++) atTurnEnd(() => void seen.push(i));
+    while (seen.length < 40) {
+      await nextTurn();
+      portions.push(seen.length);
+    }
+    expect(portions).toEqual([16, 32, 40]);
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  });
+
   it('gives each request of a turn its body, in the async context of its own', async () => {
     const context = new AsyncLocalStorage<string>();
     const read = async (name: string) => {
