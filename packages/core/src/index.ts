@@ -1,27 +1,27 @@
-export { createReceiver, type Receiver, type ReceiverRequest } from './receiver.ts';
-export type { Health, PortHealth } from './health.ts';
-export type { ReceiverOptions } from './options.ts';
-export { verify, type Verified, type VerifyOptions } from './verify.ts';
-export { sign, type SignOptions } from './sign.ts';
-export { generateSecret } from './secret.ts';
-export type { NamedSecret, Secret } from './key-ring.ts';
-export type { SecretProvider } from './secret-source.ts';
-export { memoryStore, type MemoryStoreOptions } from './memory-store.ts';
-export type { Admission, Claim, Store } from './store.ts';
-export type { Queue, QueuedDelivery } from './queue.ts';
+export { createReceiver, type Receiver, type ReceiverRequest } from './receiver/receiver.ts';
+export type { Health, PortHealth } from './receiver/health.ts';
+export type { ReceiverOptions } from './receiver/options.ts';
+export { verify, type Verified, type VerifyOptions } from './signature/verify.ts';
+export { sign, type SignOptions } from './signature/sign.ts';
+export { generateSecret } from './signature/secret.ts';
+export type { NamedSecret, Secret } from './signature/key-ring.ts';
+export type { SecretProvider } from './signature/secret-source.ts';
+export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
+export type { Admission, Claim, Store } from './store/store.ts';
+export type { Queue, QueuedDelivery } from './queue/queue.ts';
 export {
   createWorkerHandler,
   type WorkerHandler,
   type WorkerJob,
   type WorkerOptions,
-} from './worker.ts';
-export { eventKey } from './event-key.ts';
+} from './worker/worker.ts';
+export { eventKey } from './events/event-key.ts';
 export {
   callDetails,
   DEFAULT_FIELD_NAMES,
   type CallDetails,
   type FieldNames,
-} from './call-details.ts';
+} from './events/call-details.ts';
 export {
   EVENT_NAMES,
   eventSchemas,
@@ -30,13 +30,13 @@ export {
   type CallRecordingAvailableEvent,
   type CallStartedEvent,
   type UnknownEvent,
-} from './events.ts';
-export { WebhookError, type WebhookErrorCode } from './webhook-error.ts';
-export type { Answer } from './answers.ts';
-export { STATUS, type OutcomeCode } from './outcome-code.ts';
-export type { Outcome } from './outcome.ts';
-export type { HandlerContext } from './context.ts';
-export type { Delivery } from './delivery.ts';
+} from './events/events.ts';
+export { WebhookError, type WebhookErrorCode } from './outcome/webhook-error.ts';
+export type { Answer } from './outcome/answers.ts';
+export { STATUS, type OutcomeCode } from './outcome/outcome-code.ts';
+export type { Outcome } from './outcome/outcome.ts';
+export type { HandlerContext } from './dispatch/context.ts';
+export type { Delivery } from './dispatch/delivery.ts';
 export type {
   CustomPayload,
   DeadLetter,
@@ -46,15 +46,20 @@ export type {
   HandlerOptions,
   Handlers,
   Parked,
-} from './handlers.ts';
-export type { HeaderPrefix, HeadersLike } from './headers.ts';
-export type { BodyLimits, BodyReader } from './body.ts';
-export type { Logger } from './logger.ts';
-export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './standard-schema.ts';
+} from './dispatch/handlers.ts';
+export type { HeaderPrefix, HeadersLike } from './http/headers.ts';
+export type { BodyLimits, BodyReader } from './http/body.ts';
+export type { Logger } from './reporting/logger.ts';
+export type {
+  OutputOf,
+  SchemaIssue,
+  SchemaResult,
+  StandardSchema,
+} from './events/standard-schema.ts';
 export {
   startPullWorker,
   type Pulled,
   type PulledJob,
   type PullWorker,
   type PullWorkerOptions,
-} from './pull-worker.ts';
+} from './worker/pull-worker.ts';

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer } from './answers.ts';
-import type { ExtraEvents } from './handlers.ts';
-import type { Logger } from './logger.ts';
-import { discardRest, readRawBody } from './node-body.ts';
-import type { ReceiverOptions } from './options.ts';
-import { createReceiver, type Receiver } from './receiver.ts';
-import type { StandardSchema } from './standard-schema.ts';
+import type { Answer } from './outcome/answers.ts';
+import type { ExtraEvents } from './dispatch/handlers.ts';
+import type { Logger } from './reporting/logger.ts';
+import { discardRest, readRawBody } from './http/node-body.ts';
+import type { ReceiverOptions } from './receiver/options.ts';
+import { createReceiver, type Receiver } from './receiver/receiver.ts';
+import type { StandardSchema } from './events/standard-schema.ts';
 
-export { discardRest, keepRawBody, readRawBody } from './node-body.ts';
+export { discardRest, keepRawBody, readRawBody } from './http/node-body.ts';
 
 /** A handler for `node:http`, with the receiver that it stands on. */
 export interface NodeHandler {

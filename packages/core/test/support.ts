@@ -1,5 +1,5 @@
 import { createReceiver, sign, type Outcome, type ReceiverOptions } from '../src/index.ts';
-import type { Receiver } from '../src/receiver.ts';
+import type { Receiver } from '../src/receiver/receiver.ts';
 
 /** All property tests run from this seed, so that a failure can be run again. */
 export const SEED = 20_260_401;

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/glob
 import { memoryStore } from '@call-webhooks/core';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { ask } from '../../core/src/at-once.ts';
+import { ask } from '../../core/src/store/at-once.ts';
 import { EventModel } from '../src/model/event-model.ts';
 import { WatchedStore } from '../src/model/watched-store.ts';
 import type { Time } from '../src/model/world.ts';

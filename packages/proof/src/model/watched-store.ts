@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Admission, Claim, Store } from '@call-webhooks/core';
-import { ask, promised } from '../../../core/src/at-once.ts';
+import { ask, promised } from '../../../core/src/store/at-once.ts';
 import type { Awaitable } from '../../../core/src/awaitable.ts';
 import type { EventModel } from './event-model.ts';
 import { must, Violation } from './violation.ts';

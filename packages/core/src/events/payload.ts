@@ -1,0 +1,51 @@
+import { WebhookError } from '../outcome/webhook-error.ts';
+
+const MAX_DEPTH = 64;
+// Fatal: bytes that are not UTF-8 are refused. A BOM is kept, and JSON refuses it.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The payload of an authentic delivery: JSON in UTF-8, parsed once.
+ * @throws WebhookError `invalid-payload`
+ */
+export function parsePayload(body: Uint8Array): unknown {
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch {
+    throw new WebhookError('invalid-payload', 'The body is not UTF-8.');
+  }
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text);
+  } catch {
+    // The parser's own message would quote the body.
+    throw new WebhookError('invalid-payload', 'The body is not JSON.');
+  }
+  // Each level takes a bracket: a text with few of them need not be walked through.
+  if (hasMoreBrackets(text, MAX_DEPTH) && isDeeperThan(payload, MAX_DEPTH)) {
+    throw new WebhookError(
+      'invalid-payload',
+      `The body is nested deeper than ${String(MAX_DEPTH)} levels.`,
+    );
+  }
+  return payload;
+}
+
+function hasMoreBrackets(text: string, levels: number): boolean {
+  let left = levels;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1))
+      if (left-- === 0) return true;
+  }
+  return false;
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof inner === 'object' && isDeeperThan(inner, levels - 1)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,61 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { tooLarge, tooSlow, type BodyLimits } from './body.ts';
+import { describeError } from '../privacy/scrub.ts';
+import { atTurnEnd } from '../time/turn.ts';
+import { Watch } from '../time/watch.ts';
+
+/** For all bodies that are being read in this process: a timer for each would cost more than the reading. */
+const watch = new Watch();
+
+/**
+ * The bytes of a request that nobody has read yet. A body that came in one piece is not copied.
+ * @throws WebhookError `body-too-large`, `body-timeout`; the stream is paused then
+ */
+export function readStream(
+  request: IncomingMessage,
+  { bodyLimit, bodyTimeout }: BodyLimits,
+): Promise<Uint8Array> {
+  // Node's parser has checked the number; without the header it is NaN, which is no larger.
+  if (Number(request.headers['content-length']) > bodyLimit)
+    return Promise.reject(tooLarge(bodyLimit));
+  if (request.destroyed) return Promise.reject(gone());
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const wait = {
+      at: performance.now() + bodyTimeout,
+      wake() {
+        fail(tooSlow(`bodyTimeout, ${String(bodyTimeout)} ms, is over`));
+      },
+    };
+    const fail = (error: Error) => {
+      watch.delete(wait);
+      request.off('data', onData).pause();
+      reject(error);
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > bodyLimit) fail(tooLarge(bodyLimit));
+      else chunks.push(chunk);
+    };
+    watch.add(wait);
+    request
+      .on('data', onData)
+      .on('end', () => {
+        watch.delete(wait);
+        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+        atTurnEnd(() => {
+          resolve(body);
+        });
+      })
+      .on('error', (error) => {
+        fail(tooSlow(describeError(error)));
+      })
+      .on('close', () => {
+        if (!request.readableEnded) fail(gone());
+      });
+  });
+}
+
+const gone = () => tooSlow('the connection was closed');

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { byteSize } from '../http/body.ts';
+import { EVENT_NAMES } from '../events/events.ts';
+import { headerNames } from '../http/headers.ts';
+import type { Secret } from '../signature/key-ring.ts';
+import { MAX_LEASE_MS } from '../store/lease.ts';
+import { memoryStore } from '../store/memory-store.ts';
+import type { Logger } from '../reporting/logger.ts';
+import type { ReceiverOptions, Settings } from './options.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { SecretProvider } from '../signature/secret-source.ts';
+import type { Store } from '../store/store.ts';
+import { DEFAULT_TOLERANCE_SECONDS } from '../signature/timestamp.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+
+const withMethods = <Port extends object>(...names: string[]) =>
+  z.custom<Port>(
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      names.every((name) => typeof Reflect.get(value, name) === 'function'),
+    `expected an object with ${names.join(', ')}`,
+  );
+const isFunction = (value: unknown) => typeof value === 'function';
+const aFunction = () => z.custom<never>(isFunction, 'expected a function');
+const aSchema = () =>
+  z.custom<never>(
+    (value) =>
+      (typeof value === 'object' || typeof value === 'function') &&
+      value !== null &&
+      '~standard' in value,
+    'expected a schema (zod, valibot, arktype or another Standard Schema)',
+  );
+const whole = (min: number, max: number) => z.number().int().min(min).max(max);
+
+// Built when they are first needed, all of them: building takes longer than loading this package.
+
+/** The options of handlers: shared by the receiver and the queue's worker. */
+export const handlerShape = () => ({
+  on: z.record(z.string(), aFunction().optional()).optional(),
+  events: z.record(z.string(), aSchema()).optional(),
+  custom: z
+    .strictObject({ schema: aSchema(), key: aFunction().optional(), handle: aFunction() })
+    .optional(),
+  onUnhandled: aFunction().optional(),
+  deadLetter: aFunction().optional(),
+  fieldNames: z
+    .strictObject({
+      placedBy: z.string().optional(),
+      createdAt: z.string().optional(),
+      calledNumber: z.string().optional(),
+      calledEmail: z.string().optional(),
+      calledName: z.string().optional(),
+      dialedAt: z.string().optional(),
+      endedAt: z.string().optional(),
+    })
+    .default({}),
+  maxAttempts: whole(1, 1_000).default(3),
+  logger: withMethods<Logger>('warn', 'error').default(() => console),
+});
+
+const receiverShape = () => ({
+  ...handlerShape(),
+  secret: z.unknown(),
+  store: withMethods<Store>('admit', 'complete', 'release', 'extend').optional(),
+  queue: withMethods<Queue>('enqueue').optional(),
+  headerPrefix: z
+    .union([
+      z.string(),
+      z.strictObject({ id: z.string(), timestamp: z.string(), signature: z.string() }),
+    ])
+    .optional(),
+  toleranceSeconds: whole(1, 86_400).default(DEFAULT_TOLERANCE_SECONDS),
+  ackWithin: whole(1, 29_000).default(20_000),
+  bodyLimit: z
+    .union([z.number(), z.string()])
+    .default('1mb')
+    .transform((size) => byteSize(size) ?? NaN)
+    .refine((bytes) => !Number.isNaN(bytes), "expected bytes, or a text such as '1mb'"),
+  bodyTimeout: whole(1, 29_000).default(5_000),
+  maxInFlight: whole(1, 1_000_000).default(1_000),
+  leaseFor: whole(1, MAX_LEASE_MS).default(60_000),
+  storeTimeout: whole(1, 10_000).default(1_000),
+  onOutcome: aFunction().optional(),
+  now: z.custom<() => number>(isFunction, 'expected a function').default(() => Date.now),
+});
+
+let receiverSchema: z.ZodObject<ReturnType<typeof receiverShape>, z.core.$strict> | undefined;
+
+/**
+ * Checks the options of a receiver and fills in the defaults.
+ * @throws WebhookError `invalid-options` that names every wrong one
+ */
+export function settingsOf(options: ReceiverOptions<never, never>): Settings {
+  const checked = checkedOptions((receiverSchema ??= z.strictObject(receiverShape())), options);
+  checkEventNames(checked);
+  const {
+    on,
+    events,
+    custom,
+    onUnhandled,
+    deadLetter,
+    headerPrefix,
+    store,
+    queue,
+    secret,
+    onOutcome,
+    ...rest
+  } = checked;
+  return {
+    ...rest,
+    secret: secret as Secret | SecretProvider,
+    handlers: { on, events, custom, onUnhandled, deadLetter },
+    names: headerNames(headerPrefix),
+    store: store ?? memoryStore({ now: rest.now }),
+    queue,
+    onOutcome,
+  };
+}
+
+/** @throws WebhookError `invalid-options` */
+export function checkedOptions<Schema extends z.ZodType>(
+  schema: Schema,
+  options: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(options);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'the options'}: ${message}`,
+  );
+  throw new WebhookError('invalid-options', `These options are wrong. ${problems.join('; ')}.`);
+}
+
+/** @throws WebhookError `invalid-options` for a handler that no event would ever reach */
+export function checkEventNames(options: {
+  on?: object | undefined;
+  events?: object | undefined;
+}): void {
+  const extra = Object.keys(options.events ?? {});
+  const known = [...EVENT_NAMES, ...extra];
+  const twice = extra.find((name) => (EVENT_NAMES as readonly string[]).includes(name));
+  if (twice !== undefined)
+    throw new WebhookError(
+      'invalid-options',
+      `events: "${twice}" is an event of the service already.`,
+    );
+  const unknown = Object.keys(options.on ?? {}).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new WebhookError(
+    'invalid-options',
+    `on: there is no event "${unknown}". There are: ${known.join(', ')}. Add a schema under events for another.`,
+  );
+}

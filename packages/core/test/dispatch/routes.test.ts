@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import type { HandlerOptions } from '../../src/index.ts';
+import { Routes } from '../../src/dispatch/routes.ts';
+import { bytes, RECORDING, STARTED } from '../support.ts';
+
+const handler = () => undefined;
+const find = async (payload: unknown, options: unknown = {}) =>
+  new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)));
+const refused = expect.objectContaining({ code: 'invalid-payload' }) as unknown;
+
+describe('Routes', () => {
+  it('finds the handler of an event by its name', async () => {
+    const route = await find(STARTED, { on: { 'call:started': handler } });
+    expect(route).toEqual({
+      eventName: 'call:started',
+      callId: 'call-1',
+      key: 'call-1:call:started',
+      payload: STARTED,
+      personal: STARTED,
+      outcome: 'handled',
+      handle: handler,
+    });
+  });
+
+  it('hands known events over untouched, unknown fields and all', async () => {
+    const event = { ...RECORDING, later: { deep: [1, null] } };
+    expect((await find(event)).payload).toEqual(event);
+    const proto = await new Routes({}).find(
+      bytes('{"eventName":"call:started","__proto__":{"a":1}}'),
+    );
+    expect(Object.hasOwn(proto.payload as object, '__proto__')).toBe(true);
+  });
+
+  it.each([
+    ['an event without a handler', STARTED],
+    ['an unknown event', { eventName: 'call:voicemail' }],
+    ['a name of Object.prototype', { eventName: 'constructor' }],
+    ['__proto__', { eventName: '__proto__' }],
+    ['no name', { some: 'thing' }],
+    ['a list', [1, 2]],
+    ['a number', 4],
+    ['null', null],
+  ])('ignores %s', async (_name, payload) => {
+    expect(await find(payload)).toMatchObject({ outcome: 'ignored', payload });
+    expect((await find(payload)).handle).toBeUndefined();
+    expect((await find(payload, { onUnhandled: handler })).handle).toBe(handler);
+  });
+
+  it.each(Object.keys(RECORDING).filter((field) => field !== 'eventName'))(
+    'refuses a recording without %s',
+    async (field) => {
+      await expect(find({ ...RECORDING, [field]: undefined })).rejects.toEqual(refused);
+      await expect(find({ ...RECORDING, [field]: undefined })).rejects.toThrow(field);
+    },
+  );
+
+  it.each<[string, object]>([
+    ['a callId that is a number', { callId: 5 }],
+    ['an endless callId', { callId: 'x'.repeat(1_001) }],
+    ['a fromPhoneNumber that is a text', { fromPhoneNumber: '+15550100' }],
+  ])('refuses %s, and does not quote it', async (_name, change) => {
+    await expect(find({ ...STARTED, ...change })).rejects.toEqual(refused);
+    await expect(find({ ...STARTED, ...change })).rejects.not.toThrow('5550100');
+  });
+
+  it('handles an event whose id is endless without a key, every time', async () => {
+    for (const change of [{ eventId: 'x'.repeat(4_001) }, { callId: null }]) {
+      const route = await find({ ...STARTED, eventName: 'call:unheard-of', ...change });
+      expect(route.key).toBeUndefined();
+    }
+    expect((await find({ ...STARTED, callId: ':'.repeat(900) })).key).toHaveLength(2_713);
+  });
+
+  it('never tells what a schema says of the values, nor the keys of a record', async () => {
+    const record = { schema: z.object({ c: z.record(z.string(), z.number()) }), handle: handler };
+    const throwing = z.object({ name: z.string() }).refine(({ name }) => {
+      throw new Error(`bad name ${name}`);
+    });
+    const told: unknown[] = await Promise.all([
+      find({ c: { 'Ada Lovelace': 'x' } }, { custom: record }).catch(String),
+      find({ name: 'Ada Lovelace' }, { custom: { schema: throwing, handle: handler } }).catch(
+        String,
+      ),
+    ]);
+    expect(told).toContainEqual(expect.stringContaining('The schema failed'));
+    expect(JSON.stringify(told)).not.toMatch(/Ada|Lovelace/);
+  });
+
+  it('gives extra events what their schema makes of them', async () => {
+    const events = { 'call:voicemail': z.object({ seconds: z.string().transform(Number) }) };
+    const on = { 'call:voicemail': handler };
+    const route = await find(
+      { eventName: 'call:voicemail', callId: 'c', seconds: '7' },
+      { events, on },
+    );
+    expect(route).toMatchObject({
+      payload: { seconds: 7 },
+      outcome: 'handled',
+      key: 'c:call:voicemail',
+    });
+    await expect(find({ eventName: 'call:voicemail' }, { events, on })).rejects.toEqual(refused);
+  });
+
+  it('takes any Standard Schema, asynchronous ones too', async () => {
+    const validate = (value: unknown) =>
+      Promise.resolve(
+        (value as { ok?: boolean }).ok
+          ? { value: 'fine' }
+          : { issues: [{ message: 'planted', path: [{ key: 'ok' }] }] },
+      );
+    const custom = {
+      schema: { '~standard': { version: 1, vendor: 'test', validate } },
+      handle: handler,
+    };
+    expect(await find({ ok: true }, { custom })).toMatchObject({
+      payload: 'fine',
+      outcome: 'handled',
+    });
+    await expect(find({ ok: false }, { custom })).rejects.toEqual(refused);
+    await expect(find({ ok: false }, { custom })).rejects.not.toThrow('planted');
+  });
+
+  it('gives custom payloads keys that no call event can have', async () => {
+    const custom = {
+      schema: z.object({ id: z.string() }),
+      key: (p: { id: string }) => p.id,
+      handle: handler,
+    };
+    expect((await find({ id: 'call-1:call:started' }, { custom })).key).toBe(
+      'custom:call-1:call:started',
+    );
+    expect(
+      (await find({ id: 'x' }, { custom: { ...custom, key: undefined } })).key,
+    ).toBeUndefined();
+    expect(
+      (await find({ id: 'x' }, { custom: { ...custom, key: () => undefined } })).key,
+    ).toBeUndefined();
+    await expect(find({ id: '' }, { custom })).rejects.toEqual(refused);
+    await expect(find({ id: 'x'.repeat(4_001) }, { custom })).rejects.toEqual(refused);
+    await expect(find({ other: 1 }, { custom })).rejects.toEqual(refused);
+  });
+
+  it('does not take an event for a custom payload', async () => {
+    const custom = { schema: z.looseObject({}), handle: handler };
+    expect((await find({ eventName: 'call:voicemail' }, { custom })).outcome).toBe('ignored');
+    expect((await find({ eventName: 5 }, { custom })).outcome).toBe('handled');
+  });
+
+  it('calls a custom key that throws an invalid payload, without the body in the text', async () => {
+    const custom = {
+      schema: z.object({ name: z.string() }),
+      key: (payload: { name: string }) => {
+        throw new Error(`no key for ${payload.name}`);
+      },
+      handle: handler,
+    };
+    const error: unknown = await find({ name: 'Ada Lovelace' }, { custom }).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({
+      code: 'invalid-payload',
+      message: 'custom.key failed: Error: no key for [redacted]',
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parsePayload } from '../../src/events/payload.ts';
+import { bytes, SEED } from '../support.ts';
+
+const deep = (levels: number) => bytes('['.repeat(levels) + ']'.repeat(levels));
+
+describe('parsePayload', () => {
+  it('gives back every JSON value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+        const text = JSON.stringify(value);
+        expect(parsePayload(bytes(text))).toEqual(JSON.parse(text));
+      }),
+      { seed: SEED },
+    );
+  });
+
+  it.each<[string, Uint8Array, string]>([
+    ['nothing', new Uint8Array(), 'not JSON'],
+    ['text', bytes('planted words'), 'not JSON'],
+    ['half a body', bytes('{"a":'), 'not JSON'],
+    ['two values', bytes('{}{}'), 'not JSON'],
+    ['a BOM', Uint8Array.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]), 'not JSON'],
+    ['bytes that are not UTF-8', Uint8Array.from([0x22, 0xff, 0x22]), 'not UTF-8'],
+    ['an overlong encoding', Uint8Array.from([0x22, 0xc0, 0xaf, 0x22]), 'not UTF-8'],
+    ['a surrogate in UTF-8', Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'not UTF-8'],
+    ['UTF-16', Uint8Array.from(Buffer.from('{}', 'utf16le')), 'not JSON'],
+    ['65 levels', deep(65), 'nested deeper'],
+    ['10,000 levels', deep(10_000), 'nested deeper'],
+  ])('refuses %s without quoting it', (_name, body, message) => {
+    expect(() => parsePayload(body)).toThrow(expect.objectContaining({ code: 'invalid-payload' }));
+    expect(() => parsePayload(body)).toThrow(message);
+    expect(() => parsePayload(body)).not.toThrow('planted');
+  });
+
+  it('takes 64 levels', () => {
+    expect(() => parsePayload(deep(64))).not.toThrow();
+  });
+
+  it('keeps __proto__ an own property, and the last of two equal keys', () => {
+    const parsed = parsePayload(bytes('{"__proto__":{"admin":true},"a":1,"a":2}')) as Record<
+      string,
+      unknown
+    >;
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
+    expect(parsed['admin']).toBeUndefined();
+    expect(Object.hasOwn(parsed, '__proto__')).toBe(true);
+    expect(parsed['a']).toBe(2);
+  });
+});

@@ -1,0 +1,140 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import * as plain from '../../src/hmac/create-hmac.ts';
+import * as oneShot from '../../src/hmac/one-shot.ts';
+import * as nodeCrypto from '../../src/hmac/node-crypto.ts';
+import { SEED } from '../support.ts';
+
+const numbers = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_none, index) => first + index);
+const ascii = fc.string({
+  unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
+  maxLength: 280,
+});
+const content = (maxLength: number) => fc.uint8Array({ maxLength, size: 'max' });
+
+/** Arbitrary bytes of one length, the same in every run. */
+function sample(length: number, salt = 0): Uint8Array {
+  let state = (length + 1) * 2_654_435_761 + salt + SEED;
+  return Uint8Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state >>> 24;
+  });
+}
+
+/** What HMAC-SHA256 is, without either implementation. */
+const expected = (key: Uint8Array, head: string, body: Uint8Array) =>
+  createHmac('sha256', key).update(Buffer.from(head)).update(body).digest('base64');
+
+describe('the one-shot HMAC', () => {
+  it('is there in this Node, and is what the seam hands out', () => {
+    expect(oneShot.isAvailable).toBe(true);
+    expect(nodeCrypto.hmacBase64).toBe(oneShot.hmacBase64);
+  });
+
+  it('equals createHmac for every body of 0 to 1,000 bytes', () => {
+    const [key, reference] = [oneShot.prepareKey(sample(24)), plain.prepareKey(sample(24))];
+    for (const length of numbers(0, 1_000)) {
+      const body = sample(length);
+      const digest = oneShot.hmacBase64(key, `id-${length}.1.`, body);
+      expect(digest).toBe(plain.hmacBase64(reference, `id-${length}.1.`, body));
+    }
+  });
+
+  it('equals createHmac for every key of 1 to 200 bytes', () => {
+    const body = sample(500);
+    for (const length of numbers(1, 200)) {
+      const key = sample(length);
+      expect(oneShot.hmacBase64(oneShot.prepareKey(key), 'a.1.', body)).toBe(
+        expected(key, 'a.1.', body),
+      );
+    }
+  });
+
+  it('equals createHmac for arbitrary bytes, small and above its scratch memory', () => {
+    const keys = fc.uint8Array({ minLength: 1, maxLength: 200 });
+    fc.assert(
+      fc.property(keys, ascii, content(20_000), (key, head, body) => {
+        expect(oneShot.hmacBase64(oneShot.prepareKey(key), head, body)).toBe(
+          expected(key, head, body),
+        );
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+    for (const length of numbers(8_180, 8_200)) {
+      const [key, body] = [sample(32), sample(length)];
+      expect(oneShot.hmacBase64(oneShot.prepareKey(key), 'a.1.', body)).toBe(
+        expected(key, 'a.1.', body),
+      );
+    }
+  });
+
+  it('keeps keys and messages apart when calls are interleaved', () => {
+    const call = fc.record({
+      key: fc.nat(3),
+      head: ascii,
+      body: fc.uint8Array({ maxLength: 300 }),
+    });
+    const keys = [1, 2, 3, 4].map((salt) => sample(20 * salt, salt));
+    const prepared = keys.map((key) => oneShot.prepareKey(key));
+    fc.assert(
+      fc.property(fc.array(call, { maxLength: 20 }), (calls) => {
+        const digests = calls.map(({ key, head, body }) =>
+          oneShot.hmacBase64(prepared[key]!, head, body),
+        );
+        // Read only after all calls: a text that lived in scratch memory would have changed.
+        expect(digests).toEqual(
+          calls.map(({ key, head, body }) => expected(keys[key]!, head, body)),
+        );
+      }),
+      { seed: SEED },
+    );
+  });
+
+  it('changes neither the key nor the body that it is given', () => {
+    const [bytes, body] = [sample(40), sample(900)];
+    oneShot.hmacBase64(oneShot.prepareKey(bytes), 'a.1.', body);
+    expect([bytes, body]).toEqual([sample(40), sample(900)]);
+  });
+});
+
+it('falls back to createHmac where crypto.hash is missing', async () => {
+  jest.resetModules();
+  const crypto = await import('node:crypto');
+  jest.unstable_mockModule('node:crypto', () => ({
+    ...crypto,
+    default: { ...crypto.default, hash: undefined },
+  }));
+  const bare = await import('../../src/hmac/node-crypto.ts');
+  const bareOneShot = await import('../../src/hmac/one-shot.ts');
+  expect(bareOneShot.isAvailable).toBe(false);
+  expect(bare.hmacBase64).not.toBe(bareOneShot.hmacBase64);
+  const [key, body] = [sample(24), sample(1_000)];
+  for (const hmac of [bare, bareOneShot])
+    expect(hmac.hmacBase64(hmac.prepareKey(key), 'a.1.', body)).toBe(expected(key, 'a.1.', body));
+});
+
+describe('equalText', () => {
+  it('is equality, for signatures and for texts of other lengths', () => {
+    const texts = fc.oneof(
+      ascii,
+      fc.string({ unit: 'binary-ascii', minLength: 44, maxLength: 44 }),
+    );
+    fc.assert(
+      fc.property(texts, texts, (a, b) => {
+        expect(nodeCrypto.equalText(a, b)).toBe(a === b);
+        expect(nodeCrypto.equalText(a, a)).toBe(true);
+      }),
+      { seed: SEED },
+    );
+  });
+
+  it('sees a change of any one character of a signature', () => {
+    const signature = 'A'.repeat(43) + '=';
+    for (const at of numbers(0, 43)) {
+      const changed = `${signature.slice(0, at)}b${signature.slice(at + 1)}`;
+      expect(nodeCrypto.equalText(signature, changed)).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  casedHeaderNames,
+  headerNames,
+  headerValue,
+  readSignatureHeaders,
+} from '../../src/http/headers.ts';
+
+const names = headerNames();
+const good = {
+  'x-service-webhook-id': 'msg_1',
+  'x-service-timestamp': '1760000000',
+  'x-service-signature': `v1,${'A'.repeat(43)}=`,
+};
+type Plain = Record<string, string | string[] | undefined>;
+const read = (change: Plain) => readSignatureHeaders({ ...good, ...change }, names);
+
+describe('readSignatureHeaders', () => {
+  it('reads a record, a record in another case, one-element lists and Headers alike', () => {
+    const expected = {
+      webhookId: 'msg_1',
+      timestamp: '1760000000',
+      signature: `${'A'.repeat(43)}=`,
+    };
+    const cased = Object.fromEntries(Object.entries(good).map(([k, v]) => [k.toUpperCase(), v]));
+    const listed = Object.fromEntries(Object.entries(good).map(([k, v]) => [k, [v]]));
+    for (const headers of [good, cased, listed, new Headers(good)])
+      expect(readSignatureHeaders(headers, names)).toEqual(expected);
+  });
+
+  it.each(Object.keys(good))('misses %s', (name) => {
+    for (const value of [undefined, ''])
+      expect(() => read({ [name]: value })).toThrow(
+        expect.objectContaining({ code: 'missing-header' }),
+      );
+    const { [name as keyof typeof good]: _gone, ...rest } = good;
+    expect(() => readSignatureHeaders(rest, names)).toThrow(
+      expect.objectContaining({ code: 'missing-header' }),
+    );
+  });
+
+  it('does not take inherited values for headers', () => {
+    const headers = Object.create(good) as Plain;
+    expect(() => readSignatureHeaders(headers, names)).toThrow(
+      expect.objectContaining({ code: 'missing-header' }),
+    );
+  });
+
+  const S = good['x-service-signature'];
+  it.each<[string, string | string[]]>([
+    ['id', 'a b'],
+    ['id', 'a, b'],
+    ['id', 'a,b'],
+    ['id', 'a.b'],
+    ['id', 'ä'],
+    ['id', 'a\nb'],
+    ['id', 'a\n'],
+    ['id', ' a'],
+    ['id', 'x'.repeat(257)],
+    ['id', ['a', 'b']],
+    ['id', []],
+    ['timestamp', '1e9'],
+    ['timestamp', ' 1760000000'],
+    ['timestamp', '1760000000 '],
+    ['timestamp', '1760000000\n'],
+    ['timestamp', '0x68e778'],
+    ['timestamp', '1760000000.5'],
+    ['timestamp', '-1760000000'],
+    ['timestamp', '+1760000000'],
+    ['timestamp', '01760000000'],
+    ['timestamp', '0'],
+    ['timestamp', 'NaN'],
+    ['timestamp', 'Infinity'],
+    ['timestamp', '1760000000abc'],
+    ['timestamp', '1760000000, 1760000000'],
+    ['timestamp', '١٧٦٠٠٠٠٠٠٠'],
+    ['timestamp', '9'.repeat(13)],
+    ['timestamp', ['1760000000', '1760000000']],
+    ['signature', S.slice(3)],
+    ['signature', S.replace('v1', 'v2')],
+    ['signature', S.replace('v1', 'V1')],
+    ['signature', `${S} ${S}`],
+    ['signature', `${S}, ${S}`],
+    ['signature', `${S}\n`],
+    ['signature', S.replace('v1,', 'v1, ')],
+    ['signature', S.slice(0, -1)],
+    ['signature', `${S}=`],
+    ['signature', `v1,${'A'.repeat(42)}==`],
+    ['signature', `v1,${'_'.repeat(43)}=`],
+    ['signature', 'v1,'],
+    ['signature', [S, S]],
+  ])('refuses the %s %j', (which, value) => {
+    expect(() => read({ [`x-service-${which === 'id' ? 'webhook-id' : which}`]: value })).toThrow(
+      expect.objectContaining({ code: 'malformed-header' }),
+    );
+  });
+
+  it('refuses what Headers join', () => {
+    const headers = new Headers(good);
+    headers.append('x-service-webhook-id', 'msg_2');
+    expect(() => readSignatureHeaders(headers, names)).toThrow(
+      expect.objectContaining({ code: 'malformed-header' }),
+    );
+  });
+
+  it('takes the longest id and the largest timestamp', () => {
+    expect(read({ 'x-service-webhook-id': 'x'.repeat(256) }).webhookId).toHaveLength(256);
+    expect(read({ 'x-service-timestamp': '9'.repeat(12) }).timestamp).toHaveLength(12);
+  });
+});
+
+describe('names', () => {
+  it('are made of a prefix, or named one by one', () => {
+    expect(casedHeaderNames()).toEqual({
+      id: 'X-Service-Webhook-Id',
+      timestamp: 'X-Service-Timestamp',
+      signature: 'X-Service-Signature',
+    });
+    expect(headerNames('Acme')).toEqual({
+      id: 'acme-webhook-id',
+      timestamp: 'acme-timestamp',
+      signature: 'acme-signature',
+    });
+    const own = { id: 'A', timestamp: 'B', signature: 'C' };
+    expect(headerNames(own)).toEqual({ id: 'a', timestamp: 'b', signature: 'c' });
+  });
+
+  it.each(['X Service', 'X:Service', 'X\r\nService', 'Ü', 'x'.repeat(200)])(
+    'refuses %j',
+    (prefix) => {
+      expect(() => headerNames(prefix)).toThrow(
+        expect.objectContaining({ code: 'invalid-options' }),
+      );
+    },
+  );
+
+  it('finds nothing where there is nothing', () => {
+    expect(headerValue({}, 'content-encoding')).toBeUndefined();
+    expect(headerValue(new Headers(), 'content-encoding')).toBeNull();
+  });
+});

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { keepRawBody, readRawBody } from '../../src/node.ts';
+import { delivery, STARTED } from '../support.ts';
+import { send, serve, setup, stopServers } from '../node-support.ts';
+
+afterEach(stopServers);
+
+const LIMITS = { bodyLimit: 1_000, bodyTimeout: 1_000 };
+
+describe('a body that was read before', () => {
+  const read = async (req: IncomingMessage) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  };
+
+  it('is answered 500, with the fix in one log line', async () => {
+    const { post, lines } = setup();
+    const port = await serve((req, res) => {
+      void read(req).then((body) =>
+        post(Object.assign(req, { body: JSON.parse(body.toString()) as unknown }), res),
+      );
+    });
+    expect((await send(port, await delivery(STARTED))).status).toBe(500);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('Mount the receiver before any body parser.');
+  });
+
+  it('is answered 500 when the stream gives texts', async () => {
+    const { post, lines } = setup();
+    const port = await serve((req, res) => void post(req.setEncoding('utf8'), res));
+    expect((await send(port, await delivery(STARTED))).status).toBe(500);
+    expect(lines[0]).toContain('body-already-parsed');
+  });
+
+  it.each<[string, (req: IncomingMessage, body: Buffer) => object]>([
+    ['keepRawBody', (req, body) => (keepRawBody(req, undefined, body), { body: {} })],
+    ['request.body of bytes', (_req, body) => ({ body })],
+    ['request.rawBody of bytes', (_req, body) => ({ body: {}, rawBody: body })],
+  ])('is used when its bytes were kept: %s', async (_how, keep) => {
+    const { post, handle } = setup();
+    const port = await serve(
+      (req, res) => void read(req).then((body) => post(Object.assign(req, keep(req, body)), res)),
+    );
+    expect((await send(port, await delivery(STARTED))).status).toBe(200);
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
+  it('keeps to bodyLimit when it was kept', async () => {
+    const { post } = setup({ bodyLimit: 10 });
+    const port = await serve(
+      (req, res) => void read(req).then((body) => post(Object.assign(req, { rawBody: body }), res)),
+    );
+    expect((await send(port, await delivery(STARTED))).status).toBe(413);
+  });
+});
+
+describe('readRawBody', () => {
+  it('gives the bytes, whatever they are, and the code when it can not', async () => {
+    const seen: unknown[] = [];
+    const port = await serve((req, res) => {
+      const fix = req.headers['x-fix'] as string | undefined;
+      if (fix !== undefined) req.setEncoding('utf8');
+      readRawBody(req, LIMITS, fix)
+        .then(
+          (body) => seen.push([...body]),
+          (error: unknown) => seen.push(error),
+        )
+        .finally(() => res.end());
+    });
+    await send(port, { method: 'POST', body: Uint8Array.from([0, 255, 128, 10]) });
+    await send(port, { method: 'POST' });
+    await send(port, { method: 'POST', headers: { 'x-fix': 'Do this.' }, body: 'x' });
+    expect(seen).toEqual([
+      [0, 255, 128, 10],
+      [],
+      expect.objectContaining({ code: 'body-already-parsed' }),
+    ]);
+    expect((seen[2] as Error).message).toContain('Do this.');
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, it } from '@jest/globals';
+import { describeError, scrub } from '../../src/privacy/scrub.ts';
+
+/** Milliseconds of CPU of the quickest of some runs: what others do on the machine is left out. */
+function cost(work: () => void): number {
+  let least = Infinity;
+  for (let run = 0; run < 7; run++) {
+    const before = process.cpuUsage();
+    for (let i = 0; i < 40; i++) work();
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
+
+const ESCAPES = {
+  name: 'x',
+  at: '@',
+  dash: '-',
+  digit: '1',
+  space: ' ',
+  percent: '%',
+  bearer: 'bearer ',
+};
+
+// The growth is measured, not the time: eight times the text may cost eight times as much, with a
+// generous margin, and not the 64 times of a pattern that starts anew at each letter.
+it.each(Object.entries(ESCAPES))(
+  'a long run of one thing (%s) costs no more than its length',
+  (_what, unit) => {
+    const text = (length: number) => unit.repeat(length).slice(0, length);
+    const growth = (make: (length: number) => () => void) =>
+      cost(make(3_900)) / Math.max(cost(make(487)), 0.05);
+    expect(growth((length) => () => void scrub(text(length)))).toBeLessThan(24);
+    expect(growth((length) => () => void scrub('a note', { note: text(length) }))).toBeLessThan(24);
+  },
+);
+
+it('a note of 100 KB without a separator is withheld, not searched', () => {
+  const note = 'x'.repeat(100_000);
+  const short = cost(() => void describeError(new Error('x'.repeat(3_900)), { note }));
+  const long = cost(() => void describeError(new Error(note), { note }));
+  expect(long).toBeLessThan(Math.max(short, 0.5) * 24);
+  expect(describeError(new Error(note), { note })).toMatch(/^\[withheld: 100007 characters/);
+});

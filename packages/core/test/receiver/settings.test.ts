@@ -1,0 +1,133 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { createReceiver, createWorkerHandler, type ReceiverOptions } from '../../src/index.ts';
+import { byteSize } from '../../src/http/body.ts';
+import { settingsOf } from '../../src/receiver/settings.ts';
+import { SECRET } from '../support.ts';
+
+const make = (options: unknown) => () => createReceiver({ secret: SECRET, ...(options as object) });
+const schema = z.looseObject({});
+
+describe('the options of a receiver', () => {
+  it('have the documented defaults', () => {
+    expect(settingsOf({ secret: SECRET })).toMatchObject({
+      toleranceSeconds: 300,
+      ackWithin: 20_000,
+      bodyLimit: 1024 * 1024,
+      bodyTimeout: 5_000,
+      maxAttempts: 3,
+      maxInFlight: 1_000,
+      leaseFor: 60_000,
+      storeTimeout: 1_000,
+      fieldNames: {},
+      queue: undefined,
+      logger: console,
+      names: { id: 'x-service-webhook-id' },
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['toleranceSeconds', { toleranceSeconds: 0 }],
+    ['toleranceSeconds', { toleranceSeconds: 1.5 }],
+    ['toleranceSeconds', { toleranceSeconds: '300' }],
+    ['ackWithin', { ackWithin: 0 }],
+    ['ackWithin', { ackWithin: 30_000 }],
+    ['bodyLimit', { bodyLimit: 'large' }],
+    ['bodyLimit', { bodyLimit: 0 }],
+    ['bodyLimit', { bodyLimit: Infinity }],
+    ['bodyLimit', { bodyLimit: '-1mb' }],
+    ['bodyTimeout', { bodyTimeout: NaN }],
+    ['maxAttempts', { maxAttempts: 0 }],
+    ['maxInFlight', { maxInFlight: 0 }],
+    ['leaseFor', { leaseFor: 240_001 }],
+    ['storeTimeout', { storeTimeout: 60_000 }],
+    ['fieldNames', { fieldNames: { calledNumbr: 'x' } }],
+    ['headerPrefix', { headerPrefix: 'X Service' }],
+    ['headerPrefix', { headerPrefix: { id: 'a' } }],
+    ['store', { store: {} }],
+    ['store', { store: { admit() {} } }],
+    ['queue', { queue: { push() {} } }],
+    ['logger', { logger: { warn() {} } }],
+    ['onOutcome', { onOutcome: 'log' }],
+    ['deadLetter', { deadLetter: true }],
+    ['custom', { custom: { schema } }],
+    ['custom', { custom: { schema: {}, handle() {} } }],
+    ['events', { events: { 'call:voicemail': {} } }],
+    ['call:started', { events: { 'call:started': schema } }],
+    ['call:started', { on: { 'call:started': 'handler' } }],
+    ['call:strated', { on: { 'call:strated': () => undefined } }],
+    ['now', { now: 5 }],
+    ['tolerance', { tolerance: 300 }],
+  ])('refuse a wrong %s: %j', (name, options) => {
+    expect(make(options)).toThrow(expect.objectContaining({ code: 'invalid-options' }));
+    expect(make(options)).toThrow(name);
+  });
+
+  it('name every wrong option at once, and the events that there are', () => {
+    expect(make({ maxAttempts: 0, maxInFlight: 0 })).toThrow(/maxAttempts.*maxInFlight/);
+    expect(make({ on: { x: () => undefined } })).toThrow(
+      'call:started, call:completed, call:recording-available',
+    );
+  });
+
+  it.each<[unknown, string]>([
+    [undefined, 'environment variable'],
+    ['', 'environment variable'],
+    ['whsec_', 'nothing after'],
+    ['whsec_AAAA', 'too short'],
+    [[], 'empty'],
+    [[SECRET, ''], 'environment variable'],
+    [{ id: 'a' }, 'undefined'],
+  ])('refuse the secret %j', (secret, message) => {
+    const options = { secret } as ReceiverOptions;
+    expect(() => createReceiver(options)).toThrow(
+      expect.objectContaining({ code: 'invalid-secret' }),
+    );
+    expect(() => createReceiver(options)).toThrow(message);
+  });
+
+  it('never have the secret in an error', () => {
+    const secret = SECRET.replace('whsec_', 'wshec_');
+    expect(() => createReceiver({ secret })).not.toThrow(SECRET.slice(8, 20));
+  });
+
+  it('may be no object', () => {
+    expect(() => createReceiver(undefined as never)).toThrow(
+      expect.objectContaining({ code: 'invalid-options' }),
+    );
+  });
+
+  it('take undefined for the default, and handlers for extra events', () => {
+    expect(make({ maxAttempts: undefined, on: { 'call:started': undefined } })).not.toThrow();
+    expect(
+      make({ events: { 'call:voicemail': schema }, on: { 'call:voicemail': () => undefined } }),
+    ).not.toThrow();
+  });
+
+  it('are checked for workers as well', () => {
+    const invalid = expect.objectContaining({ code: 'invalid-options' });
+    expect(() => createWorkerHandler({ on: { 'call:strated': () => undefined } } as never)).toThrow(
+      invalid,
+    );
+    expect(() => createWorkerHandler({ maxAttempts: 0 })).toThrow(invalid);
+    expect(() => createWorkerHandler({ secret: SECRET } as never)).toThrow(invalid);
+  });
+});
+
+describe('byteSize', () => {
+  it.each<[string | number, number | undefined]>([
+    [1, 1],
+    ['512kb', 524_288],
+    ['1 MB', 1_048_576],
+    ['1.5kb', 1_536],
+    ['10b', 10],
+    ['0mb', undefined],
+    ['1tb', undefined],
+    ['mb', undefined],
+    ['1', undefined],
+    [1.5, undefined],
+    [-1, undefined],
+  ])('of %j is %p', (size, expected) => {
+    expect(byteSize(size)).toBe(expected);
+  });
+});

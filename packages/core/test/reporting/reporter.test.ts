@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { STATUS, WebhookError, type Outcome, type OutcomeCode } from '../../src/index.ts';
+import { answerFor } from '../../src/outcome/answers.ts';
+import { Reporter } from '../../src/reporting/reporter.ts';
+import { Lines } from '../support.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+/** The answer table of the design, written down once more. */
+const TABLE: [number, string[]][] = [
+  [200, ['handled', 'duplicate', 'ignored', 'dead-lettered']],
+  [202, ['queued']],
+  [401, ['missing-header', 'malformed-header', 'timestamp-out-of-tolerance', 'signature-mismatch']],
+  [405, ['method-not-allowed']],
+  [408, ['body-timeout']],
+  [409, ['replayed']],
+  [413, ['body-too-large']],
+  [415, ['unsupported-encoding']],
+  [422, ['invalid-payload']],
+  [500, ['handler-failed', 'body-already-parsed']],
+  [
+    503,
+    [
+      'in-progress',
+      'deadline',
+      'overloaded',
+      'store-unavailable',
+      'secret-unavailable',
+      'shutting-down',
+    ],
+  ],
+];
+
+describe('the answer table', () => {
+  it('is that of the design: no row more, none less', () => {
+    const expected = TABLE.flatMap(([status, codes]) => codes.map((code) => [code, status]));
+    expect(STATUS).toEqual(Object.fromEntries(expected));
+    for (const status of Object.values(STATUS))
+      expect([404, 410, 301, 302, 307, 308]).not.toContain(status);
+  });
+
+  it.each(Object.keys(STATUS) as OutcomeCode[])('answers %s with nothing but its code', (code) => {
+    const outcome: Outcome = {
+      outcome: code,
+      status: STATUS[code],
+      durationMs: 0,
+      error: new WebhookError(code, 'planted'),
+    };
+    const answer = answerFor(outcome);
+    expect(answer).toMatchObject({ status: STATUS[code], body: `{"outcome":"${code}"}`, outcome });
+    expect(answer.headers).toEqual({
+      'content-type': 'application/json',
+      'content-length': String(answer.body.length),
+      ...(code === 'method-not-allowed' && { allow: 'POST' }),
+    });
+  });
+});
+
+function setup(onOutcome?: (outcome: Outcome) => void) {
+  const reporter = new Reporter(onOutcome);
+  const log = new Lines();
+  const report = (code: OutcomeCode, facts: object = {}, late = false) =>
+    reporter.report(
+      performance.now(),
+      facts,
+      { outcome: code, error: new WebhookError(code, 'why') },
+      log,
+      late,
+    );
+  return { report, lines: log.all, log, reporter };
+}
+
+describe('Reporter', () => {
+  it('logs what went wrong with a link, and says nothing of what went well', () => {
+    const { report, lines } = setup();
+    for (const code of ['handled', 'duplicate', 'ignored', 'queued'] as const) report(code);
+    expect(lines).toEqual([]);
+    report('in-progress', { webhookId: 'id-1', eventName: 'call:started', attempt: 2 });
+    expect(lines).toEqual([
+      'error call-webhooks: 503 in-progress: why (webhook id-1, event call:started, attempt 2) See docs/answers.md#in-progress',
+    ]);
+    report('dead-lettered');
+    expect(lines[1]).toMatch(/^warn call-webhooks: 200 dead-lettered/);
+  });
+
+  it('writes one line in 10 s for what anybody can cause, and counts the rest', () => {
+    const { report, lines } = setup();
+    for (let i = 0; i < 1_000; i++) report('signature-mismatch');
+    report('missing-header');
+    expect(lines).toHaveLength(2);
+    jest.advanceTimersByTime(9_999);
+    report('signature-mismatch');
+    expect(lines).toHaveLength(2);
+    jest.advanceTimersByTime(1);
+    report('signature-mismatch');
+    expect(lines).toHaveLength(3);
+    expect(lines[2]).toContain('1000 more like it since the last line');
+  });
+
+  it('writes a line for each failure of an authentic delivery', () => {
+    const { report, lines } = setup();
+    for (let i = 0; i < 20; i++) report('handler-failed');
+    expect(lines).toHaveLength(20);
+  });
+
+  it('tells every outcome to onOutcome, flood or not', () => {
+    const outcomes: Outcome[] = [];
+    const { report } = setup((outcome) => void outcomes.push(outcome));
+    for (let i = 0; i < 5; i++) report('signature-mismatch');
+    report('handled', { key: 'k' }, true);
+    expect(outcomes).toHaveLength(6);
+    expect(outcomes[5]).toMatchObject({ outcome: 'handled', key: 'k', late: true });
+    expect(outcomes[0]).not.toHaveProperty('late');
+    expect(outcomes[0]).not.toHaveProperty('startedAt');
+  });
+
+  it('keeps line breaks and terminal codes of an event name out of the log', () => {
+    const { report, lines } = setup();
+    report('in-progress', { eventName: `a\nb\u001b[31m\u2028${'x'.repeat(1_000)}` });
+    expect(lines[0]?.split('(')[1]).not.toMatch(/[^\x20-\x7e]/);
+    expect(lines[0]!.length).toBeLessThan(400);
+  });
+
+  it('survives hooks that throw or reject, and still writes the line', () => {
+    const rejected: Promise<never> = Promise.reject(new Error('hook'));
+    const caught = jest.spyOn(rejected, 'catch');
+    const throwing = () => {
+      throw new Error('hook');
+    };
+    for (const hook of [throwing, (() => rejected) as () => void]) {
+      const { report, lines } = setup(hook);
+      expect(report('handler-failed').status).toBe(500);
+      expect(lines).toHaveLength(1);
+    }
+    expect(caught).toHaveBeenCalledTimes(1); // uncaught, it would end the process
+  });
+});

@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { generateSecret, type SecretProvider } from '../../src/index.ts';
+import { secretSource } from '../../src/signature/secret-source.ts';
+import { Watch } from '../../src/time/watch.ts';
+import { bench, deferred, Lines, OTHER_SECRET, SECRET } from '../support.ts';
+
+beforeEach(() => void jest.useFakeTimers({ now: 1_760_000_000_000 }));
+afterEach(() => void jest.useRealTimers());
+
+/** Events without a key, so that each is handled. */
+const EVENT = { eventName: 'call:completed' };
+
+describe('a secret provider', () => {
+  it('is asked once, and its answer cached', async () => {
+    const provider = jest.fn<SecretProvider>(() => SECRET);
+    const { send } = bench({ secret: provider });
+    for (let i = 0; i < 3; i++)
+      expect(await send(EVENT, { webhookId: `id-${String(i)}` })).toBe('ignored');
+    expect(provider.mock.calls).toEqual([[{ webhookId: 'id-0', refresh: false }]]);
+  });
+
+  it('is asked once by deliveries that come together at the start', async () => {
+    const answer = deferred<string>();
+    const provider = jest.fn<SecretProvider>(() => answer.promise);
+    const { send } = bench({ secret: provider });
+    const all = [send(EVENT), send(EVENT), send(EVENT)];
+    await jest.advanceTimersByTimeAsync(10);
+    answer.resolve(SECRET);
+    expect(await Promise.all(all)).toEqual(['ignored', 'ignored', 'ignored']);
+    expect(provider).toHaveBeenCalledTimes(1);
+  });
+
+  it('makes a rotation work without a restart, with one question for all', async () => {
+    const live = { secret: SECRET };
+    const provider = jest.fn<SecretProvider>(() => Promise.resolve(live.secret));
+    const { send } = bench({ secret: provider });
+    await send(EVENT);
+    live.secret = OTHER_SECRET;
+    const signing = { secret: OTHER_SECRET };
+    const all = await Promise.all([1, 2, 3, 4].map(() => send(EVENT, signing)));
+    expect(all).toEqual(['ignored', 'ignored', 'ignored', 'ignored']);
+    expect(provider).toHaveBeenCalledTimes(2);
+    expect(provider.mock.calls[1]?.[0].refresh).toBe(true);
+    expect(await send(EVENT)).toBe('signature-mismatch');
+  });
+
+  it('is not asked by forgeries more than once in 5 s', async () => {
+    const provider = jest.fn<SecretProvider>(() => SECRET);
+    const { send } = bench({ secret: provider });
+    await send(EVENT);
+    const forged = { secret: generateSecret() };
+    for (let i = 0; i < 10; i++) expect(await send(EVENT, forged)).toBe('signature-mismatch');
+    expect(provider).toHaveBeenCalledTimes(2);
+    await jest.advanceTimersByTimeAsync(4_999);
+    await send(EVENT, forged);
+    expect(provider).toHaveBeenCalledTimes(2);
+    await jest.advanceTimersByTimeAsync(1);
+    await send(EVENT, forged);
+    expect(provider).toHaveBeenCalledTimes(3);
+  });
+
+  it('is asked once for a thousand forged deliveries that come together, and not for unsigned ones', async () => {
+    const provider = jest.fn<SecretProvider>(() => Promise.resolve(SECRET));
+    const { send, receiver, lines } = bench({ secret: provider });
+    const unsigned = Array.from({ length: 1_000 }, () =>
+      receiver.receive({ headers: {}, body: new Uint8Array() }),
+    );
+    for (const { status } of await Promise.all(unsigned)) expect(status).toBe(401);
+    expect(provider).not.toHaveBeenCalled();
+
+    const forged = { secret: OTHER_SECRET };
+    const codes = await Promise.all(Array.from({ length: 1_000 }, () => send(EVENT, forged)));
+    expect(new Set(codes)).toEqual(new Set(['signature-mismatch']));
+    // The first question, and one refresh for all.
+    expect(provider.mock.calls.map(([{ refresh }]) => refresh)).toEqual([false, true]);
+    await Promise.all(Array.from({ length: 1_000 }, () => send(EVENT, forged)));
+    expect(provider).toHaveBeenCalledTimes(2);
+    expect(lines.length).toBeLessThanOrEqual(2); // one for each code
+    expect(await send(EVENT)).toBe('ignored');
+  });
+
+  it('that is down is asked once a second by a thousand deliveries, however they are signed', async () => {
+    const provider = jest.fn<SecretProvider>(() => Promise.reject(new Error('down')));
+    const { send, lines } = bench({ secret: provider });
+    for (let round = 1; round <= 2; round++) {
+      const codes = await Promise.all(
+        Array.from({ length: 1_000 }, (_, i) =>
+          send(EVENT, i % 2 === 0 ? {} : { secret: OTHER_SECRET }),
+        ),
+      );
+      expect(new Set(codes)).toEqual(new Set(['secret-unavailable']));
+      expect(provider).toHaveBeenCalledTimes(round);
+      jest.advanceTimersByTime(1_000);
+    }
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each<[string, SecretProvider]>([
+    [
+      'throws',
+      () => {
+        throw new Error(`down, with ${SECRET}`);
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('down'))],
+    ['gives no secret', () => 'nope'],
+    ['gives none', () => []],
+  ])('that %s means secret-unavailable, and is asked again', async (_how, failing) => {
+    const provider = jest.fn(failing);
+    const { send, lines } = bench({ secret: provider });
+    expect(await send(EVENT)).toBe('secret-unavailable');
+    expect(lines.join()).not.toContain(SECRET.slice(8, 20));
+    expect(await send(EVENT)).toBe('secret-unavailable');
+    expect(provider).toHaveBeenCalledTimes(1); // a failed one is left alone for a second
+    jest.advanceTimersByTime(1_000);
+    provider.mockImplementation(() => SECRET);
+    expect(await send(EVENT)).toBe('ignored');
+  });
+
+  it('that hangs has failed after 4 s', async () => {
+    const { send } = bench({ secret: () => new Promise<string>(() => undefined) });
+    const sent = send(EVENT);
+    await jest.advanceTimersByTimeAsync(4_001);
+    expect(await sent).toBe('secret-unavailable');
+  });
+
+  it('that fails at a refresh means secret-unavailable for what did not match alone', async () => {
+    const provider = jest.fn<SecretProvider>(() => SECRET);
+    const { send } = bench({ secret: provider });
+    await send(EVENT);
+    provider.mockImplementation(() => {
+      throw new Error('down');
+    });
+    expect(await send(EVENT, { secret: OTHER_SECRET })).toBe('secret-unavailable');
+    expect(await send(EVENT)).toBe('ignored');
+  });
+
+  it('is asked again after five minutes, and its cached secrets outlive its failure', async () => {
+    const provider = jest.fn<SecretProvider>(() => SECRET);
+    const lines = new Lines();
+    const source = secretSource(provider, new Watch(), lines);
+    const first = await source.keys('a');
+    await jest.advanceTimersByTimeAsync(299_999);
+    expect(source.keys('b')).toBe(first);
+    provider.mockImplementation(() => {
+      throw new Error('down');
+    });
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await source.keys('c')).toBe(first);
+    expect(lines.all).toHaveLength(1);
+    expect(lines.all[0]).toContain('The cached secrets stay in use.');
+    expect(source.keys('d')).toBe(first);
+    expect(provider).toHaveBeenCalledTimes(2);
+
+    provider.mockImplementation(() => [{ id: 'new', secret: OTHER_SECRET }]);
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect((await source.keys('e')).map((key) => key.id)).toEqual(['new']);
+  });
+
+  it('of a fixed secret has nothing newer', async () => {
+    const source = secretSource(SECRET, new Watch(), new Lines());
+    expect(await source.refresh('a', await source.keys('a'))).toBeUndefined();
+  });
+});

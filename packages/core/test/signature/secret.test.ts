@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { WebhookError } from '../../src/index.ts';
+import { generateSecret } from '../../src/index.ts';
+import { keysOf } from '../../src/signature/key-ring.ts';
+import { secretBytes } from '../../src/signature/secret.ts';
+import { SECRET, SEED } from '../support.ts';
+
+const thrown = (run: () => unknown): WebhookError => {
+  try {
+    run();
+  } catch (error) {
+    return error as WebhookError;
+  }
+  throw new Error('nothing was thrown');
+};
+
+describe('secretBytes', () => {
+  it.each([
+    ['undefined', undefined, 'environment variable'],
+    ['null', null, 'not a string but null'],
+    ['a number', 42, 'not a string but number'],
+    ['empty', '', 'environment variable'],
+    ['white space around it', ` ${SECRET}`, 'white space'],
+    ['a line break after it', `${SECRET}\n`, 'white space'],
+    ['no prefix', SECRET.slice(6), 'does not start with whsec_'],
+    ['another case of the prefix', SECRET.replace('whsec_', 'WHSEC_'), 'does not start with'],
+    ['nothing after the prefix', 'whsec_', 'nothing after'],
+    ['not base64', 'whsec_!!!!not-base64!!!!aaaaaaaa', 'not base64'],
+    ['base64url', 'whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oD', 'not base64'],
+    ['cut off', SECRET.slice(0, -3), 'cut off'],
+    ['wrong padding', `${SECRET}==`, 'cut off'],
+    ['15 bytes', `whsec_${Buffer.alloc(15).toString('base64')}`, 'too short: 15 bytes'],
+  ])('refuses %s', (_name, text, message) => {
+    const error = thrown(() => secretBytes(text));
+    expect(error.code).toBe('invalid-secret');
+    expect(error.message).toContain(message);
+    if (typeof text === 'string' && text.length > 10)
+      expect(error.message).not.toContain(text.slice(8, 20));
+  });
+
+  it('decodes every secret of 16 bytes and more, with and without padding', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 16, maxLength: 80 }), (raw) => {
+        const base64 = Buffer.from(raw).toString('base64');
+        expect([...secretBytes(`whsec_${base64}`)]).toEqual([...raw]);
+        expect([...secretBytes(`whsec_${base64.replace(/=+$/, '')}`)]).toEqual([...raw]);
+      }),
+      { seed: SEED },
+    );
+  });
+});
+
+describe('generateSecret', () => {
+  it('makes secrets of the size asked for, all different', () => {
+    expect(secretBytes(generateSecret())).toHaveLength(24);
+    for (const size of [16, 17, 64, 1024])
+      expect(secretBytes(generateSecret(size))).toHaveLength(size);
+    expect(new Set(Array.from({ length: 100 }, () => generateSecret())).size).toBe(100);
+  });
+
+  it.each([15, 1025, 24.5, NaN, -1])('refuses a size of %p', (size) => {
+    expect(thrown(() => generateSecret(size)).code).toBe('invalid-secret');
+  });
+});
+
+describe('keysOf', () => {
+  it('names secrets by their place unless they have a name', () => {
+    const keys = keysOf([SECRET, { id: 'new', secret: generateSecret() }, generateSecret()]);
+    expect(keys.map((key) => key.id)).toEqual(['secret-1', 'new', 'secret-3']);
+  });
+
+  it.each([
+    ['an empty list', []],
+    ['a name without a text', [{ id: '', secret: SECRET }]],
+    ['no name', [{ secret: SECRET }]],
+    ['a named non-secret', [{ id: 'a', secret: 'nope' }]],
+    ['one bad secret among good ones', [SECRET, 'nope']],
+  ])('refuses %s', (_name, secret) => {
+    expect(thrown(() => keysOf(secret)).code).toBe('invalid-secret');
+  });
+
+  it('goes on working with more secrets than it remembers', () => {
+    const many = Array.from({ length: 200 }, () => generateSecret());
+    expect(keysOf(many)).toHaveLength(200);
+    expect(keysOf(many[0])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { generateSecret, sign, verify } from '../../src/index.ts';
+import { bytes, NOW, OTHER_SECRET, SECONDS, SECRET, SEED, delivery } from '../support.ts';
+
+const now = () => NOW;
+const code = async (run: Promise<unknown>) => {
+  const error: unknown = await run.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return (error as { code?: string } | undefined)?.code;
+};
+
+describe('sign and verify', () => {
+  it('make the signature of the published example of Standard Webhooks', async () => {
+    const body = '{"test": 2432232314}';
+    const headers = await sign({
+      secret: SECRET,
+      body,
+      webhookId: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      timestamp: 1614265330,
+    });
+    expect(headers).toEqual({
+      'X-Service-Webhook-Id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'X-Service-Timestamp': '1614265330',
+      'X-Service-Signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    });
+  });
+
+  it('go together for arbitrary bytes, and one changed byte is a mismatch', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uint8Array({ minLength: 1, maxLength: 500 }),
+        fc.nat(),
+        async (body, at) => {
+          const request = await delivery(body);
+          await verify(request, { secret: SECRET, now });
+          const changed = Uint8Array.from(body);
+          changed[at % body.length]! ^= 1;
+          expect(await code(verify({ ...request, body: changed }, { secret: SECRET, now }))).toBe(
+            'signature-mismatch',
+          );
+        },
+      ),
+      { seed: SEED },
+    );
+  });
+
+  it('do not take the replacement character for the byte that it replaces', async () => {
+    const request = await delivery(bytes('"\uFFFD"'));
+    const forged = Uint8Array.from([0x22, 0xff, 0x22]);
+    expect(await code(verify({ ...request, body: forged }, { secret: SECRET, now }))).toBe(
+      'signature-mismatch',
+    );
+  });
+
+  it('cover the id and the timestamp, and both with the same secret', async () => {
+    const request = await delivery({ a: 1 }, { webhookId: 'one' });
+    for (const change of [
+      { 'X-Service-Webhook-Id': 'two' },
+      { 'X-Service-Timestamp': String(SECONDS + 1) },
+    ])
+      expect(
+        await code(
+          verify(
+            { ...request, headers: { ...request.headers, ...change } },
+            { secret: SECRET, now },
+          ),
+        ),
+      ).toBe('signature-mismatch');
+    expect(await code(verify(request, { secret: OTHER_SECRET, now }))).toBe('signature-mismatch');
+  });
+
+  it('refuse every non-canonical spelling of the right signature', async () => {
+    const request = await delivery({ a: 1 });
+    const signature = request.headers['X-Service-Signature']!;
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+    const last = alphabet.indexOf(signature.at(-2)!);
+    const same = [1, 2, 3].map((bits) => `${signature.slice(0, -2)}${alphabet[last + bits]!}=`);
+    for (const spelling of same) {
+      expect(Buffer.from(spelling.slice(3), 'base64')).toEqual(
+        Buffer.from(signature.slice(3), 'base64'),
+      );
+      const headers = { ...request.headers, 'X-Service-Signature': spelling };
+      expect(await code(verify({ ...request, headers }, { secret: SECRET, now }))).toBe(
+        'signature-mismatch',
+      );
+    }
+    for (const spelling of [
+      signature.slice(0, -1),
+      `${signature}=`,
+      `${signature.slice(0, 10)} ${signature.slice(10)}`,
+    ]) {
+      const headers = { ...request.headers, 'X-Service-Signature': spelling };
+      expect(await code(verify({ ...request, headers }, { secret: SECRET, now }))).toBe(
+        'malformed-header',
+      );
+    }
+  });
+
+  it.each([
+    [-301, 'timestamp-out-of-tolerance'],
+    [-300, undefined],
+    [300, undefined],
+    [301, 'timestamp-out-of-tolerance'],
+  ])('with a signature %p s off: %p', async (difference, expected) => {
+    const request = await delivery({}, { timestamp: SECONDS + difference });
+    expect(await code(verify(request, { secret: SECRET, now }))).toBe(expected);
+  });
+
+  it('accept any of several secrets, and name the one that matched', async () => {
+    const secret = [
+      { id: 'old', secret: OTHER_SECRET },
+      { id: 'new', secret: SECRET },
+    ];
+    expect((await verify(await delivery({}), { secret, now })).secretId).toBe('new');
+    expect(
+      (await verify(await delivery({}, { secret: OTHER_SECRET }), { secret, now })).secretId,
+    ).toBe('old');
+    expect(
+      await code(verify(await delivery({}, { secret: generateSecret() }), { secret, now })),
+    ).toBe('signature-mismatch');
+  });
+
+  it('keep to the header prefix and the tolerance', async () => {
+    const request = await delivery({}, { headerPrefix: 'Acme', timestamp: SECONDS - 20 });
+    await verify(request, { secret: SECRET, now, headerPrefix: 'acme' });
+    expect(await code(verify(request, { secret: SECRET, now }))).toBe('missing-header');
+    expect(
+      await code(
+        verify(request, { secret: SECRET, now, headerPrefix: 'Acme', toleranceSeconds: 19 }),
+      ),
+    ).toBe('timestamp-out-of-tolerance');
+  });
+
+  it('refuse a body that is not bytes, and bad arguments', async () => {
+    const request = await delivery({});
+    const parsed = { ...request, body: {} as Uint8Array };
+    expect(await code(verify(parsed, { secret: SECRET, now }))).toBe('body-already-parsed');
+    expect(await code(verify(request, { secret: '', now }))).toBe('invalid-secret');
+    expect(await code(sign({ secret: 'x', body: '' }))).toBe('invalid-secret');
+    for (const timestamp of [1.5, -1, NaN, new Date(NaN)])
+      expect(await code(sign({ secret: SECRET, body: '', timestamp }))).toBe('invalid-options');
+  });
+
+  it('sign under a new id each time, and take a Date', async () => {
+    const one = await sign({ secret: SECRET, body: '', timestamp: new Date(NOW + 999) });
+    const two = await sign({ secret: SECRET, body: '' });
+    expect(one['X-Service-Timestamp']).toBe(String(SECONDS));
+    expect(one['X-Service-Webhook-Id']).not.toBe(two['X-Service-Webhook-Id']);
+  });
+
+  it('signs nothing that no receiver would take', async () => {
+    const secret = generateSecret();
+    for (const wrong of [
+      { webhookId: 'a.b' },
+      { webhookId: 'ü' },
+      { timestamp: 0 },
+      { timestamp: 1.5 },
+      { timestamp: 1e12 },
+    ]) {
+      await expect(sign({ secret, body: '{}', ...wrong })).rejects.toMatchObject({
+        code: 'invalid-options',
+      });
+    }
+  });
+});

@@ -1,0 +1,116 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { boundedStore } from '../../src/store/bounded-store.ts';
+import { memoryStore, type Admission, type Store } from '../../src/index.ts';
+import { Watch } from '../../src/time/watch.ts';
+import { deferred } from '../support.ts';
+
+const claim = { webhookId: 'id', replayUntil: Date.now() + 1_000, leaseMs: 60_000, token: 't' };
+const never = () => new Promise<never>(() => undefined);
+const unavailable = expect.objectContaining({ code: 'store-unavailable' });
+
+describe('boundedStore', () => {
+  it('ends every call in time, and names every failure the same', async () => {
+    const hanging: Store = { admit: never, complete: never, release: never, extend: never };
+    const broken = Object.fromEntries(
+      Object.keys(hanging).map((name) => [
+        name,
+        () => {
+          throw new Error('closed');
+        },
+      ]),
+    ) as unknown as Store;
+    for (const store of [hanging, broken]) {
+      const bounded = boundedStore(store, 20, new Watch());
+      const calls = [
+        async () => await bounded.admit(claim),
+        async () => await bounded.complete('k', 't'),
+        async () => await bounded.release('k', 't'),
+        async () => await bounded.extend('k', 't', 1),
+      ];
+      for (const call of calls) await expect(call()).rejects.toEqual(unavailable);
+    }
+  });
+
+  it('names an answer that can not be waited for as any failure', async () => {
+    const trap = {
+      get then(): never {
+        throw new Error('trap');
+      },
+    };
+    const bounded = boundedStore({ ...memoryStore(), admit: () => trap as never }, 20, new Watch());
+    await expect((async () => await bounded.admit(claim))()).rejects.toEqual(unavailable);
+  });
+
+  it('waits for nothing where the store has its answer at hand', () => {
+    const bounded = boundedStore(memoryStore(), 20, new Watch());
+    expect(bounded.admit({ ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
+    expect(bounded.extend('k', 't', 60_000)).toBe(true);
+    expect(bounded.release('k', 't')).toBe(true);
+    expect(bounded.complete('k', 't')).toBe(false);
+  });
+
+  it('asks whoever stands before that store, from the first call on that they do', async () => {
+    const store = memoryStore();
+    const bounded = boundedStore(store, 20, new Watch());
+    const spies = (['admit', 'complete', 'release', 'extend'] as const).map((name) =>
+      jest.spyOn(store, name),
+    );
+    expect(await bounded.admit({ ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await bounded.extend('k', 't', 60_000)).toBe(true);
+    expect(await bounded.release('k', 't')).toBe(true);
+    expect(await bounded.complete('k', 't')).toBe(false);
+    for (const spy of spies) expect(spy).toHaveBeenCalledTimes(1);
+    const wrapped = boundedStore({ ...store, complete: never }, 20, new Watch());
+    await expect(wrapped.complete('k', 't')).rejects.toEqual(unavailable);
+  });
+
+  it('gives back a claim that is granted when nobody waits for it any more', async () => {
+    const gate = deferred();
+    const inner = memoryStore();
+    const store = {
+      ...inner,
+      admit: jest.fn(async (late: typeof claim) => {
+        await gate.promise;
+        return inner.admit(late);
+      }),
+    };
+    const bounded = boundedStore(store, 20, new Watch());
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    gate.resolve();
+    await store.admit.mock.results[0]!.value;
+    await new Promise(setImmediate);
+    expect(await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' })).toEqual({
+      status: 'admitted',
+      attempt: 2,
+    });
+  });
+
+  it('gives back a claim whose answer was lost', async () => {
+    const inner = memoryStore();
+    const bounded = boundedStore(
+      {
+        ...inner,
+        admit: async (lost) => {
+          await inner.admit(lost);
+          throw new Error('connection reset');
+        },
+      },
+      20,
+      new Watch(),
+    );
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    await new Promise(setImmediate);
+    expect(await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' })).toEqual({
+      status: 'admitted',
+      attempt: 2,
+    });
+  });
+
+  it('is quiet about what fails late', async () => {
+    const gate = deferred<Admission>();
+    const bounded = boundedStore({ ...memoryStore(), admit: () => gate.promise }, 20, new Watch());
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    gate.reject(new Error('late')); // an unhandled rejection would fail the run
+    await new Promise(setImmediate);
+  });
+});

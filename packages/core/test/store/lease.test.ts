@@ -1,0 +1,115 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Lease, type LeaseStore } from '../../src/store/lease.ts';
+import { Watch } from '../../src/time/watch.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+function setup(
+  { leaseMs, key }: { leaseMs: number; key: string | undefined } = { leaseMs: 60_000, key: 'k' },
+  kept = true,
+) {
+  const store = {
+    complete: jest.fn<LeaseStore['complete']>(() => Promise.resolve(true)),
+    release: jest.fn<LeaseStore['release']>(() => Promise.resolve(true)),
+    extend: jest.fn<LeaseStore['extend']>(() => Promise.resolve(true)),
+  };
+  const start = performance.now();
+  const renewals: { at: number; until: number }[] = [];
+  store.extend.mockImplementation((_key, _token, ms) => {
+    const at = Math.round(performance.now() - start);
+    renewals.push({ at, until: Math.round(at + ms) });
+    return Promise.resolve(true);
+  });
+  const onLost = jest.fn();
+  const lease = new Lease(store, new Watch(), { key, token: 't', leaseMs }, onLost);
+  if (kept) lease.keep();
+  return { store, lease, onLost, renewals };
+}
+
+describe('Lease', () => {
+  it('is renewed at each third, never past 240 s, and then counts as lost', async () => {
+    const { renewals, onLost } = setup();
+    await jest.advanceTimersByTimeAsync(239_000);
+    expect(onLost).not.toHaveBeenCalled();
+    expect(renewals.map(({ at }) => Math.round(at / 1000))).toEqual([
+      20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220,
+    ]);
+    for (const { at, until } of renewals)
+      expect(Math.abs(until - Math.min(at + 60_000, 240_000))).toBeLessThan(2);
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(onLost).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect(renewals).toHaveLength(11);
+  });
+
+  it('is not renewed once it is completed, or given back', async () => {
+    const completed = setup();
+    expect(await completed.lease.complete()).toBe(true);
+    expect(completed.store.complete).toHaveBeenCalledWith('k', 't');
+    const given = setup();
+    await given.lease.giveBack();
+    expect(given.store.release).toHaveBeenCalledWith('k', 't');
+    for (const { lease, store } of [completed, given]) {
+      lease.keep();
+      await jest.advanceTimersByTimeAsync(300_000);
+      expect(store.extend).not.toHaveBeenCalled();
+    }
+  });
+
+  it('is not renewed before it has to be kept', async () => {
+    const { lease, store } = setup({ leaseMs: 60_000, key: 'k' }, false);
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(store.extend).not.toHaveBeenCalled();
+    lease.keep();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(store.extend).toHaveBeenCalledTimes(1);
+  });
+
+  it('runs out by itself when the store does not take it back', async () => {
+    const { lease, store } = setup();
+    store.release.mockRejectedValue(new Error('away'));
+    await expect(lease.giveBack()).resolves.toBeUndefined();
+  });
+
+  it('tells when it was lost, once, and stops', async () => {
+    const { store, onLost } = setup();
+    store.extend.mockResolvedValue(false);
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(onLost).toHaveBeenCalledTimes(1);
+    expect(store.extend).toHaveBeenCalledTimes(1);
+  });
+
+  it('is not reported as lost by a renewal that its own end overtook', async () => {
+    const { store, lease, onLost } = setup();
+    let renewed!: (held: boolean) => void;
+    store.extend.mockReturnValueOnce(new Promise((resolve) => (renewed = resolve)));
+    await jest.advanceTimersByTimeAsync(20_001);
+    expect(await lease.complete()).toBe(true);
+    renewed(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(onLost).not.toHaveBeenCalled();
+  });
+
+  it('is tried again after a renewal that failed', async () => {
+    const { store, onLost } = setup();
+    store.extend.mockRejectedValueOnce(new Error('away'));
+    await jest.advanceTimersByTimeAsync(45_000);
+    expect(store.extend).toHaveBeenCalledTimes(2);
+    expect(onLost).not.toHaveBeenCalled();
+  });
+
+  it('gives what the store says', async () => {
+    const { store, lease } = setup();
+    store.complete.mockResolvedValue(false);
+    expect(await lease.complete()).toBe(false);
+  });
+
+  it('on nothing always holds, and never asks the store', async () => {
+    const { store, lease } = setup({ leaseMs: 60_000, key: undefined });
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(await lease.complete()).toBe(true);
+    await lease.giveBack();
+    for (const call of Object.values(store)) expect(call).not.toHaveBeenCalled();
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { memoryStore, type MemoryStoreOptions } from '../../src/index.ts';
+import { NOW } from '../support.ts';
+
+function setup(options: MemoryStoreOptions = {}) {
+  const clock = { now: NOW };
+  const evicted: string[] = [];
+  const store = memoryStore({
+    now: () => clock.now,
+    onEvicted: ({ kind }) => void evicted.push(kind),
+    ...options,
+  });
+  let count = 0;
+  const admit = (key: string | undefined, token: string, webhookId = `id-${String(++count)}`) =>
+    store.admit({ webhookId, token, key, leaseMs: 60_000, replayUntil: clock.now + 300_000 });
+  return { clock, evicted, store, admit };
+}
+
+describe('memoryStore', () => {
+  it('admits an event once, and knows it as done', async () => {
+    const { store, admit } = setup();
+    expect(await admit('k', 'a')).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await admit('k', 'b')).toEqual({ status: 'in-progress' });
+    expect(await store.complete('k', 'a')).toBe(true);
+    expect(await admit('k', 'c')).toEqual({ status: 'duplicate' });
+    expect(await admit('other', 'd')).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
+  it('counts the attempts of what was released, and of what ran out', async () => {
+    const { clock, store, admit } = setup();
+    await admit('k', 'a');
+    expect(await store.release('k', 'a')).toBe(true);
+    expect(await admit('k', 'b')).toEqual({ status: 'admitted', attempt: 2 });
+    clock.now += 59_999;
+    expect(await admit('k', 'c')).toEqual({ status: 'in-progress' });
+    clock.now += 1;
+    expect(await admit('k', 'd')).toEqual({ status: 'admitted', attempt: 3 });
+  });
+
+  it('takes the same claim with the same token as one claim', async () => {
+    const { store, admit } = setup();
+    await admit('k', 'a', 'same');
+    expect(await admit('k', 'a', 'same')).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await admit('k', 'b', 'same')).toEqual({ status: 'replayed' });
+    expect(await store.complete('k', 'a')).toBe(true);
+  });
+
+  it('fences: a stranger, and a lease that ran out, can do nothing', async () => {
+    const { clock, store, admit } = setup();
+    await admit('k', 'a');
+    for (const end of [store.complete, store.release])
+      expect(await end('k', 'stranger')).toBe(false);
+    expect(await store.extend('k', 'stranger', 60_000)).toBe(false);
+    clock.now += 60_000;
+    for (const end of [store.complete, store.release]) expect(await end('k', 'a')).toBe(false);
+    expect(await store.extend('k', 'a', 60_000)).toBe(false);
+    expect(await admit('k', 'b')).toEqual({ status: 'admitted', attempt: 2 });
+    expect(await store.complete('k', 'a')).toBe(false);
+    expect(await store.release('k', 'a')).toBe(false);
+    expect(await admit('k', 'c')).toEqual({ status: 'in-progress' });
+  });
+
+  it('ends a lease once', async () => {
+    const { store, admit } = setup();
+    await admit('k', 'a');
+    expect(await store.complete('k', 'a')).toBe(true);
+    expect(await store.complete('k', 'a')).toBe(false);
+    expect(await store.release('k', 'a')).toBe(false);
+    expect(await admit('k', 'b')).toEqual({ status: 'duplicate' });
+  });
+
+  it('extends from now, behind leases that were taken later', async () => {
+    const { clock, store, admit } = setup();
+    await admit('one', 'a');
+    await admit('two', 'b');
+    clock.now += 20_000;
+    expect(await store.extend('one', 'a', 60_000)).toBe(true);
+    clock.now += 40_000;
+    expect(await admit('two', 'c')).toEqual({ status: 'admitted', attempt: 2 });
+    expect(await admit('one', 'd')).toEqual({ status: 'in-progress' });
+    clock.now += 20_000;
+    expect(await admit('one', 'e')).toEqual({ status: 'admitted', attempt: 2 });
+  });
+
+  it('remembers a webhook id until its time, and not longer than it must', async () => {
+    const { clock, evicted, admit } = setup();
+    await admit(undefined, 'a', 'id');
+    clock.now += 300_000;
+    expect(await admit(undefined, 'b', 'id')).toEqual({ status: 'replayed' });
+    clock.now += 1;
+    expect(await admit(undefined, 'c', 'id')).toEqual({ status: 'admitted', attempt: 1 });
+    expect(evicted).toEqual([]);
+  });
+
+  it('does not renew the memory of an id when it is replayed', async () => {
+    const { clock, admit } = setup();
+    await admit(undefined, 'a', 'id');
+    for (let i = 0; i < 3; i++) {
+      clock.now += 100_000;
+      expect(await admit(undefined, `b${String(i)}`, 'id')).toEqual({ status: 'replayed' });
+    }
+    clock.now += 1;
+    expect(await admit(undefined, 'c', 'id')).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
+  it('does not take a lease for a replay', async () => {
+    const { admit } = setup();
+    await admit(undefined, 'a', 'id');
+    await admit('k', 'b', 'id');
+    expect(await admit('k', 'c')).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
+  it('forgets done events after rememberFor', async () => {
+    const { clock, store, admit } = setup({ rememberFor: 1_000 });
+    await admit('k', 'a');
+    await store.complete('k', 'a');
+    clock.now += 1_000;
+    expect(await admit('k', 'b')).toEqual({ status: 'duplicate' });
+    clock.now += 1;
+    expect(await admit('k', 'c')).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
+  it('never evicts a live lease, and reports what it evicts before its time', async () => {
+    const { evicted, store, admit } = setup({ maxEntries: 2 });
+    for (const key of ['a', 'b', 'c', 'd']) await admit(key, key);
+    expect(evicted).toEqual(['webhook-id', 'webhook-id']);
+    for (const key of ['a', 'b', 'c', 'd']) {
+      expect(await admit(key, 'late')).toEqual({ status: 'in-progress' });
+      expect(await store.complete(key, key)).toBe(true);
+    }
+    expect(evicted.filter((kind) => kind === 'event')).toHaveLength(2);
+    expect(await admit('d', 'again')).toEqual({ status: 'duplicate' });
+  });
+
+  it('goes on when onEvicted throws', async () => {
+    const onEvicted = () => {
+      throw new Error('no');
+    };
+    const { admit } = setup({ maxEntries: 1, onEvicted });
+    for (const id of ['a', 'b', 'c'])
+      expect(await admit(undefined, id)).toMatchObject({ status: 'admitted' });
+  });
+
+  it('says nothing when it evicts what is over', async () => {
+    const { clock, evicted, admit } = setup({ maxEntries: 2 });
+    for (let i = 0; i < 10; i++) {
+      await admit(undefined, String(i));
+      clock.now += 300_001;
+    }
+    expect(evicted).toEqual([]);
+  });
+
+  it('warns once by default', async () => {
+    const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    try {
+      const store = memoryStore({ maxEntries: 1, now: () => NOW });
+      for (const webhookId of ['a', 'b', 'c'])
+        await store.admit({ webhookId, token: webhookId, leaseMs: 1, replayUntil: NOW + 1_000 });
+      expect(warn).toHaveBeenCalledTimes(1);
+      expect(warn.mock.calls[0]?.[0]).toContain('maxEntries');
+    } finally {
+      warn.mockRestore();
+    }
+  });
+
+  it('works with a clock that begins at 0', async () => {
+    const { clock, admit } = setup();
+    clock.now = 0;
+    await admit(undefined, 'a', 'id');
+    clock.now = 299_999;
+    expect(await admit(undefined, 'b', 'id')).toEqual({ status: 'replayed' });
+  });
+
+  it('fences by the clock also where leases of unequal lengths are not in order', async () => {
+    let clock = 1_000_000;
+    const store = memoryStore({ now: () => clock });
+    const claim = (key: string, leaseMs: number) => ({
+      webhookId: `w-${key}-${String(clock)}`,
+      replayUntil: clock + 300_000,
+      leaseMs,
+      token: `t-${key}-${String(clock)}`,
+      key,
+    });
+    await store.admit(claim('long', 60_000));
+    const short = claim('short', 1_000);
+    await store.admit(short);
+    clock += 2_000;
+    expect(await store.complete('short', short.token)).toBe(false);
+    expect(await store.admit(claim('short', 1_000))).toEqual({ status: 'admitted', attempt: 2 });
+  });
+});

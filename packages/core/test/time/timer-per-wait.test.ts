@@ -1,0 +1,32 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { TimerPerWait } from '../../src/time/timer-per-wait.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+it('has a timer for each wait, and none for what is over', async () => {
+  const watch = new TimerPerWait();
+  const woken: number[] = [];
+  const waits = [10, 20, 30].map((ms) => ({
+    at: performance.now() + ms,
+    wake: () => void woken.push(ms),
+  }));
+  for (const wait of waits) watch.add(wait);
+  expect(jest.getTimerCount()).toBe(3);
+  watch.add(waits[2]!); // again: it replaces its timer
+  watch.delete(waits[1]!);
+  expect(jest.getTimerCount()).toBe(2);
+  await jest.advanceTimersByTimeAsync(31);
+  expect(woken).toEqual([10, 30]);
+  expect(jest.getTimerCount()).toBe(0);
+});
+
+it('bounds a promise, and leaves no timer behind one that is quick', async () => {
+  const watch = new TimerPerWait();
+  const slow = expect(watch.within(10, new Promise(() => undefined))).rejects.toThrow('10 ms');
+  await jest.advanceTimersByTimeAsync(11);
+  await slow;
+  await expect(watch.within(10, Promise.resolve(1))).resolves.toBe(1);
+  await jest.advanceTimersByTimeAsync(0);
+  expect(jest.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import fc from 'fast-check';
+import { TimedOut, Watch } from '../../src/time/watch.ts';
+import { deferred, SEED } from '../support.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+describe('Watch', () => {
+  it('wakes each wait at its time, with one timer', () => {
+    const delays = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(delays, (all) => {
+        const watch = new Watch();
+        const start = performance.now();
+        const woken: number[] = [];
+        for (const ms of all) {
+          watch.add({ at: start + ms, wake: () => void woken.push(ms) });
+          expect(jest.getTimerCount()).toBe(1);
+        }
+        for (let t = 1; t <= 501; t++) {
+          jest.advanceTimersByTime(1);
+          const now = performance.now() - start;
+          expect(woken.every((ms) => ms <= now)).toBe(true);
+          expect(woken).toHaveLength(all.filter((ms) => ms <= now).length);
+        }
+        expect(jest.getTimerCount()).toBe(0);
+      }),
+      { seed: SEED, numRuns: 20 },
+    );
+  });
+
+  it('does not wake what was deleted', () => {
+    const watch = new Watch();
+    const wake = jest.fn();
+    const wait = { at: performance.now() + 10, wake };
+    watch.add(wait);
+    watch.delete(wait);
+    jest.advanceTimersByTime(20);
+    expect(wake).not.toHaveBeenCalled();
+  });
+
+  it('wakes what is added while it wakes', () => {
+    const watch = new Watch();
+    const second = jest.fn();
+    watch.add({
+      at: performance.now() + 10,
+      wake: () => watch.add({ at: performance.now() + 10, wake: second }),
+    });
+    jest.advanceTimersByTime(19);
+    expect(second).not.toHaveBeenCalled();
+    jest.advanceTimersByTime(2);
+    expect(second).toHaveBeenCalledTimes(1);
+  });
+
+  it('gives what a promise gives within its time', async () => {
+    const watch = new Watch();
+    await expect(watch.within(10, Promise.resolve(1))).resolves.toBe(1);
+    await expect(watch.within(10, Promise.reject(new Error('no')))).rejects.toThrow('no');
+  });
+
+  it('gives up on a slow promise, and drops what it rejects with later', async () => {
+    const watch = new Watch();
+    const slow = deferred();
+    const result = expect(watch.within(10, slow.promise)).rejects.toBeInstanceOf(TimedOut);
+    await jest.advanceTimersByTimeAsync(11);
+    await result;
+    slow.reject(new Error('late'));
+    await jest.advanceTimersByTimeAsync(1);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import {
+  createWorkerHandler,
+  type HandlerContext,
+  type Parked,
+  type QueuedDelivery,
+} from '../../src/index.ts';
+import { bench, bytes, Lines, NOW, SECONDS, STARTED } from '../support.ts';
+
+const queued = (body: Uint8Array): QueuedDelivery => ({
+  webhookId: 'id-1',
+  timestamp: SECONDS,
+  receivedAt: NOW,
+  body: Buffer.from(body).toString('base64'),
+});
+const JOB = queued(bytes(JSON.stringify(STARTED)));
+const logger = new Lines();
+
+describe('createWorkerHandler', () => {
+  it('runs what a receiver queued, with its context', async () => {
+    const jobs: QueuedDelivery[] = [];
+    const { send } = bench({ queue: { enqueue: (job) => Promise.resolve(void jobs.push(job)) } });
+    await send(STARTED, { webhookId: 'id-9' });
+    const seen: [unknown, HandlerContext][] = [];
+    const work = createWorkerHandler({
+      logger,
+      on: { 'call:started': (event, context) => void seen.push([event, context]) },
+    });
+    await work(jobs[0]!, { attempt: 2 });
+    const [event, context] = seen[0]!;
+    expect(event).toEqual(STARTED);
+    expect(context).toMatchObject({
+      webhookId: 'id-9',
+      attempt: 2,
+      key: 'call-1:call:started',
+      secretId: undefined,
+      queued: true,
+      log: logger,
+    });
+    expect(Buffer.from(context.rawBody).toString()).toBe(JSON.stringify(STARTED));
+  });
+
+  it('rejects with a clean error, and hands the last failure to deadLetter', async () => {
+    const parked: Parked[] = [];
+    const boom = new Error('call Ada Lovelace');
+    const work = createWorkerHandler({
+      logger,
+      maxAttempts: 2,
+      deadLetter: (letter) => void parked.push(letter),
+      on: { 'call:started': () => Promise.reject(boom) },
+    });
+    const job = queued(bytes(JSON.stringify({ ...STARTED, name: 'Ada Lovelace' })));
+    const failed = expect.objectContaining({
+      code: 'handler-failed',
+      message: 'The handler failed: Error: call [redacted]',
+    });
+    await expect(work(job)).rejects.toEqual(failed);
+    expect(parked).toEqual([]);
+    await expect(work(job, { attempt: 2 })).rejects.toEqual(failed);
+    expect(parked).toHaveLength(1);
+    expect(parked[0]).toMatchObject({
+      reason: 'handler-failed',
+      attempt: 2,
+      error: boom,
+      eventName: 'call:started',
+      webhookId: 'id-1',
+    });
+  });
+
+  it('parks a payload that can never be handled at once, and again if the sink failed', async () => {
+    const deadLetter = jest.fn(() => Promise.resolve());
+    deadLetter.mockRejectedValueOnce(new Error('full'));
+    const work = createWorkerHandler({ logger, deadLetter });
+    const poison = queued(bytes('{'));
+    await expect(work(poison)).rejects.toMatchObject({
+      code: 'handler-failed', // so it is retried
+      message: expect.stringContaining('The deadLetter sink failed'),
+    });
+    await expect(work(poison, { attempt: 2 })).rejects.toMatchObject({ code: 'invalid-payload' });
+    expect(deadLetter.mock.calls).toHaveLength(2);
+    expect((deadLetter.mock.calls as unknown[][])[1]?.[0]).toMatchObject({
+      reason: 'invalid-payload',
+      rawBody: bytes('{'),
+    });
+  });
+
+  it('takes the word of the engine on which attempt is the last', async () => {
+    const deadLetter = jest.fn();
+    const on = { 'call:started': () => Promise.reject(new Error('no')) };
+    const work = createWorkerHandler({ logger, deadLetter, on });
+    await expect(work(JOB, { attempt: 9, last: false })).rejects.toThrow();
+    expect(deadLetter).toHaveBeenCalledTimes(0);
+    await expect(work(JOB, { attempt: 1, last: true })).rejects.toThrow();
+    expect(deadLetter).toHaveBeenCalledTimes(1);
+  });
+
+  it('does not run what the engine gave up on, and parks it', async () => {
+    const deadLetter = jest.fn();
+    const started = jest.fn();
+    const givenUp = new Error('five workers died of it');
+    const work = createWorkerHandler({ logger, deadLetter, on: { 'call:started': started } });
+    await expect(work(JOB, { attempt: 1, givenUp })).rejects.toThrow('five workers died');
+    expect(started).not.toHaveBeenCalled();
+    expect(deadLetter).toHaveBeenCalledWith(expect.objectContaining({ error: givenUp }));
+  });
+
+  it('passes the abort of the engine on, before the run and within it', async () => {
+    const reasons: unknown[] = [];
+    const controller = new AbortController();
+    const work = createWorkerHandler({
+      logger,
+      on: {
+        'call:started': (_event, { signal }) => {
+          controller.abort();
+          reasons.push(signal.reason);
+        },
+      },
+    });
+    await work(JOB, { signal: controller.signal });
+    await work(JOB, { signal: controller.signal });
+    expect(reasons).toEqual(
+      [1, 2].map(() => expect.objectContaining({ code: 'shutting-down' }) as unknown),
+    );
+  });
+
+  it('tells onUnhandled, and resolves when there is nobody', async () => {
+    const onUnhandled = jest.fn();
+    await createWorkerHandler({ logger, onUnhandled })(JOB);
+    expect(onUnhandled.mock.calls[0]?.[0]).toEqual(STARTED);
+    await expect(createWorkerHandler({ logger })(JOB)).resolves.toBeUndefined();
+  });
+});
