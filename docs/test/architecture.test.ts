@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from '@jest/globals';
+
+const CORE = fileURLToPath(new URL('../../packages/core/src', import.meta.url));
+const text = readFileSync(new URL('../architecture.md', import.meta.url), 'utf8');
+
+/** Floor by folder (or file, where it is in none), as the table has it. */
+const floors = new Map(
+  [...text.matchAll(/^\| (\d) +\| ([^|]+)\|/gm)].flatMap(([, floor, rooms = '']) =>
+    [...rooms.matchAll(/`([^`]+)`/g)].map(([, room = '']) => [room, Number(floor)] as const),
+  ),
+);
+
+const files = readdirSync(CORE, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.ts'),
+);
+
+const roomOf = (file: string) => file.split('/')[0] as string;
+
+const importsOf = (file: string) =>
+  [...readFileSync(join(CORE, file), 'utf8').matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) =>
+    normalize(join(dirname(file), path)),
+  );
+
+describe('the floors of core', () => {
+  it('are those of the document, each folder on one of them', () => {
+    expect([...new Set(files.map(roomOf))].sort()).toEqual([...floors.keys()].sort());
+  });
+
+  it('are imported downwards only', () => {
+    const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })));
+    expect(imports.length).toBeGreaterThan(100);
+    const floorOf = (file: string) => floors.get(roomOf(file)) ?? NaN;
+    const wrong = imports.filter(
+      ({ file, target }) => roomOf(file) !== roomOf(target) && !(floorOf(file) > floorOf(target)),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
