@@ -31,7 +31,11 @@ async function bench(options: BenchOptions): Promise<void> {
   if (isWanted('verify', options, Object.keys(VERIFY)))
     show('verify', 'one signature of 1 KB', await verifyPart(options));
   if (isWanted('http', options, Object.keys(HTTP)))
-    show('http', 'one delivery over HTTP', await httpPart(options));
+    show(
+      'http',
+      `one delivery over HTTP, connections: ${options.connections}`,
+      await httpPart(options),
+    );
   if (isWanted('store', options)) {
     const rounds = await storePart(options, async (size, store) => {
       const delays = await store.delays(options.quick ? 1 : 15);

@@ -57,7 +57,7 @@ export async function httpPart(options: BenchOptions): Promise<Rounds> {
   return await measured<HttpName, HttpRunner>(
     'http',
     names,
-    (name) => httpRunner(name, 'slow' in HTTP[name] ? requests / 8 : requests),
+    (name) => httpRunner(name, 'slow' in HTTP[name] ? requests / 8 : requests, options.connections),
     options,
     checkAnswers,
   );

@@ -18,7 +18,7 @@ afterEach(async () => {
 async function senderTo(name: HttpName): Promise<Sender> {
   const server = await (await HTTP[name].load()).listen();
   if (!server.listening) await once(server, 'listening');
-  const sender = await Sender.open((server.address() as AddressInfo).port);
+  const sender = await Sender.open((server.address() as AddressInfo).port, 2);
   stops.push(() => {
     sender.close();
     server.closeAllConnections();

@@ -78,10 +78,12 @@ describe('figures', () => {
 
 describe('options', () => {
   it('have defaults, and are checked', () => {
-    expect(benchOptions([])).toMatchObject({ rounds: 15, quick: false });
+    expect(benchOptions([])).toMatchObject({ rounds: 15, connections: 32, quick: false });
     expect(benchOptions(['--quick', '--only', 'http'])).toMatchObject({ rounds: 3, only: 'http' });
+    expect(benchOptions(['--connections', '1'])).toMatchObject({ connections: 1 });
     expect(benchOptions(['-h'])).toBe('help');
     expect(() => benchOptions(['--rounds', '0'])).toThrow('--rounds');
+    expect(() => benchOptions(['--connections', 'many'])).toThrow('--connections');
     expect(() => benchOptions(['--nonsense'])).toThrow('--nonsense');
   });
 });

@@ -9,11 +9,18 @@ export interface HttpRunner extends Runner {
   readonly answer: SeenAnswer;
 }
 
-/** @param requests how many a turn sends; none of them is sent twice */
-export async function httpRunner(name: HttpName, requests: number): Promise<HttpRunner> {
+/**
+ * @param requests how many a turn sends; none of them is sent twice
+ * @param connections how many are open at once
+ */
+export async function httpRunner(
+  name: HttpName,
+  requests: number,
+  connections: number,
+): Promise<HttpRunner> {
   const { scheme } = HTTP[name];
   const child = await Child.start('http-process', name);
-  const sender = await Sender.open(child.ready.port as number);
+  const sender = await Sender.open(child.ready.port as number, connections);
   const [first] = signedRequests(scheme, 1);
   const answer = await sender.probe(first as Buffer);
   return {

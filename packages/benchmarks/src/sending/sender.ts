@@ -2,8 +2,6 @@ import type { Buffer } from 'node:buffer';
 import { on, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-const CONNECTIONS = 32;
-
 /** What a server answers; the same for every contender that can be made to. */
 export interface SeenAnswer {
   status: number;
@@ -21,8 +19,8 @@ export class Sender {
     this.#sockets = sockets;
   }
 
-  static async open(port: number): Promise<Sender> {
-    const sockets = Array.from({ length: CONNECTIONS }, () =>
+  static async open(port: number, connections: number): Promise<Sender> {
+    const sockets = Array.from({ length: connections }, () =>
       connect({ port, host: '127.0.0.1', noDelay: true }),
     );
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
