@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer } from './outcome/answers.ts';
 import type { ExtraEvents } from './dispatch/handlers.ts';
-import type { Logger } from './reporting/logger.ts';
+import type { StandardSchema } from './events/standard-schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
+import type { Answer } from './outcome/answers.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
-import type { StandardSchema } from './events/standard-schema.ts';
+import type { Logger } from './reporting/logger.ts';
 
 export { discardRest, keepRawBody, readRawBody } from './http/node-body.ts';
 

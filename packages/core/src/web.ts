@@ -1,8 +1,8 @@
-import { readWebBody } from './http/web-body.ts';
 import type { ExtraEvents } from './dispatch/handlers.ts';
+import type { StandardSchema } from './events/standard-schema.ts';
+import { readWebBody } from './http/web-body.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver, type ReceiverRequest } from './receiver/receiver.ts';
-import type { StandardSchema } from './events/standard-schema.ts';
 
 /** A handler for fetch-style servers, with the receiver that it stands on. */
 export interface WebHandler {

@@ -1,9 +1,9 @@
+import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { delivery, Lines, STARTED } from './support.ts';
 import { send, serve, setup, stopServers } from './node-support.ts';
+import { delivery, Lines, STARTED } from './support.ts';
 
 afterEach(stopServers);
 

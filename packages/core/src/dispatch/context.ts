@@ -1,6 +1,6 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
-import type { Delivery } from './delivery.ts';
 import type { Logger } from '../reporting/logger.ts';
+import type { Delivery } from './delivery.ts';
 
 /** What a handler knows besides the event. */
 export interface HandlerContext {

@@ -1,6 +1,6 @@
-import type { HandlerContext } from './context.ts';
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
 import type { OutputOf, StandardSchema } from '../events/standard-schema.ts';
+import type { HandlerContext } from './context.ts';
 
 /** Extra typed events: schemas (zod, valibot, arktype …) by event name. */
 export type ExtraEvents = Record<string, StandardSchema>;

@@ -1,16 +1,16 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
+import { parsePayload } from '../events/payload.ts';
+import type { OutcomeCode } from '../outcome/outcome-code.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import { describeError } from '../privacy/scrub.ts';
+import { scrubbedError } from '../privacy/scrubbed-error.ts';
+import type { Queue, QueuedDelivery } from '../queue/queue.ts';
+import type { Watch } from '../time/watch.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeadLetter, Parked } from './handlers.ts';
-import type { OutcomeCode } from '../outcome/outcome-code.ts';
-import { parsePayload } from '../events/payload.ts';
-import type { Queue, QueuedDelivery } from '../queue/queue.ts';
 import { NOWHERE, type Route } from './routes.ts';
-import { describeError } from '../privacy/scrub.ts';
-import { scrubbedError } from '../privacy/scrubbed-error.ts';
-import type { Watch } from '../time/watch.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
 
 /** What is to be done with one admitted delivery. */
 export interface Job {

@@ -1,10 +1,10 @@
 import { eventKey } from '../events/event-key.ts';
 import { eventChecks, eventSchemas } from '../events/events.ts';
-import type { Handler, HandlerOptions } from './handlers.ts';
 import { parsePayload } from '../events/payload.ts';
-import { scrubbedError } from '../privacy/scrubbed-error.ts';
 import type { SchemaResult, StandardSchema } from '../events/standard-schema.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { scrubbedError } from '../privacy/scrubbed-error.ts';
+import type { Handler, HandlerOptions } from './handlers.ts';
 
 /** Where a payload goes, and what it is known by. */
 export interface Route {

@@ -1,5 +1,5 @@
-import { describeError } from '../privacy/scrub.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { describeError } from '../privacy/scrub.ts';
 
 /** What bounds the reading of a body. */
 export interface BodyLimits {

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { tooLarge, tooSlow, type BodyLimits } from './body.ts';
 import { describeError } from '../privacy/scrub.ts';
 import { atTurnEnd } from '../time/turn.ts';
 import { Watch } from '../time/watch.ts';
+import { tooLarge, tooSlow, type BodyLimits } from './body.ts';
 
 /** For all bodies that are being read in this process: a timer for each would cost more than the reading. */
 const watch = new Watch();

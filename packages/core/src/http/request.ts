@@ -1,5 +1,5 @@
-import { headerValue, type HeadersLike } from './headers.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { headerValue, type HeadersLike } from './headers.ts';
 
 /**
  * Refuses what is no delivery before its body is read.

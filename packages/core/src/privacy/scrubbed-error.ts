@@ -1,5 +1,5 @@
-import { describeError, stackFrames } from './scrub.ts';
 import { WebhookError, type WebhookErrorCode } from '../outcome/webhook-error.ts';
+import { describeError, stackFrames } from './scrub.ts';
 
 /** Somebody else's error as ours: where it came from, and a text that holds nothing of the body. */
 export function scrubbedError(

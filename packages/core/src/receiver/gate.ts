@@ -1,5 +1,5 @@
-import { MAX_LEASE_MS } from '../store/lease.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { MAX_LEASE_MS } from '../store/lease.ts';
 
 /** Work that is under way, as the gate has to know it. */
 export interface Admitted {

@@ -1,5 +1,5 @@
-import type { Queue } from '../queue/queue.ts';
 import { describeError } from '../privacy/scrub.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
 import type { Watch } from '../time/watch.ts';
 

@@ -1,12 +1,12 @@
-import type { FieldNames } from '../events/call-details.ts';
-import type { HeaderNames, HeaderPrefix } from '../http/headers.ts';
 import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
-import type { Secret } from '../signature/key-ring.ts';
-import type { Logger } from '../reporting/logger.ts';
+import type { FieldNames } from '../events/call-details.ts';
+import type { StandardSchema } from '../events/standard-schema.ts';
+import type { HeaderNames, HeaderPrefix } from '../http/headers.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Queue } from '../queue/queue.ts';
+import type { Logger } from '../reporting/logger.ts';
+import type { Secret } from '../signature/key-ring.ts';
 import type { SecretProvider } from '../signature/secret-source.ts';
-import type { StandardSchema } from '../events/standard-schema.ts';
 import type { Store } from '../store/store.ts';
 
 /** Everything that a receiver can be told. Only `secret` is needed. */

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { byteSize } from '../http/body.ts';
 import { EVENT_NAMES } from '../events/events.ts';
+import { byteSize } from '../http/body.ts';
 import { headerNames } from '../http/headers.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import type { Queue } from '../queue/queue.ts';
+import type { Logger } from '../reporting/logger.ts';
 import type { Secret } from '../signature/key-ring.ts';
+import type { SecretProvider } from '../signature/secret-source.ts';
+import { DEFAULT_TOLERANCE_SECONDS } from '../signature/timestamp.ts';
 import { MAX_LEASE_MS } from '../store/lease.ts';
 import { memoryStore } from '../store/memory-store.ts';
-import type { Logger } from '../reporting/logger.ts';
-import type { ReceiverOptions, Settings } from './options.ts';
-import type { Queue } from '../queue/queue.ts';
-import type { SecretProvider } from '../signature/secret-source.ts';
 import type { Store } from '../store/store.ts';
-import { DEFAULT_TOLERANCE_SECONDS } from '../signature/timestamp.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
+import type { ReceiverOptions, Settings } from './options.ts';
 
 const withMethods = <Port extends object>(...names: string[]) =>
   z.custom<Port>(

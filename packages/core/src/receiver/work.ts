@@ -1,22 +1,21 @@
-import { isPending, type Awaitable } from '../awaitable.ts';
-import type { BoundedStore } from '../store/bounded-store.ts';
+import { isPending } from '../awaitable.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
-import { failure } from '../reporting/failure.ts';
-import type { Admitted } from './gate.ts';
-import { parked, type Job } from '../dispatch/job.ts';
-import { Lease } from '../store/lease.ts';
-import type { Settings } from './options.ts';
-import type { OutcomeCode } from '../outcome/outcome-code.ts';
-import type { Facts, Verdict } from '../reporting/reporter.ts';
-import { safeLogger } from '../reporting/safe-logger.ts';
-import { describeError } from '../privacy/scrub.ts';
+import type { Job } from '../dispatch/job.ts';
 import type { Route } from '../dispatch/routes.ts';
-import type { Admission, Claim } from '../store/store.ts';
+import type { OutcomeCode } from '../outcome/outcome-code.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import { failure } from '../reporting/failure.ts';
+import type { Facts, Verdict } from '../reporting/reporter.ts';
 import { replayUntil } from '../signature/timestamp.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
+import { Lease } from '../store/lease.ts';
+import type { Admission, Claim } from '../store/store.ts';
 import { newToken } from '../store/token.ts';
 import type { Watch } from '../time/watch.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
+import { runOnce } from './attempt.ts';
+import type { Admitted } from './gate.ts';
+import type { Settings } from './options.ts';
 
 /** What work needs of its receiver. */
 export interface Workshop {
@@ -65,12 +64,14 @@ export class Work implements Admitted {
   /** Waits for nothing that is there already: a quick delivery is over when this returns. */
   async #process(): Promise<Verdict> {
     try {
-      const found = this.#shop.jobFor(this.#delivery);
+      const delivery = this.#delivery;
+      const { settings, store } = this.#shop;
+      const found = this.#shop.jobFor(delivery);
       const job = found instanceof Promise ? await found : found;
       this.#note(job.route);
       this.#stayIfWanted();
       const claim = this.#claim(job.key);
-      const claimed = this.#shop.store.admit(claim);
+      const claimed = store.admit(claim);
       const admission = isPending(claimed) ? await claimed : claimed;
       if (admission.status !== 'admitted') return this.#over({ outcome: refused(admission) });
 
@@ -78,7 +79,7 @@ export class Work implements Admitted {
       const lease = this.#take(claim, context);
       if (this.#abandoned) await lease.giveBack();
       this.#stayIfWanted();
-      const running = this.#run(job, context, lease);
+      const running = runOnce({ job, delivery, context, lease, settings });
       const outcome = isPending(running) ? await running : running;
       const completed = lease.complete();
       if (!(isPending(completed) ? await completed : completed)) throw leaseLost();
@@ -132,53 +133,6 @@ export class Work implements Admitted {
     });
     this.#lease = lease;
     return lease;
-  }
-
-  #run(job: Job, context: DeliveryContext, lease: Lease): Awaitable<OutcomeCode> {
-    const failed = (error: unknown) => this.#failed(job, context, lease, error);
-    try {
-      // So many attempts and no end: the process dies in them. (Some margin, as deploys and stores
-      // that are slow lose attempts as well.) Don't die once more.
-      if (job.mayPark && this.#sink && context.attempt > this.#shop.settings.maxAttempts * 3)
-        throw new Error(`none of ${String(context.attempt - 1)} attempts came to an end`);
-      const running = job.run(context);
-      if (!isPending(running)) return running;
-      lease.keep();
-      return running.then(undefined, failed);
-    } catch (error) {
-      return failed(error);
-    }
-  }
-
-  async #failed(
-    job: Job,
-    context: DeliveryContext,
-    lease: Lease,
-    error: unknown,
-  ): Promise<OutcomeCode> {
-    lease.keep();
-    if (await this.#park(job, context, error)) return 'dead-lettered';
-    await lease.giveBack();
-    throw job.failure(error);
-  }
-
-  /** Hands a delivery that failed too often to the sink. `false`: it is to be retried. */
-  async #park(job: Job, context: DeliveryContext, error: unknown): Promise<boolean> {
-    if (!job.mayPark || !this.#sink || context.attempt < this.#shop.settings.maxAttempts)
-      return false;
-    try {
-      await this.#sink(parked('handler-failed', this.#delivery, context.attempt, error, job.route));
-      return true;
-    } catch (sinkError) {
-      safeLogger(this.#delivery.log).error(
-        `call-webhooks: the deadLetter sink failed: ${describeError(sinkError, job.route.personal)}`,
-      );
-      return false;
-    }
-  }
-
-  get #sink() {
-    return this.#shop.settings.handlers.deadLetter;
   }
 }
 

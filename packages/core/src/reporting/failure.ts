@@ -1,7 +1,7 @@
 import { STATUS, type OutcomeCode } from '../outcome/outcome-code.ts';
-import type { Verdict } from './reporter.ts';
-import { scrubbedError } from '../privacy/scrubbed-error.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { scrubbedError } from '../privacy/scrubbed-error.ts';
+import type { Verdict } from './reporter.ts';
 
 /** An error as a verdict; one that is not ours is a fault in a hook of the user, or in this package. */
 export function failure(error: unknown): Verdict {

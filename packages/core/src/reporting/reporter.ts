@@ -1,8 +1,8 @@
-import type { Logger } from './logger.ts';
 import { STATUS, type OutcomeCode } from '../outcome/outcome-code.ts';
 import type { Outcome } from '../outcome/outcome.ts';
-import { safeLogger } from './safe-logger.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
+import type { Logger } from './logger.ts';
+import { safeLogger } from './safe-logger.ts';
 
 /** What is known of a request so far; it fills as the request goes through the receiver. */
 export type Facts = Pick<

@@ -5,10 +5,10 @@ import {
   type HeadersLike,
   type SignatureHeaders,
 } from '../http/headers.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Key } from './key-ring.ts';
 import type { SecretSource } from './secret-source.ts';
 import { checkTimestamp } from './timestamp.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
 
 /** What a delivery has to prove, and against what. */
 export interface AuthenticationRules {

@@ -1,7 +1,7 @@
 import { prepareKey } from '@call-webhooks/core/hmac';
 import type { HmacKey } from '../hmac/seam.ts';
-import { secretBytes } from './secret.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { secretBytes } from './secret.ts';
 
 /** A signing secret, `whsec_…`, with a name for it that may be logged. */
 export interface NamedSecret {

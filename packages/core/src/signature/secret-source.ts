@@ -1,8 +1,8 @@
-import { keysOf, type Key, type Secret } from './key-ring.ts';
-import { describeError } from '../privacy/scrub.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { describeError } from '../privacy/scrub.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { Watch } from '../time/watch.ts';
+import { keysOf, type Key, type Secret } from './key-ring.ts';
 
 /**
  * Gives the live secrets, from a secrets manager for instance. The answer is cached. When no cached

@@ -1,7 +1,7 @@
 import { hmacBase64 } from '@call-webhooks/core/hmac';
 import { casedHeaderNames, isSendable, type HeaderPrefix } from '../http/headers.ts';
-import { keysOf } from './key-ring.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { keysOf } from './key-ring.ts';
 
 /** What is to be signed, and as what. */
 export interface SignOptions {

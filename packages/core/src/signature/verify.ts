@@ -1,6 +1,6 @@
-import { authenticate } from './authenticate.ts';
 import { bodyBytes } from '../http/body.ts';
 import { headerNames, type HeaderPrefix, type HeadersLike } from '../http/headers.ts';
+import { authenticate } from './authenticate.ts';
 import type { Secret } from './key-ring.ts';
 import { fixedSecrets } from './secret-source.ts';
 import { DEFAULT_TOLERANCE_SECONDS } from './timestamp.ts';

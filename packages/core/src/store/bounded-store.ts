@@ -1,10 +1,10 @@
-import { ask } from './at-once.ts';
 import { isPending, type Awaitable } from '../awaitable.ts';
-import type { LeaseStore } from './lease.ts';
-import { describeError } from '../privacy/scrub.ts';
-import type { Admission, Claim, Store } from './store.ts';
-import { TimedOut, type Watch } from '../time/watch.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import { describeError } from '../privacy/scrub.ts';
+import { TimedOut, type Watch } from '../time/watch.ts';
+import { ask } from './at-once.ts';
+import type { LeaseStore } from './lease.ts';
+import type { Admission, Claim, Store } from './store.ts';
 
 /** What the receiver does with a store. */
 export interface BoundedStore extends LeaseStore {

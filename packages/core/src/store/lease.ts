@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts';
-import type { Claim } from './store.ts';
 import type { Wait, Watch } from '../time/watch.ts';
+import type { Claim } from './store.ts';
 
 /** No lease is kept for longer: the service's retry comes after about 300 s and has to find it free. */
 export const MAX_LEASE_MS = 240_000;

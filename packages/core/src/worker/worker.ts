@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { fromBase64 } from '../base64.ts';
-import type { FieldNames } from '../events/call-details.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
 import type { ExtraEvents, HandlerOptions, Parked } from '../dispatch/handlers.ts';
 import { describeSinkError, handlerFailed, parked } from '../dispatch/job.ts';
-import type { Logger } from '../reporting/logger.ts';
-import type { QueuedDelivery } from '../queue/queue.ts';
 import { Routes, type Route } from '../dispatch/routes.ts';
-import { checkedOptions, checkEventNames, handlerShape } from '../receiver/settings.ts';
+import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/standard-schema.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import type { QueuedDelivery } from '../queue/queue.ts';
+import { checkedOptions, checkEventNames, handlerShape } from '../receiver/settings.ts';
+import type { Logger } from '../reporting/logger.ts';
 
 /** What runs for queued deliveries: the same typed handlers as a receiver's. */
 export interface WorkerOptions<

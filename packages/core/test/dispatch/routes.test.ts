@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { HandlerOptions } from '../../src/index.ts';
 import { Routes } from '../../src/dispatch/routes.ts';
+import type { HandlerOptions } from '../../src/index.ts';
 import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;

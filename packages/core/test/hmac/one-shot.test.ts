@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import * as plain from '../../src/hmac/create-hmac.ts';
-import * as oneShot from '../../src/hmac/one-shot.ts';
 import * as nodeCrypto from '../../src/hmac/node-crypto.ts';
+import * as oneShot from '../../src/hmac/one-shot.ts';
 import { SEED } from '../support.ts';
 
 const numbers = (first: number, last: number) =>

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { keepRawBody, readRawBody } from '../../src/node.ts';
-import { delivery, STARTED } from '../support.ts';
 import { send, serve, setup, stopServers } from '../node-support.ts';
+import { delivery, STARTED } from '../support.ts';
 
 afterEach(stopServers);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { createReceiver, createWorkerHandler, type ReceiverOptions } from '../../src/index.ts';
 import { byteSize } from '../../src/http/body.ts';
+import { createReceiver, createWorkerHandler, type ReceiverOptions } from '../../src/index.ts';
 import { settingsOf } from '../../src/receiver/settings.ts';
 import { SECRET } from '../support.ts';
 

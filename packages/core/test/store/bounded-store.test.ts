@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { boundedStore } from '../../src/store/bounded-store.ts';
 import { memoryStore, type Admission, type Store } from '../../src/index.ts';
+import { boundedStore } from '../../src/store/bounded-store.ts';
 import { Watch } from '../../src/time/watch.ts';
 import { deferred } from '../support.ts';
 

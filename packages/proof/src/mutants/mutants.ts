@@ -12,8 +12,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('receiver/work.ts'),
-        from: 'const running = this.#run(job, context, lease);',
-        to: 'const marked = lease.complete();\n      await marked;\n      const running = this.#run(job, context, lease);',
+        from: 'const running = runOnce(',
+        to: 'const marked = lease.complete();\n      await marked;\n      const running = runOnce(',
       },
       {
         file: core('receiver/work.ts'),
@@ -28,9 +28,9 @@ export const MUTANTS: readonly Mutant[] = [
     harm: 'the retry is acknowledged and never run',
     edits: [
       {
-        file: core('receiver/work.ts'),
-        from: 'await lease.giveBack();\n    throw job.failure(error);',
-        to: 'await lease.complete();\n    throw job.failure(error);',
+        file: core('receiver/attempt.ts'),
+        from: 'await lease.giveBack();\n  throw job.failure(error);',
+        to: 'await lease.complete();\n  throw job.failure(error);',
       },
     ],
     killedBy: MODEL,
