@@ -95,7 +95,6 @@ describe('deliveries and replay', () => {
   test('list, show by the beginning of an id, and tail', async () => {
     const tail = start(['deliveries', 'tail', '--json'], { env });
     await tail.until('Watching');
-    // The stream is open once something of it arrives.
     await cli('trigger', 'call:started', '--wait');
     const [last] = (await records('deliveries', 'list', '-n', '1')) as { _id: string }[];
     const id = String(last?._id);

@@ -115,8 +115,9 @@ function tail(app: App): Command {
     .action(
       app.run(async (options: Options) => {
         const connection = connected(app, options);
+        const seen = await happenings(connection);
         app.output.say(t`Watching ${connection.url}. Ctrl-C ends it.`);
-        for await (const happening of happenings(connection))
+        for await (const happening of seen)
           await app.output.show(happeningRecord(happening), (ink) => happeningLine(ink, happening));
         return undefined;
       }),

@@ -1,12 +1,14 @@
 import {
   ApiError,
   ConfigurationError,
+  NetworkError,
   SearchSyntaxError,
   UnconfirmedWriteError,
   type ClientError,
 } from '@call-webhooks/client';
 import { CliError } from '../cli-error.ts';
 import { EXIT } from '../exit.ts';
+import { BASE_URL_VARIABLE } from './connect.ts';
 
 /** What the service itself says is wrong; the spec shows no shape, ours and common ones are read. */
 function serviceMessage({ body }: ApiError): string | undefined {
@@ -25,6 +27,8 @@ const FIXES: Partial<Record<ApiError['code'], string>> = {
   'rate-limited': 'Wait a little, and try again.',
 };
 
+const UNREACHED = `Check where the service is: ${BASE_URL_VARIABLE}, or --base-url.`;
+
 /** An error of the client as the command line tells it. */
 export function restError(error: ClientError): CliError {
   if (error instanceof ApiError) {
@@ -39,6 +43,7 @@ export function restError(error: ClientError): CliError {
   return new CliError(
     EXIT.environment,
     why === undefined ? error.message : `${error.message} (${why})`,
+    error instanceof NetworkError && !error.maybeSent ? UNREACHED : undefined,
   );
 }
 

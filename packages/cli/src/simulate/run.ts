@@ -30,7 +30,7 @@ export async function runSimulator(app: App, options: SimulateOptions): Promise<
         () => [],
       );
     else for (const line of banner(output.talk, simulator, secrets)) output.say(line);
-    for await (const happening of happenings(connect(url, signal)))
+    for await (const happening of await happenings(connect(url, signal)))
       await output.show(happeningRecord(happening), (ink) => happeningLine(ink, happening));
   } finally {
     await simulator.close();

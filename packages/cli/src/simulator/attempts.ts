@@ -13,8 +13,11 @@ export type Happening =
 
 const ALL = 1_000_000;
 
-/** Attempts as they end, and rules as they are paused and resumed; what was before is left out. */
-export async function* happenings(connection: Connection): AsyncGenerator<Happening> {
+/**
+ * Attempts as they end, and rules as they are paused and resumed. What was before it resolves is left
+ * out. @throws CliError 3 when there is no simulator, or when it goes away
+ */
+export async function happenings(connection: Connection): Promise<AsyncGenerator<Happening>> {
   const changes = await changesOf(connection);
   const told = new Map<string, number>();
   const states = new Map<string, string>();
@@ -40,9 +43,11 @@ export async function* happenings(connection: Connection): AsyncGenerator<Happen
 
   for (const delivery of await deliveries()) for (const _ of fresh(delivery));
   for (const _ of turned(await connection.get<Rule[]>('/rules')));
-  for await (const change of changes) {
-    const changed = change.resync ? await deliveries() : change.deliveries;
-    for (const delivery of changed) yield* fresh(delivery);
-    yield* turned(change.rules);
-  }
+  return (async function* () {
+    for await (const change of changes) {
+      const changed = change.resync ? await deliveries() : change.deliveries;
+      for (const delivery of changed) yield* fresh(delivery);
+      yield* turned(change.rules);
+    }
+  })();
 }

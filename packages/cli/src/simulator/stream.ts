@@ -34,5 +34,8 @@ async function* read(
     end();
   }
   signal.throwIfAborted();
-  throw environment(`The simulator at ${url} has stopped.`);
+  throw environment(
+    `The simulator at ${url} has stopped.`,
+    'Start it again: call-webhooks simulate --forward-to URL',
+  );
 }

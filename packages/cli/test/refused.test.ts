@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { receiver, SECRET } from './support/receiver.ts';
+import { run, start, type Run } from './support/run.ts';
+
+const REST = ['events', 'events tail', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret'];
+
+// Nothing listens where the receiver should be, another simulator, and the service.
+let nobody: string;
+let simulator: Run;
+let env: Record<string, string>;
+/** The client retries for two seconds: all at once, and beside the rest. */
+const asked = new Map<string, ReturnType<typeof run>>();
+
+beforeAll(async () => {
+  const gone = await receiver();
+  await gone.close();
+  nobody = gone.url;
+  const service = { CALL_WEBHOOKS_BASE_URL: nobody, CALL_WEBHOOKS_API_TOKEN: 'token' };
+  for (const command of REST) asked.set(command, run(command.split(' '), { env: service }));
+  const argv = ['simulate', '--forward-to', nobody, '--port', '0', '--clock', 'manual', '--json'];
+  simulator = start(argv, { env: { CALL_WEBHOOK_SECRET: SECRET } });
+  await simulator.until('"ready"');
+  const ready = JSON.parse(simulator.stdout().split('\n')[0] ?? '') as { url: string };
+  env = { CALL_WEBHOOK_SECRET: SECRET, CALL_WEBHOOKS_SIMULATOR: ready.url };
+});
+afterAll(async () => {
+  simulator.stop();
+  await simulator.code;
+});
+
+const cli = (...argv: string[]) => run(argv, { env });
+
+describe('no receiver', () => {
+  test('a delivery that the simulator tries in vain is exit code 1: it keeps it for a retry', async () => {
+    const { code, stdout } = await cli('trigger', 'call:started', '--wait');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/ECONNREFUSED .+ failed, retried in/);
+  });
+
+  test('replay is exit code 3, with the fix; --re-sign is the simulator again', async () => {
+    const [last] = (await cli('deliveries', 'list', '-n', '1', '--json')).records();
+    const id = String(last?.['_id']);
+    const { code, stdout, stderr } = await cli('replay', id);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toBe(
+      `error: Nothing answers at ${nobody} (ECONNREFUSED).\nfix:   Start the receiver first.\n`,
+    );
+    const told = await cli('replay', id, '--json');
+    expect(JSON.parse(told.stderr)).toMatchObject({ error: { exitCode: 3 } });
+    const anew = await cli('replay', id, '--re-sign');
+    expect(anew.code).toBe(1);
+    expect(anew.stdout).toContain('ECONNREFUSED');
+  });
+
+  test('a name that nobody has is not a receiver to start', async () => {
+    const argv = ['send', 'call:started', '--to', 'http://nobody.invalid/', '--allow-external'];
+    const { code, stderr } = await cli(...argv);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/\((?:ENOTFOUND|EAI_AGAIN)\)\.\nfix: {3}Check the host name\./);
+  });
+});
+
+describe('no simulator', () => {
+  test.each([
+    'trigger call',
+    'trigger call --wait',
+    'trigger rotation',
+    'deliveries list',
+    'deliveries show 1',
+    'deliveries tail',
+    'replay 1',
+    'replay 1 --re-sign',
+    'clock show',
+    'clock advance 5m',
+    'clock next',
+    'clock run',
+    'chaos show',
+    'chaos set duplicate=0.2',
+    'chaos off',
+    'rules list',
+    'rules create --url http://127.0.0.1:3000/hook',
+    'rules pause 1',
+    'rules resume 1',
+    'secrets',
+    'rotate 1 2',
+  ])('%s is exit code 3, with the fix', async (command) => {
+    const { code, stdout, stderr } = await cli(...command.split(' '), '--simulator', nobody);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toBe(
+      `error: No simulator answers at ${new URL(nobody).origin} (ECONNREFUSED).\n` +
+        'fix:   Start one in another terminal: call-webhooks simulate --forward-to URL\n',
+    );
+  });
+
+  test('one that stops while it is watched is exit code 3, with the fix', async () => {
+    const other = start(['simulate', '--port', '0', '--json']);
+    await other.until('"ready"');
+    const { url } = JSON.parse(other.stdout()) as { url: string };
+    const tail = start(['deliveries', 'tail', '--simulator', url]);
+    await tail.until('Watching');
+    other.stop();
+    expect(await tail.code).toBe(3);
+    expect(tail.stderr()).toContain(`The simulator at ${url} has stopped.\nfix:   Start it again`);
+    await other.code;
+  });
+});
+
+test.each(REST)('without a service %s is exit code 3, with the fix', async (command) => {
+  const { code, stdout, stderr } = (await asked.get(command))!;
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(stderr).toMatch(
+    /\(ECONNREFUSED\)\nfix: {3}Check where the service is: \w+, or --base-url\./,
+  );
+});
