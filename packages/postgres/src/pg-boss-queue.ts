@@ -1,4 +1,5 @@
 import type { Queue } from '@call-webhooks/core';
+import { retryLimitOf } from './attempts.ts';
 import { createQueues } from './create-queues.ts';
 import { jobId } from './job-id.ts';
 import type { PgBossClient, PgBossSendOptions } from './pg-boss.ts';
@@ -6,7 +7,7 @@ import type { PgBossClient, PgBossSendOptions } from './pg-boss.ts';
 export interface PgBossQueueOptions {
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
-  /** Where pg-boss puts what it gave up on; the queue's name with `-dead` by default. */
+  /** Where workers put what they gave up on; the queue's name with `-dead` by default. */
   deadLetterQueue?: string | undefined;
   /** Runs of a job until it is dead; 5,000 by default: three and a half days, a minute apart. */
   maxAttempts?: number | undefined;
@@ -36,6 +37,9 @@ export interface PgBossQueue extends Queue {
  * A queue in pg-boss 10. The job's id comes from the event's key, so an event is queued once for as
  * long as pg-boss keeps its job (`archiveCompletedAfterSeconds`, 12 hours by default).
  *
+ * Its jobs are for `createPgBossWorker`: it is the worker that gives up on one, and not pg-boss, which
+ * tells nobody.
+ *
  * Start pg-boss before, and listen to its `error`; then run `migrate()`, else the first delivery does.
  */
 export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}): PgBossQueue {
@@ -49,7 +53,7 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
     retentionDays = 14,
   } = options;
   const settings: Omit<PgBossSendOptions, 'id'> = {
-    retryLimit: maxAttempts - 1,
+    retryLimit: retryLimitOf(maxAttempts),
     retryDelay,
     retryBackoff,
     expireInSeconds,

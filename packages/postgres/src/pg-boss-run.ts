@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger, PulledJob, QueuedDelivery, WorkerHandler } from '@call-webhooks/core';
+import { GIVEN_BACK, standingOf } from './attempts.ts';
+import { createQueues } from './create-queues.ts';
 import type { PgBossClient, PgBossJob } from './pg-boss.ts';
 
 /** What a run needs of its worker. */
@@ -12,6 +14,7 @@ export interface Workshop {
 }
 
 const SETTLE_AGAIN_MS = 250;
+const LOST = 'Its last run came to no end: the process died, or expireInSeconds were over.';
 
 /** One run of one job of pg-boss, until pg-boss knows how it ended. */
 export class PgBossRun implements PulledJob {
@@ -28,12 +31,14 @@ export class PgBossRun implements PulledJob {
 
   async run(stop: AbortSignal): Promise<void> {
     const { boss, queue, handle } = this.#shop;
-    const { id, data, retryCount, retryLimit, expireInSeconds } = this.#job;
+    const { id, data, expireInSeconds } = this.#job;
+    const { attempt, last, over } = standingOf(this.#job);
+    // The handler is not begun, and `deadLetter` is told.
+    const givenUp = over ? new Error(LOST) : undefined;
     const expired = AbortSignal.timeout(expireInSeconds * 1_000);
     try {
       await handle(data as QueuedDelivery, {
-        attempt: retryCount + 1,
-        last: retryCount >= retryLimit,
+        ...{ attempt, last, givenUp },
         signal: AbortSignal.any([stop, expired]),
       });
       // Late or not: the effect has happened.
@@ -43,40 +48,43 @@ export class PgBossRun implements PulledJob {
     }
   }
 
-  /** pg-boss knows no other way back: the job is retried, or dead if this was its last attempt. */
+  /** pg-boss knows no other way back: the job is retried, after the last attempt as well. */
   async giveBack(): Promise<void> {
     this.#givenBack = true;
     const { boss, queue } = this.#shop;
-    await boss.fail(queue, this.#job.id, {
-      message: 'The worker closed before the handler ended.',
-    });
+    await boss.fail(queue, this.#job.id, GIVEN_BACK);
   }
 
   async #failed(error: unknown, stop: AbortSignal): Promise<void> {
-    const { boss, queue, deadLetterQueue, logger } = this.#shop;
-    const { id, data, retryCount, retryLimit } = this.#job;
+    const { boss, queue, logger } = this.#shop;
+    const { id, data } = this.#job;
+    const { attempt, last } = standingOf(this.#job);
     const { code, message } = error as { code?: unknown; message: string };
-    const attempt = String(retryCount + 1);
     const { webhookId } = data as QueuedDelivery;
-    if (code === 'invalid-payload') {
-      logger.error(`call-webhooks: gave up on delivery ${webhookId} at once: ${message}`);
-      // Under the same id, so that it is there once, whatever is repeated.
-      await this.#settle(
-        () => boss.send(deadLetterQueue, data as QueuedDelivery, { id }),
-        Infinity,
-        stop,
+    if (code === 'invalid-payload' || last) {
+      logger.error(
+        `call-webhooks: gave up on delivery ${webhookId} after ${String(attempt)} attempts: ${message}`,
       );
-      await this.#settle(() => boss.complete(queue, id), Infinity, stop);
+      await this.#settle(() => this.#bury(message), Infinity, stop);
       return;
     }
-    if (retryCount >= retryLimit)
-      logger.error(
-        `call-webhooks: gave up on delivery ${webhookId} after ${attempt} attempts: ${message}`,
-      );
-    else
-      logger.warn(`call-webhooks: attempt ${attempt} at delivery ${webhookId} failed: ${message}`);
+    logger.warn(
+      `call-webhooks: attempt ${String(attempt)} at delivery ${webhookId} failed: ${message}`,
+    );
     // Once expired the job may be somebody else's, and pg-boss has no token to tell.
     await this.#settle(() => boss.fail(queue, id, { message }), this.#until, stop);
+  }
+
+  /** Under the job's own id, so that the dead letter is there once, whatever is repeated. */
+  async #bury(message: string): Promise<void> {
+    const { boss, queue } = this.#shop;
+    const { id, data, createdOn, keepUntil } = this.#job;
+    const deadLetterQueue = this.#job.deadLetter ?? this.#shop.deadLetterQueue;
+    const kept = new Date(keepUntil).getTime() - new Date(createdOn).getTime();
+    const retentionSeconds = Math.max(1, Math.ceil(kept / 1_000));
+    await createQueues(boss, queue, deadLetterQueue); // to a missing one nothing is sent, silently
+    await boss.send(deadLetterQueue, data as QueuedDelivery, { id, retentionSeconds });
+    await boss.complete(queue, id, { message });
   }
 
   /** Tells pg-boss until it hears, so that an outage of Postgres does not run the handler once more. */

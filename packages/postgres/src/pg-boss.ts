@@ -16,6 +16,13 @@ export interface PgBossJob {
   retryCount: number;
   retryLimit: number;
   expireInSeconds: number;
+  /** The queue for what is given up on; null where none was named. */
+  deadLetter: string | null;
+  createdOn: Date | string;
+  /** When pg-boss drops it. */
+  keepUntil: Date | string;
+  /** What the run before was settled with; pg-boss's own text where that expired. */
+  output: Record<string, unknown> | null;
 }
 
 /** What we call of pg-boss 10. */
@@ -28,6 +35,6 @@ export interface PgBossClient {
     name: string,
     options: { batchSize: number; includeMetadata: true; priority: boolean },
   ): Promise<unknown[]>;
-  complete(name: string, id: string): Promise<unknown>;
+  complete(name: string, id: string, output?: object): Promise<unknown>;
   fail(name: string, id: string, data: object): Promise<unknown>;
 }

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Parked, QueuedDelivery } from '@call-webhooks/core';
+import {
+  collectingLogger,
+  deferred,
+  queuedCall,
+  startPostgres,
+  until,
+  type PostgresServer,
+} from '@call-webhooks/testing';
+import PgBoss from 'pg-boss';
+import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
+import { withPostgres } from './support.ts';
+
+withPostgres('a job of pg-boss whose last run came to no end', () => {
+  let server: PostgresServer;
+  let boss: PgBoss;
+  beforeAll(async () => {
+    server = await startPostgres();
+    boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false });
+    boss.on('error', () => undefined);
+    await boss.start();
+  }, 30_000);
+  afterAll(async () => {
+    await boss.stop({ graceful: false, wait: true });
+    await server.remove();
+  });
+
+  async function jobs(name: string) {
+    const { rows } = await boss
+      .getDb()
+      .executeSql('SELECT id, state, data, keep_until FROM pgboss.job WHERE name = $1', [name]);
+    return rows as { id: string; state: string; data: QueuedDelivery; keep_until: Date }[];
+  }
+
+  async function killedBy(queue: string): Promise<void> {
+    const script = fileURLToPath(new URL('support-killer.ts', import.meta.url));
+    const options = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
+    const killer = spawn(process.execPath, [...options, script, server.url, queue], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    expect(await once(killer, 'exit')).toEqual([null, 'SIGKILL']);
+    await until(async () => {
+      await boss.expire(); // what pg-boss does by itself every two minutes
+      return (await jobs(queue)).some(({ state }) => state === 'retry');
+    });
+  }
+
+  it('is handed to deadLetter without running it: by the next worker, if one dies of that too', async () => {
+    const once = { maxAttempts: 1, expireInSeconds: 1, retryDelay: 0, retentionDays: 30 };
+    const queue = pgBossQueue(boss, { queue: 'killed', ...once });
+    const delivery = queuedCall('call-1');
+    await queue.enqueue(delivery);
+    await killedBy('killed'); // in the handler
+    await killedBy('killed'); // in deadLetter
+    expect(await jobs('killed-dead')).toEqual([]);
+
+    const parked: Parked[] = [];
+    let runs = 0;
+    const worker = createPgBossWorker(boss, {
+      queue: 'killed',
+      pollEvery: 20,
+      logger: collectingLogger(),
+      on: { 'call:completed': () => void (runs += 1) },
+      deadLetter: (one) => void parked.push(one),
+    });
+    await until(async () => (await jobs('killed'))[0]?.state === 'completed');
+    await worker.close();
+    expect(runs).toBe(0);
+    expect(parked).toEqual([
+      expect.objectContaining({ key: delivery.key, attempt: 3, reason: 'handler-failed' }),
+    ]);
+    expect(String(parked[0]?.error)).toContain('Its last run came to no end');
+    const dead = await jobs('killed-dead');
+    expect(dead.map(({ data }) => data)).toEqual([delivery]);
+    expect(dead[0]!.keep_until.getTime() - Date.now()).toBeGreaterThan(29.9 * 86_400_000);
+    await queue.enqueue(queuedCall('call-1')); // a late duplicate
+    expect(await jobs('killed')).toHaveLength(1);
+  }, 30_000);
+
+  it('is run again when its worker was closed in it', async () => {
+    const queue = pgBossQueue(boss, { queue: 'closed', maxAttempts: 1, retryDelay: 0 });
+    const attempts: number[] = [];
+    const parked: Parked[] = [];
+    const started = deferred();
+    const never = deferred();
+    const work = (end: Promise<void> | undefined) =>
+      createPgBossWorker(boss, {
+        queue: 'closed',
+        pollEvery: 20,
+        logger: collectingLogger(),
+        deadLetter: (one) => void parked.push(one),
+        on: {
+          'call:completed': (_event, { attempt }) => {
+            attempts.push(attempt);
+            started.resolve();
+            return end;
+          },
+        },
+      });
+    await queue.enqueue(queuedCall('call-1'));
+    const first = work(never.promise);
+    await started.promise;
+    await first.close({ graceMs: 0 });
+    const second = work(undefined);
+    await until(async () => (await jobs('closed'))[0]?.state === 'completed');
+    await second.close();
+    never.resolve();
+    expect(attempts).toEqual([1, 2]);
+    expect(parked).toEqual([]);
+    expect(await jobs('closed-dead')).toEqual([]);
+  });
+
+  it('sent by hand has the limit that it was sent with, and a dead-letter queue that is made when it is missing', async () => {
+    await boss.createQueue('by hand');
+    const parked: Parked[] = [];
+    const worker = createPgBossWorker(boss, {
+      queue: 'by hand',
+      pollEvery: 20,
+      logger: collectingLogger(),
+      deadLetter: (one) => void parked.push(one),
+      on: {
+        'call:completed': async (_event, { attempt }) => {
+          if (attempt === 2) await boss.deleteQueue('by hand-dead');
+          throw new Error('never');
+        },
+      },
+    });
+    const delivery = queuedCall('call-1');
+    await boss.send('by hand', delivery, { retryLimit: 1, retryDelay: 0 });
+    await until(async () => (await jobs('by hand-dead')).length > 0);
+    await worker.close();
+    expect(parked.map(({ attempt }) => attempt)).toEqual([2]);
+    expect((await jobs('by hand-dead')).map(({ data }) => data)).toEqual([delivery]);
+  });
+});

@@ -1,0 +1,18 @@
+// A worker that dies with what it is given: in the handler, or in `deadLetter` where there is no run.
+import PgBoss from 'pg-boss';
+import { createPgBossWorker } from '../src/index.ts';
+
+const [connectionString = '', queue = ''] = process.argv.slice(2);
+const boss = new PgBoss({ connectionString, supervise: false, schedule: false });
+boss.on('error', () => undefined);
+await boss.start();
+const die = () => void process.kill(process.pid, 'SIGKILL');
+createPgBossWorker(boss, {
+  queue,
+  pollEvery: 20,
+  on: { 'call:completed': die },
+  deadLetter: die,
+});
+
+// Should it get no job, nobody may wait for its end for ever.
+setTimeout(() => process.exit(4), 15_000);
