@@ -42,7 +42,8 @@ export interface PgBossWorker {
  * Runs the deliveries of a pg-boss queue. It fetches and settles jobs itself: `boss.work` does not
  * wait for its own writes, and their failures would end the process.
  *
- * A job whose process died is run again once its `expireInSeconds` are over and pg-boss noticed.
+ * A job whose process died is run again once its `expireInSeconds` are over and pg-boss noticed; after
+ * its last attempt it is handed to `deadLetter` instead.
  * @throws WebhookError `invalid-options`
  */
 export function createPgBossWorker<

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { Parked, QueuedDelivery } from '@call-webhooks/core';
 import {
   collectingLogger,
@@ -9,6 +9,7 @@ import {
   queuedCall,
   startPostgres,
   until,
+  type Handling,
   type PostgresServer,
 } from '@call-webhooks/testing';
 import PgBoss from 'pg-boss';
@@ -28,6 +29,17 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
     await boss.stop({ graceful: false, wait: true });
     await server.remove();
   });
+
+  const toClose: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of toClose.splice(0)) await close();
+  });
+  function work(queue: string, handling: Handling) {
+    const logger = collectingLogger();
+    const worker = createPgBossWorker(boss, { queue, pollEvery: 20, logger, ...handling });
+    toClose.push(() => worker.close({ graceMs: 0 }));
+    return worker;
+  }
 
   async function jobs(name: string) {
     const { rows } = await boss
@@ -60,15 +72,11 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
 
     const parked: Parked[] = [];
     let runs = 0;
-    const worker = createPgBossWorker(boss, {
-      queue: 'killed',
-      pollEvery: 20,
-      logger: collectingLogger(),
+    work('killed', {
       on: { 'call:completed': () => void (runs += 1) },
       deadLetter: (one) => void parked.push(one),
     });
     await until(async () => (await jobs('killed'))[0]?.state === 'completed');
-    await worker.close();
     expect(runs).toBe(0);
     expect(parked).toEqual([
       expect.objectContaining({ key: delivery.key, attempt: 3, reason: 'handler-failed' }),
@@ -87,11 +95,8 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
     const parked: Parked[] = [];
     const started = deferred();
     const never = deferred();
-    const work = (end: Promise<void> | undefined) =>
-      createPgBossWorker(boss, {
-        queue: 'closed',
-        pollEvery: 20,
-        logger: collectingLogger(),
+    const start = (end?: Promise<void>) =>
+      work('closed', {
         deadLetter: (one) => void parked.push(one),
         on: {
           'call:completed': (_event, { attempt }) => {
@@ -102,13 +107,11 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
         },
       });
     await queue.enqueue(queuedCall('call-1'));
-    const first = work(never.promise);
+    const first = start(never.promise);
     await started.promise;
     await first.close({ graceMs: 0 });
-    const second = work(undefined);
+    start();
     await until(async () => (await jobs('closed'))[0]?.state === 'completed');
-    await second.close();
-    never.resolve();
     expect(attempts).toEqual([1, 2]);
     expect(parked).toEqual([]);
     expect(await jobs('closed-dead')).toEqual([]);
@@ -117,10 +120,7 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
   it('sent by hand has the limit that it was sent with, and a dead-letter queue that is made when it is missing', async () => {
     await boss.createQueue('by hand');
     const parked: Parked[] = [];
-    const worker = createPgBossWorker(boss, {
-      queue: 'by hand',
-      pollEvery: 20,
-      logger: collectingLogger(),
+    work('by hand', {
       deadLetter: (one) => void parked.push(one),
       on: {
         'call:completed': async (_event, { attempt }) => {
@@ -132,7 +132,6 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
     const delivery = queuedCall('call-1');
     await boss.send('by hand', delivery, { retryLimit: 1, retryDelay: 0 });
     await until(async () => (await jobs('by hand-dead')).length > 0);
-    await worker.close();
     expect(parked.map(({ attempt }) => attempt)).toEqual([2]);
     expect((await jobs('by hand-dead')).map(({ data }) => data)).toEqual([delivery]);
   });

@@ -73,9 +73,6 @@ export async function runHistory(options: HistoryOptions): Promise<Report & { fo
     const check = () => checkHistory(readJournal(path), { queued });
     // What is queued may still have to be run.
     while (queued && check().violations.length > 0 && !(await isQuiet(path)));
-    const at = monotonicMs();
-    for (const key of (queued && (await opened.deadKeys?.(server.url))) || [])
-      journal.write({ kind: 'dead', at, pid: 0, key, attempt: 0 });
     return { ...check(), folder };
   } finally {
     for (const end of stopping) end();

@@ -17,6 +17,4 @@ export interface Engine {
   store(url: string): Promise<Store>;
   queue(url: string): Promise<Queue>;
   startWorker(url: string, handlers: ReturnType<typeof journalHandlers>): Promise<void>;
-  /** The keys of dead jobs that `deadLetter` is not told of: their last worker was killed in them. */
-  deadKeys?(url: string): Promise<string[]>;
 }

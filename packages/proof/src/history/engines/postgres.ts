@@ -26,15 +26,6 @@ export const postgres: Engine = {
     await persist(() => queue.migrate());
     return queue;
   },
-  async deadKeys(url) {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    const { rows } = await client.query<{ key: string }>(
-      "SELECT data->>'key' AS key FROM pgboss.job WHERE name LIKE '%-dead'",
-    );
-    await client.end();
-    return rows.map(({ key }) => key);
-  },
   async startWorker(url, handlers) {
     const boss = await bossOf(url);
     await persist(() => queueOf(boss).migrate());
