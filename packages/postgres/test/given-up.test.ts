@@ -16,7 +16,7 @@ import PgBoss from 'pg-boss';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';
 
-withPostgres('a job of pg-boss whose last run came to no end', () => {
+withPostgres('a job of pg-boss after its last run', () => {
   let server: PostgresServer;
   let boss: PgBoss;
   beforeAll(async () => {
@@ -61,7 +61,7 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
     });
   }
 
-  it('is handed to deadLetter without running it: by the next worker, if one dies of that too', async () => {
+  it('is handed to deadLetter, and not begun again, when its worker was killed: if the next one is killed too, by the one after it', async () => {
     const once = { maxAttempts: 1, expireInSeconds: 1, retryDelay: 0, retentionDays: 30 };
     const queue = pgBossQueue(boss, { queue: 'killed', ...once });
     const delivery = queuedCall('call-1');
@@ -117,7 +117,7 @@ withPostgres('a job of pg-boss whose last run came to no end', () => {
     expect(await jobs('closed-dead')).toEqual([]);
   });
 
-  it('sent by hand has the limit that it was sent with, and a dead-letter queue that is made when it is missing', async () => {
+  it('is kept in a dead-letter queue that is made anew where it is missing; one sent by hand has its own limit', async () => {
     await boss.createQueue('by hand');
     const parked: Parked[] = [];
     work('by hand', {
