@@ -9,19 +9,13 @@ const BEYOND = 1_000_000_000;
 /** `retryLimit` of a job that is run so often, and then given up on by its worker. */
 export const retryLimitOf = (maxAttempts: number): number => BEYOND + maxAttempts - 1;
 
-/** The `output` of a run that did not fail: its worker was closed before it ended. */
-export const GIVEN_BACK = {
-  message: 'The worker closed before the handler ended.',
-  givenBack: true,
-};
-
 /** What a run is to its job. */
 export interface Standing {
   /** 1 for the first run. */
   attempt: number;
   /** Whether the job is given up on when this run fails. */
   last: boolean;
-  /** Whether the last run was the one before, and pg-boss never heard how it ended. */
+  /** Whether the last run is behind it, and neither ended nor was given back. */
   over: boolean;
 }
 
@@ -32,6 +26,6 @@ export function standingOf({ retryCount, retryLimit, output }: PgBossJob): Stand
   return {
     attempt: retryCount + 1,
     last: retryCount >= limit,
-    over: ours && retryCount > limit && output?.['givenBack'] !== true,
+    over: ours && retryCount > limit && output?.givenBack !== true,
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger, PulledJob, QueuedDelivery, WorkerHandler } from '@call-webhooks/core';
-import { GIVEN_BACK, standingOf } from './attempts.ts';
+import { standingOf } from './attempts.ts';
 import { createQueues } from './create-queues.ts';
 import type { PgBossClient, PgBossJob } from './pg-boss.ts';
 
@@ -38,7 +38,9 @@ export class PgBossRun implements PulledJob {
     const expired = AbortSignal.timeout(expireInSeconds * 1_000);
     try {
       await handle(data as QueuedDelivery, {
-        ...{ attempt, last, givenUp },
+        attempt,
+        last,
+        givenUp,
         signal: AbortSignal.any([stop, expired]),
       });
       // Late or not: the effect has happened.
@@ -52,7 +54,8 @@ export class PgBossRun implements PulledJob {
   async giveBack(): Promise<void> {
     this.#givenBack = true;
     const { boss, queue } = this.#shop;
-    await boss.fail(queue, this.#job.id, GIVEN_BACK);
+    const message = 'The worker closed before the handler ended.';
+    await boss.fail(queue, this.#job.id, { message, givenBack: !standingOf(this.#job).over });
   }
 
   async #failed(error: unknown, stop: AbortSignal): Promise<void> {

@@ -22,7 +22,7 @@ export interface PgBossJob {
   /** When pg-boss drops it. */
   keepUntil: Date | string;
   /** What the run before was settled with; pg-boss's own text where that expired. */
-  output: Record<string, unknown> | null;
+  output: { givenBack?: unknown } | null;
 }
 
 /** What we call of pg-boss 10. */
