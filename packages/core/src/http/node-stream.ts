@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { describeError } from '../privacy/scrub.ts';
-import { atTurnEnd } from '../time/turn.ts';
+import { settleAtTurnEnd } from '../time/turn.ts';
 import { Watch } from '../time/watch.ts';
 import { tooLarge, tooSlow, type BodyLimits } from './body.ts';
 
@@ -21,7 +21,7 @@ export function readStream(
     return Promise.reject(tooLarge(bodyLimit));
   if (request.destroyed) return Promise.reject(gone());
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let length = 0;
     const wait = {
       at: performance.now() + bodyTimeout,
@@ -31,7 +31,8 @@ export function readStream(
     };
     const fail = (error: Error) => {
       watch.delete(wait);
-      request.off('data', onData).pause();
+      request.off('data', onData).off('end', onEnd).pause();
+      chunks = []; // the rest may come for a while yet
       reject(error);
     };
     const onData = (chunk: Buffer) => {
@@ -39,16 +40,16 @@ export function readStream(
       if (length > bodyLimit) fail(tooLarge(bodyLimit));
       else chunks.push(chunk);
     };
+    const onEnd = () => {
+      watch.delete(wait);
+      const [only] = chunks;
+      const body = only && chunks.length === 1 ? only : Buffer.concat(chunks, length);
+      settleAtTurnEnd(resolve, body);
+    };
     watch.add(wait);
     request
       .on('data', onData)
-      .on('end', () => {
-        watch.delete(wait);
-        const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
-        atTurnEnd(() => {
-          resolve(body);
-        });
-      })
+      .on('end', onEnd)
       .on('error', (error) => {
         fail(tooSlow(describeError(error)));
       })

@@ -1,27 +1,27 @@
 import { setImmediate } from 'node:timers';
 
-/** So many at a time are enough for the gain, and the first answers do not wait for a whole crowd. */
-const TOGETHER = 16;
+/** A flood down one connection comes in one turn as well, and must not fill the memory. */
+const MOST_WAITING = 64;
 /** Held here, as the fake timers of a user's tests replace it. */
-const schedule = setImmediate;
+const atEnd = setImmediate;
 
-let waiting: (() => void)[] = [];
+let waiting = 0;
 
 /**
- * Runs `task` at the end of this turn of the event loop, one after another with others that the turn
- * brought.
+ * Settles a promise at the end of this turn of the event loop, right after others of the same turn;
+ * or at once, when many wait already.
  *
  * Between two requests Node and the kernel push our code out of the processor's caches. Deliveries
- * that are worked on together find it there (decision 10).
- * @param task settles a promise: it must not throw, and no code of a user may run within it
+ * that are worked on one after another find it there (decision 10).
  */
-export function atTurnEnd(task: () => void): void {
-  if (waiting.push(task) === 1) schedule(runSome);
-}
-
-function runSome(): void {
-  const tasks = waiting;
-  waiting = tasks.splice(TOGETHER);
-  if (waiting.length > 0) schedule(runSome);
-  for (const task of tasks) task();
+export function settleAtTurnEnd<Value>(resolve: (value: Value) => void, value: Value): void {
+  if (waiting === MOST_WAITING) {
+    resolve(value);
+    return;
+  }
+  waiting += 1;
+  atEnd(() => {
+    waiting -= 1;
+    resolve(value);
+  });
 }

@@ -1,4 +1,5 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { keepRawBody, readRawBody } from '../../src/node.ts';
 import { send, serve, setup, stopServers } from '../node-support.ts';
@@ -78,5 +79,15 @@ describe('readRawBody', () => {
       expect.objectContaining({ code: 'body-already-parsed' }),
     ]);
     expect((seen[2] as Error).message).toContain('Do this.');
+  });
+
+  it('keeps nothing of a body that it gave up on, and does not wait for its end', async () => {
+    const request = new IncomingMessage(new Socket());
+    const reading = readRawBody(request, LIMITS);
+    request.push(Buffer.alloc(600));
+    request.push(Buffer.alloc(600));
+    await expect(reading).rejects.toMatchObject({ code: 'body-too-large' });
+    expect(request.listenerCount('data')).toBe(0);
+    expect(request.listenerCount('end')).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { readRawBody } from '../../src/node.ts';
-import { atTurnEnd } from '../../src/time/turn.ts';
+import { settleAtTurnEnd } from '../../src/time/turn.ts';
 
 const LIMITS = { bodyLimit: 1_000, bodyTimeout: 1_000 };
 
@@ -17,42 +17,47 @@ function request(body: string): IncomingMessage {
   return made;
 }
 
-describe('atTurnEnd', () => {
+describe('settleAtTurnEnd', () => {
   afterEach(() => void jest.useRealTimers());
 
-  it('runs what one turn brought in its order, once, and after the turn', async () => {
+  it('settles in order, once, and after the turn', async () => {
     const seen: string[] = [];
-    for (const name of ['a', 'b', 'c']) atTurnEnd(() => void seen.push(name));
+    for (const name of ['a', 'b', 'c']) settleAtTurnEnd((value) => void seen.push(value), name);
     await Promise.resolve();
     expect(seen).toEqual([]);
     await nextTurn();
+    await nextTurn();
     expect(seen).toEqual(['a', 'b', 'c']);
-    await nextTurn();
-    expect(seen).toHaveLength(3);
   });
 
-  it('runs what comes meanwhile in a turn of its own', async () => {
-    const seen: string[] = [];
-    atTurnEnd(() => {
-      seen.push('first');
-      atTurnEnd(() => void seen.push('second'));
-    });
-    await nextTurn();
-    expect(seen).toEqual(['first']);
-    await nextTurn();
-    expect(seen).toEqual(['first', 'second']);
-  });
-
-  it('lets a crowd through in portions, in order, so that others get their turn between', async () => {
+  it('lets 64 wait at most, so that a flood in one turn fills nothing', async () => {
     const seen: number[] = [];
-    const portions: number[] = [];
-    for (let i = 0; i < 40; i++) atTurnEnd(() => void seen.push(i));
-    while (seen.length < 40) {
-      await nextTurn();
-      portions.push(seen.length);
-    }
-    expect(portions).toEqual([16, 32, 40]);
-    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    for (let i = 0; i < 200; i++) settleAtTurnEnd((value) => void seen.push(value), i);
+    expect(seen).toEqual(Array.from({ length: 136 }, (_none, nth) => 64 + nth));
+    await nextTurn();
+    expect(seen).toHaveLength(200);
+    settleAtTurnEnd((value) => void seen.push(value), 200);
+    expect(seen).toHaveLength(200);
+    await nextTurn();
+    expect(seen).toHaveLength(201);
+  });
+
+  it('lets all bodies of a turn come before the first is used, and each be used up before the next', async () => {
+    const seen: string[] = [];
+    const read = async (name: string) => {
+      await readRawBody(
+        request(name).on('end', () => seen.push(`${name} came`)),
+        LIMITS,
+      );
+      seen.push(`${name} is used`);
+      for (let step = 0; step < 10; step++) await Promise.resolve();
+      seen.push(`${name} is answered`);
+    };
+    await Promise.all([read('a'), read('b')]);
+    expect(seen).toEqual([
+      ...['a came', 'b came'],
+      ...['a is used', 'a is answered', 'b is used', 'b is answered'],
+    ]);
   });
 
   it('gives each request of a turn its body, in the async context of its own', async () => {
@@ -70,16 +75,5 @@ describe('atTurnEnd', () => {
   it("does not stand still under a test's fake timers", async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick'] });
     expect(Buffer.from(await readRawBody(request('x'), LIMITS)).toString()).toBe('x');
-  });
-
-  it('works together on what came in one turn: all bodies are there before the first is used', async () => {
-    const seen: string[] = [];
-    const read = async (name: string) => {
-      const made = request(name).on('end', () => seen.push(`${name} came`));
-      await readRawBody(made, LIMITS);
-      seen.push(`${name} is used`);
-    };
-    await Promise.all([read('a'), read('b')]);
-    expect(seen).toEqual(['a came', 'b came', 'a is used', 'b is used']);
   });
 });

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, expect, it } from '@jest/globals';
+import { serve, setup, stopServers } from '../node-support.ts';
+
+afterEach(stopServers);
+
+const REQUESTS = 10_000;
+const ANSWER = 'HTTP/1.1 401';
+
+it('answers a flood that is pipelined down one connection as fast as it is read', async () => {
+  const { post } = setup();
+  let unanswered = 0;
+  let most = 0;
+  const port = await serve((req, res) => {
+    most = Math.max(most, ++unanswered);
+    res.on('finish', () => (unanswered -= 1));
+    void post(req, res);
+  });
+  const socket = connect(port, '127.0.0.1');
+  let answers = 0;
+  let rest = ''; // an answer may come in two pieces
+  socket.on('data', (piece: Buffer) => {
+    const text = rest + piece.toString('latin1');
+    answers += text.split(ANSWER).length - 1;
+    rest = text.slice(1 - ANSWER.length);
+    if (answers === REQUESTS) socket.end();
+  });
+  socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx'.repeat(REQUESTS));
+  await once(socket, 'close');
+  expect(answers).toBe(REQUESTS);
+  // What Node reads in one piece, 64 KB, is parsed before anything can be answered: 1,300 of these.
+  expect(most).toBeLessThan(3_000);
+});
