@@ -46,7 +46,7 @@ async function measured<Name extends string, One extends Runner>(
 
 export function verifyPart(options: BenchOptions): Promise<Rounds> {
   const names = chosen('verify', Object.keys(VERIFY) as VerifyName[], options);
-  const operations = options.quick ? 2_000 : 20_000;
+  const operations = options.quick ? 2_000 : 60_000;
   return measured('verify', names, (name) => verifyRunner(name, operations), options);
 }
 

@@ -12,7 +12,7 @@ const FIX =
   'Mount callWebhooks before app.use(express.json()), or keep the raw bytes for it: express.json({ verify: keepRawBody }), with keepRawBody from @call-webhooks/express.';
 
 /**
- * An Express handler that receives call webhooks: `app.post('/hook', callWebhooks({ secret, on }))`.
+ * An Express handler that receives call webhooks: `app.all('/hook', callWebhooks({ secret, on }))`.
  * Its `receiver` is for `close()` at shutdown.
  * @throws WebhookError `invalid-options` and `invalid-secret`, with the fix in the message
  */

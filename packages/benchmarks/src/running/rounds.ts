@@ -9,7 +9,8 @@ export interface Runner {
 
 /**
  * Lets all runners have one turn in each round, in a new order each time, so that whatever else the
- * machine does falls on all of them alike.
+ * machine does falls on all of them alike. Those that are compared, the contenders of one framework
+ * (the first word of the name), have their turns right after each other.
  * @param warmUps turns of each that are not counted, before the first round
  */
 export async function runRounds<Name extends string>(
@@ -20,13 +21,23 @@ export async function runRounds<Name extends string>(
   const seen: Round<Name>[] = [];
   for (let round = -warmUps; round < rounds; round++) {
     const costs = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>;
-    for (const name of shuffled(names)) {
+    for (const name of shuffled(groups(names)).flatMap((group) => shuffled(group))) {
       costs[name] = await runners[name].turn();
       onTurn?.();
     }
     if (round >= 0) seen.push(costs);
   }
   return seen;
+}
+
+/** By the first word. */
+function groups<Name extends string>(names: readonly Name[]): Name[][] {
+  const found = new Map<string, Name[]>();
+  for (const name of names) {
+    const word = name.split(' ', 1)[0] as string;
+    found.set(word, [...(found.get(word) ?? []), name]);
+  }
+  return [...found.values()];
 }
 
 /** Fisher and Yates. */

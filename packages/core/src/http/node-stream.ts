@@ -16,9 +16,6 @@ export function readStream(
   request: IncomingMessage,
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array> {
-  // Node's parser has checked the number; without the header it is NaN, which is no larger.
-  if (Number(request.headers['content-length']) > bodyLimit)
-    return Promise.reject(tooLarge(bodyLimit));
   if (request.destroyed) return Promise.reject(gone());
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];

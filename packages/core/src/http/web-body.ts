@@ -10,7 +10,6 @@ export async function readWebBody(
 ): Promise<Uint8Array> {
   if (request.bodyUsed || request.body?.locked)
     throw alreadyParsed('Call the handler before request.json(), .text() or the like.');
-  if (Number(request.headers.get('content-length')) > bodyLimit) throw tooLarge(bodyLimit);
   if (!request.body) return new Uint8Array();
 
   const reader = request.body.getReader();

@@ -82,7 +82,7 @@ export function createReceiver<
     const facts: Facts = {};
     let verdict: Verdict;
     try {
-      checkRequest(request);
+      checkRequest(request, settings.bodyLimit);
       const rawBody = await readBody(request.body, settings);
       const receivedAt = now();
       const authentic = authenticate(request.headers, rawBody, receivedAt, rules);
