@@ -62,6 +62,10 @@ export const HTTP = {
 /** Functions that check one signature. */
 export const VERIFY = {
   standardwebhooks: { scheme: 'standard', load: () => import('./verify/standardwebhooks.ts') },
+  'standardwebhooks + parse': {
+    scheme: 'standard',
+    load: () => import('./verify/standardwebhooks-parse.ts'),
+  },
   svix: { scheme: 'svix', load: () => import('./verify/svix.ts') },
   stripe: { scheme: 'stripe', load: () => import('./verify/stripe.ts') },
   octokit: { scheme: 'github', load: () => import('./verify/octokit.ts') },

@@ -114,6 +114,14 @@ describe('the token', () => {
     expect(stderr).not.toContain('wrong-token');
   });
 
+  test('does not travel over plain http', async () => {
+    const { code, stderr } = await cli('events', '--base-url', 'http://service.example');
+    expect(code).toBe(2);
+    expect(stderr).toContain('http://service.example is plain http');
+    expect(stderr).toContain('Use https.');
+    expect(stderr).not.toContain(TOKEN);
+  });
+
   test('from a file', async () => {
     const path = join(folder, 'token');
     writeFileSync(path, `${TOKEN}\n`);

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput } from '../cli-error.ts';
 import { fileBytes } from '../input/read.ts';
+import { isLoopback } from '../input/target-url.ts';
 
 /** The flags of every command that talks to the service. */
 export interface ServiceOptions {
@@ -35,6 +36,9 @@ export async function serviceClient(app: App, options: ServiceOptions): Promise<
       'Where is the service?',
       `Set ${BASE_URL_VARIABLE}, or pass --base-url. A simulator's is http://127.0.0.1:4777.`,
     );
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url?.protocol === 'http:' && !isLoopback(url.hostname))
+    throw badInput(`${url.origin} is plain http: the API token could be read on the way.`, 'Use https.');
   return createClient({
     baseUrl,
     apiToken: await tokenOf(app, options),

@@ -94,7 +94,7 @@ export function createReceiver<
       gate.check();
       const delivery = {
         webhookId,
-        timestamp: Number(timestamp),
+        timestamp,
         receivedAt,
         secretId,
         rawBody,

@@ -18,7 +18,10 @@ export interface AuthenticationRules {
 }
 
 /** A delivery that is from the service, and as the service sent it. */
-export interface Authentic extends SignatureHeaders {
+export interface Authentic {
+  readonly webhookId: string;
+  /** When it was signed; Unix seconds. */
+  readonly timestamp: number;
   readonly secretId: string;
 }
 
@@ -36,16 +39,17 @@ export function authenticate(
   rules: AuthenticationRules,
 ): Authentic | Promise<Authentic> {
   const read = readSignatureHeaders(headers, rules.names);
-  checkTimestamp(read.timestamp, now, rules.toleranceSeconds);
+  const timestamp = checkTimestamp(read.timestamp, now, rules.toleranceSeconds);
   const keys = rules.secrets.keys(read.webhookId);
   const key = isList(keys) ? matchingKey(keys, read, body) : undefined;
   if (key === undefined || key instanceof Promise)
-    return authenticateLater(read, body, rules, keys, key);
-  return authentic(read, key);
+    return authenticateLater(read, timestamp, body, rules, keys, key);
+  return { webhookId: read.webhookId, timestamp, secretId: key.id };
 }
 
 async function authenticateLater(
   read: SignatureHeaders,
+  timestamp: number,
   body: Uint8Array,
   { secrets }: AuthenticationRules,
   keysInTime: ReturnType<SecretSource['keys']>,
@@ -58,15 +62,8 @@ async function authenticateLater(
     if (newer) key = await matchingKey(newer, read, body);
   }
   if (!key) throw mismatch(keys);
-  return authentic(read, key);
+  return { webhookId: read.webhookId, timestamp, secretId: key.id };
 }
-
-const authentic = ({ webhookId, timestamp, signature }: SignatureHeaders, { id }: Key) => ({
-  webhookId,
-  timestamp,
-  signature,
-  secretId: id,
-});
 
 function matchingKey(
   keys: readonly Key[],

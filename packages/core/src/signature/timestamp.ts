@@ -9,11 +9,13 @@ const MIN_REPLAY_MEMORY_MS = 300_000;
  * Refuses a delivery that was signed too long ago, or too far ahead of our clock.
  * @param timestamp Unix seconds, already checked to be plain digits
  * @param now milliseconds
+ * @returns Unix seconds
  * @throws WebhookError `timestamp-out-of-tolerance`
  */
-export function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number): void {
-  const age = Math.floor(now / 1000) - Number(timestamp);
-  if (Math.abs(age) <= toleranceSeconds) return;
+export function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number): number {
+  const seconds = Number(timestamp);
+  const age = Math.floor(now / 1000) - seconds;
+  if (Math.abs(age) <= toleranceSeconds) return seconds;
   const side = age > 0 ? 'ago' : 'ahead';
   throw new WebhookError(
     'timestamp-out-of-tolerance',

@@ -47,10 +47,6 @@ export async function verify(
       secrets: fixedSecrets(options.secret),
     },
   );
-  const authentic = result instanceof Promise ? await result : result;
-  return {
-    webhookId: authentic.webhookId,
-    timestamp: new Date(Number(authentic.timestamp) * 1000),
-    secretId: authentic.secretId,
-  };
+  const { webhookId, timestamp, secretId } = result instanceof Promise ? await result : result;
+  return { webhookId, timestamp: new Date(timestamp * 1000), secretId };
 }
