@@ -38,7 +38,10 @@ export async function serviceClient(app: App, options: ServiceOptions): Promise<
     );
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol === 'http:' && !isLoopback(url.hostname))
-    throw badInput(`${url.origin} is plain http: the API token could be read on the way.`, 'Use https.');
+    throw badInput(
+      `${url.origin} is plain http: the API token could be read on the way.`,
+      'Use https.',
+    );
   return createClient({
     baseUrl,
     apiToken: await tokenOf(app, options),

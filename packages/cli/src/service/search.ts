@@ -1,7 +1,12 @@
-import { ANY, eventSearch, isActivityAction, type AnyEventSearch } from '@call-webhooks/client';
+import {
+  ACTIVITY_ACTIONS,
+  ANY,
+  eventSearch,
+  isActivityAction,
+  type AnyEventSearch,
+} from '@call-webhooks/client';
 import { badInput } from '../cli-error.ts';
 import { closest } from '../input/closest.ts';
-import { ACTIVITY_ACTIONS } from '@call-webhooks/client';
 
 /** The search flags of `events`. */
 export interface SearchOptions {
@@ -48,7 +53,8 @@ export function searchOf(options: SearchOptions): string | AnyEventSearch | unde
 // The builder's type forgets what was used; here every part is used once at most, by its flag.
 function built(options: SearchOptions): AnyEventSearch {
   const { text, subject, to = [], since, until, type, template, sequence, from } = options;
-  let search = eventSearch() as Builder;
+  const empty: unknown = eventSearch();
+  let search = empty as Builder;
   if (text !== undefined) search = search.text(text);
   if (subject !== undefined) search = search.subject(subject);
   for (const recipient of to) search = search.to(recipient);

@@ -101,8 +101,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('signature/timestamp.ts'),
-        from: 'if (Math.abs(age) <= toleranceSeconds) return;',
-        to: 'if (age <= toleranceSeconds) return;',
+        from: 'if (Math.abs(age) <= toleranceSeconds) return seconds;',
+        to: 'if (age <= toleranceSeconds) return seconds;',
       },
     ],
     killedBy: MODEL,
