@@ -62,9 +62,9 @@ export const HTTP = {
 /** Functions that check one signature. */
 export const VERIFY = {
   standardwebhooks: { scheme: 'standard', load: () => import('./verify/standardwebhooks.ts') },
-  'standardwebhooks + parse': {
+  'standardwebhooks, signature': {
     scheme: 'standard',
-    load: () => import('./verify/standardwebhooks-parse.ts'),
+    load: () => import('./verify/standardwebhooks-signature.ts'),
   },
   svix: { scheme: 'svix', load: () => import('./verify/svix.ts') },
   stripe: { scheme: 'stripe', load: () => import('./verify/stripe.ts') },
