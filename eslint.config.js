@@ -48,7 +48,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/test/**', 'packages/testing/**'],
+    files: ['**/test/**', 'packages/contract-tests/**'],
     rules: {
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/unbound-method': 'off',

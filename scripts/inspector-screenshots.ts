@@ -8,8 +8,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startSimulator } from '@call-webhooks/simulator';
-import { chromiumPath, launchChromium } from '@call-webhooks/testing/chromium';
-import { findProgram } from '@call-webhooks/testing/programs';
+import { chromiumPath, launchChromium } from '@call-webhooks/contract-tests/chromium';
+import { findProgram } from '@call-webhooks/contract-tests/programs';
 
 const [everythingInto] = process.argv.slice(2);
 const folder = everythingInto ?? 'docs/images';

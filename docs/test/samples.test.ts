@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { Server, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
-import { callBody, startSender } from '@call-webhooks/testing';
+import { callBody, startSender } from '@call-webhooks/contract-tests';
 import express from 'express';
 import { writeSamples, type Sample } from './samples.ts';
 

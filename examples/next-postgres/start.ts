@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { generateSecret } from '@call-webhooks/core';
-import { postgresBinaries, startPostgres } from '@call-webhooks/testing/servers/postgres';
+import { postgresBinaries, startPostgres } from '@call-webhooks/contract-tests/servers/postgres';
 
 const next = createRequire(import.meta.url).resolve('next/dist/bin/next');
 const app = fileURLToPath(new URL('.', import.meta.url));

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { describeWith } from '@call-webhooks/testing';
+import { describeWith } from '@call-webhooks/contract-tests';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 

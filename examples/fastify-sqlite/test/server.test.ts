@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
-import { callBody, startSender, until } from '@call-webhooks/testing';
+import { callBody, startSender, until } from '@call-webhooks/contract-tests';
 
 const secret = generateSecret();
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { METHODS } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
-import { callBody, startSender, type Sender } from '@call-webhooks/testing';
+import { callBody, startSender, type Sender } from '@call-webhooks/contract-tests';
 import { Webhook } from 'standardwebhooks';
 import type { RunningApp } from './running-app.ts';
 

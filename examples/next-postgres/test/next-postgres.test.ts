@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
-import { callBody, postgresBinaries, startSender, until } from '@call-webhooks/testing';
-import { describeWith } from '@call-webhooks/testing/describe-with';
+import { callBody, postgresBinaries, startSender, until } from '@call-webhooks/contract-tests';
+import { describeWith } from '@call-webhooks/contract-tests/describe-with';
 
 const secret = generateSecret();
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { startSimulator } from '@call-webhooks/simulator';
-import { listening } from '@call-webhooks/testing';
+import { listening } from '@call-webhooks/contract-tests';
 import { controlOf } from '../control.ts';
 import { tourOf } from '../tour.ts';
 

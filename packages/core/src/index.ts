@@ -32,20 +32,20 @@ export {
   type UnknownEvent,
 } from './events/events.ts';
 export { WebhookError, type WebhookErrorCode } from './outcome/webhook-error.ts';
-export type { Answer } from './outcome/answers.ts';
+export type { ReceiverResponse } from './outcome/answers.ts';
 export { STATUS, type OutcomeCode } from './outcome/outcome-code.ts';
 export type { Outcome } from './outcome/outcome.ts';
 export type { HandlerContext } from './dispatch/context.ts';
 export type { Delivery } from './dispatch/delivery.ts';
 export type {
   CustomPayload,
-  DeadLetter,
+  DeadLetterSink,
   EventsWith,
   ExtraEvents,
   Handler,
   HandlerOptions,
   Handlers,
-  Parked,
+  DeadLetter,
 } from './dispatch/handlers.ts';
 export type { HeaderPrefix, HeadersLike } from './http/headers.ts';
 export type { BodyLimits, BodyReader } from './http/body.ts';
@@ -57,9 +57,9 @@ export type {
   StandardSchema,
 } from './events/standard-schema.ts';
 export {
-  startPullWorker,
-  type Pulled,
-  type PulledJob,
-  type PullWorker,
-  type PullWorkerOptions,
-} from './worker/pull-worker.ts';
+  startPollingWorker,
+  type PollResult,
+  type PolledJob,
+  type PollingWorker,
+  type PollingWorkerOptions,
+} from './worker/polling-worker.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExtraEvents } from './dispatch/handlers.ts';
 import type { StandardSchema } from './events/standard-schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
-import type { Answer } from './outcome/answers.ts';
+import type { ReceiverResponse } from './outcome/answers.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
 import type { Logger } from './reporting/logger.ts';
@@ -52,7 +52,11 @@ function requestLogger(request: IncomingMessage & { log?: Partial<Logger> }): Lo
     : undefined;
 }
 
-function writeAnswer(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+function writeAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: ReceiverResponse,
+): void {
   if (response.headersSent || response.destroyed) return;
   response.writeHead(answer.status, answer.headers);
   response.end(answer.body);

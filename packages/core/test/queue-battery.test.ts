@@ -1,4 +1,4 @@
-import { queueBattery } from '@call-webhooks/testing';
+import { queueBattery } from '@call-webhooks/contract-tests';
 import { arrayQueue } from './support-queue.ts';
 
 queueBattery({

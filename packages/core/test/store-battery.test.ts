@@ -1,4 +1,4 @@
-import { storeBattery } from '@call-webhooks/testing';
+import { storeBattery } from '@call-webhooks/contract-tests';
 import { memoryStore } from '../src/index.ts';
 
 storeBattery({

@@ -1,4 +1,4 @@
-import type { OpenedQueue } from '@call-webhooks/testing';
+import type { OpenedQueue } from '@call-webhooks/contract-tests';
 import { createWorkerHandler, type QueuedDelivery } from '../src/index.ts';
 
 interface Entry {

@@ -1,4 +1,4 @@
-import { chromiumPath, launchChromium } from '@call-webhooks/testing/chromium';
+import { chromiumPath, launchChromium } from '@call-webhooks/contract-tests/chromium';
 import type { Browser } from 'playwright-core';
 
 /** The numbers that the inspector shows for its deliveries, by state, and of all of them. */

@@ -3,7 +3,11 @@ import { callWebhooks as express } from '@call-webhooks/express';
 import fastifyPlugin from '@call-webhooks/fastify';
 import { callWebhooks as nextApp } from '@call-webhooks/next';
 import { callWebhooks as nextPages } from '@call-webhooks/next/pages';
-import { listening, routeHandlerServer, type AdapterUnderTest } from '@call-webhooks/testing';
+import {
+  listening,
+  routeHandlerServer,
+  type AdapterUnderTest,
+} from '@call-webhooks/contract-tests';
 import expressFramework from 'express';
 import fastifyFramework from 'fastify';
 

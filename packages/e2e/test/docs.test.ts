@@ -5,7 +5,7 @@ import ts from 'typescript';
 import * as client from '@call-webhooks/client';
 import { generateSecret } from '@call-webhooks/core';
 import * as node from '@call-webhooks/core/node';
-import { listening } from '@call-webhooks/testing';
+import { listening } from '@call-webhooks/contract-tests';
 import { tidy } from '../src/tidy.ts';
 
 const open = tidy();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { callWebhooks } from '@call-webhooks/express';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
-import { collectingLogger, listening, until } from '@call-webhooks/testing';
+import { collectingLogger, listening, until } from '@call-webhooks/contract-tests';
 import express from 'express';
 import Database from 'libsql';
 import { tidy } from '../src/tidy.ts';

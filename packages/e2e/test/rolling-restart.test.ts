@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
-import { callBody, startSender } from '@call-webhooks/testing';
+import { callBody, startSender } from '@call-webhooks/contract-tests';
 import { startBalancer } from '../src/balancer.ts';
 import { startProgram } from '../src/programs.ts';
 import type { MachineInput } from '../src/programs/express-machine.ts';

@@ -9,7 +9,7 @@ import {
 import type { Outcome, Secret, SecretProvider } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import type { Simulator, SimulatorOptions } from '@call-webhooks/simulator';
-import { listening } from '@call-webhooks/testing';
+import { listening } from '@call-webhooks/contract-tests';
 import { STARTED_AT, tidy } from '../src/tidy.ts';
 
 const open = tidy();

@@ -1,4 +1,4 @@
-import { adapterBattery, listening } from '@call-webhooks/testing';
+import { adapterBattery, listening } from '@call-webhooks/contract-tests';
 import express from 'express';
 import express4 from 'express4';
 import { callWebhooks } from '../src/index.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
-import { callBody, collectingLogger } from '@call-webhooks/testing';
+import { callBody, collectingLogger } from '@call-webhooks/contract-tests';
 import express, { type RequestHandler } from 'express';
 import express4 from 'express4';
 import request from 'supertest';

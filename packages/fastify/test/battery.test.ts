@@ -1,4 +1,4 @@
-import { adapterBattery } from '@call-webhooks/testing';
+import { adapterBattery } from '@call-webhooks/contract-tests';
 import fastify from 'fastify';
 import { createReceiver } from '@call-webhooks/core';
 import { callWebhooks } from '../src/index.ts';

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
-import { callBody, collectingLogger, startSender } from '@call-webhooks/testing';
+import { callBody, collectingLogger, startSender } from '@call-webhooks/contract-tests';
 import fastify, { type FastifyInstance } from 'fastify';
 import callWebhooks from '../src/index.ts';
 

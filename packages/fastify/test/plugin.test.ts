@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
-import { callBody, collectingLogger, deferred, startSender } from '@call-webhooks/testing';
+import { callBody, collectingLogger, deferred, startSender } from '@call-webhooks/contract-tests';
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import callWebhooks from '../src/index.ts';
 

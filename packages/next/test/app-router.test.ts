@@ -1,4 +1,4 @@
-import { adapterBattery, routeHandlerServer } from '@call-webhooks/testing';
+import { adapterBattery, routeHandlerServer } from '@call-webhooks/contract-tests';
 import { callWebhooks } from '../src/index.ts';
 
 adapterBattery({

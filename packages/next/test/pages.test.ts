@@ -1,4 +1,4 @@
-import { adapterBattery, listening } from '@call-webhooks/testing';
+import { adapterBattery, listening } from '@call-webhooks/contract-tests';
 import { callWebhooks } from '../src/pages.ts';
 
 adapterBattery({

@@ -14,7 +14,7 @@ export interface Standing {
   /** 1 for the first run. */
   attempt: number;
   /** Whether the job is given up on when this run fails. */
-  last: boolean;
+  isLastAttempt: boolean;
   /** Whether the last run is behind it, and neither ended nor was given back. */
   over: boolean;
 }
@@ -25,7 +25,7 @@ export function standingOf({ retryCount, retryLimit, output }: PgBossJob): Stand
   const limit = ours ? retryLimit - BEYOND : retryLimit;
   return {
     attempt: retryCount + 1,
-    last: retryCount >= limit,
+    isLastAttempt: retryCount >= limit,
     over: ours && retryCount > limit && output?.givenBack !== true,
   };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger, PulledJob, QueuedDelivery, WorkerHandler } from '@call-webhooks/core';
+import type { Logger, PolledJob, QueuedDelivery, WorkerHandler } from '@call-webhooks/core';
 import { standingOf } from './attempts.ts';
 import { createQueues } from './create-queues.ts';
 import type { PgBossClient, PgBossJob } from './pg-boss.ts';
@@ -17,7 +17,7 @@ const SETTLE_AGAIN_MS = 250;
 const LOST = 'Its last run came to no end: the process died, or expireInSeconds were over.';
 
 /** One run of one job of pg-boss, until pg-boss knows how it ended. */
-export class PgBossRun implements PulledJob {
+export class PgBossRun implements PolledJob {
   readonly #job: PgBossJob;
   readonly #shop: Workshop;
   readonly #until: number;
@@ -32,15 +32,15 @@ export class PgBossRun implements PulledJob {
   async run(stop: AbortSignal): Promise<void> {
     const { boss, queue, handle } = this.#shop;
     const { id, data, expireInSeconds } = this.#job;
-    const { attempt, last, over } = standingOf(this.#job);
+    const { attempt, isLastAttempt, over } = standingOf(this.#job);
     // The handler is not begun, and `deadLetter` is told.
-    const givenUp = over ? new Error(LOST) : undefined;
+    const abandonReason = over ? new Error(LOST) : undefined;
     const expired = AbortSignal.timeout(expireInSeconds * 1_000);
     try {
       await handle(data as QueuedDelivery, {
         attempt,
-        last,
-        givenUp,
+        isLastAttempt,
+        abandonReason,
         signal: AbortSignal.any([stop, expired]),
       });
       // Late or not: the effect has happened.
@@ -51,7 +51,7 @@ export class PgBossRun implements PulledJob {
   }
 
   /** pg-boss knows no other way back: the job is retried, after the last attempt as well. */
-  async giveBack(): Promise<void> {
+  async release(): Promise<void> {
     this.#givenBack = true;
     const { boss, queue } = this.#shop;
     const message = 'The worker closed before the handler ended.';
@@ -61,10 +61,10 @@ export class PgBossRun implements PulledJob {
   async #failed(error: unknown, stop: AbortSignal): Promise<void> {
     const { boss, queue, logger } = this.#shop;
     const { id, data } = this.#job;
-    const { attempt, last } = standingOf(this.#job);
+    const { attempt, isLastAttempt } = standingOf(this.#job);
     const { code, message } = error as { code?: unknown; message: string };
     const { webhookId } = data as QueuedDelivery;
-    if (code === 'invalid-payload' || last) {
+    if (code === 'invalid-payload' || isLastAttempt) {
       logger.error(
         `call-webhooks: gave up on delivery ${webhookId} after ${String(attempt)} attempts: ${message}`,
       );

@@ -1,6 +1,6 @@
 import {
   createWorkerHandler,
-  startPullWorker,
+  startPollingWorker,
   type ExtraEvents,
   type StandardSchema,
   type WorkerOptions,
@@ -61,7 +61,7 @@ export function createPgBossWorker<
   const shop = { boss, queue, deadLetterQueue, logger, handle: createWorkerHandler(handlers) };
   let prepared = false;
   let failing = false;
-  return startPullWorker({
+  return startPollingWorker({
     concurrency,
     pollEvery,
     async take(most) {

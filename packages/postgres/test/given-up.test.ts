@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { Parked, QueuedDelivery } from '@call-webhooks/core';
+import type { DeadLetter, QueuedDelivery } from '@call-webhooks/core';
 import {
   collectingLogger,
   deferred,
@@ -11,7 +11,7 @@ import {
   until,
   type Handling,
   type PostgresServer,
-} from '@call-webhooks/testing';
+} from '@call-webhooks/contract-tests';
 import PgBoss from 'pg-boss';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';
@@ -70,7 +70,7 @@ withPostgres('a job of pg-boss after its last run', () => {
     await killedBy('killed'); // in deadLetter
     expect(await jobs('killed-dead')).toEqual([]);
 
-    const parked: Parked[] = [];
+    const parked: DeadLetter[] = [];
     let runs = 0;
     work('killed', {
       on: { 'call:completed': () => void (runs += 1) },
@@ -92,7 +92,7 @@ withPostgres('a job of pg-boss after its last run', () => {
   it('is run again when its worker was closed in it', async () => {
     const queue = pgBossQueue(boss, { queue: 'closed', maxAttempts: 1, retryDelay: 0 });
     const attempts: number[] = [];
-    const parked: Parked[] = [];
+    const parked: DeadLetter[] = [];
     const started = deferred();
     const never = deferred();
     const start = (end?: Promise<void>) =>
@@ -119,7 +119,7 @@ withPostgres('a job of pg-boss after its last run', () => {
 
   it('is kept in a dead-letter queue that is made anew where it is missing; one sent by hand has its own limit', async () => {
     await boss.createQueue('by hand');
-    const parked: Parked[] = [];
+    const parked: DeadLetter[] = [];
     work('by hand', {
       deadLetter: (one) => void parked.push(one),
       on: {

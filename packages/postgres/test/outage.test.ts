@@ -9,8 +9,8 @@ import {
   startPostgres,
   startSender,
   type PostgresServer,
-} from '@call-webhooks/testing';
-import { smallDisk } from '@call-webhooks/testing/servers/small-disk';
+} from '@call-webhooks/contract-tests';
+import { smallDisk } from '@call-webhooks/contract-tests/servers/small-disk';
 import type pg from 'pg';
 import { postgresStore } from '../src/index.ts';
 import { openPool, withPostgres } from './support.ts';

@@ -8,7 +8,7 @@ import {
   startPostgres,
   until,
   type PostgresServer,
-} from '@call-webhooks/testing';
+} from '@call-webhooks/contract-tests';
 import PgBoss from 'pg-boss';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';

@@ -7,7 +7,7 @@ import {
   runSample,
   startPostgres,
   startSender,
-} from '@call-webhooks/testing';
+} from '@call-webhooks/contract-tests';
 import PgBoss from 'pg-boss';
 import { pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';

@@ -1,7 +1,7 @@
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Claim } from '@call-webhooks/core';
-import { startPostgres, storeBattery, type PostgresServer } from '@call-webhooks/testing';
+import { startPostgres, storeBattery, type PostgresServer } from '@call-webhooks/contract-tests';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, turnableStore, withPostgres } from './support.ts';

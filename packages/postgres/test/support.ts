@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { postgresBinaries } from '@call-webhooks/testing';
-import { describeWith } from '@call-webhooks/testing/describe-with';
+import { postgresBinaries } from '@call-webhooks/contract-tests';
+import { describeWith } from '@call-webhooks/contract-tests/describe-with';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 

@@ -123,14 +123,14 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   const crashes = job.stalledCounter;
-  const givenUp =
+  const abandonReason =
     crashes > maxCrashes ? new Error(`${crashes} workers died in this job.`) : undefined;
-  const last = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
+  const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
   try {
-    await handle(job.data, { attempt: job.attemptsStarted, last, givenUp, signal });
+    await handle(job.data, { attempt: job.attemptsStarted, isLastAttempt, abandonReason, signal });
   } catch (error) {
     const isPoison = error instanceof WebhookError && error.code === 'invalid-payload';
-    throw isPoison || givenUp ? unrecoverable(error as Error) : error;
+    throw isPoison || abandonReason ? unrecoverable(error as Error) : error;
   }
 }
 

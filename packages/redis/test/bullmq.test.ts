@@ -8,8 +8,8 @@ import {
   until,
   type Handling,
   type RedisServer,
-} from '@call-webhooks/testing';
-import type { HandlerContext, Parked } from '@call-webhooks/core';
+} from '@call-webhooks/contract-tests';
+import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { backoffStrategy } from '../src/bullmq-backoff.ts';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
@@ -152,7 +152,7 @@ describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go',
   });
 
   it('gives up on a job in which too many workers died, and hands it over without running it', async () => {
-    const kept: Parked[] = [];
+    const kept: DeadLetter[] = [];
     let runs = 0;
     const hang = deferred();
     const on = {

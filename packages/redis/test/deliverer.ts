@@ -5,7 +5,7 @@ import {
   type HandlerContext,
   type ReceiverOptions,
 } from '@call-webhooks/core';
-import { callBody, collectingLogger, until } from '@call-webhooks/testing';
+import { callBody, collectingLogger, until } from '@call-webhooks/contract-tests';
 
 export interface Deliverer {
   /** Delivers one event under a new webhook id, as a retry of the service does; gives the outcome's code. */

@@ -6,7 +6,7 @@ import {
   unique,
   until,
   type RedisServer,
-} from '@call-webhooks/testing';
+} from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
 import { CLIENTS, type Connected } from './clients.ts';

@@ -7,7 +7,7 @@ import {
   redisServer,
   unique,
   type RedisServer,
-} from '@call-webhooks/testing';
+} from '@call-webhooks/contract-tests';
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

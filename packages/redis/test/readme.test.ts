@@ -7,7 +7,7 @@ import {
   redisServer,
   runSample,
   startSender,
-} from '@call-webhooks/testing';
+} from '@call-webhooks/contract-tests';
 
 describeWith('redis-server', 'the samples of the README', () => {
   it('take a delivery in one process and run it in another', async () => {

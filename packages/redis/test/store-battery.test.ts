@@ -5,7 +5,7 @@ import {
   storeBattery,
   until,
   type RedisServer,
-} from '@call-webhooks/testing';
+} from '@call-webhooks/contract-tests';
 import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { redisStore } from '../src/index.ts';

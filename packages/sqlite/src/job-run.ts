@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger, PulledJob, WorkerHandler } from '@call-webhooks/core';
+import type { Logger, PolledJob, WorkerHandler } from '@call-webhooks/core';
 import type { Jobs, TakenJob } from './jobs.ts';
 
 /** What a run needs of its worker. */
@@ -20,7 +20,7 @@ const LOST = 'Its process died in each of the last attempts.';
 const SETTLE_AGAIN_MS = 250;
 
 /** One run of one job, from its lease to its end. */
-export class JobRun implements PulledJob {
+export class JobRun implements PolledJob {
   readonly #job: TakenJob;
   readonly #shop: Workshop;
   readonly #lost = new AbortController();
@@ -34,12 +34,17 @@ export class JobRun implements PulledJob {
     const { jobs, handle, running, leaseFor, maxAttempts } = this.#shop;
     const { id, attempt, delivery } = this.#job;
     // The handler is not begun, and `deadLetter` is told.
-    const givenUp = attempt > maxAttempts + LOST_ATTEMPTS ? new Error(LOST) : undefined;
+    const abandonReason = attempt > maxAttempts + LOST_ATTEMPTS ? new Error(LOST) : undefined;
     const renewal = setInterval(() => void this.#renew(), leaseFor / 3);
     running.add(id);
     try {
       const signal = AbortSignal.any([stop, this.#lost.signal]);
-      await handle(delivery, { attempt, last: attempt >= maxAttempts, givenUp, signal });
+      await handle(delivery, {
+        attempt,
+        isLastAttempt: attempt >= maxAttempts,
+        abandonReason,
+        signal,
+      });
       await this.#settle(() => jobs.done(this.#job), stop);
     } catch (error) {
       await this.#failed(error, stop);
@@ -49,7 +54,7 @@ export class JobRun implements PulledJob {
     }
   }
 
-  async giveBack(): Promise<void> {
+  async release(): Promise<void> {
     await this.#shop.jobs.again(this.#job, 0, null);
   }
 

@@ -1,6 +1,6 @@
 import {
   createWorkerHandler,
-  startPullWorker,
+  startPollingWorker,
   type ExtraEvents,
   type StandardSchema,
   type WorkerOptions,
@@ -71,7 +71,7 @@ export function createSqliteWorker<
     logger,
   };
   let failing = false;
-  const worker = startPullWorker({
+  const worker = startPollingWorker({
     concurrency,
     pollEvery,
     async take(most) {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
-import type { Parked } from '@call-webhooks/core';
-import { collectingLogger, queuedCall, until } from '@call-webhooks/testing';
+import type { DeadLetter } from '@call-webhooks/core';
+import { collectingLogger, queuedCall, until } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';
@@ -68,7 +68,7 @@ it('hands a job that kills each of its processes to deadLetter, and does not beg
   for (let death = 3; death <= 4; death++)
     expect(await once(start('support-killer.ts', file), 'exit')).toEqual([null, 'SIGKILL']);
 
-  const parked: Parked[] = [];
+  const parked: DeadLetter[] = [];
   let runs = 0;
   const worker = createSqliteWorker(queue, {
     maxAttempts: 1,

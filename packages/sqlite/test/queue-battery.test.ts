@@ -1,4 +1,4 @@
-import { queueBattery } from '@call-webhooks/testing';
+import { queueBattery } from '@call-webhooks/contract-tests';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
 import { eachClient, freshFile } from './support.ts';
 

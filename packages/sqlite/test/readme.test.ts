@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
-import { callBody, freePort, runSample, startSender } from '@call-webhooks/testing';
+import { callBody, freePort, runSample, startSender } from '@call-webhooks/contract-tests';
 import { freshFile } from './support.ts';
 
 it('has a sample that runs', async () => {

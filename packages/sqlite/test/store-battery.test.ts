@@ -1,4 +1,4 @@
-import { storeBattery } from '@call-webhooks/testing';
+import { storeBattery } from '@call-webhooks/contract-tests';
 import { sqliteStore } from '../src/index.ts';
 import { eachClient, freshFile } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, sign, type Receiver } from '@call-webhooks/core';
-import { callBody, collectingLogger, queuedCall } from '@call-webhooks/testing';
+import { callBody, collectingLogger, queuedCall } from '@call-webhooks/contract-tests';
 import { sqliteQueue, sqliteStore, type SqliteDatabase } from '../src/index.ts';
 import { eachClient, freshFile } from './support.ts';
 

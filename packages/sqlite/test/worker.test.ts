@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { collectingLogger, deferred, queuedCall, until } from '@call-webhooks/testing';
+import { collectingLogger, deferred, queuedCall, until } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { defaultBackoff } from '../src/backoff.ts';
 import {

@@ -27,7 +27,7 @@ export interface CustomPayload<Schema extends StandardSchema = StandardSchema> {
 }
 
 /** A delivery that is given up on, with all that is needed to handle it by hand. */
-export interface Parked {
+export interface DeadLetter {
   reason: 'handler-failed' | 'invalid-payload';
   /** The raw body, byte for byte: personal data may be in it. */
   rawBody: Uint8Array;
@@ -42,7 +42,7 @@ export interface Parked {
 }
 
 /** Takes parked deliveries. Once it resolves the delivery is acknowledged, so it must be kept by then. */
-export type DeadLetter = (parked: Parked) => unknown;
+export type DeadLetterSink = (parked: DeadLetter) => unknown;
 
 /** What a receiver and a queue's worker share: which events there are and what runs for them. */
 export interface HandlerOptions<
@@ -57,5 +57,5 @@ export interface HandlerOptions<
   /** Runs for a verified delivery that nothing else handles; acknowledged unless it throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>> | undefined;
   /** Without it a delivery that always fails is answered 500 (or 422) until the rule is paused. */
-  deadLetter?: DeadLetter | undefined;
+  deadLetter?: DeadLetterSink | undefined;
 }

@@ -9,7 +9,7 @@ import type { Queue, QueuedDelivery } from '../queue/queue.ts';
 import type { Watch } from '../time/watch.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Delivery } from './delivery.ts';
-import type { DeadLetter, Parked } from './handlers.ts';
+import type { DeadLetterSink, DeadLetter } from './handlers.ts';
 import { NOWHERE, type Route } from './routes.ts';
 
 /** What is to be done with one admitted delivery. */
@@ -18,7 +18,7 @@ export interface Job {
   /** The key to take the lease on; absent where there is nothing to protect. */
   readonly key: string | undefined;
   /** Whether it may be given up on after `maxAttempts`. */
-  readonly mayPark: boolean;
+  readonly canDeadLetter: boolean;
   /** Does it. What it throws is made into an answer by `failure`. */
   run(context: DeliveryContext): Awaitable<OutcomeCode>;
   failure(error: unknown): WebhookError;
@@ -28,7 +28,7 @@ export interface Job {
 export class HandlerJob implements Job {
   readonly route: Route;
   readonly key: string | undefined;
-  readonly mayPark = true;
+  readonly canDeadLetter = true;
 
   constructor(route: Route) {
     this.route = route;
@@ -68,7 +68,7 @@ export function queueJob(
   return {
     route,
     key,
-    mayPark: false, // nothing is wrong with the delivery when a queue is down
+    canDeadLetter: false, // nothing is wrong with the delivery when a queue is down
     async run(): Promise<OutcomeCode> {
       await watch.within(timeoutMs, queue.enqueue(queued));
       return 'queued';
@@ -82,13 +82,17 @@ export function queueJob(
 }
 
 /** Hands a payload that can never be handled to the dead-letter sink. */
-export function invalidJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetter): Job {
+export function invalidJob(
+  error: WebhookError,
+  delivery: Delivery,
+  deadLetter: DeadLetterSink,
+): Job {
   return {
     route: { ...NOWHERE, payload: undefined, personal: undefined },
     key: undefined,
-    mayPark: false,
+    canDeadLetter: false,
     async run(): Promise<OutcomeCode> {
-      await deadLetter(parked('invalid-payload', delivery, 1, error));
+      await deadLetter(toDeadLetter('invalid-payload', delivery, 1, error));
       return 'dead-lettered';
     },
     failure: (sinkError) =>
@@ -115,13 +119,13 @@ export function handlerFailed(error: unknown, personal: unknown): WebhookError {
   return scrubbedError('handler-failed', 'The handler failed: ', error, personal);
 }
 
-export function parked(
-  reason: Parked['reason'],
+export function toDeadLetter(
+  reason: DeadLetter['reason'],
   delivery: Delivery,
   attempt: number,
   error: unknown,
   route?: Route,
-): Parked {
+): DeadLetter {
   return {
     reason,
     rawBody: delivery.rawBody,

@@ -2,7 +2,7 @@ import { STATUS, type OutcomeCode } from './outcome-code.ts';
 import type { Outcome } from './outcome.ts';
 
 /** The HTTP answer to one request, ready to be written by an adapter. */
-export interface Answer {
+export interface ReceiverResponse {
   readonly status: number;
   /** Lower-case header names. The object is shared between answers: copy it before changing it. */
   readonly headers: Record<string, string>;
@@ -11,7 +11,7 @@ export interface Answer {
   readonly outcome: Outcome;
 }
 
-type Prepared = Pick<Answer, 'headers' | 'body'>;
+type Prepared = Pick<ReceiverResponse, 'headers' | 'body'>;
 
 function prepare(code: OutcomeCode): Prepared {
   const body = JSON.stringify({ outcome: code });
@@ -30,7 +30,7 @@ const PREPARED = Object.fromEntries(codes.map((code) => [code, prepare(code)])) 
 >;
 
 /** The answer for an outcome: bodies and headers are made once, at import. */
-export function answerFor(outcome: Outcome): Answer {
+export function responseFor(outcome: Outcome): ReceiverResponse {
   const { headers, body } = PREPARED[outcome.outcome];
   return { status: outcome.status, headers, body, outcome };
 }

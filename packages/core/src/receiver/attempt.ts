@@ -1,7 +1,7 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import type { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
-import { parked, type Job } from '../dispatch/job.ts';
+import { toDeadLetter, type Job } from '../dispatch/job.ts';
 import type { OutcomeCode } from '../outcome/outcome-code.ts';
 import { describeError } from '../privacy/scrub.ts';
 import { safeLogger } from '../reporting/safe-logger.ts';
@@ -42,7 +42,7 @@ export function runOnce(attempt: Attempt): Awaitable<OutcomeCode> {
  * deploys and stores that are slow lose attempts as well.)
  */
 const diesInIt = ({ job, context, settings }: Attempt): boolean =>
-  job.mayPark &&
+  job.canDeadLetter &&
   settings.handlers.deadLetter !== undefined &&
   context.attempt > settings.maxAttempts * 3;
 
@@ -58,9 +58,9 @@ async function giveUp(attempt: Attempt, error: unknown): Promise<OutcomeCode> {
 async function park(attempt: Attempt, error: unknown): Promise<boolean> {
   const { job, delivery, context, settings } = attempt;
   const { deadLetter } = settings.handlers;
-  if (!job.mayPark || !deadLetter || context.attempt < settings.maxAttempts) return false;
+  if (!job.canDeadLetter || !deadLetter || context.attempt < settings.maxAttempts) return false;
   try {
-    await deadLetter(parked('handler-failed', delivery, context.attempt, error, job.route));
+    await deadLetter(toDeadLetter('handler-failed', delivery, context.attempt, error, job.route));
     return true;
   } catch (sinkError) {
     safeLogger(delivery.log).error(

@@ -7,7 +7,7 @@ import type { StandardSchema } from '../events/standard-schema.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import type { HeadersLike } from '../http/headers.ts';
 import { checkRequest } from '../http/request.ts';
-import { answerFor, type Answer } from '../outcome/answers.ts';
+import { responseFor, type ReceiverResponse } from '../outcome/answers.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../privacy/scrub.ts';
 import { failure } from '../reporting/failure.ts';
@@ -41,7 +41,7 @@ export interface ReceiverRequest {
 /** Takes requests, gives answers. Made by `createReceiver`, and within every adapter. */
 export interface Receiver {
   /** Never rejects, and never answers anything that is not in the answer table. */
-  receive(request: ReceiverRequest): Promise<Answer>;
+  receive(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
    * Whether store and queue answer, each asked for `storeTimeout` at most: for a readiness probe.
    * Never rejects.
@@ -77,7 +77,7 @@ export function createReceiver<
     jobFor,
   };
 
-  async function receive(request: ReceiverRequest): Promise<Answer> {
+  async function receive(request: ReceiverRequest): Promise<ReceiverResponse> {
     const startedAt = performance.now();
     const facts: Facts = {};
     let verdict: Verdict;
@@ -105,7 +105,7 @@ export function createReceiver<
     } catch (error) {
       verdict = failure(error);
     }
-    return answerFor(reporter.report(startedAt, facts, verdict, request.log ?? logger));
+    return responseFor(reporter.report(startedAt, facts, verdict, request.log ?? logger));
   }
 
   function jobFor(delivery: Delivery): Job | Promise<Job> {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { fromBase64 } from '../base64.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
-import type { ExtraEvents, HandlerOptions, Parked } from '../dispatch/handlers.ts';
-import { describeSinkError, handlerFailed, parked } from '../dispatch/job.ts';
+import type { ExtraEvents, HandlerOptions, DeadLetter } from '../dispatch/handlers.ts';
+import { describeSinkError, handlerFailed, toDeadLetter } from '../dispatch/job.ts';
 import { Routes, type Route } from '../dispatch/routes.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/standard-schema.ts';
@@ -28,9 +28,9 @@ export interface WorkerJob {
   /** 1 for the first run; 1 by default. Counts runs that ended with their process as well. */
   attempt?: number | undefined;
   /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
-  last?: boolean | undefined;
+  isLastAttempt?: boolean | undefined;
   /** Set: the job is not to be run any more, for this reason, and goes to `deadLetter` as it is. */
-  givenUp?: Error | undefined;
+  abandonReason?: Error | undefined;
   /** Aborted when the engine takes the job back. */
   signal?: AbortSignal | undefined;
 }
@@ -56,24 +56,29 @@ export function createWorkerHandler<
   const routes = new Routes(handlers);
 
   return async (queued, job = {}) => {
-    const { attempt = 1, last = attempt >= settings.maxAttempts, givenUp, signal } = job;
+    const {
+      attempt = 1,
+      isLastAttempt = attempt >= settings.maxAttempts,
+      abandonReason,
+      signal,
+    } = job;
     const delivery = deliveryOf(queued, settings.logger);
     let route: Route | undefined;
     try {
       route = await routes.find(delivery.rawBody);
-      if (givenUp) throw givenUp;
+      if (abandonReason) throw abandonReason;
       await run(route, delivery, attempt, signal);
     } catch (error) {
       const invalid = error instanceof WebhookError && error.code === 'invalid-payload' && !route;
-      if (invalid || last || givenUp) {
+      if (invalid || isLastAttempt || abandonReason) {
         const reason = invalid ? 'invalid-payload' : 'handler-failed';
-        await park(parked(reason, delivery, attempt, error, route));
+        await park(toDeadLetter(reason, delivery, attempt, error, route));
       }
       throw error instanceof WebhookError && !route ? error : handlerFailed(error, route?.personal);
     }
   };
 
-  async function park(delivery: Parked): Promise<void> {
+  async function park(delivery: DeadLetter): Promise<void> {
     try {
       await handlers.deadLetter?.(delivery);
     } catch (error) {

@@ -1,5 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, WebhookError, type HandlerContext, type Parked } from '../../src/index.ts';
+import {
+  memoryStore,
+  WebhookError,
+  type HandlerContext,
+  type DeadLetter,
+} from '../../src/index.ts';
 import { bench, bytes, NOW, STARTED } from '../support.ts';
 
 const fail = () => {
@@ -33,11 +38,11 @@ describe('a handler that fails', () => {
   });
 
   it('gives the raw delivery to deadLetter after maxAttempts', async () => {
-    const parked: Parked[] = [];
+    const parked: DeadLetter[] = [];
     const { send } = bench({
       on: { 'call:started': fail },
       maxAttempts: 2,
-      deadLetter: (letter: Parked) => void parked.push(letter),
+      deadLetter: (letter: DeadLetter) => void parked.push(letter),
     });
     expect([
       await send(STARTED),
@@ -85,12 +90,12 @@ describe('a handler that fails', () => {
       clock.now += 1_000;
     }
     const handle = jest.fn();
-    const parked: Parked[] = [];
+    const parked: DeadLetter[] = [];
     const { send } = bench({
       store,
       on: { 'call:started': handle },
       maxAttempts: 2,
-      deadLetter: (letter: Parked) => void parked.push(letter),
+      deadLetter: (letter: DeadLetter) => void parked.push(letter),
     });
     expect(await send(STARTED)).toBe('dead-lettered');
     expect(handle).not.toHaveBeenCalled();
@@ -114,8 +119,8 @@ describe('a handler that fails', () => {
   });
 
   it('and a payload that can never be handled go to deadLetter at once', async () => {
-    const parked: Parked[] = [];
-    const deadLetter = jest.fn((letter: Parked) => void parked.push(letter));
+    const parked: DeadLetter[] = [];
+    const deadLetter = jest.fn((letter: DeadLetter) => void parked.push(letter));
     const { send, lines } = bench({ deadLetter });
     expect(await send(bytes('{'))).toBe('dead-lettered');
     expect(parked[0]).toMatchObject({

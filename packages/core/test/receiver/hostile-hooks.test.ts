@@ -4,7 +4,7 @@ import {
   STATUS,
   WebhookError,
   type Outcome,
-  type Parked,
+  type DeadLetter,
   type QueuedDelivery,
   type ReceiverRequest,
   type Store,
@@ -113,7 +113,7 @@ describe('custom payloads whose schema or key throws', () => {
     ['a key that is no text', { schema, key: () => 7 }],
   ])('%s: parked with deadLetter, 422 without', async (_what, custom) => {
     const handle = jest.fn();
-    const parked: Parked[] = [];
+    const parked: DeadLetter[] = [];
     const options = { custom: { ...custom, handle } } as object;
     const kept = bench({ ...options, deadLetter: (letter) => void parked.push(letter) });
     expect(await kept.send({ custom: 1 })).toBe('dead-lettered');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { STATUS, WebhookError, type Outcome, type OutcomeCode } from '../../src/index.ts';
-import { answerFor } from '../../src/outcome/answers.ts';
+import { responseFor } from '../../src/outcome/answers.ts';
 import { Reporter } from '../../src/reporting/reporter.ts';
 import { Lines } from '../support.ts';
 
@@ -47,7 +47,7 @@ describe('the answer table', () => {
       durationMs: 0,
       error: new WebhookError(code, 'planted'),
     };
-    const answer = answerFor(outcome);
+    const answer = responseFor(outcome);
     expect(answer).toMatchObject({ status: STATUS[code], body: `{"outcome":"${code}"}`, outcome });
     expect(answer.headers).toEqual({
       'content-type': 'application/json',

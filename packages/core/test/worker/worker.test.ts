@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import {
   createWorkerHandler,
   type HandlerContext,
-  type Parked,
+  type DeadLetter,
   type QueuedDelivery,
 } from '../../src/index.ts';
 import { bench, bytes, Lines, NOW, SECONDS, STARTED } from '../support.ts';
@@ -41,7 +41,7 @@ describe('createWorkerHandler', () => {
   });
 
   it('rejects with a clean error, and hands the last failure to deadLetter', async () => {
-    const parked: Parked[] = [];
+    const parked: DeadLetter[] = [];
     const boom = new Error('call Ada Lovelace');
     const work = createWorkerHandler({
       logger,
@@ -88,20 +88,20 @@ describe('createWorkerHandler', () => {
     const deadLetter = jest.fn();
     const on = { 'call:started': () => Promise.reject(new Error('no')) };
     const work = createWorkerHandler({ logger, deadLetter, on });
-    await expect(work(JOB, { attempt: 9, last: false })).rejects.toThrow();
+    await expect(work(JOB, { attempt: 9, isLastAttempt: false })).rejects.toThrow();
     expect(deadLetter).toHaveBeenCalledTimes(0);
-    await expect(work(JOB, { attempt: 1, last: true })).rejects.toThrow();
+    await expect(work(JOB, { attempt: 1, isLastAttempt: true })).rejects.toThrow();
     expect(deadLetter).toHaveBeenCalledTimes(1);
   });
 
   it('does not run what the engine gave up on, and parks it', async () => {
     const deadLetter = jest.fn();
     const started = jest.fn();
-    const givenUp = new Error('five workers died of it');
+    const abandonReason = new Error('five workers died of it');
     const work = createWorkerHandler({ logger, deadLetter, on: { 'call:started': started } });
-    await expect(work(JOB, { attempt: 1, givenUp })).rejects.toThrow('five workers died');
+    await expect(work(JOB, { attempt: 1, abandonReason })).rejects.toThrow('five workers died');
     expect(started).not.toHaveBeenCalled();
-    expect(deadLetter).toHaveBeenCalledWith(expect.objectContaining({ error: givenUp }));
+    expect(deadLetter).toHaveBeenCalledWith(expect.objectContaining({ error: abandonReason }));
   });
 
   it('passes the abort of the engine on, before the run and within it', async () => {

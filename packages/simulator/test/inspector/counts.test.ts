@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { describeInChromium } from '@call-webhooks/testing/in-chromium';
+import { describeInChromium } from '@call-webhooks/contract-tests/in-chromium';
 import { Draws } from '../../src/seed/draws.ts';
 import { openInspector } from '../support/inspector.ts';
 import { tidy } from '../support/tidy.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { describeInChromium } from '@call-webhooks/testing/in-chromium';
+import { describeInChromium } from '@call-webhooks/contract-tests/in-chromium';
 import { openInspector } from '../support/inspector.ts';
 import { tidy } from '../support/tidy.ts';
 

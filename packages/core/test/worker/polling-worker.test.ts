@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import { startPollingWorker, type PolledJob } from '../../src/index.ts';
+import { deferred } from '../support.ts';
+
+/** An engine whose jobs end when they are told to. */
+function engine(count: number) {
+  const log: string[] = [];
+  const gates = Array.from({ length: count }, () => deferred());
+  const jobs = gates.map((gate, index): PolledJob => ({
+    async run(signal) {
+      log.push(`run ${String(index)}`);
+      await gate.promise;
+      log.push(`end ${String(index)}${signal.aborted ? ' aborted' : ''}`);
+    },
+    release() {
+      log.push(`back ${String(index)}`);
+      return Promise.resolve();
+    },
+  }));
+  return { log, gates, jobs };
+}
+const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+describe('startPollingWorker', () => {
+  it('runs no more at once than it may, and asks on as jobs end', async () => {
+    const { log, gates, jobs } = engine(3);
+    const worker = startPollingWorker({
+      concurrency: 2,
+      pollEvery: 60_000,
+      take: (most) => Promise.resolve({ jobs: jobs.splice(0, most) }),
+      onError: () => undefined,
+    });
+    await turn();
+    expect(log).toEqual(['run 0', 'run 1']);
+    gates[1]!.resolve();
+    await turn();
+    expect(log).toEqual(['run 0', 'run 1', 'end 1', 'run 2']);
+    gates[0]!.resolve();
+    gates[2]!.resolve();
+    await worker.close();
+    expect(log.slice(-2)).toEqual(['end 0', 'end 2']);
+  });
+
+  it('goes on after an engine that failed, and looks when the engine says so', async () => {
+    const { log, gates, jobs } = engine(1);
+    gates[0]!.resolve();
+    const errors: unknown[] = [];
+    let asked = 0;
+    const worker = startPollingWorker({
+      concurrency: 1,
+      pollEvery: 5,
+      take: () => {
+        asked += 1;
+        if (asked === 1) return Promise.reject(new Error('away'));
+        return Promise.resolve({ jobs: asked === 3 ? jobs : [], nextIn: asked === 2 ? 1 : 60_000 });
+      },
+      onError: (error) => void errors.push(error),
+    });
+    while (log.length < 2) await turn();
+    await worker.close();
+    expect(errors).toEqual([new Error('away')]);
+  });
+
+  it('hands back what it got while it closed, and what is not done in time', async () => {
+    const { log, jobs } = engine(2);
+    const late = deferred();
+    let asked = 0;
+    const worker = startPollingWorker({
+      concurrency: 2,
+      pollEvery: 60_000,
+      take: async () => {
+        asked += 1;
+        if (asked === 2) await late.promise;
+        return { jobs: jobs.splice(0, 1) };
+      },
+      onError: () => undefined,
+    });
+    await turn();
+    worker.wake();
+    await turn();
+    const closed = worker.close({ graceMs: 1 });
+    late.resolve();
+    await closed;
+    expect(log).toEqual(['run 0', 'back 1', 'back 0']);
+    worker.wake();
+    await turn();
+    expect(asked).toBe(2);
+  });
+
+  it('misses no wake, whenever it comes', async () => {
+    let waiting = 0;
+    let ran = 0;
+    const worker = startPollingWorker({
+      concurrency: 1,
+      pollEvery: 60_000,
+      take: () => {
+        if (waiting === 0) return Promise.resolve({ jobs: [] });
+        waiting -= 1;
+        return Promise.resolve({
+          jobs: [{ run: async () => void (ran += 1), release: () => Promise.resolve() }],
+        });
+      },
+      onError: () => undefined,
+    });
+    for (let number = 1; number <= 200; number++) {
+      waiting += 1;
+      worker.wake();
+      for (let ticks = number % 7; ticks > 0; ticks--) await Promise.resolve();
+    }
+    await turn();
+    expect(ran).toBe(200);
+    await worker.close();
+  });
+});

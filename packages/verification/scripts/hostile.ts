@@ -1,0 +1,95 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { ROW_GROUPS } from '../src/matrix/rows.ts';
+import { tableOf, type GroupSeen } from '../src/matrix/table.ts';
+import { expressTarget, fastifyTarget, nodeTarget } from '../src/matrix/targets/in-process.ts';
+import { nextTarget, startNextApp } from '../src/matrix/targets/next.ts';
+import type { Row } from '../src/matrix/row.ts';
+import type { TargetKind } from '../src/matrix/target.ts';
+import { tryRow, type Observation } from '../src/matrix/try-row.ts';
+
+// Tries every row at every adapter, and writes what was seen into docs/hostile-input.md; with
+// --check it only compares. `npm run hostile -w @call-webhooks/verification`
+
+const DOC = fileURLToPath(new URL('../../../docs/hostile-input.md', import.meta.url));
+const [BEGIN, END] = ['<!-- table: begin -->', '<!-- table: end -->'];
+const check = process.argv.includes('--check');
+
+const app = await startNextApp();
+const kinds = [
+  nodeTarget,
+  expressTarget,
+  fastifyTarget,
+  nextTarget('Next.js App Router', app, '/hook'),
+  nextTarget('Next.js Pages Router', app, '/api/hook'),
+];
+const faults: string[] = [];
+
+async function observe(kind: TargetKind, row: Row) {
+  const target = await kind.start(row);
+  try {
+    const seen = await tryRow(row, target);
+    for (const fault of seen.faults)
+      faults.push(`${kind.name}, ${row.name}: ${fault} (${seen.answer})`);
+    return seen;
+  } finally {
+    await target.close();
+  }
+}
+
+/** At all adapters at once; one after the other where a row is a crowd already. */
+async function observeAll(row: Row): Promise<Map<string, Observation>> {
+  const seen = new Map<string, Observation>();
+  const one = async (kind: TargetKind) => void seen.set(kind.name, await observe(kind, row));
+  if (row.crowd === undefined) await Promise.all(kinds.map(one));
+  else for (const kind of kinds) await one(kind);
+  return seen;
+}
+
+try {
+  const groups: GroupSeen[] = [];
+  for (const { title, rows } of ROW_GROUPS) {
+    const seenRows = [];
+    for (const row of rows) {
+      const { name, oneOf } = row;
+      seenRows.push({ name, oneOf, seen: await observeAll(row) });
+    }
+    groups.push({ title, rows: seenRows });
+    console.log(`${title}: ${String(rows.length)} rows at ${String(kinds.length)} adapters`);
+  }
+  report(groups);
+} finally {
+  await app.stop();
+}
+
+function report(groups: readonly GroupSeen[]): void {
+  for (const fault of faults) console.error(`FAULT  ${fault}`);
+  if (faults.length > 0) process.exitCode = 1;
+  void write(
+    tableOf(
+      groups,
+      kinds.map(({ name }) => name),
+    ),
+  );
+}
+
+async function write(table: string): Promise<void> {
+  const doc = readFileSync(DOC, 'utf8');
+  const [head, rest] = doc.split(BEGIN);
+  const [, tail] = rest?.split(END) ?? [];
+  if (head === undefined || tail === undefined) throw new Error(`${DOC} has no table markers`);
+  const options = { ...(await resolveConfig(DOC)), parser: 'markdown' };
+  const made = await format(`${head}${BEGIN}\n\n${table}\n\n${END}${tail}`, options);
+  if (made === doc) {
+    console.log('docs/hostile-input.md is as seen.');
+  } else if (check) {
+    console.error(
+      'docs/hostile-input.md is not what was seen now. Run `npm run hostile -w @call-webhooks/verification`.',
+    );
+    process.exitCode = 1;
+  } else {
+    writeFileSync(DOC, made);
+    console.log('docs/hostile-input.md is written anew.');
+  }
+}
