@@ -32,9 +32,16 @@ export {
   type UnknownEvent,
 } from './events/events.ts';
 export { WebhookError, type WebhookErrorCode } from './outcome/webhook-error.ts';
-export type { ReceiverResponse } from './outcome/answers.ts';
-export { STATUS, type OutcomeCode } from './outcome/outcome-code.ts';
-export type { Outcome } from './outcome/outcome.ts';
+export type { ReceiverResponse } from './outcome/response.ts';
+export { docsUrl } from './outcome/docs-url.ts';
+export {
+  CONFIGURATION_ERRORS,
+  OUTCOMES,
+  STATUS,
+  type OutcomeCode,
+  type OutcomeInfo,
+} from './outcome/outcomes.ts';
+export type { Outcome } from './outcome/response.ts';
 export type { HandlerContext } from './dispatch/context.ts';
 export type { Delivery } from './dispatch/delivery.ts';
 export type {

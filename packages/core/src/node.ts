@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExtraEvents } from './dispatch/handlers.ts';
 import type { StandardSchema } from './events/standard-schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
-import type { ReceiverResponse } from './outcome/answers.ts';
+import type { ReceiverResponse } from './outcome/response.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
 import type { Logger } from './reporting/logger.ts';

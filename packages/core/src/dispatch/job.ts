@@ -1,7 +1,7 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
 import { parsePayload } from '../events/payload.ts';
-import type { OutcomeCode } from '../outcome/outcome-code.ts';
+import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../privacy/scrub.ts';
 import { scrubbedError } from '../privacy/scrubbed-error.ts';

@@ -1,15 +1,16 @@
-import type { OutcomeCode } from './outcome-code.ts';
+import { docsUrl } from './docs-url.ts';
+import { CONFIGURATION_ERRORS, type OutcomeCode } from './outcomes.ts';
 
-/** Codes of `WebhookError`: those of the answer table, and two for wrong configuration. */
-export type WebhookErrorCode = OutcomeCode | 'invalid-secret' | 'invalid-options';
+/** The codes of `WebhookError`: those of the outcome table, and two for configuration errors. */
+export type WebhookErrorCode = OutcomeCode | keyof typeof CONFIGURATION_ERRORS;
 
 const BRAND = Symbol.for('@call-webhooks/WebhookError');
 
 /**
- * The one error class of this package. `code` is stable and has a section in `docs/answers.md`;
- * the message is for people and may change. Neither holds a secret or anything of a body.
+ * The only error class of this package. `code` is stable and has a section in the docs; the message
+ * is for people and may change. Neither contains a secret or anything from a body.
  *
- * `instanceof` works across copies of the package (ESM and CJS, two versions).
+ * `instanceof` works across copies of the package (ESM and CJS, or two versions).
  */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
@@ -17,7 +18,13 @@ export class WebhookError extends Error {
   readonly [BRAND] = true;
 
   constructor(code: WebhookErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    // Log lines have the link to an outcome. These errors are thrown, so they bring their own.
+    super(
+      Object.hasOwn(CONFIGURATION_ERRORS, code)
+        ? `${message} See ${docsUrl(`answers.md#${code}`)}`
+        : message,
+      options,
+    );
     this.code = code;
   }
 

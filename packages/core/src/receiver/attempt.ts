@@ -2,7 +2,7 @@ import { isPending, type Awaitable } from '../awaitable.ts';
 import type { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
 import { toDeadLetter, type Job } from '../dispatch/job.ts';
-import type { OutcomeCode } from '../outcome/outcome-code.ts';
+import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { describeError } from '../privacy/scrub.ts';
 import { safeLogger } from '../reporting/safe-logger.ts';
 import type { Lease } from '../store/lease.ts';

@@ -2,7 +2,7 @@ import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/standard-schema.ts';
 import type { HeaderNames, HeaderPrefix } from '../http/headers.ts';
-import type { Outcome } from '../outcome/outcome.ts';
+import type { Outcome } from '../outcome/response.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { Secret } from '../signature/key-ring.ts';

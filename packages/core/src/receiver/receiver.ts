@@ -7,7 +7,7 @@ import type { StandardSchema } from '../events/standard-schema.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import type { HeadersLike } from '../http/headers.ts';
 import { checkRequest } from '../http/request.ts';
-import { responseFor, type ReceiverResponse } from '../outcome/answers.ts';
+import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../privacy/scrub.ts';
 import { failure } from '../reporting/failure.ts';

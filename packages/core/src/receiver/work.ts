@@ -3,7 +3,7 @@ import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
 import type { Job } from '../dispatch/job.ts';
 import type { Route } from '../dispatch/routes.ts';
-import type { OutcomeCode } from '../outcome/outcome-code.ts';
+import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { failure } from '../reporting/failure.ts';
 import type { Facts, Verdict } from '../reporting/reporter.ts';

@@ -1,4 +1,4 @@
-import { STATUS, type OutcomeCode } from '../outcome/outcome-code.ts';
+import { STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { scrubbedError } from '../privacy/scrubbed-error.ts';
 import type { Verdict } from './reporter.ts';

@@ -1,5 +1,6 @@
-import { STATUS, type OutcomeCode } from '../outcome/outcome-code.ts';
-import type { Outcome } from '../outcome/outcome.ts';
+import { docsUrl } from '../outcome/docs-url.ts';
+import { STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
+import type { Outcome } from '../outcome/response.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
 import type { Logger } from './logger.ts';
 import { safeLogger } from './safe-logger.ts';
@@ -97,7 +98,7 @@ export class Reporter {
     const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? WITHOUT_ERROR[code] ?? ''}`;
     const level = status >= 500 ? 'error' : 'warn';
     safeLogger(log)[level](
-      `${line}${facts.length > 0 ? ` (${facts.join(', ')})` : ''} See docs/answers.md#${code}${frames}`,
+      `${line}${facts.length > 0 ? ` (${facts.join(', ')})` : ''} See ${docsUrl(`answers.md#${code}`)}${frames}`,
     );
   }
 

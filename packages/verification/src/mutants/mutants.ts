@@ -175,7 +175,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: '404 for unknown events',
     harm: "the service pauses the user's rule at once",
-    edits: [{ file: core('outcome/outcome-code.ts'), from: 'ignored: 200', to: 'ignored: 404' }],
+    edits: [
+      {
+        file: core('outcome/outcomes.ts'),
+        from: 'ignored: {\n    status: 200',
+        to: 'ignored: {\n    status: 404',
+      },
+    ],
     killedBy: test('battery.test.ts'),
   },
   {

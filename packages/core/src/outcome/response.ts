@@ -1,0 +1,59 @@
+import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
+import type { WebhookError } from './webhook-error.ts';
+
+/** How one request ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
+export interface Outcome {
+  outcome: OutcomeCode;
+  /** The HTTP status of the response. For a `late` outcome: the one that would have been sent. */
+  status: number;
+  /** Milliseconds since the request reached the receiver. */
+  durationMs: number;
+  /** Set once the delivery was verified. */
+  webhookId?: string;
+  eventName?: string;
+  callId?: string;
+  /** The idempotency key. An authentic event without one cannot be recognized as a duplicate. */
+  key?: string;
+  /** 1 the first time that this event runs. */
+  attempt?: number;
+  /** The `id` of the secret that verified the delivery, never the secret itself. */
+  secretId?: string;
+  /** Why it was not handled. Its message contains no secret and nothing from the body. */
+  error?: WebhookError;
+  /** Set on the second outcome of a delivery that was answered `deadline`: how its handler ended. */
+  late?: true;
+}
+
+/** The HTTP response to one request, ready to be written by an adapter. */
+export interface ReceiverResponse {
+  readonly status: number;
+  /** Lower-case header names. Responses share this object: copy it before you change it. */
+  readonly headers: Record<string, string>;
+  /** JSON, `{"outcome":"…"}`. It never contains a secret, the request body or a stack trace. */
+  readonly body: string;
+  readonly outcome: Outcome;
+}
+
+type Prepared = Pick<ReceiverResponse, 'headers' | 'body'>;
+
+function prepare(code: OutcomeCode): Prepared {
+  const body = JSON.stringify({ outcome: code });
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+  };
+  if (code === 'method-not-allowed') headers['allow'] = 'POST';
+  return { body, headers: Object.freeze(headers) };
+}
+
+const codes = Object.keys(OUTCOMES) as OutcomeCode[];
+const PREPARED = Object.fromEntries(codes.map((code) => [code, prepare(code)])) as Record<
+  OutcomeCode,
+  Prepared
+>;
+
+/** The response for an outcome. Bodies and headers are built once, at import. */
+export function responseFor(outcome: Outcome): ReceiverResponse {
+  const { headers, body } = PREPARED[outcome.outcome];
+  return { status: outcome.status, headers, body, outcome };
+}

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES, STATUS, WebhookError } from '../../src/index.ts';
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+describe('the outcome table', () => {
+  it('acknowledges with 2xx and nothing else', () => {
+    for (const { status, service } of Object.values(OUTCOMES))
+      expect(service).toBe(status < 300 ? 'acknowledged' : 'retried');
+  });
+
+  it('gives the statuses', () => {
+    for (const [code, { status }] of Object.entries(OUTCOMES))
+      expect(STATUS[code as keyof typeof OUTCOMES]).toBe(status);
+    expect(Object.keys(STATUS)).toEqual(Object.keys(OUTCOMES));
+  });
+
+  it('says of each code when it happens and what to do', () => {
+    for (const { when, fix } of [
+      ...Object.values(OUTCOMES),
+      ...Object.values(CONFIGURATION_ERRORS),
+    ]) {
+      expect(when).toMatch(/^[A-Z].+\.$/);
+      expect(fix).toMatch(/^[A-Z].+\.$/);
+    }
+  });
+});
+
+describe('docsUrl', () => {
+  it('is below the address of the repository', () => {
+    const { repository } = JSON.parse(read('../../package.json')) as {
+      repository: { url: string };
+    };
+    const base = repository.url.replace(/^git\+|\.git$/g, '');
+    expect(docsUrl('stores.md#redis')).toBe(`${base}/blob/main/docs/stores.md#redis`);
+  });
+
+  it('leads to a section of the docs for each code', () => {
+    const page = read('../../../../docs/answers.md');
+    for (const code of Object.keys({ ...OUTCOMES, ...CONFIGURATION_ERRORS }))
+      expect(page).toContain(`\n## ${code}\n`);
+  });
+
+  it('is in the errors that are thrown at start-up', () => {
+    const error = new WebhookError('invalid-secret', 'The list is empty.');
+    expect(error.message).toBe(`The list is empty. See ${docsUrl('answers.md#invalid-secret')}`);
+    expect(new WebhookError('deadline', 'late').message).toBe('late');
+  });
+});
