@@ -1,0 +1,109 @@
+// Writes what the docs take from core's outcome table: npm run outcomes. With --check it writes
+// nothing and fails if a page is out of date. Notes below a section's list are written by hand and
+// are kept.
+import { readFile, writeFile } from 'node:fs/promises';
+import { CONFIGURATION_ERRORS, OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import { format } from 'prettier';
+
+const root = new URL('../', import.meta.url);
+const codes = Object.keys(OUTCOMES) as OutcomeCode[];
+
+/** The table of the README, which puts outcomes of similar meaning into one row. */
+const ROWS: readonly [statuses: readonly number[], meaning: string][] = [
+  [[200, 202], 'Done, or stored durably: acknowledged'],
+  [[401, 409], 'Forged, stale or replayed'],
+  [[405, 408, 413, 415, 422], 'Not a delivery that can be processed'],
+  [[500], 'A problem in your code. The log line says how to fix it'],
+  [[503], 'Temporary: the service retries'],
+];
+
+/** Option names are code: `maxAttempts`, `deadLetter`. Links and code that is there already stay. */
+const prose = (text: string) =>
+  text.replace(
+    /(?<![`\w.])(express\.json\(.*?\)|[a-z]+[A-Z]\w+(?:\(\))?|close\(\)|whsec_)(?![`\w])/g,
+    '`$1`',
+  );
+
+const overview = () =>
+  [
+    '| Outcome | Status | Service |',
+    '| --- | --- | --- |',
+    ...codes.map((code) => {
+      const { status, service } = OUTCOMES[code];
+      return `| [\`${code}\`](#${code}) | ${String(status)} | ${service} |`;
+    }),
+  ].join('\n');
+
+const summary = () =>
+  [
+    '| Status | Outcomes | Meaning |',
+    '| --- | --- | --- |',
+    ...ROWS.map(([statuses, meaning]) => {
+      const names = codes.filter((code) => statuses.includes(OUTCOMES[code].status));
+      return `| ${statuses.join(', ')} | ${names.map((code) => `\`${code}\``).join(', ')} | ${meaning} |`;
+    }),
+  ].join('\n');
+
+function section(code: string, notes: string): string {
+  const row = { ...OUTCOMES, ...CONFIGURATION_ERRORS }[code as OutcomeCode];
+  const allow = code === 'method-not-allowed' ? ' with `Allow: POST`' : '';
+  const status =
+    'status' in row ? `${String(row.status)}${allow}, ${row.service}` : 'none, it is thrown';
+  const lines = [
+    `## ${code}`,
+    '',
+    `- **Status:** ${status}`,
+    `- **When:** ${prose(row.when)}`,
+    `- **Fix:** ${prose(row.fix)}`,
+  ];
+  return [...lines, ...(notes ? ['', notes] : [])].join('\n');
+}
+
+/** What is written by hand in a section: everything below its list. */
+function notesOf(page: string, code: string): string {
+  const start = page.indexOf(`\n## ${code}\n`);
+  if (start < 0) return '';
+  const [body = ''] = page.slice(start + code.length + 5).split(/^## /m);
+  return body
+    .split('\n')
+    .filter((line) => !/^- \*\*(Status|When|Fix):\*\* /.test(line))
+    .join('\n')
+    .trim();
+}
+
+const replaceTable = (page: string, header: RegExp, table: string) => {
+  if (!header.test(page)) throw new Error(`No table ${String(header)}.`);
+  return page.replace(header, `${table}\n`);
+};
+
+function outcomesPage(page: string): string {
+  const [intro = ''] = page.split(/^## /m);
+  const head = replaceTable(intro, /^\| Outcome .*\n(?:\|.*\n)*/m, overview());
+  const sections = [...codes, ...Object.keys(CONFIGURATION_ERRORS)].map((code) =>
+    section(code, notesOf(page, code)),
+  );
+  return [head.trim(), ...sections].join('\n\n');
+}
+
+const covered = new Set(ROWS.flatMap(([statuses]) => statuses));
+const missing = codes.filter((code) => !covered.has(OUTCOMES[code].status));
+if (missing.length > 0) throw new Error(`No row of the README has ${missing.join(', ')}.`);
+
+const pages: [file: string, update: (page: string) => string][] = [
+  ['docs/answers.md', outcomesPage],
+  ['README.md', (page) => replaceTable(page, /^\| Status .*\n(?:\|.*\n)*/m, summary())],
+];
+for (const [file, update] of pages) {
+  const path = new URL(file, root);
+  const page = await readFile(path, 'utf8');
+  const updated = await format(update(page), {
+    parser: 'markdown',
+    printWidth: 100,
+    singleQuote: true,
+  });
+  if (updated === page) continue;
+  if (process.argv.includes('--check')) {
+    console.error(`${file} does not match core's outcome table: npm run outcomes`);
+    process.exitCode = 1;
+  } else await writeFile(path, updated);
+}
