@@ -21,7 +21,7 @@ export default tseslint.config(
         project: [
           './tsconfig.test.json',
           './examples/*/tsconfig.json',
-          './packages/simulator/src/inspector/browser/tsconfig.json',
+          './packages/inspector/page/tsconfig.json',
         ],
         tsconfigRootDir: import.meta.dirname,
       },

@@ -50,7 +50,7 @@ try {
     'TypeScript: compiles',
   );
 
-  const needed = ['cli', 'simulator', 'client', 'core'];
+  const needed = ['cli', 'inspector', 'simulator', 'client', 'core'];
   console.log(
     await checkCli(
       join(work, 'cli'),

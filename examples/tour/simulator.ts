@@ -1,8 +1,10 @@
 // The service, in a process of its own.
+import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 
 const simulator = await startSimulator({
   port: Number(process.env['SIMULATOR_PORT'] ?? 0),
+  inspector: inspectorPage(),
   recordingFirst: 1,
 });
 process.send?.({ url: simulator.url });

@@ -6,6 +6,7 @@ const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
+const { inspectorPage } = require('@call-webhooks/inspector');
 const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
 const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
 
@@ -16,6 +17,7 @@ const secret = generateSecret();
 for (const make of [createNodeHandler, createWebHandler, express, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+assert.ok(inspectorPage().files.has('index.html'));
 assert.throws(() => sqliteStore({}), WebhookError);
 assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');

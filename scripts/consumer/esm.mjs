@@ -8,10 +8,12 @@ import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
 import { migrationSql, postgresStore } from '@call-webhooks/postgres';
 import { bullmqQueue, redisStore } from '@call-webhooks/redis';
+import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 import { sqliteStore } from '@call-webhooks/sqlite';
 
-const simulator = await startSimulator({ clock: 'manual' });
+const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage() });
+assert.match(await (await globalThis.fetch(simulator.url)).text(), /<!doctype html>/);
 simulator.calls.start();
 assert.equal(
   (await (await globalThis.fetch(`${simulator.url}/_sim/state`)).json()).counts.calls,

@@ -1,5 +1,6 @@
 import { createReceiver, type HandlerContext, type Outcome } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
+import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator, type Delivery } from '@call-webhooks/simulator';
 
 const outcomes: Outcome[] = [];
@@ -16,7 +17,7 @@ const hook = callWebhooks({
 void hook.receiver.close();
 
 export async function started(): Promise<Delivery[]> {
-  const simulator = await startSimulator({ clock: 'manual', retryEvery: '5m' });
+  const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage() });
   await simulator.clock.advance('1h');
   return simulator.deliveries.list({ state: 'acknowledged' });
 }

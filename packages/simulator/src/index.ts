@@ -24,6 +24,7 @@ export type { FailureReason, Verdict } from './deliveries/verdict.ts';
 export type { TlsOptions } from './deliveries/sender.ts';
 export type { Chaos } from './chaos/chaos.ts';
 export { CHAOS_MODES, type ChaosMode, type ChaosSettings } from './chaos/modes.ts';
+export type { InspectorPage, PageFile } from './http/page.ts';
 export type { Mail } from './outbox/mail.ts';
 export type { Outbox } from './outbox/outbox.ts';
 export {

@@ -4,11 +4,14 @@ import type { ChaosSettings } from './chaos/modes.ts';
 import type { ClockMode } from './clock/clock.ts';
 import type { Duration } from './clock/duration.ts';
 import type { TlsOptions } from './deliveries/sender.ts';
+import type { InspectorPage } from './http/page.ts';
 
 /** Everything that a simulator can be told. What the spec does not show is a guess, and marked so. */
 export interface SimulatorOptions {
   /** 0, the default: any free port. The simulator listens on this machine's loopback only. */
   port?: number | undefined;
+  /** The page at the simulator's URL: `inspectorPage()` of `@call-webhooks/inspector`; none by default. */
+  inspector?: InspectorPage | undefined;
   /** `real` by default. */
   clock?: ClockMode | undefined;
   /** Where the clock starts; milliseconds since the epoch, now by default. */

@@ -4,7 +4,7 @@ import { control } from './control/control.ts';
 import type { Session } from './control/session-controls.ts';
 import { answerOfError, errorAnswer } from './http/error-answer.ts';
 import { guard } from './http/guard.ts';
-import { inspector } from './inspector/inspector.ts';
+import { servePage } from './http/page.ts';
 import { rest } from './rest/rest.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -27,7 +27,7 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
     const { status, body } = errorAnswer(404, 'not-found', 'There is nothing here.');
     return reply.code(status).send(body);
   });
-  inspector(app);
+  servePage(app, simulation.settings.inspector);
   await app.register(
     (scope, _options, done) => {
       rest(scope, simulation, session.apiToken);

@@ -1,3 +1,4 @@
+import { inspectorPage } from '@call-webhooks/inspector';
 import { SimulatorError, startSimulator, type Simulator } from '@call-webhooks/simulator';
 import { badInput, environment } from '../cli-error.ts';
 import { simulatorOptions, type SimulateOptions } from './options.ts';
@@ -6,7 +7,7 @@ import { simulatorOptions, type SimulateOptions } from './options.ts';
 export async function start(options: SimulateOptions): Promise<Simulator> {
   const wanted = simulatorOptions(options);
   try {
-    return await startSimulator(wanted);
+    return await startSimulator({ ...wanted, inspector: inspectorPage() });
   } catch (error) {
     if (error instanceof SimulatorError) {
       if (error.code === 'bad-snapshot' || error.code === 'db-in-use')

@@ -1,0 +1,146 @@
+import { h } from '../dom/element.ts';
+import type { Delivery, DeliverySummary } from '@call-webhooks/simulator/control-api';
+import { ask } from '../live/ask.ts';
+import type { Store } from '../model/store.ts';
+import { because, nextAttempt } from '../model/words.ts';
+import { actionButton } from '../parts/action-button.ts';
+import { stateBadge } from '../parts/badge.ts';
+import { tell } from '../parts/notices.ts';
+import { clockTime, countdown } from '../parts/ticking.ts';
+
+/** What the detail asks of the rest of the page. */
+export interface DetailActions {
+  readonly close: () => void;
+  readonly showCall: (callId: string) => void;
+}
+
+/** Sends a delivery's event once more, and shows the new one. */
+export async function resend(id: string, store: Store): Promise<void> {
+  const { _id, number } = await ask<Delivery>('POST', `/deliveries/${id}/resend`);
+  tell(`Sent again, as #${String(number)}.`);
+  store.select(_id);
+}
+
+/** What a delivery is, in what state, why, and what happens next. */
+export function detailHead(
+  delivery: Delivery,
+  store: Store,
+  { close, showCall }: DetailActions,
+): HTMLElement[] {
+  const buttons = h(
+    'div',
+    { class: 'buttons' },
+    named(
+      'resend',
+      actionButton(
+        {
+          label: 'Resend',
+          icon: 'again',
+          class: 'button small',
+          title: 'Send this event again, as a new delivery (r)',
+        },
+        () => resend(delivery._id, store),
+      ),
+    ),
+    named(
+      'close',
+      actionButton(
+        {
+          label: 'Close',
+          icon: 'cross',
+          class: 'ghost small',
+          iconOnly: true,
+          title: 'Close (Esc)',
+        },
+        () => {
+          close();
+          return Promise.resolve();
+        },
+      ),
+    ),
+  );
+  const title = h(
+    'div',
+    { class: 'detail-title' },
+    h(
+      'h2',
+      { tabindex: -1, id: 'detail-title' },
+      h('span', { class: 'event' }, delivery.eventName),
+      ' ',
+      h('span', { class: 'number' }, `#${String(delivery.number)}`),
+    ),
+    buttons,
+  );
+  return [title, story(delivery, store), facts(delivery, store, showCall)];
+}
+
+function story(delivery: Delivery, { policy }: Store): HTMLElement {
+  const summary = summaryOf(delivery);
+  const why = policy ? because(summary, policy) : '';
+  return h(
+    'p',
+    { class: 'story' },
+    stateBadge(delivery.state),
+    h('span', null, why),
+    delivery.nextAttemptAt !== undefined &&
+      policy &&
+      h(
+        'span',
+        { class: 'next' },
+        `Attempt ${nextAttempt(summary, policy)} is due `,
+        countdown(delivery.nextAttemptAt),
+        ', at ',
+        clockTime(delivery.nextAttemptAt),
+        '.',
+      ),
+  );
+}
+
+const summaryOf = (delivery: Delivery): DeliverySummary => ({
+  ...delivery,
+  attempts: delivery.attempts.map((one) => ({ ...one, dropped: one.droppedAnswer !== undefined })),
+});
+
+function facts(delivery: Delivery, store: Store, showCall: DetailActions['showCall']): HTMLElement {
+  const call = store.call(delivery.callId);
+  const rule = store.rule(delivery.ruleId);
+  const callButton = h(
+    'button',
+    {
+      type: 'button',
+      class: 'link',
+      'data-part': 'call',
+      title: 'Show all deliveries of this call',
+    },
+    call?.calledName ?? call?.calledNumber ?? delivery.callId,
+  );
+  callButton.addEventListener('click', () => {
+    showCall(delivery.callId);
+  });
+  const rows: [string, Node | string][] = [
+    ['Call', callButton],
+    ['Rule', `${rule?.name ?? delivery.ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`],
+    ['Created', clockTime(delivery.createdAt)],
+    ['Id', h('code', null, delivery._id)],
+  ];
+  if (delivery.copyOf !== undefined)
+    rows.push([
+      'Copy of',
+      h(
+        'span',
+        null,
+        h('code', null, delivery.copyOf),
+        delivery.copiedBy === 'resend' ? ', resent by hand' : ', made by chaos',
+      ),
+    ]);
+  return h(
+    'dl',
+    { class: 'facts' },
+    rows.map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))),
+  );
+}
+
+function named(name: string, button: HTMLElement): HTMLElement {
+  button.dataset['part'] = name;
+  return button;
+}

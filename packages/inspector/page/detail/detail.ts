@@ -1,0 +1,92 @@
+import { fill, h, part } from '../dom/element.ts';
+import { KeyedList } from '../dom/keyed-list.ts';
+import type { Attempt, Delivery } from '@call-webhooks/simulator/control-api';
+import { fetchDelivery } from '../live/fetch-state.ts';
+import type { Store } from '../model/store.ts';
+import { attempt } from '../parts/action-button.ts';
+import { attemptCard } from './attempt-card.ts';
+import { detailHead, type DetailActions } from './detail-head.ts';
+
+/**
+ * The chosen delivery with all its attempts: requests, answers, and why there is another one.
+ * @returns moves the focus there, once it is shown
+ */
+export function detail(store: Store, actions: DetailActions): () => void {
+  const pane = part('detail');
+  const head = h('div', { class: 'detail-head' });
+  const list = h('ol', {
+    class: 'attempts',
+    'aria-label': 'Attempts, the newest first',
+    reversed: true,
+  });
+  const none = h('p', { class: 'none' }, 'Nothing has been sent yet.');
+  let rows = newRows();
+  let shown: Delivery | undefined;
+  let seen: unknown;
+  let takesFocus = false;
+
+  function newRows(): KeyedList<Attempt> {
+    fill(list);
+    return new KeyedList<Attempt>(list, keyOf, attemptCard);
+  }
+
+  function draw(delivery: Delivery): void {
+    if (store.selected !== delivery._id) return;
+    const another = shown?._id !== delivery._id;
+    const first = another || shown?.attempts.length === 0;
+    if (another) {
+      rows = newRows();
+      pane.scrollTop = 0;
+    }
+    const attempts = keepSame(delivery.attempts, another ? [] : (shown?.attempts ?? []));
+    shown = { ...delivery, attempts };
+    const focused = head.contains(document.activeElement)
+      ? document.activeElement?.getAttribute('data-part')
+      : undefined;
+    fill(head, detailHead(delivery, store, actions));
+    if (focused) head.querySelector<HTMLElement>(`[data-part="${focused}"]`)?.focus();
+    rows.render([...attempts].reverse());
+    const [newest] = list.querySelectorAll('details');
+    if (first && newest) newest.open = true;
+    none.hidden = attempts.length > 0;
+    pane.hidden = false;
+    document.body.toggleAttribute('data-detail', true);
+    if (takesFocus) part('detail-title').focus();
+    takesFocus = false;
+  }
+
+  fill(pane, head, list, none);
+  store.subscribe(() => {
+    const { selected } = store;
+    if (selected === undefined) {
+      pane.hidden = true;
+      document.body.removeAttribute('data-detail');
+      shown = undefined;
+      seen = undefined;
+      return;
+    }
+    const summary = store.deliveries.get(selected) ?? selected;
+    if (summary === seen) return;
+    seen = summary;
+    void attempt(async () => {
+      draw(await fetchDelivery(selected));
+    });
+  });
+  return () => {
+    takesFocus = true;
+    if (shown && shown._id === store.selected) part('detail-title').focus();
+  };
+}
+
+const keyOf = ({ kind, number }: Attempt): string => `${kind} ${String(number)}`;
+
+/** Attempts that did not change stay the same objects, so that they are not drawn anew. */
+function keepSame(now: readonly Attempt[], before: readonly Attempt[]): Attempt[] {
+  const known = new Map(before.map((one) => [keyOf(one), one]));
+  return now.map((one) => {
+    const old = known.get(keyOf(one));
+    return old && old.endedAt === one.endedAt && old.verdict?.next === one.verdict?.next
+      ? old
+      : one;
+  });
+}

@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process';
+import { request, type IncomingMessage } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@jest/globals';
+import { inspectorPage } from '@call-webhooks/inspector';
+import { tidy } from './tidy.ts';
+
+const open = tidy();
+
+test('the page and its parts are served with a policy that lets nothing else in', async () => {
+  const { url } = await open.simulator();
+  const page = await fetch(url);
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  const policy = page.headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'");
+  expect(policy).not.toContain('unsafe');
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(page.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+
+  const html = await page.text();
+  const parts = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, path]) => path!);
+  expect(parts.length).toBeGreaterThan(20);
+  for (const path of new Set(parts)) {
+    const part = await fetch(url + path);
+    expect([path, part.status]).toEqual([path, 200]);
+    expect(part.headers.get('content-type')).toMatch(
+      /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
+    );
+  }
+  for (const path of [
+    '/_inspector/',
+    '/_inspector/nothing.js',
+    '/_inspector/../package.json',
+    '/index.html',
+  ])
+    expect((await fetch(url + path)).status).toBe(404);
+});
+
+test('nothing inline, nothing of another host, no way to make HTML of a text', () => {
+  for (const [name, { text }] of inspectorPage().files) {
+    const hosts = [...text.matchAll(/https?:\/\/[^\s'"`<>)]+/g)].map(String);
+    expect([
+      name,
+      hosts.filter(
+        (host) => !/^http:\/\/(?:www\.w3\.org\/2000\/svg|127\.0\.0\.1:3000\/hook)$/.test(host),
+      ),
+    ]).toEqual([name, []]);
+    expect(text).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function/,
+    );
+    if (name.endsWith('.html'))
+      expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
+  }
+});
+
+test('the embedded page is up to date with the sources in page/', () => {
+  const script = fileURLToPath(new URL('../../../scripts/embed-inspector.mjs', import.meta.url));
+  expect(() =>
+    execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' }),
+  ).not.toThrow();
+});
+
+test('pages of other origins can neither read nor write nor frame', async () => {
+  const simulator = await open.simulator();
+  // Not by fetch: that sets these headers by itself.
+  const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = request(simulator.url + path, { method, headers }, (answer) => {
+        answer.destroy();
+        resolve(answer);
+      });
+      asked.on('error', reject).end();
+    });
+  const json = { 'content-type': 'application/json' };
+  for (const [headers, path, method] of [
+    [{ origin: 'http://evil.example' }, '/_sim/state'],
+    [{ origin: 'null' }, '/_sim/secrets'],
+    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/stream'],
+    [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/state'],
+    [{ ...json, origin: 'http://localhost:9' }, '/_sim/reset', 'POST'],
+    [{ ...json, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }, '/_sim/reset', 'POST'],
+  ] as [Record<string, string>, string, string?][])
+    expect([headers, (await ask(path, headers, method)).statusCode]).toEqual([headers, 403]);
+  const plain = { 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' };
+  expect((await ask('/_sim/reset', plain, 'POST')).statusCode).toBe(415);
+  const own = { origin: simulator.url, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' };
+  const state = await ask('/_sim/state', own);
+  expect([state.statusCode, state.headers['access-control-allow-origin']]).toEqual([
+    200,
+    undefined,
+  ]);
+  const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+  expect((await ask('/', followed)).statusCode).toBe(200);
+});
