@@ -24,6 +24,7 @@ const READERS_OWN: Record<string, string> = {
 const ELSEWHERE = new Set([
   'docs/hostile-input.md', // packages/verification
   'docs/rest-client.md', // packages/e2e
+  'packages/inspector/README.md', // its test/readme.test.ts
   'packages/postgres/README.md', // its test/readme.test.ts
   'packages/simulator/README.md', // its test/readme.test.ts
   'packages/sqlite/README.md', // its test/readme.test.ts
