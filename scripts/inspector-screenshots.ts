@@ -10,7 +10,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 import { chromiumPath, launchChromium } from '@call-webhooks/contract-tests/chromium';
-import { findProgram } from '@call-webhooks/contract-tests/programs';
+import { findProgram } from '@call-webhooks/contract-tests/find-program';
 
 const [everythingInto] = process.argv.slice(2);
 const folder = everythingInto ?? 'docs/images';

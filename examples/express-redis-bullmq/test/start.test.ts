@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
-import { describeWith } from '@call-webhooks/contract-tests';
+import { describeWithProgram } from '@call-webhooks/contract-tests';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 
-describeWith('redis-server', 'examples/express-redis-bullmq', () => {
+describeWithProgram('redis-server', 'examples/express-redis-bullmq', () => {
   it('npm start -- --once: answers, effects, and a clean end of all processes on SIGTERM', async () => {
     const env = { ...process.env, REDIS_URL: undefined, FORCE_COLOR: undefined, NO_COLOR: '1' };
     const { stdout } = await promisify(execFile)('npm', ['start', '--silent', '--', '--once'], {

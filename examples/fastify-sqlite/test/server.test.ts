@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
-import { callBody, startSender, until } from '@call-webhooks/contract-tests';
+import { callBody, startSender, waitFor } from '@call-webhooks/contract-tests';
 
 const secret = generateSecret();
 
@@ -26,7 +26,7 @@ async function start(env: NodeJS.ProcessEnv) {
       const response = await fetch(url.replace('/hook', '/health'));
       return { status: response.status, body: await response.json() };
     },
-    printed: (text: string) => until(() => output.includes(text), { what: text }),
+    printed: (text: string) => waitFor(() => output.includes(text), { what: text }),
     async end(signal: NodeJS.Signals) {
       const ended = once(child, 'exit');
       child.kill(signal);

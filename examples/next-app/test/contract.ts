@@ -10,12 +10,12 @@ import type { RunningApp } from './running-app.ts';
 const OF_NEXT: Record<string, number> = { OPTIONS: 204, TRACE: 500 };
 const APP_ROUTER_METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH'];
 
-/** The parts of the adapter battery that a receiver in another process can show. */
+/** The adapter contract tests that can be run against another process. */
 export function contract(app: () => RunningApp, router: string, path: string): void {
   const sender = (): Sender => startSender(app().url + path, app().secret);
   const handled = { status: 200, outcome: 'handled' };
 
-  describe(`the ${router} router, asked as the battery asks`, () => {
+  describe(`the ${router} router passes the contract tests`, () => {
     it('takes what standardwebhooks signs, and signs what it takes', async () => {
       for (const name of ['ascii', 'Zoë ☎']) {
         const body = callBody(randomUUID(), 'call:completed', { name });

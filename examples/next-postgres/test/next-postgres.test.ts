@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
-import { callBody, postgresBinaries, startSender, until } from '@call-webhooks/contract-tests';
-import { describeWith } from '@call-webhooks/contract-tests/describe-with';
+import { callBody, postgresBinaries, startSender, waitFor } from '@call-webhooks/contract-tests';
+import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 
 const secret = generateSecret();
 
 const postgres = { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' };
 
-describeWith(postgres, 'the Next and Postgres example', () => {
+describeWithProgram(postgres, 'the Next and Postgres example', () => {
   it('starts with a Postgres of its own, remembers events in it, and takes it along at its end', async () => {
     const app = spawn('npm', ['run', 'dev'], {
       cwd: fileURLToPath(new URL('..', import.meta.url)),
@@ -23,7 +23,7 @@ describeWith(postgres, 'the Next and Postgres example', () => {
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const printed = async (pattern: RegExp): Promise<string> => {
       const found = () => pattern.exec(output);
-      await until(() => found() !== null || app.exitCode !== null, { within: 90_000 });
+      await waitFor(() => found() !== null || app.exitCode !== null, { within: 90_000 });
       const match = found();
       if (!match) throw new Error(`It ended without ${String(pattern)}:\n${output}`);
       return match[1] ?? match[0];

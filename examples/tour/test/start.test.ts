@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { startSimulator } from '@call-webhooks/simulator';
-import { listening } from '@call-webhooks/contract-tests';
+import { serveLocally } from '@call-webhooks/contract-tests';
 import { controlOf } from '../control.ts';
 import { tourOf } from '../tour.ts';
 
@@ -32,7 +32,7 @@ it('ends with 1 when the receiver does not start', async () => {
 
 it('notices answers that are not as they must be', async () => {
   const simulator = await startSimulator({ clock: 'manual', seed: 1 });
-  const receiver = await listening((request, response) => {
+  const receiver = await serveLocally((request, response) => {
     request.resume().on('end', () => response.end('{"outcome":"handled"}'));
   });
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import { chromium, type Browser } from 'playwright-core';
-import { findProgram } from './programs.ts';
+import { findProgram } from './find-program.ts';
 
 /** Where chromium is on this machine; `undefined` where it is not installed. */
 export const chromiumPath = (): string | undefined =>

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { until } from './until.ts';
+import { waitFor } from './wait-for.ts';
 
 /** A program of a README, running as a reader would run it. */
 export interface RunningSample {
@@ -44,7 +44,7 @@ export function runSample(options: {
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return {
     async printed(text) {
-      await until(() => output.includes(text) || child.exitCode !== null, { within: 20_000 });
+      await waitFor(() => output.includes(text) || child.exitCode !== null, { within: 20_000 });
       if (!output.includes(text)) throw new Error(`It did not print ${text}:\n${output}`);
     },
     async end() {

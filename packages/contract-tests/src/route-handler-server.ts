@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listening } from './listening.ts';
+import { serveLocally } from './serve-locally.ts';
 
 /** What a route of Next's App Router exports, and a fetch-style server takes. */
 export type RouteHandler = (request: Request) => Promise<Response>;
 
 /** Serves a route handler over real HTTP, for POST only, as Next does where only POST is exported. */
 export const routeHandlerServer = (handler: RouteHandler) =>
-  listening((incoming, outgoing) => void serve(handler, incoming, outgoing));
+  serveLocally((incoming, outgoing) => void serve(handler, incoming, outgoing));
 
 /** What Next does around a route handler: a `Request` from Node's, and the `Response` written back. */
 async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing: ServerResponse) {

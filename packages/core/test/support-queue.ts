@@ -6,7 +6,7 @@ interface Entry {
   attempt: number;
 }
 
-/** The smallest engine that keeps a queue's promises while the process lives: the battery's own proof. */
+/** The smallest engine that keeps a queue's promises while the process lives: it tests the contract tests. */
 export function arrayQueue(maxAttempts: number, concurrency: number): OpenedQueue {
   const waiting: Entry[] = [];
   const dead: QueuedDelivery[] = [];
@@ -28,8 +28,8 @@ export function arrayQueue(maxAttempts: number, concurrency: number): OpenedQueu
     },
     deadLetters: () => Promise.resolve(dead),
     close: () => Promise.resolve(),
-    work(handling) {
-      const handle = createWorkerHandler({ ...handling, maxAttempts });
+    startWorker(handlers) {
+      const handle = createWorkerHandler({ ...handlers, maxAttempts });
       const running = new Set<Promise<void>>();
       const take = () => {
         while (running.size < concurrency) {

@@ -4,7 +4,7 @@ import fastifyPlugin from '@call-webhooks/fastify';
 import { callWebhooks as nextApp } from '@call-webhooks/next';
 import { callWebhooks as nextPages } from '@call-webhooks/next/pages';
 import {
-  listening,
+  serveLocally,
   routeHandlerServer,
   type AdapterUnderTest,
 } from '@call-webhooks/contract-tests';
@@ -17,7 +17,7 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     name: 'Express',
     async mount(options) {
       const handler = express(options);
-      const { origin, close } = await listening(expressFramework().all('/hook', handler));
+      const { origin, close } = await serveLocally(expressFramework().all('/hook', handler));
       return { url: `${origin}/hook`, receiver: handler.receiver, close };
     },
   },
@@ -43,7 +43,7 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     name: 'Next.js Pages Router',
     async mount(options) {
       const handler = nextPages(options);
-      const { origin, close } = await listening(
+      const { origin, close } = await serveLocally(
         (request, response) => void handler(request, response),
       );
       return { url: `${origin}/hook`, receiver: handler.receiver, close };

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { describeInChromium } from '@call-webhooks/contract-tests/in-chromium';
+import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { bundleClient } from '../src/browser-bundle.ts';
 import { PAGE } from '../src/browser-page.ts';
 import { fillMessages } from '../src/messages.ts';

@@ -5,7 +5,7 @@ import ts from 'typescript';
 import * as client from '@call-webhooks/client';
 import { generateSecret } from '@call-webhooks/core';
 import * as node from '@call-webhooks/core/node';
-import { listening } from '@call-webhooks/contract-tests';
+import { serveLocally } from '@call-webhooks/contract-tests';
 import { tidy } from '../src/tidy.ts';
 
 const open = tidy();
@@ -44,7 +44,9 @@ async function runSample(
 }
 
 async function serve({ handler }: Sample): Promise<string> {
-  const server = open.add(await listening((request, response) => void handler(request, response)));
+  const server = open.add(
+    await serveLocally((request, response) => void handler(request, response)),
+  );
   open.add({ close: () => handler.receiver.close() });
   return `${server.origin}/hook`;
 }

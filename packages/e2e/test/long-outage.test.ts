@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { callWebhooks } from '@call-webhooks/express';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
-import { collectingLogger, listening, until } from '@call-webhooks/contract-tests';
+import { collectingLogger, serveLocally, waitFor } from '@call-webhooks/contract-tests';
 import express from 'express';
 import Database from 'libsql';
 import { tidy } from '../src/tidy.ts';
@@ -24,7 +24,7 @@ test('with a queue, a CRM that is down for hours pauses no rule and loses nothin
     queue,
     logger,
   });
-  const { origin, close } = await listening(express().all('/hook', hook));
+  const { origin, close } = await serveLocally(express().all('/hook', hook));
   own.add({ close });
   own.add(hook.receiver);
   simulator.rules.forwardTo(`${origin}/hook`);
@@ -48,7 +48,7 @@ test('with a queue, a CRM that is down for hours pauses no rule and loses nothin
   );
   /** No job is due any more. */
   const idle = () =>
-    until(async () => {
+    waitFor(async () => {
       const { waiting, running } = await worker.stats();
       return waiting + running === 0;
     });

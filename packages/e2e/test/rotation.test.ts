@@ -9,7 +9,7 @@ import {
 import type { Outcome, Secret, SecretProvider } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import type { Simulator, SimulatorOptions } from '@call-webhooks/simulator';
-import { listening } from '@call-webhooks/contract-tests';
+import { serveLocally } from '@call-webhooks/contract-tests';
 import { STARTED_AT, tidy } from '../src/tidy.ts';
 
 const open = tidy();
@@ -53,7 +53,7 @@ async function start(options: SimulatorOptions, secret: Secret | SecretProvider)
     logger: { warn: () => undefined, error: () => undefined },
     onOutcome: (outcome) => void outcomes.push(outcome),
   });
-  const server = await listening((request, response) => void handler(request, response));
+  const server = await serveLocally((request, response) => void handler(request, response));
   open.add({
     close: async () => {
       await handler.receiver.close();

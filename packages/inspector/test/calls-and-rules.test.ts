@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { describeInChromium } from '@call-webhooks/contract-tests/in-chromium';
+import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
 import { tidy } from './tidy.ts';
 

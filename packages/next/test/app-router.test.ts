@@ -1,7 +1,7 @@
-import { adapterBattery, routeHandlerServer } from '@call-webhooks/contract-tests';
+import { adapterContractTests, routeHandlerServer } from '@call-webhooks/contract-tests';
 import { callWebhooks } from '../src/index.ts';
 
-adapterBattery({
+adapterContractTests({
   name: 'Next.js App Router',
   async mount(options) {
     const handler = callWebhooks(options);

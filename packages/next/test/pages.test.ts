@@ -1,11 +1,11 @@
-import { adapterBattery, listening } from '@call-webhooks/contract-tests';
+import { adapterContractTests, serveLocally } from '@call-webhooks/contract-tests';
 import { callWebhooks } from '../src/pages.ts';
 
-adapterBattery({
+adapterContractTests({
   name: 'Next.js Pages Router',
   async mount(options) {
     const handler = callWebhooks(options);
-    const { origin, close } = await listening(
+    const { origin, close } = await serveLocally(
       (request, response) => void handler(request, response),
     );
     return { url: `${origin}/hook`, receiver: handler.receiver, close };

@@ -8,8 +8,8 @@ import {
   deferred,
   queuedCall,
   startPostgres,
-  until,
-  type Handling,
+  waitFor,
+  type WorkerHandlers,
   type PostgresServer,
 } from '@call-webhooks/contract-tests';
 import PgBoss from 'pg-boss';
@@ -34,9 +34,9 @@ withPostgres('a job of pg-boss after its last run', () => {
   afterEach(async () => {
     for (const close of toClose.splice(0)) await close();
   });
-  function work(queue: string, handling: Handling) {
+  function work(queue: string, handlers: WorkerHandlers) {
     const logger = collectingLogger();
-    const worker = createPgBossWorker(boss, { queue, pollEvery: 20, logger, ...handling });
+    const worker = createPgBossWorker(boss, { queue, pollEvery: 20, logger, ...handlers });
     toClose.push(() => worker.close({ graceMs: 0 }));
     return worker;
   }
@@ -55,7 +55,7 @@ withPostgres('a job of pg-boss after its last run', () => {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     expect(await once(killer, 'exit')).toEqual([null, 'SIGKILL']);
-    await until(async () => {
+    await waitFor(async () => {
       await boss.expire(); // what pg-boss does by itself every two minutes
       return (await jobs(queue)).some(({ state }) => state === 'retry');
     });
@@ -76,7 +76,7 @@ withPostgres('a job of pg-boss after its last run', () => {
       on: { 'call:completed': () => void (runs += 1) },
       deadLetter: (one) => void parked.push(one),
     });
-    await until(async () => (await jobs('killed'))[0]?.state === 'completed');
+    await waitFor(async () => (await jobs('killed'))[0]?.state === 'completed');
     expect(runs).toBe(0);
     expect(parked).toEqual([
       expect.objectContaining({ key: delivery.key, attempt: 3, reason: 'handler-failed' }),
@@ -111,7 +111,7 @@ withPostgres('a job of pg-boss after its last run', () => {
     await started.promise;
     await first.close({ graceMs: 0 });
     start();
-    await until(async () => (await jobs('closed'))[0]?.state === 'completed');
+    await waitFor(async () => (await jobs('closed'))[0]?.state === 'completed');
     expect(attempts).toEqual([1, 2]);
     expect(parked).toEqual([]);
     expect(await jobs('closed-dead')).toEqual([]);
@@ -131,7 +131,7 @@ withPostgres('a job of pg-boss after its last run', () => {
     });
     const delivery = queuedCall('call-1');
     await boss.send('by hand', delivery, { retryLimit: 1, retryDelay: 0 });
-    await until(async () => (await jobs('by hand-dead')).length > 0);
+    await waitFor(async () => (await jobs('by hand-dead')).length > 0);
     expect(parked.map(({ attempt }) => attempt)).toEqual([2]);
     expect((await jobs('by hand-dead')).map(({ data }) => data)).toEqual([delivery]);
   });

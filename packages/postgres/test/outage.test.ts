@@ -5,7 +5,7 @@ import { createNodeHandler } from '@call-webhooks/core/node';
 import {
   callBody,
   collectingLogger,
-  listening,
+  serveLocally,
   startPostgres,
   startSender,
   type PostgresServer,
@@ -49,7 +49,7 @@ withPostgres('a receiver whose Postgres goes away', () => {
         },
       },
     });
-    const http = await listening((request, response) => void hook(request, response));
+    const http = await serveLocally((request, response) => void hook(request, response));
     const sender = startSender(http.origin, secret);
     deliver = async (callId) => {
       const from = performance.now();

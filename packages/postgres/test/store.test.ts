@@ -1,17 +1,21 @@
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Claim } from '@call-webhooks/core';
-import { startPostgres, storeBattery, type PostgresServer } from '@call-webhooks/contract-tests';
+import {
+  startPostgres,
+  storeContractTests,
+  type PostgresServer,
+} from '@call-webhooks/contract-tests';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
-import { freshSchema, openPool, turnableStore, withPostgres } from './support.ts';
+import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';
 
 // Postgres in this very process: no server is needed.
-storeBattery({
+storeContractTests({
   name: 'PGlite',
   async open() {
     const db = await PGlite.create();
-    const opened = await turnableStore(db);
+    const opened = await openTestStore(db);
     return {
       ...opened,
       async close() {
@@ -36,13 +40,13 @@ withPostgres('postgresStore', () => {
     await server.remove();
   });
 
-  storeBattery({ name: 'a Pool of pg', open: () => turnableStore(pool) });
-  storeBattery({
+  storeContractTests({ name: 'a Pool of pg', open: () => openTestStore(pool) });
+  storeContractTests({
     name: 'one Client of pg',
     async open() {
       const client = new pg.Client({ connectionString: server.url });
       await client.connect();
-      const opened = await turnableStore(client);
+      const opened = await openTestStore(client);
       return {
         ...opened,
         async close() {
@@ -52,10 +56,10 @@ withPostgres('postgresStore', () => {
       };
     },
   });
-  storeBattery({
+  storeContractTests({
     name: "rows as Neon's HTTP driver gives them",
     open: () =>
-      turnableStore({
+      openTestStore({
         query: async (text, values) => (await pool.query(text, values)).rows as unknown[],
       }),
   });
@@ -159,7 +163,7 @@ withPostgres('postgresStore', () => {
   });
 
   it('removes old rows in steps, and nothing else', async () => {
-    const { store, schema, turn } = await turnableStore(pool);
+    const { store, schema, advance } = await openTestStore(pool);
     await pool.query(`INSERT INTO ${schema}.webhook_ids
       SELECT 'old-' || n, 't', now() - interval '1 second' FROM generate_series(1, 2500) AS n`);
     const live = claim(1);
@@ -168,10 +172,10 @@ withPostgres('postgresStore', () => {
     const left = await pool.query(`SELECT id FROM ${schema}.webhook_ids`);
     expect(left.rows).toEqual([{ id: live.webhookId }]);
     await store.complete('event-1', live.token);
-    await turn(86_400_000 - 1_000);
+    await advance(86_400_000 - 1_000);
     expect(await store.sweep()).toBe(1); // the webhook id
     expect(await store.admit(claim(2))).toEqual({ status: 'duplicate' });
-    await turn(62_000);
+    await advance(62_000);
     expect(await store.admit(claim(3))).toEqual({ status: 'admitted', attempt: 1 });
   });
 

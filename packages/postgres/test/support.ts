@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { postgresBinaries } from '@call-webhooks/contract-tests';
-import { describeWith } from '@call-webhooks/contract-tests/describe-with';
+import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 
 /** A suite that needs Postgres. */
 export function withPostgres(name: string, suite: () => void): void {
-  describeWith(
+  describeWithProgram(
     { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' },
     name,
     suite,
@@ -27,8 +27,8 @@ export function openPool(url: string, options: pg.PoolConfig = {}): pg.Pool {
 
 export const freshSchema = () => `t_${randomUUID().replaceAll('-', '')}`;
 
-/** A store for the battery: the server's clock can't be turned, so the rows' times are. */
-export async function turnableStore(client: PostgresClient) {
+/** A store for the contract tests. The server's clock can't be moved, so the times in the rows are. */
+export async function openTestStore(client: PostgresClient) {
   const schema = freshSchema();
   const store = postgresStore(client, { schema });
   await store.migrate();
@@ -37,7 +37,7 @@ export async function turnableStore(client: PostgresClient) {
     schema,
     now: Date.now,
     close: () => store.close(),
-    async turn(ms: number) {
+    async advance(ms: number) {
       const back = `- ${String(ms)} * interval '1 millisecond'`;
       await client.query(
         `UPDATE ${schema}.events SET lease_until = lease_until ${back}, keep_until = keep_until ${back}`,

@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@j
 import {
   collectingLogger,
   deferred,
-  describeWith,
+  describeWithProgram,
   redisServer,
   unique,
-  until,
-  type Handling,
+  waitFor,
+  type WorkerHandlers,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
@@ -32,7 +32,7 @@ it('backs off twice as long each time, up to a limit, ±20 %', () => {
   }
 });
 
-describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go', () => {
+describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come and go', () => {
   let server: RedisServer;
   let queue: Queue;
   let receiver: Deliverer;
@@ -56,13 +56,13 @@ describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go',
   });
 
   /** A worker whose jobs are taken over when it was silent for a moment. */
-  const work = (handling: Handling, more: object = {}) => {
+  const work = (handlers: WorkerHandlers, more: object = {}) => {
     const made = createBullmqWorker({
       ...{ Worker, queueName: queue.name, connection: { host: '127.0.0.1', port: server.port } },
       ...{ backoff: { first: 20, longest: 200 }, logger: collectingLogger() },
       bullmq: { lockDuration: 300, stalledInterval: 100, runRetryDelay: 100 },
       ...more,
-      ...handling,
+      ...handlers,
     });
     toClose.push(() => made.close({ graceMs: 0 }));
     return made;
@@ -84,9 +84,9 @@ describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go',
     const calls = Array.from({ length: 30 }, () => unique('call'));
     for (const callId of calls) expect(await receiver.deliver(callId)).toBe('queued');
     for (const callId of calls) expect(await receiver.deliver(callId)).toBe('duplicate');
-    await until(() => failed > calls.length * 4);
+    await waitFor(() => failed > calls.length * 4);
     down = false;
-    await until(() => handled.length >= calls.length);
+    await waitFor(() => handled.length >= calls.length);
     expect(handled.sort()).toEqual(calls.sort());
     expect(await queue.getFailedCount()).toBe(0);
   });
@@ -110,11 +110,11 @@ describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go',
     expect(await receiver.health()).toBe(false);
     go.resolve();
     await server.start();
-    await until(async () => ['queued', 'duplicate'].includes(await receiver.deliver(late)), {
+    await waitFor(async () => ['queued', 'duplicate'].includes(await receiver.deliver(late)), {
       every: 50,
     });
     expect(await receiver.health()).toBe(true);
-    await until(() => new Set(handled).size === calls.length + 1);
+    await waitFor(() => new Set(handled).size === calls.length + 1);
     expect(new Set(handled)).toEqual(new Set([...calls, late]));
   });
 
@@ -147,7 +147,7 @@ describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go',
     });
     await second.promise;
     expect(contexts.map(({ attempt }) => attempt)).toEqual([1, 2]);
-    await until(async () => (await queue.getCompletedCount()) === 1);
+    await waitFor(async () => (await queue.getCompletedCount()) === 1);
     zombie.resolve();
   });
 
@@ -164,11 +164,11 @@ describeWith('redis-server', 'a receiver, BullMQ, and workers that come and go',
     await receiver.deliver(unique('call'));
     for (let crash = 1; crash <= 2; crash++) {
       const made = work({ on });
-      await until(() => runs === crash);
+      await waitFor(() => runs === crash);
       await made.close({ graceMs: 0 });
     }
     work({ on, deadLetter: (parked) => void kept.push(parked) }, { maxCrashes: 1 });
-    await until(async () => (await queue.getFailedCount()) === 1);
+    await waitFor(async () => (await queue.getFailedCount()) === 1);
     expect(kept).toHaveLength(1);
     expect(kept[0]?.error).toEqual(new Error('2 workers died in this job.'));
     expect(runs).toBe(2);

@@ -5,7 +5,7 @@ import {
   type HandlerContext,
   type ReceiverOptions,
 } from '@call-webhooks/core';
-import { callBody, collectingLogger, until } from '@call-webhooks/contract-tests';
+import { callBody, collectingLogger, waitFor } from '@call-webhooks/contract-tests';
 
 export interface Deliverer {
   /** Delivers one event under a new webhook id, as a retry of the service does; gives the outcome's code. */
@@ -51,7 +51,7 @@ export function deliverer(
     deliver,
     runs,
     retry: (callId) =>
-      until(async () => ['handled', 'duplicate'].includes(await deliver(callId)), {
+      waitFor(async () => ['handled', 'duplicate'].includes(await deliver(callId)), {
         every: 50,
         within: 20_000,
         what: `${callId} is handled`,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import {
   deferred,
-  describeWith,
+  describeWithProgram,
   redisServer,
   unique,
-  until,
+  waitFor,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
@@ -21,7 +21,7 @@ interface Subject extends Deliverer {
 }
 
 /** The server goes away in every way there is, under receivers over each of the clients at once. */
-describeWith('redis-server', 'redisStore through outages of the server', () => {
+describeWithProgram('redis-server', 'redisStore through outages of the server', () => {
   const open: Connected[] = [];
   const subjects: Subject[] = [];
   let server: RedisServer;
@@ -98,7 +98,7 @@ describeWith('redis-server', 'redisStore through outages of the server', () => {
     const admin = new Redis(server.port, '127.0.0.1');
     const [callId, running] = [unique('call'), unique('waiting')];
     const answers = subjects.map(({ deliver }) => deliver(running));
-    await each(({ runs }) => until(() => runs.includes(`${running} 1`)));
+    await each(({ runs }) => waitFor(() => runs.includes(`${running} 1`)));
     await admin.config('SET', 'maxmemory', '1');
     await isAway(callId);
     for (const { gate } of subjects) gate.resolve();

@@ -2,14 +2,14 @@ import { expect, it } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
 import {
   callBody,
-  describeWith,
+  describeWithProgram,
   freePort,
   redisServer,
   runSample,
   startSender,
 } from '@call-webhooks/contract-tests';
 
-describeWith('redis-server', 'the samples of the README', () => {
+describeWithProgram('redis-server', 'the samples of the README', () => {
   it('take a delivery in one process and run it in another', async () => {
     const server = await redisServer({ durable: true });
     await server.start();

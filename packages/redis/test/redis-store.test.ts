@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   collectingLogger,
-  describeWith,
+  describeWithProgram,
   redisServer,
   unique,
-  until,
+  waitFor,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
@@ -27,7 +27,7 @@ describe('redisStore', () => {
   });
 });
 
-describeWith('redis-server', 'redisStore on one server', () => {
+describeWithProgram('redis-server', 'redisStore on one server', () => {
   let server: RedisServer;
   let redis: Redis;
   beforeAll(async () => {
@@ -80,7 +80,7 @@ describeWith('redis-server', 'redisStore on one server', () => {
     try {
       expect(await store.admit(claim('long'))).toEqual({ status: 'in-progress' });
       const again = () => store.admit(claim('short'));
-      await until(async () => (await again()).status === 'admitted');
+      await waitFor(async () => (await again()).status === 'admitted');
       expect(await store.complete('short', short.token)).toBe(false);
     } finally {
       clock.mockRestore();
@@ -126,7 +126,7 @@ describeWith('redis-server', 'redisStore on one server', () => {
     await redisStore(redis, { logger: strict }).admit(claim());
     await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const store = redisStore(redis, { logger: evicting });
-    await until(() => evicting.lines.length > 0);
+    await waitFor(() => evicting.lines.length > 0);
     await store.admit(claim());
     await store.ping!();
     await redis.config('SET', 'maxmemory-policy', 'noeviction');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import type { DeadLetter } from '@call-webhooks/core';
-import { collectingLogger, queuedCall, until } from '@call-webhooks/contract-tests';
+import { collectingLogger, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';
@@ -77,7 +77,7 @@ it('hands a job that kills each of its processes to deadLetter, and does not beg
     on: { 'call:completed': () => void (runs += 1) },
     deadLetter: (one) => void parked.push(one),
   });
-  await until(async () => (await queue.stats()).dead === 1);
+  await waitFor(async () => (await queue.stats()).dead === 1);
   await worker.close();
   expect(runs).toBe(0);
   expect(parked).toEqual([

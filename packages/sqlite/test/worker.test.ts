@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { collectingLogger, deferred, queuedCall, until } from '@call-webhooks/contract-tests';
+import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { defaultBackoff } from '../src/backoff.ts';
 import {
@@ -61,7 +61,7 @@ describe('createSqliteWorker', () => {
     expect(runs).toEqual([]);
     expect(await worker.stats()).toEqual({ waiting: 2, delayed: 0, running: 0, done: 0, dead: 0 });
     worker.resume();
-    await until(async () => (await worker.stats()).done === 2);
+    await waitFor(async () => (await worker.stats()).done === 2);
     expect(runs).toEqual(['call-1 1', 'call-2 1']);
     // What is done keeps no body.
     expect(db.prepare('SELECT count(delivery) AS bodies FROM call_webhooks_jobs').all()).toEqual([
@@ -76,15 +76,15 @@ describe('createSqliteWorker', () => {
     });
     await queue.enqueue(queuedCall('call-1'));
     for (let attempt = 1; attempt <= 20; attempt++) {
-      await until(() => runs.length === attempt);
-      await until(async () => (await worker.stats()).delayed === 1);
+      await waitFor(() => runs.length === attempt);
+      await waitFor(async () => (await worker.stats()).delayed === 1);
       ahead += Math.min(3_600_000, 5_000 * 2 ** (attempt - 1)) * 0.89;
       expect(await worker.stats()).toMatchObject({ delayed: 1, waiting: 0 });
       if (attempt === 20) down = false;
       ahead += 3_600_000 * 0.3;
     }
     expect(ahead).toBeGreaterThan(12 * 3_600_000);
-    await until(async () => (await worker.stats()).done === 1);
+    await waitFor(async () => (await worker.stats()).done === 1);
     expect(runs.at(-1)).toBe('call-1 21');
   });
 
@@ -97,7 +97,7 @@ describe('createSqliteWorker', () => {
       { maxAttempts: 2, backoff: () => 1 },
     );
     for (const id of ['call-1', 'call-2']) await queue.enqueue(queuedCall(id));
-    await until(async () => (await queue.stats()).dead === 2);
+    await waitFor(async () => (await queue.stats()).dead === 2);
     const [first, second] = await queue.deadLetters();
     expect(first).toMatchObject({ attempt: 2, error: 'The handler failed: Error: no' });
     expect(first!.failedAt.getTime()).toBeGreaterThan(Date.now() - 10_000);
@@ -106,7 +106,7 @@ describe('createSqliteWorker', () => {
     expect(await queue.removeDead(second!.id)).toBe(false);
     expect(await queue.retryDead(first!.id)).toBe(true);
     expect(await queue.retryDead(first!.id)).toBe(false);
-    await until(async () => (await queue.stats()).done === 2);
+    await waitFor(async () => (await queue.stats()).done === 2);
     expect(runs.slice(4)).toEqual([`${first!.delivery.key!.split(':')[0]!} 3`]);
     expect(logger.lines.filter((line) => line.includes('gave up on delivery'))).toHaveLength(2);
   });
@@ -129,11 +129,11 @@ describe('createSqliteWorker', () => {
     await aborted.promise;
     const go = deferred();
     work(() => go.promise);
-    await until(() => runs.length === 2);
+    await waitFor(() => runs.length === 2);
     await new Promise((resolve) => setTimeout(resolve, 20)); // the zombie has settled by now, in vain
     expect(await queue.stats()).toMatchObject({ running: 1, done: 0 });
     go.resolve();
-    await until(async () => (await queue.stats()).done === 1);
+    await waitFor(async () => (await queue.stats()).done === 1);
     expect(runs).toEqual(['call-1 1', 'call-1 2']);
   });
 
@@ -141,15 +141,15 @@ describe('createSqliteWorker', () => {
     const go = deferred();
     const live = work(() => go.promise, { leaseFor: 60 });
     await queue.enqueue(queuedCall('call-1'));
-    await until(() => runs.length === 1);
+    await waitFor(() => runs.length === 1);
     await new Promise((resolve) => setTimeout(resolve, 150)); // well beyond one lease
     work(() => go.promise);
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(runs).toEqual(['call-1 1']);
     db.exec("UPDATE call_webhooks_jobs SET due_at = 0, token = 'of a process that died'");
-    await until(() => runs.length === 2);
+    await waitFor(() => runs.length === 2);
     go.resolve();
-    await until(async () => (await live.stats()).done === 1);
+    await waitFor(async () => (await live.stats()).done === 1);
     expect(runs).toEqual(['call-1 1', 'call-1 2']);
   });
 
@@ -157,30 +157,30 @@ describe('createSqliteWorker', () => {
     const go = deferred();
     work(() => go.promise, { leaseFor: 90 });
     await queue.enqueue(queuedCall('call-1'));
-    await until(() => runs.length === 1);
+    await waitFor(() => runs.length === 1);
     const other = new Database(place.file);
     other.exec('BEGIN IMMEDIATE'); // as a backup that takes its time
     await new Promise((resolve) => setTimeout(resolve, 250)); // well beyond the lease
     other.exec('COMMIT');
     other.close();
     await queue.enqueue(queuedCall('call-2'));
-    await until(() => runs.length > 1);
+    await waitFor(() => runs.length > 1);
     expect(runs).toEqual(['call-1 1', 'call-2 1']);
     go.resolve();
-    await until(async () => (await queue.stats()).done === 2);
+    await waitFor(async () => (await queue.stats()).done === 2);
     expect(runs).toHaveLength(2);
   });
 
   it('takes an event in again once it is forgotten', async () => {
     const worker = work(() => undefined);
     await queue.enqueue(queuedCall('call-1'));
-    await until(async () => (await worker.stats()).done === 1);
+    await waitFor(async () => (await worker.stats()).done === 1);
     ahead += 86_400_000 - 10_000;
     await queue.enqueue(queuedCall('call-1'));
     expect(await worker.stats()).toMatchObject({ done: 1, waiting: 0 });
     ahead += 20_000;
     await queue.enqueue(queuedCall('call-1'));
-    await until(() => runs.length === 2);
+    await waitFor(() => runs.length === 2);
   });
 
   it('refuses events that there are not, and queues of others', () => {

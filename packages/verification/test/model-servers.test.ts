@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, jest, test } from '@jest/globals';
 import { PGlite } from '@electric-sql/pglite';
 import { postgresStore } from '@call-webhooks/postgres';
-import { describeWith, redisServer, type RedisServer } from '@call-webhooks/contract-tests';
+import { describeWithProgram, redisServer, type RedisServer } from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
 import { OutsideStore } from '../src/model/outside-store.ts';
 import { turnedRedis } from '../src/model/turned-redis.ts';
@@ -32,7 +32,7 @@ describe('with the Postgres store on PGlite', () => {
   }, 600_000);
 });
 
-describeWith('redis-server', 'with the Redis store on a real server', () => {
+describeWithProgram('redis-server', 'with the Redis store on a real server', () => {
   let server: RedisServer;
   let client: Redis;
   beforeAll(async () => {

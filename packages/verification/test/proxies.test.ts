@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { generateSecret } from '@call-webhooks/core';
-import { describeWith, listening, startSender } from '@call-webhooks/contract-tests';
+import { describeWithProgram, serveLocally, startSender } from '@call-webhooks/contract-tests';
 import { eventBody } from '../src/matrix/delivery.ts';
 import { PROXIES, startProxy, type ProxyProgram } from '../src/matrix/proxies.ts';
 
@@ -14,7 +14,7 @@ afterEach(async () => {
 
 /** The documented proxy before an upstream, and a sender that knows the secret. */
 async function behind(program: ProxyProgram, upstream: RequestListener) {
-  const { origin, close } = await listening(upstream);
+  const { origin, close } = await serveLocally(upstream);
   closers.push(close);
   const proxy = await startProxy(program, Number(new URL(origin).port));
   closers.push(() => proxy.close());
@@ -35,7 +35,7 @@ const status = async (sender: ReturnType<typeof startSender>) =>
   (await sender.post(eventBody())).status;
 
 for (const program of PROXIES) {
-  describeWith(program.name, `${program.name}, configured as in docs/proxies`, () => {
+  describeWithProgram(program.name, `${program.name}, configured as in docs/proxies`, () => {
     test('passes deliveries on, byte for byte', async () => {
       const { at } = await behind(program, receiver());
       expect(await at('/hook').post(eventBody({ name: 'Zoë 📞' }))).toEqual({

@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
 import { deferred } from '../deferred.ts';
 import { callBody } from '../sender.ts';
-import type { Bench } from './under-test.ts';
+import type { AdapterTestContext } from './under-test.ts';
 
 /** What happens to one event: each row of that table. */
-export function oneEvent({ start }: Bench): void {
+export function oneEvent({ start }: AdapterTestContext): void {
   describe('what happens to one event', () => {
     it('a handler that throws is run again on the retry', async () => {
       const attempts: number[] = [];

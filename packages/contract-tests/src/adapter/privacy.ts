@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { callBody } from '../sender.ts';
-import type { Bench } from './under-test.ts';
+import type { AdapterTestContext } from './under-test.ts';
 
 const PLANTED = {
   toPhoneNumber: '+49 171 5550123',
@@ -11,7 +11,7 @@ const PLANTED = {
 const NEEDLES = ['5550123', 'ada@lovelace', 'Lovelace', 'Ada ', 'whsec_'];
 
 /** Logs, outcomes and answers hold nothing personal and no secret. */
-export function privacy({ start }: Bench): void {
+export function privacy({ start }: AdapterTestContext): void {
   it('logs, outcomes and answers never hold what was planted in bodies and errors', async () => {
     const started = await start({
       on: {

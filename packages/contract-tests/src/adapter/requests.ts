@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { callBody } from '../sender.ts';
-import type { Bench } from './under-test.ts';
+import type { AdapterTestContext } from './under-test.ts';
 
 /** Whatever is sent to a mounted receiver, the rule is not paused by it. */
-export function requests({ start }: Bench): void {
+export function requests({ start }: AdapterTestContext): void {
   describe('requests of any kind', () => {
     it('never get 404, 410 or 3xx', async () => {
       const { sender, url } = await start({ on: {} });

@@ -9,14 +9,14 @@ export interface Mounted {
   close(): Promise<void>;
 }
 
-/** A framework with its adapter, as a test hands it to the battery. */
+/** A framework with its adapter. */
 export interface AdapterUnderTest {
   name: string;
   mount(options: ReceiverOptions): Promise<Mounted>;
 }
 
-/** What each part of the battery gets: a receiver, started with its options, and a sender for it. */
-export interface Bench {
+/** What a group of contract tests works with: `start` mounts a receiver and gives a sender for it. */
+export interface AdapterTestContext {
   start(options?: Partial<ReceiverOptions>): Promise<Started>;
 }
 

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
 import { Webhook } from 'standardwebhooks';
 import { callBody } from '../sender.ts';
-import type { Bench } from './under-test.ts';
+import type { AdapterTestContext } from './under-test.ts';
 
 const on = { 'call:completed': () => undefined };
 
 /** Only the service gets through, and each of its deliveries once. */
-export function verification({ start }: Bench): void {
+export function verification({ start }: AdapterTestContext): void {
   describe('verification', () => {
     it('accepts what the independent standardwebhooks package signs', async () => {
       const { sender, secret } = await start({ on });

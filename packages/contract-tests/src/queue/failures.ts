@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { DeadLetter } from '@call-webhooks/core';
-import { until } from '../until.ts';
+import { waitFor } from '../wait-for.ts';
 import { queued, queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
 import { MAX_ATTEMPTS, type OpenQueue } from './under-test.ts';
@@ -8,9 +8,9 @@ import { MAX_ATTEMPTS, type OpenQueue } from './under-test.ts';
 /** What fails is run again, and what fails for good is kept. */
 export function failures(open: OpenQueue): void {
   it('runs what failed again, and counts the attempts', async () => {
-    const { queue, work, deadLetters } = await open();
+    const { queue, startWorker, deadLetters } = await open();
     const attempts: number[] = [];
-    await work({
+    await startWorker({
       on: {
         'call:completed': (_event, { attempt }) => {
           attempts.push(attempt);
@@ -19,17 +19,17 @@ export function failures(open: OpenQueue): void {
       },
     });
     await queue.enqueue(queuedCall(unique('call')));
-    await until(() => attempts.length === 3);
+    await waitFor(() => attempts.length === 3);
     expect(attempts).toEqual([1, 2, 3]);
     expect(await deadLetters()).toEqual([]);
   });
 
   it('hands what failed in its last attempt to deadLetter, and keeps it among its own dead letters', async () => {
-    const { queue, work, deadLetters } = await open();
+    const { queue, startWorker, deadLetters } = await open();
     const kept: DeadLetter[] = [];
     let runs = 0;
     const boom = new Error('never');
-    await work({
+    await startWorker({
       deadLetter: (parked) => void kept.push(parked),
       on: {
         'call:completed': () => {
@@ -40,7 +40,7 @@ export function failures(open: OpenQueue): void {
     });
     const delivery = queuedCall(unique('call'));
     await queue.enqueue(delivery);
-    await until(async () => (await deadLetters()).length > 0);
+    await waitFor(async () => (await deadLetters()).length > 0);
     expect(runs).toBe(MAX_ATTEMPTS);
     expect(kept).toHaveLength(1);
     expect(kept[0]).toMatchObject({
@@ -56,22 +56,22 @@ export function failures(open: OpenQueue): void {
   });
 
   it('gives up on poison with its first attempt', async () => {
-    const { queue, work, deadLetters } = await open();
+    const { queue, startWorker, deadLetters } = await open();
     const kept: DeadLetter[] = [];
-    await work({ deadLetter: (parked) => void kept.push(parked) });
+    await startWorker({ deadLetter: (parked) => void kept.push(parked) });
     const poison = queued(Buffer.from('{"eventName":'));
     await queue.enqueue(poison);
-    await until(async () => (await deadLetters()).length > 0);
+    await waitFor(async () => (await deadLetters()).length > 0);
     expect(kept).toHaveLength(1);
     expect(kept[0]).toMatchObject({ reason: 'invalid-payload', attempt: 1 });
     expect(await deadLetters()).toEqual([poison]);
   });
 
   it('asks a deadLetter sink that failed again, as long as there are attempts', async () => {
-    const { queue, work } = await open();
+    const { queue, startWorker } = await open();
     const kept: number[] = [];
     let asked = 0;
-    await work({
+    await startWorker({
       deadLetter: ({ attempt }) => {
         asked += 1;
         if (asked === 1) throw new Error('the sink is full');
@@ -79,16 +79,16 @@ export function failures(open: OpenQueue): void {
       },
     });
     await queue.enqueue(queued(Buffer.from('no JSON')));
-    await until(() => kept.length > 0);
+    await waitFor(() => kept.length > 0);
     expect(kept).toEqual([2]);
   });
 
   it('loses nothing in an outage: when the handler heals, every event is handled once', async () => {
-    const { queue, work, deadLetters } = await open({ maxAttempts: 1_000 });
+    const { queue, startWorker, deadLetters } = await open({ maxAttempts: 1_000 });
     let down = true;
     let failed = 0;
     const handled: string[] = [];
-    await work({
+    await startWorker({
       on: {
         'call:completed': (event) => {
           if (!down) return void handled.push(String(event.callId));
@@ -99,10 +99,10 @@ export function failures(open: OpenQueue): void {
     });
     const calls = Array.from({ length: 20 }, () => unique('call'));
     for (const id of calls) await queue.enqueue(queuedCall(id));
-    await until(() => failed >= calls.length * 3);
+    await waitFor(() => failed >= calls.length * 3);
     expect(await deadLetters()).toEqual([]);
     down = false;
-    await until(() => handled.length >= calls.length);
+    await waitFor(() => handled.length >= calls.length);
     expect(handled.sort()).toEqual(calls.sort());
   });
 }

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { deferred } from '../deferred.ts';
-import { until } from '../until.ts';
+import { waitFor } from '../wait-for.ts';
 import { queued, queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
 import type { OpenQueue } from './under-test.ts';
@@ -10,16 +10,16 @@ import type { OpenQueue } from './under-test.ts';
 /** What goes in comes out: bytes, context, once for each event. */
 export function handOver(open: OpenQueue): void {
   it('runs the typed handler with the delivery as it was, and a context that says it was queued', async () => {
-    const { queue, work } = await open();
+    const { queue, startWorker } = await open();
     const seen: [unknown, HandlerContext][] = [];
     const logger = collectingLogger();
-    await work({
+    await startWorker({
       logger,
       on: { 'call:completed': (event, context) => void seen.push([event.callId, context]) },
     });
     const delivery = queuedCall(unique('call'));
     await queue.enqueue(delivery);
-    await until(() => seen.length > 0);
+    await waitFor(() => seen.length > 0);
     const [callId, context] = seen[0]!;
     expect(`${String(callId)}:call:completed`).toBe(delivery.key);
     expect(context).toMatchObject({
@@ -34,9 +34,9 @@ export function handOver(open: OpenQueue): void {
   });
 
   it('keeps every byte, of large bodies and of bodies that are no text', async () => {
-    const { queue, work } = await open();
+    const { queue, startWorker } = await open();
     const kept: DeadLetter[] = [];
-    await work({ deadLetter: (parked) => void kept.push(parked) });
+    await startWorker({ deadLetter: (parked) => void kept.push(parked) });
     const bodies = [
       Uint8Array.from({ length: 256 }, (_, byte) => byte),
       new Uint8Array(0),
@@ -44,7 +44,7 @@ export function handOver(open: OpenQueue): void {
     ];
     const deliveries = bodies.map((body) => queued(body));
     await Promise.all(deliveries.map((delivery) => queue.enqueue(delivery)));
-    await until(() => kept.length === bodies.length);
+    await waitFor(() => kept.length === bodies.length);
     for (const [index, { webhookId }] of deliveries.entries()) {
       const parked = kept.find((one) => one.webhookId === webhookId)!;
       expect(Buffer.compare(parked.rawBody, bodies[index]!)).toBe(0);
@@ -52,14 +52,14 @@ export function handOver(open: OpenQueue): void {
   });
 
   it('runs an event once, however often it is put in: before, while and after it runs', async () => {
-    const { queue, work } = await open();
+    const { queue, startWorker } = await open();
     const callId = unique('call');
     const runs: string[] = [];
     const started = deferred();
     const go = deferred();
     await queue.enqueue(queuedCall(callId));
     await queue.enqueue(queuedCall(callId));
-    await work({
+    await startWorker({
       on: {
         'call:completed': async (event) => {
           runs.push(String(event.callId));
@@ -73,52 +73,56 @@ export function handOver(open: OpenQueue): void {
     go.resolve();
     const second = unique('call'); // behind the first: once it is done, the first is
     await queue.enqueue(queuedCall(second));
-    await until(() => runs.includes(second));
+    await waitFor(() => runs.includes(second));
     await queue.enqueue(queuedCall(callId));
     const third = unique('call');
     await queue.enqueue(queuedCall(third));
-    await until(() => runs.includes(third));
+    await waitFor(() => runs.includes(third));
     expect(runs).toEqual([callId, second, third]);
   });
 
   it('takes keys of every kind, and keeps apart those that look alike', async () => {
-    const { queue, work } = await open();
+    const { queue, startWorker } = await open();
     const digits = String(Date.now());
     const keys = [digits, `${digits}:`, `:${digits}`, ` ${digits}`, `${digits} `];
     keys.push('a:b:c', 'A:b:c', 'é', 'e\u0301', '{a}:b', "'; --", 'x'.repeat(4_000));
     const runs: string[] = [];
-    await work({ on: { 'call:completed': (event) => void runs.push(String(event.callId)) } });
+    await startWorker({
+      on: { 'call:completed': (event) => void runs.push(String(event.callId)) },
+    });
     for (const [index, key] of keys.entries()) {
       await queue.enqueue(queuedCall(`call-${String(index)}`, { key }));
       await queue.enqueue(queuedCall('a duplicate', { key }));
     }
-    await until(() => runs.length >= keys.length);
+    await waitFor(() => runs.length >= keys.length);
     expect(runs.sort()).toEqual(keys.map((_, index) => `call-${String(index)}`).sort());
   });
 
   it('runs each delivery that has no key', async () => {
-    const { queue, work } = await open();
+    const { queue, startWorker } = await open();
     const webhookIds: string[] = [];
-    await work({ onUnhandled: (_payload, context) => void webhookIds.push(context.webhookId) });
+    await startWorker({
+      onUnhandled: (_payload, context) => void webhookIds.push(context.webhookId),
+    });
     const deliveries = Array.from({ length: 3 }, () => queued(Buffer.from('{"ticket":1}')));
     for (const delivery of deliveries) await queue.enqueue(delivery);
-    await until(() => webhookIds.length === 3);
+    await waitFor(() => webhookIds.length === 3);
     expect(webhookIds.sort()).toEqual(deliveries.map(({ webhookId }) => webhookId).sort());
   });
 
   it('runs each of 60 events once, put in three times at once each, with two workers', async () => {
-    const { queue, work } = await open();
+    const { queue, startWorker } = await open();
     const runs: string[] = [];
     const on = {
       'call:completed': (event: { callId?: unknown }) => void runs.push(String(event.callId)),
     };
-    await Promise.all([work({ on }), work({ on })]);
+    await Promise.all([startWorker({ on }), startWorker({ on })]);
     const calls = Array.from({ length: 60 }, () => unique('call'));
     await Promise.all([...calls, ...calls, ...calls].map((id) => queue.enqueue(queuedCall(id))));
-    await until(() => new Set(runs).size === calls.length);
+    await waitFor(() => new Set(runs).size === calls.length);
     const marker = unique('call');
     await queue.enqueue(queuedCall(marker));
-    await until(() => runs.includes(marker));
+    await waitFor(() => runs.includes(marker));
     expect(runs.sort()).toEqual([...calls, marker].sort());
   });
 }

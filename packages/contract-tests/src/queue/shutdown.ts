@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { deferred } from '../deferred.ts';
-import { until } from '../until.ts';
+import { waitFor } from '../wait-for.ts';
 import { queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
 import type { OpenQueue } from './under-test.ts';
@@ -14,7 +14,7 @@ export function shutdown(open: OpenQueue): void {
   });
 
   it('closes a worker gracefully: the running job ends, nothing new begins, the rest waits for another', async () => {
-    const { queue, work } = await open({ concurrency: 1 });
+    const { queue, startWorker } = await open({ concurrency: 1 });
     const started = deferred();
     const go = deferred();
     const runs: [string, string][] = [];
@@ -27,14 +27,14 @@ export function shutdown(open: OpenQueue): void {
     });
     const calls = [unique('call'), unique('call')];
     for (const id of calls) await queue.enqueue(queuedCall(id));
-    const first = await work({ on: on('first') });
+    const first = await startWorker({ on: on('first') });
     await started.promise;
     const closed = first.close();
     go.resolve();
     await closed;
     expect(runs).toEqual([['first', calls[0]]]);
-    await work({ on: on('second') });
-    await until(() => runs.length > 1);
+    await startWorker({ on: on('second') });
+    await waitFor(() => runs.length > 1);
     expect(runs).toEqual([
       ['first', calls[0]],
       ['second', calls[1]],

@@ -1,16 +1,16 @@
 import type { Queue, QueuedDelivery, WorkerOptions } from '@call-webhooks/core';
 
-/** What a worker runs: the typed handlers and the sink. */
-export type Handling = Pick<WorkerOptions, 'on' | 'onUnhandled' | 'deadLetter' | 'logger'>;
+/** The handlers and hooks that a test gives to a worker. */
+export type WorkerHandlers = Pick<WorkerOptions, 'on' | 'onUnhandled' | 'deadLetter' | 'logger'>;
 
 export interface OpenedQueue {
   queue: Queue;
   /**
-   * Starts a worker, as users would. `close` is its graceful shutdown: it takes no new job, and
-   * waits for the running ones.
+   * Starts a worker as users would. `close` is its graceful shutdown: it takes no new job and waits
+   * for running ones.
    */
-  work(handling: Handling): Promise<{ close(): Promise<void> }>;
-  /** What the engine itself keeps of the jobs that it gave up on. */
+  startWorker(handlers: WorkerHandlers): Promise<{ close(): Promise<void> }>;
+  /** The jobs that the engine keeps as dead. */
   deadLetters(): Promise<QueuedDelivery[]>;
   /** Called after the workers were closed. */
   close(): Promise<void>;
@@ -19,17 +19,17 @@ export interface OpenedQueue {
 export interface QueueUnderTest {
   name: string;
   /**
-   * A fresh, empty queue that runs a job at most `maxAttempts` times, some 2 ms to 50 ms apart. Each
-   * of its workers runs `concurrency` jobs at once.
+   * Opens a new, empty queue that runs a job at most `maxAttempts` times, 2 to 50 ms apart. Each
+   * worker runs `concurrency` jobs at once.
    */
   open(options: { maxAttempts: number; concurrency: number }): Promise<OpenedQueue>;
 }
 
-/** How the battery's parts get a queue: it and its workers are closed after the test. */
+/** Opens a queue for one test. The queue and its workers are closed after the test. */
 export type OpenQueue = (options?: {
   maxAttempts?: number;
   concurrency?: number;
 }) => Promise<Omit<OpenedQueue, 'close'>>;
 
-/** How often the battery lets a job run, where it does not say so. */
+/** Attempts of a job, unless a test asks for another number. */
 export const MAX_ATTEMPTS = 3;

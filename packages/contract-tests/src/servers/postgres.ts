@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
-import { signalFamily } from './process-family.ts';
+import { signalProcessTree } from './process-tree.ts';
 
 /** A private Postgres on a free port, in a folder of its own; the superuser is `postgres`. */
 export interface PostgresServer {
@@ -80,7 +80,7 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
   }
 
   const signal = (name: NodeJS.Signals) => {
-    if (child?.pid !== undefined) signalFamily(child.pid, name);
+    if (child?.pid !== undefined) signalProcessTree(child.pid, name);
   };
   async function stop(how: () => void): Promise<void> {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../until.ts';
+import { waitFor } from '../wait-for.ts';
 import { freePort } from './free-port.ts';
 
 /** A Redis server of a test's own: on the loopback, in a folder of its own, gone after `stop()`. */
@@ -43,7 +43,7 @@ export async function redisServer({ durable = false, cluster = false } = {}): Pr
     async start() {
       const started = spawn('redis-server', args, { stdio: 'ignore' });
       child = started;
-      await until(async () => (await answers(port)) || started.exitCode !== null, {
+      await waitFor(async () => (await answers(port)) || started.exitCode !== null, {
         what: `redis-server answers on port ${String(port)}`,
       });
       if (started.exitCode !== null)

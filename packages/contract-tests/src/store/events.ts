@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { LEASE_MS, type StoreBench } from './under-test.ts';
+import { LEASE_MS, type StoreTestContext } from './under-test.ts';
 import { unique } from '../unique.ts';
 
 /** Leases on events, attempts, and what is done. */
-export function events({ store, claim, turn }: StoreBench): void {
+export function events({ store, claim, advance }: StoreTestContext): void {
   it('admits an event once at a time, and knows it as done afterwards', async () => {
     const key = unique('event');
     const first = claim(key);
@@ -11,7 +11,7 @@ export function events({ store, claim, turn }: StoreBench): void {
     expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
     expect(await store().complete(key, first.token)).toBe(true);
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
-    await turn(LEASE_MS * 2);
+    await advance(LEASE_MS * 2);
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
   });
 
@@ -24,7 +24,7 @@ export function events({ store, claim, turn }: StoreBench): void {
       expect(await store().admit({ ...owner, token: unique('token') })).toEqual({
         status: 'replayed',
       });
-      if (attempt % 2 === 0) await turn(LEASE_MS + 1);
+      if (attempt % 2 === 0) await advance(LEASE_MS + 1);
       else expect(await store().release(key, owner.token)).toBe(true);
     }
   });
@@ -33,7 +33,7 @@ export function events({ store, claim, turn }: StoreBench): void {
     const key = unique('event');
     const zombie = claim(key);
     await store().admit(zombie);
-    await turn(LEASE_MS + 1);
+    await advance(LEASE_MS + 1);
     const refused = async () => {
       expect(await store().complete(key, zombie.token)).toBe(false);
       expect(await store().release(key, zombie.token)).toBe(false);
@@ -66,12 +66,12 @@ export function events({ store, claim, turn }: StoreBench): void {
     const key = unique('event');
     const first = claim(key);
     await store().admit(first);
-    await turn(50_000);
+    await advance(50_000);
     expect(await store().extend(key, first.token, LEASE_MS)).toBe(true);
-    await turn(50_000);
+    await advance(50_000);
     expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
     expect(await store().extend(key, first.token, 1_000)).toBe(true);
-    await turn(1_001);
+    await advance(1_001);
     expect(await store().complete(key, first.token)).toBe(false);
     expect(await store().admit(claim(key))).toEqual({ status: 'admitted', attempt: 2 });
   });

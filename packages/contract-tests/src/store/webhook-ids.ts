@@ -1,9 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { unique } from '../unique.ts';
-import { LEASE_MS, REMEMBER_MS, SLACK_MS, type StoreBench } from './under-test.ts';
+import { LEASE_MS, REMEMBER_MS, SLACK_MS, type StoreTestContext } from './under-test.ts';
 
 /** Replays, lost replies, and races. */
-export function webhookIds({ store, all, claim, turn }: StoreBench): void {
+export function webhookIds({ store, connections, claim, advance }: StoreTestContext): void {
   it('refuses a webhook id that it saw, with or without a key, until replayUntil', async () => {
     for (const key of [undefined, unique('event')]) {
       const first = claim(key);
@@ -12,9 +12,9 @@ export function webhookIds({ store, all, claim, turn }: StoreBench): void {
       expect(await again()).toEqual({ status: 'replayed' });
       if (key !== undefined) expect(await store().release(key, first.token)).toBe(true);
       expect(await again()).toEqual({ status: 'replayed' });
-      await turn(REMEMBER_MS - 2_000);
+      await advance(REMEMBER_MS - 2_000);
       expect(await again()).toEqual({ status: 'replayed' }); // which must not prolong it
-      await turn(SLACK_MS + 2_000);
+      await advance(SLACK_MS + 2_000);
       expect((await store().admit({ ...claim(key), webhookId: first.webhookId })).status).toBe(
         'admitted',
       );
@@ -42,7 +42,7 @@ export function webhookIds({ store, all, claim, turn }: StoreBench): void {
       expect(await store().admit(keyless)).toEqual({ status: 'admitted', attempt: 1 });
     const key = unique('event');
     await store().admit(claim(key));
-    await turn(LEASE_MS + 1);
+    await advance(LEASE_MS + 1);
     const lost = claim(key);
     for (let i = 0; i < 3; i++)
       expect(await store().admit(lost)).toEqual({ status: 'admitted', attempt: 2 });
@@ -55,7 +55,7 @@ export function webhookIds({ store, all, claim, turn }: StoreBench): void {
     const key = unique('event');
     const lost = claim(key);
     await store().admit(lost);
-    await turn(LEASE_MS + 1);
+    await advance(LEASE_MS + 1);
     const owner = claim(key);
     expect(await store().admit(owner)).toEqual({ status: 'admitted', attempt: 2 });
     expect(await store().admit(lost)).toEqual({ status: 'in-progress' });
@@ -65,7 +65,8 @@ export function webhookIds({ store, all, claim, turn }: StoreBench): void {
   it('has one winner among 200 racing claims of one event, each sent twice', async () => {
     const key = unique('event');
     const claims = Array.from({ length: 200 }, () => claim(key));
-    const race = () => Promise.all(claims.map((one, i) => all()[i % all().length]!.admit(one)));
+    const race = () =>
+      Promise.all(claims.map((one, i) => connections()[i % connections().length]!.admit(one)));
     const [first, second] = await Promise.all([race(), race()]);
     expect(second).toEqual(first);
     const winners = claims.filter((_, i) => first[i]!.status === 'admitted');
@@ -79,7 +80,7 @@ export function webhookIds({ store, all, claim, turn }: StoreBench): void {
       const one = claim(key);
       const admissions = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
-          all()[i % all().length]!.admit({ ...one, token: unique('token') }),
+          connections()[i % connections().length]!.admit({ ...one, token: unique('token') }),
         ),
       );
       expect(admissions.filter(({ status }) => status === 'admitted')).toHaveLength(1);

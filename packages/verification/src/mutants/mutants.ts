@@ -182,7 +182,7 @@ export const MUTANTS: readonly Mutant[] = [
         to: 'ignored: {\n    status: 404',
       },
     ],
-    killedBy: test('battery.test.ts'),
+    killedBy: test('contract.test.ts'),
   },
   {
     name: 'an unknown event is an error',

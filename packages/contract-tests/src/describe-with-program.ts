@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals';
-import { findProgram } from './programs.ts';
+import { findProgram } from './find-program.ts';
 
 /** A program of the machine that tests drive. */
 export interface Program {
@@ -17,7 +17,7 @@ const onPath = (name: string): Program => ({ name, path: findProgram(name), inst
  * Tests that need a program of the machine. Where it is missing they are skipped with one loud line;
  * under `REQUIRE_SERVERS=1` (CI) they fail instead.
  */
-export function describeWith(
+export function describeWithProgram(
   program: Program | string,
   title: string,
   body: (path: string) => void,

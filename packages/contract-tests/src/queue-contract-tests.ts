@@ -5,9 +5,9 @@ import { handOver } from './queue/hand-over.ts';
 import { shutdown } from './queue/shutdown.ts';
 import { MAX_ATTEMPTS, type OpenQueue, type QueueUnderTest } from './queue/under-test.ts';
 
-/** What every queue and its worker must do, whatever engine they are made of. */
-export function queueBattery(subject: QueueUnderTest): void {
-  describe(`${subject.name}: the queue battery`, () => {
+/** What every queue and its worker must do. */
+export function queueContractTests(subject: QueueUnderTest): void {
+  describe(`${subject.name}: queue contract tests`, () => {
     const toClose: (() => Promise<void>)[] = [];
     afterEach(async () => {
       // The workers first, then the queue.
@@ -20,8 +20,8 @@ export function queueBattery(subject: QueueUnderTest): void {
       return {
         queue: opened.queue,
         deadLetters: () => opened.deadLetters(),
-        async work(handling) {
-          const worker = await opened.work({ logger: collectingLogger(), ...handling });
+        async startWorker(handlers) {
+          const worker = await opened.startWorker({ logger: collectingLogger(), ...handlers });
           let closing: Promise<void> | undefined;
           const close = () => (closing ??= worker.close());
           toClose.push(close);

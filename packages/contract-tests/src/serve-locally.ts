@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Serves on a free port of the loopback. */
-export async function listening(
+export async function serveLocally(
   listener: RequestListener,
 ): Promise<{ origin: string; close(): Promise<void> }> {
   const server = createServer(listener).listen(0, '127.0.0.1');

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
  * Sends a signal to a process and its children. The parent is stopped before, so that no child of it
  * is born unseen: it would outlive its family.
  */
-export function signalFamily(parent: number, signal: NodeJS.Signals): void {
+export function signalProcessTree(parent: number, signal: NodeJS.Signals): void {
   send(parent, 'SIGSTOP');
   for (const pid of family(parent)) send(pid, signal);
 }

@@ -1,12 +1,12 @@
-import { adapterBattery } from '@call-webhooks/contract-tests';
+import { adapterContractTests } from '@call-webhooks/contract-tests';
 import fastify from 'fastify';
 import { createReceiver } from '@call-webhooks/core';
 import { callWebhooks } from '../src/index.ts';
 
-adapterBattery({
+adapterContractTests({
   name: 'Fastify 5',
   async mount(options) {
-    // The receiver's lines go to the logger of the request, so that is where the battery reads them.
+    // The receiver's lines go to the logger of the request, so the contract tests read them there.
     const write = (line: string) => options.logger?.warn((JSON.parse(line) as { msg: string }).msg);
     const app = fastify({ logger: { level: 'warn', stream: { write } } });
     const receiver = createReceiver(options);

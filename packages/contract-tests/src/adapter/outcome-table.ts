@@ -3,13 +3,13 @@ import { describe, expect, it } from '@jest/globals';
 import { memoryStore, type DeadLetter, type QueuedDelivery, type Store } from '@call-webhooks/core';
 import { deferred } from '../deferred.ts';
 import { callBody, recordingBody } from '../sender.ts';
-import type { Bench } from './under-test.ts';
+import type { AdapterTestContext } from './under-test.ts';
 
 const broken = (): Promise<never> => Promise.reject(new Error('connection refused'));
 const brokenStore: Store = { admit: broken, complete: broken, release: broken, extend: broken };
 
 /** Each row of the answer table. */
-export function answerTable({ start }: Bench): void {
+export function outcomeTable({ start }: AdapterTestContext): void {
   describe('the answer table', () => {
     it('handled: 200, with the typed event, for each of the three', async () => {
       const seen: string[] = [];

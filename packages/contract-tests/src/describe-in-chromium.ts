@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, jest } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromiumPath, launchChromium } from './chromium.ts';
-import { describeWith } from './describe-with.ts';
+import { describeWithProgram } from './describe-with-program.ts';
 
 /** One chromium for all tests of a suite. */
 export interface InChromium {
@@ -12,7 +12,7 @@ export interface InChromium {
 /** Tests in a real browser, under the rule of `describeWith`. */
 export function describeInChromium(title: string, body: (chromium: InChromium) => void): void {
   const program = { name: 'chromium', path: chromiumPath(), installedBy: 'chromium' };
-  describeWith(program, title, (path) => {
+  describeWithProgram(program, title, (path) => {
     let browser: Browser;
     const contexts: BrowserContext[] = [];
     // A browser takes its time where others use the processor too.

@@ -1,11 +1,11 @@
-import { adapterBattery, listening } from '@call-webhooks/contract-tests';
+import { adapterContractTests, serveLocally } from '@call-webhooks/contract-tests';
 import { createNodeHandler } from '../src/node.ts';
 
-adapterBattery({
+adapterContractTests({
   name: 'node:http',
   async mount(options) {
     const handler = createNodeHandler(options);
-    const { origin, close } = await listening(
+    const { origin, close } = await serveLocally(
       (request, response) => void handler(request, response),
     );
     return { url: `${origin}/hook`, receiver: handler.receiver, close };

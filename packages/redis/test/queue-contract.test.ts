@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import {
   collectingLogger,
-  describeWith,
-  queueBattery,
+  describeWithProgram,
+  queueContractTests,
   queuedCall,
   redisServer,
   unique,
@@ -15,7 +15,7 @@ import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
 
 jest.setTimeout(15_000);
 
-describeWith('redis-server', 'BullMQ on a real server', () => {
+describeWithProgram('redis-server', 'BullMQ on a real server', () => {
   let server: RedisServer;
   const logger = collectingLogger();
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describeWith('redis-server', 'BullMQ on a real server', () => {
   });
   afterAll(() => server.stop());
 
-  queueBattery({
+  queueContractTests({
     name: 'bullmqQueue',
     open({ maxAttempts, concurrency }) {
       const connection = { host: '127.0.0.1', port: server.port };
@@ -32,11 +32,11 @@ describeWith('redis-server', 'BullMQ on a real server', () => {
       const queue = new Queue(queueName, { connection });
       return Promise.resolve({
         queue: bullmqQueue(queue, { attempts: maxAttempts, logger }),
-        async work(handling) {
+        async startWorker(handlers) {
           const backoff = { first: 2, longest: 20 };
           const made = createBullmqWorker({
             ...{ Worker, queueName, connection, concurrency, backoff },
-            ...handling,
+            ...handlers,
           });
           await made.worker.waitUntilReady();
           return made;

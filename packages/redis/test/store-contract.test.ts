@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import {
-  describeWith,
+  describeWithProgram,
   redisServer,
-  storeBattery,
-  until,
+  storeContractTests,
+  waitFor,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
 import { Cluster, Redis } from 'ioredis';
@@ -12,7 +12,7 @@ import { redisStore } from '../src/index.ts';
 import { age } from './age.ts';
 import { CLIENTS, type Connected } from './clients.ts';
 
-describeWith('redis-server', 'redisStore on a real server', () => {
+describeWithProgram('redis-server', 'redisStore on a real server', () => {
   let server: RedisServer;
   let admin: Redis;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describeWith('redis-server', 'redisStore on a real server', () => {
   });
 
   for (const [name, connect] of Object.entries(CLIENTS))
-    storeBattery({
+    storeContractTests({
       name: `redisStore over ${name}`,
       async open() {
         await admin.flushall();
@@ -38,7 +38,7 @@ describeWith('redis-server', 'redisStore on a real server', () => {
           store: store!,
           others,
           now: Date.now,
-          turn: (ms) => age(admin, ms),
+          advance: (ms) => age(admin, ms),
           close: async () => {
             await Promise.all(connections.map(({ close }) => close()));
           },
@@ -47,7 +47,7 @@ describeWith('redis-server', 'redisStore on a real server', () => {
     });
 });
 
-describeWith(
+describeWithProgram(
   'redis-server',
   'redisStore on a cluster, which refuses scripts over two slots',
   () => {
@@ -57,26 +57,26 @@ describeWith(
       server = await redisServer({ cluster: true });
       await server.start();
       admin = new Redis(server.port, '127.0.0.1');
-      await until(async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
+      await waitFor(async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
     });
     afterAll(async () => {
       admin.disconnect();
       await server.stop();
     });
-    const turn = (ms: number) => age(admin, ms);
+    const advance = (ms: number) => age(admin, ms);
 
-    storeBattery({
+    storeContractTests({
       name: 'redisStore over a Cluster of ioredis',
       open() {
         const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }]);
         const close = async () => {
           cluster.disconnect();
         };
-        return Promise.resolve({ store: redisStore(cluster), now: Date.now, turn, close });
+        return Promise.resolve({ store: redisStore(cluster), now: Date.now, advance, close });
       },
     });
 
-    storeBattery({
+    storeContractTests({
       name: 'redisStore over a cluster client of node-redis',
       async open() {
         const cluster = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${server.port}` }] });
@@ -84,7 +84,7 @@ describeWith(
         return {
           store: redisStore(cluster, { prefix: 'other' }),
           now: Date.now,
-          turn,
+          advance,
           close: async () => {
             cluster.destroy();
           },

@@ -1,4 +1,4 @@
-import { adapterBattery, listening } from '@call-webhooks/contract-tests';
+import { adapterContractTests, serveLocally } from '@call-webhooks/contract-tests';
 import express from 'express';
 import express4 from 'express4';
 import { callWebhooks } from '../src/index.ts';
@@ -7,11 +7,11 @@ for (const [name, framework] of [
   ['Express 5', express],
   ['Express 4', express4],
 ] as const) {
-  adapterBattery({
+  adapterContractTests({
     name,
     async mount(options) {
       const handler = callWebhooks(options);
-      const { origin, close } = await listening(framework().all('/hook', handler));
+      const { origin, close } = await serveLocally(framework().all('/hook', handler));
       return { url: `${origin}/hook`, receiver: handler.receiver, close };
     },
   });

@@ -4,24 +4,24 @@ import {
   LEASE_MS,
   REMEMBER_MS,
   type OpenedStore,
-  type StoreBench,
+  type StoreTestContext,
   type StoreUnderTest,
 } from './store/under-test.ts';
 import { webhookIds } from './store/webhook-ids.ts';
 import { unique } from './unique.ts';
 
-/** What every store must do, whatever it is made of. */
-export function storeBattery(subject: StoreUnderTest): void {
-  describe(`${subject.name}: the store battery`, () => {
+/** What every store must do. */
+export function storeContractTests(subject: StoreUnderTest): void {
+  describe(`${subject.name}: store contract tests`, () => {
     let opened: OpenedStore;
     beforeAll(async () => {
       opened = await subject.open();
     });
     afterAll(async () => opened.close?.());
 
-    const bench: StoreBench = {
+    const context: StoreTestContext = {
       store: () => opened.store,
-      all: () => [opened.store, ...(opened.others ?? [])],
+      connections: () => [opened.store, ...(opened.others ?? [])],
       claim: (key, more) => ({
         webhookId: unique('webhook'),
         replayUntil: opened.now() + REMEMBER_MS,
@@ -30,9 +30,9 @@ export function storeBattery(subject: StoreUnderTest): void {
         ...(key !== undefined && { key }),
         ...more,
       }),
-      turn: async (ms) => opened.turn(ms),
+      advance: async (ms) => opened.advance(ms),
     };
-    events(bench);
-    webhookIds(bench);
+    events(context);
+    webhookIds(context);
   });
 }

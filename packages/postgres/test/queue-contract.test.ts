@@ -3,10 +3,10 @@ import type { QueuedDelivery } from '@call-webhooks/core';
 import {
   collectingLogger,
   deferred,
-  queueBattery,
+  queueContractTests,
   queuedCall,
   startPostgres,
-  until,
+  waitFor,
   type PostgresServer,
 } from '@call-webhooks/contract-tests';
 import PgBoss from 'pg-boss';
@@ -28,7 +28,7 @@ withPostgres('pgBossQueue', () => {
     await server.remove();
   });
 
-  queueBattery({
+  queueContractTests({
     name: 'pgBossQueue',
     async open({ maxAttempts, concurrency }) {
       const name = `calls-${String(++count)}`;
@@ -36,9 +36,9 @@ withPostgres('pgBossQueue', () => {
       await queue.migrate();
       return {
         queue,
-        work: (handling) =>
+        startWorker: (handlers) =>
           Promise.resolve(
-            createPgBossWorker(boss, { ...handling, queue: name, concurrency, pollEvery: 20 }),
+            createPgBossWorker(boss, { ...handlers, queue: name, concurrency, pollEvery: 20 }),
           ),
         async deadLetters() {
           const { rows } = await boss
@@ -77,7 +77,7 @@ withPostgres('pgBossQueue', () => {
       pollEvery: 20,
       on: { 'call:completed': (_event, { attempt }) => void attempts.push(attempt) },
     });
-    await until(async () => {
+    await waitFor(async () => {
       await boss.expire(); // what pg-boss does by itself every few minutes
       return attempts.length > 0;
     });
@@ -118,7 +118,7 @@ withPostgres('pgBossQueue', () => {
         .executeSql("SELECT state FROM pgboss.job WHERE name = 'outage'", []);
       return (rows as { state: string }[]).map(({ state }) => state);
     };
-    await until(async () => (await states()).join() === 'completed,completed');
+    await waitFor(async () => (await states()).join() === 'completed,completed');
     expect(runs).toEqual(['call-1', 'call-2']);
     expect(lines).toEqual([]);
     await worker.close();

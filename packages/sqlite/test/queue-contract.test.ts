@@ -1,9 +1,9 @@
-import { queueBattery } from '@call-webhooks/contract-tests';
+import { queueContractTests } from '@call-webhooks/contract-tests';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
 import { eachClient, freshFile } from './support.ts';
 
 eachClient((client) => {
-  queueBattery({
+  queueContractTests({
     name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
     open({ maxAttempts, concurrency }) {
       const { file, remove } = freshFile();
@@ -16,10 +16,10 @@ eachClient((client) => {
       const queue = connect();
       return Promise.resolve({
         queue,
-        work: (handling) =>
+        startWorker: (handlers) =>
           Promise.resolve(
             createSqliteWorker(connect(), {
-              ...handling,
+              ...handlers,
               maxAttempts,
               concurrency,
               backoff: () => 5,

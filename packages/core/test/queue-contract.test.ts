@@ -1,7 +1,7 @@
-import { queueBattery } from '@call-webhooks/contract-tests';
+import { queueContractTests } from '@call-webhooks/contract-tests';
 import { arrayQueue } from './support-queue.ts';
 
-queueBattery({
+queueContractTests({
   name: 'an array in memory',
   open: ({ maxAttempts, concurrency }) => Promise.resolve(arrayQueue(maxAttempts, concurrency)),
 });

@@ -1,9 +1,9 @@
-import { storeBattery } from '@call-webhooks/contract-tests';
+import { storeContractTests } from '@call-webhooks/contract-tests';
 import { sqliteStore } from '../src/index.ts';
 import { eachClient, freshFile } from './support.ts';
 
 eachClient((client) => {
-  storeBattery({
+  storeContractTests({
     name: `sqliteStore on ${client.name}, four connections`,
     open() {
       const { file, remove } = freshFile();
@@ -15,7 +15,7 @@ eachClient((client) => {
         store: store!,
         others,
         now,
-        turn: (ms) => void (ahead += ms),
+        advance: (ms) => void (ahead += ms),
         close() {
           for (const handle of handles) handle.close();
           remove();

@@ -1,6 +1,6 @@
 import { afterEach, describe } from '@jest/globals';
 import { generateSecret, type Outcome, type ReceiverOptions } from '@call-webhooks/core';
-import { answerTable } from './adapter/answer-table.ts';
+import { outcomeTable } from './adapter/outcome-table.ts';
 import { oneEvent } from './adapter/one-event.ts';
 import { privacy } from './adapter/privacy.ts';
 import { requests } from './adapter/requests.ts';
@@ -9,9 +9,9 @@ import { verification } from './adapter/verification.ts';
 import { collectingLogger } from './collecting-logger.ts';
 import { startSender } from './sender.ts';
 
-/** Every row of the answer table, and what happens to one event, over real HTTP. */
-export function adapterBattery(adapter: AdapterUnderTest): void {
-  describe(`${adapter.name}: the adapter battery`, () => {
+/** What every adapter must do, over real HTTP. */
+export function adapterContractTests(adapter: AdapterUnderTest): void {
+  describe(`${adapter.name}: adapter contract tests`, () => {
     const open: Mounted[] = [];
     afterEach(async () => {
       for (const mounted of open.splice(0)) {
@@ -40,6 +40,6 @@ export function adapterBattery(adapter: AdapterUnderTest): void {
       };
     }
 
-    for (const part of [answerTable, oneEvent, verification, requests, privacy]) part({ start });
+    for (const part of [outcomeTable, oneEvent, verification, requests, privacy]) part({ start });
   });
 }
