@@ -1,22 +1,10 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.next']);
-
-const documentsIn = (folder: string): string[] =>
-  readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((one) => {
-    const path = join(folder, one.name);
-    if (one.isDirectory()) return NOT_OURS.has(one.name) ? [] : documentsIn(path);
-    return one.name.endsWith('.md') ? [path] : [];
-  });
-const documents = documentsIn('.');
+import { documents, read, ROOT } from './files.ts';
 
 /** A document without its programs: what looks like a link in them is none. */
-const textOf = (name: string) =>
-  readFileSync(join(ROOT, name), 'utf8').replace(/^```.*?^```/gms, '');
+const textOf = (name: string) => read(name).replace(/^```.*?^```/gms, '');
 
 /** The anchor that a heading gets. */
 const anchorOf = (heading: string) =>
@@ -47,7 +35,7 @@ function isBroken(document: string, link: string): boolean {
 }
 
 test('every relative link of the docs leads to a file, and to a heading in it', () => {
-  const links = documents.flatMap((name) => linksOf(name).map((link) => ({ name, link })));
+  const links = documents().flatMap((name) => linksOf(name).map((link) => ({ name, link })));
   expect(links.length).toBeGreaterThan(100);
   expect(links.filter(({ name, link }) => isBroken(name, link))).toEqual([]);
 });
