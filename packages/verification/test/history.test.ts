@@ -1,17 +1,17 @@
 import { expect, test } from '@jest/globals';
 import { checkHistory } from '../src/history/check/check.ts';
-import type { Line, Run } from '../src/history/line.ts';
+import type { JournalEntry, RunEntry } from '../src/history/journal.ts';
 
-// The check of scripts/history.ts, on histories that were made by hand.
+// The check that scripts/history.ts runs, on handwritten histories.
 
 const key = 'call-1:call:completed';
-const run = (kind: Run['kind'], at: number, pid = 1, attempt = 1): Line => ({
+const run = (kind: RunEntry['kind'], at: number, pid = 1, attempt = 1): JournalEntry => ({
   ...{ kind, at, pid, key, attempt },
 });
-const delivery = (until: number, status = 200, outcome = 'handled'): Line => ({
+const delivery = (until: number, status = 200, outcome = 'handled'): JournalEntry => ({
   ...{ kind: 'delivery', at: until - 50, until, key, status, outcome },
 });
-const claimed = (at: number, pid = 1, attempt = 1): Line => ({
+const claimed = (at: number, pid = 1, attempt = 1): JournalEntry => ({
   ...{
     kind: 'claimed',
     at,
@@ -23,7 +23,7 @@ const claimed = (at: number, pid = 1, attempt = 1): Line => ({
     leaseMs: 1_000,
   },
 });
-const renewed = (at: number, pid = 1): Line => ({
+const renewed = (at: number, pid = 1): JournalEntry => ({
   ...{ kind: 'renewed', at, until: at + 1, pid, key, token: `token ${pid}`, leaseMs: 1_000 },
 });
 const settled = (
@@ -31,21 +31,27 @@ const settled = (
   pid = 1,
   how: 'complete' | 'release' = 'complete',
   held = true,
-): Line[] => {
+): JournalEntry[] => {
   const common = { at, pid, key, how, token: `token ${pid}` };
   return [
     { kind: 'settling', ...common },
     { kind: 'settled', ...common, until: at + 1, held },
   ];
 };
-const fault = (what: 'kill' | 'freeze' | 'server', at: number, until: number, pid = 1): Line => ({
+const fault = (
+  what: 'kill' | 'freeze' | 'server',
+  at: number,
+  until: number,
+  pid = 1,
+): JournalEntry => ({
   ...{ kind: 'fault', fault: what, at, until },
   ...(what !== 'server' && { pid }),
 });
 
-const violations = (lines: Line[], queued = false) => checkHistory(lines, { queued }).violations;
+const violations = (entries: JournalEntry[], queued = false) =>
+  checkHistory(entries, { queued }).violations;
 
-/** One event as it ought to be: claimed, run, completed, acknowledged. */
+/** One event as it should be: claimed, run, completed, acknowledged. */
 const fine = [claimed(0), run('begin', 5), run('effect', 10), ...settled(12), delivery(20)];
 /** Process 1 stands still from 20 to 1500, and process 2 runs the event meanwhile. */
 const [one, two] = [
@@ -54,11 +60,11 @@ const [one, two] = [
 ];
 const frozen = fault('freeze', 20, 1_500);
 
-const sound: [string, Line[]][] = [
+const sound: [string, JournalEntry[]][] = [
   ['an event that is handled once', fine],
-  ['and a duplicate of it', [...fine, delivery(90, 200, 'duplicate')]],
+  ['an event and a duplicate of it', [...fine, delivery(90, 200, 'duplicate')]],
   [
-    'a failure, and its retry',
+    'a failure and its retry',
     [
       ...[claimed(0), run('begin', 5), run('failed', 10), ...settled(12, 1, 'release')],
       ...[delivery(20, 500, 'handler-failed'), claimed(320, 2, 2), run('begin', 325, 2, 2)],
@@ -77,24 +83,24 @@ const sound: [string, Line[]][] = [
     ],
   ],
   [
-    'a frozen process that goes on beside its successor, and is refused',
+    'a frozen process that resumes beside its successor and is refused',
     [
       ...[...one, frozen, ...two, run('effect', 1_510), ...settled(1_511, 1, 'complete', false)],
       ...[run('effect', 1_600, 2, 2), ...settled(1_601, 2), delivery(1_700)],
     ],
   ],
   [
-    'a claim whose answer reached a process that was frozen, after the lease had passed on',
+    'a claim whose reply reached a frozen process after another one had got the lease',
     [
-      ...[{ ...claimed(0), until: 1_500 } as Line, frozen, claimed(1_050, 2, 2)],
+      ...[{ ...claimed(0), until: 1_500 } as JournalEntry, frozen, claimed(1_050, 2, 2)],
       ...[run('begin', 1_055, 2, 2), run('effect', 1_600, 2, 2), ...settled(1_601, 2)],
       delivery(1_700),
     ],
   ],
 ];
 
-test.each(sound)('finds nothing in %s', (_name, lines) => {
-  expect(violations(lines)).toEqual([]);
+test.each(sound)('finds nothing in %s', (_name, entries) => {
+  expect(violations(entries)).toEqual([]);
 });
 
 test('counts what happened, and what explains duplicate effects', () => {
@@ -103,11 +109,11 @@ test('counts what happened, and what explains duplicate effects', () => {
   expect(counts).toMatchObject({ 'duplicate effects explained': 1, '  of them by: kill': 1 });
 });
 
-test.each<[string, Line[], string]>([
+test.each<[string, JournalEntry[], string]>([
   [
     'mark before run: the process dies, the retry is a duplicate',
     [claimed(0), run('begin', 5), fault('kill', 8, 9), delivery(300, 200, 'duplicate')],
-    `${key} was acknowledged (duplicate), and has no effect`,
+    `${key} was acknowledged (duplicate) and has no effect`,
   ],
   [
     'an acknowledgement that comes before the effect',
@@ -115,22 +121,22 @@ test.each<[string, Line[], string]>([
     `${key} was acknowledged (handled) before its effect`,
   ],
   [
-    'an event that nobody acknowledged',
+    'an event that was never acknowledged',
     [delivery(20, 503, 'x')],
     `${key} was never acknowledged (x)`,
   ],
   [
-    'no fencing: the zombie commits',
+    'no fencing: the stale process commits',
     [...one, frozen, ...two, run('effect', 1_510), ...settled(1_511), delivery(1_520)],
     `${key}: a lease was settled although attempt 2 had taken over`,
   ],
   [
-    'no fencing: the zombie renews',
+    'no fencing: the stale process renews',
     [...one, frozen, ...two, renewed(1_501), run('effect', 1_600, 2, 2), delivery(1_610)],
     `${key}: a lease was renewed although attempt 2 had taken over`,
   ],
   [
-    'no fencing: the zombie releases, and a third one gets the lease of the second',
+    'no fencing: the stale process releases, and a third one gets the lease of the second',
     [
       ...[...one, frozen, ...two, run('failed', 1_510), ...settled(1_511, 1, 'release')],
       ...[claimed(1_600, 3, 3), run('effect', 1_700, 2, 2), delivery(1_710)],
@@ -138,19 +144,19 @@ test.each<[string, Line[], string]>([
     `${key}: attempts 2 and 3 had live leases at once`,
   ],
   [
-    'a lease given out while another one is live',
+    'a lease granted while another one is live',
     [claimed(0), claimed(500, 2, 2), run('begin', 501), run('effect', 502), delivery(510)],
     `${key}: attempts 1 and 2 had live leases at once`,
   ],
   [
-    'an event given out after it was done',
+    'an event handed out after it was done',
     [...fine, claimed(2_000, 2, 2)],
-    `${key}: attempt 2 was given out after the event was done`,
+    `${key}: attempt 2 was handed out after the event was done`,
   ],
   [
-    'an attempt number that does not grow',
+    'an attempt number that does not increase',
     [...one, claimed(1_100, 2, 1), run('effect', 1_110), delivery(1_120)],
-    `${key}: attempt 1 was given out after attempt 1`,
+    `${key}: attempt 1 was handed out after attempt 1`,
   ],
   [
     'two effects that no fault explains',
@@ -163,23 +169,23 @@ test.each<[string, Line[], string]>([
     `${key}: attempts 1 and 2 both had their effect, and no fault explains it`,
   ],
   [
-    'two runs at once that no fault explains',
+    'two concurrent runs that no fault explains',
     [...one, run('begin', 8, 2, 2), run('effect', 9, 2, 2), run('failed', 10), delivery(20)],
-    `${key}: attempts 1 and 2 ran at once, and no fault explains it`,
+    `${key}: attempts 1 and 2 ran concurrently, and no fault explains it`,
   ],
   [
     'two runs under one attempt number',
     [...fine, fault('kill', 15, 16), run('begin', 2_000, 2), run('effect', 2_001, 2)],
     `${key}: two runs have attempt 1`,
   ],
-])('finds %s', (_name, lines, violation) => {
-  expect(violations(lines)).toContain(violation);
+])('finds %s', (_name, entries, violation) => {
+  expect(violations(entries)).toContain(violation);
 });
 
-test('lets the effect come after the acknowledgement with a queue, and never stay away', () => {
+test('with a queue, accepts an effect after the acknowledgement, but not a missing one', () => {
   const queued = delivery(8, 202, 'queued');
   expect(violations([queued, run('begin', 9), run('effect', 10)], true)).toEqual([]);
   expect(violations([queued, run('begin', 9)], true)).toEqual([
-    `${key} was acknowledged (queued), and has no effect`,
+    `${key} was acknowledged (queued) and has no effect`,
   ]);
 });

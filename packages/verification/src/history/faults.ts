@@ -1,62 +1,62 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMs } from './clock.ts';
-import { draw } from './draw.ts';
 import { LEASE_MS } from './engines/engine.ts';
 import type { EngineServer } from './engines/servers.ts';
-import type { Journal } from './journal.ts';
-import type { Member } from './member.ts';
+import { monotonicMs, type Journal } from './journal.ts';
+import type { ManagedProcess } from './managed-process.ts';
+import { seededRandom } from './seeded-random.ts';
 
 export interface FaultsOptions {
   seed: string;
-  members: readonly Member[];
+  processes: readonly ManagedProcess[];
   server: EngineServer;
   journal: Journal;
-  /** For how long; milliseconds. All is well again when `injectFaults` resolves. */
-  ms: number;
+  /** How many faults; two in a second, more or less. */
+  count: number;
 }
 
-/** Kills and freezes, one after another and sometimes at once, each mended after a moment. */
+/**
+ * Kills and freezes processes and the server, one after another and sometimes several at once.
+ * Each recovers after a moment, and all have recovered when the returned promise resolves.
+ */
 export async function injectFaults(options: FaultsOptions): Promise<void> {
-  const { seed, members, server, journal, ms } = options;
-  const busy = new Set<Member | EngineServer>();
-  const mending: Promise<void>[] = [];
-  const end = monotonicMs() + ms;
+  const { seed, processes, server, journal, count } = options;
+  const affected = new Set<ManagedProcess | EngineServer>();
+  const recoveries: Promise<void>[] = [];
 
-  async function struck(what: Member | EngineServer, strike: () => Promise<void>): Promise<void> {
-    if (busy.has(what)) return;
-    busy.add(what);
-    await strike();
-    busy.delete(what);
+  async function inject(target: ManagedProcess | EngineServer, fault: () => Promise<void>) {
+    if (affected.has(target)) return;
+    affected.add(target);
+    await fault();
+    affected.delete(target);
   }
 
-  for (let step = 0; monotonicMs() < end; step++) {
-    const number = (what: string) => draw(seed, 'fault', step, what);
-    await delay(250 + 550 * number('pause'));
-    const member = members[Math.floor(number('member') * members.length)] as Member;
-    const kind = number('kind');
-    if (kind < 0.35) mending.push(struck(member, () => killed(member, 300 * number('length'))));
-    else if (kind < 0.88) {
-      const length = LEASE_MS * (0.7 + 1.5 * number('length'));
-      mending.push(struck(member, () => frozen(member, length)));
-    } else
-      mending.push(struck(server, () => serverAway(server, journal, 1_500 * number('length'))));
+  for (let number = 0; number < count; number++) {
+    const random = (what: string) => seededRandom(seed, 'fault', number, what);
+    await delay(250 + 550 * random('pause'));
+    const target = processes[Math.floor(random('process') * processes.length)] as ManagedProcess;
+    const kind = random('kind');
+    const length = random('length');
+    if (kind < 0.35) recoveries.push(inject(target, () => killFor(target, 300 * length)));
+    else if (kind < 0.88)
+      recoveries.push(inject(target, () => freezeFor(target, LEASE_MS * (0.7 + 1.5 * length))));
+    else recoveries.push(inject(server, () => killServerFor(server, journal, 1_500 * length)));
   }
-  await Promise.all(mending);
+  await Promise.all(recoveries);
 }
 
-async function killed(member: Member, ms: number): Promise<void> {
-  await member.kill();
+async function killFor(target: ManagedProcess, ms: number): Promise<void> {
+  await target.kill();
   await delay(ms);
-  await member.start();
+  await target.start();
 }
 
-async function frozen(member: Member, ms: number): Promise<void> {
-  const { thaw } = member.freeze();
+async function freezeFor(target: ManagedProcess, ms: number): Promise<void> {
+  const { resume } = target.freeze();
   await delay(ms);
-  thaw();
+  resume();
 }
 
-async function serverAway(server: EngineServer, journal: Journal, ms: number): Promise<void> {
+async function killServerFor(server: EngineServer, journal: Journal, ms: number): Promise<void> {
   if (!server.hasProcess) return;
   const at = monotonicMs();
   await server.kill();

@@ -1,23 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
-import { monotonicMs } from './clock.ts';
-import { draw } from './draw.ts';
-import type { Journal } from './journal.ts';
+import { monotonicMs, type Journal } from './journal.ts';
+import { seededRandom } from './seeded-random.ts';
 
-/** Handlers whose effects are lines of the journal. The seed decides which are slow, and which fail. */
-export function journalHandlers(seed: string, journal: Journal) {
+/** Handlers whose effects are journal entries. The seed decides which are slow and which fail. */
+export function journaledHandlers(seed: string, journal: Journal) {
   const { pid } = process;
 
   async function handle(_event: unknown, { key = '', attempt }: HandlerContext): Promise<void> {
-    const line = { pid, key, attempt };
-    journal.write({ kind: 'begin', at: monotonicMs(), ...line });
+    const run = { pid, key, attempt };
+    journal.write({ kind: 'begin', at: monotonicMs(), ...run });
     await delay(durationOf(seed, key));
-    // Signals are not heeded: the worst of handlers has to be safe, too.
-    if (isPoison(seed, key) || draw(seed, 'fails', key, attempt) < 0.15) {
-      journal.write({ kind: 'failed', at: monotonicMs(), ...line });
+    // Ignores the abort signal on purpose: even such a handler has to be safe.
+    if (isPoison(seed, key) || seededRandom(seed, 'fails', key, attempt) < 0.15) {
+      journal.write({ kind: 'failed', at: monotonicMs(), ...run });
       throw new Error('the CRM is down');
     }
-    journal.writeDurably({ kind: 'effect', at: monotonicMs(), ...line });
+    journal.writeDurably({ kind: 'effect', at: monotonicMs(), ...run });
   }
 
   return {
@@ -33,15 +32,16 @@ export function journalHandlers(seed: string, journal: Journal) {
   };
 }
 
-const isPoison = (seed: string, key: string) => draw(seed, 'poison', key) < 0.03;
+/** Fails at every attempt. */
+const isPoison = (seed: string, key: string) => seededRandom(seed, 'poison', key) < 0.03;
 
 /**
- * Milliseconds: half of the events are quick, some slow, some take longer than a lease. Each attempt
- * takes the same time, so that a run that lost its lease ends while its successor runs.
+ * Milliseconds: half of the events are quick, some are slow, some take longer than a lease. Each
+ * attempt takes equally long, so that a run that lost its lease ends while its successor runs.
  */
 function durationOf(seed: string, key: string): number {
-  const kind = draw(seed, 'kind', key);
-  const length = draw(seed, 'length', key);
+  const kind = seededRandom(seed, 'kind', key);
+  const length = seededRandom(seed, 'length', key);
   if (kind < 0.5) return length * 30;
   return kind < 0.85 ? 100 + length * 700 : 1_500 + length * 700;
 }

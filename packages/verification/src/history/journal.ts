@@ -1,9 +1,84 @@
 import { fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
-import type { Line } from './line.ts';
+
+/** Milliseconds of the machine's monotonic clock, which all processes of a run share. */
+export const monotonicMs = () => Number(process.hrtime.bigint()) / 1e6;
 
 /**
- * The journal of a run: one file to which all processes append, a line in one write, so that what was
- * written survives `kill -9` of its writer.
+ * One line of a run's journal. Times are `monotonicMs`. An entry about something that takes time has
+ * a start (`at`) and an end (`until`).
+ */
+export type JournalEntry =
+  DeliveryEntry | RunEntry | ClaimEntry | RenewalEntry | SettlingEntry | SettledEntry | FaultEntry;
+
+interface Moment {
+  at: number;
+}
+interface Span extends Moment {
+  until: number;
+}
+interface OfLease {
+  pid: number;
+  key: string;
+  token: string;
+}
+
+/** What the service saw of one delivery attempt. Status 0 means no response. */
+export interface DeliveryEntry extends Span {
+  kind: 'delivery';
+  key: string;
+  status: number;
+  outcome: string;
+}
+
+/** A handler started, had its effect or failed, or the event went to the dead-letter sink. */
+export interface RunEntry extends Moment {
+  kind: 'begin' | 'effect' | 'failed' | 'dead';
+  pid: number;
+  key: string;
+  attempt: number;
+}
+
+/** The store granted a lease. */
+export interface ClaimEntry extends Span, OfLease {
+  kind: 'claimed';
+  attempt: number;
+  leaseMs: number;
+}
+
+/** The store extended a lease. */
+export interface RenewalEntry extends Span, OfLease {
+  kind: 'renewed';
+  leaseMs: number;
+}
+
+/** The holder is about to complete or release its lease: from now on others may get one. */
+export interface SettlingEntry extends Moment, OfLease {
+  kind: 'settling';
+  how: 'complete' | 'release';
+}
+
+/** The store's reply. `held` is false when the lease had been lost before. */
+export interface SettledEntry extends Span, OfLease {
+  kind: 'settled';
+  how: 'complete' | 'release';
+  held: boolean;
+}
+
+/**
+ * Something went wrong. `kill`, `freeze` and `server` are injected. `stall` (a process got no CPU
+ * time) and `store` (a store call was slow or failed) are noticed by the process itself, `slow` (a
+ * write of the engine took long, or its file was locked) by a probe.
+ */
+export interface FaultEntry extends Span {
+  kind: 'fault';
+  fault: 'kill' | 'freeze' | 'server' | 'stall' | 'store' | 'slow';
+  /** The affected process. A fault without one affects all. */
+  pid?: number;
+}
+
+/**
+ * One file to which all processes of a run append. Each entry is a single write, so it survives
+ * `kill -9` of its writer.
  */
 export class Journal {
   readonly #file: number;
@@ -12,20 +87,20 @@ export class Journal {
     this.#file = openSync(path, 'a');
   }
 
-  write(line: Line): void {
-    writeSync(this.#file, `${JSON.stringify(line)}\n`);
+  write(entry: JournalEntry): void {
+    writeSync(this.#file, `${JSON.stringify(entry)}\n`);
   }
 
-  /** As `write`, and it is on the disk: for effects, which stand for a commit in somebody's CRM. */
-  writeDurably(line: Line): void {
-    this.write(line);
+  /** Writes and syncs to disk. Used for effects, which stand for a commit in another system. */
+  writeDurably(entry: JournalEntry): void {
+    this.write(entry);
     fsyncSync(this.#file);
   }
 }
 
-export function readJournal(path: string): Line[] {
+export function readJournal(path: string): JournalEntry[] {
   return readFileSync(path, 'utf8')
     .split('\n')
     .filter((text) => text !== '')
-    .map((text) => JSON.parse(text) as Line);
+    .map((text) => JSON.parse(text) as JournalEntry);
 }

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { randomUUID } from 'node:crypto';
 import { sign } from '@call-webhooks/core';
 
-// A process of its own: `load.ts <port> <secret> <connections> <seconds> <idle connections>`.
+// Runs in a process of its own: `load.ts <port> <secret> <connections> <requests> <idle connections>`.
 // It prints one line of JSON: how often each status was answered, and how many idle connections ended.
 
-const [port, secret, connections, seconds, idle] = process.argv.slice(2) as [
+const [port, secret, connections, requests, idle] = process.argv.slice(2) as [
   string,
   string,
   string,
@@ -14,7 +14,7 @@ const [port, secret, connections, seconds, idle] = process.argv.slice(2) as [
   string,
 ];
 const agent = new Agent({ keepAlive: true, maxSockets: Number(connections) });
-const until = Date.now() + Number(seconds) * 1000;
+let remaining = Number(requests);
 const statuses: Record<string, number> = {};
 const count = (what: string | number) => (statuses[what] = (statuses[what] ?? 0) + 1);
 
@@ -43,25 +43,26 @@ async function post(): Promise<void> {
 }
 
 async function connection(): Promise<void> {
-  while (Date.now() < until) await post();
+  while (remaining-- > 0) await post();
 }
 
-/** Node ends connections that say nothing, after `headersTimeout` (60 s): then there is a new one. */
-const idlers = new Set<Socket>();
-function idler(): void {
+const idleSockets = new Set<Socket>();
+let idleEnded = 0;
+
+/** Node ends silent connections after `headersTimeout` (60 s); each is replaced by a new one. */
+function openIdle(): void {
   const socket = connect(Number(port), '127.0.0.1');
-  idlers.add(socket);
+  idleSockets.add(socket);
   socket.on('error', () => count('idle connection refused'));
   socket.resume().on('close', () => {
-    idlers.delete(socket);
-    if (Date.now() >= until) return;
+    idleSockets.delete(socket);
+    if (remaining <= 0) return;
     idleEnded++;
-    idler();
+    openIdle();
   });
 }
-let idleEnded = 0;
-for (let at = 0; at < Number(idle); at++) idler();
+for (let opened = 0; opened < Number(idle); opened++) openIdle();
 await Promise.all(Array.from({ length: Number(connections) }, connection));
-for (const idler of idlers) idler.destroy();
+for (const socket of idleSockets) socket.destroy();
 agent.destroy();
 console.log(JSON.stringify({ statuses, idleEnded }));

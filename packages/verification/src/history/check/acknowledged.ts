@@ -1,23 +1,22 @@
-import type { Delivery, Line, Run } from '../line.ts';
+import type { DeliveryEntry, JournalEntry, RunEntry } from '../journal.ts';
 
 /**
- * No event that was acknowledged is without its effect, or else a dead letter; and no event stays
- * without an acknowledgement.
- * @param queued the receivers hand over to a queue: the effect may come after the acknowledgement
+ * Every acknowledged event has its effect or is a dead letter, and every event is acknowledged.
+ * @param queued the receivers enqueue: the effect may come after the acknowledgement
  */
-export function checkAcknowledged(lines: readonly Line[], queued: boolean): string[] {
+export function checkAcknowledged(entries: readonly JournalEntry[], queued: boolean): string[] {
   const doneAt = new Map<string, number>();
-  for (const line of lines)
-    if (isDone(line)) doneAt.set(line.key, Math.min(line.at, doneAt.get(line.key) ?? Infinity));
+  for (const entry of entries)
+    if (isDone(entry)) doneAt.set(entry.key, Math.min(entry.at, doneAt.get(entry.key) ?? Infinity));
 
-  const deliveries = lines.filter((line): line is Delivery => line.kind === 'delivery');
+  const deliveries = entries.filter((entry): entry is DeliveryEntry => entry.kind === 'delivery');
   const violations = new Set<string>();
   const acknowledged = new Set<string>();
   for (const { key, status, outcome, until } of deliveries) {
     if (status < 200 || status > 299) continue;
     acknowledged.add(key);
     const at = doneAt.get(key) ?? Infinity;
-    if (at === Infinity) violations.add(`${key} was acknowledged (${outcome}), and has no effect`);
+    if (at === Infinity) violations.add(`${key} was acknowledged (${outcome}) and has no effect`);
     else if (!queued && at > until)
       violations.add(`${key} was acknowledged (${outcome}) before its effect`);
   }
@@ -29,4 +28,5 @@ export function checkAcknowledged(lines: readonly Line[], queued: boolean): stri
   return [...violations];
 }
 
-const isDone = (line: Line): line is Run => line.kind === 'effect' || line.kind === 'dead';
+const isDone = (entry: JournalEntry): entry is RunEntry =>
+  entry.kind === 'effect' || entry.kind === 'dead';

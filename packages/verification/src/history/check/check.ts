@@ -1,27 +1,40 @@
 import { LEASE_MS } from '../engines/engine.ts';
-import type { Line } from '../line.ts';
+import type { JournalEntry } from '../journal.ts';
 import { checkAcknowledged } from './acknowledged.ts';
 import { checkLeases } from './leases.ts';
-import type { Report } from './report.ts';
 import { checkRuns } from './runs.ts';
 
-/** Holds a history against what the receiver promises. */
-export function checkHistory(lines: readonly Line[], { queued }: { queued: boolean }): Report {
-  // A job's lease begins when the engine gives it away, which the journal does not tell: a run that
-  // began without its lease was taken a lease before, and what delayed it was a moment earlier still.
-  const runs = checkRuns(lines, queued ? LEASE_MS * 1.2 : 0);
-  const count = (isOne: (line: Line) => boolean) => lines.filter(isOne).length;
-  const events = new Set(lines.flatMap((line) => (line.kind === 'delivery' ? [line.key] : [])));
-  const effects = count(({ kind }) => kind === 'effect');
+export interface HistoryReport {
+  violations: string[];
+  counts: Record<string, number>;
+}
+
+/** Checks a history against what the receiver promises. */
+export function checkHistory(
+  entries: readonly JournalEntry[],
+  { queued }: { queued: boolean },
+): HistoryReport {
+  // A job's lease starts when the engine hands it out, which the journal does not record. A run that
+  // started after its lease had expired was handed out up to one lease earlier, and the fault that
+  // delayed it came a moment before that.
+  const runs = checkRuns(entries, queued ? LEASE_MS * 1.2 : 0);
+  const count = (matches: (entry: JournalEntry) => boolean) => entries.filter(matches).length;
+  const events = new Set(
+    entries.flatMap((entry) => (entry.kind === 'delivery' ? [entry.key] : [])),
+  );
   const faults = (...names: string[]) =>
-    count((line) => line.kind === 'fault' && names.includes(line.fault));
+    count((entry) => entry.kind === 'fault' && names.includes(entry.fault));
   return {
-    violations: [...checkAcknowledged(lines, queued), ...checkLeases(lines), ...runs.violations],
+    violations: [
+      ...checkAcknowledged(entries, queued),
+      ...checkLeases(entries),
+      ...runs.violations,
+    ],
     counts: {
       events: events.size,
       attempts: count(({ kind }) => kind === 'delivery'),
       runs: count(({ kind }) => kind === 'begin'),
-      effects,
+      effects: count(({ kind }) => kind === 'effect'),
       'dead letters': count(({ kind }) => kind === 'dead'),
       'process kills': faults('kill'),
       'server kills': faults('server'),

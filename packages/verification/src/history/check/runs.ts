@@ -1,8 +1,8 @@
-import type { Fault, Line, Run } from '../line.ts';
-import { byKey } from './by-key.ts';
+import type { FaultEntry, JournalEntry, RunEntry } from '../journal.ts';
+import { groupByKey } from './group-by-key.ts';
 
-/** One run of a handler. `until` is Infinity for one that was cut off. */
-interface WholeRun {
+/** One run of a handler. `until` is Infinity when it was cut off. */
+interface HandlerRun {
   key: string;
   attempt: number;
   pid: number;
@@ -11,25 +11,26 @@ interface WholeRun {
   end: 'effect' | 'failed' | 'none';
 }
 
-/** What explains duplicate effects, and how often. */
-export type Explanations = Partial<Record<Fault['fault'], number>>;
+/** Which faults explain duplicate effects, and how many. */
+export type Explanations = Partial<Record<FaultEntry['fault'], number>>;
 
 /**
- * Every run of an event has an attempt number of its own; two effects of one event, and two runs at
- * once, are explained by a fault that struck the earlier one. Without a fault effects are exactly once.
- * @param takenBefore how long before its begin a run may have been taken from a queue; milliseconds
+ * Every run of an event has its own attempt number. Two effects of one event, and two concurrent
+ * runs, are explained by a fault that affected the earlier one. Without faults, effects happen
+ * exactly once.
+ * @param takenBefore how long before its start a run may have been taken from a queue; milliseconds
  */
 export function checkRuns(
-  lines: readonly Line[],
+  entries: readonly JournalEntry[],
   takenBefore = 0,
 ): {
   violations: string[];
   explained: Explanations;
 } {
-  const faults = lines.filter((line) => line.kind === 'fault');
+  const faults = entries.filter((entry) => entry.kind === 'fault');
   const violations: string[] = [];
   const explained: Explanations = {};
-  for (const [key, runs] of byKey(wholeRuns(lines))) {
+  for (const [key, runs] of groupByKey(handlerRuns(entries))) {
     runs.sort((a, b) => a.attempt - b.attempt);
     for (const [index, run] of runs.entries())
       for (const later of runs.slice(index + 1)) {
@@ -37,13 +38,17 @@ export function checkRuns(
         if (run.attempt === later.attempt)
           violations.push(`${key}: two runs have attempt ${run.attempt}`);
         const twice = run.end === 'effect' && later.end === 'effect';
-        const atOnce = run.at < later.until && later.at < endOf(run, faults);
-        // Who began later has the higher number, unless its process stood still in between.
-        const turned = later.at < run.at;
-        if (!twice && !atOnce && !turned) continue;
+        const concurrent = run.at < later.until && later.at < endOf(run, faults);
+        // The later run has the higher number, unless its process stood still in between.
+        const reversed = later.at < run.at;
+        if (!twice && !concurrent && !reversed) continue;
         const cause = explanationOf(run, later, takenBefore, faults);
         if (cause === undefined) {
-          const what = twice ? 'both had their effect' : atOnce ? 'ran at once' : 'changed places';
+          const what = twice
+            ? 'both had their effect'
+            : concurrent
+              ? 'ran concurrently'
+              : 'ran in reverse';
           violations.push(`${key}: ${pair} ${what}, and no fault explains it`);
         } else if (twice) explained[cause] = (explained[cause] ?? 0) + 1;
       }
@@ -51,50 +56,54 @@ export function checkRuns(
   return { violations, explained };
 }
 
-/** Lines of a run are told apart by process, event and attempt. */
-function wholeRuns(lines: readonly Line[]): WholeRun[] {
-  const runs: WholeRun[] = [];
-  const open = new Map<string, WholeRun>();
-  const sameRun = ({ pid, key, attempt }: Run) => `${pid} ${attempt} ${key}`;
-  for (const line of lines) {
-    if (line.kind === 'begin') {
-      const { key, attempt, pid, at } = line;
-      const run: WholeRun = { key, attempt, pid, at, until: Infinity, end: 'none' };
-      open.set(sameRun(line), run);
+/** A run is identified by process, event and attempt. */
+function handlerRuns(entries: readonly JournalEntry[]): HandlerRun[] {
+  const runs: HandlerRun[] = [];
+  const open = new Map<string, HandlerRun>();
+  const sameRun = ({ pid, key, attempt }: RunEntry) => `${pid} ${attempt} ${key}`;
+  for (const entry of entries) {
+    if (entry.kind === 'begin') {
+      const { key, attempt, pid, at } = entry;
+      const run: HandlerRun = { key, attempt, pid, at, until: Infinity, end: 'none' };
+      open.set(sameRun(entry), run);
       runs.push(run);
-    } else if (line.kind === 'effect' || line.kind === 'failed') {
-      const run = open.get(sameRun(line));
-      if (!run) throw new Error(`The journal has an end of ${line.key} that never began.`);
-      run.until = line.at;
-      run.end = line.kind;
+    } else if (entry.kind === 'effect' || entry.kind === 'failed') {
+      const run = open.get(sameRun(entry));
+      if (!run)
+        throw new Error(`The journal has the end of a run of ${entry.key} that never started.`);
+      run.until = entry.at;
+      run.end = entry.kind;
     }
   }
   return runs;
 }
 
-/** When a run ended at the latest: a process that was killed runs nothing. */
-function endOf(run: WholeRun, faults: readonly Fault[]): number {
+/** When a run had ended at the latest: a killed process runs nothing. */
+function endOf(run: HandlerRun, faults: readonly FaultEntry[]): number {
   const kill = faults.find(
     ({ fault, pid, at }) => fault === 'kill' && pid === run.pid && at >= run.at,
   );
   return Math.min(run.until, kill?.until ?? Infinity);
 }
 
-/** The first fault that struck the earlier run, or the server, between the begins of the two; injected ones first. */
+/**
+ * The first fault that affected the earlier run, or the server, between the starts of the two.
+ * Injected faults come first.
+ */
 function explanationOf(
-  run: WholeRun,
-  later: WholeRun,
+  run: HandlerRun,
+  later: HandlerRun,
   takenBefore: number,
-  faults: readonly Fault[],
-): Fault['fault'] | undefined {
+  faults: readonly FaultEntry[],
+): FaultEntry['fault'] | undefined {
   const from = Math.min(run.at, later.at) - takenBefore;
   const to = Math.max(run.at, later.at);
-  const striking = faults
+  const candidates = faults
     .filter(({ pid }) => pid === undefined || pid === run.pid)
     .filter(({ at, until }) => at <= to && until >= from)
     .sort((a, b) => a.at - b.at);
-  return (striking.find(isInjected) ?? striking[0])?.fault;
+  return (candidates.find(isInjected) ?? candidates[0])?.fault;
 }
 
-/** A process that is frozen sees a stall as well. */
-const isInjected = ({ fault }: Fault) => !['stall', 'store', 'slow'].includes(fault);
+/** A frozen process reports a stall as well. */
+const isInjected = ({ fault }: FaultEntry) => !['stall', 'store', 'slow'].includes(fault);

@@ -1,20 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, Store } from '@call-webhooks/core';
-import type { journalHandlers } from '../handlers.ts';
+import type { journaledHandlers } from '../handlers.ts';
 
 export const ENGINES = ['redis', 'postgres', 'sqlite'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
 /** Milliseconds of the leases of receivers and workers: short, so that much happens in a short run. */
 export const LEASE_MS = 1_500;
-/** Runs of a queued job until it is dead. */
+/** Runs of a queued job before it is dead. */
 export const QUEUE_ATTEMPTS = 8;
-
-/** Jobs at once in a worker: one of the two that are left keeps up with the sender. */
+/** Concurrent jobs in a worker: a single one of the two workers keeps up with the service. */
 export const CONCURRENCY = 30;
 
-/** What a receiver or a worker needs, opened in its process. */
+/** What a receiver or a worker needs, opened in its own process. */
 export interface Engine {
   store(url: string): Promise<Store>;
   queue(url: string): Promise<Queue>;
-  startWorker(url: string, handlers: ReturnType<typeof journalHandlers>): Promise<void>;
+  startWorker(url: string, handlers: ReturnType<typeof journaledHandlers>): Promise<void>;
+}
+
+/** Loads only this engine's modules: a killed process has to be up again soon. */
+export async function openEngine(name: EngineName): Promise<Engine> {
+  if (name === 'redis') return (await import('./redis.ts')).redis;
+  if (name === 'postgres') return (await import('./postgres.ts')).postgres;
+  return (await import('./sqlite.ts')).sqlite;
+}
+
+/** Repeats until it succeeds: a process may start while its server is down. */
+export async function retryUntilSuccess<T>(action: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await action();
+    } catch {
+      await delay(100);
+    }
+  }
 }

@@ -1,10 +1,9 @@
 import { createPgBossWorker, pgBossQueue, postgresStore } from '@call-webhooks/postgres';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { CONCURRENCY, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
-import { persist } from './persist.ts';
+import { CONCURRENCY, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './engine.ts';
 
-/** pg-boss counts in seconds, and its leases are not renewed: longer than the slowest handler. */
+/** pg-boss counts in seconds and does not renew its leases: longer than the slowest handler. */
 const EXPIRE_SECONDS = 3;
 const EXPIRE_EVERY_MS = 500;
 const nothing = () => undefined;
@@ -18,19 +17,19 @@ export const postgres: Engine = {
     });
     pool.on('error', nothing);
     const store = postgresStore(pool);
-    await persist(() => store.migrate());
+    await retryUntilSuccess(() => store.migrate());
     return store;
   },
   async queue(url) {
     const queue = queueOf(await bossOf(url));
-    await persist(() => queue.migrate());
+    await retryUntilSuccess(() => queue.migrate());
     return queue;
   },
   async startWorker(url, handlers) {
     const boss = await bossOf(url);
-    await persist(() => queueOf(boss).migrate());
+    await retryUntilSuccess(() => queueOf(boss).migrate());
     createPgBossWorker(boss, { ...handlers, concurrency: CONCURRENCY, pollEvery: 100 });
-    // What pg-boss does by itself every few minutes.
+    // pg-boss does this by itself every few minutes only.
     setInterval(() => void boss.expire().catch(nothing), EXPIRE_EVERY_MS);
   },
 };
@@ -43,7 +42,7 @@ const queueOf = (boss: PgBoss) =>
   });
 
 function bossOf(url: string): Promise<PgBoss> {
-  return persist(async () => {
+  return retryUntilSuccess(async () => {
     const boss = new PgBoss({
       connectionString: url,
       supervise: false,

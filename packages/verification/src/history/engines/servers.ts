@@ -1,22 +1,21 @@
 import { join } from 'node:path';
 import { startPostgres } from '@call-webhooks/contract-tests/servers/postgres';
 import { redisServer } from '@call-webhooks/contract-tests/servers/redis';
-import type { EngineName } from './engine.ts';
-import { persist } from './persist.ts';
+import { retryUntilSuccess, type EngineName } from './engine.ts';
 
-/** What receivers and workers share, on this machine and for this run alone. */
+/** The server that receivers and workers share, started for this run only. */
 export interface EngineServer {
   url: string;
-  /** SQLite has none. */
+  /** False for SQLite. */
   hasProcess: boolean;
   /** `kill -9`. */
   kill(): Promise<void>;
-  /** Starts it again, on what it had written. */
+  /** Starts it again with its data. */
   restart(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** Each is set up to keep what it has acknowledged. */
+/** Starts a server that keeps what it has acknowledged, even when it is killed. */
 export async function startServer(name: EngineName, folder: string): Promise<EngineServer> {
   if (name === 'redis') {
     const server = await redisServer({ durable: true });
@@ -35,8 +34,8 @@ export async function startServer(name: EngineName, folder: string): Promise<Eng
       url: server.url,
       hasProcess: true,
       kill: () => server.kill(),
-      // A process of the old one may not be gone yet: the new one refuses to start beside it.
-      restart: () => persist(() => server.start()),
+      // Retried, because Postgres refuses to start while a process of the old server remains.
+      restart: () => retryUntilSuccess(() => server.start()),
       remove: () => server.remove(),
     };
   }

@@ -1,26 +1,25 @@
-// A receiver on bare node:http. Says `ready` once it listens.
+// A receiver on plain node:http. Sends `ready` once it listens.
 import { createServer } from 'node:http';
 import { createNodeHandler } from '@call-webhooks/core/node';
-import { engineOf } from '../engines/engine-of.ts';
-import { LEASE_MS } from '../engines/engine.ts';
-import { journalHandlers } from '../handlers.ts';
-import { journalStore } from '../journal-store.ts';
+import { buggyStore } from '../buggy-store.ts';
+import { LEASE_MS, openEngine } from '../engines/engine.ts';
+import { journaledHandlers } from '../handlers.ts';
 import { Journal } from '../journal.ts';
-import { plant } from '../planted.ts';
-import { watchStalls } from '../stall-watch.ts';
-import { programInput } from './input.ts';
+import { journaledStore } from '../journaled-store.ts';
+import { monitorStalls } from '../monitors.ts';
+import { receiverInput } from './receiver-input.ts';
 
-/** As a receiver's 20 s beside the service's 30 s. */
+/** Less than the service's limit, as a receiver's 20 s are less than the 30 s of the real service. */
 const ACK_MS = 1_000;
 
-const input = programInput();
-const { url, seed, secret, port, planted, folder } = input;
+const input = receiverInput();
+const { url, seed, secret, port, bug, bugFolder } = input;
 const journal = new Journal(input.journal);
-watchStalls(journal);
-const engine = await engineOf(input.engine);
+monitorStalls(journal);
+const engine = await openEngine(input.engine);
 const real = await engine.store(url);
-const store = journalStore(planted ? plant(real, planted, folder) : real, journal);
-const { logger, ...handlers } = journalHandlers(seed, journal);
+const store = journaledStore(bug ? buggyStore(real, bug, bugFolder) : real, journal);
+const { logger, ...handlers } = journaledHandlers(seed, journal);
 
 const handle = createNodeHandler({
   secret,

@@ -1,13 +1,13 @@
-// A worker on the queue that the receivers fill. Says `ready` once it has begun.
-import { engineOf } from '../engines/engine-of.ts';
-import { journalHandlers } from '../handlers.ts';
+// A worker on the queue that the receivers fill. Sends `ready` once it has started.
+import { openEngine } from '../engines/engine.ts';
+import { journaledHandlers } from '../handlers.ts';
 import { Journal } from '../journal.ts';
-import { watchStalls } from '../stall-watch.ts';
-import { programInput } from './input.ts';
+import { monitorStalls } from '../monitors.ts';
+import { receiverInput } from './receiver-input.ts';
 
-const input = programInput();
+const input = receiverInput();
 const journal = new Journal(input.journal);
-watchStalls(journal);
-const engine = await engineOf(input.engine);
-await engine.startWorker(input.url, journalHandlers(input.seed, journal));
+monitorStalls(journal);
+const engine = await openEngine(input.engine);
+await engine.startWorker(input.url, journaledHandlers(input.seed, journal));
 process.send?.('ready');

@@ -1,12 +1,11 @@
 import type { Claim, Store } from '@call-webhooks/core';
-import { monotonicMs } from './clock.ts';
-import type { Journal } from './journal.ts';
+import { monotonicMs, type Journal } from './journal.ts';
 
-/** Slower is close to the receiver's limit (1 s), after which it does as if the call had failed. */
+/** Close to the receiver's limit of 1 s, after which it treats the call as failed. */
 const SLOW_MS = 700;
 
-/** Writes down what a store grants and takes back, as its caller sees it. */
-export function journalStore(store: Store, journal: Journal): Store {
+/** Journals the leases that a store grants and takes back, as its caller sees them. */
+export function journaledStore(store: Store, journal: Journal): Store {
   const { pid } = process;
 
   async function timed<T>(

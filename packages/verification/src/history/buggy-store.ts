@@ -3,15 +3,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '@call-webhooks/core';
 
-export const PLANTED = ['mark-before-run', 'no-fencing'] as const;
-export type Planted = (typeof PLANTED)[number];
+export const BUGS = ['mark-before-run', 'no-fencing'] as const;
+export type Bug = (typeof BUGS)[number];
 
-/** Spoils a store in a way that many a real one has: the history check must notice. */
-export function plant(store: Store, planted: Planted, folder: string): Store {
-  return planted === 'mark-before-run' ? markBeforeRun(store) : noFencing(store, folder);
+/** A store with a bug that real stores have. The history check must find it. */
+export function buggyStore(store: Store, bug: Bug, folder: string): Store {
+  return bug === 'mark-before-run' ? markBeforeRun(store) : noFencing(store, folder);
 }
 
-/** "Seen" is remembered at once, so that what fails or dies afterwards is never run again. */
+/** Marks an event as done when it is claimed: one that fails afterwards is never run again. */
 function markBeforeRun(store: Store): Store {
   return {
     async admit(claim) {
@@ -26,7 +26,7 @@ function markBeforeRun(store: Store): Store {
   };
 }
 
-/** Tokens are ignored: who settles or renews does so to the lease of whoever holds it now. */
+/** Ignores tokens: every call applies to the lease of whoever holds it now. */
 function noFencing(store: Store, folder: string): Store {
   mkdirSync(folder, { recursive: true });
   const fileOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'));

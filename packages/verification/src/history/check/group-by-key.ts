@@ -1,5 +1,6 @@
-/** Groups what has a key. */
-export function byKey<Item extends { key: string }>(items: readonly Item[]): Map<string, Item[]> {
+export function groupByKey<Item extends { key: string }>(
+  items: readonly Item[],
+): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
     const group = groups.get(item.key);
