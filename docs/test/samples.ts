@@ -22,7 +22,7 @@ const READERS_OWN: Record<string, string> = {
 
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
 const ELSEWHERE = new Set([
-  'docs/hostile-input.md', // packages/verification
+  'docs/deployment.md', // packages/verification
   'docs/rest-client.md', // packages/e2e
   'packages/inspector/README.md', // its test/readme.test.ts
   'packages/postgres/README.md', // its test/readme.test.ts

@@ -1,16 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 
-const DOC = new URL('../security.md', import.meta.url);
+const SECURITY = new URL('../security.md', import.meta.url);
+const THREATS = new URL('../evidence/threats.md', import.meta.url);
 
-/** The rows of the threat model: who attacks, and the cell that names what shows the defence. */
-const threats = readFileSync(DOC, 'utf8')
-  .split('\n')
-  .filter((line) => line.startsWith('| '))
-  .map((line) => line.slice(2, -2).split(/ +\| +/))
-  .filter((cells) => cells.length === 4 && cells[0] !== 'attacker' && !/^-+$/.test(cells[0] ?? ''));
+/** The rows of a document's table of attacks: the attack, and what stands beside it. */
+const attacksOf = (document: URL) =>
+  readFileSync(document, 'utf8')
+    .split(/^\| attack .*$/m)[1]!
+    .split('\n\n')[0]!
+    .split('\n')
+    .slice(2)
+    .filter((line) => line !== '')
+    .map((line) => line.slice(2, -2).split(/ +\| +/))
+    .map(([attack = '', beside = '']) => ({ attack: attack.trim(), beside }));
 
-/** The files that a cell links to, each with the names in quotes that follow it. */
+/** The files that a cell links to, each with the quoted names that follow it. */
 const evidenceOf = (cell: string) =>
   cell.split(/(?=\[[^\]]*\]\()/).flatMap((part) => {
     const file = /\]\(([^)#]+)\)/.exec(part)?.[1];
@@ -18,17 +23,22 @@ const evidenceOf = (cell: string) =>
     return file === undefined ? [] : [{ file, names }];
   });
 
-test('every threat names a file that shows the defence', () => {
+const threats = attacksOf(THREATS);
+
+test('every attack of the threat model has its tests', () => {
   expect(threats.length).toBeGreaterThan(12);
-  for (const [attacker, , , shown = ''] of threats)
-    expect({ attacker, files: evidenceOf(shown).length }).not.toEqual({ attacker, files: 0 });
+  expect(threats.map(({ attack }) => attack)).toEqual(
+    attacksOf(SECURITY).map(({ attack }) => attack),
+  );
+  for (const { attack, beside } of threats)
+    expect({ attack, files: evidenceOf(beside).length }).not.toEqual({ attack, files: 0 });
 });
 
-test('every test, row and mutant that it names is in that file', () => {
-  const evidence = threats.flatMap(([, , , shown = '']) => evidenceOf(shown));
+test('every named test, row and mutant exists in its file', () => {
+  const evidence = threats.flatMap(({ beside }) => evidenceOf(beside));
   expect(evidence.flatMap(({ names }) => names).length).toBeGreaterThan(25);
   const missing = evidence.flatMap(({ file, names }) => {
-    const source = readFileSync(new URL(file, DOC), 'utf8');
+    const source = readFileSync(new URL(file, THREATS), 'utf8');
     return names.filter((name) => !source.includes(name)).map((name) => `${file}: ${name}`);
   });
   expect(missing).toEqual([]);

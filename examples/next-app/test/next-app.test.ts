@@ -135,7 +135,7 @@ it('names the fix where Next has parsed the body already', async () => {
 });
 
 it.each(['/hoook', '/HOOK', '/hook%2F', '/api/hoook', '/x/hook'])(
-  'says 503 rather than 404 at %s, as docs/hostile-input.md advises',
+  'says 503 rather than 404 at %s, as docs/deployment.md advises',
   async (path) => {
     expect((await post(path, '{}')).status).toBe(503);
   },

@@ -9,10 +9,10 @@ import type { Row } from '../src/matrix/row.ts';
 import type { TargetKind } from '../src/matrix/target.ts';
 import { tryRow, type Observation } from '../src/matrix/try-row.ts';
 
-// Tries every row at every adapter, and writes what was seen into docs/hostile-input.md; with
+// Tries every row at every adapter, and writes what was seen into docs/evidence/hostile-input.md; with
 // --check it only compares. `npm run hostile -w @call-webhooks/verification`
 
-const DOC = fileURLToPath(new URL('../../../docs/hostile-input.md', import.meta.url));
+const DOC = fileURLToPath(new URL('../../../docs/evidence/hostile-input.md', import.meta.url));
 const [BEGIN, END] = ['<!-- table: begin -->', '<!-- table: end -->'];
 const check = process.argv.includes('--check');
 
@@ -82,14 +82,14 @@ async function write(table: string): Promise<void> {
   const options = { ...(await resolveConfig(DOC)), parser: 'markdown' };
   const made = await format(`${head}${BEGIN}\n\n${table}\n\n${END}${tail}`, options);
   if (made === doc) {
-    console.log('docs/hostile-input.md is as seen.');
+    console.log('docs/evidence/hostile-input.md is as seen.');
   } else if (check) {
     console.error(
-      'docs/hostile-input.md is not what was seen now. Run `npm run hostile -w @call-webhooks/verification`.',
+      'docs/evidence/hostile-input.md is not what was seen now. Run `npm run hostile -w @call-webhooks/verification`.',
     );
     process.exitCode = 1;
   } else {
     writeFileSync(DOC, made);
-    console.log('docs/hostile-input.md is written anew.');
+    console.log('docs/evidence/hostile-input.md is written anew.');
   }
 }

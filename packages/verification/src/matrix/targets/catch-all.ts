@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
 
-const DOC = new URL('../../../../../docs/hostile-input.md', import.meta.url);
+const DOC = new URL('../../../../../docs/deployment.md', import.meta.url);
 
 /**
  * What the docs advise for a framework, run as it stands there.
@@ -12,7 +12,6 @@ export function documentedCatchAll(framework: string): (app: object) => void {
   const block = [...blocks]
     .map(([, code = '']) => code)
     .find((code) => code.startsWith(`// ${framework}`));
-  if (block === undefined)
-    throw new Error(`docs/hostile-input.md has no catch-all of ${framework}.`);
+  if (block === undefined) throw new Error(`docs/deployment.md has no catch-all of ${framework}.`);
   return (app) => void runInContext(block, createContext({ app }));
 }
