@@ -19,13 +19,6 @@ export interface Engine {
   startWorker(url: string, handlers: ReturnType<typeof journaledHandlers>): Promise<void>;
 }
 
-/** Loads only this engine's modules: a killed process has to be up again soon. */
-export async function openEngine(name: EngineName): Promise<Engine> {
-  if (name === 'redis') return (await import('./redis.ts')).redis;
-  if (name === 'postgres') return (await import('./postgres.ts')).postgres;
-  return (await import('./sqlite.ts')).sqlite;
-}
-
 /** Repeats until it succeeds: a process may start while its server is down. */
 export async function retryUntilSuccess<T>(action: () => Promise<T>): Promise<T> {
   for (;;) {

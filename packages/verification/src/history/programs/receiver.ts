@@ -2,7 +2,8 @@
 import { createServer } from 'node:http';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { buggyStore } from '../buggy-store.ts';
-import { LEASE_MS, openEngine } from '../engines/engine.ts';
+import { LEASE_MS } from '../engines/engine.ts';
+import { openEngine } from '../engines/open-engine.ts';
 import { journaledHandlers } from '../handlers.ts';
 import { Journal } from '../journal.ts';
 import { journaledStore } from '../journaled-store.ts';

@@ -1,5 +1,5 @@
 // A worker on the queue that the receivers fill. Sends `ready` once it has started.
-import { openEngine } from '../engines/engine.ts';
+import { openEngine } from '../engines/open-engine.ts';
 import { journaledHandlers } from '../handlers.ts';
 import { Journal } from '../journal.ts';
 import { monitorStalls } from '../monitors.ts';

@@ -1,0 +1,8 @@
+import type { Engine, EngineName } from './engine.ts';
+
+/** Loads only this engine's modules: a killed process has to be up again soon. */
+export async function openEngine(name: EngineName): Promise<Engine> {
+  if (name === 'redis') return (await import('./redis.ts')).redis;
+  if (name === 'postgres') return (await import('./postgres.ts')).postgres;
+  return (await import('./sqlite.ts')).sqlite;
+}
