@@ -10,9 +10,9 @@ const hook = callWebhooks({
   on: {
     'call:started': (event) => console.log(`call ${event.callId ?? '?'} started`),
     'call:completed': (event, { call, attempt }) => {
-      // Stands for a CRM that is down for a moment.
+      // Simulates a CRM that is down for a moment.
       if (call.calledName === 'Ola Berg' && attempt === 1)
-        throw new Error('the CRM did not answer');
+        throw new Error('the CRM did not respond');
       console.log(`call ${event.callId ?? '?'} completed (attempt ${String(attempt)})`);
     },
     'call:recording-available': (event) =>
@@ -29,14 +29,14 @@ const hook = callWebhooks({
 
 const app = express();
 app.all('/hook', hook);
-app.use(express.json()); // body parsers come after the receiver
+app.use(express.json()); // mount body parsers after the receiver
 
 const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', (error) => {
   if (error) throw error;
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${String(port)}/hook`;
   console.log(`listening on ${url}`);
-  // For whoever started it as a child process.
+  // Tells the parent process, if there is one.
   process.send?.({ url });
 });
 

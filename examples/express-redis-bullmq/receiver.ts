@@ -1,4 +1,4 @@
-// A receiver in Express that remembers in Redis and hands over to BullMQ. Run as many as you like.
+// A receiver in Express with a Redis store and a BullMQ queue. Run as many as you like.
 // Needs CALL_WEBHOOK_SECRET and REDIS_URL; listens on PORT, or on a free port.
 import type { AddressInfo } from 'node:net';
 import { callWebhooks } from '@call-webhooks/express';
@@ -11,7 +11,7 @@ import './plain-errors.ts';
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 const redis = new Redis(url);
 redis.on('error', (error) => console.error(`redis: ${error.message}`));
-// Nothing waits in memory for a server that is away: the delivery is answered 503 and comes again.
+// Don't buffer jobs in memory while the server is down: respond 503, and the service retries.
 const queue = new Queue('calls', { connection: { url, enableOfflineQueue: false } });
 queue.on('error', (error) => console.error(`queue: ${error.message}`));
 
@@ -42,7 +42,7 @@ process.once('SIGTERM', () => void close());
 process.once('SIGINT', () => void close());
 
 async function close(): Promise<void> {
-  await hook.receiver.close(); // 503 for what comes now
+  await hook.receiver.close(); // new deliveries get 503
   await new Promise((resolve) => {
     server.close(resolve);
     server.closeIdleConnections();

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** A Redis server for this run alone, set as docs/stores.md asks for; fails if none is installed. */
+/** Starts a private Redis server with the settings from docs/stores.md. Fails if Redis is not installed. */
 export async function startRedis(): Promise<{ url: string; stop(): Promise<void> }> {
   const port = String(await freePort());
   const folder = await mkdtemp(join(tmpdir(), 'call-webhooks-redis-'));
@@ -14,11 +14,11 @@ export async function startRedis(): Promise<{ url: string; stop(): Promise<void>
   settings.push('--maxmemory-policy', 'noeviction');
   const where = ['--bind', '127.0.0.1', '--port', port, '--dir', folder];
   const server = spawn('redis-server', [...where, ...settings], { stdio: 'ignore' });
-  await once(server, 'spawn'); // rejects with ENOENT where it is not installed
+  await once(server, 'spawn'); // rejects with ENOENT if it is not installed
   const url = `redis://127.0.0.1:${port}`;
 
   const probe = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 });
-  probe.on('error', () => undefined); // until it listens
+  probe.on('error', () => undefined); // it is not listening yet
   await probe.ping();
   probe.disconnect();
   return {

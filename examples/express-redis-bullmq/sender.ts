@@ -14,14 +14,14 @@ const recording = JSON.stringify({
   recordingUrl: 'https://api.example.com/v1/calls/call-1/recording',
 });
 
-/** Plays the service, against two receivers in turn. Gives the number of wrong answers. */
+/** Plays the service and sends to both receivers in turn. Returns the number of wrong responses. */
 export async function sendDeliveries(origins: string[], secret: string): Promise<number> {
   const completed = call('call-1', 'call:completed');
   const deliveries = [
-    ['a recording, ahead of its call', recording, 'queued'],
+    ['a recording, before its call', recording, 'queued'],
     ['call:started', call('call-1', 'call:started'), 'queued'],
     ['call:completed', completed, 'queued'],
-    ['the same again, to the other machine', completed, 'duplicate'],
+    ['the same event, to the other machine', completed, 'duplicate'],
     ['another call:completed', call('call-2', 'call:completed'), 'queued'],
     ['forged', completed, 'signature-mismatch'],
   ] as const;

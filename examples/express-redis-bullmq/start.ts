@@ -1,5 +1,5 @@
-// Starts a Redis server of its own (or uses REDIS_URL), two receivers and a worker, and sends a few
-// deliveries. With --once it ends by itself: exit code 0 when all went as it must.
+// Starts a private Redis server (or uses REDIS_URL), two receivers and a worker, and sends a few
+// deliveries. With --once it exits by itself: with 0 if everything worked.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +39,9 @@ const handled = new Promise<void>((resolve) => {
 const wrong = await sendDeliveries(origins, secret);
 if (wrong === 0) await handled;
 console.log(
-  wrong === 0 ? ink.green('All answers and effects are there.') : ink.red('Wrong answers.'),
+  wrong === 0
+    ? ink.green('All responses and effects are as expected.')
+    : ink.red('Some responses are wrong.'),
 );
 
 if (values.once) {
@@ -47,7 +49,7 @@ if (values.once) {
   process.exitCode = wrong === 0 && clean ? 0 : 1;
 } else
   console.log(
-    `Goes on at ${origins.map((origin) => `${origin}/hook`).join(' and ')}. Ctrl-C ends it.`,
+    `Listening at ${origins.map((origin) => `${origin}/hook`).join(' and ')}. Press Ctrl+C to stop.`,
   );
 
 async function ownRedis() {
@@ -59,7 +61,7 @@ async function ownRedis() {
   }
 }
 
-/** Starts one, its output with a margin. */
+/** Starts a process and prefixes its output with its name. */
 function child(file: 'receiver' | 'worker', name: string = file): ChildProcess {
   const started = fork(fileURLToPath(new URL(`./${file}.ts`, import.meta.url)), {
     env,
@@ -73,7 +75,7 @@ function child(file: 'receiver' | 'worker', name: string = file): ChildProcess {
   return started;
 }
 
-/** SIGTERM to all, then the server; whether all of them ended well. */
+/** Stops all processes, then the server. Returns whether all of them exited with 0. */
 async function stop(): Promise<boolean> {
   const codes = await Promise.all(
     children.map(async (one) => {

@@ -1,4 +1,4 @@
-// Runs what the receivers queued. Run as many as you like. Needs REDIS_URL.
+// Runs the queued events. Start as many workers as you like. Needs REDIS_URL.
 import { createBullmqWorker } from '@call-webhooks/redis';
 import { Worker } from 'bullmq';
 
@@ -12,23 +12,23 @@ const worker = createBullmqWorker({
   Worker,
   queueName: 'calls',
   connection: { url: process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379' },
-  backoff: { first: 100, longest: 2_000 }, // short, for the show: the default is 5 s to 1 hour
+  backoff: { first: 100, longest: 2_000 }, // short for this demo; the default is 5 s to 1 hour
   on: {
     'call:started': (event) => {
       say(`${String(event.callId)} started`);
     },
     'call:completed': (event, context) => {
-      // Stands for a CRM that is down for a while. The service knows nothing of it.
-      if (crmIsDown && context.attempt < 3) throw new Error('the CRM did not answer');
+      // Simulates a CRM that is down for a while. The service doesn't notice.
+      if (crmIsDown && context.attempt < 3) throw new Error('the CRM did not respond');
       crmIsDown = false;
-      say(`${String(event.callId)} completed, in attempt ${String(context.attempt)}`);
+      say(`${String(event.callId)} completed on attempt ${String(context.attempt)}`);
     },
     'call:recording-available': (event) => {
       say(`${event.callId} has a recording`);
     },
   },
-  deadLetter: (parked) => {
-    say(`given up on ${String(parked.key)}`);
+  deadLetter: (dead) => {
+    say(`moved to the dead letters: ${String(dead.key)}`);
   },
 });
 await worker.worker.waitUntilReady();
@@ -38,7 +38,7 @@ process.once('SIGTERM', () => void close());
 process.once('SIGINT', () => void close());
 
 async function close(): Promise<void> {
-  await worker.close(); // what runs may end
+  await worker.close(); // waits for running jobs
   console.log('closed');
   if (process.connected) process.disconnect();
 }

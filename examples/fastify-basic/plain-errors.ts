@@ -1,4 +1,4 @@
-// A wrong setting ends the process with a line that names the fix, anything else with a stack trace.
+// For a configuration error, prints one line with the fix; for any other error, the stack trace.
 import { WebhookError } from '@call-webhooks/core';
 
 process.once('uncaughtException', (error: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-// A receiver in Fastify whose queue and memory are one SQLite file, with its worker beside it.
+// A receiver in Fastify with its queue and store in one SQLite file, and a worker in the same process.
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import callWebhooks from '@call-webhooks/fastify';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
@@ -8,14 +8,14 @@ import './plain-errors.ts';
 
 const { CALL_WEBHOOK_SECRET: secret = generateSecret(), CALLS_DB = 'calls.db' } = process.env;
 if (process.env['CALL_WEBHOOK_SECRET'] === undefined)
-  console.log(`No CALL_WEBHOOK_SECRET is set; made one up: ${secret}`);
+  console.log(`CALL_WEBHOOK_SECRET is not set. Using a new one: ${secret}`);
 
 const db = new Database(CALLS_DB);
 const queue = sqliteQueue(db);
 const receiver = createReceiver({ secret, store: sqliteStore(db), queue });
 
 const worker = createSqliteWorker(queue, {
-  backoff: () => 1_000, // the default waits longer with each attempt
+  backoff: () => 1_000, // the default increases with each attempt
   on: {
     'call:completed': (event, { attempt }) => {
       if (process.env['CRM_DOWN'] !== undefined) throw new Error('The CRM is down');
@@ -35,8 +35,8 @@ const origin = await app.listen({ port: Number(process.env['PORT'] ?? 0), host: 
 process.send?.({ url: `${origin}/hook` });
 
 async function shutDown(): Promise<void> {
-  await app.close(); // takes no more deliveries, and ends those that it has
-  await worker.close(); // ends the running jobs, or gives them back
+  await app.close(); // refuses new deliveries and completes the current ones
+  await worker.close(); // completes the running jobs, or releases them
   db.close();
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void shutDown());

@@ -2,13 +2,13 @@ import { stat } from 'node:fs/promises';
 import type { Simulator } from '@call-webhooks/simulator';
 import type { SampleCrm } from './crm.ts';
 
-/** One thing that must be so at the end. */
+/** A condition that must hold at the end. */
 export interface Check {
   readonly what: string;
   readonly right: boolean;
 }
 
-/** What the tour must have led to. */
+/** The conditions that must hold after the tour. */
 export async function checksOf(
   simulator: Simulator,
   crm: SampleCrm,
@@ -26,10 +26,10 @@ export async function checksOf(
   );
   const repeated = simulator.deliveries.list().filter(({ copyOf }) => copyOf !== undefined);
   return [
-    { what: 'events came twice', right: repeated.length >= calls.length },
-    { what: 'the CRM failed, and was told again', right: crm.counts.failed > 0 },
-    { what: 'every call has its entry', right: calls.every(({ _id }) => crm.entries.has(_id)) },
-    { what: 'every recording is with its call, whole', right: whole.every(Boolean) },
+    { what: 'events arrived twice', right: repeated.length >= calls.length },
+    { what: 'the CRM failed, and was updated later', right: crm.counts.failed > 0 },
+    { what: 'every call has an entry', right: calls.every(({ _id }) => crm.entries.has(_id)) },
+    { what: 'every call has its complete recording', right: whole.every(Boolean) },
     {
       what: 'every recording was downloaded once',
       right: recorded.every(

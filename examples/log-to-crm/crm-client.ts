@@ -1,4 +1,4 @@
-/** What the CRM is told of a call. */
+/** What we write to the CRM about a call. */
 export interface CrmEntry {
   readonly placedBy: string | undefined;
   readonly number: string | undefined;
@@ -6,9 +6,9 @@ export interface CrmEntry {
   readonly recording: { readonly file: string; readonly seconds: number } | undefined;
 }
 
-/** The part of your CRM that is used here. */
+/** The part of the CRM's API that this example uses. */
 export interface Crm {
-  /** Writes the entry of a call, or replaces it: twice is as good as once. Throws when it fails. */
+  /** Creates or replaces the entry of a call, so it is idempotent. Throws if it fails. */
   putCall(callId: string, entry: CrmEntry): Promise<void>;
 }
 
@@ -23,8 +23,8 @@ export function crmAt(url: string): Crm {
         signal: AbortSignal.timeout(10_000),
       });
       await response.body?.cancel();
-      // Thrown: the receiver answers 500, and the service delivers the event again.
-      if (!response.ok) throw new Error(`the CRM answered ${String(response.status)}`);
+      // The receiver then responds 500, and the service retries the event.
+      if (!response.ok) throw new Error(`the CRM responded ${String(response.status)}`);
     },
   };
 }

@@ -1,4 +1,4 @@
-// Stands for a CRM: PUT /calls/{id} writes an entry. It is down for the first requests.
+// Simulates a CRM: PUT /calls/{id} writes an entry. The first requests fail.
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -6,14 +6,14 @@ import type { CrmEntry } from './crm-client.ts';
 
 export interface SampleCrm {
   readonly url: string;
-  /** By call. */
+  /** Entries by call id. */
   readonly entries: Map<string, CrmEntry>;
-  /** How many requests failed, and how many did not. */
+  /** How many requests failed, and how many succeeded. */
   readonly counts: { failed: number; written: number };
   readonly server: Server;
 }
 
-/** @param failures how many of the first requests are answered 503 */
+/** @param failures how many requests get 503 at first */
 export async function startCrm(failures: number): Promise<SampleCrm> {
   const entries = new Map<string, CrmEntry>();
   const counts = { failed: 0, written: 0 };

@@ -13,34 +13,34 @@ export interface Parts {
   readonly calls: KnownCalls;
   readonly crm: Crm;
   readonly recordings: Pick<Recordings, 'fromEvent'>;
-  /** Where recordings are kept. */
+  /** The folder for recordings. */
   readonly folder: string;
   readonly say: (line: string) => void;
 }
 
 /**
- * Two handlers that may run in any order, more than once, and again after a crash at any line: each
- * step first looks whether it was done before.
+ * Two handlers that can run in any order, more than once, and again after a crash at any line. Each
+ * step first checks whether it is already done.
  */
 export async function createHandlers({ calls, crm, recordings, folder, say }: Parts) {
   await mkdir(folder, { recursive: true });
 
-  /** Downloads to a name that only a whole recording gets, so the file itself says that it is done. */
+  /** Only a complete recording gets its final file name, so the file shows that the download is done. */
   async function download(event: CallRecordingAvailableEvent): Promise<string> {
     const file = join(folder, `${encodeURIComponent(event.callId)}.wav`);
     if (await exists(file)) return file;
     const recording = await recordings.fromEvent(event);
-    // Not bound to context.signal: a download that outlives the deadline goes on, and the next
-    // delivery of the event finds it done. One that breaks off is continued.
+    // Not tied to context.signal: the download continues after the deadline, and the next delivery
+    // of the event finds it complete. An interrupted download is resumed.
     const { bytes } = await recording.saveTo(file, { resume: true });
     say(`downloaded the recording of ${event.callId}: ${String(bytes)} bytes`);
     return file;
   }
 
-  /** The effect, by its key: the CRM has one entry for a call, and is told only what is new. */
+  /** Updates the CRM's entry of a call, if there is something new. */
   async function tellCrm(callId: string, open: OpenCall): Promise<void> {
     const { call, recording, inCrm } = open.known;
-    // A recording often comes before its call. Its details are kept; the entry begins with the call.
+    // A recording often arrives before its call. The entry is created with the call.
     if (call === undefined) return;
     const { placedBy, number, endedAt } = call;
     const entry = { placedBy, number, endedAt, recording };
@@ -55,7 +55,7 @@ export async function createHandlers({ calls, crm, recordings, folder, say }: Pa
 
   return {
     'call:completed': async ({ callId }: CallCompletedEvent, context: HandlerContext) => {
-      // Old webhook actions send no callId: nothing to join by.
+      // Without a callId, there is nothing to join by.
       if (callId === undefined || callId === null) return;
       const { placedBy, calledNumber: number, endedAt } = context.call;
       const call = {

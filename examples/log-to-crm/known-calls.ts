@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What is known of a call so far. The two events fill in a half each, in either order. */
+/** What is known about a call so far. Each of the two events adds its half, in either order. */
 export interface KnownCall {
   /** From `call:completed`. */
   readonly call?: {
@@ -12,20 +12,20 @@ export interface KnownCall {
   };
   /** From `call:recording-available`. */
   readonly recording?: { readonly file: string; readonly seconds: number };
-  /** What the CRM has acknowledged. */
+  /** What the CRM has already stored. */
   readonly inCrm?: string;
 }
 
-/** One call, while nobody else works on it. */
+/** Exclusive access to one call. */
 export interface OpenCall {
   readonly known: KnownCall;
-  /** Adds to what is known; it is on the disk when this resolves. */
+  /** Adds to what is known. It is on disk when the promise resolves. */
   keep(more: KnownCall): Promise<KnownCall>;
 }
 
-/** Calls as JSON files in a folder, one file a call. They survive a restart. */
+/** Calls as JSON files in a folder, one file per call. They survive a restart. */
 export interface KnownCalls {
-  /** Works on one call; what else concerns that call waits for its turn. */
+  /** Runs a function with exclusive access to one call. Others wait for their turn. */
   open<T>(callId: string, work: (call: OpenCall) => Promise<T>): Promise<T>;
 }
 
@@ -69,7 +69,7 @@ async function read(path: string): Promise<KnownCall> {
   }
 }
 
-/** Written beside and renamed: a process that dies here leaves the old file or the new one. */
+/** Writes a temporary file and renames it: after a crash, there is either the old file or the new one. */
 async function write(path: string, text: string): Promise<void> {
   const draft = `${path}.${randomUUID()}`;
   await writeFile(draft, text, { mode: 0o600, flush: true });

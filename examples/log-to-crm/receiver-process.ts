@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ink } from './ink.ts';
 
-/** The receiver in a process of its own, which can be killed and started again. */
+/** The receiver in its own process, which can be killed and restarted. */
 export interface ReceiverProcess {
   readonly url: string;
   readonly port: number;
-  /** Ends it; `SIGKILL` as a crash does. */
+  /** Stops the process; `SIGKILL` simulates a crash. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** @param onLine what it prints, line by line */
+/** @param onLine called with each line of its output */
 export async function startReceiver(
   env: Readonly<Record<string, string>>,
   onLine: (line: string) => void,

@@ -1,6 +1,6 @@
-// Runs the service (our simulator), a CRM and the receiver, and lets happen what happens: events that
-// come twice and out of order, a CRM that is down, a receiver that dies. With --once it ends by
-// itself: exit code 0 when the CRM has what it must have.
+// Runs the simulated service, a CRM and the receiver. Events arrive twice and out of order, the CRM is
+// down at first, and the receiver is killed. With --once it exits by itself: with 0 if the CRM has the
+// expected entries.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,24 +43,24 @@ title('The receiver starts.');
 let receiver = await start();
 simulator.rules.forwardTo(receiver.url, { secret });
 
-title('Three calls are placed. Every event comes twice, in any order; the CRM is down at first.');
+title('Three calls are placed. Every event arrives twice, in any order. The CRM is down at first.');
 simulator.chaos.set({ duplicate: 1, reorder: 0.5 });
 for (let call = 0; call < 3; call++) simulator.calls.place({ durationSeconds: 5 + call });
 simulator.calls.place({ recorded: false });
 await simulator.clock.runUntilIdle();
 
-title('The receiver is killed, while two more calls end. It comes back minutes later.');
+title('The receiver is killed while two more calls end. It restarts minutes later.');
 await receiver.end('SIGKILL');
 for (let call = 0; call < 2; call++) simulator.calls.place({ durationSeconds: 8 });
 await simulator.clock.advance('1m');
 receiver = await start(receiver.port);
 await simulator.clock.runUntilIdle();
 
-title('It remembers nothing of before but what is on the disk. All old events come again.');
+title('It only knows what is on disk. All earlier events are sent again.');
 for (const { _id } of simulator.deliveries.list()) simulator.deliveries.resend(_id);
 await simulator.clock.runUntilIdle();
 
-title('What the CRM has');
+title('The CRM now contains');
 for (const [callId, { number, endedAt, recording }] of crm.entries) {
   const sound =
     recording === undefined ? 'no recording' : `${String(recording.seconds)} s recorded`;
@@ -69,11 +69,11 @@ for (const [callId, { number, endedAt, recording }] of crm.entries) {
 title('Checks');
 const checks = await checksOf(simulator, crm, lines);
 for (const { what, right } of checks)
-  console.log(`  ${right ? ink.green('as it must be') : ink.red('wrong')}  ${what}`);
+  console.log(`  ${right ? ink.green('as expected') : ink.red('wrong')}  ${what}`);
 
 if (!values.once) {
   console.log(
-    `\nThe service goes on at ${simulator.url}, with its data in ${folder}. Ctrl-C ends it.`,
+    `\nThe service is still running at ${simulator.url}, with its data in ${folder}. Press Ctrl+C to stop.`,
   );
   await new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);

@@ -1,14 +1,14 @@
 import type { Handlers } from '@call-webhooks/core';
 
-/** What this app does with calls: it prints a line for each event, with the router it came by. */
+/** Prints a line for each event, with the router that received it. */
 export const callHandlers = (router: string): Handlers<{}> => ({
   'call:started': ({ callId }) => {
     console.log(`[${router}] call ${callId ?? '?'} started`);
   },
   'call:completed': ({ callId }, { attempt }) => {
-    // As if a CRM were down for a moment: the service delivers the event again.
+    // Simulates a CRM that is down for a moment: the service retries the event.
     if (callId?.startsWith('flaky') && attempt === 1) throw new Error('The CRM is down');
-    console.log(`[${router}] call ${callId ?? '?'} completed, attempt ${String(attempt)}`);
+    console.log(`[${router}] call ${callId ?? '?'} completed (attempt ${String(attempt)})`);
   },
   'call:recording-available': ({ callId, recordingDurationSeconds }) => {
     console.log(

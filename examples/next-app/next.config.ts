@@ -1,9 +1,9 @@
 import type { NextConfig } from 'next';
 
 const config: NextConfig = {
-  // Else Next answers /hook/ with a 308, and the service follows no redirect.
+  // Without this, Next redirects /hook/ (308), which doesn't acknowledge a delivery.
   skipTrailingSlashRedirect: true,
-  // Else a request with the header `RSC: 1` gets a 307 from the App Router.
+  // Without this, the App Router redirects a request with the header `RSC: 1` (307).
   experimental: { validateRSCRequestHeaders: false },
 };
 

@@ -1,4 +1,4 @@
-// Builds the workspace's packages and the app, then starts it: what `npm start` runs.
+// `npm start`: builds the packages and the app, then starts the app.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const next = resolve('next/dist/bin/next');
 const dev = process.argv.includes('--dev');
 const NODE_ENV = dev ? 'development' : 'production';
-const port = process.env.PORT ?? '0'; // 0: any that is free
+const port = process.env.PORT ?? '0'; // 0: any free port
 
 async function run(cwd: string, args: string[], env: Record<string, string> = {}): Promise<void> {
   const child = spawn(process.execPath, args, {
@@ -43,6 +43,6 @@ if (!dev) await run(app, [next, 'build']);
 // The build needs no secret; the server does.
 const { CALL_WEBHOOK_SECRET = generateSecret() } = process.env;
 if (process.env.CALL_WEBHOOK_SECRET === undefined) {
-  console.log(`No CALL_WEBHOOK_SECRET is set; made one up: ${CALL_WEBHOOK_SECRET}`);
+  console.log(`CALL_WEBHOOK_SECRET is not set. Using a new one: ${CALL_WEBHOOK_SECRET}`);
 }
 await run(app, [next, dev ? 'dev' : 'start', '-p', port], { CALL_WEBHOOK_SECRET });

@@ -1,4 +1,4 @@
-/** Next runs it once, when a server starts. */
+/** Next calls this once, when the server starts. */
 export async function register(): Promise<void> {
   if (process.env.NEXT_RUNTIME !== 'nodejs') return;
   const { store } = await import('./store');

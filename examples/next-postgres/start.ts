@@ -1,4 +1,4 @@
-// Starts the app on a Postgres: that of DATABASE_URL, or a private one that goes away with it.
+// Starts the app with the Postgres server of DATABASE_URL, or with a private one for this run only.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ const app = fileURLToPath(new URL('.', import.meta.url));
 const dev = process.argv.includes('--dev');
 const { CALL_WEBHOOK_SECRET = generateSecret(), PORT = '0' } = process.env;
 if (process.env.CALL_WEBHOOK_SECRET === undefined)
-  console.log(`No CALL_WEBHOOK_SECRET is set; made one up: ${CALL_WEBHOOK_SECRET}`);
+  console.log(`CALL_WEBHOOK_SECRET is not set. Using a new one: ${CALL_WEBHOOK_SECRET}`);
 
 if (process.env.DATABASE_URL === undefined && postgresBinaries() === undefined) {
   console.error('Set DATABASE_URL, or install Postgres (Debian: apt install postgresql).');

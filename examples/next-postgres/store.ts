@@ -3,11 +3,11 @@ import { Pool } from 'pg';
 
 const pool = new Pool({
   connectionString: process.env.DATABASE_URL,
-  // A server that is gone must not be waited for.
+  // Don't wait for a server that is down.
   connectionTimeoutMillis: 1_000,
   query_timeout: 1_000,
 });
-// Without a listener, a connection that breaks while idle would end the process.
+// Without a listener, an idle connection that breaks would crash the process.
 pool.on('error', (error) => {
   console.warn(`Postgres: ${error.message}`);
 });

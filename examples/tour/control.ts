@@ -7,10 +7,10 @@ import type {
   RuleInput,
 } from '@call-webhooks/simulator';
 
-/** The simulator's control API, as far as the tour needs it. */
+/** The part of the simulator's control API that the tour uses. */
 export type Control = ReturnType<typeof controlOf>;
 
-/** @param url where the simulator listens */
+/** @param url the URL of the simulator */
 export function controlOf(url: string) {
   async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     const response = await fetch(`${url}/_sim${path}`, {
@@ -34,9 +34,9 @@ export function controlOf(url: string) {
     clearChaos: () => ask('POST', '/chaos/clear'),
     clock: () => ask<{ now: number; nextDueAt: number | null }>('GET', '/clock'),
     turnToNext: () => ask('POST', '/clock/next'),
-    /** Waits until no receiver is working on anything. */
+    /** Waits until no delivery is in flight. */
     landed: () => ask('POST', '/deliveries/landed'),
-    /** The last hundred, without bodies. */
+    /** The last hundred deliveries, without bodies. */
     deliveries: () => ask<Pick<Delivery, '_id' | 'attempts'>[]>('GET', '/deliveries'),
     delivery: (id: string) => ask<Delivery>('GET', `/deliveries/${id}`),
   };

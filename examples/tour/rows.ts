@@ -1,21 +1,21 @@
 import type { Attempt, Delivery } from '@call-webhooks/simulator';
 import type { Control } from './control.ts';
 
-/** One request to the receiver, with what came of it. */
+/** One request to the receiver, with its result. */
 export interface Row {
   /** Milliseconds of the simulator's clock. */
   at: number;
   /** The event, and what was done to the request. */
   what: string;
-  /** 0 without an answer. */
+  /** 0 without a response. */
   status: number;
-  /** As `200 handled`; `lost` behind it when the answer did not reach the service. */
+  /** Such as `200 handled`, followed by `lost` if the response did not reach the service. */
   answer: string;
-  /** What the service makes of it. */
+  /** What the service does next. */
   then: string;
 }
 
-/** Gives the requests that were answered since it was asked last. */
+/** Returns the requests that were completed since the last call. */
 export function newRows(control: Control): () => Promise<Row[]> {
   const seen = new Set<string>();
   return async () => {
@@ -40,7 +40,7 @@ function rowOf(delivery: Delivery, attempt: Attempt): Row {
   const done = kind === 'replay' ? [] : chaos.filter((mode) => mode !== 'replay');
   const notes = [
     ...(number > 1 ? [`attempt ${String(number)}`] : []),
-    ...(kind === 'replay' ? ['replayed by somebody'] : []),
+    ...(kind === 'replay' ? ['replayed'] : []),
     ...(delivery.copiedBy ? [words(delivery.copiedBy)] : []),
     ...done.map(words),
   ];
@@ -69,7 +69,7 @@ function whatNext({ nextAttemptAt }: Delivery, { verdict, endedAt = 0 }: Attempt
   if (verdict?.next === 'paused') return 'the rule is paused';
   return nextAttemptAt === undefined
     ? 'again later'
-    : `again in ${minutes(nextAttemptAt - endedAt)}`;
+    : `retry in ${minutes(nextAttemptAt - endedAt)}`;
 }
 
 /** @param ms milliseconds; `4:07` is four minutes and seven seconds */

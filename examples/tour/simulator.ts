@@ -1,4 +1,4 @@
-// The service, in a process of its own.
+// The simulated service, in its own process.
 import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 
@@ -9,6 +9,6 @@ const simulator = await startSimulator({
 });
 process.send?.({ url: simulator.url });
 
-process.once('disconnect', () => process.exit()); // nobody is left to end it
+process.once('disconnect', () => process.exit()); // the parent is gone
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void simulator.close().then(() => process.exit(0)));

@@ -1,5 +1,5 @@
-// Starts the simulator and the Express example, each in a process of its own, and takes the tour.
-// With --once it ends by itself: exit code 0 when every answer was as it must be.
+// Starts the simulator and the Express example, each in its own process, and runs the tour.
+// With --once it exits by itself: with 0 if every response was as expected.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 400;
 const CALL_EVERY_MS = 20_000;
 
 const { values } = parseArgs({ options: { once: { type: 'boolean' }, help: { type: 'boolean' } } });
-// `npm start | head`: who reads no more has seen enough.
+// `npm start | head`: the reader closed the pipe.
 process.stdout.on('error', () => process.exit(0));
 const print = (text: string) => {
   console.log(text);
@@ -33,8 +33,8 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   const simulator = startChild('simulator', './simulator.ts');
   children.push(receiver, simulator);
   const [target, service] = await Promise.all([receiver.url, simulator.url]);
-  print(`The service is simulated at ${ink.cyan(service)}, the receiver is ${target}.`);
-  print('Where the service waits five minutes, its clock is turned.\n');
+  print(`Simulated service: ${ink.cyan(service)}. Receiver: ${target}.`);
+  print('Retries come five minutes later: the tour advances the simulated clock.\n');
 
   const control = controlOf(service);
   const pauseMs = process.stdout.isTTY && !values.once ? STEP_EVERY_MS : 0;
@@ -42,12 +42,12 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   const { answers, wrong } = await tour.take();
   for (const text of wrong) print(text);
   if (wrong.length === 0)
-    print(`\n${ink.green(`All ${String(answers)} answers are as they must be.`)}`);
+    print(`\n${ink.green(`All ${String(answers)} responses are as expected.`)}`);
   if (values.once) return wrong.length === 0 ? 0 : 1;
 
-  print(`\nInspector: ${ink.cyan(service)} (place calls, turn the clock, switch chaos on)`);
+  print(`\nInspector: ${ink.cyan(service)} (place calls, advance the clock, inject faults)`);
   print(
-    `A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, and with Enter. Ctrl+C stops.\n`,
+    `A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, or when you press Enter. Press Ctrl+C to stop.\n`,
   );
   const call = () => void control.placeCall({ durationSeconds: 3 }).catch(() => undefined);
   const calls = setInterval(call, CALL_EVERY_MS);

@@ -6,9 +6,9 @@ const WIDTHS = [6, 42, 32] as const;
 const columns = (...texts: string[]) =>
   texts.map((text, index) => text.padEnd(WIDTHS[index] ?? 0)).join(' ');
 
-export const heading = () => ink.dim(columns('clock', 'request', 'answer', 'the service'));
+export const heading = () => ink.dim(columns('clock', 'request', 'response', 'the service'));
 
-/** @param startedAt where the clock's column begins; milliseconds */
+/** @param startedAt when the tour started, in milliseconds of the simulated clock */
 export function line(row: Row, startedAt: number): string {
   const { at, what, status, answer, then } = row;
   const acknowledged = status >= 200 && status < 300;

@@ -4,18 +4,18 @@ import { stepsFor, type Step } from './steps.ts';
 import { heading, line } from './table.ts';
 import { ink } from './ink.ts';
 
-/** What a tour prints with, and how fast it goes. */
+/** Where the tour prints, and how fast it runs. */
 interface Pace {
   readonly print: (text: string) => void;
   /** Milliseconds between two steps. */
   readonly pauseMs: number;
 }
 
-/** A tour that can be taken once, and a look at what comes after it. */
+/** The tour, and the requests after it. */
 export interface Tour {
-  /** Takes all steps. @returns what was not as it must be; nothing when all was */
+  /** Runs all steps. @returns what went wrong, if anything */
   take(): Promise<{ answers: number; wrong: string[] }>;
-  /** Prints what happened since the last look. */
+  /** Prints the requests since the last call. */
   look(): Promise<Row[]>;
 }
 
@@ -35,7 +35,7 @@ export async function tourOf(
     return found;
   }
 
-  /** Turns the clock from one thing that is due to the next, and shows what comes of it. */
+  /** Advances the clock step by step to each due delivery, and prints the result. */
   async function takeStep({ chaos = {}, run }: Step): Promise<string[]> {
     await control.setChaos(chaos);
     await run(control);
@@ -62,7 +62,7 @@ export async function tourOf(
         const seen = await takeStep(step);
         answers += seen.length;
         if ([...seen].sort().join() !== [...step.expected].sort().join())
-          wrong.push(`${step.title}: must be ${step.expected.join(', ')}`);
+          wrong.push(`${step.title}: expected ${step.expected.join(', ')}`);
         await pause(pauseMs);
       }
       return { answers, wrong: wrong.map((text) => ink.red(text)) };

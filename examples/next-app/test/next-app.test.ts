@@ -51,7 +51,7 @@ describe.each(routers)('the $router router', ({ router, path }) => {
     const body = completed(callId);
     expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'handled' } });
     expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'duplicate' } });
-    await app.printed(new RegExp(`\\[${router}\\] call ${callId} completed, attempt 1`));
+    await app.printed(new RegExp(`\\[${router}\\] call ${callId} completed \\(attempt 1\\)`));
     expect(app.output().split(`call ${callId} completed`)).toHaveLength(2);
   });
 
@@ -98,10 +98,10 @@ describe.each(routers)('the $router router', ({ router, path }) => {
       answer: { outcome: 'handler-failed' },
     });
     expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'handled' } });
-    await app.printed(new RegExp(`\\[${router}\\] call ${callId} completed, attempt 2`));
+    await app.printed(new RegExp(`\\[${router}\\] call ${callId} completed \\(attempt 2\\)`));
   });
 
-  it('answers with a slash at the end too', async () => {
+  it('responds with a trailing slash too', async () => {
     expect(await deliver(`${path}/`, completed(randomUUID()))).toEqual({
       status: 200,
       answer: { outcome: 'handled' },
@@ -115,7 +115,7 @@ describe.each(routers)('the $router router', ({ router, path }) => {
   });
 
   it.each(['GET', 'PUT', 'OPTIONS'])('does not redirect a slash at the end: %s', async (method) => {
-    // Next answers OPTIONS of the App Router by itself.
+    // In the App Router, Next itself responds to OPTIONS.
     const expected = router === 'app' && method === 'OPTIONS' ? 204 : 405;
     const response = await fetch(`${app.url}${path}/`, { method, redirect: 'manual' });
     expect(response.status).toBe(expected);

@@ -48,7 +48,7 @@ export async function startApp(): Promise<RunningApp> {
   };
 
   try {
-    const secret = await found(/made one up: (whsec_\S+)/, 180_000);
+    const secret = await found(/Using a new one: (whsec_\S+)/, 180_000);
     const url = await found(/Local: +(http:\/\/\S+)/, 30_000);
     await found(/Ready in/, 30_000);
     return {

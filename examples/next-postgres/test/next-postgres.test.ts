@@ -36,7 +36,7 @@ describeWithProgram(postgres, 'the Next and Postgres example', () => {
       expect((await sender.post(callBody('c1'))).outcome).toBe('duplicate');
       expect((await sender.post(callBody('flaky-1'))).outcome).toBe('handler-failed');
       expect((await sender.post(callBody('flaky-1'))).outcome).toBe('handled');
-      await printed(/call flaky-1 completed, attempt 2/);
+      await printed(/call flaky-1 completed \(attempt 2\)/);
       const health = await fetch(`${origin}/health`);
       expect(health.status).toBe(200);
       expect(await health.json()).toMatchObject({ ok: true, store: { status: 'up' } });

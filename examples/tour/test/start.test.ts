@@ -14,23 +14,23 @@ const start = (env: NodeJS.ProcessEnv) =>
     env: { ...process.env, FORCE_COLOR: undefined, ...env },
   });
 
-it('npm start -- --once: every answer is as it must be, and plain text in a pipe', async () => {
+it('npm start -- --once: every response is as expected, in plain text in a pipe', async () => {
   const { stdout } = await start({});
-  expect(stdout).toContain('All 18 answers are as they must be.');
+  expect(stdout).toContain('All 18 responses are as expected.');
   for (const seen of ['500 handler-failed', 'attempt 2', 'duplicate', '409 replayed', 'ignored'])
     expect(stdout).toContain(seen);
   expect(stdout).not.toContain('\u001b');
   expect(stdout).not.toContain('whsec_');
 }, 60_000);
 
-it('ends with 1 when the receiver does not start', async () => {
+it('exits with 1 if the receiver does not start', async () => {
   await expect(start({ CALL_WEBHOOK_SECRET: 'whsec_short' })).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('The receiver ended.'),
+    stderr: expect.stringContaining('The receiver exited.'),
   });
 }, 60_000);
 
-it('notices answers that are not as they must be', async () => {
+it('notices unexpected responses', async () => {
   const simulator = await startSimulator({ clock: 'manual', seed: 1 });
   const receiver = await serveLocally((request, response) => {
     request.resume().on('end', () => response.end('{"outcome":"handled"}'));
@@ -43,6 +43,6 @@ it('notices answers that are not as they must be', async () => {
   await simulator.close();
   await receiver.close();
   expect(wrong).toHaveLength(6);
-  expect(wrong.join()).toContain('must be 401 signature-mismatch, 200 handled');
-  expect(lines.join('\n')).toContain('replayed by somebody');
+  expect(wrong.join()).toContain('expected 401 signature-mismatch, 200 handled');
+  expect(lines.join('\n')).toContain('replayed');
 });

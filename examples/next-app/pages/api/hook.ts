@@ -1,7 +1,7 @@
 import { callWebhooks } from '@call-webhooks/next/pages';
 import { callHandlers } from '../../call-handlers';
 
-// Next reads this as a literal only. Without it the signed bytes are gone before they are verified.
+// Must be a literal. Without it, Next parses the body and the signed bytes are lost.
 export const config = { api: { bodyParser: false } };
 
 export default callWebhooks({

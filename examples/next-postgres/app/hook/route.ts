@@ -6,9 +6,9 @@ export const POST = callWebhooks({
   store,
   on: {
     'call:completed': ({ callId }, { attempt }) => {
-      // As if a CRM were down for a moment: the service delivers the event again.
+      // Simulates a CRM that is down for a moment: the service retries the event.
       if (callId?.startsWith('flaky') && attempt === 1) throw new Error('The CRM is down');
-      console.log(`call ${callId ?? '?'} completed, attempt ${String(attempt)}`);
+      console.log(`call ${callId ?? '?'} completed (attempt ${String(attempt)})`);
     },
   },
 });
