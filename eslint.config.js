@@ -41,6 +41,8 @@ export default tseslint.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // `{}` is what a generic without extra events defaults to.
       '@typescript-eslint/no-empty-object-type': 'off',
+      // Blank lines and comments count as well.
+      'max-lines': ['error', { max: 200 }],
       'no-restricted-syntax': [
         'error',
         { selector: 'TSEnumDeclaration[declare!=true]', message: 'Use a union of literals.' },
@@ -48,7 +50,8 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/test/**', 'packages/contract-tests/**'],
+    // Test code, wherever it is.
+    files: ['**/test/**', 'packages/contract-tests/src/**'],
     rules: {
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/unbound-method': 'off',
