@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import type { Io } from './io.ts';
-import { inkOf, wantsColour } from './terminal/ink.ts';
+import { colorsFor, wantsColor } from './terminal/colors.ts';
 import { Output, type OutputFlags } from './terminal/output.ts';
 
-/** What all commands share: the world outside, and how they speak. */
+/** What all commands share: the streams, the output and the exit code. */
 export class App {
   readonly io: Io;
-  /** Set by what an action returned. */
+  /** Set from the return value of the command's action. */
   exitCode = 0;
   #flags: () => OutputFlags = () => ({});
   #output: Output | undefined;
@@ -19,55 +19,55 @@ export class App {
     return this.io.signal;
   }
 
-  /** Made when it is first needed, from the flags that were parsed by then. */
+  /** Created on first use, when the flags have been parsed. */
   get output(): Output {
     return (this.#output ??= new Output(this.io, this.#flags()));
   }
 
-  /** Whether a question can be asked: somebody sits in front of it, and no script reads it. */
+  /** Whether the program may ask a question: a person is at the terminal, and no script reads. */
   get interactive(): boolean {
     const { stdin, stderr, env } = this.io;
     return stdin.isTTY === true && stderr.isTTY === true && !env['CI'] && !this.#flags().json;
   }
 
-  /** Where the flags come from: the root command. */
+  /** Sets where the global flags come from: the root command. */
   flagsFrom(flags: () => OutputFlags): void {
     this.#flags = flags;
   }
 
-  /** A command whose help and errors go to our streams, and which never ends the process. */
+  /** Creates a command that writes to our streams and never ends the process. */
   command(name: string, description: string): Command {
     const { stdout, stderr, env } = this.io;
-    const coloured = () => wantsColour(this.#flags().color, env, stdout);
+    const hasColors = () => wantsColor(this.#flags().color, env, stdout);
     return new Command(name)
       .description(description)
       .exitOverride()
       .configureOutput({
         writeOut: (text) => stdout.write(text),
         writeErr: (text) => stderr.write(text),
-        // Told by `main`, as every error is.
+        // `main` prints all errors.
         outputError: () => undefined,
         getOutHelpWidth: () => stdout.columns ?? 80,
         getErrHelpWidth: () => stderr.columns ?? 80,
-        getOutHasColors: coloured,
-        getErrHasColors: coloured,
+        getOutHasColors: hasColors,
+        getErrHasColors: hasColors,
       })
       .configureHelp({
         showGlobalOptions: true,
-        styleTitle: (title) => inkOf(true).bold(title).shown,
+        styleTitle: (title) => colorsFor(true).bold(title).styled,
       });
   }
 
-  /** Runs a command's work; a number that it returns is the exit code. */
-  run<Args extends unknown[]>(
-    work: (...args: Args) => Promise<number | undefined>,
+  /** Wraps an action. A number that it returns becomes the exit code. */
+  action<Args extends unknown[]>(
+    run: (...args: Args) => Promise<number | undefined>,
   ): (...args: Args) => Promise<void> {
     return async (...args) => {
-      this.exitCode = (await work(...args)) ?? 0;
+      this.exitCode = (await run(...args)) ?? 0;
     };
   }
 }
 
 /** The examples under a command's help. */
-export const examples = (...shown: readonly (readonly [command: string, what: string])[]): string =>
-  `\nExamples:\n${shown.map(([command, what]) => `  # ${what}\n  $ call-webhooks ${command}`).join('\n')}`;
+export const examples = (...list: readonly (readonly [command: string, what: string])[]): string =>
+  `\nExamples:\n${list.map(([command, what]) => `  # ${what}\n  $ call-webhooks ${command}`).join('\n')}`;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { EXIT, Stopped } from './exit.ts';
+import { EXIT, Stopped } from './errors.ts';
 import { main } from './main.ts';
 
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -7,19 +7,19 @@ const controller = new AbortController();
 
 for (const [signal, code] of Object.entries(CODES))
   process.on(signal, () => {
-    // Who asks twice does not want to wait for the tidying up.
+    // A second signal does not wait for the cleanup.
     if (controller.signal.aborted) process.exit(code);
     controller.abort(new Stopped(code));
   });
 
-// `| head` closes the pipe when it has enough: that is no error. A full disk is one.
+// `| head` closes the pipe when it has enough, which is fine. A full disk is an error.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  const enough = code === 'EPIPE';
-  if (!enough && !controller.signal.aborted)
-    process.stderr.write(`error: The output can't be written: ${message}\n`);
-  // The last write may fail when everything else is over already.
-  if (!enough) process.exitCode = EXIT.environment;
-  controller.abort(new Stopped(enough ? EXIT.done : EXIT.environment));
+  const closed = code === 'EPIPE';
+  if (!closed && !controller.signal.aborted)
+    process.stderr.write(`error: Cannot write the output: ${message}\n`);
+  // The last write may fail after everything else has ended.
+  if (!closed) process.exitCode = EXIT.environment;
+  controller.abort(new Stopped(closed ? EXIT.done : EXIT.environment));
 });
 process.stderr.on('error', () => undefined);
 

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** A stream that may be a terminal. */
+/** An output stream that may be a terminal. */
 export type Sink = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** Everything outside that the program touches: the process's own, or a test's. */
+/** Everything outside the program that it uses. Tests pass their own. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  /** Data, and nothing else. */
+  /** Data only. */
   readonly stdout: Sink;
-  /** Talk: what is going on, errors, prompts, progress. */
+  /** Messages: progress, errors, prompts. */
   readonly stderr: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborted with a `Stopped` when the program is to tidy up and end. */
+  /** Aborted by Ctrl-C and its like; the reason is a {@link Stopped}. */
   readonly signal: AbortSignal;
 }

@@ -1,15 +1,17 @@
+import { ClientError } from '@call-webhooks/client';
+import { WebhookError } from '@call-webhooks/core';
 import { CommanderError } from 'commander';
 import { App } from './app.ts';
-import { CliError } from './cli-error.ts';
-import { EXIT, Stopped } from './exit.ts';
+import { CliError, EXIT, Stopped } from './errors.ts';
 import type { Io } from './io.ts';
 import { program } from './program.ts';
-import { report } from './report.ts';
+import { restError } from './service/rest-error.ts';
+import { jsonLine, t } from './terminal/text.ts';
 
 /**
- * Runs one command line.
- * @param argv what stands behind the program's name
- * @returns the exit code; it never throws, and never ends the process
+ * Runs one command line. Never throws, and never ends the process.
+ * @param argv the arguments after the program's name
+ * @returns the exit code
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const app = new App(io);
@@ -25,21 +27,50 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     const stopped = stopCode(io);
     if (stopped !== undefined) return stopped;
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
-    // A group without a command: commander has shown its help.
+    // A group without a command: commander has printed its help.
     if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.badInput;
-    const told = error instanceof CommanderError ? ofCommander(error) : error;
-    return report(app, told);
+    return report(app, error);
   }
 }
 
-const stopCode = ({ signal }: Io): number | undefined =>
-  signal.aborted
-    ? signal.reason instanceof Stopped
-      ? signal.reason.exitCode
-      : EXIT.interrupted
-    : undefined;
+const stopCode = ({ signal }: Io): number | undefined => {
+  if (!signal.aborted) return undefined;
+  return signal.reason instanceof Stopped ? signal.reason.exitCode : EXIT.interrupted;
+};
 
-function ofCommander({ message }: CommanderError): CliError {
+/** Prints an error to stderr. @returns its exit code */
+function report({ output, io }: App, error: unknown): number {
+  const { message, fix, exitCode } = toCliError(error);
+  if (output.json) {
+    io.stderr.write(`${jsonLine({ error: { message, fix, exitCode } })}\n`);
+    return exitCode;
+  }
+  const { red, dim } = output.messageColors;
+  output.message(t`${red('error:')} ${message}`);
+  if (fix !== undefined) output.message(t`${dim('fix:')}   ${fix}`);
+  if (!(error instanceof CliError) && io.env['DEBUG'] && error instanceof Error)
+    for (const line of (error.stack ?? '').split('\n')) output.message(line);
+  return exitCode;
+}
+
+function toCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof CommanderError) return fromCommander(error);
+  if (error instanceof ClientError) return restError(error);
+  // A secret, a header prefix or a timestamp from the command line that core refuses.
+  if (error instanceof WebhookError) return new CliError(EXIT.badInput, error.message);
+  const message = error instanceof Error ? error.message : String(error);
+  const { code } = error as { code?: unknown };
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
+    return new CliError(EXIT.environment, message);
+  return new CliError(
+    EXIT.environment,
+    `Unexpected error: ${message}`,
+    'Set DEBUG=1 to see the stack trace.',
+  );
+}
+
+function fromCommander({ message }: CommanderError): CliError {
   const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
   const fix = suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'See --help.';
   return new CliError(EXIT.badInput, what, fix);

@@ -1,31 +1,36 @@
 import type { Command } from 'commander';
 import { version } from '@call-webhooks/client';
 import type { App } from './app.ts';
-import { chaos } from './commands/chaos.ts';
-import { clock } from './commands/clock.ts';
-import { calls } from './commands/calls.ts';
-import { completion } from './commands/completion.ts';
-import { events } from './commands/events.ts';
-import { recording } from './commands/recording.ts';
-import { rotate } from './commands/rotate.ts';
-import { check } from './commands/check.ts';
-import { listen } from './commands/listen.ts';
-import { explain } from './commands/explain.ts';
-import { send } from './commands/send.ts';
-import { sign } from './commands/sign.ts';
-import { verify } from './commands/verify.ts';
-import { deliveries } from './commands/deliveries.ts';
-import { replay } from './commands/replay.ts';
-import { rules } from './commands/rules.ts';
-import { secrets } from './commands/secrets.ts';
-import { simulate } from './commands/simulate.ts';
-import { trigger } from './commands/trigger.ts';
+import { callsCommand } from './commands/calls.ts';
+import { chaosCommand } from './commands/chaos.ts';
+import { checkCommand } from './commands/check/check.ts';
+import { clockCommand } from './commands/clock.ts';
+import { completionCommand } from './commands/completion/completion.ts';
+import { deliveriesCommand } from './commands/deliveries/deliveries.ts';
+import { eventsCommand } from './commands/events/events.ts';
+import { explainCommand } from './commands/explain.ts';
+import { listenCommand } from './commands/listen/listen.ts';
+import { recordingCommand } from './commands/recording.ts';
+import { replayCommand } from './commands/replay.ts';
+import { rotateCommand } from './commands/rotate.ts';
+import { rulesCommand } from './commands/rules/rules.ts';
+import { secretsCommand } from './commands/secrets.ts';
+import { sendCommand } from './commands/send/send.ts';
+import { signCommand } from './commands/sign.ts';
+import { simulateCommand } from './commands/simulate/simulate.ts';
+import { triggerCommand } from './commands/trigger/trigger.ts';
+import { verifyCommand } from './commands/verify/verify.ts';
 
 const HELP = `
-Secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET, and are not printed unless asked for.
-Data goes to stdout, talk to stderr.
+Signing secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET.
+Data goes to stdout, messages go to stderr.
 
-Exit codes: 0 done · 1 the receiver failed · 2 bad input · 3 environment · 130 interrupted
+Exit codes:
+  0    success
+  1    the receiver failed, or a signature does not match
+  2    bad input
+  3    a server, file or port is not available
+  130  interrupted
 
 Start here:
   $ call-webhooks simulate --forward-to http://127.0.0.1:3000/hook
@@ -33,29 +38,41 @@ Start here:
 
 const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[] = [
   [
-    'The service on this machine:',
-    [simulate, trigger, deliveries, replay, clock, chaos, rules, secrets],
+    'Simulate the service:',
+    [
+      simulateCommand,
+      triggerCommand,
+      deliveriesCommand,
+      replayCommand,
+      clockCommand,
+      chaosCommand,
+      rulesCommand,
+      secretsCommand,
+    ],
   ],
-  ['One delivery:', [send, listen, check, sign, verify, explain]],
-  ['The REST side of the service:', [events, calls, recording, rotate]],
-  ['And:', [completion]],
+  [
+    'Work with single deliveries:',
+    [sendCommand, listenCommand, checkCommand, signCommand, verifyCommand, explainCommand],
+  ],
+  ["Use the service's REST API:", [eventsCommand, callsCommand, recordingCommand, rotateCommand]],
+  ['Other:', [completionCommand]],
 ];
 
-/** The whole tree of commands. */
+/** The program with all its commands. */
 export function program(app: App): Command {
   const root = app
     .command('call-webhooks', 'Simulate, send, receive and inspect signed call webhooks.')
     .usage('<command> [options]')
     .version(version)
-    .option('--json', 'JSON to stdout, one object a line for streams')
-    .option('--color', 'colours even where there is no terminal')
-    .option('--no-color', 'no colours')
+    .option('--json', 'print JSON, one object per line')
+    .option('--color', 'use colors even without a terminal')
+    .option('--no-color', 'use no colors')
     .addHelpText('after', HELP)
-    .helpCommand('help [command]', 'Show how a command is used');
-  // `--color` and `--no-color` together default to true; nothing said is to mean nothing.
+    .helpCommand('help [command]', 'Show the help of a command');
+  // With both `--color` and `--no-color`, commander defaults to true. We need "not given".
   root.setOptionValue('color', undefined);
   app.flagsFrom(() => root.opts());
   for (const [heading, commands] of GROUPS)
-    for (const make of commands) root.addCommand(make(app).helpGroup(heading));
+    for (const create of commands) root.addCommand(create(app).helpGroup(heading));
   return root;
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SECRET } from './support/receiver.ts';
 
-// The program as a process of its own: signals, pipes that close, and its real streams.
+// The program in its own process: signals, closed pipes and real streams.
 const BIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
@@ -44,13 +44,13 @@ describe('the program as a process', () => {
     20_000,
   );
 
-  test('a pipe that closes is no error', async () => {
+  test('a closed pipe is not an error', async () => {
     const child = program(['listen', '--port', '0', '--json', '--no-verify']);
     const exit = once(child, 'exit');
     const [first] = (await once(child.stdout, 'data')) as [Buffer];
     const { url } = JSON.parse(first.toString('utf8')) as { url: string };
     child.stdout.destroy();
-    // Whatever arrives now can't be shown to anybody.
+    // What arrives now cannot be printed.
     const arrive = () => fetch(url, { method: 'POST', body: '{}' }).catch(() => undefined);
     while (child.exitCode === null && (await arrive()));
     expect(await exit).toEqual([0, null]);
@@ -58,7 +58,7 @@ describe('the program as a process', () => {
   }, 20_000);
 
   (process.platform === 'linux' ? test : test.skip)(
-    'a full disk is exit code 3, however short the output',
+    'a full disk is exit code 3, even for short output',
     async () => {
       const full = openSync('/dev/full', 'w');
       const child = spawn(process.execPath, [...FLAGS, BIN, 'explain'], {
@@ -73,7 +73,7 @@ describe('the program as a process', () => {
     20_000,
   );
 
-  test('a port in use, without a colour in the pipe', async () => {
+  test('a port in use is exit code 3, without colors in a pipe', async () => {
     const { port } = busy.address() as AddressInfo;
     const child = program(['listen', '--port', String(port)]);
     const [stderr, exit] = await Promise.all([text(child.stderr), once(child, 'exit')]);

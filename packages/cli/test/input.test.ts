@@ -3,20 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { assign } from '../src/input/assignments.ts';
-import { probabilities } from '../src/input/chaos.ts';
-import { closest } from '../src/input/closest.ts';
-import { headerRecord } from '../src/input/headers.ts';
-import { milliseconds, wholeNumber } from '../src/input/numbers.ts';
-import { formatSecrets, parseSecrets } from '../src/input/secret-file.ts';
-import { writeSecrets } from '../src/input/secret-out.ts';
+import { didYouMean } from '../src/errors.ts';
+import { setFields } from '../src/input/fields.ts';
+import { headerRecord, milliseconds, probabilities, wholeNumber } from '../src/input/options.ts';
+import { formatSecretFile, parseSecretFile, writeSecretFile } from '../src/input/secret-file.ts';
 import { targetUrl } from '../src/input/target-url.ts';
-import { csvLine } from '../src/service/csv.ts';
+import { csvLine } from '../src/service/list.ts';
 import { SECRET } from './support/receiver.ts';
 
 describe('--set', () => {
-  test('JSON where it is some, and else text', () => {
-    const set = assign({ a: 1, from: { label: 'x', number: 1 } }, [
+  test('values are JSON, or else text', () => {
+    const set = setFields({ a: 1, from: { label: 'x', number: 1 } }, [
       'a=null',
       'name=Ada',
       'from.label=main',
@@ -32,19 +29,19 @@ describe('--set', () => {
     });
   });
 
-  test('the object that was given stays as it is, and prototypes too', () => {
+  test('neither the given object nor a prototype is changed', () => {
     const given = { from: { label: 'x' } };
-    assign(given, ['from.label=y', '__proto__.polluted=1', 'constructor.prototype.polluted=1']);
+    setFields(given, ['from.label=y', '__proto__.polluted=1', 'constructor.prototype.polluted=1']);
     expect(given).toEqual({ from: { label: 'x' } });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
   test.each(['a', '=1', 'a..b=1', '.=1'])('%s is refused', (pair) => {
-    expect(() => assign({}, [pair])).toThrow('path=value');
+    expect(() => setFields({}, [pair])).toThrow('path=value');
   });
 
-  test('nothing is set inside of a text', () => {
-    expect(() => assign({ a: 'x' }, ['a.b=1'])).toThrow('a is no object');
+  test('a text has no fields', () => {
+    expect(() => setFields({ a: 'x' }, ['a.b=1'])).toThrow('a is not an object');
   });
 });
 
@@ -80,7 +77,7 @@ describe('URLs', () => {
 describe('numbers, durations and probabilities', () => {
   test('durations need their unit', () => {
     expect(milliseconds('1.5h')).toBe(5_400_000);
-    expect(() => milliseconds('5')).toThrow('no duration');
+    expect(() => milliseconds('5')).toThrow('Invalid duration: 5');
   });
 
   test('whole numbers have their range', () => {
@@ -89,7 +86,7 @@ describe('numbers, durations and probabilities', () => {
       expect(() => wholeNumber('--port', 0, 65_535)(given)).toThrow('--port');
   });
 
-  test('probabilities in three forms', () => {
+  test('probabilities have three forms', () => {
     expect(probabilities(['duplicate=.2', 'replay=50%', 'reorder'])).toEqual({
       duplicate: 0.2,
       replay: 0.5,
@@ -100,32 +97,34 @@ describe('numbers, durations and probabilities', () => {
 });
 
 describe('secret files', () => {
-  test('one a line, with comments, from an .env file too', () => {
+  test('one per line, with comments, also from an .env file', () => {
     const until = '2026-01-02T03:04:05.000Z';
     const content = `# ours\n${SECRET}\r\n\nCALL_WEBHOOK_SECRET="${SECRET}"\n${SECRET} # until ${until}\n`;
-    const parsed = parseSecrets(content, 'f');
+    const parsed = parseSecretFile(content, 'f');
     expect(parsed).toEqual([
       { secret: SECRET },
       { secret: SECRET },
       { secret: SECRET, expiresAt: Date.parse(until) },
     ]);
-    expect(parseSecrets(formatSecrets(parsed), 'f')).toEqual(parsed);
+    expect(parseSecretFile(formatSecretFile(parsed), 'f')).toEqual(parsed);
   });
 
   test('an error names the line, and never what stands in it', () => {
-    expect(() => parseSecrets(`${SECRET}\nhunter2 ${SECRET}`, 'f')).toThrow(
-      /^Line 2 of f holds no signing secret\.$/,
+    expect(() => parseSecretFile(`${SECRET}\nhunter2 ${SECRET}`, 'f')).toThrow(
+      /^Line 2 of f is not a signing secret\.$/,
     );
-    expect(() => parseSecrets('', 'f')).toThrow('no secret in f');
+    expect(() => parseSecretFile('', 'f')).toThrow('There is no secret in f');
   });
 
-  test('only the owner may read what is written', async () => {
+  test('only the owner may read the file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cli-'));
     const path = join(folder, 'secrets');
-    await writeSecrets(path, [SECRET]);
+    await writeSecretFile(path, [{ secret: SECRET }]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).toBe(`${SECRET}\n`);
-    await expect(writeSecrets(join(folder, 'no/where'), [SECRET])).rejects.toMatchObject({
+    await expect(
+      writeSecretFile(join(folder, 'no/where'), [{ secret: SECRET }]),
+    ).rejects.toMatchObject({
       exitCode: 3,
     });
     rmSync(folder, { recursive: true });
@@ -134,21 +133,22 @@ describe('secret files', () => {
 
 describe('the rest', () => {
   test.each([
-    ['call:complete', 'call:completed'],
-    ['completed', 'call:completed'],
-    ['triger', 'trigger'],
-    ['xyz', undefined],
-  ])('%s means %s', (given, meant) => {
-    expect(closest(given, ['call:started', 'call:completed', 'trigger'])).toBe(meant);
+    ['call:complete', 'Did you mean call:completed?'],
+    ['completed', 'Did you mean call:completed?'],
+    ['triger', 'Did you mean trigger?'],
+    ['xyz', 'See the list.'],
+  ])('%s: %s', (given, suggestion) => {
+    const names = ['call:started', 'call:completed', 'trigger'];
+    expect(didYouMean(given, names, 'See the list.')).toBe(suggestion);
   });
 
-  test('headers, one a line', () => {
+  test('headers, one per line', () => {
     expect(headerRecord(['X-A: b:c', 'X-Empty:'])).toEqual({ 'X-A': 'b:c', 'X-Empty': '' });
-    expect(() => headerRecord(['X-A: b\r\nX-Evil: 1'])).toThrow('no header');
-    expect(() => headerRecord(['nothing'])).toThrow('no header');
+    expect(() => headerRecord(['X-A: b\r\nX-Evil: 1'])).toThrow('Invalid header');
+    expect(() => headerRecord(['nothing'])).toThrow('Invalid header');
   });
 
-  test('a spreadsheet runs nothing of a CSV', () => {
+  test('a spreadsheet runs no formula from a CSV', () => {
     const line = (value: unknown) => csvLine({ value: () => value }, {});
     for (const evil of ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1'])
       expect(line(evil)).toMatch(/^"?'/);

@@ -37,7 +37,7 @@ const send = (url: string, ...more: string[]) =>
   run(['send', 'call:completed', '--to', url, ...more], { env });
 
 describe('listen', () => {
-  test('answers every probe of check as it must', async () => {
+  test('responds correctly to every probe of check', async () => {
     const { url, arrivals } = await listening();
     const { code, records } = await run(['check', '--to', url, '--json'], { env });
     expect(code).toBe(0);
@@ -54,7 +54,7 @@ describe('listen', () => {
     ]);
   });
 
-  test('hands bytes and signature on as they came', async () => {
+  test('forwards the bytes and the signature unchanged', async () => {
     const { url } = await listening('--forward-to', behind.url);
     const data = '{ "eventName" : "call:completed",\r\n "n": 1.0 }';
     const odd = ['-H', 'constructor: x', '-H', '__proto__: y'];
@@ -66,14 +66,17 @@ describe('listen', () => {
     expect(one?.headers.host).toBe(`127.0.0.1:${String(behind.port)}`);
   });
 
-  test.each([404, 410, 302, 307])('%d of the server behind becomes 503, loudly', async (status) => {
-    answer = { status, headers: { location: 'http://127.0.0.1:1/' } };
-    const { url, stderr, arrivals } = await listening('--forward-to', behind.url);
-    const { records } = await send(url, '--json');
-    expect(records()).toMatchObject([{ answer: { status: 503 } }]);
-    expect(stderr()).toContain(`warning: The server answered ${String(status)}`);
-    expect(arrivals()).toMatchObject([{ status: 503, forwarded: { answer: String(status) } }]);
-  });
+  test.each([404, 410, 302, 307])(
+    '%d of the server behind becomes 503, with a warning',
+    async (status) => {
+      answer = { status, headers: { location: 'http://127.0.0.1:1/' } };
+      const { url, stderr, arrivals } = await listening('--forward-to', behind.url);
+      const { records } = await send(url, '--json');
+      expect(records()).toMatchObject([{ answer: { status: 503 } }]);
+      expect(stderr()).toContain(`warning: The server answered ${String(status)}`);
+      expect(arrivals()).toMatchObject([{ status: 503, forwarded: { answer: String(status) } }]);
+    },
+  );
 
   test.each([
     [201, 201],
@@ -86,7 +89,7 @@ describe('listen', () => {
     expect(records()).toMatchObject([{ answer: { status: seen, body: 'said' } }]);
   });
 
-  test('a server behind that is down is 503, and what is forged does not get there', async () => {
+  test('a server that is down becomes 503, and forged requests are not forwarded', async () => {
     const { url, arrivals } = await listening('--forward-to', 'http://127.0.0.1:1/hook');
     expect((await send(url)).code).toBe(1);
     expect(arrivals()).toMatchObject([{ status: 503, forwarded: { answer: 'ECONNREFUSED' } }]);
@@ -104,13 +107,13 @@ describe('listen', () => {
     expect(behind.received).toEqual([]);
   });
 
-  test('--answer is for retries, and --no-verify for what is unsigned', async () => {
+  test('--answer sets the status, and --no-verify accepts unsigned requests', async () => {
     const { url } = await listening('--answer', '500', '--no-verify');
     const response = await fetch(url, { method: 'POST', body: '{}' });
     expect(response.status).toBe(500);
   });
 
-  test('for people: a line and the body, without what a terminal would obey', async () => {
+  test('prints a line and the body, without control characters', async () => {
     const one = start(['listen', '--port', '0'], { env });
     running.push(one);
     await one.until('Listening at');
@@ -124,7 +127,7 @@ describe('listen', () => {
 });
 
 describe('check', () => {
-  test('a receiver that takes everything hears of it', async () => {
+  test('reports a receiver that accepts everything', async () => {
     const { code, records } = await run(['check', '--to', behind.url, '--json'], { env });
     expect(code).toBe(1);
     const wrong = records()

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { App } from '../src/app.ts';
-import { CODES } from '../src/explaining/codes.ts';
+import { CODES } from '../src/commands/explain.ts';
 import { program } from '../src/program.ts';
 import { run } from './support/run.ts';
 
@@ -24,13 +24,13 @@ describe('help', () => {
     },
   );
 
-  test('without anything, and --version', async () => {
+  test('without arguments, and --version', async () => {
     expect((await run([])).stdout).toContain('Usage: call-webhooks');
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 
-describe('bad input is exit code 2, on stderr, with what to do', () => {
+describe('bad input is exit code 2, with a fix on stderr', () => {
   test.each([
     [['triger'], 'Did you mean trigger?'],
     [['deliveries', 'lst'], 'Did you mean list?'],
@@ -45,7 +45,7 @@ describe('bad input is exit code 2, on stderr, with what to do', () => {
     [['events', '--base-url', 'http://127.0.0.1:1'], 'CALL_WEBHOOKS_API_TOKEN'],
     [['events', '--base-url', 'http://example.com', '--api-token', 'x'], 'https'],
     [['deliveries', 'list', '--simulator', 'http://example.com'], 'this machine'],
-    [['clock', 'advance', '5'], 'duration'],
+    [['clock', 'advance', '5'], 'Invalid duration: 5'],
     [['explain', 'signature-missmatch'], 'Did you mean signature-mismatch?'],
     [['trigger'], '--list'],
     [['completion', 'tcsh'], 'zsh'],
@@ -63,7 +63,7 @@ describe('bad input is exit code 2, on stderr, with what to do', () => {
     expect(stderr).toContain('Usage: call-webhooks deliveries');
   });
 
-  test('with --json the error is JSON, too', async () => {
+  test('with --json the error is JSON too', async () => {
     const { stderr } = await run(['--json', 'explain', 'nothing-like-it']);
     expect(JSON.parse(stderr)).toEqual({
       error: {
@@ -74,7 +74,7 @@ describe('bad input is exit code 2, on stderr, with what to do', () => {
     });
   });
 
-  test('nothing of an argument reaches the terminal as a command to it', async () => {
+  test('an argument cannot control the terminal', async () => {
     const { stderr } = await run(['explain', '\u001b[2Jx'], {
       terminal: true,
       env: { NO_COLOR: '1' },
@@ -83,7 +83,7 @@ describe('bad input is exit code 2, on stderr, with what to do', () => {
   });
 });
 
-describe('the environment is exit code 3', () => {
+describe('an unavailable file or server is exit code 3', () => {
   test.each([
     [['rules', 'list', '--simulator', '1'], 'call-webhooks simulate'],
     [['check', '--to', '1/hook'], 'Start the receiver'],
@@ -102,17 +102,19 @@ describe('the environment is exit code 3', () => {
 describe('explain', () => {
   const docs = readFileSync(new URL('../../../docs/answers.md', import.meta.url), 'utf8');
 
-  test('knows the codes of docs/answers.md, and no other', () => {
+  test('knows exactly the codes of docs/answers.md', () => {
     const anchors = [...docs.matchAll(/^## ([a-z-]+)$/gm)].map(([, code]) => code);
-    expect(Object.keys(CODES).sort()).toEqual(anchors.sort());
+    expect([...CODES].sort()).toEqual(anchors.sort());
   });
 
-  test('an outcome, a status, and a status that is none of ours', async () => {
+  test('an outcome, a status, and a status that receivers never send', async () => {
     expect((await run(['explain', 'replayed'])).stdout).toContain('409');
     const { records } = await run(['explain', '503', '--json']);
     expect(records().map(({ code }) => code)).toContain('in-progress');
     expect((await run(['explain', '404'])).stdout).toContain('pause the rule at once');
-    expect((await run(['explain', '302'])).stdout).toContain('not followed');
+    expect((await run(['explain', '302'])).stdout).toContain(
+      'does not say that the service follows redirects',
+    );
   });
 });
 
@@ -122,7 +124,7 @@ describe('completion', () => {
     expect(code).toBe(0);
     for (const path of COMMANDS) expect(stdout).toContain(path.join(' '));
     expect(stdout).toContain(shell === 'fish' ? "'retry-every'" : '--retry-every');
-    // --json is the root's, and may stand behind every command.
+    // --json is an option of the root, and is allowed after every command.
     const options = stdout.match(shell === 'fish' ? /-l 'json'/g : /--json/g);
     expect(options).toHaveLength(COMMANDS.length + 1);
   });

@@ -4,11 +4,11 @@ import { run, start, type Run } from './support/run.ts';
 
 const REST = ['events', 'events tail', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret'];
 
-// Nothing listens where the receiver should be, another simulator, and the service.
+// Nothing listens at the addresses of the receiver, another simulator and the service.
 let nobody: string;
 let simulator: Run;
 let env: Record<string, string>;
-/** The client retries for two seconds: all at once, and beside the rest. */
+/** The client retries for two seconds, so these run in parallel with the rest. */
 const asked = new Map<string, ReturnType<typeof run>>();
 
 beforeAll(async () => {
@@ -31,19 +31,19 @@ afterAll(async () => {
 const cli = (...argv: string[]) => run(argv, { env });
 
 describe('no receiver', () => {
-  test('a delivery that the simulator tries in vain is exit code 1: it keeps it for a retry', async () => {
+  test('a failed delivery of the simulator is exit code 1: it will be retried', async () => {
     const { code, stdout } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/ECONNREFUSED .+ failed, retried in/);
+    expect(stdout).toMatch(/ECONNREFUSED .+ retry in/);
   });
 
-  test('replay is exit code 3, with the fix; --re-sign is the simulator again', async () => {
+  test('replay is exit code 3, with a fix; --re-sign is 1, as the simulator sends it', async () => {
     const [last] = (await cli('deliveries', 'list', '-n', '1', '--json')).records();
     const id = String(last?.['_id']);
     const { code, stdout, stderr } = await cli('replay', id);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(
-      `error: Nothing answers at ${nobody} (ECONNREFUSED).\nfix:   Start the receiver first.\n`,
+      `error: Nothing listens at ${nobody} (ECONNREFUSED).\nfix:   Start the receiver first.\n`,
     );
     const told = await cli('replay', id, '--json');
     expect(JSON.parse(told.stderr)).toMatchObject({ error: { exitCode: 3 } });
@@ -52,7 +52,7 @@ describe('no receiver', () => {
     expect(anew.stdout).toContain('ECONNREFUSED');
   });
 
-  test('a name that nobody has is not a receiver to start', async () => {
+  test('an unknown host name has its own fix', async () => {
     const argv = ['send', 'call:started', '--to', 'http://nobody.invalid/', '--allow-external'];
     const { code, stderr } = await cli(...argv);
     expect(code).toBe(3);
@@ -83,16 +83,16 @@ describe('no simulator', () => {
     'rules resume 1',
     'secrets',
     'rotate 1 2',
-  ])('%s is exit code 3, with the fix', async (command) => {
+  ])('%s is exit code 3, with a fix', async (command) => {
     const { code, stdout, stderr } = await cli(...command.split(' '), '--simulator', nobody);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(
-      `error: No simulator answers at ${new URL(nobody).origin} (ECONNREFUSED).\n` +
+      `error: No simulator is running at ${new URL(nobody).origin} (ECONNREFUSED).\n` +
         'fix:   Start one in another terminal: call-webhooks simulate --forward-to URL\n',
     );
   });
 
-  test('one that stops while it is watched is exit code 3, with the fix', async () => {
+  test('a simulator that stops while it is watched is exit code 3, with a fix', async () => {
     const other = start(['simulate', '--port', '0', '--json']);
     await other.until('"ready"');
     const { url } = JSON.parse(other.stdout()) as { url: string };
@@ -105,10 +105,8 @@ describe('no simulator', () => {
   });
 });
 
-test.each(REST)('without a service %s is exit code 3, with the fix', async (command) => {
+test.each(REST)('without a service, %s is exit code 3, with a fix', async (command) => {
   const { code, stdout, stderr } = (await asked.get(command))!;
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-  expect(stderr).toMatch(
-    /\(ECONNREFUSED\)\nfix: {3}Check where the service is: \w+, or --base-url\./,
-  );
+  expect(stderr).toMatch(/\(ECONNREFUSED\)\nfix: {3}Check the service's URL: \w+ or --base-url\./);
 });

@@ -27,7 +27,7 @@ afterAll(async () => {
 const cli = (...argv: string[]) => run(argv, { env });
 
 describe('events', () => {
-  test('one page, and where the next one is', async () => {
+  test('prints one page and the cursor of the next', async () => {
     const { code, stdout, stderr } = await cli('events');
     expect(code).toBe(0);
     expect(stdout.trim().split('\n')).toHaveLength(2);
@@ -36,12 +36,12 @@ describe('events', () => {
     expect((await cli('events', '--next', cursor, '--json')).records()).toHaveLength(1);
   });
 
-  test('all pages, as JSON', async () => {
+  test('prints all pages as JSON', async () => {
     const { records } = await cli('events', '--all', '--json');
     expect(records().map(({ action }) => action)).toEqual(['opened', 'opened', 'opened']);
   });
 
-  test('CSV, in which nothing is a formula', async () => {
+  test('prints CSV without formulas', async () => {
     const { stdout } = await cli('events', '--all', '--csv');
     const [head, ...rows] = stdout.trim().split('\r\n');
     expect(head).toMatch(/^_id,time,action,/);
@@ -53,7 +53,7 @@ describe('events', () => {
     expect(seen.stdout).not.toContain('\u001b');
   });
 
-  test('a search by flags, or whole; never both', async () => {
+  test('searches by flags or by a complete search, but not both', async () => {
     expect(
       (await cli('events', '--subject', 'first', '--type', 'opened', '--json')).records(),
     ).toHaveLength(1);
@@ -66,7 +66,7 @@ describe('events', () => {
     expect((await cli('events', '--search', 'since:2026-01-01 since:2026-01-02')).code).toBe(2);
   });
 
-  test('tail shows what is new, with the flags of both commands', async () => {
+  test('tail prints new events, with the flags of both commands', async () => {
     const tail = start(['events', '--type', 'replied', 'tail', '--interval', '20ms', '--json'], {
       env,
     });
@@ -82,7 +82,7 @@ describe('events', () => {
 });
 
 describe('calls and recordings', () => {
-  test('a call, and its recording to a file and to a pipe', async () => {
+  test('a call, and its recording in a file and a pipe', async () => {
     const { _id } = simulator.calls.place({ durationSeconds: 1 });
     await simulator.clock.runUntilIdle();
     expect((await cli('calls', '--json')).records()).toMatchObject([{ _id }]);
@@ -97,7 +97,7 @@ describe('calls and recordings', () => {
     expect((await cli('recording', _id, '-o', '-')).stdout.slice(0, 4)).toBe('RIFF');
   });
 
-  test('what is not there leaves no file', async () => {
+  test('a missing recording leaves no file', async () => {
     const path = join(folder, 'none.wav');
     const { code, stderr } = await cli('recording', 'nobody', '-o', path);
     expect(code).toBe(2);
@@ -107,14 +107,14 @@ describe('calls and recordings', () => {
 });
 
 describe('the token', () => {
-  test('a wrong one is named as the cause, and never shown', async () => {
+  test('a wrong token is named as the cause, and never shown', async () => {
     const { code, stdout, stderr } = await cli('events', '--api-token', 'wrong-token');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('CALL_WEBHOOKS_API_TOKEN');
     expect(stderr).not.toContain('wrong-token');
   });
 
-  test('does not travel over plain http', async () => {
+  test('is not sent over plain http', async () => {
     const { code, stderr } = await cli('events', '--base-url', 'http://service.example');
     expect(code).toBe(2);
     expect(stderr).toContain('http://service.example is plain http');
@@ -137,7 +137,7 @@ describe('rotate', () => {
       actions: [{ url: 'http://127.0.0.1:9/', secret: SECRET }],
     });
 
-  test('into a file: the new secret first, the old one until it expires', async () => {
+  test('into a file: the new secret first, then the old one until it expires', async () => {
     const { _id, actions } = rule();
     const action = String(actions[0]?._id);
     const path = join(folder, 'secrets');
@@ -153,7 +153,7 @@ describe('rotate', () => {
     expect(again.stdout.trim()).toBe(simulator.secrets.get(action)?.current);
   });
 
-  test('is not done when nobody takes the new secret, or says yes', async () => {
+  test('needs a place for the new secret, and a confirmation', async () => {
     const { _id, actions } = rule();
     const argv = ['rotate', _id, String(actions[0]?._id)];
     expect((await cli(...argv)).stderr).toContain('--secret-out');
@@ -164,7 +164,7 @@ describe('rotate', () => {
     expect(simulator.secrets.get(String(actions[0]?._id))?.rotations).toBe(0);
   });
 
-  test('listen reads the file anew: a rotation needs no restart', async () => {
+  test('listen reads the file for every delivery: a rotation needs no restart', async () => {
     const { _id, actions } = rule();
     const path = join(folder, 'live');
     writeFileSync(path, `${SECRET}\n`);
@@ -180,7 +180,7 @@ describe('rotate', () => {
   });
 });
 
-test('a service that answers nonsense is exit code 3', async () => {
+test('an invalid response of the service is exit code 3', async () => {
   const nonsense = await receiver(() => ({ status: 200, body: '<html>' }));
   const { code, stderr } = await cli(
     'events',

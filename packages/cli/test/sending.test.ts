@@ -27,7 +27,7 @@ const file = (name: string, content: string | Uint8Array) => {
 };
 
 describe('send', () => {
-  test('a sample, signed as the spec says', async () => {
+  test('signs a sample as the spec says', async () => {
     const { code, stdout, stderr } = await run(
       ['send', 'call:completed', '--to', target.url, '--set', 'recipientName=Ada'],
       { env },
@@ -44,7 +44,7 @@ describe('send', () => {
     expect(one?.headers['content-type']).toBe('application/json');
   });
 
-  test('bytes of a file, or from a pipe, are not touched', async () => {
+  test('the bytes of a file or a pipe are not changed', async () => {
     const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
     const argv = ['send', 'any:name', '--to', String(target.port), '--data'];
     await run([...argv, `@${file('bytes', bytes)}`], { env });
@@ -64,7 +64,7 @@ describe('send', () => {
     expect(stdout).toContain(told);
   });
 
-  test('nothing that listens is exit code 3, a connection that breaks is 1', async () => {
+  test('no listener is exit code 3, a broken connection is 1', async () => {
     const breaking = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(breaking, 'listening');
     const to = String((breaking.address() as AddressInfo).port);
@@ -77,12 +77,12 @@ describe('send', () => {
     const refused = await run(argv, { env });
     expect(refused).toMatchObject({ code: 3, stdout: '' });
     expect(refused.stderr).toMatch(
-      /Nothing answers at \S+ \(ECONNREFUSED\)\.\n.*Start the receiver/,
+      /Nothing listens at \S+ \(ECONNREFUSED\)\.\n.*Start the receiver/,
     );
     expect((await run(['check', '--to', to], { env })).code).toBe(3);
   });
 
-  test('--json has the request and the answer, and no secret', async () => {
+  test('--json has the request and the response, and no secret', async () => {
     const { records, stdout } = await run(['send', 'call:started', '--to', target.url, '--json'], {
       env,
     });
@@ -92,7 +92,7 @@ describe('send', () => {
     expect(stdout).not.toContain(SECRET);
   });
 
-  test('a secret of a file; the first line is what signs', async () => {
+  test('signs with the first line of a secret file', async () => {
     const path = file(
       'secrets',
       `# mine\n${SECRET}\nwhsec_${Buffer.alloc(24).toString('base64')}\n`,
@@ -101,7 +101,7 @@ describe('send', () => {
     expect(target.received.every((one) => isSigned(one))).toBe(true);
   });
 
-  test('the curl command sends the same, whatever is in it', async () => {
+  test('the curl command sends the same bytes, whatever they are', async () => {
     const name = `O'Brien "$HOME" \`id\` \\ !x\nsecond`;
     const set = ['--set', `note=${JSON.stringify(name)}`];
     const { stdout } = await run(
@@ -123,7 +123,7 @@ describe('send', () => {
     expect(String(target.received[1]?.body)).toBe("it's\n@here");
   });
 
-  test('a body that fits no command line is refused', async () => {
+  test('a body that cannot be on a command line is refused', async () => {
     const { code, stderr } = await run(['send', 'x', '--to', target.url, '--curl', '--data', '-'], {
       env,
       stdin: '\u001b[2J',
@@ -137,7 +137,7 @@ describe('sign and verify', () => {
   const body = '{"a":1}';
   const signed = async () => file('headers', (await run(['sign', '-d', body], { env })).stdout);
 
-  test('what sign writes, verify reads', async () => {
+  test('verify reads what sign writes', async () => {
     const { code, stdout } = await run(['verify', '--headers', await signed(), '-d', body], {
       env,
     });
@@ -147,9 +147,9 @@ describe('sign and verify', () => {
 
   test.each([
     ['a line feed', `${body}\n`, 'line feed'],
-    ['spaces', '{ "a": 1 }', 'written anew with spaces'],
+    ['spaces', '{ "a": 1 }', 'written again with spaces'],
     ['a byte order mark', `\ufeff${body}`, 'byte order mark'],
-  ])('%s is found as the cause', async (_what, changed, cause) => {
+  ])('%s is found to be the cause', async (_what, changed, cause) => {
     const { code, stdout } = await run(['verify', '--headers', await signed()], {
       env,
       stdin: changed,
@@ -159,7 +159,7 @@ describe('sign and verify', () => {
     expect(stdout).toContain(cause);
   });
 
-  test('another body is another body, and a stale one is stale', async () => {
+  test('refuses another body and an old timestamp', async () => {
     const other = await run(['verify', '--headers', await signed(), '-d', '{"a":2}', '--json'], {
       env,
     });

@@ -43,7 +43,7 @@ const cli = (...argv: string[]) => run(argv, { env });
 const records = async (...argv: string[]) => (await cli(...argv, '--json')).records();
 
 describe('trigger', () => {
-  test('a whole call, waited for', async () => {
+  test('waits for a whole call', async () => {
     const { code, stdout } = await cli(
       'trigger',
       'call',
@@ -59,7 +59,7 @@ describe('trigger', () => {
   });
 
   test.each(['call:started', 'call:completed', 'call:recording-available'])(
-    '%s alone is waited for',
+    'waits for %s alone',
     async (name) => {
       const sent = (await records('trigger', name, '--wait')) as {
         delivery: { eventName: string; state: string };
@@ -70,11 +70,11 @@ describe('trigger', () => {
     },
   );
 
-  test('a receiver that fails is exit code 1, and a retry later is not', async () => {
+  test('a failing receiver is exit code 1, until the retry succeeds', async () => {
     status = 500;
     const { code, stdout, stderr } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/500 .+ failed, retried in [\d.]+ s/);
+    expect(stdout).toMatch(/500 .+ retry in [\d.]+ s/);
     expect(stderr).toContain('deliveries show');
     status = 200;
     expect((await records('deliveries', 'list', '--state', 'waiting')).length).toBe(1);
@@ -82,7 +82,7 @@ describe('trigger', () => {
     expect(await records('deliveries', 'list', '--state', 'waiting')).toEqual([]);
   });
 
-  test('--list, and what is no field of a call', async () => {
+  test('--list, and unknown fields of a call', async () => {
     expect(await records('trigger', 'message')).toEqual([{ type: 'done', scenario: 'message' }]);
     expect((await records('trigger', '--list')).map(({ name }) => name)).toContain('rotation');
     const { code, stderr } = await cli('trigger', 'call', '--set', 'nope=1');
@@ -109,7 +109,7 @@ describe('deliveries and replay', () => {
     expect((await cli('deliveries', 'list', '--state', 'lost')).code).toBe(2);
   });
 
-  test('a captured request is sent byte for byte, and is to be refused', async () => {
+  test('a captured request is sent byte for byte, and must be refused', async () => {
     const [last] = (await records('deliveries', 'list', '-n', '1')) as { _id: string }[];
     const before = target.received.at(-1);
     const accepted = await cli('replay', String(last?._id));
@@ -125,11 +125,11 @@ describe('deliveries and replay', () => {
 });
 
 describe('rules, chaos and the clock', () => {
-  test('a 404 pauses the rule, and resume lets it go on', async () => {
+  test('a 404 pauses the rule, and resume resumes it', async () => {
     status = 404;
     const { code, stdout } = await cli('trigger', 'call:started', '--wait');
     expect(code).toBe(1);
-    expect(stdout).toContain('a 404: the rule is paused');
+    expect(stdout).toContain('404: the rule is paused');
     status = 200;
     await simulator.until('"pausedBecause":"answered-404"');
     const paused = (await records('rules', 'list')).find(({ state }) => state === 'paused');
@@ -139,7 +139,7 @@ describe('rules, chaos and the clock', () => {
     expect((await cli('trigger', 'call:started', '--wait')).code).toBe(0);
   });
 
-  test('chaos is set in part, in whole, and switched off', async () => {
+  test('chaos is set in part, in whole, and turned off', async () => {
     expect(await records('chaos', 'set', '--all', '10%', 'replay=0')).toMatchObject([
       { duplicate: 0.1, replay: 0 },
     ]);
@@ -148,7 +148,7 @@ describe('rules, chaos and the clock', () => {
     expect(await records('chaos', 'off')).toMatchObject([{ duplicate: 0 }]);
   });
 
-  test('the clock is turned to what is next, and until nothing is', async () => {
+  test('the clock advances to what is due next, and until nothing is', async () => {
     await cli('trigger', 'call');
     await cli('rules', 'pause', String((await records('rules', 'list'))[0]?.['_id']));
     await cli('rules', 'resume', String((await records('rules', 'list'))[0]?.['_id']));
@@ -157,7 +157,7 @@ describe('rules, chaos and the clock', () => {
     expect((await cli('clock', 'show')).stdout).toContain('nothing is due');
   });
 
-  test('a rule with a custom payload; its secret is shown on request only', async () => {
+  test('a rule with a custom payload; its secret is shown only on request', async () => {
     const argv = [
       'rules',
       'create',
@@ -178,7 +178,7 @@ describe('rules, chaos and the clock', () => {
 });
 
 describe('secrets', () => {
-  test('are told when they are asked for, and not before', async () => {
+  test('are shown only on request', async () => {
     expect(ready.secrets).toEqual([SECRET]);
     expect((await cli('secrets')).stdout).not.toContain(SECRET);
     expect((await cli('secrets', '--show-secret')).stdout.split('\n')[0]).toBe(SECRET);

@@ -1,16 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { escapeControl, isPrintable, jsonLine } from '../src/terminal/control-characters.ts';
-import { inkOf, wantsColour } from '../src/terminal/ink.ts';
+import { colorsFor, wantsColor } from '../src/terminal/colors.ts';
+import { duration, lines, paragraph, table } from '../src/terminal/format.ts';
 import { barText, progressBar } from '../src/terminal/progress.ts';
-import { table } from '../src/terminal/table.ts';
-import { lines, padded, t } from '../src/terminal/text.ts';
-import { duration } from '../src/terminal/time.ts';
+import { escapeControl, isPrintable, jsonLine, pad, t } from '../src/terminal/text.ts';
 import type { Io, Sink } from '../src/io.ts';
 
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 
-describe('what a payload can do to a terminal', () => {
+describe('a payload cannot control the terminal', () => {
   test.each([
     ['an escape sequence', '\u001b[2J', '\\x1b[2J'],
     ['a C1 control', '\u009b31m', '\\x9b31m'],
@@ -22,16 +20,16 @@ describe('what a payload can do to a terminal', () => {
     expect(escapeControl(given)).toBe(shown);
   });
 
-  test('what people write stays as it is, emoji and joiners too', () => {
+  test('ordinary text stays as it is, with emoji and joiners', () => {
     const text = 'Ada Łukasz 李 👩\u200d💻 “quoted” €';
     expect(escapeControl(text)).toBe(text);
   });
 
-  test('no text, no template and no JSON lets one through', () => {
+  test('no text, no template and no JSON lets anything through', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (given) => {
-        const { red } = inkOf(false);
-        expect(t`${given} ${red(given)}`.shown).not.toMatch(UNSAFE);
+        const { red } = colorsFor(false);
+        expect(t`${given} ${red(given)}`.styled).not.toMatch(UNSAFE);
         const json = jsonLine({ [given]: given });
         expect(json).not.toMatch(UNSAFE);
         expect(JSON.parse(json)).toEqual({ [given]: given });
@@ -40,18 +38,18 @@ describe('what a payload can do to a terminal', () => {
     );
   });
 
-  test('a body in lines is cut where it is too long', () => {
+  test('a long body is cut', () => {
     const shown = lines('a\nb\u001b\nc', 2).map(({ plain }) => plain);
     expect(shown).toEqual(['a', 'b\\x1b', '… 1 more lines']);
   });
 
-  test('a body is fit for a command line only without control characters', () => {
+  test('a body with control characters does not go on a command line', () => {
     expect(isPrintable('{\n\t"a": 1}')).toBe(true);
     expect(isPrintable('a\u001b')).toBe(false);
   });
 });
 
-describe('colours', () => {
+describe('colors', () => {
   const stream = (isTTY: boolean) => ({ isTTY }) as unknown as Sink;
 
   test.each([
@@ -66,14 +64,15 @@ describe('colours', () => {
     ['--no-color over FORCE_COLOR', false, { FORCE_COLOR: '1' }, true, false],
     ['a dumb terminal', undefined, { TERM: 'dumb' }, true, false],
   ])('%s', (_what, flag, env, isTTY, coloured) => {
-    expect(wantsColour(flag, env, stream(isTTY))).toBe(coloured);
+    expect(wantsColor(flag, env, stream(isTTY))).toBe(coloured);
   });
 
-  test('columns count what is seen, not what colours it', () => {
-    const { red } = inkOf(true);
-    expect(padded(red('ab'), 4).plain).toBe('ab  ');
+  test('columns are as wide as what is seen', () => {
+    const { red } = colorsFor(true);
+    expect(pad(red('ab'), 4).plain).toBe('ab  ');
+    expect(pad('李', 4).plain).toBe('李  ');
     const [, first, second] = table(
-      inkOf(true),
+      colorsFor(true),
       ['a', 'b'],
       [
         [red('long'), 1],
@@ -83,21 +82,36 @@ describe('colours', () => {
     expect(first?.plain).toBe('long  1');
     expect(second?.plain).toBe('x     2');
   });
+
+  test('long text is wrapped at the width of the terminal', () => {
+    const value = 'the service would retry in about five minutes';
+    expect(paragraph(value, 30, 4).map(({ plain }) => plain)).toEqual([
+      '    the service would retry in',
+      '    about five minutes',
+    ]);
+    const rows = table(colorsFor(false), ['a', 'b'], [['long', value]], 36);
+    expect(rows.map(({ plain }) => plain)).toEqual([
+      'a     b',
+      'long  the service would retry in',
+      '      about five minutes',
+    ]);
+    expect(table(colorsFor(false), ['a', 'b'], [['long', value]])).toHaveLength(2);
+  });
 });
 
 describe('progress and time', () => {
-  test('a bar where the size is known', () => {
-    expect(barText(inkOf(false), 500, 1_000)).toBe(
+  test('a bar if the size is known, otherwise the amount', () => {
+    expect(barText(colorsFor(false), 500, 1_000)).toBe(
       `${'█'.repeat(15)}${'░'.repeat(15)}  50 %  500 B of 1.0 kB`,
     );
-    expect(barText(inkOf(false), 500, undefined)).toBe('500 B');
+    expect(barText(colorsFor(false), 500, undefined)).toBe('500 B');
   });
 
-  test('nothing is drawn where there is no terminal', () => {
+  test('nothing is drawn without a terminal', () => {
     const written: unknown[] = [];
     const stderr = { isTTY: false, write: (text: unknown) => written.push(text) };
-    const bar = progressBar({ stderr } as unknown as Io, inkOf(false));
-    bar.at(1, 2);
+    const bar = progressBar({ stderr } as unknown as Io, colorsFor(false));
+    bar.update(1, 2);
     bar.clear();
     expect(written).toEqual([]);
   });

@@ -1,47 +1,40 @@
 import type { CallRecord } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { wholeNumber } from '../input/numbers.ts';
-import { serviceClient, withServiceOptions, type ServiceOptions } from '../service/connect.ts';
-import type { Columns } from '../service/csv.ts';
-import { showList, type ListOptions } from '../service/list.ts';
-import { joined, t } from '../terminal/text.ts';
-import type { Ink } from '../terminal/ink.ts';
+import { serviceClient, withServiceOptions, type ServiceOptions } from '../service/client.ts';
+import { printList, withListOptions, type Columns, type ListOptions } from '../service/list.ts';
+import type { Colors } from '../terminal/colors.ts';
+import { join, t } from '../terminal/text.ts';
 
-export function calls(app: App): Command {
-  return withServiceOptions(app.command('calls', 'Call records; their _id is the callId of events'))
-    .option('--all', 'all pages, not only the first')
-    .option('-n, --limit <number>', 'the page size', wholeNumber('--limit', 1, 100_000))
-    .option('--next <cursor>', 'the page after')
-    .option(
-      '--csv',
-      'CSV, safe to open in a spreadsheet; the columns are those of the first record',
-    )
+/** `calls`: lists call records. */
+export function callsCommand(app: App): Command {
+  const command = app.command('calls', 'List call records; their _id is the callId of events');
+  return withListOptions(withServiceOptions(command))
     .addHelpText(
       'after',
-      examples(['calls', 'The first page'], ['calls --all --json | jq -r ._id', 'Every id']),
+      examples(['calls', 'The first page'], ['calls --all --json | jq -r ._id', 'All ids']),
     )
     .action(
-      app.run(async (options: ServiceOptions & ListOptions) => {
+      app.action(async (options: ServiceOptions & ListOptions) => {
         const client = await serviceClient(app, options);
-        return showList(app, client.calls, {}, options, { what: 'calls', columns, line });
+        return printList(app, client.calls, {}, options, { noun: 'calls', columns, line });
       }),
     );
 }
 
-// The spec shows `_id` alone: what else there is depends on the service.
+// The spec shows only `_id`. The other fields depend on the service.
 const columns = (first: CallRecord): Columns<CallRecord> =>
   Object.fromEntries(
     Object.keys(first).map((name) => [name, (record: CallRecord) => record[name]]),
   );
 
-const line = (ink: Ink, { _id, ...fields }: CallRecord) =>
-  joined(
+const line = ({ bold, dim }: Colors, { _id, ...fields }: CallRecord) =>
+  join(
     [
-      ink.bold(_id),
+      bold(_id),
       ...Object.entries(fields).map(([name, value]) => {
         const shown = typeof value === 'string' ? value : JSON.stringify(value);
-        return t`${ink.dim(`${name}=`)}${shown}`;
+        return t`${dim(`${name}=`)}${shown}`;
       }),
     ],
     '  ',

@@ -1,47 +1,47 @@
+import type { ChaosSettings } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { badInput } from '../cli-error.ts';
-import { probabilities } from '../input/chaos.ts';
-import { simulatorUrl, withSimulatorOption } from '../simulator/address.ts';
-import { connect, type Connection } from '../simulator/connection.ts';
-import type { ChaosSettings } from '../simulator/views.ts';
-import { pairs } from '../terminal/table.ts';
-import type { Shown } from '../terminal/text.ts';
+import { badInput } from '../errors.ts';
+import { probabilities } from '../input/options.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type Connection,
+  type SimulatorOptions,
+} from '../simulator/connection.ts';
+import { pairs } from '../terminal/format.ts';
+import type { Printable } from '../terminal/text.ts';
 
-interface Options {
-  readonly simulator?: string;
-}
-
-const connected = ({ io, signal }: App, { simulator }: Options) =>
-  connect(simulatorUrl(io, simulator), signal);
-
-export function chaos(app: App): Command {
-  const command = (name: string, what: string, example = name) =>
+/** `chaos`: makes the simulator inject faults. */
+export function chaosCommand(app: App): Command {
+  const subcommand = (name: string, what: string, example = name) =>
     withSimulatorOption(app.command(name, what)).addHelpText(
       'after',
       examples([`chaos ${example}`, what]),
     );
   return app
-    .command('chaos', 'What goes wrong on purpose, and how often')
+    .command('chaos', 'Inject faults into the simulator')
     .addCommand(
-      command('show', 'The modes and their probabilities').action(
-        app.run(async (options: Options) => told(app, await current(connected(app, options)))),
+      subcommand('show', 'Show all modes and their probabilities').action(
+        app.action(async (options: SimulatorOptions) =>
+          printChaos(app, await readChaos(simulatorOf(app, options))),
+        ),
       ),
     )
     .addCommand(
-      command('set', 'Change some modes, and leave the others', 'set duplicate=0.2 replay=50%')
+      subcommand('set', 'Change some modes and keep the others', 'set duplicate=0.2 replay=50%')
         .argument('[mode=probability...]', 'such as duplicate=0.2 or replay=50%')
-        .option('--all <probability>', 'every mode')
+        .option('--all <probability>', 'set every mode')
         .action(
-          app.run(async (given: string[], options: Options & { all?: string }) =>
-            told(app, await change(connected(app, options), given, options.all)),
+          app.action(async (given: string[], options: SimulatorOptions & { all?: string }) =>
+            printChaos(app, await changeChaos(simulatorOf(app, options), given, options.all)),
           ),
         ),
     )
     .addCommand(
-      command('off', 'Switch everything off').action(
-        app.run(async (options: Options) =>
-          told(app, await connected(app, options).post('/chaos/clear')),
+      subcommand('off', 'Turn all modes off').action(
+        app.action(async (options: SimulatorOptions) =>
+          printChaos(app, await simulatorOf(app, options).post('/chaos/clear')),
         ),
       ),
     )
@@ -54,25 +54,25 @@ export function chaos(app: App): Command {
     );
 }
 
-const current = (connection: Connection) => connection.get<ChaosSettings>('/chaos');
+const readChaos = (connection: Connection) => connection.get<ChaosSettings>('/chaos');
 
-async function change(connection: Connection, given: string[], all?: string) {
+async function changeChaos(connection: Connection, given: string[], all?: string) {
   if (given.length === 0 && all === undefined)
-    throw badInput('What is to change?', 'Like this: call-webhooks chaos set duplicate=0.2');
-  const modes = all === undefined ? [] : Object.keys(await current(connection));
+    throw badInput('No mode is given.', 'Example: call-webhooks chaos set duplicate=0.2');
+  const modes = all === undefined ? [] : Object.keys(await readChaos(connection));
   return connection.patch<ChaosSettings>('/chaos', {
     ...probabilities(modes.map((mode) => `${mode}=${all ?? ''}`)),
     ...probabilities(given),
   });
 }
 
-async function told({ output }: App, settings: ChaosSettings): Promise<undefined> {
-  await output.show(settings, (ink) =>
+async function printChaos({ output }: App, settings: ChaosSettings): Promise<undefined> {
+  await output.print(settings, (colors) =>
     pairs(
-      ink,
-      Object.entries(settings).map(([mode, probability]): [string, Shown] => [
+      colors,
+      Object.entries(settings).map(([mode, probability]): [string, Printable] => [
         mode,
-        probability === 0 ? ink.dim('off') : ink.yellow(probability),
+        probability === 0 ? colors.dim('off') : colors.yellow(probability),
       ]),
     ),
   );

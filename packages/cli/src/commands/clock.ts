@@ -1,70 +1,75 @@
+import type { ClockView } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { milliseconds } from '../input/numbers.ts';
-import { simulatorUrl, withSimulatorOption } from '../simulator/address.ts';
-import { connect, type Connection } from '../simulator/connection.ts';
-import type { ClockView } from '../simulator/views.ts';
+import { milliseconds } from '../input/options.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type Connection,
+  type SimulatorOptions,
+} from '../simulator/connection.ts';
+import { duration } from '../terminal/format.ts';
 import { t } from '../terminal/text.ts';
-import { duration } from '../terminal/time.ts';
 
-type Turn = (connection: Connection) => Promise<ClockView>;
+type ClockRequest = (connection: Connection) => Promise<ClockView>;
 
-export function clock(app: App): Command {
-  const command = (name: string, what: string, example = name) =>
+/** `clock`: shows and advances the simulator's clock. */
+export function clockCommand(app: App): Command {
+  const subcommand = (name: string, what: string, example = name) =>
     withSimulatorOption(app.command(name, what)).addHelpText(
       'after',
       examples([`clock ${example}`, what]),
     );
-  const turn = (work: Turn) => app.run((options: Options) => turned(app, options, work));
+  const action = (request: ClockRequest) =>
+    app.action((options: SimulatorOptions) => printClock(app, options, request));
   return app
-    .command('clock', "The simulator's time: retries and pauses without waiting")
+    .command('clock', "Show or advance the simulator's clock")
     .addCommand(
-      command('show', 'What time it is, and what is due next').action(
-        turn((connection) => connection.get('/clock')),
+      subcommand('show', 'Show the time and when something is due next').action(
+        action((connection) => connection.get('/clock')),
       ),
     )
     .addCommand(
-      command('advance', 'Turn it ahead, and do on the way all that falls due', 'advance 5m')
+      subcommand('advance', 'Advance the clock and run what falls due', 'advance 5m')
         .argument('<duration>', 'such as 30s, 5m or 2h', milliseconds)
         .action(
-          app.run((by: number, options: Options) =>
-            turned(app, options, (connection) => connection.post('/clock/advance', { by })),
+          app.action((by: number, options: SimulatorOptions) =>
+            printClock(app, options, (connection) => connection.post('/clock/advance', { by })),
           ),
         ),
     )
     .addCommand(
-      command('next', 'Turn it to the next thing that is due').action(
-        turn((connection) => connection.post('/clock/next')),
+      subcommand('next', 'Advance the clock to the next thing that is due').action(
+        action((connection) => connection.post('/clock/next')),
       ),
     )
     .addCommand(
-      command('run', 'Turn it until nothing is left to do').action(
-        turn((connection) => connection.post('/clock/run-until-idle')),
+      subcommand('run', 'Advance the clock until nothing is due').action(
+        action((connection) => connection.post('/clock/run-until-idle')),
       ),
     )
     .addHelpText(
       'after',
       examples(
-        ['clock advance 5m', 'Failed deliveries are retried now'],
-        ['clock run', 'Until every delivery is acknowledged or given up'],
+        ['clock advance 5m', 'Retry failed deliveries now'],
+        ['clock run', 'Until every delivery has succeeded or failed for good'],
       ),
     );
 }
 
-interface Options {
-  readonly simulator?: string;
-}
-
-async function turned(app: App, { simulator }: Options, work: Turn): Promise<undefined> {
-  const { io, output, signal } = app;
-  const now = await work(connect(simulatorUrl(io, simulator), signal));
-  await output.show(now, (ink) => {
+async function printClock(
+  app: App,
+  options: SimulatorOptions,
+  request: ClockRequest,
+): Promise<undefined> {
+  const clock = await request(simulatorOf(app, options));
+  await app.output.print(clock, ({ bold, dim }) => {
     const due =
-      now.nextDueAt === null
+      clock.nextDueAt === null
         ? 'nothing is due'
-        : `next is due in ${duration(Math.max(0, now.nextDueAt - now.now))}`;
-    const flying = now.inFlight > 0 ? `, ${now.inFlight} in flight` : '';
-    return t`${ink.bold(new Date(now.now).toISOString())}  ${now.mode}  ${ink.dim(due + flying)}`;
+        : `next in ${duration(Math.max(0, clock.nextDueAt - clock.now))}`;
+    const inFlight = clock.inFlight > 0 ? `, ${clock.inFlight} in flight` : '';
+    return t`${bold(new Date(clock.now).toISOString())}  ${clock.mode}  ${dim(due + inFlight)}`;
   });
   return undefined;
 }

@@ -1,21 +1,99 @@
+import type { Delivery, DeliverySummary } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { replay as run, type ReplayOptions } from '../triggering/replay.ts';
-import { withSimulatorOption } from '../simulator/address.ts';
+import { badInput, EXIT } from '../errors.ts';
+import { describeResult, requireReached } from '../http/effect.ts';
+import { post, type PostResult } from '../http/post.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type Connection,
+  type SimulatorOptions,
+} from '../simulator/connection.ts';
+import { attemptLine, findDelivery, wasAttempted } from '../simulator/deliveries.ts';
+import { changesOf } from '../simulator/updates.ts';
+import { t } from '../terminal/text.ts';
 
-export function replay(app: App): Command {
+interface ReplayOptions extends SimulatorOptions {
+  readonly reSign?: boolean;
+}
+
+/** Just above the service's 30 seconds, in milliseconds. */
+const TIMEOUT_MS = 31_000;
+
+/** `replay`: sends a delivery of the simulator again. */
+export function replayCommand(app: App): Command {
   const command = app
-    .command('replay', 'Send a delivery of the simulator once more')
-    .argument('<id>', 'the delivery, or the beginning of its id')
-    .option('--re-sign', 'as a new delivery: a new webhook id, a new time, a new signature');
+    .command('replay', 'Send a delivery of the simulator again')
+    .argument('<id>', 'the id of the delivery or the beginning of it')
+    .option('--re-sign', 'send it as a new delivery, with a new id, timestamp and signature');
   return withSimulatorOption(command)
     .addHelpText(
       'after',
       `
-Without --re-sign the last request is sent again byte for byte, as somebody would who captured it:
-a receiver is to refuse it (409, or 401 once it is five minutes old). Exit code 1 when it does not.
-With --re-sign the event is delivered anew: a receiver is to acknowledge it (as a duplicate).
-${examples(['replay 1f2e', 'Is a captured request refused?'], ['replay 1f2e --re-sign', 'Deliver the event again'])}`,
+Without --re-sign, the last request is sent again byte for byte, as an attacker
+who captured it would do. The receiver must refuse it: with 409, or with 401
+once it is older than five minutes. Exit code 1 if it does not.
+With --re-sign, the receiver must acknowledge the event as a duplicate.
+${examples(['replay 1f2e', 'Does the receiver refuse a captured request?'], ['replay 1f2e --re-sign', 'Deliver the event again'])}`,
     )
-    .action(app.run((id: string, options: ReplayOptions) => run(app, id, options)));
+    .action(app.action((id: string, options: ReplayOptions) => replay(app, id, options)));
 }
+
+async function replay(app: App, id: string, options: ReplayOptions): Promise<number> {
+  const done = new AbortController();
+  const connection = simulatorOf(app, options, AbortSignal.any([app.signal, done.signal]));
+  try {
+    const delivery = await findDelivery(connection, id);
+    return await (options.reSign
+      ? deliverAgain(app, connection, delivery)
+      : sendCaptured(app, delivery));
+  } finally {
+    done.abort();
+  }
+}
+
+async function deliverAgain(
+  { output }: App,
+  connection: Connection,
+  { _id }: Delivery,
+): Promise<number> {
+  const changes = await changesOf(connection);
+  const { _id: copyId } = await connection.post<Delivery>(`/deliveries/${_id}/resend`);
+  const readCopy = () => connection.get<DeliverySummary>(`/deliveries/${copyId}`);
+  let copy = await readCopy();
+  if (!wasAttempted(copy))
+    for await (const _ of changes) {
+      copy = await readCopy();
+      if (wasAttempted(copy)) break;
+    }
+  const attempt = copy.attempts.at(-1);
+  await output.print(copy, (colors) =>
+    attempt ? attemptLine(colors, copy, attempt) : t`${copy.state}`,
+  );
+  return copy.state === 'acknowledged' ? EXIT.done : EXIT.receiverFailed;
+}
+
+async function sendCaptured({ output, signal }: App, delivery: Delivery): Promise<number> {
+  const captured = delivery.attempts.at(-1)?.request;
+  if (!captured) throw badInput('This delivery was never sent.', 'To send it now, pass --re-sign.');
+  const { url, headers } = captured;
+  const request = { url, headers, body: Buffer.from(captured.body), timeout: TIMEOUT_MS };
+  const result = requireReached(url, await post(request, signal));
+  const refused = result.kind === 'status' && (result.status === 409 || result.status === 401);
+  await output.print({ url, answer: withoutBody(result), refused }, ({ green, red }) =>
+    refused
+      ? t`${green(describeResult(result))}  refused, as it must be`
+      : t`${red(describeResult(result))}  ${problemOf(result)}`,
+  );
+  return refused ? EXIT.done : EXIT.receiverFailed;
+}
+
+function problemOf(result: PostResult): string {
+  if (result.kind === 'status' && result.status >= 200 && result.status < 300)
+    return 'accepted: the receiver does not remember webhook ids, so anyone who captures a request can replay it';
+  return 'neither accepted nor refused with 409 or 401';
+}
+
+const withoutBody = (result: PostResult) =>
+  result.kind === 'status' ? { kind: result.kind, status: result.status, ms: result.ms } : result;

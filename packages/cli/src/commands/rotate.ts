@@ -1,32 +1,158 @@
+import { existsSync } from 'node:fs';
+import { SecretNotSavedError, type SecretStore, type StoredSecret } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { rotate as run, type RotateOptions } from '../rotating/rotate.ts';
-import { withServiceOptions } from '../service/connect.ts';
-import { withSimulatorOption } from '../simulator/address.ts';
+import { badInput, EXIT } from '../errors.ts';
+import { readBytes } from '../input/read.ts';
+import { parseSecretFile, writeSecretFile } from '../input/secret-file.ts';
+import { isLoopback } from '../input/target-url.ts';
+import {
+  givenBaseUrl,
+  serviceClient,
+  withServiceOptions,
+  type ServiceOptions,
+} from '../service/client.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type SimulatorOptions,
+} from '../simulator/connection.ts';
+import { askYesNo } from '../terminal/prompts.ts';
+import { t } from '../terminal/text.ts';
 
-export function rotate(app: App): Command {
+interface RotateOptions extends ServiceOptions, SimulatorOptions {
+  readonly secretOut?: string;
+  readonly showSecret?: boolean;
+  readonly yes?: boolean;
+}
+
+interface ActionIds {
+  readonly ruleId: string;
+  readonly actionId: string;
+}
+
+/**
+ * How long the old secret stays in the file, in milliseconds: with a tolerance of five minutes
+ * either way, no signature verifies for longer.
+ */
+const OVERLAP_MS = 600_000;
+
+/** `rotate`: rotates the signing secret of an action. */
+export function rotateCommand(app: App): Command {
   const command = app
     .command('rotate', 'Rotate the signing secret of a webhook action')
     .argument('<ruleId>')
     .argument('<actionId>')
-    .option('-o, --secret-out <file>', 'put the new secret first into this file, and keep the old')
+    .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the old')
     .option('--show-secret', 'print the new secret')
-    .option('-y, --yes', 'do not ask');
+    .option('-y, --yes', 'do not ask for confirmation');
   return withSimulatorOption(withServiceOptions(command))
     .addHelpText(
       'after',
       `
-With --base-url (or $CALL_WEBHOOKS_BASE_URL) it is the service's secret that is rotated, by its REST
-interface; without, and with --simulator, that of the running simulator. The next delivery is signed
-with the new secret: a receiver that reads the file (--secret-file) knows both.
+With --base-url or $CALL_WEBHOOKS_BASE_URL, the secret is rotated at the
+service. Otherwise, or with --simulator, it is rotated in the simulator.
+The next delivery is signed with the new secret. A receiver that reads the file
+with --secret-file accepts both for ten minutes.
 ${examples(
-  ['rotate RULE ACTION --secret-out .secret', 'The receiver reads .secret: nothing is lost'],
+  ['rotate RULE ACTION --secret-out .secret', 'The receiver reads .secret, so nothing is lost'],
   ['rotate RULE ACTION --show-secret --yes', 'In a script'],
 )}`,
     )
     .action(
-      app.run((ruleId: string, actionId: string, options: RotateOptions) =>
-        run(app, { ruleId, actionId }, options),
+      app.action((ruleId: string, actionId: string, options: RotateOptions) =>
+        rotate(app, { ruleId, actionId }, options),
       ),
     );
+}
+
+async function rotate(app: App, action: ActionIds, options: RotateOptions): Promise<number> {
+  const { output } = app;
+  const baseUrl = options.simulator === undefined ? givenBaseUrl(app, options) : undefined;
+  const secret =
+    baseUrl === undefined
+      ? await rotateInSimulator(app, action, options)
+      : await rotateAtService(app, action, options, baseUrl);
+  const { secretOut: file, showSecret } = options;
+  await output.print(
+    { ...action, rotated: true, file, ...(showSecret && { secret }) },
+    ({ green }) => (showSecret ? t`${secret}` : t`${green('rotated')}  ${action.actionId}`),
+  );
+  if (file !== undefined) output.message(t`The new secret is the first line of ${file}.`);
+  return EXIT.done;
+}
+
+async function rotateAtService(
+  app: App,
+  { ruleId, actionId }: ActionIds,
+  options: RotateOptions,
+  baseUrl: string,
+): Promise<string> {
+  const { output, signal } = app;
+  // The service returns the new secret once. Rotating without keeping it would lose it.
+  if (options.secretOut === undefined && !options.showSecret)
+    throw badInput('The new secret would be lost.', 'Pass --secret-out FILE or --show-secret.');
+  const client = await serviceClient(app, options);
+  await requireConfirmation(app, options, baseUrl);
+  if (options.secretOut === undefined)
+    return (await client.rules.rotateSigningSecret(ruleId, actionId, { signal })).secret;
+  try {
+    const store = secretFileStore(options.secretOut);
+    const request = { ruleId, actionId, overlap: OVERLAP_MS, signal };
+    return (await client.rules.rotateInto(store, request)).current.secret;
+  } catch (error) {
+    // Printing the secret unasked is better than losing it.
+    if (error instanceof SecretNotSavedError)
+      output.message(t`The file could not be written. Keep the new secret: ${error.secret}`);
+    throw error;
+  }
+}
+
+async function requireConfirmation(
+  app: App,
+  { yes }: RotateOptions,
+  baseUrl: string,
+): Promise<void> {
+  const loopback = URL.canParse(baseUrl) && isLoopback(new URL(baseUrl).hostname);
+  if (yes || loopback) return;
+  if (!app.interactive)
+    throw badInput('The rotation is not confirmed.', 'Pass --yes to rotate the secret now.');
+  const question = `Rotate the secret at ${baseUrl}? The next delivery is signed with the new one.`;
+  if (await askYesNo(app, question)) return;
+  throw badInput('Nothing was rotated.');
+}
+
+async function rotateInSimulator(
+  app: App,
+  { ruleId, actionId }: ActionIds,
+  options: RotateOptions,
+): Promise<string> {
+  const connection = simulatorOf(app, options);
+  const { secretOut } = options;
+  const store = secretOut === undefined ? undefined : secretFileStore(secretOut);
+  const old = (await store?.load()) ?? [];
+  const path = `/rules/${encodeURIComponent(ruleId)}/actions/${encodeURIComponent(actionId)}/rotate`;
+  const { signingSecret: secret } = await connection.post<{ signingSecret: string }>(path);
+  const expiresAt = Date.now() + OVERLAP_MS;
+  await store?.save([
+    { id: 'current', secret },
+    ...old.map((one) => ({ ...one, expiresAt: one.expiresAt ?? expiresAt })),
+  ]);
+  return secret;
+}
+
+/** A secret file as the store of a rotation. */
+function secretFileStore(path: string): SecretStore {
+  return {
+    async load() {
+      if (!existsSync(path)) return [];
+      const content = (await readBytes(path, 'secret file')).toString('utf8');
+      if (content.trim() === '') return [];
+      return parseSecretFile(content, path).map((entry, at): StoredSecret => ({
+        id: `line-${String(at + 1)}`,
+        ...entry,
+      }));
+    },
+    save: (secrets) => writeSecretFile(path, secrets),
+  };
 }

@@ -1,65 +1,71 @@
+import type { Rule } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { simulatorUrl, withSimulatorOption } from '../simulator/address.ts';
-import { connect } from '../simulator/connection.ts';
-import type { Rule } from '../simulator/views.ts';
-import { table } from '../terminal/table.ts';
-import { t, type Shown } from '../terminal/text.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type SimulatorOptions,
+} from '../simulator/connection.ts';
+import { table } from '../terminal/format.ts';
+import { t, type Printable } from '../terminal/text.ts';
 
-interface Options {
-  readonly simulator?: string;
+interface Options extends SimulatorOptions {
   readonly showSecret?: boolean;
 }
 type Secrets = Record<string, { current: string; rotations: number } | null>;
 
-export function secrets(app: App): Command {
+/** `secrets`: the signing secrets of the simulator. */
+export function secretsCommand(app: App): Command {
   const command = app
-    .command('secrets', 'Which actions of the simulator have a signing secret')
-    .option('--show-secret', 'print the secrets, and nothing else: one a line, without repeats');
+    .command('secrets', "List the simulator's signing secrets")
+    .option('--show-secret', 'print only the secrets, one per line');
   return withSimulatorOption(command)
     .addHelpText(
       'after',
       examples(
-        ['secrets', 'Which there are, and how often they were rotated'],
+        ['secrets', 'Which actions are signed, and how often their secrets were rotated'],
         [
           'secrets --show-secret',
           'export CALL_WEBHOOK_SECRET=$(call-webhooks secrets --show-secret)',
         ],
       ),
     )
-    .action(app.run((options: Options) => run(app, options)));
+    .action(app.action((options: Options) => printSecrets(app, options)));
 }
 
-async function run(app: App, { simulator, showSecret = false }: Options): Promise<undefined> {
-  const { io, output, signal } = app;
-  const connection = connect(simulatorUrl(io, simulator), signal);
-  const all = await connection.get<Secrets>('/secrets');
+async function printSecrets(app: App, options: Options): Promise<undefined> {
+  const { output } = app;
+  const { showSecret = false } = options;
+  const connection = simulatorOf(app, options);
+  const secrets = await connection.get<Secrets>('/secrets');
   const rows = (await connection.get<Rule[]>('/rules')).flatMap(({ _id, trigger, actions }) =>
-    actions.map((action) => ({
-      ruleId: _id,
-      actionId: action._id,
-      trigger,
-      signed: all[action._id] !== null && all[action._id] !== undefined,
-      rotations: all[action._id]?.rotations ?? 0,
-      ...(showSecret && { secret: all[action._id]?.current ?? null }),
-    })),
+    actions.map((action) => {
+      const secret = secrets[action._id] ?? null;
+      return {
+        ruleId: _id,
+        actionId: action._id,
+        trigger,
+        signed: secret !== null,
+        rotations: secret?.rotations ?? 0,
+        ...(showSecret && { secret: secret?.current ?? null }),
+      };
+    }),
   );
   if (output.json) {
-    for (const row of rows) await output.show(row, () => []);
+    for (const row of rows) await output.print(row);
   } else if (showSecret) {
-    const known = Object.values(all).flatMap((secret) => (secret ? [secret.current] : []));
-    for (const secret of new Set(known)) await output.show(secret, () => t`${secret}`);
-  } else if (rows.length === 0) output.say('There are no rules, so there are no secrets.');
+    const known = Object.values(secrets).flatMap((secret) => (secret ? [secret.current] : []));
+    for (const secret of new Set(known)) await output.print(secret, () => t`${secret}`);
+  } else if (rows.length === 0) output.message('There are no rules, so there are no secrets.');
   else
-    await output.show(rows, (ink) =>
+    await output.print(rows, (colors) =>
       table(
-        ink,
-        ['rule', 'action', 'trigger', 'secret'],
-        rows.map(({ ruleId, actionId, trigger, signed, rotations }): Shown[] => [
-          ruleId,
-          actionId,
+        colors,
+        ['trigger', 'action', 'secret'],
+        rows.map(({ actionId, trigger, signed, rotations }): Printable[] => [
           trigger,
-          signed ? `whsec_… rotated ${rotations} times` : ink.yellow('none: sent unsigned'),
+          actionId,
+          signed ? `whsec_… rotated ${rotations} times` : colors.yellow('none (unsigned)'),
         ]),
       ),
     );

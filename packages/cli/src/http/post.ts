@@ -1,23 +1,23 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
-/** One request, as it goes over the wire: no header is added but Host, Connection and the length. */
-export interface Outgoing {
+/** One request. Only Host, Connection and the length are added to its headers. */
+export interface PostRequest {
   readonly url: string;
   readonly method?: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array;
-  /** Milliseconds to wait for the head of the answer. */
+  /** How long to wait for the response headers, in milliseconds. */
   readonly timeout: number;
 }
 
-/** What came back. */
-export type Answer =
+/** The response, or why there is none. */
+export type PostResult =
   | {
       readonly kind: 'status';
       readonly status: number;
       readonly headers: IncomingMessage['headers'];
-      /** At most 64 KiB of it. */
+      /** The first 64 KiB. */
       readonly body: Buffer;
       readonly ms: number;
     }
@@ -27,28 +27,28 @@ export type Answer =
 const BODY_LIMIT = 65_536;
 
 /**
- * Sends one request with `node:http`, on a connection of its own; redirects are not followed.
- * Whatever happens is an answer. @throws the signal's reason, when it is aborted
+ * Sends one request on a connection of its own, without following redirects. A failure is a result.
+ * @throws the signal's reason, when it is aborted
  */
-export async function send(outgoing: Outgoing, signal: AbortSignal): Promise<Answer> {
+export async function post(request: PostRequest, signal: AbortSignal): Promise<PostResult> {
   const started = performance.now();
-  const took = () => Math.round(performance.now() - started);
-  const late = AbortSignal.timeout(outgoing.timeout);
+  const elapsed = () => Math.round(performance.now() - started);
+  const timeout = AbortSignal.timeout(request.timeout);
   try {
-    const response = await head(outgoing, AbortSignal.any([signal, late]));
-    const body = await start(response);
+    const response = await responseTo(request, AbortSignal.any([signal, timeout]));
+    const body = await firstPart(response);
     const { statusCode: status = 0, headers } = response;
-    return { kind: 'status', status, headers, body, ms: took() };
+    return { kind: 'status', status, headers, body, ms: elapsed() };
   } catch (error) {
     signal.throwIfAborted();
-    if (late.aborted) return { kind: 'timeout', ms: took() };
+    if (timeout.aborted) return { kind: 'timeout', ms: elapsed() };
     const { code, message } = error as NodeJS.ErrnoException;
-    return { kind: 'connection-error', code: code ?? message, ms: took() };
+    return { kind: 'connection-error', code: code ?? message, ms: elapsed() };
   }
 }
 
-function head(outgoing: Outgoing, signal: AbortSignal): Promise<IncomingMessage> {
-  const { url, method = 'POST', headers, body } = outgoing;
+function responseTo(given: PostRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, method = 'POST', headers, body } = given;
   return new Promise((resolve, reject) => {
     const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(
       url,
@@ -60,18 +60,17 @@ function head(outgoing: Outgoing, signal: AbortSignal): Promise<IncomingMessage>
   });
 }
 
-/** The first part of a body; the rest is not waited for. */
-async function start(response: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+async function firstPart(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
   let length = 0;
   try {
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      length += piece.length;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
       if (length >= BODY_LIMIT) break;
     }
   } catch {
-    // The status is what counts: the service ignores the body.
+    // Only the status counts: the service ignores the body.
   }
-  return Buffer.concat(pieces).subarray(0, BODY_LIMIT);
+  return Buffer.concat(chunks).subarray(0, BODY_LIMIT);
 }

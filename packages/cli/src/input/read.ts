@@ -1,25 +1,30 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import { badInput, environment } from '../cli-error.ts';
+import { badInput, environmentError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
-/** The bytes of a file. @throws CliError 3 that names it */
-export async function fileBytes(path: string, what: string): Promise<Buffer> {
+/** Reads a file. @throws CliError 3 that names the file */
+export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
-    throw environment(
-      `The ${what} ${path} can't be read: ${code}.`,
-      code === 'ENOENT' ? 'Check the path; it is relative to the current folder.' : undefined,
+    throw environmentError(
+      `Cannot read the ${what} ${path}: ${code}.`,
+      code === 'ENOENT'
+        ? 'Check the path. It is relative to the current directory.'
+        : 'Check the path and its permissions.',
     );
   }
 }
 
-/** Everything that is piped into the program. @throws CliError 2 when that is a keyboard */
-export async function standardInput({ stdin, signal }: Io, what: string): Promise<Buffer> {
+/** Reads standard input to its end. @throws CliError 2 when nothing is piped in */
+async function readStdin({ stdin, signal }: Io, what: string): Promise<Buffer> {
   if (stdin.isTTY === true)
-    throw badInput(`The ${what} is to come from standard input, and nothing is piped into it.`);
+    throw badInput(
+      `The ${what} is read from standard input, but nothing is piped in.`,
+      'Pipe it in, or pass --data @FILE.',
+    );
   const end = () => stdin.destroy();
   signal.addEventListener('abort', end, { once: true });
   try {
@@ -29,8 +34,8 @@ export async function standardInput({ stdin, signal }: Io, what: string): Promis
   }
 }
 
-/** `@file`, `-` for standard input, or the text itself. */
-export async function dataBytes(io: Io, given: string, what = 'data'): Promise<Buffer> {
-  if (given === '-') return standardInput(io, what);
-  return given.startsWith('@') ? fileBytes(given.slice(1), what) : Buffer.from(given);
+/** Reads what an option names: `@file`, `-` for standard input, or the text itself. */
+export async function readData(io: Io, given: string, what = 'data'): Promise<Buffer> {
+  if (given === '-') return readStdin(io, what);
+  return given.startsWith('@') ? readBytes(given.slice(1), what) : Buffer.from(given);
 }

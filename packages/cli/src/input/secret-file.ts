@@ -1,9 +1,10 @@
-import { badInput } from '../cli-error.ts';
-import { fileBytes } from './read.ts';
+import { open, rename, rm } from 'node:fs/promises';
+import { badInput, environmentError } from '../errors.ts';
 
-/** A secret in a file, and until when it counts (milliseconds since the epoch). */
-export interface FiledSecret {
+/** A secret in a file. */
+export interface FileSecret {
   readonly secret: string;
+  /** When it stops being valid, in milliseconds since the epoch. */
   readonly expiresAt?: number;
 }
 
@@ -11,29 +12,31 @@ const LINE =
   /^(?:(?:export\s+)?[A-Z_]+=)?["']?(whsec_[^\s"'#]+)["']?\s*(?:#\s*until\s+(\S+).*|#.*)?$/;
 
 /**
- * The secrets of a file: one a line, the current one first. Comments begin with `#`; after a
- * rotation the old ones have `# until <time>`. A line of an `.env` file will do as well.
+ * Parses a secret file: one secret per line, the current one first. A comment starts with `#`; after
+ * a rotation, old secrets carry `# until <time>`. Lines of an `.env` file are accepted.
+ * @throws CliError 2 that names the line, but not its content
  */
-export function parseSecrets(content: string, path: string): FiledSecret[] {
+export function parseSecretFile(content: string, path: string): FileSecret[] {
   const lines = content.split(/\r?\n/).map((line) => line.trim());
-  const found: FiledSecret[] = [];
+  const found: FileSecret[] = [];
   for (const [at, line] of lines.entries()) {
     if (line === '' || line.startsWith('#')) continue;
     const match = LINE.exec(line);
     if (!match?.[1])
       throw badInput(
-        `Line ${String(at + 1)} of ${path} holds no signing secret.`,
-        'Put one whsec_… secret on each line; comments begin with #.',
+        `Line ${String(at + 1)} of ${path} is not a signing secret.`,
+        'Put one whsec_… secret on each line. Comments start with #.',
       );
     const expiresAt = match[2] === undefined ? NaN : Date.parse(match[2]);
     found.push({ secret: match[1], ...(Number.isFinite(expiresAt) && { expiresAt }) });
   }
-  if (found.length === 0) throw badInput(`There is no secret in ${path}.`);
+  if (found.length === 0)
+    throw badInput(`There is no secret in ${path}.`, 'Put one whsec_… secret on each line.');
   return found;
 }
 
-/** The file's text for these secrets. */
-export const formatSecrets = (secrets: readonly FiledSecret[]): string =>
+/** The content of a secret file. */
+export const formatSecretFile = (secrets: readonly FileSecret[]): string =>
   secrets
     .map(({ secret, expiresAt }) =>
       expiresAt === undefined ? secret : `${secret} # until ${new Date(expiresAt).toISOString()}`,
@@ -41,10 +44,27 @@ export const formatSecrets = (secrets: readonly FiledSecret[]): string =>
     .map((line) => `${line}\n`)
     .join('');
 
-/** The secrets of a file that still count. @throws CliError */
-export async function secretsOfFile(path: string, now = Date.now()): Promise<string[]> {
-  const content = (await fileBytes(path, 'secret file')).toString('utf8');
-  return parseSecrets(content, path)
-    .filter(({ expiresAt = Infinity }) => expiresAt > now)
-    .map(({ secret }) => secret);
+/**
+ * Replaces a secret file in one step. Only its owner may read it.
+ * @throws CliError 3
+ */
+export async function writeSecretFile(path: string, secrets: readonly FileSecret[]): Promise<void> {
+  const temporary = `${path}.${String(process.pid)}.tmp`;
+  try {
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.writeFile(formatSecretFile(secrets));
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    throw environmentError(
+      `Cannot write the secret file ${path}: ${code}.`,
+      'Check that its directory exists and is writable.',
+    );
+  }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { badInput } from '../cli-error.ts';
+import { badInput } from '../errors.ts';
 
-/** Whether a host name stands for this machine, whatever a name server may say. */
+/** Whether a host name is this machine, whatever a name server says. */
 export const isLoopback = (hostname: string): boolean =>
   /^(?:[^.]+\.)*localhost$/i.test(hostname) ||
   /^127(?:\.\d{1,3}){3}$/.test(hostname) ||
@@ -9,11 +9,11 @@ export const isLoopback = (hostname: string): boolean =>
 
 /** Adds `--allow-external`. */
 export const withExternalOption = (command: Command): Command =>
-  command.option('--allow-external', 'let requests go to another machine than this one');
+  command.option('--allow-external', 'allow requests to other machines');
 
 /**
- * A receiver's URL. `localhost:3000/hook` and `3000/hook` are understood.
- * @throws CliError 2 for what is no http or https URL, and for another machine unless it is allowed
+ * Parses the URL of a receiver. Short forms such as `localhost:3000/hook` and `3000/hook` work too.
+ * @throws CliError 2 for other protocols, and for another machine unless it is allowed
  */
 export function targetUrl(given: string, allowExternal = false): string {
   const whole = /^\d{1,5}(?:\/|$)/.test(given)
@@ -23,14 +23,11 @@ export function targetUrl(given: string, allowExternal = false): string {
       : given;
   const url = URL.canParse(whole) ? new URL(whole) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw badInput(`${given} is no http or https URL.`, 'Like this: http://127.0.0.1:3000/hook');
+    throw badInput(`Invalid URL: ${given}`, 'Example: http://127.0.0.1:3000/hook');
   if (url.username !== '' || url.password !== '')
-    throw badInput('A URL with a user and a password in it is not used.');
+    throw badInput('The URL must not contain a user name or password.', 'Remove it from the URL.');
   if (!allowExternal && !isLoopback(url.hostname))
-    throw badInput(
-      `${url.host} is not this machine.`,
-      'Pass --allow-external to send there all the same.',
-    );
+    throw badInput(`${url.host} is not this machine.`, 'To send there, pass --allow-external.');
   url.hash = '';
   return url.href;
 }

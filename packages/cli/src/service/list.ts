@@ -1,10 +1,11 @@
 import type { Page } from '@call-webhooks/client';
+import type { Command } from 'commander';
+import { stringify } from 'csv-stringify/sync';
 import type { App } from '../app.ts';
-import { badInput } from '../cli-error.ts';
-import { escapeLines } from '../terminal/control-characters.ts';
-import type { Ink } from '../terminal/ink.ts';
-import { t, type Text } from '../terminal/text.ts';
-import { csvHead, csvLine, type Columns } from './csv.ts';
+import { badInput } from '../errors.ts';
+import { wholeNumber } from '../input/options.ts';
+import type { Colors } from '../terminal/colors.ts';
+import { escapeLines, t, type Text } from '../terminal/text.ts';
 
 /** The flags of every list. */
 export interface ListOptions {
@@ -14,20 +15,31 @@ export interface ListOptions {
   readonly csv?: boolean;
 }
 
+/** Adds the flags of a list. */
+export const withListOptions = (command: Command): Command =>
+  command
+    .option('--all', 'all pages, not only the first')
+    .option('-n, --limit <number>', 'results per page', wholeNumber('--limit', 1, 100_000))
+    .option('--next <cursor>', 'continue after an earlier page')
+    .option('--csv', 'print CSV that is safe to open in a spreadsheet');
+
+/** The columns of a CSV: how each gets its value from a record. */
+export type Columns<T> = Readonly<Record<string, (record: T) => unknown>>;
+
 interface Source<T> {
   list(options: object): Promise<Page<T>>;
   iterate(options: object): AsyncGenerator<T, void, undefined>;
 }
 
-/** How records are shown. The columns may depend on the first of them. */
+/** How records are shown. The columns may depend on the first record. */
 interface View<T> {
-  readonly what: string;
+  readonly noun: string;
   columns(first: T): Columns<T>;
-  line(ink: Ink, record: T): Text;
+  line(colors: Colors, record: T): Text;
 }
 
-/** Lists one page, or with `--all` everything, as fast as it is read. */
-export async function showList<T>(
+/** Prints one page, or all pages as they are read. */
+export async function printList<T>(
   app: App,
   source: Source<T>,
   query: object,
@@ -35,22 +47,37 @@ export async function showList<T>(
   view: View<T>,
 ): Promise<undefined> {
   const { io, output, signal } = app;
-  if (csv && output.json) throw badInput('--csv and --json exclude each other.');
-  // A pipe and a file get what the fields hold; a terminal must not obey it.
-  const csvOut = (lines: string) => output.raw(io.stdout.isTTY ? escapeLines(lines) : lines);
-  const asked = { ...query, limit, next, signal };
-  const page = all ? undefined : await source.list(asked);
+  if (csv && output.json)
+    throw badInput('--csv and --json exclude each other.', 'Remove one of them.');
+  // A pipe or a file gets the fields as they are. A terminal must not obey them.
+  const writeCsv = (text: string) => output.write(io.stdout.isTTY ? escapeLines(text) : text);
+  const request = { ...query, limit, next, signal };
+  const page = all ? undefined : await source.list(request);
   let columns: Columns<T> | undefined;
   let count = 0;
-  for await (const record of page?.results ?? source.iterate(asked)) {
+  for await (const record of page?.results ?? source.iterate(request)) {
     count++;
     if (csv) {
-      if (!columns) await csvOut(csvHead((columns = view.columns(record))));
-      await csvOut(csvLine(columns, record));
-    } else await output.show(record, (ink) => view.line(ink, record));
+      if (!columns) await writeCsv(csvRow(Object.keys((columns = view.columns(record)))));
+      await writeCsv(csvLine(columns, record));
+    } else await output.print(record, (colors) => view.line(colors, record));
     if (signal.aborted) break;
   }
-  if (count === 0) output.say(`There are no such ${view.what}.`);
-  if (page?.hasNext) output.say(t`There are more: --all, or --next ${page.next ?? ''}`);
+  if (count === 0) output.message(`No ${view.noun} found.`);
+  if (page?.hasNext) output.message(t`There are more: --all, or --next ${page.next ?? ''}`);
   return undefined;
+}
+
+/** A record as a line of CSV (RFC 4180). */
+export const csvLine = <T>(columns: Columns<T>, record: T): string =>
+  csvRow(Object.values(columns).map((valueOf) => valueOf(record)));
+
+// A spreadsheet would run a cell that starts like a formula. An apostrophe in front makes it text.
+const csvRow = (cells: readonly unknown[]): string =>
+  stringify([cells.map(csvCell)], { escape_formulas: true, record_delimiter: 'windows' });
+
+function csvCell(value: unknown): string | number | boolean | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,5 +1,24 @@
-import { CliError, badInput, environment } from '../cli-error.ts';
-import { EXIT } from '../exit.ts';
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import { CliError, EXIT, badInput, environmentError } from '../errors.ts';
+import { isLoopback } from '../input/target-url.ts';
+import type { Io } from '../io.ts';
+
+/** The port that `simulate` uses by default, and where other commands look for it. */
+export const DEFAULT_PORT = 4777;
+const SIMULATOR_VARIABLE = 'CALL_WEBHOOKS_SIMULATOR';
+
+/** The flags of every command that uses a running simulator. */
+export interface SimulatorOptions {
+  readonly simulator?: string;
+}
+
+/** Adds `--simulator`. */
+export const withSimulatorOption = (command: Command): Command =>
+  command.option(
+    '--simulator <url>',
+    `the running simulator (default: $${SIMULATOR_VARIABLE} or port ${String(DEFAULT_PORT)})`,
+  );
 
 /** The control API of a running simulator. */
 export interface Connection {
@@ -10,6 +29,26 @@ export interface Connection {
   patch<T>(path: string, body: unknown): Promise<T>;
   /** The stream of server-sent events. */
   stream(): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** Connects to the simulator that the flags or the environment name. */
+export const simulatorOf = (
+  { io, signal }: App,
+  { simulator }: SimulatorOptions,
+  until: AbortSignal = signal,
+): Connection => connect(simulatorUrl(io, simulator), until);
+
+/** @throws CliError 2 for a URL of another machine */
+function simulatorUrl({ env }: Io, given: string | undefined): string {
+  const url = given ?? (env[SIMULATOR_VARIABLE] || `http://127.0.0.1:${String(DEFAULT_PORT)}`);
+  const whole = /^\d+$/.test(url) ? `http://127.0.0.1:${url}` : url;
+  const parsed = URL.canParse(whole) ? new URL(whole) : undefined;
+  if (parsed?.protocol !== 'http:' || !isLoopback(parsed.hostname))
+    throw badInput(
+      `${url} is not a simulator: it runs on this machine only.`,
+      'Examples: --simulator http://127.0.0.1:4777, --simulator 4777',
+    );
+  return parsed.origin;
 }
 
 /** @param url the simulator's origin */
@@ -26,17 +65,19 @@ export function connect(url: string, signal: AbortSignal): Connection {
     }).catch((error: unknown) => {
       signal.throwIfAborted();
       const { code = 'no HTTP' } = ((error as Error).cause ?? {}) as { code?: string };
-      throw environment(
-        `No simulator answers at ${url} (${code}).`,
+      throw environmentError(
+        `No simulator is running at ${url} (${code}).`,
         'Start one in another terminal: call-webhooks simulate --forward-to URL',
       );
     });
     if (response.ok) return response;
     throw await refusal(response, url);
   }
-  const json = async <T>(answer: Promise<Response>): Promise<T> => {
+  const json = async <T>(response: Promise<Response>): Promise<T> => {
+    const received = await response;
+    if (received.status === 204) return undefined as T;
     try {
-      return (await (await answer).json()) as T;
+      return (await received.json()) as T;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       throw notASimulator(url);
@@ -45,7 +86,7 @@ export function connect(url: string, signal: AbortSignal): Connection {
   return {
     url,
     signal,
-    get: (path, query = {}) => json(request('GET', path + queryOf(query))),
+    get: (path, query = {}) => json(request('GET', path + queryString(query))),
     post: (path, body) => json(request('POST', path, body)),
     patch: (path, body) => json(request('PATCH', path, body)),
     async stream() {
@@ -57,24 +98,27 @@ export function connect(url: string, signal: AbortSignal): Connection {
 }
 
 const notASimulator = (url: string) =>
-  environment(
-    `What answers at ${url} is no simulator.`,
-    'Name its address: --simulator http://127.0.0.1:PORT',
+  environmentError(
+    `The server at ${url} is not a simulator.`,
+    'Pass the address of yours: --simulator http://127.0.0.1:PORT',
   );
 
-function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+function queryString(query: Readonly<Record<string, string | number | undefined>>): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) search.append(name, String(value));
   return search.size === 0 ? '' : `?${search.toString()}`;
 }
 
+const FIXES: Readonly<Record<string, string>> = {
+  'external-target': 'Start the simulator with --allow-external.',
+};
+
 async function refusal(response: Response, url: string): Promise<CliError> {
   const body = (await response.json().catch(() => undefined)) as
     { error?: { code?: string; message?: string } } | undefined;
   const { code, message } = body?.error ?? {};
   if (code === undefined || message === undefined) return notASimulator(url);
-  if (code === 'external-target')
-    return badInput(message, 'Start the simulator with --allow-external.');
-  return new CliError(response.status < 500 ? EXIT.badInput : EXIT.environment, message);
+  const exitCode = response.status < 500 ? EXIT.badInput : EXIT.environment;
+  return new CliError(exitCode, message, FIXES[code]);
 }

@@ -1,56 +1,68 @@
 import { once } from 'node:events';
 import type { Io, Sink } from '../io.ts';
-import { jsonLine } from './control-characters.ts';
-import { inkOf, wantsColour, type Ink } from './ink.ts';
-import { t, type Shown, type Text } from './text.ts';
+import { colorsFor, wantsColor, type Colors } from './colors.ts';
+import { jsonLine, t, type Printable, type Text } from './text.ts';
 
-/** The flags that every command has. */
+/** The global flags. */
 export interface OutputFlags {
   readonly json?: boolean | undefined;
   readonly color?: boolean | undefined;
 }
 
-/** What the program says: data to stdout, talk to stderr. */
+/** Writes data to stdout and messages to stderr. */
 export class Output {
   readonly json: boolean;
-  /** Inks for data. */
-  readonly ink: Ink;
-  /** Inks for talk. */
-  readonly talk: Ink;
+  /** Colors for messages. */
+  readonly messageColors: Colors;
+  readonly #colors: Colors;
   readonly #io: Io;
 
   constructor(io: Io, { json = false, color }: OutputFlags) {
     this.json = json;
-    this.ink = inkOf(wantsColour(color, io.env, io.stdout));
-    this.talk = inkOf(wantsColour(color, io.env, io.stderr));
+    this.#colors = colorsFor(wantsColor(color, io.env, io.stdout));
+    this.messageColors = colorsFor(wantsColor(color, io.env, io.stderr));
     this.#io = io;
   }
 
-  /** One record: a line of JSON with `--json`, and else the lines that people read. */
-  async show(record: unknown, human: (ink: Ink) => Text | readonly Text[]): Promise<void> {
-    if (this.json) return this.raw(`${jsonLine(record)}\n`);
-    const made = human(this.ink);
-    for (const line of Array.isArray(made) ? (made as Text[]) : [made as Text])
-      await this.raw(`${line.shown}\n`);
+  /** The width of the terminal; without a terminal there is no limit. */
+  get columns(): number {
+    const { isTTY, columns } = this.#io.stdout;
+    return isTTY === true ? (columns ?? 80) : Infinity;
   }
 
-  /** Data as it is: a file's bytes, a script. Resolves when there is room for more. */
-  raw(data: string | Uint8Array): Promise<void> {
-    return write(this.#io.stdout, data, this.#io.signal);
+  /** Prints one record: a line of JSON with `--json`, and lines for people without. */
+  async print(
+    record: unknown,
+    render: (colors: Colors) => Text | readonly Text[] = () => [],
+  ): Promise<void> {
+    if (this.json) return this.write(`${jsonLine(record)}\n`);
+    const rendered = render(this.#colors);
+    for (const line of Array.isArray(rendered) ? (rendered as Text[]) : [rendered as Text])
+      await this.write(`${line.styled}\n`);
   }
 
-  /** Talk. */
-  say(line: Shown = ''): void {
-    this.#io.stderr.write(`${t`${line}`.shown}\n`);
+  /** Writes data as it is, such as the bytes of a file. Resolves when there is room for more. */
+  write(data: string | Uint8Array): Promise<void> {
+    return writeTo(this.#io.stdout, data, this.#io.signal);
   }
 
-  warn(line: Shown): void {
-    this.say(t`${this.talk.yellow('warning:')} ${line}`);
+  /** Prints a message to stderr. */
+  message(line: Printable = ''): void {
+    this.#io.stderr.write(`${t`${line}`.styled}\n`);
+  }
+
+  /** Prints a warning to stderr. */
+  warn(line: Printable): void {
+    this.message(t`${this.messageColors.yellow('warning:')} ${line}`);
   }
 }
 
-/** Writes and honours back-pressure; a stream that is gone, or an end that is asked for, ends the wait. */
-async function write(stream: Sink, data: string | Uint8Array, signal: AbortSignal): Promise<void> {
+/** Writes and waits for room, until the stream closes or the signal aborts. */
+async function writeTo(
+  stream: Sink,
+  data: string | Uint8Array,
+  signal: AbortSignal,
+): Promise<void> {
   if (stream.destroyed || stream.write(data)) return;
   const ended = new AbortController();
   const end = AbortSignal.any([signal, ended.signal]);

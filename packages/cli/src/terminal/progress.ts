@@ -1,41 +1,40 @@
 import type { Io } from '../io.ts';
-import { size } from './bytes.ts';
-import type { Ink } from './ink.ts';
+import type { Colors } from './colors.ts';
+import { size } from './format.ts';
 
-/** A bar on stderr. */
+/** A progress bar on stderr. */
 export interface ProgressBar {
-  at(received: number, total: number | undefined): void;
-  /** Takes it away. */
+  update(received: number, total: number | undefined): void;
+  /** Removes the bar. */
   clear(): void;
 }
 
 const WIDTH = 30;
-/** Milliseconds between two drawings. */
-const PACE = 80;
+const REDRAW_EVERY_MS = 80;
 
-/** Draws on a terminal only; elsewhere it does nothing. */
-export function progressBar({ stderr }: Io, ink: Ink): ProgressBar {
-  if (stderr.isTTY !== true) return { at: () => undefined, clear: () => undefined };
-  let drawn = -Infinity;
+/** Creates a progress bar. Without a terminal it draws nothing. */
+export function progressBar({ stderr }: Io, colors: Colors): ProgressBar {
+  if (stderr.isTTY !== true) return { update: () => undefined, clear: () => undefined };
+  let drawnAt = -Infinity;
   return {
-    at(received, total) {
+    update(received, total) {
       const now = performance.now();
-      if (now - drawn < PACE && received !== total) return;
-      drawn = now;
-      stderr.write(`\r\u001b[K${barText(ink, received, total)}`);
+      if (now - drawnAt < REDRAW_EVERY_MS && received !== total) return;
+      drawnAt = now;
+      stderr.write(`\r\u001b[K${barText(colors, received, total)}`);
     },
     clear() {
-      if (drawn > 0) stderr.write('\r\u001b[K');
-      drawn = -Infinity;
+      if (drawnAt > 0) stderr.write('\r\u001b[K');
+      drawnAt = -Infinity;
     },
   };
 }
 
-/** What stands in the line: a bar where the whole is known, and else the amount. */
-export function barText(ink: Ink, received: number, total: number | undefined): string {
+/** The text of the bar. Without a total it is the amount alone. */
+export function barText(colors: Colors, received: number, total: number | undefined): string {
   if (total === undefined || total === 0) return size(received);
   const part = Math.min(1, received / total);
   const full = Math.round(part * WIDTH);
-  const bar = `${ink.cyan('█'.repeat(full)).shown}${ink.dim('░'.repeat(WIDTH - full)).shown}`;
+  const bar = `${colors.cyan('█'.repeat(full)).styled}${colors.dim('░'.repeat(WIDTH - full)).styled}`;
   return `${bar} ${String(Math.floor(part * 100)).padStart(3)} %  ${size(received)} of ${size(total)}`;
 }

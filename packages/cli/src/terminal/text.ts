@@ -1,62 +1,88 @@
-import { escapeControl } from './control-characters.ts';
+import stringWidth from 'string-width';
+
+// Control and format characters, line separators and lone surrogates: C0, C1, escape sequences,
+// bidirectional overrides, tags. The joiners of emoji and of some scripts are harmless.
+const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0');
+
+/** Escapes everything in one line that could move the cursor, set colors or reverse the text. */
+export function escapeControl(text: string): string {
+  return text.replace(UNSAFE, (char) => {
+    const code = char.codePointAt(0) ?? 0;
+    return SHORT[char] ?? (code < 0x100 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 1)}}`);
+  });
+}
+
+/** As {@link escapeControl}, but keeps the line breaks. */
+export const escapeLines = (text: string): string =>
+  text
+    .split(/(\r?\n)/)
+    .map((part, at) => (at % 2 === 1 ? part : escapeControl(part)))
+    .join('');
+
+/** Whether a text is safe as it is. Line feeds and tabs are allowed. */
+export const isPrintable = (text: string): boolean =>
+  text.replace(/[\n\t]/g, '').search(UNSAFE) === -1;
+
+/** JSON in one line, with everything escaped that a terminal could obey. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(UNSAFE, (char) =>
+    [...Array(char.length).keys()].map((at) => `\\u${hex(char.charCodeAt(at), 4)}`).join(''),
+  );
+}
 
 const TEXT = Symbol('text');
 
-/** A line that is safe to show. Only `t` and an ink make one, so no payload gets around them. */
+/** A line that is safe to print. Only this file and the colors create one. */
 export interface Text {
   readonly [TEXT]: true;
-  /** With colours, if there are any. */
-  readonly shown: string;
-  /** Without. */
+  /** With colors, if there are any. */
+  readonly styled: string;
+  /** Without colors. */
   readonly plain: string;
 }
 
-/** What may be put into a text: everything that is not a text already is escaped. */
-export type Shown = Text | string | number;
+/** What may become part of a text. Strings are escaped. */
+export type Printable = Text | string | number;
 
-const of = (shown: string, plain: string): Text => ({ [TEXT]: true, shown, plain });
+const create = (styled: string, plain: string): Text => ({ [TEXT]: true, styled, plain });
 
-/** A value as a text. */
-export function text(value: Shown): Text {
+/** Converts a value to a text. */
+export function text(value: Printable): Text {
   if (typeof value === 'object') return value;
   const safe = escapeControl(String(value));
-  return of(safe, safe);
+  return create(safe, safe);
 }
 
-/** A template: its own words stay as they are, its values are escaped. */
-export function t(words: TemplateStringsArray, ...values: Shown[]): Text {
+/** A template. Its own words stay as they are, its values are escaped. */
+export function t(words: TemplateStringsArray, ...values: Printable[]): Text {
   const parts = values.map(text);
-  const join = (side: 'shown' | 'plain') =>
+  const build = (side: 'styled' | 'plain') =>
     words.map((word, at) => word + (parts[at]?.[side] ?? '')).join('');
-  return of(join('shown'), join('plain'));
+  return create(build('styled'), build('plain'));
 }
 
-/** Texts behind each other. */
-export function joined(parts: readonly Shown[], between = ' '): Text {
+/** Joins texts. */
+export function join(parts: readonly Printable[], between = ' '): Text {
   const texts = parts.map(text);
-  const join = (side: 'shown' | 'plain') => texts.map((part) => part[side]).join(between);
-  return of(join('shown'), join('plain'));
+  const build = (side: 'styled' | 'plain') => texts.map((part) => part[side]).join(between);
+  return create(build('styled'), build('plain'));
 }
 
-/** The same text in a colour. */
-export const painted = (value: Shown, paint: (shown: string) => string): Text => {
-  const { shown, plain } = text(value);
-  return of(paint(shown), plain);
+/** Applies a style to a text. */
+export const style = (value: Printable, apply: (plain: string) => string): Text => {
+  const { styled, plain } = text(value);
+  return create(apply(styled), plain);
 };
 
-/** Fills a text up with spaces. */
-export function padded(value: Shown, width: number): Text {
-  const { shown, plain } = text(value);
-  const fill = ' '.repeat(Math.max(0, width - plain.length));
-  return of(shown + fill, plain + fill);
-}
+/** The columns that a text takes in a terminal: two for a wide character. */
+export const widthOf = (value: Printable): number => stringWidth(text(value).plain);
 
-/** Several lines, each escaped by itself; at most so many, and none longer than `width`. */
-export function lines(value: string, limit = 60, width = 2_000): Text[] {
-  const all = value.split(/\r?\n/);
-  const shown = all
-    .slice(0, limit)
-    .map((line) => text(line.length > width ? `${line.slice(0, width)}…` : line));
-  if (all.length > limit) shown.push(t`… ${all.length - limit} more lines`);
-  return shown;
+/** Pads a text with spaces to a width in columns. */
+export function pad(value: Printable, width: number): Text {
+  const { styled, plain } = text(value);
+  const fill = ' '.repeat(Math.max(0, width - widthOf(value)));
+  return create(styled + fill, plain + fill);
 }

@@ -1,5 +1,5 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
-import { EXIT, Stopped } from '../../src/exit.ts';
+import { EXIT, Stopped } from '../../src/errors.ts';
 import { main } from '../../src/main.ts';
 
 /** What a run may be given. */

@@ -1,0 +1,123 @@
+import type { Command } from 'commander';
+import { examples, type App } from '../../app.ts';
+import { EXIT } from '../../errors.ts';
+import { describeResult, requireReached } from '../../http/effect.ts';
+import { post, type PostResult } from '../../http/post.ts';
+import { milliseconds } from '../../input/options.ts';
+import { givenSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
+import { targetUrl, withExternalOption } from '../../input/target-url.ts';
+import type { Colors } from '../../terminal/colors.ts';
+import { paragraph } from '../../terminal/format.ts';
+import { pad, t, type Text } from '../../terminal/text.ts';
+import { createProbes, type Probe } from './probes.ts';
+
+interface CheckOptions extends SecretOptions {
+  readonly to: string;
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+  readonly allowExternal?: boolean;
+}
+
+/** `check`: tests a receiver. */
+export function checkCommand(app: App): Command {
+  const command = app
+    .command('check', 'Test a receiver with forged, stale and replayed requests')
+    .requiredOption('--to <url>', 'the URL of the receiver')
+    .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
+    .option('--timeout <duration>', 'how long to wait for each response', milliseconds, 30_000);
+  return withExternalOption(withSecretOptions(command))
+    .addHelpText(
+      'after',
+      `
+Sends a GET, an unsigned event and a forged one. With a secret, also a stale
+event, one from the future, a tampered one, an authentic one and its replay.
+The authentic event has a name that no one handles, so none of your handlers
+runs. Exit code 1 if a response is wrong, 3 if nothing listens there.
+${examples(
+  ['check --to 3000/hook', 'Without a secret'],
+  [
+    'check --to https://hooks.example.com/hook --allow-external',
+    'In production, before it goes live',
+  ],
+)}`,
+    )
+    .action(app.action((options: CheckOptions) => check(app, options)));
+}
+
+async function check(app: App, options: CheckOptions): Promise<number> {
+  const { io, output, signal } = app;
+  const url = targetUrl(options.to, options.allowExternal);
+  const [secret] = await givenSecrets(io, options);
+  const findings: Finding[] = [];
+  for (const probe of await createProbes(secret, options.headerPrefix)) {
+    const { method, headers, body } = probe;
+    const { timeout } = options;
+    const result = await post({ url, method, headers, body, timeout }, signal);
+    if (findings.length === 0) requireReached(url, result);
+    const finding = findingOf(probe, result);
+    findings.push(finding);
+    await output.print(finding, (colors) => findingLines(colors, finding, output.columns));
+  }
+  if (secret === undefined)
+    output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for five more tests.');
+  const wrong = findings.filter(({ verdict }) => verdict === 'wrong').length;
+  if (wrong === 0) return EXIT.done;
+  output.message(output.messageColors.red(`${wrong} of ${findings.length} responses are wrong.`));
+  return EXIT.receiverFailed;
+}
+
+/** The result of one probe. */
+interface Finding {
+  readonly probe: string;
+  readonly verdict: 'ok' | 'warning' | 'wrong';
+  readonly answer: string;
+  readonly expected: string;
+  readonly fix?: string;
+}
+
+const EXPECTED = { refused: '401', accepted: '2xx', 'not-post': '405' } as const;
+
+/** Judges a response. What harms the rule comes first, then what the probe expects. */
+function findingOf(probe: Probe, result: PostResult): Finding {
+  const finding = (verdict: Finding['verdict'], fix?: string): Finding => ({
+    probe: probe.name,
+    verdict,
+    answer: describeResult(result),
+    expected: probe.name === 'replayed' ? '409' : EXPECTED[probe.expected],
+    ...(fix !== undefined && { fix }),
+  });
+  if (result.kind !== 'status')
+    return finding('wrong', 'There is no response. Is the receiver running at this address?');
+  const { status } = result;
+  if (status === 404)
+    return finding(
+      'wrong',
+      'A 404 pauses the rule at once. Check the path, and return 503 for unknown paths.',
+    );
+  if (status === 410) return finding('wrong', 'Return 503 instead of 410, which means "gone".');
+  if (status < 200 || (status >= 300 && status < 400))
+    return finding('wrong', 'A redirect is a failed delivery. Use the final URL in the action.');
+  const accepted = status < 300;
+  if (accepted !== (probe.expected === 'accepted'))
+    return finding(probe.expected === 'not-post' ? 'warning' : 'wrong', probe.fix);
+  if (probe.expected !== 'accepted' && status >= 500)
+    return finding('warning', 'The request was refused, but as a server error. Check the log.');
+  return finding('ok');
+}
+
+const PROBE_WIDTH = 'ahead of time'.length;
+
+function findingLines(colors: Colors, finding: Finding, columns: number): Text[] {
+  const { probe, verdict, answer, expected, fix } = finding;
+  const label = {
+    ok: colors.green('ok   '),
+    warning: colors.yellow('warn '),
+    wrong: colors.red('wrong'),
+  }[verdict];
+  const head = t`${label}  ${pad(probe, PROBE_WIDTH)}  ${answer}`;
+  if (verdict === 'ok') return [head];
+  return [
+    t`${head}  ${colors.dim(`expected ${expected}`)}`,
+    ...(fix === undefined ? [] : paragraph(fix, columns, 7)),
+  ];
+}

@@ -1,0 +1,116 @@
+import type { DeliverySummary } from '@call-webhooks/simulator';
+import { Option, type Command } from 'commander';
+import { examples, type App } from '../../app.ts';
+import { wholeNumber } from '../../input/options.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type SimulatorOptions,
+} from '../../simulator/connection.ts';
+import { answerText, findDelivery, updateLine, updateRecord } from '../../simulator/deliveries.ts';
+import { updatesOf } from '../../simulator/updates.ts';
+import { shortId, table, timeOfDay } from '../../terminal/format.ts';
+import { t, type Printable } from '../../terminal/text.ts';
+import { deliveryDetails } from './details.ts';
+
+interface ListOptions extends SimulatorOptions {
+  readonly state?: string;
+  readonly event?: string;
+  readonly call?: string;
+  readonly rule?: string;
+  readonly limit: number;
+}
+
+const STATES = ['waiting', 'in-flight', 'acknowledged', 'failed', 'dropped', 'held'];
+
+/** `deliveries`: what the simulator sent. */
+export function deliveriesCommand(app: App): Command {
+  return app
+    .command('deliveries', 'List and inspect what the simulator sent')
+    .addCommand(listCommand(app))
+    .addCommand(showCommand(app))
+    .addCommand(tailCommand(app))
+    .addHelpText('after', examples(['deliveries list', 'The latest deliveries']));
+}
+
+function listCommand(app: App): Command {
+  const command = app
+    .command('list', 'List the latest deliveries, oldest first')
+    .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
+    .option('--event <name>', 'only of this event')
+    .option('--call <id>', 'only of this call')
+    .option('--rule <id>', 'only of this rule')
+    .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, 1_000_000), 50);
+  return withSimulatorOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['deliveries list --state waiting', 'What will be retried'],
+        ['deliveries list --call 4d0c… --json', 'Everything about one call, for scripts'],
+      ),
+    )
+    .action(
+      app.action(async (options: ListOptions) => {
+        const { state, event, call, rule, limit } = options;
+        const query = { state, eventName: event, callId: call, ruleId: rule, limit };
+        const found = await simulatorOf(app, options).get<DeliverySummary[]>('/deliveries', query);
+        await printTable(app, found);
+        return undefined;
+      }),
+    );
+}
+
+async function printTable({ output }: App, found: readonly DeliverySummary[]): Promise<void> {
+  if (output.json) for (const delivery of found) await output.print(delivery);
+  else if (found.length === 0) output.message('No deliveries found.');
+  else
+    await output.print(found, (colors) => {
+      const { green, red, yellow } = colors;
+      const rows = found.map((delivery): Printable[] => {
+        const { _id, createdAt, eventName, state, attempts } = delivery;
+        const last = attempts.at(-1);
+        const paint = state === 'acknowledged' ? green : state === 'failed' ? red : yellow;
+        const answer = last ? answerText(colors, last) : '';
+        const time = timeOfDay(createdAt);
+        return [time, shortId(_id), eventName, paint(state), attempts.length, answer];
+      });
+      return table(colors, ['created', 'id', 'event', 'state', 'attempts', 'response'], rows);
+    });
+}
+
+function showCommand(app: App): Command {
+  const command = app
+    .command('show', 'Show one delivery: every request and response')
+    .argument('<id>', 'its id or the beginning of it');
+  return withSimulatorOption(command)
+    .addHelpText('after', examples(['deliveries show 1f2e', 'The delivery whose id starts so']))
+    .action(
+      app.action(async (id: string, options: SimulatorOptions) => {
+        const delivery = await findDelivery(simulatorOf(app, options), id);
+        await app.output.print(delivery, (colors) => deliveryDetails(colors, delivery));
+        return undefined;
+      }),
+    );
+}
+
+function tailCommand(app: App): Command {
+  return withSimulatorOption(app.command('tail', 'Print attempts and paused rules as they happen'))
+    .addHelpText(
+      'after',
+      examples(
+        ['deliveries tail', 'Watch the attempts'],
+        ["deliveries tail --json | jq -r '.attempt.answer.status'", 'For scripts'],
+      ),
+    )
+    .action(
+      app.action(async (options: SimulatorOptions) => {
+        const { output } = app;
+        const connection = simulatorOf(app, options);
+        const updates = await updatesOf(connection);
+        output.message(t`Watching ${connection.url}. Press Ctrl-C to stop.`);
+        for await (const update of updates)
+          await output.print(updateRecord(update), (colors) => updateLine(colors, update));
+        return undefined;
+      }),
+    );
+}

@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import { examples, type App } from '../../app.ts';
+import { milliseconds, repeatable } from '../../input/options.ts';
+import { serviceClient, withServiceOptions, type ServiceOptions } from '../../service/client.ts';
+import { printList, withListOptions, type ListOptions } from '../../service/list.ts';
+import { EVENT_COLUMNS, eventLine } from './event-line.ts';
+import { searchOf, type SearchOptions } from './search.ts';
+import { tailEvents } from './tail.ts';
+
+const withSearch = (command: Command): Command =>
+  withServiceOptions(command)
+    .option('--search <text>', 'a complete search, sent as it is')
+    .option('--text <words>', 'search subjects and recipients for these words')
+    .option('--subject <exact>', 'exactly this subject')
+    .option('--to <recipient>', 'an address, a domain or a name; repeatable', repeatable)
+    .option('--since <date>', 'from this day, YYYY-MM-DD')
+    .option('--until <date>', 'until this day')
+    .option('--type <action>', 'opened, clicked, downloaded, replied, unopened, …')
+    .option('--template <name>', 'messages that used this template; * for any')
+    .option('--sequence <name>', 'messages of this sequence; * for any')
+    .option('--from <sender>', 'myself, a team or an address');
+
+/** `events`: lists activity events. */
+export function eventsCommand(app: App): Command {
+  const command = app.command('events', 'List activity events: messages opened, clicked, …');
+  return withListOptions(withSearch(command))
+    .addHelpText(
+      'after',
+      examples(
+        ['events --to example.com --type opened --since 2026-01-31', 'Who opened what'],
+        [
+          `events --search 'to:example.com type:clicked' --all --csv > clicks.csv`,
+          'For a spreadsheet',
+        ],
+        ['events tail --json | jq .recipientEmail', 'As they happen'],
+      ),
+    )
+    .action(
+      app.action(async (options: ServiceOptions & SearchOptions & ListOptions) => {
+        const search = searchOf(options);
+        const client = await serviceClient(app, options);
+        return printList(app, client.events, { search }, options, {
+          noun: 'events',
+          columns: () => EVENT_COLUMNS,
+          line: eventLine,
+        });
+      }),
+    )
+    .addCommand(tailCommand(app));
+}
+
+function tailCommand(app: App): Command {
+  return withSearch(app.command('tail', 'Poll for new events and print them'))
+    .option('--interval <duration>', 'the time between polls', milliseconds, 5_000)
+    .addHelpText('after', examples(['events tail --type replied', 'Replies as they arrive']))
+    .action(
+      // Flags before `tail` belong to `events`, and count too.
+      app.action((_own: object, command: Command) =>
+        tailEvents(
+          app,
+          command.optsWithGlobals<ServiceOptions & SearchOptions & { interval: number }>(),
+        ),
+      ),
+    );
+}

@@ -1,0 +1,124 @@
+import type { Rule } from '@call-webhooks/simulator';
+import type { Command } from 'commander';
+import { examples, type App } from '../../app.ts';
+import { badInput } from '../../errors.ts';
+import { readData } from '../../input/read.ts';
+import { givenSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
+import { targetUrl } from '../../input/target-url.ts';
+import type { Io } from '../../io.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type Connection,
+  type SimulatorOptions,
+} from '../../simulator/connection.ts';
+import { t } from '../../terminal/text.ts';
+import { printRules } from './print.ts';
+
+interface CreateOptions extends SimulatorOptions, SecretOptions {
+  readonly url: string;
+  readonly trigger?: string;
+  readonly name?: string;
+  readonly scope?: string;
+  readonly payload?: string;
+  readonly unsigned?: boolean;
+  readonly showSecret?: boolean;
+}
+
+/** `rules create`. */
+export function createCommand(app: App): Command {
+  const command = app
+    .command('create', 'Create a rule for one event, or for all three')
+    .requiredOption('--url <url>', 'the URL of the receiver')
+    .option('--trigger <event>', 'only this event')
+    .option('--name <text>', 'the name of the rule')
+    .option('--scope <scope>', 'user (default) or workspace')
+    .option('--payload <json|@file|->', 'a custom payload, sent instead of the event')
+    .option('--unsigned', 'an action from before signing was introduced, without a secret')
+    .option('--show-secret', 'print the signing secret');
+  return withSimulatorOption(withSecretOptions(command))
+    .addHelpText(
+      'after',
+      examples(
+        ['rules create --url 3000/hook --show-secret', 'All three events'],
+        [
+          `rules create --url 3000/crm --trigger call:completed --payload '{"id":"{{callId}}"}'`,
+          'A custom payload',
+        ],
+      ),
+    )
+    .action(
+      app.action(async (options: CreateOptions) => {
+        const connection = simulatorOf(app, options);
+        const created = await createRules(app.io, connection, options);
+        await printRules(app, created);
+        if (options.showSecret) await printSecrets(app, connection, created);
+        return undefined;
+      }),
+    );
+}
+
+/** Creates one rule, the recording webhook, or everything that a receiver needs. */
+async function createRules(
+  io: Io,
+  connection: Connection,
+  options: CreateOptions,
+): Promise<Rule[]> {
+  const { trigger, name, scope, payload } = options;
+  // The simulator decides whether another machine is allowed.
+  const url = targetUrl(options.url, true);
+  const [secret] = options.unsigned ? [] : await givenSecrets(io, options);
+  const isRecording = trigger === 'call:recording-available';
+  if (payload !== undefined && (trigger === undefined || isRecording))
+    throw badInput(
+      'A custom payload needs a call event.',
+      'Add --trigger call:started or --trigger call:completed.',
+    );
+  if (trigger === undefined && !options.unsigned)
+    return connection.post('/forward', { url, ...(secret !== undefined && { secret }) });
+  const action = {
+    url,
+    ...(options.unsigned ? { signed: false } : {}),
+    ...(secret !== undefined && { secret }),
+    ...(payload !== undefined && { payload: await readPayload(io, payload) }),
+  };
+  const create = (event: string) =>
+    event === 'call:recording-available'
+      ? connection.post<Rule>('/recording-webhook', action)
+      : connection.post<Rule>('/rules', { trigger: event, name, scope, actions: [action] });
+  const events =
+    trigger === undefined
+      ? ['call:started', 'call:completed', 'call:recording-available']
+      : [trigger];
+  const created: Rule[] = [];
+  for (const event of events) created.push(await create(event));
+  return created;
+}
+
+/** Reads a custom payload. @throws CliError 2 when it is not JSON */
+export async function readPayload(io: Io, given: string): Promise<unknown> {
+  const text = (await readData(io, given, 'payload')).toString('utf8');
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw badInput(
+      `The payload is not valid JSON: ${(error as Error).message}`,
+      `Example: --payload '{"id":"{{callId}}"}'`,
+    );
+  }
+}
+
+async function printSecrets(
+  { output }: App,
+  connection: Connection,
+  rules: readonly Rule[],
+): Promise<void> {
+  const secrets = await connection.get<Record<string, { current: string } | null>>('/secrets');
+  for (const { _id } of rules.flatMap(({ actions }) => actions)) {
+    const secret = secrets[_id]?.current ?? null;
+    await output.print(
+      { actionId: _id, secret },
+      ({ bold }) => t`${_id}  ${bold(secret ?? 'no secret')}`,
+    );
+  }
+}

@@ -1,0 +1,86 @@
+import type { Command } from 'commander';
+import { examples, type App } from '../../app.ts';
+import { badInput } from '../../errors.ts';
+import { milliseconds, repeatable, wholeNumber } from '../../input/options.ts';
+import { writeSecretFile } from '../../input/secret-file.ts';
+import { givenSecrets, withSecretOptions } from '../../input/secrets.ts';
+import { targetUrl, withExternalOption } from '../../input/target-url.ts';
+import { connect, DEFAULT_PORT } from '../../simulator/connection.ts';
+import { updateLine, updateRecord } from '../../simulator/deliveries.ts';
+import { updatesOf } from '../../simulator/updates.ts';
+import type { SimulateOptions } from './start.ts';
+
+/** `simulate`: runs the service on this machine. */
+export function simulateCommand(app: App): Command {
+  const command = app
+    .command('simulate', 'Run the service on this machine')
+    .option('-f, --forward-to <url>', 'send all three events to this URL; repeatable', repeatable)
+    .option(
+      '-p, --port <number>',
+      `the port (default: ${String(DEFAULT_PORT)}; 0: any free port)`,
+      wholeNumber('--port', 0, 65_535),
+    )
+    .option('--clock <mode>', 'real; or manual, which stands still until you advance it', 'real')
+    .option('--seed <text>', 'makes ids, secrets, jitter and chaos repeatable')
+    .option('--retry-every <duration>', 'the time between attempts (default: 5m)', milliseconds)
+    .option(
+      '--max-attempts <number>',
+      'attempts per delivery, including the first (default: 6)',
+      wholeNumber('--max-attempts', 1, 1_000),
+    )
+    .option('--while-paused <mode>', 'drop (default) or hold the events of a paused rule')
+    .option('--chaos <mode=probability>', 'inject faults from the start; repeatable', repeatable)
+    .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
+    .option('--db <file>', 'keep the state in a file across restarts')
+    .option('--api-token <token>', 'the API token to require (default: from the seed)');
+  withSecretOptions(command)
+    .option('--separate-secrets', 'use a separate secret for each action')
+    .option('--secret-out <file>', 'write the secrets to a file, for --secret-file');
+  return withExternalOption(command)
+    .addHelpText(
+      'after',
+      examples(
+        ['simulate --forward-to http://127.0.0.1:3000/hook', 'Send every event to your receiver'],
+        [
+          'simulate -f 3000/hook --clock manual --seed 7',
+          'A repeatable run in which retries do not wait',
+        ],
+        ['simulate -f 3000/hook --retry-every 5s --max-attempts 3', 'Retry quickly'],
+        ['simulate -f 3000/hook --json | jq .attempt.answer', 'For scripts'],
+      ),
+    )
+    .action(app.action((options: SimulateOptions) => simulate(app, options)));
+}
+
+/** Runs the simulator until it is stopped, and prints every attempt as it ends. */
+async function simulate(app: App, options: SimulateOptions): Promise<undefined> {
+  const { io, output, signal } = app;
+  const urls = (options.forwardTo ?? []).map((url) => targetUrl(url, options.allowExternal));
+  const separate = options.separateSecrets ?? false;
+  if (separate && (options.secret !== undefined || options.secretFile !== undefined))
+    throw badInput(
+      '--separate-secrets generates secrets, so none can be given.',
+      'Remove --separate-secrets, or --secret and --secret-file.',
+    );
+  const [secret] = separate ? [] : await givenSecrets(io, options);
+  // Loaded here because the simulator includes a whole web server.
+  const { banner, createRules, start } = await import('./start.ts');
+  const simulator = await start(options);
+  try {
+    const secrets = createRules(simulator, { urls, secret, separate });
+    if (options.secretOut !== undefined)
+      await writeSecretFile(
+        options.secretOut,
+        secrets.map((one) => ({ secret: one })),
+      );
+    const { url, apiToken, seed, rules } = simulator;
+    if (output.json)
+      await output.print({ type: 'ready', url, apiToken, seed, secrets, rules: rules.list() });
+    else for (const line of banner(output.messageColors, simulator, secrets)) output.message(line);
+    for await (const update of await updatesOf(connect(url, signal)))
+      await output.print(updateRecord(update), (colors) => updateLine(colors, update));
+  } finally {
+    await simulator.close();
+  }
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import { environmentError } from '../errors.ts';
+import type { PostResult } from './post.ts';
+
+/** What the service does after a response (spec, "Errors"). */
+export type Effect = 'acknowledged' | 'pauses-rule' | 'retried';
+
+/** The effect of a status. */
+export function effectOfStatus(status: number): Effect {
+  if (status >= 200 && status < 300) return 'acknowledged';
+  return status === 404 ? 'pauses-rule' : 'retried';
+}
+
+/** The effect of a result. */
+export const effectOf = (result: PostResult): Effect =>
+  result.kind === 'status' ? effectOfStatus(result.status) : 'retried';
+
+/** An effect in words. */
+export const EFFECT_TEXT: Readonly<Record<Effect, string>> = {
+  acknowledged: 'acknowledged',
+  'pauses-rule': 'the service would pause the rule at once',
+  retried: 'the service would retry in about 5 minutes',
+};
+
+/** A result in a few words. */
+export function describeResult(result: PostResult): string {
+  if (result.kind === 'timeout') return 'no response in time';
+  return result.kind === 'status' ? String(result.status) : result.code;
+}
+
+const START = 'Start the receiver first.';
+const CHECK_NAME = 'Check the host name.';
+const CHECK_ADDRESS = 'Check the address and the network.';
+
+/** The errors that mean no connection was made, each with its fix. */
+const UNREACHABLE: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', START],
+  ['ENOTFOUND', CHECK_NAME],
+  ['EAI_AGAIN', CHECK_NAME],
+  ['EHOSTUNREACH', CHECK_ADDRESS],
+  ['ENETUNREACH', CHECK_ADDRESS],
+  ['ETIMEDOUT', CHECK_ADDRESS],
+]);
+
+/**
+ * Returns a result from a receiver that was reached.
+ * @throws CliError 3 when nothing listens there
+ */
+export function requireReached(url: string, result: PostResult): PostResult {
+  if (result.kind !== 'connection-error') return result;
+  const fix = UNREACHABLE.get(result.code);
+  if (fix !== undefined) throw environmentError(`Nothing listens at ${url} (${result.code}).`, fix);
+  return result;
+}

@@ -1,0 +1,57 @@
+import { badInput } from '../errors.ts';
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** Creates a parser for an option that is a whole number. */
+export const wholeNumber =
+  (name: string, min: number, max = Number.MAX_SAFE_INTEGER) =>
+  (given: string): number => {
+    const value = Number(given);
+    if (/^\d+$/.test(given) && value >= min && value <= max) return value;
+    const range =
+      max === Number.MAX_SAFE_INTEGER
+        ? `of at least ${String(min)}`
+        : `from ${String(min)} to ${String(max)}`;
+    throw badInput(`${name} must be a whole number ${range}, not ${given}.`);
+  };
+
+/** Parses a duration such as `30s`, in milliseconds. A number needs its unit. */
+export function milliseconds(given: string): number {
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(given.trim());
+  if (match) return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+  throw badInput(`Invalid duration: ${given}`, 'Examples: 250ms, 30s, 5m, 1.5h, 2d');
+}
+
+/** A parser for an option that may be repeated. */
+export const repeatable = (given: string, before: readonly string[] = []): string[] => [
+  ...before,
+  given,
+];
+
+/**
+ * Parses `mode=probability` pairs. The simulator checks the names of the modes.
+ * @throws CliError 2
+ */
+export function probabilities(given: readonly string[]): Record<string, number> {
+  return Object.fromEntries(
+    given.map((pair) => {
+      const [, mode, number] = /^([A-Za-z]+)(?:=(\d*\.?\d+)(%?))?$/.exec(pair) ?? [];
+      if (mode === undefined)
+        throw badInput(`${pair} is not of the form mode=probability.`, 'Example: duplicate=0.2');
+      const value = number === undefined ? 1 : Number(number);
+      return [mode, pair.endsWith('%') ? value / 100 : value];
+    }),
+  );
+}
+
+/** Parses `Name: value` lines. @throws CliError 2 */
+export function headerRecord(lines: readonly string[]): Record<string, string> {
+  const record: Record<string, string> = {};
+  for (const line of lines) {
+    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*([^\r\n]*?)[ \t]*$/.exec(line) ?? [];
+    if (name === undefined || value === undefined)
+      throw badInput(`Invalid header: ${line}`, 'Example: --header "X-Tenant: blue"');
+    record[name] = value;
+  }
+  return record;
+}

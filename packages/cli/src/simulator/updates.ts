@@ -1,0 +1,90 @@
+import type { AttemptSummary, ChangesView, DeliverySummary, Rule } from '@call-webhooks/simulator';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { environmentError } from '../errors.ts';
+import type { Connection } from './connection.ts';
+
+/**
+ * Streams the changes in a simulator. The subscription is active when this resolves.
+ * @throws CliError 3 when the simulator stops; the signal's reason when it is aborted
+ */
+export async function changesOf(connection: Connection): Promise<AsyncIterable<ChangesView>> {
+  const events = (await connection.stream())
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  return readChanges(connection, events);
+}
+
+async function* readChanges(
+  { signal, url }: Connection,
+  events: ReadableStream<{ event?: string | undefined; data: string }>,
+): AsyncGenerator<ChangesView> {
+  const reader = events.getReader();
+  // `fetch` holds its signal weakly, and may forget it while the body is read.
+  const end = () => void reader.cancel().catch(() => undefined);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      if (done || !value) break;
+      if (value.event === 'changes') yield JSON.parse(value.data) as ChangesView;
+    }
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+  signal.throwIfAborted();
+  throw environmentError(
+    `The simulator at ${url} has stopped.`,
+    'Start it again: call-webhooks simulate --forward-to URL',
+  );
+}
+
+/** An attempt that ended, or a rule that was paused or resumed. */
+export type Update =
+  | {
+      readonly type: 'attempt';
+      readonly delivery: DeliverySummary;
+      readonly attempt: AttemptSummary;
+    }
+  | { readonly type: 'rule'; readonly rule: Rule };
+
+const ALL = 1_000_000;
+
+/**
+ * Streams updates, without those from before this resolves.
+ * @throws CliError 3 when there is no simulator, or when it stops
+ */
+export async function updatesOf(connection: Connection): Promise<AsyncGenerator<Update>> {
+  const changes = await changesOf(connection);
+  const reportedAttempts = new Map<string, number>();
+  const states = new Map<string, string>();
+  const deliveries = () => connection.get<DeliverySummary[]>('/deliveries', { limit: ALL });
+
+  function* newAttempts(delivery: DeliverySummary): Generator<Update> {
+    let reported = reportedAttempts.get(delivery._id) ?? 0;
+    for (const attempt of delivery.attempts.slice(reported)) {
+      if (attempt.answer === undefined) break;
+      reported++;
+      yield { type: 'attempt', delivery, attempt };
+    }
+    reportedAttempts.set(delivery._id, reported);
+  }
+  function* newStates(rules: readonly Rule[]): Generator<Update> {
+    for (const rule of rules) {
+      const before = states.get(rule._id);
+      states.set(rule._id, rule.state);
+      if (before !== undefined && before !== rule.state) yield { type: 'rule', rule };
+    }
+  }
+
+  for (const delivery of await deliveries()) for (const _ of newAttempts(delivery));
+  for (const _ of newStates(await connection.get<Rule[]>('/rules')));
+  return (async function* () {
+    for await (const change of changes) {
+      const changed = change.resync ? await deliveries() : change.deliveries;
+      for (const delivery of changed) yield* newAttempts(delivery);
+      yield* newStates(change.rules);
+    }
+  })();
+}
