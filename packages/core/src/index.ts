@@ -9,12 +9,14 @@ export type { SecretProvider } from './signature/secret-source.ts';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
 export type { Admission, Claim, Store } from './store/store.ts';
 export type { Queue, QueuedDelivery } from './queue/queue.ts';
+export { createWorkerHandler, type WorkerHandler } from './worker/worker-handler.ts';
 export {
-  createWorkerHandler,
-  type WorkerHandler,
+  createJobProcessor,
+  type JobProcessor,
+  type JobResult,
   type WorkerJob,
   type WorkerOptions,
-} from './worker/worker.ts';
+} from './worker/job-processor.ts';
 export { eventKey } from './events/event-key.ts';
 export {
   callDetails,
@@ -64,9 +66,18 @@ export type {
   StandardSchema,
 } from './events/standard-schema.ts';
 export {
+  DEFAULT_GRACE_MS,
+  RELEASE_MS,
   startPollingWorker,
+  type CloseOptions,
   type PollResult,
   type PolledJob,
   type PollingWorker,
   type PollingWorkerOptions,
 } from './worker/polling-worker.ts';
+export { LeasedJobRun, type LeasedJob } from './worker/leased-job.ts';
+export { RunningJobs, waitAtMost } from './worker/running-jobs.ts';
+export { exponentialBackoff, type BackoffOptions } from './worker/backoff.ts';
+export { safeLogger } from './reporting/safe-logger.ts';
+export { checkOptions, option } from './check-options.ts';
+export { sha256, storableKey } from './store/storable-key.ts';

@@ -1,111 +1,130 @@
-/** A job that was taken from an engine, and is ours until it is settled. */
+import { RunningJobs, waitAtMost } from './running-jobs.ts';
+
+/** A job that was taken from an engine. It belongs to this worker until it is settled or released. */
 export interface PolledJob {
   /**
-   * Runs it and settles it with the engine. Must not reject.
-   * @param signal aborted when the worker can wait no longer
+   * Runs the job and settles it with the engine. Should not reject.
+   * @param signal of this job alone; aborted when `close()` has waited long enough
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Hands it back to the engine, unsettled: what `run` settles afterwards must have no effect. */
+  /** Gives the job back to the engine. What `run` settles afterwards must have no effect. */
   release(): Promise<void>;
 }
 
-/** What there was to do, when the engine was asked. */
+/** What an engine had to do. */
 export interface PollResult {
   jobs: PolledJob[];
-  /** When the engine will have more; milliseconds from now, where it knows. */
+  /** Milliseconds until the engine has more jobs, where it knows. */
   nextIn?: number | undefined;
 }
 
 export interface PollingWorkerOptions {
-  /** Takes up to `most` jobs from the engine. */
-  take(most: number): Promise<PollResult>;
-  /** Jobs run at once. */
+  /** Takes up to `limit` jobs from the engine. */
+  take(limit: number): Promise<PollResult>;
+  /** How many jobs run at once. */
   concurrency: number;
-  /** Milliseconds until an engine that had nothing, or failed, is asked again. */
+  /** Milliseconds between two polls when the engine has no jobs or fails. */
   pollEvery: number;
-  /** Told when `take` or `giveBack` failed; the worker goes on. */
+  /** Called when `take`, `run` or `release` failed. The worker goes on; what this throws is ignored. */
   onError(error: unknown): void;
+}
+
+export interface CloseOptions {
+  /** Milliseconds to wait for running handlers; 10,000 by default. */
+  graceMs?: number | undefined;
 }
 
 /** A running worker. */
 export interface PollingWorker {
-  /** Takes no new jobs until `resume()`. Running ones go on. */
+  /** Takes no new jobs until `resume()`. Running jobs go on. */
   pause(): void;
   resume(): void;
-  /** Asks the engine now. */
+  /** Polls the engine now. */
   wake(): void;
   /**
-   * Takes no new job, waits for the running ones, aborts those that are not done in time and hands
-   * them back.
-   * @param options.graceMs milliseconds to wait; 10,000 by default
+   * Takes no new jobs, waits up to `graceMs` for running ones, aborts the others and releases them.
+   * It ends within `graceMs` and one second, even if the engine does not answer. Never rejects.
    */
-  close(options?: { graceMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
 
-const GRACE_MS = 10_000;
+export const DEFAULT_GRACE_MS = 10_000;
+/** How long the engine may take to accept released jobs; milliseconds. */
+export const RELEASE_MS = 1_000;
 
-/** The loop of a worker that asks its engine for jobs: for those who write a queue of their own. */
+/**
+ * Polls an engine for jobs and runs them: the loop for a queue of your own.
+ * @example
+ * const worker = startPollingWorker({ take, concurrency: 4, pollEvery: 500, onError: console.error });
+ * await worker.close({ graceMs: 5_000 });
+ */
 export function startPollingWorker(options: PollingWorkerOptions): PollingWorker {
   const { concurrency, pollEvery } = options;
-  const onError = (error: unknown) => {
-    options.onError(error);
-  };
-  const running = new Map<PolledJob, Promise<void>>();
-  const stop = new AbortController();
+  const running = new RunningJobs<PolledJob>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let paused = false;
   let closing: Promise<void> | undefined;
-  let pulling: Promise<void> | undefined;
-  let again = false;
+  let polling: Promise<void> | undefined;
+  let pollAgain = false;
 
-  const mayTake = () => !paused && !closing && running.size < concurrency;
+  const onError = (error: unknown): void => {
+    if (closing) return; // the engine may be closed already
+    try {
+      options.onError(error);
+    } catch {
+      // A broken hook must not stop the worker.
+    }
+  };
+  const canTake = () => !paused && !closing && running.size < concurrency;
   const wake = (): void => {
-    again = true;
-    pulling ??= pull().finally(() => {
-      pulling = undefined;
-      if (again && mayTake()) wake(); // asked for when the loop was at its end
+    pollAgain = true;
+    polling ??= poll().finally(() => {
+      polling = undefined;
+      if (pollAgain && canTake()) wake(); // requested while the loop was ending
     });
   };
 
-  async function pull(): Promise<void> {
-    while (again && mayTake()) {
-      again = false;
+  async function poll(): Promise<void> {
+    while (pollAgain && canTake()) {
+      pollAgain = false;
       clearTimeout(timer);
-      const most = concurrency - running.size;
-      const { jobs, nextIn = pollEvery } = await options
-        .take(most)
-        .catch((error: unknown): PollResult => {
-          onError(error);
-          return { jobs: [] };
-        });
-      // Closed meanwhile: nothing may begin any more.
-      if (closing) await Promise.all(jobs.map(back));
-      else for (const job of jobs) start(job);
-      if (jobs.length === most) again = true;
+      const limit = concurrency - running.size;
+      const { jobs, nextIn = pollEvery } = await take(limit);
+      if (closing) await Promise.all(jobs.map(release));
+      else for (const job of jobs) void start(job);
+      if (jobs.length === limit) pollAgain = true;
       else timer = setTimeout(wake, Math.max(1, Math.min(pollEvery, nextIn)));
     }
   }
 
-  function start(job: PolledJob): void {
-    const run = job.run(stop.signal).finally(() => {
-      running.delete(job);
-      wake();
-    });
-    running.set(job, run);
+  async function take(limit: number): Promise<PollResult> {
+    try {
+      return await options.take(limit);
+    } catch (error) {
+      onError(error);
+      return { jobs: [] };
+    }
   }
 
-  const back = (job: PolledJob) => job.release().catch(onError);
+  async function start(job: PolledJob): Promise<void> {
+    await running.run(job, async (signal) => job.run(signal)).catch(onError);
+    wake();
+  }
+
+  async function release(job: PolledJob): Promise<void> {
+    try {
+      await job.release();
+    } catch (error) {
+      onError(error);
+    }
+  }
 
   async function close(graceMs: number): Promise<void> {
     clearTimeout(timer);
-    await pulling;
+    await waitAtMost(graceMs, Promise.all([polling, running.idle()]));
     clearTimeout(timer);
-    let late: ReturnType<typeof setTimeout> | undefined;
-    const tooLate = new Promise<void>((resolve) => (late = setTimeout(resolve, graceMs)));
-    await Promise.race([Promise.all(running.values()), tooLate]);
-    clearTimeout(late);
-    stop.abort();
-    await Promise.all([...running.keys()].map(back));
+    running.abort();
+    await waitAtMost(RELEASE_MS, Promise.all(running.ids().map(release)));
   }
 
   wake();
@@ -118,7 +137,7 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
       paused = false;
       wake();
     },
-    close: ({ graceMs = GRACE_MS } = {}) =>
+    close: ({ graceMs = DEFAULT_GRACE_MS } = {}) =>
       (closing ??= Promise.resolve().then(() => close(graceMs))),
   };
 }

@@ -111,4 +111,87 @@ describe('startPollingWorker', () => {
     expect(ran).toBe(200);
     await worker.close();
   });
+
+  it('closes within its grace and a second, and aborts its jobs, though the engine does not answer', async () => {
+    const never = new Promise<never>(() => undefined);
+    const signals: AbortSignal[] = [];
+    let asked = 0;
+    const worker = startPollingWorker({
+      concurrency: 2,
+      pollEvery: 60_000,
+      take: () => {
+        asked += 1;
+        const job = {
+          run: (signal: AbortSignal) => (signals.push(signal), never),
+          release: () => never,
+        };
+        return asked === 1 ? Promise.resolve({ jobs: [job] }) : never;
+      },
+      onError: () => undefined,
+    });
+    await turn();
+    worker.wake(); // and never hears of it
+    await turn();
+    const from = performance.now();
+    await worker.close({ graceMs: 50 });
+    expect(performance.now() - from).toBeLessThan(1_500);
+    expect(asked).toBe(2);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+
+  it('releases jobs that an engine hands out after the worker was closed', async () => {
+    const { log, jobs } = engine(1);
+    const late = deferred();
+    const worker = startPollingWorker({
+      concurrency: 1,
+      pollEvery: 60_000,
+      take: () => late.promise.then(() => ({ jobs })),
+      onError: () => undefined,
+    });
+    await worker.close({ graceMs: 1 });
+    late.resolve();
+    await turn();
+    expect(log).toEqual(['back 0']);
+  });
+
+  it('goes on when a job rejects, or a hook throws', async () => {
+    const errors: unknown[] = [];
+    let taken = 0;
+    const fail = () => {
+      throw new Error('broken');
+    };
+    const worker = startPollingWorker({
+      concurrency: 1,
+      pollEvery: 1,
+      take: () => {
+        taken += 1;
+        if (taken === 1) fail();
+        const run = taken === 2 ? fail : () => Promise.reject(new Error('late'));
+        return Promise.resolve({ jobs: taken > 3 ? [] : [{ run, release: fail }] });
+      },
+      onError(error) {
+        errors.push(error);
+        throw error;
+      },
+    });
+    while (taken < 6) await turn();
+    await worker.close();
+    expect(errors.map(String)).toEqual(['Error: broken', 'Error: broken', 'Error: late']);
+  });
+
+  it('waits for as long as it is asked to, even for ever', async () => {
+    const { log, gates, jobs } = engine(1);
+    const worker = startPollingWorker({
+      concurrency: 1,
+      pollEvery: 60_000,
+      take: (limit) => Promise.resolve({ jobs: jobs.splice(0, limit) }),
+      onError: () => undefined,
+    });
+    await turn();
+    const closed = worker.close({ graceMs: Infinity });
+    await turn();
+    gates[0]!.resolve();
+    await closed;
+    expect(log).toEqual(['run 0', 'end 0']);
+  });
 });

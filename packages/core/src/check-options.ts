@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { WebhookError } from './outcome/webhook-error.ts';
+
+/** The longest delay of a timer; milliseconds, about 24 days. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const TEN_YEARS_MS = 315_360_000_000;
+/** A shorter memory than this would let the service's retries run an event twice; milliseconds. */
+const MIN_REMEMBER_MS = 600_000;
+
+const whole = (unit: string, min: number, max: number) =>
+  z.custom<number>(
+    (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
+    `expected ${unit} from ${String(min)} to ${String(max)}`,
+  );
+
+/** The rules that options of stores, queues and workers are checked with. */
+export const option = {
+  count: (min: number, max: number) => whole('a whole number', min, max),
+  /** A duration that a timer can wait for. */
+  milliseconds: (min: number, max = MAX_TIMER_MS) => whole('whole milliseconds', min, max),
+  /** How long a handled event is known as a duplicate; 24 hours by default. */
+  rememberFor: () => whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS).default(86_400_000),
+  text: (pattern: RegExp, expected: string) =>
+    z.custom<string>((value) => typeof value === 'string' && pattern.test(value), expected),
+  function: <Type>() =>
+    z.custom<Type>((value) => typeof value === 'function', 'expected a function'),
+  object: <Type extends object>(...methods: string[]) =>
+    z.custom<Type>(
+      (value) =>
+        typeof value === 'object' &&
+        value !== null &&
+        methods.every((name) => typeof Reflect.get(value, name) === 'function'),
+      `expected an object${methods.length > 0 ? ` with ${methods.join(', ')}` : ''}`,
+    ),
+  /** The delays between the attempts of a job, in milliseconds. */
+  backoff: (initialDelay: number, maxDelay: number) =>
+    z
+      .strictObject({
+        initialDelay: whole('whole milliseconds', 0, MAX_TIMER_MS).default(initialDelay),
+        maxDelay: whole('whole milliseconds', 0, MAX_TIMER_MS).default(maxDelay),
+      })
+      .prefault({}),
+};
+
+/**
+ * Checks options and fills in the defaults.
+ * @param creator the function that was given the options, for the error's message
+ * @param rules a rule for each option
+ * @throws WebhookError `invalid-options`, which names every invalid option
+ */
+export function checkOptions<Rules extends z.ZodRawShape>(
+  creator: string,
+  rules: Rules,
+  options: unknown = {},
+): z.output<z.ZodObject<Rules, z.core.$strict>> {
+  const result = z.strictObject(rules).safeParse(options);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) =>
+    [...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
+  );
+  throw new WebhookError(
+    'invalid-options',
+    `Invalid options of ${creator}: ${problems.join('; ')}.`,
+  );
+}

@@ -1,0 +1,20 @@
+const HASHED = 'sha256:';
+/** Every database stores these unchanged, in an index as well: no NUL, no half of a surrogate pair. */
+const READABLE = /^[^\0\p{Surrogate}]{1,256}$/u;
+
+/**
+ * The text under which a store or queue keeps a key: the key itself where it can be stored
+ * unchanged, so that people can read it, else its SHA-256. Different keys have different texts.
+ * @param readable which keys are kept as they are
+ */
+export async function storableKey(key: string, readable = READABLE): Promise<string> {
+  return readable.test(key) && !key.startsWith(HASHED) ? key : HASHED + (await sha256(key));
+}
+
+/** The SHA-256 of a text, in hexadecimal. It is made of UTF-16, so that any two texts differ. */
+export async function sha256(text: string): Promise<string> {
+  const units = Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+  // WebCrypto: Redis stores run on edge runtimes as well.
+  const digest = await crypto.subtle.digest('SHA-256', units);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

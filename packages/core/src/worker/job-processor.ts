@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { fromBase64 } from '../base64.ts';
+import { DeliveryContext } from '../dispatch/context.ts';
+import type { Delivery } from '../dispatch/delivery.ts';
+import type { DeadLetter, ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
+import { describeSinkError, handlerFailed, toDeadLetter } from '../dispatch/job.ts';
+import { Routes, type Route } from '../dispatch/routes.ts';
+import type { FieldNames } from '../events/call-details.ts';
+import type { StandardSchema } from '../events/standard-schema.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import type { QueuedDelivery } from '../queue/queue.ts';
+import { checkedOptions, checkEventNames, handlerShape } from '../receiver/settings.ts';
+import type { Logger } from '../reporting/logger.ts';
+import { safeLogger } from '../reporting/safe-logger.ts';
+
+/** The handlers of a worker, as a receiver has them. */
+export interface WorkerOptions<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+> extends HandlerOptions<Extra, Custom> {
+  fieldNames?: FieldNames | undefined;
+  /** How often a job is run before it is handed to `deadLetter`; 3 by default. */
+  maxAttempts?: number | undefined;
+  /** Gets a line for each failed attempt; `console` by default. */
+  logger?: Logger | undefined;
+}
+
+/** What a queue's engine knows about one run of a job. */
+export interface WorkerJob {
+  /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
+  attempt?: number | undefined;
+  /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
+  isLastAttempt?: boolean | undefined;
+  /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
+  abandonReason?: Error | undefined;
+  /** Aborted when the engine takes the job back. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What the engine has to do with a job after a run. */
+export type JobResult =
+  | { status: 'done' }
+  /**
+   * Run it again later. With `abandonReason` the attempts are used up and `deadLetter` failed: pass
+   * the reason on to the next run, which then calls `deadLetter` only.
+   */
+  | { status: 'retry'; error: WebhookError; abandonReason?: string }
+  /** Never run it again; `deadLetter` has it. */
+  | { status: 'dead'; error: WebhookError };
+
+/** Runs one queued delivery. Never rejects. */
+export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<JobResult>;
+
+/**
+ * Creates the function that a queue's worker calls for each job: it finds the handler, runs it, and
+ * calls `deadLetter` after the last attempt. The engine does retries and backoff.
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const process = createJobProcessor({ on: { 'call:completed': saveCall } });
+ * const result = await process(job.delivery, { attempt: job.attempt, isLastAttempt: job.attempt >= 100 });
+ * if (result.status === 'retry') await engine.retryLater(job);
+ */
+export function createJobProcessor<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+>(options: WorkerOptions<Extra, Custom>): JobProcessor {
+  const settings = handlerSettings(options);
+  const attemptJob = createAttempt(settings);
+  const log = safeLogger(settings.logger);
+
+  return async (delivery, job) => {
+    const result = await attemptJob(delivery, job);
+    const { webhookId } = delivery;
+    const attempt = String(job?.attempt ?? 1);
+    if (result.status === 'retry')
+      log.warn(
+        `call-webhooks: attempt ${attempt} at delivery ${webhookId} failed: ${result.error.message}`,
+      );
+    if (result.status === 'dead')
+      log.error(
+        `call-webhooks: gave up on delivery ${webhookId} after ${attempt} attempts: ${result.error.message}`,
+      );
+    return result;
+  };
+}
+
+interface HandlerSettings extends HandlerOptions {
+  fieldNames: FieldNames;
+  maxAttempts: number;
+  logger: Logger;
+}
+
+/** @throws WebhookError `invalid-options` */
+export function handlerSettings<Extra extends ExtraEvents, Custom extends StandardSchema>(
+  options: WorkerOptions<Extra, Custom>,
+): HandlerSettings {
+  const settings = checkedOptions(z.strictObject(handlerShape()), options);
+  checkEventNames(settings);
+  return settings;
+}
+
+/** The same as `createJobProcessor`, without log lines. */
+export function createAttempt(settings: HandlerSettings): JobProcessor {
+  const { deadLetter, fieldNames, maxAttempts, logger } = settings;
+  const routes = new Routes(settings);
+
+  return async (queued, { attempt = 1, signal, abandonReason, ...job } = {}) => {
+    const { isLastAttempt = attempt >= maxAttempts } = job;
+    let delivery: Delivery | undefined;
+    let route: Route | undefined;
+    try {
+      delivery = deliveryOf(queued, logger);
+      route = await routes.find(delivery.rawBody);
+      if (abandonReason) throw abandonReason;
+      const context = new DeliveryContext(delivery, route.payload, route.key, attempt, fieldNames);
+      await runHandler(route, context, signal);
+      return { status: 'done' };
+    } catch (thrown) {
+      const error = failureOf(thrown, route);
+      const isInvalid = error.code === 'invalid-payload';
+      if (!isInvalid && !isLastAttempt && !abandonReason) return { status: 'retry', error };
+      if (!delivery) return { status: 'dead', error };
+      const reason = isInvalid ? 'invalid-payload' : 'handler-failed';
+      const sinkError = await sendToDeadLetter(
+        toDeadLetter(reason, delivery, attempt, thrown, route),
+      );
+      if (!sinkError) return { status: 'dead', error };
+      return {
+        status: 'retry',
+        error: sinkError,
+        abandonReason: abandonReason?.message ?? error.message,
+      };
+    }
+  };
+
+  async function sendToDeadLetter(letter: DeadLetter): Promise<WebhookError | undefined> {
+    try {
+      await deadLetter?.(letter);
+      return undefined;
+    } catch (error) {
+      const why = describeSinkError(error, letter.rawBody);
+      return storable(new WebhookError('handler-failed', `The deadLetter sink failed: ${why}`));
+    }
+  }
+}
+
+async function runHandler(
+  route: Route,
+  context: DeliveryContext,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const abort = () => {
+    context.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
+  };
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await route.handle?.(route.payload, context);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+function failureOf(error: unknown, route: Route | undefined): WebhookError {
+  if (error instanceof WebhookError && !route) return error;
+  return storable(handlerFailed(error, route?.personal));
+}
+
+/** Engines keep the message, and databases refuse half of a surrogate pair. */
+function storable(error: WebhookError): WebhookError {
+  error.message = error.message.replace(/\p{Surrogate}/gu, '\ufffd');
+  return error;
+}
+
+function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
+  const { webhookId, timestamp, receivedAt, body } = queued;
+  try {
+    return { webhookId, timestamp, receivedAt, queued: true, rawBody: fromBase64(body), log };
+  } catch {
+    throw new WebhookError('invalid-payload', 'The queued delivery has no base64 body.');
+  }
+}

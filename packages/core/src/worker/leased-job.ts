@@ -1,0 +1,107 @@
+import type { QueuedDelivery } from '../queue/queue.ts';
+import type { JobProcessor, JobResult, WorkerJob } from './job-processor.ts';
+import type { PolledJob } from './polling-worker.ts';
+
+/** A job that an engine leased to this worker, and how its end is written to the engine. */
+export interface LeasedJob extends Pick<WorkerJob, 'abandonReason'> {
+  readonly delivery: QueuedDelivery;
+  readonly attempt: number;
+  readonly isLastAttempt: boolean;
+  /** Milliseconds until the engine takes the job back. Without it `extend` renews the lease. */
+  readonly expiresIn?: number | undefined;
+  /** Renews the lease. Resolves with `false` when the job was lost. */
+  extend?(): Promise<boolean>;
+  /** Milliseconds between two calls of `extend`. */
+  readonly extendEvery?: number | undefined;
+  complete(): Promise<unknown>;
+  /** @param abandonReason see `JobResult` */
+  retry(message: string, abandonReason: string | undefined): Promise<unknown>;
+  moveToDead(message: string): Promise<unknown>;
+  release(): Promise<unknown>;
+}
+
+/** Milliseconds until a write that the engine refused is repeated. */
+const WRITE_AGAIN_MS = 250;
+
+/** One run of a leased job, from its lease until the engine knows how it ended. */
+export class LeasedJobRun implements PolledJob {
+  readonly #job: LeasedJob;
+  readonly #process: JobProcessor;
+  readonly #expiresAt: number;
+  #state: 'running' | 'writing' | 'released' = 'running';
+
+  constructor(job: LeasedJob, process: JobProcessor) {
+    this.#job = job;
+    this.#process = process;
+    this.#expiresAt = performance.now() + (job.expiresIn ?? Infinity);
+  }
+
+  async run(stop: AbortSignal): Promise<void> {
+    const { delivery, attempt, isLastAttempt, abandonReason } = this.#job;
+    const controller = new AbortController();
+    const abort = () => {
+      controller.abort();
+    };
+    stop.addEventListener('abort', abort, { once: true });
+    const endLease = this.#keepLease(abort);
+    try {
+      const { signal } = controller;
+      const job = { attempt, isLastAttempt, abandonReason, signal };
+      await this.#write(await this.#process(delivery, job), stop);
+    } finally {
+      endLease();
+      stop.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Does nothing once the end of the run is being written: a release could overtake it. */
+  async release(): Promise<void> {
+    if (this.#state === 'writing') return;
+    this.#state = 'released';
+    await this.#job.release();
+  }
+
+  #keepLease(onLost: () => void): () => void {
+    const { expiresIn, extendEvery } = this.#job;
+    const expiry = expiresIn === undefined ? undefined : setTimeout(onLost, expiresIn);
+    const renew = async () => {
+      // If the engine does not answer, the write at the end tells whether the job was lost.
+      const isHeld = await this.#job.extend?.().catch(() => true);
+      if (isHeld === false) onLost();
+    };
+    const renewal =
+      extendEvery === undefined ? undefined : setInterval(() => void renew(), extendEvery);
+    return () => {
+      clearTimeout(expiry);
+      clearInterval(renewal);
+    };
+  }
+
+  /**
+   * Writes the end of the run. While the engine refuses, it is written again: an outage must not make
+   * a handler run twice. It gives up when the worker stops.
+   */
+  async #write(result: JobResult, stop: AbortSignal): Promise<void> {
+    if (this.#state === 'released') return;
+    this.#state = 'writing';
+    // A job that expired may run elsewhere. Its success is still true, its failure is not.
+    const until = result.status === 'retry' ? this.#expiresAt : Infinity;
+    while (performance.now() < until) {
+      try {
+        await this.#writeOnce(result);
+        return;
+      } catch {
+        if (stop.aborted) return;
+        await new Promise((resolve) => setTimeout(resolve, WRITE_AGAIN_MS));
+      }
+    }
+  }
+
+  #writeOnce(result: JobResult): Promise<unknown> {
+    if (result.status === 'done') return this.#job.complete();
+    const { message } = result.error;
+    return result.status === 'dead'
+      ? this.#job.moveToDead(message)
+      : this.#job.retry(message, result.abandonReason);
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { sha256, storableKey } from '../../src/index.ts';
+
+/** Any text, with lone surrogates and NUL, up to 4,000 characters. */
+const texts = fc
+  .string({ unit: 'binary', maxLength: 4_000 })
+  .chain((text) =>
+    fc.constantFrom(
+      text,
+      `${text}\ud800`,
+      `\udc00${text}`,
+      `${text}\0`,
+      text.repeat(40).slice(0, 4_000),
+    ),
+  );
+
+describe('storableKey', () => {
+  it('keeps readable keys as they are', async () => {
+    for (const key of ['call-1:call:completed', 'custom:é', '\u{1f4de}', 'x'.repeat(256)])
+      expect(await storableKey(key)).toBe(key);
+  });
+
+  it('gives a short text without NUL or lone surrogates, a different one for each key', () =>
+    fc.assert(
+      fc.asyncProperty(texts, texts, async (one, other) => {
+        const [first, second] = await Promise.all([storableKey(one), storableKey(other)]);
+        expect(first).toMatch(/^[^\0\p{Surrogate}]{1,256}$/u);
+        expect(first === second).toBe(one === other);
+        if (first !== one) expect(await storableKey(first)).not.toBe(first); // no key passes for a hash
+      }),
+    ));
+
+  it('tells apart what UTF-8 would make the same', async () => {
+    expect(await sha256('\ud800')).not.toBe(await sha256('\ud801'));
+    expect(await sha256('\ud800')).not.toBe(await sha256('\ufffd'));
+  });
+});

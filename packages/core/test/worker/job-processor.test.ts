@@ -1,0 +1,88 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { createJobProcessor, type DeadLetter, type QueuedDelivery } from '../../src/index.ts';
+import { collectingLogger } from '@call-webhooks/contract-tests';
+import { bytes, NOW, SECONDS, STARTED } from '../support.ts';
+
+const queued = (body: Uint8Array): QueuedDelivery => ({
+  webhookId: 'id-1',
+  timestamp: SECONDS,
+  receivedAt: NOW,
+  body: Buffer.from(body).toString('base64'),
+});
+const JOB = queued(bytes(JSON.stringify(STARTED)));
+const failing = { 'call:started': () => Promise.reject(new Error('no')) };
+
+describe('createJobProcessor', () => {
+  it('says what the engine has to do, and logs what failed', async () => {
+    const logger = collectingLogger();
+    const done = createJobProcessor({ logger, on: { 'call:started': () => undefined } });
+    expect(await done(JOB)).toEqual({ status: 'done' });
+    expect(logger.lines).toEqual([]);
+
+    const process = createJobProcessor({ logger, on: failing, maxAttempts: 2 });
+    expect(await process(JOB)).toMatchObject({
+      status: 'retry',
+      error: { code: 'handler-failed' },
+    });
+    expect(await process(JOB, { attempt: 2 })).toMatchObject({ status: 'dead' });
+    expect(await process(queued(bytes('{')))).toMatchObject({
+      status: 'dead',
+      error: { code: 'invalid-payload' },
+    });
+    expect(await process({ ...JOB, body: '%' })).toMatchObject({ status: 'dead' });
+    expect(logger.lines).toHaveLength(4);
+    expect(logger.lines[0]).toContain('attempt 1 at delivery id-1 failed');
+    expect(logger.lines[1]).toContain('gave up on delivery id-1 after 2 attempts');
+  });
+
+  it('asks for another run while deadLetter fails, and then calls deadLetter only', async () => {
+    const letters: DeadLetter[] = [];
+    let broken = true;
+    const handler = jest.fn(() => Promise.reject(new Error('the CRM is down')));
+    const process = createJobProcessor({
+      logger: collectingLogger(),
+      on: { 'call:started': handler },
+      deadLetter(letter) {
+        if (broken) throw new Error('the disk is full');
+        letters.push(letter);
+      },
+    });
+    const first = await process(JOB, { attempt: 5, isLastAttempt: true });
+    expect(first).toMatchObject({
+      status: 'retry',
+      error: { message: expect.stringContaining('The deadLetter sink failed') },
+      abandonReason: 'The handler failed: Error: the CRM is down',
+    });
+    const reason = (first as { abandonReason: string }).abandonReason;
+    const again = (attempt: number) =>
+      process(JOB, { attempt, isLastAttempt: true, abandonReason: new Error(reason) });
+    expect(await again(6)).toMatchObject({ status: 'retry', abandonReason: reason });
+    broken = false;
+    expect(await again(7)).toMatchObject({ status: 'dead' });
+    expect(letters).toMatchObject([{ attempt: 7, error: new Error(reason) }]);
+    expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it('survives loggers that throw', async () => {
+    const logger = {
+      warn: () => Promise.reject(new Error('no log')),
+      error: () => {
+        throw new Error('no log');
+      },
+    };
+    const process = createJobProcessor({ logger, on: failing });
+    expect(await process(JOB)).toMatchObject({ status: 'retry' });
+    expect(await process(JOB, { isLastAttempt: true })).toMatchObject({ status: 'dead' });
+  });
+
+  it('gives messages that every database can keep', async () => {
+    const error = () => Promise.reject(new Error('half \ud83d of a pair, \0 and \u{1f4de}'));
+    const process = createJobProcessor({
+      logger: collectingLogger(),
+      on: { 'call:started': error },
+    });
+    expect(await process(JOB)).toMatchObject({
+      error: { message: 'The handler failed: Error: half \ufffd of a pair,   and \u{1f4de}' },
+    });
+  });
+});

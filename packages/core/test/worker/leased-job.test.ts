@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { LeasedJobRun, type JobResult, type LeasedJob, type WorkerJob } from '../../src/index.ts';
+import { deferred } from '../support.ts';
+
+const delivery = { webhookId: 'id-1', timestamp: 1, receivedAt: 1, body: '' };
+
+/** A job whose writes are noted, and a processor that ends when it is told to. */
+function leased(more: Partial<LeasedJob> = {}) {
+  const log: string[] = [];
+  const note = (line: string) => Promise.resolve(void log.push(line));
+  const result = deferred<JobResult>();
+  let seen: WorkerJob = {};
+  const job: LeasedJob = {
+    delivery,
+    attempt: 1,
+    isLastAttempt: false,
+    complete: () => note('complete'),
+    retry: (message, reason) => note(`retry ${message} ${String(reason)}`),
+    moveToDead: (message) => note(`dead ${message}`),
+    release: () => note('release'),
+    ...more,
+  };
+  const run = new LeasedJobRun(job, (_delivery, options) => {
+    seen = options ?? {};
+    return result.promise;
+  });
+  return { log, run, result, signal: () => seen.signal as AbortSignal };
+}
+const idle = () => new AbortController().signal;
+
+describe('LeasedJobRun', () => {
+  it('never releases a job whose success is being written: it would run again', async () => {
+    const written = deferred();
+    const { log, run, result } = leased({ complete: () => written.promise });
+    const done = run.run(idle());
+    result.resolve({ status: 'done' });
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    await run.release();
+    written.resolve();
+    await done;
+    expect(log).toEqual([]);
+  });
+
+  it('writes nothing for a job that it released', async () => {
+    const { log, run, result } = leased();
+    const done = run.run(idle());
+    await run.release();
+    result.resolve({ status: 'done' });
+    await done;
+    expect(log).toEqual(['release']);
+  });
+
+  it('writes again until the engine takes it', async () => {
+    let refused = 0;
+    const { run, result } = leased({
+      complete: () => (++refused < 3 ? Promise.reject(new Error('down')) : Promise.resolve()),
+    });
+    result.resolve({ status: 'done' });
+    await run.run(idle());
+    expect(refused).toBe(3);
+  });
+
+  it('aborts the handler when the lease is lost, when it expires, and when the worker stops', async () => {
+    const lost = leased({ extendEvery: 2, extend: () => Promise.resolve(false) });
+    const expired = leased({ expiresIn: 2 });
+    const stopped = leased();
+    const stop = new AbortController();
+    const runs = [lost.run.run(idle()), expired.run.run(idle()), stopped.run.run(stop.signal)];
+    stop.abort();
+    for (const { signal } of [lost, expired, stopped])
+      if (!signal().aborted)
+        await new Promise<void>((resolve) => {
+          signal().addEventListener('abort', () => {
+            resolve();
+          });
+        });
+    for (const { result } of [lost, expired, stopped]) result.resolve({ status: 'done' });
+    await Promise.all(runs);
+    expect(expired.log).toEqual(['complete']); // its effect has happened
+  });
+
+  it('leaves nothing behind on a signal that outlives it', async () => {
+    const added: unknown[] = [];
+    const stop = new AbortController().signal;
+    const { addEventListener, removeEventListener } = stop;
+    stop.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+      added.push(args[1]);
+      addEventListener.apply(stop, args);
+    };
+    stop.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+      added.splice(added.indexOf(args[1]), 1);
+      removeEventListener.apply(stop, args);
+    };
+    for (let number = 0; number < 3; number++) {
+      const { run, result } = leased();
+      result.resolve({ status: 'done' });
+      await run.run(stop);
+    }
+    expect(added).toEqual([]);
+  });
+});
