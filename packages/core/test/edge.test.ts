@@ -9,8 +9,8 @@ import { sign } from '../src/index.ts';
 import { OTHER_SECRET, SECRET, STARTED } from './support.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
-/** As the bundlers of these runtimes have them. */
-const EDGE = [['edge-light'], ['workerd', 'worker', 'browser'], ['browser']];
+/** The conditions that the bundlers of Next's edge runtime, of Workers and of browsers set. */
+const EDGE = [['edge-light', 'worker', 'browser'], ['workerd', 'worker', 'browser'], ['browser']];
 
 /** The receiver of `./web` for a runtime with these conditions, in one text, and what is in it. */
 async function bundle(conditions: string[]) {
@@ -71,27 +71,26 @@ const webGlobals = () => {
 };
 
 describe.each(EDGE)('under the conditions of %s', (...conditions) => {
-  it('the published ./hmac is the WebCrypto file, in ESM and in CommonJS', async () => {
+  it('#hmac of the built package is the WebCrypto file, in ESM and in CommonJS', async () => {
     const flags = conditions.map((condition) => `--conditions=${condition}`);
-    const script = `console.log(import.meta.resolve('@call-webhooks/core/hmac'))`;
+    const script = `console.log(import.meta.resolve('#hmac'))`;
     const node = [...flags, '--input-type=module', '-e', script];
     const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: here });
     expect(stdout).toMatch(/\/dist\/bundle\/hmac\/web-crypto\.js$/m);
-    const { exports } = JSON.parse(await readFile(`${here}/package.json`, 'utf8')) as {
-      exports: Record<string, Record<string, { require: { default: string } }>>;
+    const { imports } = JSON.parse(await readFile(`${here}/package.json`, 'utf8')) as {
+      imports: Record<string, Record<string, { require: string }>>;
     };
     const [condition = ''] = conditions;
-    expect(exports['./hmac']?.[condition]?.require.default).toBe(
-      './dist/bundle/hmac/web-crypto.cjs',
-    );
+    expect(imports['#hmac']?.[condition]?.require).toBe('./dist/bundle/hmac/web-crypto.cjs');
   });
 
-  it('./web has nothing of Node in it, and takes deliveries without it', async () => {
+  it('./web contains nothing of Node, and handles deliveries without it', async () => {
     const { script, inputs, builtins } = await bundle(conditions);
     expect(inputs.filter((path) => path.includes('hmac/'))).toEqual([
       expect.stringContaining('web-crypto.ts'),
     ]);
     expect(builtins).toEqual([]);
+    expect(inputs.filter((path) => path.includes('/raw-body/'))).toEqual([]);
 
     const { context, state, endRequest } = webGlobals();
     runInContext(`${script}; globalThis.web = web`, context);
@@ -124,10 +123,17 @@ describe.each(EDGE)('under the conditions of %s', (...conditions) => {
   });
 });
 
-it('without such a condition it is node:crypto', async () => {
+it('without such a condition #hmac is node:crypto', async () => {
   const { inputs, builtins } = await bundle([]);
   const hmac = inputs.filter((path) => path.includes('hmac/'));
   expect(hmac).toContainEqual(expect.stringContaining('node-crypto.ts'));
   expect(hmac).not.toContainEqual(expect.stringContaining('web-crypto.ts'));
   expect(builtins).toContain('node:crypto');
+});
+
+it('#hmac can not be imported by users of the package', async () => {
+  const { exports } = JSON.parse(await readFile(`${here}/package.json`, 'utf8')) as {
+    exports: object;
+  };
+  expect(Object.keys(exports)).toEqual(['.', './web', './node', './package.json']);
 });

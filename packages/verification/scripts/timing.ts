@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { equalText } from '@call-webhooks/core/hmac';
+import { equalText } from '../../core/src/hmac/node-crypto.ts';
 
 // Does the time of the compare tell where the first wrong character is? A t-test in the manner of
 // dudect: two classes of inputs, measured in random order, cropped, and compared by Welch's t.

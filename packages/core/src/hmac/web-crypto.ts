@@ -1,4 +1,4 @@
-import type { Hmac, HmacKey } from './seam.ts';
+import type { Hmac, HmacKey } from './types.ts';
 
 interface WebKey extends HmacKey {
   readonly key: Promise<CryptoKey>;
@@ -11,7 +11,7 @@ export const sharesTimers: Hmac['sharesTimers'] = false;
 
 export const prepareKey: Hmac['prepareKey'] = (bytes): WebKey => {
   const key = crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, false, ['sign']);
-  key.catch(() => undefined); // whoever signs with it sees the failure
+  key.catch(() => undefined); // signing with it reports the failure
   return { implementation: 'WebCrypto', key };
 };
 

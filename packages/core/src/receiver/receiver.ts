@@ -1,4 +1,4 @@
-import { sharesTimers } from '@call-webhooks/core/hmac';
+import { sharesTimers } from '#hmac';
 import type { Delivery } from '../dispatch/delivery.ts';
 import type { ExtraEvents } from '../dispatch/handlers.ts';
 import { HandlerJob, invalidJob, queueJob, type Job } from '../dispatch/job.ts';

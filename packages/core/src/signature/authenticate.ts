@@ -1,4 +1,4 @@
-import { equalText, hmacBase64 } from '@call-webhooks/core/hmac';
+import { equalText, hmacBase64 } from '#hmac';
 import {
   readSignatureHeaders,
   type HeaderNames,

@@ -1,5 +1,5 @@
-import { prepareKey } from '@call-webhooks/core/hmac';
-import type { HmacKey } from '../hmac/seam.ts';
+import { prepareKey } from '#hmac';
+import type { HmacKey } from '../hmac/types.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { secretBytes } from './secret.ts';
 

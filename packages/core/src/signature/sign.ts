@@ -1,4 +1,4 @@
-import { hmacBase64 } from '@call-webhooks/core/hmac';
+import { hmacBase64 } from '#hmac';
 import { casedHeaderNames, isSendable, type HeaderPrefix } from '../http/headers.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { keysOf } from './key-ring.ts';

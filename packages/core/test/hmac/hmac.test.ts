@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as nodeCrypto from '../../src/hmac/node-crypto.ts';
-import type { Hmac } from '../../src/hmac/seam.ts';
+import type { Hmac } from '../../src/hmac/types.ts';
 import * as webCrypto from '../../src/hmac/web-crypto.ts';
 import { bytes, SEED } from '../support.ts';
 

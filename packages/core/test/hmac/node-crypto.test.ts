@@ -1,9 +1,7 @@
-import { createHmac } from 'node:crypto';
+import crypto, { createHmac } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import * as plain from '../../src/hmac/create-hmac.ts';
-import * as nodeCrypto from '../../src/hmac/node-crypto.ts';
-import * as oneShot from '../../src/hmac/one-shot.ts';
+import { equalText, hmacBase64, prepareKey } from '../../src/hmac/node-crypto.ts';
 import { SEED } from '../support.ts';
 
 const numbers = (first: number, last: number) =>
@@ -28,17 +26,12 @@ const expected = (key: Uint8Array, head: string, body: Uint8Array) =>
   createHmac('sha256', key).update(Buffer.from(head)).update(body).digest('base64');
 
 describe('the one-shot HMAC', () => {
-  it('is there in this Node, and is what the seam hands out', () => {
-    expect(oneShot.isAvailable).toBe(true);
-    expect(nodeCrypto.hmacBase64).toBe(oneShot.hmacBase64);
-  });
-
   it('equals createHmac for every body of 0 to 1,000 bytes', () => {
-    const [key, reference] = [oneShot.prepareKey(sample(24)), plain.prepareKey(sample(24))];
+    const key = prepareKey(sample(24));
     for (const length of numbers(0, 1_000)) {
       const body = sample(length);
-      const digest = oneShot.hmacBase64(key, `id-${length}.1.`, body);
-      expect(digest).toBe(plain.hmacBase64(reference, `id-${length}.1.`, body));
+      const digest = hmacBase64(key, `id-${length}.1.`, body);
+      expect(digest).toBe(expected(sample(24), `id-${length}.1.`, body));
     }
   });
 
@@ -46,9 +39,7 @@ describe('the one-shot HMAC', () => {
     const body = sample(500);
     for (const length of numbers(1, 200)) {
       const key = sample(length);
-      expect(oneShot.hmacBase64(oneShot.prepareKey(key), 'a.1.', body)).toBe(
-        expected(key, 'a.1.', body),
-      );
+      expect(hmacBase64(prepareKey(key), 'a.1.', body)).toBe(expected(key, 'a.1.', body));
     }
   });
 
@@ -56,17 +47,13 @@ describe('the one-shot HMAC', () => {
     const keys = fc.uint8Array({ minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(keys, ascii, content(20_000), (key, head, body) => {
-        expect(oneShot.hmacBase64(oneShot.prepareKey(key), head, body)).toBe(
-          expected(key, head, body),
-        );
+        expect(hmacBase64(prepareKey(key), head, body)).toBe(expected(key, head, body));
       }),
       { seed: SEED, numRuns: 300 },
     );
     for (const length of numbers(8_180, 8_200)) {
       const [key, body] = [sample(32), sample(length)];
-      expect(oneShot.hmacBase64(oneShot.prepareKey(key), 'a.1.', body)).toBe(
-        expected(key, 'a.1.', body),
-      );
+      expect(hmacBase64(prepareKey(key), 'a.1.', body)).toBe(expected(key, 'a.1.', body));
     }
   });
 
@@ -77,12 +64,10 @@ describe('the one-shot HMAC', () => {
       body: fc.uint8Array({ maxLength: 300 }),
     });
     const keys = [1, 2, 3, 4].map((salt) => sample(20 * salt, salt));
-    const prepared = keys.map((key) => oneShot.prepareKey(key));
+    const prepared = keys.map((key) => prepareKey(key));
     fc.assert(
       fc.property(fc.array(call, { maxLength: 20 }), (calls) => {
-        const digests = calls.map(({ key, head, body }) =>
-          oneShot.hmacBase64(prepared[key]!, head, body),
-        );
+        const digests = calls.map(({ key, head, body }) => hmacBase64(prepared[key]!, head, body));
         // Read only after all calls: a text that lived in scratch memory would have changed.
         expect(digests).toEqual(
           calls.map(({ key, head, body }) => expected(keys[key]!, head, body)),
@@ -92,27 +77,39 @@ describe('the one-shot HMAC', () => {
     );
   });
 
-  it('changes neither the key nor the body that it is given', () => {
+  it('changes neither the key nor the body that it is given', async () => {
     const [bytes, body] = [sample(40), sample(900)];
-    oneShot.hmacBase64(oneShot.prepareKey(bytes), 'a.1.', body);
+    await hmacBase64(prepareKey(bytes), 'a.1.', body);
     expect([bytes, body]).toEqual([sample(40), sample(900)]);
   });
 });
 
-it('falls back to createHmac where crypto.hash is missing', async () => {
-  jest.resetModules();
-  const crypto = await import('node:crypto');
-  jest.unstable_mockModule('node:crypto', () => ({
-    ...crypto,
-    default: { ...crypto.default, hash: undefined },
-  }));
-  const bare = await import('../../src/hmac/node-crypto.ts');
-  const bareOneShot = await import('../../src/hmac/one-shot.ts');
-  expect(bareOneShot.isAvailable).toBe(false);
-  expect(bare.hmacBase64).not.toBe(bareOneShot.hmacBase64);
-  const [key, body] = [sample(24), sample(1_000)];
-  for (const hmac of [bare, bareOneShot])
-    expect(hmac.hmacBase64(hmac.prepareKey(key), 'a.1.', body)).toBe(expected(key, 'a.1.', body));
+describe('the choice of implementation', () => {
+  const mocked = { ...crypto, hash: jest.fn(crypto.hash), createHmac: jest.fn(createHmac) };
+  const load = (hash: unknown) => {
+    jest.resetModules();
+    jest.unstable_mockModule('node:crypto', () => ({ default: mocked }));
+    Object.assign(mocked, { hash });
+    return import('../../src/hmac/node-crypto.ts');
+  };
+
+  it('uses crypto.hash for messages of up to 8 KB, and createHmac for larger ones', async () => {
+    const { hash } = mocked;
+    const node = await load(hash);
+    const key = node.prepareKey(sample(24));
+    await node.hmacBase64(key, 'a.1.', sample(8_000));
+    expect([hash.mock.calls.length, mocked.createHmac.mock.calls.length]).toEqual([2, 0]);
+    await node.hmacBase64(key, 'a.1.', sample(9_000));
+    expect([hash.mock.calls.length, mocked.createHmac.mock.calls.length]).toEqual([2, 1]);
+  });
+
+  it('uses createHmac where crypto.hash is missing', async () => {
+    mocked.createHmac.mockClear();
+    const node = await load(undefined);
+    const [key, body] = [sample(24), sample(1_000)];
+    expect(node.hmacBase64(node.prepareKey(key), 'a.1.', body)).toBe(expected(key, 'a.1.', body));
+    expect(mocked.createHmac).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe('equalText', () => {
@@ -123,8 +120,8 @@ describe('equalText', () => {
     );
     fc.assert(
       fc.property(texts, texts, (a, b) => {
-        expect(nodeCrypto.equalText(a, b)).toBe(a === b);
-        expect(nodeCrypto.equalText(a, a)).toBe(true);
+        expect(equalText(a, b)).toBe(a === b);
+        expect(equalText(a, a)).toBe(true);
       }),
       { seed: SEED },
     );
@@ -134,7 +131,7 @@ describe('equalText', () => {
     const signature = 'A'.repeat(43) + '=';
     for (const at of numbers(0, 43)) {
       const changed = `${signature.slice(0, at)}b${signature.slice(at + 1)}`;
-      expect(nodeCrypto.equalText(signature, changed)).toBe(false);
+      expect(equalText(signature, changed)).toBe(false);
     }
   });
 });
