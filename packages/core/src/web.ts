@@ -1,6 +1,6 @@
 import type { ExtraEvents } from './dispatch/handlers.ts';
 import type { StandardSchema } from './events/standard-schema.ts';
-import { readWebBody } from './http/web-body.ts';
+import { readWebBody } from './http/body.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver, type ReceiverRequest } from './receiver/receiver.ts';
 

@@ -1,27 +1,36 @@
 import type { IncomingMessage } from 'node:http';
-import { alreadyParsed, type BodyLimits } from './body.ts';
-import { readStream } from './node-stream.ts';
+import { sharesTimers } from '#hmac';
+import getRawBody from 'raw-body';
+import { describeError } from '../privacy/scrub.ts';
+import { TimerPerWait } from '../time/timer-per-wait.ts';
+import { settleAtTurnEnd } from '../time/turn.ts';
+import { Watch } from '../time/watch.ts';
+import { alreadyParsed, bodyTimedOut, incomplete, tooLarge, type BodyLimits } from './body.ts';
 
 const KEPT = Symbol.for('@call-webhooks/raw-body');
 
-/** What frameworks and hosts leave on a request. */
+/** What frameworks and hosts add to a request. */
 type Request = IncomingMessage & { body?: unknown; rawBody?: unknown; [KEPT]?: Uint8Array };
 
+/** One timer for all bodies that are being read: a timer for each would cost more than the reading. */
+const watch = sharesTimers ? new Watch() : new TimerPerWait();
+
 /**
- * Keeps the raw bytes next to what a parser makes of them: `express.json({ verify: keepRawBody })`.
- * Its parameters are those of body-parser's `verify` hook.
+ * Keeps the raw bytes of a body that a parser parses: `express.json({ verify: keepRawBody })`.
+ * The parameters are those of body-parser's `verify` hook.
  */
 export function keepRawBody(request: IncomingMessage, _response: unknown, body: Uint8Array): void {
   (request as Request)[KEPT] = body;
 }
 
 /**
- * The raw body of a Node request: bytes that were kept for us, or else the stream.
+ * The raw body of a Node request.
  *
- * Looked for in this order: what `keepRawBody` kept; a `request.body` of bytes (`express.raw`); a
- * `request.rawBody` of bytes (Firebase, Google Cloud Functions); the stream, if nobody has read it.
- * @throws WebhookError `body-too-large`, `body-timeout`, or `body-already-parsed` when only
- *   something parsed is left: that is never turned back into text
+ * Looked for in this order: the bytes that `keepRawBody` kept; a `request.body` of bytes
+ * (`express.raw`); a `request.rawBody` of bytes (Firebase, Google Cloud Functions); the stream, if
+ * nobody has read it. A parsed body is never turned back into text.
+ * @param fix what to do when the body was already parsed; it is added to the error
+ * @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed`
  */
 export function readRawBody(
   request: IncomingMessage,
@@ -36,12 +45,47 @@ export function readRawBody(
   return readStream(request, limits);
 }
 
-/** How long a client may go on sending a body that nobody wants any more; milliseconds. */
+function readStream(
+  request: IncomingMessage,
+  { bodyLimit, bodyTimeout }: BodyLimits,
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const deadline = {
+      at: performance.now() + bodyTimeout,
+      wake() {
+        reject(bodyTimedOut(bodyTimeout));
+      },
+    };
+    watch.add(deadline);
+    const options = { limit: bodyLimit, length: request.headers['content-length'] ?? null };
+    // The callback form: the promise form would add a promise for each body.
+    getRawBody(request, options, (error: getRawBody.RawBodyError | null, body: Uint8Array) => {
+      watch.delete(deadline);
+      if (error === null) settleAtTurnEnd(resolve, body);
+      else reject(readError(error, bodyLimit));
+    });
+  });
+}
+
+/** raw-body's errors as ours: https://github.com/stream-utils/raw-body#errors */
+function readError(error: getRawBody.RawBodyError, bodyLimit: number) {
+  switch (error.type) {
+    case 'entity.too.large':
+      return tooLarge(bodyLimit);
+    case 'request.aborted':
+    case 'stream.not.readable': // of a request that nobody has read: it was destroyed
+      return incomplete('the connection was closed');
+    default:
+      return incomplete(describeError(error));
+  }
+}
+
+/** How long a client may continue to send a body after the response, in milliseconds. */
 const LINGER_MS = 2_000;
 
 /**
- * Lets a client that was answered early finish sending, for a while. To close at once would reset
- * the connection, and the client might never see the answer.
+ * Lets a client that was answered early finish sending, for a while. Closing at once would reset the
+ * connection, and the client might never see the response.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
