@@ -112,7 +112,8 @@ export function settingsOf(options: ReceiverOptions<never, never>): Settings {
     secret: secret as Secret | SecretProvider,
     handlers: { on, events, custom, onUnhandled, deadLetter },
     names: headerNames(headerPrefix),
-    store: store ?? memoryStore({ now: rest.now }),
+    // Only a clock that was passed in: by default leases are timed by the monotonic clock.
+    store: store ?? memoryStore({ now: options.now }),
     queue,
     onOutcome,
   };

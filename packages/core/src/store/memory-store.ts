@@ -1,16 +1,23 @@
 import { promised } from './at-once.ts';
-import { fingerprintOf } from './remembered/hash.ts';
-import { Remembered } from './remembered/remembered.ts';
+import { hash53, IdCache } from './id-cache.ts';
 import type { Admission, Claim, Store } from './store.ts';
 
+/** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** How many webhook ids are remembered, and how many events; 100,000 of each by default. */
+  /** How many webhook ids are remembered, and how many events. Default: 100,000 of each. */
   maxEntries?: number | undefined;
-  /** How long a handled event is known as a duplicate; milliseconds, 24 hours by default. */
+  /** How long a handled event is known as a duplicate, in milliseconds. Default: 24 hours. */
   rememberFor?: number | undefined;
-  /** The clock, in milliseconds; `Date.now` by default. */
+  /**
+   * A clock for tests, in milliseconds. Default: `Date.now` for webhook ids, whose signatures are
+   * dated by the wall clock, and `performance.now` for leases and events, which must not change when
+   * the wall clock is set.
+   */
   now?: (() => number) | undefined;
-  /** Told when something is forgotten before its time: `maxEntries` is too small. Warns once by default. */
+  /**
+   * Called when a webhook id or an event is evicted before its time because `maxEntries` is too
+   * small. Default: warns once.
+   */
   onEvicted?: ((evicted: { kind: 'webhook-id' | 'event' }) => void) | undefined;
 }
 
@@ -20,109 +27,118 @@ interface Lease {
   until: number;
 }
 
-/** What is remembered of an event that is done; of others it is how many attempts failed. */
+/** The value of a handled event. The value of any other is the number of its failed attempts. */
 const DONE = -1;
 
 const DAY_MS = 86_400_000;
 
 /**
- * The store for one process: leases, webhook ids and events in bounded memory.
+ * A store for one process: leases, webhook ids and events in bounded memory.
  *
- * Live leases are never evicted (the receiver's `maxInFlight` bounds them). Everything is forgotten
- * when the process ends, and other machines know nothing of it.
+ * Live leases are never evicted: the receiver's `maxInFlight` bounds them. Everything is lost when
+ * the process ends, and other processes know nothing of it.
+ * @throws WebhookError `invalid-options` when `maxEntries` is not a whole number from 1 to 1,000,000,000
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const {
-    maxEntries = 100_000,
-    rememberFor = DAY_MS,
-    now = Date.now,
-    onEvicted = warnOnce(),
-  } = options;
+  const { maxEntries = 100_000, rememberFor = DAY_MS, onEvicted = warnOnce() } = options;
+  const readWallClock = options.now ?? Date.now;
+  const readMonotonicClock = options.now ?? (() => performance.now());
+  // Read once for each call, so that all of a call happens at one time.
+  let wallTime = 0;
+  let monotonicTime = 0;
   const leases = new Map<string, Lease>();
-  /** One look at the clock for each call: all that it does is at one time. */
-  let at = now();
-  /** Each with the fingerprint of the token that it came with. */
-  const webhookIds = remembered('webhook-id');
-  /** Each with `DONE`, or the number of its failed attempts. */
-  const events = remembered('event');
+  /** By webhook id: a hash of the token of its claim. */
+  const webhookIds = createCache('webhook-id', () => wallTime);
+  /** By event key: `DONE`, or the number of failed attempts. */
+  const events = createCache('event', () => monotonicTime);
 
-  function remembered(kind: 'webhook-id' | 'event') {
-    return new Remembered(maxEntries, () => {
+  function createCache(kind: 'webhook-id' | 'event', now: () => number): IdCache {
+    return new IdCache(maxEntries, now, () => {
       try {
         onEvicted({ kind });
       } catch {
-        // A hook that fails must not refuse a delivery.
+        // A hook that throws must not refuse a delivery.
       }
     });
   }
 
-  /** Leases that ran out become failed attempts. They lie about in the order in which they run out. */
-  function sweep(): void {
-    for (const [key, lease] of leases) {
-      if (lease.until > at) return;
-      end(key, lease.attempt);
-    }
+  function readClocks(): void {
+    wallTime = readWallClock();
+    monotonicTime = readMonotonicClock();
   }
 
-  function end(key: string, past: number): void {
-    leases.delete(key);
-    events.set(key, past, at + rememberFor, at);
-  }
-
-  function admit(claim: Claim): Admission {
-    at = now();
-    const { webhookId, token, key, leaseMs } = claim;
-    const print = fingerprintOf(token);
-    const seenWith = webhookIds.get(webhookId, at);
-    if (seenWith !== undefined && seenWith !== print) return { status: 'replayed' };
-    webhookIds.set(webhookId, print, Math.max(at + 1, claim.replayUntil), at);
+  function admit({ webhookId, replayUntil, key, leaseMs, token }: Claim): Admission {
+    readClocks();
+    const tokenHash = hash53(token);
+    const seenWith = webhookIds.get(webhookId);
+    if (seenWith !== undefined && seenWith !== tokenHash) return { status: 'replayed' };
+    webhookIds.set(webhookId, tokenHash, Math.max(1, replayUntil - wallTime));
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    sweep();
+    endExpiredLeases();
     const live = liveLease(key);
-    // The same token once more: the claim's first answer was lost.
+    // The same token again: the answer to the first try of this claim was lost.
     if (live)
       return live.token === token
         ? { status: 'admitted', attempt: live.attempt }
         : { status: 'in-progress' };
-    const past = events.get(key, at) ?? 0;
+    const past = events.get(key) ?? 0;
     if (past === DONE) return { status: 'duplicate' };
-    leases.set(key, { token, attempt: past + 1, until: at + leaseMs });
+    leases.set(key, { token, attempt: past + 1, until: monotonicTime + leaseMs });
     return { status: 'admitted', attempt: past + 1 };
   }
 
-  /** Looked at by itself as well: leases of unequal lengths do not lie in order. */
+  /** Leases that ran out become failed attempts. Those of equal lengths are in order of their ends. */
+  function endExpiredLeases(): void {
+    for (const [key, lease] of leases) {
+      if (lease.until > monotonicTime) return;
+      endLease(key, lease.attempt);
+    }
+  }
+
+  function endLease(key: string, past: number): void {
+    leases.delete(key);
+    events.set(key, past, rememberFor);
+  }
+
+  /** Checks the end again: leases of different lengths are not in order. */
   function liveLease(key: string): Lease | undefined {
     const lease = leases.get(key);
-    if (!lease || lease.until > at) return lease;
-    end(key, lease.attempt);
+    if (!lease || lease.until > monotonicTime) return lease;
+    endLease(key, lease.attempt);
     return undefined;
   }
 
-  function held(key: string, token: string): Lease | undefined {
-    at = now();
+  function heldLease(key: string, token: string): Lease | undefined {
+    readClocks();
     const lease = liveLease(key);
     return lease?.token === token ? lease : undefined;
   }
 
-  function settle(key: string, token: string, past: (lease: Lease) => number): boolean {
-    const lease = held(key, token);
-    if (lease) end(key, past(lease));
+  function complete(key: string, token: string): boolean {
+    const lease = heldLease(key, token);
+    if (lease) endLease(key, DONE);
+    return lease !== undefined;
+  }
+
+  function release(key: string, token: string): boolean {
+    const lease = heldLease(key, token);
+    if (lease) endLease(key, lease.attempt);
     return lease !== undefined;
   }
 
   function extend(key: string, token: string, leaseMs: number): boolean {
-    const lease = held(key, token);
+    const lease = heldLease(key, token);
     if (!lease) return false;
-    leases.delete(key); // and in again at the end, which keeps the order
-    leases.set(key, { ...lease, until: at + leaseMs });
+    leases.delete(key); // set again at the end, which keeps the order
+    leases.set(key, { ...lease, until: monotonicTime + leaseMs });
     return true;
   }
 
   return {
     admit: promised(admit),
-    complete: promised((key, token) => settle(key, token, () => DONE)),
-    release: promised((key, token) => settle(key, token, (lease) => lease.attempt)),
+    complete: promised(complete),
+    release: promised(release),
     extend: promised(extend),
     ping: () => Promise.resolve(),
   };
@@ -134,7 +150,7 @@ function warnOnce(): () => void {
     if (warned) return;
     warned = true;
     console.warn(
-      'call-webhooks: the memory store is full and forgets ids before their time. Raise maxEntries, or use a Redis, Postgres or SQLite store.',
+      'call-webhooks: the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres or SQLite store.',
     );
   };
 }

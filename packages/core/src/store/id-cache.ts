@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache';
+import { WebhookError } from '../outcome/webhook-error.ts';
+
+/** A larger `Map` pauses the process for too long when it is rehashed, so ids are split over several. */
+const MAX_ENTRIES_PER_CACHE = 2 ** 17;
+
+/**
+ * Numbers by id, each for a limited time and at most `maxEntries` of them. The one that was set
+ * longest ago is evicted first; reading an id does not change that.
+ */
+export class IdCache {
+  readonly #caches: (LRUCache<string, number> | undefined)[];
+  readonly #maxPerCache: number;
+  readonly #now: () => number;
+  readonly #onEvicted: () => void;
+
+  /**
+   * @param now the clock, in milliseconds from 0 on
+   * @param onEvicted called when an id is evicted before its time is over; must not throw
+   * @throws WebhookError `invalid-options`
+   */
+  constructor(maxEntries: number, now: () => number, onEvicted: () => void) {
+    if (!Number.isInteger(maxEntries) || maxEntries < 1 || maxEntries > 1e9)
+      throw new WebhookError(
+        'invalid-options',
+        'maxEntries must be a whole number from 1 to 1,000,000,000.',
+      );
+    const count = Math.ceil(maxEntries / MAX_ENTRIES_PER_CACHE);
+    this.#caches = new Array<undefined>(count).fill(undefined);
+    this.#maxPerCache = Math.floor(maxEntries / count);
+    this.#now = now;
+    this.#onEvicted = onEvicted;
+  }
+
+  get(id: string): number | undefined {
+    return this.#cacheOf(id).peek(id);
+  }
+
+  /** @param ttl milliseconds, above 0; at exactly that age the id is still found */
+  set(id: string, value: number, ttl: number): void {
+    this.#cacheOf(id).set(flat(id), value, { ttl, size: 1 });
+  }
+
+  #cacheOf(id: string): LRUCache<string, number> {
+    const { length } = this.#caches;
+    const index = length === 1 ? 0 : hash53(id) % length;
+    return (this.#caches[index] ??= this.#createCache());
+  }
+
+  #createCache(): LRUCache<string, number> {
+    const cache = new LRUCache<string, number>({
+      maxSize: this.#maxPerCache, // unlike `max`, it allocates nothing ahead
+      ttlResolution: 0, // or lru-cache sets timers, and goes by a time that it read earlier
+      perf: { now: () => this.#now() + 1 }, // it takes 0 for "no time set"
+      dispose: (_value, id, reason) => {
+        if (reason === 'evict' && cache.getRemainingTTL(id) >= 0) this.#onEvicted();
+      },
+    });
+    return cache;
+  }
+}
+
+/**
+ * A copy of a text in memory of its own. A text that was cut out of another one keeps all of the
+ * other alive: an id would hold on to a whole header or body.
+ */
+const flat = (text: string): string => ` ${text}`.slice(1);
+
+/**
+ * 53 bits of a text (cyrb53). Only for uses where two texts with the same hash do no harm: a number
+ * is kept in less memory than a string.
+ */
+export function hash53(text: string): number {
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    high = Math.imul(high ^ code, 0x9e3779b1);
+    low = Math.imul(low ^ code, 0x5f356495);
+  }
+  const mixedHigh = mix(high, low);
+  return (mixedHigh >>> 11) * 2 ** 32 + (mix(low, mixedHigh) >>> 0);
+}
+
+const mix = (half: number, other: number): number =>
+  Math.imul(half ^ (half >>> 16), 0x85ebca6b) ^ Math.imul(other ^ (other >>> 13), 0xc2b2ae35);
