@@ -39,9 +39,12 @@ export class App {
   command(name: string, description: string): Command {
     const { stdout, stderr, env } = this.io;
     const hasColors = () => wantsColor(this.#flags().color, env, stdout);
-    return new Command(name)
+    const command = new Command(name);
+    return command
       .description(description)
-      .exitOverride()
+      .exitOverride((error) => {
+        throw Object.assign(error, { command: fullName(command) });
+      })
       .configureOutput({
         writeOut: (text) => stdout.write(text),
         writeErr: (text) => stderr.write(text),
@@ -67,6 +70,10 @@ export class App {
     };
   }
 }
+
+/** The name of a command with those of its parents, such as `call-webhooks rules list`. */
+const fullName = (command: Command): string =>
+  command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 
 /** The examples under a command's help. */
 export const examples = (...list: readonly (readonly [command: string, what: string])[]): string =>

@@ -6,6 +6,7 @@ import { CliError, EXIT, Stopped } from './errors.ts';
 import type { Io } from './io.ts';
 import { program } from './program.ts';
 import { restError } from './service/rest-error.ts';
+import { paragraph } from './terminal/format.ts';
 import { jsonLine, t } from './terminal/text.ts';
 
 /**
@@ -38,6 +39,8 @@ const stopCode = ({ signal }: Io): number | undefined => {
   return signal.reason instanceof Stopped ? signal.reason.exitCode : EXIT.interrupted;
 };
 
+const LABEL_WIDTH = 'error: '.length;
+
 /** Prints an error to stderr. @returns its exit code */
 function report({ output, io }: App, error: unknown): number {
   const { message, fix, exitCode } = toCliError(error);
@@ -46,8 +49,15 @@ function report({ output, io }: App, error: unknown): number {
     return exitCode;
   }
   const { red, dim } = output.messageColors;
-  output.message(t`${red('error:')} ${message}`);
-  if (fix !== undefined) output.message(t`${dim('fix:')}   ${fix}`);
+  for (const [label, content] of [
+    [red('error:'), message],
+    [dim('fix:  '), fix],
+  ] as const) {
+    if (content === undefined) continue;
+    const [first = t``, ...rest] = paragraph(content, output.messageColumns, LABEL_WIDTH);
+    output.message(t`${label} ${first.plain.trimStart()}`);
+    for (const line of rest) output.message(line);
+  }
   if (!(error instanceof CliError) && io.env['DEBUG'] && error instanceof Error)
     for (const line of (error.stack ?? '').split('\n')) output.message(line);
   return exitCode;
@@ -70,8 +80,9 @@ function toCliError(error: unknown): CliError {
   );
 }
 
-function fromCommander({ message }: CommanderError): CliError {
+function fromCommander(error: CommanderError): CliError {
+  const { message, command } = error as CommanderError & { command: string };
   const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
-  const fix = suggestion?.replace(/^\((.*)\)$/, '$1') ?? 'See --help.';
+  const fix = suggestion?.replace(/^\((.*)\)$/, '$1') ?? `See: ${command} --help`;
   return new CliError(EXIT.badInput, what, fix);
 }

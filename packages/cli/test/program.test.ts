@@ -48,6 +48,7 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['clock', 'advance', '5'], 'Invalid duration: 5'],
     [['explain', 'signature-missmatch'], 'Did you mean signature-mismatch?'],
     [['trigger'], '--list'],
+    [['deliveries', 'show'], 'See: call-webhooks deliveries show --help'],
     [['completion', 'tcsh'], 'zsh'],
     [['sign', '--secret', 'x'], 'standard input'],
   ])('%j', async (argv, told) => {

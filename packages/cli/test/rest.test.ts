@@ -160,7 +160,9 @@ describe('rotate', () => {
     expect(
       (await cli(...argv, '--base-url', 'https://api.example.com', '--show-secret')).stderr,
     ).toContain('--yes');
-    expect((await cli(...argv, '--secret-out', join(folder, 'no/where'))).code).toBe(3);
+    const unwritable = ['--secret-out', join(folder, 'no/where')];
+    expect((await cli(...argv, ...unwritable)).code).toBe(3);
+    expect((await cli(...argv, ...unwritable, '--simulator', simulator.url)).code).toBe(3);
     expect(simulator.secrets.get(String(actions[0]?._id))?.rotations).toBe(0);
   });
 

@@ -105,6 +105,9 @@ describe('deliveries and replay', () => {
     await tail.until('"copiedBy":"resend"');
     tail.stop();
     expect(await tail.code).toBe(130);
+    const callId = String((last as { callId?: string }).callId);
+    const ofCall = await records('deliveries', 'list', '--call', callId.slice(0, 8), '-n', '1');
+    expect(ofCall).toMatchObject([{ callId }]);
     expect((await cli('deliveries', 'show', 'zzz')).code).toBe(2);
     expect((await cli('deliveries', 'list', '--state', 'lost')).code).toBe(2);
   });

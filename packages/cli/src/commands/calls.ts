@@ -8,7 +8,7 @@ import { join, t } from '../terminal/text.ts';
 
 /** `calls`: lists call records. */
 export function callsCommand(app: App): Command {
-  const command = app.command('calls', 'List call records; their _id is the callId of events');
+  const command = app.command('calls', 'List call records');
   return withListOptions(withServiceOptions(command))
     .addHelpText(
       'after',

@@ -10,7 +10,7 @@ import { join, t, type Text } from '../terminal/text.ts';
 /** `explain`: explains the responses of a receiver. */
 export function explainCommand(app: App): Command {
   return app
-    .command('explain', 'Explain a response of a receiver, and what to do about it')
+    .command('explain', 'Explain a response of a receiver')
     .argument('[outcome|status]', 'such as signature-mismatch or 404; without it, list all')
     .addHelpText(
       'after',

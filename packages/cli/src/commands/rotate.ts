@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs';
-import { SecretNotSavedError, type SecretStore, type StoredSecret } from '@call-webhooks/client';
+import {
+  createClient,
+  SecretNotSavedError,
+  type Client,
+  type SecretStore,
+  type StoredSecret,
+} from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
@@ -40,7 +46,7 @@ const OVERLAP_MS = 600_000;
 /** `rotate`: rotates the signing secret of an action. */
 export function rotateCommand(app: App): Command {
   const command = app
-    .command('rotate', 'Rotate the signing secret of a webhook action')
+    .command('rotate', 'Rotate the signing secret of an action')
     .argument('<ruleId>')
     .argument('<actionId>')
     .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the old')
@@ -68,12 +74,13 @@ ${examples(
 
 async function rotate(app: App, action: ActionIds, options: RotateOptions): Promise<number> {
   const { output } = app;
-  const baseUrl = options.simulator === undefined ? givenBaseUrl(app, options) : undefined;
-  const secret =
-    baseUrl === undefined
-      ? await rotateInSimulator(app, action, options)
-      : await rotateAtService(app, action, options, baseUrl);
   const { secretOut: file, showSecret } = options;
+  const baseUrl = options.simulator === undefined ? givenBaseUrl(app, options) : undefined;
+  const client =
+    baseUrl === undefined
+      ? await simulatorClient(app, options)
+      : await clientForRotation(app, options, baseUrl);
+  const secret = await rotateWith(app, client, action, file);
   await output.print(
     { ...action, rotated: true, file, ...(showSecret && { secret }) },
     ({ green }) => (showSecret ? t`${secret}` : t`${green('rotated')}  ${action.actionId}`),
@@ -82,24 +89,40 @@ async function rotate(app: App, action: ActionIds, options: RotateOptions): Prom
   return EXIT.done;
 }
 
-async function rotateAtService(
+/** A client of the running simulator, with the simulator's API token. */
+async function simulatorClient(app: App, options: RotateOptions): Promise<Client> {
+  const connection = simulatorOf(app, options);
+  const { apiToken } = await connection.get<{ apiToken: string }>('/api-token');
+  return createClient({ baseUrl: connection.url, apiToken });
+}
+
+/** A client of the service. @throws CliError 2 when the new secret would be lost, or for a "no" */
+async function clientForRotation(
   app: App,
-  { ruleId, actionId }: ActionIds,
   options: RotateOptions,
   baseUrl: string,
-): Promise<string> {
-  const { output, signal } = app;
+): Promise<Client> {
   // The service returns the new secret once. Rotating without keeping it would lose it.
   if (options.secretOut === undefined && !options.showSecret)
     throw badInput('The new secret would be lost.', 'Pass --secret-out FILE or --show-secret.');
   const client = await serviceClient(app, options);
   await requireConfirmation(app, options, baseUrl);
-  if (options.secretOut === undefined)
-    return (await client.rules.rotateSigningSecret(ruleId, actionId, { signal })).secret;
+  return client;
+}
+
+/** Rotates the secret, into a file if there is one. @returns the new secret */
+async function rotateWith(
+  { output, signal }: App,
+  { rules }: Client,
+  { ruleId, actionId }: ActionIds,
+  file: string | undefined,
+): Promise<string> {
+  if (file === undefined)
+    return (await rules.rotateSigningSecret(ruleId, actionId, { signal })).secret;
   try {
-    const store = secretFileStore(options.secretOut);
+    const store = secretFileStore(file);
     const request = { ruleId, actionId, overlap: OVERLAP_MS, signal };
-    return (await client.rules.rotateInto(store, request)).current.secret;
+    return (await rules.rotateInto(store, request)).current.secret;
   } catch (error) {
     // Printing the secret unasked is better than losing it.
     if (error instanceof SecretNotSavedError)
@@ -120,25 +143,6 @@ async function requireConfirmation(
   const question = `Rotate the secret at ${baseUrl}? The next delivery is signed with the new one.`;
   if (await askYesNo(app, question)) return;
   throw badInput('Nothing was rotated.');
-}
-
-async function rotateInSimulator(
-  app: App,
-  { ruleId, actionId }: ActionIds,
-  options: RotateOptions,
-): Promise<string> {
-  const connection = simulatorOf(app, options);
-  const { secretOut } = options;
-  const store = secretOut === undefined ? undefined : secretFileStore(secretOut);
-  const old = (await store?.load()) ?? [];
-  const path = `/rules/${encodeURIComponent(ruleId)}/actions/${encodeURIComponent(actionId)}/rotate`;
-  const { signingSecret: secret } = await connection.post<{ signingSecret: string }>(path);
-  const expiresAt = Date.now() + OVERLAP_MS;
-  await store?.save([
-    { id: 'current', secret },
-    ...old.map((one) => ({ ...one, expiresAt: one.expiresAt ?? expiresAt })),
-  ]);
-  return secret;
 }
 
 /** A secret file as the store of a rotation. */

@@ -1,4 +1,6 @@
+import { Option } from 'commander';
 import { badInput } from '../errors.ts';
+import { duration } from '../terminal/format.ts';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
@@ -21,6 +23,10 @@ export function milliseconds(given: string): number {
   if (match) return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
   throw badInput(`Invalid duration: ${given}`, 'Examples: 250ms, 30s, 5m, 1.5h, 2d');
 }
+
+/** An option that is a duration. @param defaultMs in milliseconds */
+export const durationOption = (flags: string, description: string, defaultMs: number): Option =>
+  new Option(flags, description).argParser(milliseconds).default(defaultMs, duration(defaultMs));
 
 /** A parser for an option that may be repeated. */
 export const repeatable = (given: string, before: readonly string[] = []): string[] => [

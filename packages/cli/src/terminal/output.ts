@@ -26,8 +26,12 @@ export class Output {
 
   /** The width of the terminal; without a terminal there is no limit. */
   get columns(): number {
-    const { isTTY, columns } = this.#io.stdout;
-    return isTTY === true ? (columns ?? 80) : Infinity;
+    return columnsOf(this.#io.stdout);
+  }
+
+  /** The same for messages. */
+  get messageColumns(): number {
+    return columnsOf(this.#io.stderr);
   }
 
   /** Prints one record: a line of JSON with `--json`, and lines for people without. */
@@ -56,6 +60,9 @@ export class Output {
     this.message(t`${this.messageColors.yellow('warning:')} ${line}`);
   }
 }
+
+const columnsOf = ({ isTTY, columns }: Sink): number =>
+  isTTY === true ? (columns ?? 80) : Infinity;
 
 /** Writes and waits for room, until the stream closes or the signal aborts. */
 async function writeTo(

@@ -3,7 +3,7 @@ import { examples, type App } from '../../app.ts';
 import { EXIT } from '../../errors.ts';
 import { describeResult, requireReached } from '../../http/effect.ts';
 import { post, type PostResult } from '../../http/post.ts';
-import { milliseconds } from '../../input/options.ts';
+import { durationOption } from '../../input/options.ts';
 import { givenSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../../input/target-url.ts';
 import type { Colors } from '../../terminal/colors.ts';
@@ -24,7 +24,9 @@ export function checkCommand(app: App): Command {
     .command('check', 'Test a receiver with forged, stale and replayed requests')
     .requiredOption('--to <url>', 'the URL of the receiver')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
-    .option('--timeout <duration>', 'how long to wait for each response', milliseconds, 30_000);
+    .addOption(
+      durationOption('--timeout <duration>', 'how long to wait for each response', 30_000),
+    );
   return withExternalOption(withSecretOptions(command))
     .addHelpText(
       'after',
@@ -55,8 +57,13 @@ async function check(app: App, options: CheckOptions): Promise<number> {
     const result = await post({ url, method, headers, body, timeout }, signal);
     if (findings.length === 0) requireReached(url, result);
     const finding = findingOf(probe, result);
+    // A fix that applies to several probes in a row is shown once.
+    const fix = findings.at(-1)?.fix === finding.fix ? undefined : finding.fix;
     findings.push(finding);
-    await output.print(finding, (colors) => findingLines(colors, finding, output.columns));
+    await output.print(finding, (colors) => [
+      findingLine(colors, finding),
+      ...(fix === undefined ? [] : paragraph(fix, output.columns, 7)),
+    ]);
   }
   if (secret === undefined)
     output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for five more tests.');
@@ -107,17 +114,12 @@ function findingOf(probe: Probe, result: PostResult): Finding {
 
 const PROBE_WIDTH = 'ahead of time'.length;
 
-function findingLines(colors: Colors, finding: Finding, columns: number): Text[] {
-  const { probe, verdict, answer, expected, fix } = finding;
+function findingLine(colors: Colors, { probe, verdict, answer, expected }: Finding): Text {
   const label = {
     ok: colors.green('ok   '),
     warning: colors.yellow('warn '),
     wrong: colors.red('wrong'),
   }[verdict];
   const head = t`${label}  ${pad(probe, PROBE_WIDTH)}  ${answer}`;
-  if (verdict === 'ok') return [head];
-  return [
-    t`${head}  ${colors.dim(`expected ${expected}`)}`,
-    ...(fix === undefined ? [] : paragraph(fix, columns, 7)),
-  ];
+  return verdict === 'ok' ? head : t`${head}  ${colors.dim(`expected ${expected}`)}`;
 }

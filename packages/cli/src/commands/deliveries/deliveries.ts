@@ -21,6 +21,7 @@ interface ListOptions extends SimulatorOptions {
   readonly limit: number;
 }
 
+const MAX_LIMIT = 1_000_000;
 const STATES = ['waiting', 'in-flight', 'acknowledged', 'failed', 'dropped', 'held'];
 
 /** `deliveries`: what the simulator sent. */
@@ -38,23 +39,28 @@ function listCommand(app: App): Command {
     .command('list', 'List the latest deliveries, oldest first')
     .addOption(new Option('--state <state>', 'only in this state').choices(STATES))
     .option('--event <name>', 'only of this event')
-    .option('--call <id>', 'only of this call')
-    .option('--rule <id>', 'only of this rule')
-    .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, 1_000_000), 50);
+    .option('--call <id>', 'only of this call: its id or the beginning of it')
+    .option('--rule <id>', 'only of this rule: its id or the beginning of it')
+    .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, MAX_LIMIT), 50);
   return withSimulatorOption(command)
     .addHelpText(
       'after',
       examples(
         ['deliveries list --state waiting', 'What will be retried'],
-        ['deliveries list --call 4d0c… --json', 'Everything about one call, for scripts'],
+        ['deliveries list --call 4d0c --json', 'Everything about one call, for scripts'],
       ),
     )
     .action(
       app.action(async (options: ListOptions) => {
-        const { state, event, call, rule, limit } = options;
-        const query = { state, eventName: event, callId: call, ruleId: rule, limit };
+        const { state, event, call = '', rule = '', limit } = options;
+        // Ids may be shortened, so they are compared here.
+        const isShortened = call !== '' || rule !== '';
+        const query = { state, eventName: event, limit: isShortened ? MAX_LIMIT : limit };
         const found = await simulatorOf(app, options).get<DeliverySummary[]>('/deliveries', query);
-        await printTable(app, found);
+        const matching = found.filter(
+          ({ callId, ruleId }) => callId.startsWith(call) && ruleId.startsWith(rule),
+        );
+        await printTable(app, matching.slice(-limit));
         return undefined;
       }),
     );

@@ -36,15 +36,12 @@ export const EVENT_COLUMNS: Columns<ActivityEvent> = {
 
 /** One event in one line. */
 export function eventLine({ bold, cyan, dim }: Colors, event: ActivityEvent): Text {
-  const who = event.recipientName
-    ? `${event.recipientName} <${event.recipientEmail}>`
-    : event.recipientEmail;
   const title = nested('object', 'title')(event);
   return join(
     [
-      dim(time(event)),
+      dim(time(event).replace(/T(\d\d:\d\d).*/, ' $1')),
       cyan(pad(event.action, 10)),
-      pad(who, 34),
+      pad(event.recipientEmail, 24),
       bold(event.subject),
       ...(typeof title === 'string' ? [t`${dim('·')} ${title}`] : []),
     ],

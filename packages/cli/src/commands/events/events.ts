@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
-import { milliseconds, repeatable } from '../../input/options.ts';
+import { durationOption, repeatable } from '../../input/options.ts';
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../../service/client.ts';
 import { printList, withListOptions, type ListOptions } from '../../service/list.ts';
 import { EVENT_COLUMNS, eventLine } from './event-line.ts';
@@ -22,7 +22,7 @@ const withSearch = (command: Command): Command =>
 
 /** `events`: lists activity events. */
 export function eventsCommand(app: App): Command {
-  const command = app.command('events', 'List activity events: messages opened, clicked, …');
+  const command = app.command('events', 'List activity events');
   return withListOptions(withSearch(command))
     .addHelpText(
       'after',
@@ -51,7 +51,7 @@ export function eventsCommand(app: App): Command {
 
 function tailCommand(app: App): Command {
   return withSearch(app.command('tail', 'Poll for new events and print them'))
-    .option('--interval <duration>', 'the time between polls', milliseconds, 5_000)
+    .addOption(durationOption('--interval <duration>', 'the time between polls', 5_000))
     .addHelpText('after', examples(['events tail --type replied', 'Replies as they arrive']))
     .action(
       // Flags before `tail` belong to `events`, and count too.

@@ -11,7 +11,7 @@ import { serve, type ListenOptions } from './server.ts';
 /** `listen`: a receiver that shows what arrives. */
 export function listenCommand(app: App): Command {
   const command = app
-    .command('listen', 'Receive, verify and show deliveries, and forward them')
+    .command('listen', 'Receive, verify and show deliveries')
     .option('-p, --port <number>', 'the port; 0: any', wholeNumber('--port', 0, 65_535), 3000)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('-f, --forward-to <url>', 'forward verified deliveries, byte for byte')

@@ -4,7 +4,7 @@ import { examples, type App } from '../../app.ts';
 import { EXIT } from '../../errors.ts';
 import { describeResult, EFFECT_TEXT, effectOf, requireReached } from '../../http/effect.ts';
 import { post, type PostResult } from '../../http/post.ts';
-import { headerRecord, milliseconds, repeatable, wholeNumber } from '../../input/options.ts';
+import { durationOption, headerRecord, repeatable, wholeNumber } from '../../input/options.ts';
 import { requiredSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../../input/target-url.ts';
 import type { Colors } from '../../terminal/colors.ts';
@@ -28,7 +28,7 @@ interface SendOptions extends SecretOptions, BodyOptions {
 /** `send`: signs one delivery and sends it. */
 export function sendCommand(app: App): Command {
   const command = app
-    .command('send', 'Sign and send one delivery, without a simulator')
+    .command('send', 'Sign and send one delivery')
     .argument(
       '<event>',
       'call:started, call:completed or call:recording-available; any name with --data',
@@ -41,7 +41,7 @@ export function sendCommand(app: App): Command {
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--webhook-id <id>', 'use this webhook id, to test replay protection')
     .option('--timestamp <seconds>', 'sign with this Unix time', wholeNumber('--timestamp', 1))
-    .option('--timeout <duration>', 'how long to wait for the response', milliseconds, 30_000);
+    .addOption(durationOption('--timeout <duration>', 'how long to wait for the response', 30_000));
   return withExternalOption(withSecretOptions(command))
     .addHelpText(
       'after',

@@ -20,7 +20,7 @@ export function simulateCommand(app: App): Command {
       `the port (default: ${String(DEFAULT_PORT)}; 0: any free port)`,
       wholeNumber('--port', 0, 65_535),
     )
-    .option('--clock <mode>', 'real; or manual, which stands still until you advance it', 'real')
+    .option('--clock <mode>', 'real, or manual: it stands still until you advance it', 'real')
     .option('--seed <text>', 'makes ids, secrets, jitter and chaos repeatable')
     .option('--retry-every <duration>', 'the time between attempts (default: 5m)', milliseconds)
     .option(

@@ -55,7 +55,7 @@ export async function start(options: SimulateOptions): Promise<Simulator> {
       if (error.code === 'db-in-use')
         throw environmentError(error.message, 'Stop the other simulator, or use another --db.');
       if (error.code === 'bad-snapshot')
-        throw environmentError(error.message, 'Use another --db, or delete this file.');
+        throw environmentError(error.message, 'Use another file for --db.');
       throw badInput(error.message, 'See: call-webhooks simulate --help');
     }
     const { code } = error as NodeJS.ErrnoException;

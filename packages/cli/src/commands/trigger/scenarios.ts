@@ -89,7 +89,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   },
   call: {
-    what: 'a whole call of one second: started, completed, recording',
+    what: 'a whole call of one second, with a recording',
     count: 1,
     play: wholeCall,
   },
@@ -113,7 +113,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   },
   message: {
-    what: 'a message is sent, opened, clicked and answered (see `events`)',
+    what: 'a message is sent, opened, clicked and answered',
     count: 1,
     play: sendMessage,
   },

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, didYouMean } from '../../errors.ts';
-import { milliseconds, repeatable, wholeNumber } from '../../input/options.ts';
+import { durationOption, repeatable, wholeNumber } from '../../input/options.ts';
 import { withSimulatorOption } from '../../simulator/connection.ts';
 import { pairs } from '../../terminal/format.ts';
 import { askChoice } from '../../terminal/prompts.ts';
@@ -14,7 +14,7 @@ const SEE_LIST = 'List them: call-webhooks trigger --list';
 /** `trigger`: makes something happen in the simulator. */
 export function triggerCommand(app: App): Command {
   const command = app
-    .command('trigger', 'Trigger an event or a scenario in the simulator')
+    .command('trigger', 'Trigger an event or a scenario')
     .addArgument(new Argument('[event|scenario]', 'see --list'))
     .option('--list', 'list all events and scenarios')
     .option('--set <path=json>', 'set a field of the call or message; repeatable', repeatable)
@@ -24,8 +24,10 @@ export function triggerCommand(app: App): Command {
       wholeNumber('--count', 1, 10_000),
     )
     .option('-w, --wait', 'wait for the responses; exit code 1 if the receiver fails')
-    .option('--retries', 'with --wait: until all deliveries succeed or have failed for good')
-    .option('--timeout <duration>', 'the longest wait without --retries', milliseconds, 60_000);
+    .option('--retries', 'with --wait: wait until all deliveries have succeeded or failed for good')
+    .addOption(
+      durationOption('--timeout <duration>', 'the longest wait without --retries', 60_000),
+    );
   return withSimulatorOption(command)
     .addHelpText(
       'after',

@@ -19,7 +19,7 @@ interface VerifyOptions extends SecretOptions {
 /** `verify`: verifies a signature. */
 export function verifyCommand(app: App): Command {
   const command = app
-    .command('verify', 'Verify a signature, and find out why it does not match')
+    .command('verify', 'Verify a signature and explain a mismatch')
     .option('-d, --data <text|@file|->', 'the raw body, byte for byte', '-')
     .option('-H, --header <header>', 'a header of the request; repeatable', repeatable)
     .option('--headers <file>', 'a file of headers, one per line, as printed by `sign`')
