@@ -9,11 +9,11 @@ import { journeys } from '../src/fuzz/mutations.ts';
 import { payloads } from '../src/fuzz/payloads.ts';
 import { SignedRequests } from '../src/fuzz/signed-requests.ts';
 import { say } from '../src/matrix/raw-socket.ts';
-import { lawfulStatus } from '../src/model/answer-law.ts';
+import { expectedStatus } from '../src/model/expected-statuses.ts';
 
-const seed = Number(process.env.PROOF_SEED ?? 1);
-const runs = Number(process.env.PROOF_FUZZ_RUNS ?? 3_000);
-const socketRuns = Number(process.env.PROOF_FUZZ_SOCKET_RUNS ?? 200);
+const seed = Number(process.env.SEED ?? 1);
+const runs = Number(process.env.FUZZ_RUNS ?? 3_000);
+const socketRuns = Number(process.env.FUZZ_SOCKET_RUNS ?? 200);
 const counts = new Map<string, number>();
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(reason));
@@ -39,7 +39,7 @@ function fuzzed() {
     logger: { warn: () => undefined, error: () => undefined },
     onOutcome: ({ outcome, status }: Outcome) => {
       counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-      if (lawfulStatus(outcome) !== status) unsigned.push(`${outcome} as ${String(status)}`);
+      if (expectedStatus(outcome) !== status) unsigned.push(`${outcome} as ${String(status)}`);
     },
   };
   return { signed, unsigned, options };

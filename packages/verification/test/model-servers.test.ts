@@ -3,15 +3,15 @@ import { PGlite } from '@electric-sql/pglite';
 import { postgresStore } from '@call-webhooks/postgres';
 import { describeWithProgram, redisServer, type RedisServer } from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
-import { OutsideStore } from '../src/model/outside-store.ts';
-import { turnedRedis } from '../src/model/turned-redis.ts';
-import { leadLives, timeOutside, turnTime, warmUp } from './model-support.ts';
+import { RealTimeStore } from '../src/model/real-time-store.ts';
+import { redisOnFakeClock } from '../src/model/redis-on-fake-clock.ts';
+import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
-// The engines that are slower to start and to ask; few lives in CI, more with PROOF_MODEL_SERVER_RUNS.
-const runs = Number(process.env.PROOF_MODEL_SERVER_RUNS ?? 20);
+// These engines are slower: few scenarios by default, more with MODEL_SERVER_RUNS.
+const runs = Number(process.env.MODEL_SERVER_RUNS ?? 20);
 
 beforeAll(warmUp);
-beforeEach(turnTime);
+beforeEach(useFakeClock);
 afterEach(() => void jest.useRealTimers());
 
 describe('with the Postgres store on PGlite', () => {
@@ -22,12 +22,12 @@ describe('with the Postgres store on PGlite', () => {
   }, 60_000);
   afterAll(() => db.close());
 
-  // It is Postgres within this process, so its clock is the turned one.
+  // PGlite is Postgres inside this process, so it uses the fake clock.
   test('the receiver does what the model allows', async () => {
-    await leadLives('the Postgres store', runs, async () => {
+    await checkScenarios('the Postgres store', runs, async () => {
       await db.exec('TRUNCATE call_webhooks.webhook_ids, call_webhooks.events');
-      const store = new OutsideStore(postgresStore(db, { now: Date.now }));
-      return { store, time: timeOutside(store) };
+      const store = new RealTimeStore(postgresStore(db, { now: Date.now }));
+      return { store, time: timeOf(store) };
     });
   }, 600_000);
 });
@@ -46,16 +46,19 @@ describeWithProgram('redis-server', 'with the Redis store on a real server', () 
     await server.stop();
   });
 
-  // Each step is longer by this, so that no delivery comes at the very end of a lease; a call may
-  // take nearly as long before the two clocks' difference shows.
+  // Added to each step, so that no delivery comes exactly at the end of a lease. A call may take
+  // nearly as long before the difference between the two clocks matters.
   const MORE_MS = 50;
 
   test('the receiver does what the model allows', async () => {
-    await leadLives('the Redis store', runs, async () => {
-      const store = await turnedRedis(client, { turned: Date.now, real: jest.getRealSystemTime });
+    await checkScenarios('the Redis store', runs, async () => {
+      const store = await redisOnFakeClock(client, {
+        fake: Date.now,
+        real: jest.getRealSystemTime,
+      });
       return {
         store,
-        time: timeOutside(store, { moreMs: MORE_MS }),
+        time: timeOf(store, { moreMs: MORE_MS }),
         valid: () => store.slowestMs < MORE_MS / 2,
       };
     });

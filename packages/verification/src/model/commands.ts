@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { Behaviour } from './foresight.ts';
+import type { Behaviour } from './predict.ts';
 import { EVENTS } from './service.ts';
-import type { StoreFault } from './watched-store.ts';
+import type { StoreFault } from './checked-store.ts';
 import type { World } from './world.ts';
 
-/** The world is its own model: it foresees each answer before it asks for it. */
+/** The world is its own model: it predicts each outcome before it sends the request. */
 type Step = fc.AsyncCommand<World, World>;
 
 const step = (
@@ -22,7 +22,7 @@ const event = fc.constantFrom(...EVENTS);
 const any = fc.nat(1_000);
 const behaviour = fc.constantFrom<Behaviour>('ok', 'fail', 'fail', 'slow');
 const skew = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 299, 300, 301, -299, -300, -301);
-const fault = fc.constantFrom<StoreFault>('none', 'none', 'down', 'hang', 'lost-answer');
+const fault = fc.constantFrom<StoreFault>('none', 'none', 'down', 'hang', 'lost-reply');
 const duration = fc.constantFrom(1_000, 21_000, 59_000, 61_000, 239_000, 241_000, 300_000, 601_000);
 
 const deliver = fc
@@ -54,11 +54,11 @@ const finish = fc.tuple(any, fc.boolean()).map((args) =>
   ),
 );
 
-/** Deadlines pass and leases run out: each duration is beside the end of one of them. */
+/** Each duration is just before or after the end of a deadline or a lease. */
 const advance = duration.map((ms) => step(`advance(${String(ms)})`, (world) => world.advance(ms)));
 
-/** A lease runs out under its handler, another machine takes the event over, and then the first one ends. */
-const outlive = fc.tuple(machine, event, fc.boolean()).map(([at, of, ok]) =>
+/** A lease expires under its handler, another machine takes the event over, then the first handler ends. */
+const outliveLease = fc.tuple(machine, event, fc.boolean()).map(([at, of, ok]) =>
   step(`outlive(${[at, of, ok].join(', ')})`, async (world) => {
     await world.deliver(at, of, 'slow', 0);
     const first = Math.max(0, world.runningCount - 1);
@@ -83,14 +83,14 @@ const setFault = fc.tuple(machine, fault).map(([at, kind]) =>
 
 const rotate = fc.constant(
   step('rotate()', async (world) => {
-    // A receiver asks its provider for newer secrets once in five seconds at most.
+    // A receiver asks its provider for newer secrets at most once in five seconds.
     await world.advance(5_001);
     world.service.rotate();
   }),
 );
 
-/** Lives of a few machines: a delivery is several times as likely as a disaster. */
-export const lives = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
+/** Random scenarios with a few machines, in which deliveries are several times as likely as faults. */
+export const scenarios = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
   fc.commands(
     [
       deliver,
@@ -103,7 +103,7 @@ export const lives = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
       advance,
       advance,
       replay,
-      outlive,
+      outliveLease,
       setFault,
       crash,
       close,

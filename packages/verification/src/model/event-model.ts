@@ -1,6 +1,6 @@
 import type { Admission, Claim } from '@call-webhooks/core';
 
-/** One event, as "What happens to one event" of the design has it. */
+/** The state of one event. */
 interface EventState {
   done: boolean;
   attempts: number;
@@ -8,15 +8,15 @@ interface EventState {
 }
 
 /**
- * The event state machine of the design, as plainly as it can be written. Nothing is ever forgotten,
- * except webhook ids when their time is over.
+ * The event state machine in its simplest form. It never forgets anything, except webhook ids that have
+ * expired.
  */
 export class EventModel {
   readonly #events = new Map<string, EventState>();
   readonly #webhookIds = new Map<string, { token: string; until: number }>();
   readonly #onTakenOver: () => void;
 
-  /** @param onTakenOver called when a lease that ran out is taken by somebody else */
+  /** @param onTakenOver called when another claim takes over an expired lease */
   constructor(onTakenOver: () => void) {
     this.#onTakenOver = onTakenOver;
   }
@@ -63,12 +63,12 @@ export class EventModel {
     return this.#event(key).done;
   }
 
-  /** How often it was admitted. */
+  /** How many times it was admitted. */
   attempts(key: string): number {
     return this.#event(key).attempts;
   }
 
-  /** Whether a delivery with this id was ever admitted or turned away. */
+  /** Whether a delivery with this id was ever admitted or refused. */
   saw(webhookId: string): boolean {
     return this.#webhookIds.has(webhookId);
   }

@@ -7,34 +7,34 @@ import {
   type Store,
 } from '@call-webhooks/core';
 import type { EventModel } from './event-model.ts';
-import { WatchedStore } from './watched-store.ts';
+import { CheckedStore } from './checked-store.ts';
 
-/** What the world wants to hear of its machines. */
+/** What a machine reports to the world. */
 export interface MachineEvents {
   secrets(): string[];
-  handle(machine: Machine, context: HandlerContext): void | Promise<void>;
-  parked(delivery: DeadLetter): void;
+  runHandler(machine: Machine, context: HandlerContext): void | Promise<void>;
+  deadLettered(delivery: DeadLetter): void;
   outcome(machine: Machine, outcome: Outcome): void;
 }
 
 export const MAX_ATTEMPTS = 3;
 
-/** One process with a receiver, on the store that all share. */
+/** One process with a receiver on the shared store. */
 export class Machine {
   readonly name: string;
-  readonly store: WatchedStore;
+  readonly store: CheckedStore;
   readonly receiver: Receiver;
   closing = false;
 
   constructor(name: string, store: Store, model: EventModel, events: MachineEvents) {
     this.name = name;
-    this.store = new WatchedStore(store, model, Date.now);
-    const handle = (_event: unknown, context: HandlerContext) => events.handle(this, context);
+    this.store = new CheckedStore(store, model, Date.now);
+    const handle = (_event: unknown, context: HandlerContext) => events.runHandler(this, context);
     this.receiver = createReceiver({
       secret: () => events.secrets(),
       on: { 'call:started': handle, 'call:completed': handle },
       deadLetter: (delivery) => {
-        events.parked(delivery);
+        events.deadLettered(delivery);
       },
       store: this.store,
       maxAttempts: MAX_ATTEMPTS,

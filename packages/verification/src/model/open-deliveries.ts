@@ -1,31 +1,31 @@
 import type { Outcome } from '@call-webhooks/core';
-import type { Sent } from './foresight.ts';
-import type { Ledger } from './ledger.ts';
+import type { SentRequest } from './predict.ts';
+import type { EventLog } from './event-log.ts';
 import type { Machine } from './machine.ts';
-import { must } from './violation.ts';
+import { assertThat } from './assert.ts';
 
-/** A delivery that waits for its answer. */
-export interface Open {
-  readonly sent: Sent;
+/** A delivery that waits for its response. */
+export interface OpenDelivery {
+  readonly sent: SentRequest;
   readonly machine: Machine;
   readonly since: number;
   expected: readonly string[];
-  answer?: Outcome;
+  outcome?: Outcome;
 }
 
 /** The receiver's default; milliseconds. */
 const ACK_WITHIN_MS = 20_000;
-const A_TIMERS_GRAIN_MS = 10;
+const TIMER_TOLERANCE_MS = 10;
 
-/** The deliveries that the service waits for. */
+/** The deliveries whose responses the service is waiting for. */
 export class OpenDeliveries {
-  #open: Open[] = [];
+  #open: OpenDelivery[] = [];
 
-  add(open: Open): void {
+  add(open: OpenDelivery): void {
     this.#open.push(open);
   }
 
-  /** Changes what a delivery is to be answered, if it still waits. */
+  /** Changes the expected outcomes of a delivery, if it is still waiting. */
   expect(webhookId: string, expected: readonly string[]): void {
     for (const open of this.#open) if (open.sent.webhookId === webhookId) open.expected = expected;
   }
@@ -34,25 +34,28 @@ export class OpenDeliveries {
     for (const open of this.#open) if (open.machine === machine) open.expected = expected;
   }
 
-  /** Their connections broke. */
-  bury(machine: Machine): void {
+  /** Its connections broke. */
+  removeMachine(machine: Machine): void {
     this.#open = this.#open.filter((open) => open.machine !== machine);
   }
 
-  /** Takes the answers that have come. @throws Violation for a late or an unforeseen one */
-  check(ledger: Ledger, now: number): void {
-    for (const { answer, sent, expected, since } of this.#open) {
+  /** Checks the responses so far. @throws Violation for a late or an unexpected one */
+  check(log: EventLog, now: number): void {
+    for (const { outcome, sent, expected, since } of this.#open) {
       const { key, webhookId, behaviour } = sent;
-      if (!answer) {
-        must(now - since <= ACK_WITHIN_MS + A_TIMERS_GRAIN_MS, `${key}: no answer in time`);
+      if (!outcome) {
+        assertThat(
+          now - since <= ACK_WITHIN_MS + TIMER_TOLERANCE_MS,
+          `${key}: no response in time`,
+        );
         continue;
       }
-      must(
-        expected.includes(answer.outcome),
-        `${key} (${webhookId}, ${behaviour}): ${answer.outcome}, expected ${expected.join(' or ')}`,
+      assertThat(
+        expected.includes(outcome.outcome),
+        `${key} (${webhookId}, ${behaviour}): ${outcome.outcome}, expected ${expected.join(' or ')}`,
       );
-      ledger.answer(key, answer);
+      log.responded(key, outcome);
     }
-    this.#open = this.#open.filter(({ answer }) => !answer);
+    this.#open = this.#open.filter(({ outcome }) => !outcome);
   }
 }

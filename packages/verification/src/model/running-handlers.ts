@@ -1,8 +1,8 @@
 import type { EventModel } from './event-model.ts';
 import type { Machine } from './machine.ts';
-import { must } from './violation.ts';
+import { assertThat } from './assert.ts';
 
-/** A handler that has not ended. */
+/** A handler that has not ended yet. */
 export interface Running {
   readonly machine: Machine;
   readonly webhookId: string;
@@ -10,15 +10,15 @@ export interface Running {
   readonly attempt: number;
   readonly token: string;
   readonly since: number;
-  /** Whether the store was at its machine's call all the while. */
+  /** Whether its machine could always reach the store. */
   undisturbed: boolean;
   readonly end: (ok: boolean) => void;
 }
 
-/** The service retries after about 300 s, and has to find the event free. Milliseconds. */
+/** Milliseconds. The service retries after about 300 s, and the event has to be free by then. */
 const MAX_LEASE_MS = 240_000;
 
-/** The slow handlers of all machines that live. */
+/** The slow handlers of all machines that are alive. */
 export class RunningHandlers {
   #handlers: Running[] = [];
 
@@ -26,7 +26,7 @@ export class RunningHandlers {
     return this.#handlers.length;
   }
 
-  /** A handler that runs until it is ended: well, or by throwing. */
+  /** Runs until `end` is called, and then succeeds or throws. */
   run(handler: Omit<Running, 'end'>): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (ok: boolean) => {
@@ -39,31 +39,31 @@ export class RunningHandlers {
 
   take(which: number): Running {
     const [taken] = this.#handlers.splice(which % this.#handlers.length, 1);
-    must(taken !== undefined, 'there is no handler to end');
+    assertThat(taken !== undefined, 'no handler is running');
     return taken;
   }
 
-  /** Their leases may be lost from now on. */
-  disturb(machine: Machine): void {
+  /** From now on its handlers may lose their leases. */
+  markDisturbed(machine: Machine): void {
     for (const handler of this.#handlers)
       if (handler.machine === machine) handler.undisturbed = false;
   }
 
-  /** They died with their machine. */
-  bury(machine: Machine): void {
+  /** Its handlers died with it. */
+  removeMachine(machine: Machine): void {
     this.#handlers = this.#handlers.filter((handler) => handler.machine !== machine);
   }
 
-  /** @throws Violation when a lease is not kept while its handler runs, or is kept for too long */
+  /** @throws Violation when a lease is lost while its handler runs, or kept for too long */
   check(model: EventModel, now: number): void {
     for (const { key, token, since, undisturbed } of this.#handlers) {
       const ageMs = now - since;
       const held = model.lease(key, now) === token;
-      must(
+      assertThat(
         !undisturbed || ageMs >= MAX_LEASE_MS || held,
-        `${key}: a living handler lost its lease`,
+        `${key}: a running handler lost its lease`,
       );
-      must(ageMs < MAX_LEASE_MS || !held, `${key}: a lease was kept for ${String(ageMs)} ms`);
+      assertThat(ageMs < MAX_LEASE_MS || !held, `${key}: a lease was kept for ${String(ageMs)} ms`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { generateSecret, sign } from '@call-webhooks/core';
-import type { Behaviour, Sent } from './foresight.ts';
+import type { Behaviour, SentRequest } from './predict.ts';
 
-/** The events that there are. */
+/** All events of a scenario. */
 export const EVENTS = [0, 1, 2] as const;
 
 /** "About every five minutes" of the spec; milliseconds. */
@@ -10,17 +10,17 @@ export const RETRY_AFTER_MS = 300_000;
 /** The key that the receiver gives to an event of the model. */
 export const keyOf = (event: number): string => `call-${String(event)}:call:completed`;
 
-/** The sending side: signs attempts, remembers them, rotates its secret. */
+/** The sender: signs attempts, remembers them, rotates its secret. */
 export class Service {
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, SentRequest>();
   #secrets = [generateSecret()];
 
-  /** How many requests an attacker could have captured. */
+  /** How many requests an attacker may have captured. */
   get sentCount(): number {
     return this.#sent.size;
   }
 
-  /** The newest secret, and the one before it, which stays live for deliveries in flight. */
+  /** The newest secret, and the previous one for deliveries in flight. */
   get secrets(): string[] {
     return this.#secrets;
   }
@@ -29,8 +29,8 @@ export class Service {
     this.#secrets = [generateSecret(), this.#secrets[0] as string];
   }
 
-  /** A new attempt of an event: a webhook id of its own, signed with the newest secret. */
-  async attempt(event: number, behaviour: Behaviour, skewSeconds: number): Promise<Sent> {
+  /** A new attempt at an event, with its own webhook id, signed with the newest secret. */
+  async attempt(event: number, behaviour: Behaviour, skewSeconds: number): Promise<SentRequest> {
     const callId = `call-${String(event)}`;
     const body = Buffer.from(JSON.stringify({ eventName: 'call:completed', callId }));
     const webhookId = `id-${String(this.#sent.size)}`;
@@ -44,11 +44,11 @@ export class Service {
     return sent;
   }
 
-  captured(which: number): Sent {
-    return [...this.#sent.values()][which % this.#sent.size] as Sent;
+  captured(which: number): SentRequest {
+    return [...this.#sent.values()][which % this.#sent.size] as SentRequest;
   }
 
-  /** What the handler of this delivery is to do. */
+  /** What the handler of this delivery does. */
   behaviour(webhookId: string): Behaviour | undefined {
     return this.#sent.get(webhookId)?.behaviour;
   }

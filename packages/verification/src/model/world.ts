@@ -1,35 +1,41 @@
 import type { HandlerContext, Outcome, Store } from '@call-webhooks/core';
 import { EventModel } from './event-model.ts';
-import { ABANDONED, foresee, foreseeEnd, type Behaviour, type Sent } from './foresight.ts';
-import { Ledger } from './ledger.ts';
+import {
+  CLOSED_UNFINISHED,
+  predict,
+  predictEnd,
+  type Behaviour,
+  type SentRequest,
+} from './predict.ts';
+import { EventLog } from './event-log.ts';
 import { Machine, type MachineEvents } from './machine.ts';
-import { OpenDeliveries, type Open } from './open-deliveries.ts';
+import { OpenDeliveries, type OpenDelivery } from './open-deliveries.ts';
 import { RunningHandlers } from './running-handlers.ts';
 import { EVENTS, keyOf, RETRY_AFTER_MS, Service } from './service.ts';
-import { must, type Violation } from './violation.ts';
-import type { StoreFault } from './watched-store.ts';
+import { assertThat, type Violation } from './assert.ts';
+import type { StoreFault } from './checked-store.ts';
 
-/** How the world's clock is turned, and what is under way brought to rest. */
-export interface Time {
+/** Advances the fake clock, and waits until everything in progress has settled. */
+export interface FakeTime {
   advance(ms: number): Promise<void>;
 }
 
-/** Machines, a store, a service that sends: the real receivers, and the model that watches them. */
+/** Real receivers on one store, a service that sends to them, and the model that checks them. */
 export class World implements MachineEvents {
-  readonly ledger = new Ledger();
+  readonly log = new EventLog();
   readonly service = new Service();
   readonly #model = new EventModel(() => {
-    this.ledger.note('a lease that ran out, and was taken over');
+    this.log.note('an expired lease that was taken over');
   });
   readonly #store: Store;
-  readonly #time: Time;
+  readonly #time: FakeTime;
   readonly #machines: Machine[] = [];
   readonly #open = new OpenDeliveries();
   readonly #running = new RunningHandlers();
   #violation: Error | undefined;
   #made = 0;
 
-  constructor(store: Store, time: Time) {
+  constructor(store: Store, time: FakeTime) {
     this.#store = store;
     this.#time = time;
     for (let at = 0; at < 2; at++) this.#machines[at] = this.#newMachine();
@@ -39,9 +45,9 @@ export class World implements MachineEvents {
     return this.#running.count;
   }
 
-  /** Which events wait for the service's next attempt. */
+  /** The events that the service will send again. */
   get unacknowledged(): readonly number[] {
-    return EVENTS.filter((event) => this.ledger.unacknowledged.includes(keyOf(event)));
+    return EVENTS.filter((event) => this.log.unacknowledged.includes(keyOf(event)));
   }
 
   machine(at: number): Machine {
@@ -57,15 +63,15 @@ export class World implements MachineEvents {
     await this.#send(await this.service.attempt(event, behaviour, skewSeconds), this.machine(at));
   }
 
-  /** What the service does with an event that was not acknowledged, some five minutes later. */
+  /** The service sends an unacknowledged event again, about five minutes later. */
   async retry(at: number, which: number, behaviour: Behaviour): Promise<void> {
-    this.ledger.note('a retry');
+    this.log.note('a retry');
     await this.advance(RETRY_AFTER_MS);
-    const waiting = this.unacknowledged; // a late success is not told to the service
+    const waiting = this.unacknowledged; // a late success does not reach the service
     await this.deliver(at, waiting[which % waiting.length] as number, behaviour, 0);
   }
 
-  /** The same request once more, as an attacker who saw it would send it. */
+  /** An attacker sends a captured request again. */
   replay(at: number, which: number): Promise<void> {
     return this.#send(this.service.captured(which), this.machine(at));
   }
@@ -75,69 +81,78 @@ export class World implements MachineEvents {
     this.#check();
   }
 
-  /** Brings a slow handler to its end; maybe one that has lost its lease long ago. */
+  /** Ends a slow handler, possibly one that lost its lease long ago. */
   async finish(which: number, ok: boolean): Promise<void> {
     const running = this.#running.take(which);
     const { machine, key, webhookId } = running;
-    const ends = foreseeEnd({ ...running, ok }, machine, this.#model, Date.now());
-    // A store that does not answer may be waited for until the deadline.
-    this.#open.expect(webhookId, machine.store.fault === 'hang' ? [ends, 'deadline'] : [ends]);
-    if (ok) this.ledger.effect(key);
+    const predicted = predictEnd({ ...running, ok }, machine, this.#model, Date.now());
+    // The receiver may wait until the deadline for a store that does not reply.
+    this.#open.expect(
+      webhookId,
+      machine.store.fault === 'hang' ? [predicted, 'deadline'] : [predicted],
+    );
+    if (ok) this.log.effect(key);
     running.end(ok);
     await this.advance(0);
-    must(ends !== 'handled' || this.#model.isDone(key), `${key}: a good end was not committed`);
+    assertThat(
+      predicted !== 'handled' || this.#model.isDone(key),
+      `${key}: a success was not committed`,
+    );
   }
 
-  /** The process dies: its handlers, its open requests and its timers are gone. */
+  /** The process dies with its handlers, its open requests and its timers. */
   async crash(at: number): Promise<void> {
     const machine = this.machine(at);
     machine.store.dead = true;
-    this.#open.bury(machine);
-    this.#running.bury(machine);
+    this.#open.removeMachine(machine);
+    this.#running.removeMachine(machine);
     this.#machines[at % this.#machines.length] = this.#newMachine();
     await this.advance(0);
   }
 
-  /** A deploy: the old process is closed with grace, and sent one more delivery meanwhile. */
+  /** A deploy: the old process is closed with a grace period, and gets one more delivery meanwhile. */
   async close(at: number, event: number): Promise<void> {
     const machine = this.machine(at);
     const closed = machine.receiver.close({ graceMs: 5_000 });
     machine.closing = true;
-    this.#running.disturb(machine);
+    this.#running.markDisturbed(machine);
     await this.deliver(at, event, 'ok', 0);
-    this.#open.expectOfAll(machine, ABANDONED);
+    this.#open.expectOfAll(machine, CLOSED_UNFINISHED);
     await this.advance(7_000);
     await closed;
     this.#machines[at % this.#machines.length] = this.#newMachine();
   }
 
-  /** Something comes between a machine and the store, or goes away again. */
+  /** Breaks the connection between a machine and the store, or repairs it. */
   setFault(at: number, fault: StoreFault): void {
     const machine = this.machine(at);
     machine.store.fault = fault;
-    if (fault !== 'none') this.#running.disturb(machine);
+    if (fault !== 'none') this.#running.markDisturbed(machine);
   }
 
   secrets(): string[] {
     return this.service.secrets;
   }
 
-  handle(machine: Machine, context: HandlerContext): void | Promise<void> {
+  runHandler(machine: Machine, context: HandlerContext): void | Promise<void> {
     const { webhookId, attempt } = context;
     const key = String(context.key);
     this.#guard(() => {
       const admission = machine.store.takeAdmission(webhookId);
-      must(admission.attempt === attempt, `${key}: attempt ${String(attempt)} is not the store's`);
-      must(
+      assertThat(
+        admission.attempt === attempt,
+        `${key}: attempt ${String(attempt)} is not the store's`,
+      );
+      assertThat(
         this.#model.lease(key, Date.now()) === admission.token,
         `${key}: a handler ran without the lease`,
       );
-      this.ledger.attempt(key, attempt);
+      this.log.attempt(key, attempt);
     });
     const behaviour = this.service.behaviour(webhookId);
     if (behaviour === 'fail') throw new Error('the handler failed');
     if (behaviour === 'ok') {
-      this.ledger.effect(key);
+      this.log.effect(key);
       return;
     }
     const token = this.#model.lease(key, Date.now()) ?? '';
@@ -152,15 +167,15 @@ export class World implements MachineEvents {
     });
   }
 
-  parked(...[delivery]: Parameters<MachineEvents['parked']>): void {
-    this.ledger.parked(delivery);
+  deadLettered(...[delivery]: Parameters<MachineEvents['deadLettered']>): void {
+    this.log.deadLettered(delivery);
   }
 
   outcome(machine: Machine, { outcome, key, late }: Outcome): void {
     if (machine.store.dead || key === undefined) return;
     if (outcome === 'handled' || outcome === 'dead-lettered')
       this.#guard(() => {
-        must(
+        assertThat(
           this.#model.isDone(key),
           `${key}: ${outcome}, but not committed (${late ? 'late' : 'in time'})`,
         );
@@ -171,13 +186,15 @@ export class World implements MachineEvents {
     return new Machine(`machine-${String(this.#made++)}`, this.#store, this.#model, this);
   }
 
-  async #send(sent: Sent, machine: Machine): Promise<void> {
+  async #send(sent: SentRequest, machine: Machine): Promise<void> {
     const { headers, body } = sent;
-    const expected = foresee(sent, machine, this.#model, this.service.secrets, Date.now());
-    const open: Open = { sent, machine, since: Date.now(), expected };
+    const expected = predict(sent, machine, this.#model, this.service.secrets, Date.now());
+    const open: OpenDelivery = { sent, machine, since: Date.now(), expected };
     this.#open.add(open);
-    this.ledger.sent(sent.key);
-    void machine.receiver.receive({ headers, body }).then(({ outcome }) => (open.answer = outcome));
+    this.log.sent(sent.key);
+    void machine.receiver
+      .receive({ headers, body })
+      .then(({ outcome }) => (open.outcome = outcome));
     await this.advance(machine.store.fault === 'hang' ? 1_010 : 0);
   }
 
@@ -189,12 +206,12 @@ export class World implements MachineEvents {
     }
   }
 
-  /** Everything that holds at every moment. @throws Violation */
+  /** Checks what has to hold at every moment. @throws Violation */
   #check(): void {
     const violation =
       this.#violation ?? this.#machines.find(({ store }) => store.violation)?.store.violation;
     if (violation) throw violation;
     this.#running.check(this.#model, Date.now());
-    this.#open.check(this.ledger, Date.now());
+    this.#open.check(this.log, Date.now());
   }
 }

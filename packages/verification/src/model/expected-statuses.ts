@@ -1,4 +1,4 @@
-/** The answer table of the design, once more and by hand: the receiver's own is what is tested. */
+/** The status of each outcome, written down a second time: the receiver's own table is under test. */
 const STATUS: Readonly<Record<string, number>> = {
   handled: 200,
   duplicate: 200,
@@ -25,8 +25,8 @@ const STATUS: Readonly<Record<string, number>> = {
   'shutting-down': 503,
 };
 
-/** The status that an outcome has by the design; `undefined` for what is no outcome. */
-export const lawfulStatus = (outcome: string): number | undefined => STATUS[outcome];
+/** The status that an outcome must have; `undefined` for an unknown outcome. */
+export const expectedStatus = (outcome: string): number | undefined => STATUS[outcome];
 
-/** Outcomes that tell the service that it need not send the event again. */
+/** Whether the service does not send the event again after this outcome. */
 export const isAcknowledged = (outcome: string): boolean => (STATUS[outcome] ?? 0) < 300;

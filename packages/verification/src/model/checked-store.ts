@@ -3,29 +3,29 @@ import type { Admission, Claim, Store } from '@call-webhooks/core';
 import { ask, promised } from '../../../core/src/store/at-once.ts';
 import type { Awaitable } from '../../../core/src/awaitable.ts';
 import type { EventModel } from './event-model.ts';
-import { must, Violation } from './violation.ts';
+import { assertThat, Violation } from './assert.ts';
 
-/** What is wrong between one machine and the store. */
+/** A fault between one machine and the store. */
 export type StoreFault =
   | 'none'
-  /** Calls are refused. */
+  /** Calls fail. */
   | 'down'
-  /** Calls never get there, and are never answered. */
+  /** Calls neither arrive nor return. */
   | 'hang'
-  /** Calls are done, and their answers are lost. */
-  | 'lost-answer';
+  /** Calls take effect, but their replies are lost. */
+  | 'lost-reply';
 
-/** One machine's way to the shared store: faulty if told so, and held against the model call by call. */
-export class WatchedStore implements Store {
+/** One machine's connection to the shared store. Injects faults, and compares each reply with the model's. */
+export class CheckedStore implements Store {
   fault: StoreFault = 'none';
-  /** A crashed machine says nothing any more. */
+  /** A crashed machine makes no calls. */
   dead = false;
-  /** What the model found; a store's caller would swallow it. */
+  /** The first mismatch. It is not thrown, because the receiver catches a store's errors. */
   violation: Violation | undefined;
   readonly #store: Store;
   readonly #model: EventModel;
   readonly #now: () => number;
-  /** Those that no handler run has used up yet, by webhook id. */
+  /** Admissions without a handler run so far, by webhook id. */
   readonly #admissions = new Map<string, { token: string; attempt: number }>();
 
   constructor(store: Store, model: EventModel, now: () => number) {
@@ -34,15 +34,15 @@ export class WatchedStore implements Store {
     this.#now = now;
   }
 
-  /** The admission that a run of a handler uses up. @throws Violation when there is none */
+  /** Takes the admission that a handler run belongs to. @throws Violation when there is none */
   takeAdmission(webhookId: string): { token: string; attempt: number } {
     const admission = this.#admissions.get(webhookId);
-    must(admission !== undefined, `a handler ran for ${webhookId}, which was not admitted`);
+    assertThat(admission !== undefined, `a handler ran for ${webhookId} without an admission`);
     this.#admissions.delete(webhookId);
     return admission;
   }
 
-  // The memory store is asked without promises, behind the port: so is what watches it.
+  // The receiver calls the memory store synchronously, so this wrapper has to support that as well.
   readonly admit = promised((claim: Claim) => this.#admit(claim)) as Store['admit'];
 
   readonly complete = promised((key: string, token: string) =>
@@ -71,7 +71,7 @@ export class WatchedStore implements Store {
 
   #admit(claim: Claim): Awaitable<Admission> {
     const { webhookId, key, token } = claim;
-    const noted = (admission: Admission) => {
+    const remember = (admission: Admission) => {
       if (admission.status === 'admitted')
         this.#admissions.set(webhookId, { token, attempt: admission.attempt });
       return admission;
@@ -81,28 +81,28 @@ export class WatchedStore implements Store {
       () => ask(this.#store, 'admit', claim),
       () => this.#model.admit(claim, this.#now()),
     );
-    return mapped(admission, noted);
+    return mapped(admission, remember);
   }
 
-  /** At once where the store answers at once. */
+  /** Synchronous when the store is. */
   #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Awaitable<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
     if (this.fault === 'down') throw new Error('the store is down');
-    const lost = this.fault === 'lost-answer';
+    const lost = this.fault === 'lost-reply';
     const expected = model();
-    const checked = (answer: T): Awaitable<T> => {
-      if (!isDeepStrictEqual(answer, expected))
+    const check = (reply: T): Awaitable<T> => {
+      if (!isDeepStrictEqual(reply, expected))
         this.violation ??= new Violation(
-          `${what}: the store says ${JSON.stringify(answer)}, the model ${JSON.stringify(expected)}`,
+          `${what}: the store replied ${JSON.stringify(reply)}, the model ${JSON.stringify(expected)}`,
         );
       if (lost) return Promise.reject(new Error('the connection was lost'));
-      return answer;
+      return reply;
     };
-    return mapped(real(), checked);
+    return mapped(real(), check);
   }
 }
 
-function mapped<T>(answer: Awaitable<T>, map: (answer: T) => Awaitable<T>): Awaitable<T> {
-  const pending = typeof answer === 'object' && answer !== null && 'then' in answer;
-  return pending ? Promise.resolve(answer).then(map) : map(answer);
+function mapped<T>(value: Awaitable<T>, map: (value: T) => Awaitable<T>): Awaitable<T> {
+  const pending = typeof value === 'object' && value !== null && 'then' in value;
+  return pending ? Promise.resolve(value).then(map) : map(value);
 }

@@ -1,23 +1,23 @@
 import { expect, jest } from '@jest/globals';
 import { createReceiver, generateSecret, sign, type Store } from '@call-webhooks/core';
 import fc from 'fast-check';
-import { lives } from '../src/model/commands.ts';
-import type { OutsideStore } from '../src/model/outside-store.ts';
-import { World, type Time } from '../src/model/world.ts';
+import { scenarios } from '../src/model/commands.ts';
+import type { RealTimeStore } from '../src/model/real-time-store.ts';
+import { World, type FakeTime } from '../src/model/world.ts';
 
-export const seed = Number(process.env.PROOF_SEED ?? 1);
+export const seed = Number(process.env.SEED ?? 1);
 const START = Date.UTC(2026, 0, 1);
 
-/** A store for one life, and how its time is turned. */
-export interface Stage {
+/** The store of one scenario, and its clock. */
+export interface ScenarioSetup {
   readonly store: Store;
-  readonly time: Time;
-  /** Whether what was seen counts; `false` after a call that was too slow for the clocks. */
+  readonly time: FakeTime;
+  /** Whether a failure counts. It does not after a call that was too slow for the two clocks. */
   readonly valid?: () => boolean;
 }
 
-/** What the lives have to be rich enough to show: a model that sees nothing proves nothing. */
-const SEEN = [
+/** What the scenarios must contain together; otherwise they would show too little. */
+const MUST_OCCUR = [
   'handled',
   'duplicate',
   'dead-lettered',
@@ -29,10 +29,10 @@ const SEEN = [
   'shutting-down',
   'timestamp-out-of-tolerance',
   'a retry',
-  'a lease that ran out, and was taken over',
+  'an expired lease that was taken over',
 ];
 
-/** Schemas are loaded when first needed, which turned time would not wait for. */
+/** Schemas are loaded when they are first needed, and the fake clock would not wait for that. */
 export async function warmUp(): Promise<void> {
   const secret = generateSecret();
   const body = Buffer.from('{"eventName":"call:completed","callId":"warm-up"}');
@@ -40,19 +40,23 @@ export async function warmUp(): Promise<void> {
   await receiver.receive({ headers: await sign({ secret, body }), body });
 }
 
-/** `setImmediate` and `nextTick` stay real: a store outside has to get through. `hrtime` measures. */
-export const turnTime = () =>
+/** `setImmediate` and `nextTick` stay real, so that a real store can reply; `hrtime` measures real time. */
+export const useFakeClock = () =>
   void jest.useFakeTimers({ now: START, doNotFake: ['setImmediate', 'nextTick', 'hrtime'] });
 
-/** Leads lives of machines on such a store, and holds them against the model. */
-export async function leadLives(name: string, runs: number, stage: () => Promise<Stage> | Stage) {
+/** Runs random scenarios on such a store, and checks them against the model. */
+export async function checkScenarios(
+  name: string,
+  runs: number,
+  setUp: () => Promise<ScenarioSetup> | ScenarioSetup,
+) {
   const counts = new Map<string, number>();
   let invalid = 0;
   const since = process.hrtime.bigint();
   await fc.assert(
-    fc.asyncProperty(lives(40), async (commands) => {
+    fc.asyncProperty(scenarios(40), async (commands) => {
       jest.clearAllTimers();
-      const { store, time, valid = () => true } = await stage();
+      const { store, time, valid = () => true } = await setUp();
       const world = new World(store, time);
       try {
         await fc.asyncModelRun(() => ({ model: world, real: world }), commands);
@@ -61,25 +65,25 @@ export async function leadLives(name: string, runs: number, stage: () => Promise
         invalid++;
         return;
       }
-      for (const [what, count] of world.ledger.counts)
+      for (const [what, count] of world.log.counts)
         counts.set(what, (counts.get(what) ?? 0) + count);
     }),
     { seed, numRuns: runs },
   );
   const ms = Number(process.hrtime.bigint() - since) / 1e6;
   console.info(
-    `${name}: ${String(runs)} lives, seed ${String(seed)}, ${ms.toFixed(0)} ms, ${String(invalid)} not counted; ${JSON.stringify(Object.fromEntries(counts))}`,
+    `${name}: ${String(runs)} scenarios, seed ${String(seed)}, ${ms.toFixed(0)} ms, ${String(invalid)} not counted; ${JSON.stringify(Object.fromEntries(counts))}`,
   );
-  expect(SEEN.filter((what) => !counts.has(what))).toEqual([]);
+  expect(MUST_OCCUR.filter((what) => !counts.has(what))).toEqual([]);
   expect(invalid).toBeLessThanOrEqual(runs / 10);
 }
 
 /**
- * The time of a store that answers in real time: the turned clock stands still while a call is under
- * way, and goes from timer to timer.
- * @param options.moreMs by how much each step is longer, so that none ends at the very end of a lease
+ * The fake time of a store whose calls take real time. The clock stands still during a call, and
+ * advances from timer to timer.
+ * @param options.moreMs added to each step, so that none ends exactly when a lease does
  */
-export function timeOutside(store: OutsideStore, { moreMs = 0 } = {}): Time {
+export function timeOf(store: RealTimeStore, { moreMs = 0 } = {}): FakeTime {
   const rest = async () => {
     for (let quiet = 0; quiet < 2; quiet = store.idle ? quiet + 1 : 0)
       await new Promise(setImmediate);

@@ -1,24 +1,24 @@
 import type { Admission, Claim, Store } from '@call-webhooks/core';
 
-/** A store that answers in its own time, not in the turned one: its calls are counted, to be waited for. */
-export class OutsideStore implements Store {
+/** Wraps a store whose calls take real time. Counts the pending calls, so that a test can wait for them. */
+export class RealTimeStore implements Store {
   readonly #store: Store;
   readonly #beforeCall: () => Promise<unknown>;
   #pending = 0;
   #slowestMs = 0;
 
-  /** @param beforeCall what the store has to be told first; it is not waited for before the call itself */
+  /** @param beforeCall is started before each call, and awaited together with it */
   constructor(store: Store, beforeCall: () => Promise<unknown> = () => Promise.resolve()) {
     this.#store = store;
     this.#beforeCall = beforeCall;
   }
 
-  /** Whether no call is under way. */
+  /** Whether no call is pending. */
   get idle(): boolean {
     return this.#pending === 0;
   }
 
-  /** The longest that a call has taken; milliseconds of real time. */
+  /** Duration of the slowest call; milliseconds of real time. */
   get slowestMs(): number {
     return this.#slowestMs;
   }
@@ -40,11 +40,11 @@ export class OutsideStore implements Store {
   }
 
   async #counted<T>(call: () => Promise<T>): Promise<T> {
-    const since = process.hrtime.bigint(); // which no test turns
+    const since = process.hrtime.bigint(); // never faked
     this.#pending++;
     try {
-      const [, answer] = await Promise.all([this.#beforeCall(), call()]);
-      return answer;
+      const [, result] = await Promise.all([this.#beforeCall(), call()]);
+      return result;
     } finally {
       this.#pending--;
       const tookMs = Number(process.hrtime.bigint() - since) / 1e6;
