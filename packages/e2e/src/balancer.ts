@@ -8,8 +8,8 @@ export interface Balancer {
 }
 
 /**
- * Passes connections on to the machines in turn; one that refuses is passed over, as every balancer
- * does. A connection that breaks later stays broken.
+ * Spreads connections over the machines in turn and skips one that refuses. A connection that breaks
+ * later stays broken.
  */
 export async function startBalancer(machines: readonly number[]): Promise<Balancer> {
   let turn = 0;

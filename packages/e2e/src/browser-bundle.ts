@@ -1,18 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 
-/** What a bundler for browsers makes of the client. */
+/** The client, bundled for browsers. */
 export interface Bundle {
-  /** The files that a page loads at once and those that it may load later, by their names. */
+  /** The files that a page loads at once or later, by name. */
   readonly files: ReadonlyMap<string, string>;
   readonly metafile: Metafile;
 }
 
 /**
- * Bundles the main entry of the client as a browser gets it, from its sources.
+ * Bundles the client's main entry for browsers, from its sources.
  *
- * @param conditions export conditions besides that of the sources
- * @throws what esbuild throws, for an import of a Node built-in for instance
+ * @param conditions more export conditions
+ * @throws esbuild's error, for example when a Node built-in is imported
  */
 export async function bundleClient(conditions: readonly string[] = ['browser']): Promise<Bundle> {
   const result = await build({

@@ -1,6 +1,6 @@
 /**
- * A page that lists events with the bundled client, and then asks for the calls. The token comes
- * after the `#`, which a browser sends to nobody.
+ * A page that lists events with the bundled client, and then the calls. The token comes after the `#`,
+ * which browsers do not send.
  */
 export const PAGE = `<!doctype html>
 <title>Events</title>

@@ -1,6 +1,6 @@
 import type { Simulator } from '@call-webhooks/simulator';
 
-/** Fills a simulator with `events` activity events: `opened` ones, a hundred to a message. */
+/** Adds activity events to a simulator: `opened` ones, a hundred for each message. */
 export function fillMessages(simulator: Pick<Simulator, 'messages'>, events: number): void {
   const { messages } = simulator;
   for (let made = 0; made < events;) {

@@ -1,21 +1,21 @@
 import { chromiumPath, launchChromium } from '@call-webhooks/contract-tests/chromium';
 import type { Browser } from 'playwright-core';
 
-/** The numbers that the inspector shows for its deliveries, by state, and of all of them. */
+/** The numbers of deliveries that the inspector shows, by state and in total. */
 export type PageCounts = Readonly<Record<string, number>>;
 
-/** Reads the numbers of simulators' pages in one real browser, started when it is first needed. */
+/** Reads the numbers on inspector pages, in one browser that is started on first use. */
 export interface PageCounter {
   /**
-   * Opens a simulator's page and reads its numbers.
-   * @returns `undefined`, after a loud line, where chromium is missing
-   * @throws Error where it is missing under `REQUIRE_SERVERS=1`
+   * Opens a simulator's inspector and reads its numbers.
+   * @returns `undefined`, after a warning, when Chromium is missing
+   * @throws Error when it is missing and `REQUIRE_SERVERS=1`
    */
   counts(url: string): Promise<PageCounts | undefined>;
   close(): Promise<void>;
 }
 
-export function pageCounter(): PageCounter {
+export function createPageCounter(): PageCounter {
   let browser: Promise<Browser> | undefined;
   return {
     async counts(url) {

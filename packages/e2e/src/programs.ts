@@ -4,20 +4,20 @@ import { fileURLToPath } from 'node:url';
 
 /** A program in a process of its own. */
 export interface Program {
-  /** What it said first. */
+  /** Its first message. */
   readonly ready: unknown;
   /** SIGTERM; resolves with the exit code. */
   terminate(): Promise<number | null>;
-  /** `kill -9`, and it is gone when this resolves. */
+  /** `kill -9`; resolves when the process is gone. */
   close(): Promise<void>;
 }
 
 const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
 
 /**
- * Starts a TypeScript program of `src/programs`, and waits until it has said something over IPC.
+ * Starts a TypeScript program of `src/programs`, and waits for its first message over IPC.
  *
- * @throws Error when it ends before
+ * @throws Error when it exits instead
  */
 export async function startProgram(
   file: string,

@@ -7,22 +7,25 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An answer of the server behind the proxy, whole. */
+/** A complete response of the server behind the proxy. */
 export interface Forwarded {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Decides what becomes of a request. `forward` asks the server behind; it may be left out. */
-export type Pass = (
+/** Handles a request. `forward` sends it to the server behind the proxy. */
+export type ProxyHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   forward: () => Promise<Forwarded>,
 ) => unknown;
 
-/** Passes an answer on as it came. */
-export function passOn(response: ServerResponse, { status, headers, body }: Forwarded): void {
+/** Sends a forwarded response unchanged. */
+export function sendForwarded(
+  response: ServerResponse,
+  { status, headers, body }: Forwarded,
+): void {
   response.writeHead(status, headers).end(body);
 }
 
@@ -47,16 +50,16 @@ function forwardTo(target: string, request: IncomingMessage): Promise<Forwarded>
   });
 }
 
-/** Starts a proxy in front of `target`, which passes on everything unless `pass` does otherwise. */
+/** Starts a proxy in front of `target`. It forwards everything, unless `handle` does something else. */
 export async function startProxy(
   target: string,
-  pass: Pass = async (_, response, forward) => passOn(response, await forward()),
+  handle: ProxyHandler = async (_, response, forward) => sendForwarded(response, await forward()),
 ): Promise<{ origin: string; paths: string[]; close(): Promise<void> }> {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? '');
     const done = async () => {
-      await pass(request, response, () => forwardTo(target, request));
+      await handle(request, response, () => forwardTo(target, request));
     };
     void done().catch(() => response.destroy());
   });

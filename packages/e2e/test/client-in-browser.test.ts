@@ -3,11 +3,11 @@ import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-ch
 import { bundleClient } from '../src/browser-bundle.ts';
 import { PAGE } from '../src/browser-page.ts';
 import { fillMessages } from '../src/messages.ts';
-import { passOn, startProxy } from '../src/proxy.ts';
-import { startRecorder } from '../src/recorder.ts';
-import { tidy } from '../src/tidy.ts';
+import { sendForwarded, startProxy } from '../src/proxy.ts';
+import { startRequestRecorder } from '../src/request-recorder.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 jest.setTimeout(30_000);
 
 /** One origin for the page, the bundle and the service, because the service sends no CORS headers. */
@@ -23,14 +23,14 @@ async function startSite(callsAt?: string) {
       response.setHeader('content-type', 'text/javascript').end(script);
     else if (path.startsWith('/v1/calls') && callsAt !== undefined)
       response.writeHead(302, { location: callsAt }).end();
-    else if (path.startsWith('/v1/')) passOn(response, await forward());
+    else if (path.startsWith('/v1/')) sendForwarded(response, await forward());
     else response.writeHead(404).end();
   });
   return { site: open.add(site), apiToken: simulator.apiToken };
 }
 
 describeInChromium('the client in a browser', (chromium) => {
-  test('lists the events of the service, over all pages', async () => {
+  test('lists the events of all pages', async () => {
     const { site, apiToken } = await startSite();
     const page = await chromium.page();
     const errors: string[] = [];
@@ -44,8 +44,8 @@ describeInChromium('the client in a browser', (chromium) => {
     expect(errors).toEqual([]);
   });
 
-  test('a redirect, which a browser hides, is an error; the token goes nowhere else', async () => {
-    const elsewhere = open.add(await startRecorder());
+  test('rejects a redirect, which browsers hide, and sends the token nowhere else', async () => {
+    const elsewhere = open.add(await startRequestRecorder());
     const { site, apiToken } = await startSite(`${elsewhere.origin}/calls`);
     const page = await chromium.page();
     await page.goto(`${site.origin}/#${apiToken}`);

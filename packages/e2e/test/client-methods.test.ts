@@ -12,9 +12,9 @@ import {
   type StoredSecret,
 } from '@call-webhooks/client';
 import type { Simulator } from '@call-webhooks/simulator';
-import { tidy } from '../src/tidy.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 let simulator: Simulator;
 let client: Client;
 
@@ -45,7 +45,7 @@ describe('events', () => {
     });
   });
 
-  test('are listed, with the fields that their action has', async () => {
+  test('are listed with the fields of their action', async () => {
     const { results, hasNext, next } = await client.events.list();
     expect([hasNext, next]).toEqual([false, undefined]);
     expect(results.map(({ action }) => action).sort()).toEqual(
@@ -75,7 +75,7 @@ describe('events', () => {
   });
 });
 
-test('calls are listed, and looked up by the id that webhooks carry', async () => {
+test('lists calls under the ids that webhooks carry', async () => {
   const placed = Array.from({ length: 3 }, () => simulator.calls.place()._id);
   await simulator.clock.runUntilIdle();
   const page = await client.calls.list({ limit: 2 });
@@ -85,7 +85,7 @@ test('calls are listed, and looked up by the id that webhooks carry', async () =
   expect(calls.map(({ _id }) => _id).sort()).toEqual(placed.sort());
 });
 
-test('a recording comes by its call, by its event, and as a file: the same bytes', async () => {
+test('downloads the same recording by call, by event and to a file', async () => {
   simulator.rules.setRecordingWebhook({ url: 'http://127.0.0.1:1/hook' });
   const { _id } = simulator.calls.place({ durationSeconds: 5 });
   await simulator.clock.advance('10s');
@@ -104,7 +104,7 @@ test('a recording comes by its call, by its event, and as a file: the same bytes
   expect((await readFile(path)).equals(bytes)).toBe(true);
 });
 
-test('a webhook action is created and its secret rotated, also into a store', async () => {
+test('creates a webhook action and rotates its secret, also into a store', async () => {
   const rule = simulator.rules.create({ trigger: 'call:completed' });
   const url = 'http://127.0.0.1:1/hook';
   const added = await client.rules.addWebhook(rule._id, { url, payload: { call: '{{callId}}' } });

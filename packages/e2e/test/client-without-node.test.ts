@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { ActivityEvent, Client, ClientOptions } from '@call-webhooks/client';
 import { bundleClient, type Bundle } from '../src/browser-bundle.ts';
 import { fillMessages } from '../src/messages.ts';
-import { tidy } from '../src/tidy.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 jest.setTimeout(30_000);
 
-/** What every web-like runtime has, and nothing of Node: no process, no Buffer, no require. */
+/** The globals of web-like runtimes, without those of Node: no process, Buffer or require. */
 const web = (): object => ({
   ...{ fetch, Response, Headers, Request, URL, URLSearchParams, AbortController, AbortSignal },
   ...{ ReadableStream, TextDecoder, TextEncoder, setTimeout, clearTimeout, queueMicrotask },
@@ -21,7 +21,7 @@ type ClientModule = {
   UnsupportedRuntimeError: new (...values: never[]) => Error;
 };
 
-/** Runs a bundle in a world of its own. */
+/** Runs a bundle in its own context. */
 async function load({ files }: Bundle): Promise<ClientModule> {
   const context = createContext(web());
   const modules = new Map<string, Module>();
@@ -57,7 +57,7 @@ describe.each([[['browser']], [['workerd', 'worker', 'browser']], [['edge-light'
       bundle = await bundleClient(conditions);
     });
 
-    test('holds sources of the client alone, and no file system unless it is asked for', () => {
+    test('contains only sources of the client, and loads file access on demand', () => {
       const inputs = Object.keys(bundle.metafile.inputs);
       const foreign = inputs.filter((path) => !/(^|\/)client\/src\/|client\.js$/.test(path));
       expect(foreign).toEqual([]);
@@ -76,7 +76,7 @@ describe.each([[['browser']], [['workerd', 'worker', 'browser']], [['edge-light'
         expect(text).not.toMatch(/(?:from|import|require\()\s*["']node:/);
     });
 
-    test('lists events, reads a recording, and says that there are no files', async () => {
+    test('lists events, reads a recording and reports that files are not supported', async () => {
       const { createClient, UnsupportedRuntimeError } = await load(bundle);
       const simulator = await open.simulator({ pageSize: 10 });
       fillMessages(simulator, 25);

@@ -6,9 +6,9 @@ import * as client from '@call-webhooks/client';
 import { generateSecret } from '@call-webhooks/core';
 import * as node from '@call-webhooks/core/node';
 import { serveLocally } from '@call-webhooks/contract-tests';
-import { tidy } from '../src/tidy.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 const page = fileURLToPath(new URL('../../../docs/rest-client.md', import.meta.url));
 const modules: Readonly<Record<string, unknown>> = {
   '@call-webhooks/client': client,
@@ -24,7 +24,7 @@ interface Sample {
   ): Promise<void>;
 }
 
-/** Runs a sample of the page, which has its name beside its fence. */
+/** Runs the sample with this name from the page. */
 async function runSample(
   name: string,
   env: Readonly<Record<string, string>>,
@@ -51,7 +51,7 @@ async function serve({ handler }: Sample): Promise<string> {
   return `${server.origin}/hook`;
 }
 
-test('the sample of a recording downloads it', async () => {
+test('the recording sample downloads a recording', async () => {
   const simulator = await open.simulator();
   const folder = await open.folder();
   const secret = generateSecret();
@@ -71,7 +71,7 @@ test('the sample of a recording downloads it', async () => {
   expect(await readdir(folder)).toEqual([`${_id}.wav`]);
 });
 
-test('the sample of a rotation takes what is signed with the new secret', async () => {
+test('the rotation sample accepts deliveries signed with the new secret', async () => {
   const simulator = await open.simulator();
   const env = { SERVICE_URL: simulator.url, API_TOKEN: simulator.apiToken };
   const sample = await runSample('rotation', env);

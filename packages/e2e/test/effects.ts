@@ -1,7 +1,7 @@
 import type { HandlerContext, Outcome, ReceiverOptions } from '@call-webhooks/core';
 import { z } from 'zod';
 
-/** A handler fails at its first attempt for about one event in eight; which ones, the key decides. */
+/** Whether the handler fails at its first attempt: about one event in eight, depending on the key. */
 const isFlaky = (key: string) => Buffer.from(key).reduce((sum, byte) => sum + byte, 0) % 8 === 0;
 
 /** Handlers whose effects can be compared with what was sent. */

@@ -2,13 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { createClient, NetworkError } from '@call-webhooks/client';
 import { fillMessages } from '../src/messages.ts';
 import { startProgram, type Program } from '../src/programs.ts';
-import { passOn, startProxy } from '../src/proxy.ts';
-import { quickClock } from '../src/quick-clock.ts';
-import { STARTED_AT, tidy } from '../src/tidy.ts';
+import { sendForwarded, startProxy } from '../src/proxy.ts';
+import { instantClock } from '../src/instant-clock.ts';
+import { STARTED_AT, testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
-test('three pages, each fetched when it is needed and not before', async () => {
+test('fetches three pages, each only when it is needed', async () => {
   const simulator = await open.simulator({ pageSize: 10 });
   fillMessages(simulator, 23);
   const proxy = open.add(await startProxy(simulator.url));
@@ -22,9 +22,9 @@ test('three pages, each fetched when it is needed and not before', async () => {
   expect(proxy.paths).toHaveLength(3);
 });
 
-test('ten thousand events are iterated with flat memory', async () => {
-  // What a page of 500 events and the noise of the collector may make of it, in bytes. The events
-  // as a whole take several times as much, as the one that keeps them shows.
+test('iterates over ten thousand events with constant memory', async () => {
+  // Bytes: enough for a page of 500 events and noise from the garbage collector. All events together
+  // take several times as much, as the run that keeps them shows.
   const bound = 2_500_000;
   const simulator = await open.simulator();
   fillMessages(simulator, 10_000);
@@ -37,8 +37,8 @@ test('ten thousand events are iterated with flat memory', async () => {
   expect(hoarder?.growth).toBeGreaterThan(2 * bound);
 }, 60_000);
 
-test('429 is waited out for as long as Retry-After says', async () => {
-  const clock = quickClock(undefined, STARTED_AT);
+test('waits as long as Retry-After says after a 429', async () => {
+  const clock = instantClock(undefined, STARTED_AT);
   const rateLimit = { requests: 2, every: '20s' };
   const simulator = await open.simulator({ rateLimit, wallClock: clock.now, pageSize: 10 });
   fillMessages(simulator, 50);
@@ -63,10 +63,10 @@ describe('a server that dies between two pages', () => {
     return { baseUrl: url, apiToken };
   };
 
-  test('and comes back loses no event; one that stays away is an error', async () => {
+  test('and comes back loses no event; one that stays down is an error', async () => {
     let server = open.add(await startProgram('simulator.ts', { port: 0, events }));
     const port = Number(new URL(hello(server).baseUrl).port);
-    const clock = quickClock(async (pause) => {
+    const clock = instantClock(async (pause) => {
       // The third try finds it again.
       if (pause === 500) server = open.add(await startProgram('simulator.ts', { port, events }));
     });
@@ -79,7 +79,7 @@ describe('a server that dies between two pages', () => {
     expect(ids).toHaveLength(events);
     expect(clock.pauses).toEqual([250, 500]);
 
-    const gone = client(server, { clock: quickClock() }).events.iterate();
+    const gone = client(server, { clock: instantClock() }).events.iterate();
     await gone.next();
     await server.close();
     const reading = (async () => {
@@ -89,7 +89,7 @@ describe('a server that dies between two pages', () => {
   }, 60_000);
 });
 
-test('a cursor that comes again ends the iteration instead of going round', async () => {
+test('a repeated cursor ends the iteration instead of looping', async () => {
   const simulator = await open.simulator({ pageSize: 10 });
   fillMessages(simulator, 30);
   let cursor: string | undefined;
@@ -98,7 +98,7 @@ test('a cursor that comes again ends the iteration instead of going round', asyn
     const page = JSON.parse(answer.body.toString()) as { next: string };
     cursor ??= page.next;
     const body = Buffer.from(JSON.stringify({ ...page, next: cursor, hasNext: true }));
-    passOn(response, { ...answer, body, headers: { 'content-type': 'application/json' } });
+    sendForwarded(response, { ...answer, body, headers: { 'content-type': 'application/json' } });
   });
   open.add(proxy);
   const client = createClient({ baseUrl: proxy.origin, apiToken: simulator.apiToken });

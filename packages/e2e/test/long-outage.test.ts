@@ -5,16 +5,16 @@ import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sql
 import { collectingLogger, serveLocally, waitFor } from '@call-webhooks/contract-tests';
 import express from 'express';
 import Database from 'libsql';
-import { tidy } from '../src/tidy.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const own = tidy();
+const own = testResources();
 const CALLS = 10;
 const HOURS = 36;
 
-test('with a queue, a CRM that is down for hours pauses no rule and loses nothing', async () => {
+test('with a queue, a CRM outage of hours pauses no rule and loses nothing', async () => {
   const simulator = await own.simulator({ patience: 10_000 });
   const db = own.add(new Database(join(await own.folder(), 'calls.db')));
-  // Queue and service live by the same, turned clock.
+  // Queue and service share the fake clock.
   const now = () => simulator.clock.now();
   const queue = sqliteQueue(db, { now });
   const logger = collectingLogger();
@@ -46,7 +46,7 @@ test('with a queue, a CRM that is down for hours pauses no rule and loses nothin
       pollEvery: 5,
     }),
   );
-  /** No job is due any more. */
+  /** Runs until no job is due. */
   const idle = () =>
     waitFor(async () => {
       const { waiting, running } = await worker.stats();
@@ -63,7 +63,7 @@ test('with a queue, a CRM that is down for hours pauses no rule and loses nothin
   expect(sent).toHaveLength(3 * CALLS);
   expect(failures).toBeGreaterThan(3 * CALLS * (HOURS - CALLS) * 0.5);
   expect(done.size).toBe(0);
-  // The service knows of none of it.
+  // The service does not notice any of it.
   expect(simulator.deliveries.counts()).toEqual({ acknowledged: 3 * CALLS });
   expect(sent.map(({ attempts }) => attempts.length)).toEqual(sent.map(() => 1));
   expect(simulator.outbox.list()).toEqual([]);

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeEach, expect, jest, test } from '@jest/globals';
 import { createClient, NetworkError, type ClientOptions } from '@call-webhooks/client';
 import type { Simulator } from '@call-webhooks/simulator';
-import { passOn, startProxy, type Pass } from '../src/proxy.ts';
-import { quickClock } from '../src/quick-clock.ts';
-import { tidy } from '../src/tidy.ts';
+import { sendForwarded, startProxy, type ProxyHandler } from '../src/proxy.ts';
+import { instantClock } from '../src/instant-clock.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 jest.setTimeout(30_000);
 let simulator: Simulator;
 let folder: string;
@@ -19,7 +19,7 @@ beforeEach(async () => {
   path = join(folder, 'call.wav');
 });
 
-/** A call of ten minutes: 9.6 MB, more than all buffers on the way. */
+/** A call of ten minutes: 9.6 MB, more than all buffers in between. */
 async function recorded(durationSeconds = 600): Promise<{ callId: string; bytes: Buffer }> {
   const { _id } = simulator.calls.place({ durationSeconds });
   await simulator.clock.runUntilIdle();
@@ -60,12 +60,12 @@ test('an aborted download is resumed to the same bytes', async () => {
   expect(await readdir(folder)).toEqual(['call.wav']);
 });
 
-/** Cuts the first `times` answers off after 100,000 bytes, whatever length they announce. */
-function cutting(times: number): Pass {
+/** Cuts off the first `times` responses after 100,000 bytes, whatever their Content-Length. */
+function cutting(times: number): ProxyHandler {
   return async (_, response, forward) => {
     const answer = await forward();
     if (times-- <= 0) {
-      passOn(response, answer);
+      sendForwarded(response, answer);
       return;
     }
     response.writeHead(answer.status, answer.headers);
@@ -73,7 +73,7 @@ function cutting(times: number): Pass {
   };
 }
 
-test('a truncated download is an error, and leaves no file under the final name', async () => {
+test('a truncated download fails and leaves no file under the final name', async () => {
   const { callId } = await recorded(60);
   const proxy = open.add(await startProxy(simulator.url, cutting(1)));
   const recording = await clientOf(proxy.origin).calls.recording(callId);
@@ -81,17 +81,17 @@ test('a truncated download is an error, and leaves no file under the final name'
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('a connection that breaks three times is resumed within one call', async () => {
+test('a download resumes after three broken connections within one call', async () => {
   const { callId, bytes } = await recorded(60);
   const proxy = open.add(await startProxy(simulator.url, cutting(3)));
-  const clock = quickClock();
+  const clock = instantClock();
   const client = clientOf(proxy.origin, { retries: 3, clock, random: () => 0 });
   await (await client.calls.recording(callId)).saveTo(path, { resume: true });
   expect((await readFile(path)).equals(bytes)).toBe(true);
   expect(clock.pauses).toEqual([250, 500, 1000]);
 });
 
-test('the part of one call is not continued with the bytes of another', async () => {
+test('a partial download is not continued with the bytes of another call', async () => {
   const one = await recorded(60);
   const other = await recorded(60);
   expect(one.bytes.length).toBe(other.bytes.length);

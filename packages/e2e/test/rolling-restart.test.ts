@@ -7,14 +7,14 @@ import { callBody, startSender } from '@call-webhooks/contract-tests';
 import { startBalancer } from '../src/balancer.ts';
 import { startProgram } from '../src/programs.ts';
 import type { MachineInput } from '../src/programs/express-machine.ts';
-import { tidy } from '../src/tidy.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const own = tidy();
+const own = testResources();
 const EVERY_MS = 15;
-/** Stands for the service's five minutes. */
+/** In place of the service's five minutes. */
 const RETRY_MS = 300;
 
-test('two machines behind one port are restarted in turn: nothing is lost, nothing refused twice', async () => {
+test('a rolling restart of two machines behind one port loses nothing and refuses nothing twice', async () => {
   const folder = await own.folder();
   const secret = generateSecret();
   const effects = join(folder, 'effects');
@@ -29,16 +29,16 @@ test('two machines behind one port are restarted in turn: nothing is lost, nothi
   const balancer = own.add(await startBalancer(machines.map(({ port }) => port)));
   const sender = startSender(`http://127.0.0.1:${String(balancer.port)}/hook`, secret);
 
-  /** Delivers until it is acknowledged; gives all answers. */
+  /** Delivers until acknowledged, and returns all outcomes. */
   async function deliver(callId: string): Promise<string[]> {
-    const answers: string[] = [];
-    while (answers.length < 10) {
-      const answer = await sender.post(callBody(callId)).catch(() => undefined);
-      answers.push(answer?.outcome ?? 'no answer');
-      if (answer && answer.status < 300) break;
+    const outcomes: string[] = [];
+    while (outcomes.length < 10) {
+      const response = await sender.post(callBody(callId)).catch(() => undefined);
+      outcomes.push(response?.outcome ?? 'no response');
+      if (response && response.status < 300) break;
       await delay(RETRY_MS);
     }
-    return answers;
+    return outcomes;
   }
 
   const stop = new AbortController();
@@ -61,14 +61,14 @@ test('two machines behind one port are restarted in turn: nothing is lost, nothi
     stop.abort();
     await steady;
   }
-  const answers = await Promise.all(deliveries);
+  const delivered = await Promise.all(deliveries);
 
-  expect(answers.length).toBeGreaterThan(50);
-  // One retry at most, after an honest 503, or a connection that nobody had accepted yet.
-  expect(answers.filter(({ length }) => length > 2)).toEqual([]);
-  const refusals = answers.filter(({ length }) => length > 1).map(([first]) => first);
-  expect(['no answer', 'shutting-down']).toEqual(expect.arrayContaining(refusals));
-  expect(answers.map((all) => all.at(-1))).toEqual(answers.map(() => 'handled'));
+  expect(delivered.length).toBeGreaterThan(50);
+  // At most one retry, after a 503 of the closing machine or a connection that nobody accepted.
+  expect(delivered.filter(({ length }) => length > 2)).toEqual([]);
+  const refusals = delivered.filter(({ length }) => length > 1).map(([first]) => first);
+  expect(['no response', 'shutting-down']).toEqual(expect.arrayContaining(refusals));
+  expect(delivered.map((all) => all.at(-1))).toEqual(delivered.map(() => 'handled'));
   const done = readFileSync(effects, 'utf8').trim().split('\n').sort();
-  expect(done).toEqual(answers.map((_, number) => `call-${String(number)}`).sort());
+  expect(done).toEqual(delivered.map((_, number) => `call-${String(number)}`).sort());
 }, 60_000);

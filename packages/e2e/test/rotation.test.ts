@@ -10,9 +10,9 @@ import type { Outcome, Secret, SecretProvider } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import type { Simulator, SimulatorOptions } from '@call-webhooks/simulator';
 import { serveLocally } from '@call-webhooks/contract-tests';
-import { STARTED_AT, tidy } from '../src/tidy.ts';
+import { STARTED_AT, testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 jest.setTimeout(30_000);
 afterEach(() => {
   jest.restoreAllMocks();
@@ -30,7 +30,7 @@ interface Running {
   readonly effects: Set<string>;
 }
 
-/** A store in memory whose save takes a few turns of the event loop, as a real one does. */
+/** A store in memory whose save takes a few turns of the event loop, like a real one. */
 function memory(): SecretStore {
   let stored: readonly StoredSecret[] = [];
   return {
@@ -69,8 +69,8 @@ async function start(options: SimulatorOptions, secret: Secret | SecretProvider)
 }
 
 /**
- * Makes the simulator's time the monotonic time of the receiver as well: what it limits by time
- * (asking a provider again, keeping its answer) then keeps pace with the turned clock.
+ * Makes the simulator's clock the receiver's monotonic clock as well, so that the receiver's time
+ * limits (when to ask a secret provider again) follow the fake clock.
  */
 function shareTime(simulator: Simulator): void {
   const base = performance.now();
@@ -78,11 +78,11 @@ function shareTime(simulator: Simulator): void {
   jest.spyOn(performance, 'now').mockImplementation(passed);
 }
 
-async function until(condition: () => boolean): Promise<void> {
+async function waitFor(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Places calls that end one after another over the next seconds, around the rotation. */
+/** Places calls that end one after another in the next seconds, around the rotation. */
 function placeCalls(simulator: Simulator, durations: readonly number[]): void {
   for (const durationSeconds of durations)
     simulator.calls.place({ recorded: false, durationSeconds });
@@ -95,7 +95,7 @@ test('twenty rotations under continuous deliveries lose no event and pause no ru
   await store.save([{ id: 'first', secret }]);
   for (let rotation = 0; rotation < ROTATIONS; rotation++) {
     placeCalls(simulator, [1, 1, 2, 3, 5]);
-    // Deliveries go out before, while and after the service rotates.
+    // Deliveries are sent before, during and after the rotation.
     const turning = simulator.clock.advance('6s');
     await rules.rotateInto(store, ids);
     await turning;
@@ -109,13 +109,13 @@ test('twenty rotations under continuous deliveries lose no event and pause no ru
   expect(simulator.deliveries.counts()).toEqual({ acknowledged: deliveries.length });
   expect(simulator.rules.list().map(({ state }) => state)).toEqual(['active']);
   expect(simulator.outbox.list()).toEqual([]);
-  // Not one was even refused and sent again, and they were signed with many of the secrets.
+  // None was refused even once, and many of the secrets were used.
   expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['handled']));
   const used = new Set(outcomes.map(({ secretId }) => secretId));
   expect(used.size).toBeGreaterThan(ROTATIONS / 2);
 });
 
-test('a receiver that does not follow the rotation is refused to, until its rule is paused', async () => {
+test('a receiver that misses the rotation refuses deliveries until the rule is paused', async () => {
   let known = '';
   const { simulator, rules, ids, secret, effects } = await start({}, () => known);
   shareTime(simulator);
@@ -142,11 +142,11 @@ test.each([
   await store.save([{ id: 'first', secret }]);
   simulator.chaos.set({ slowBody: 1 });
   const slow = simulator.calls.place({ recorded: false, durationSeconds: 0 });
-  await until(() => simulator.deliveries.list()[0]?.attempts.length === 1);
+  await waitFor(() => simulator.deliveries.list()[0]?.attempts.length === 1);
   simulator.chaos.set({ slowBody: 0 });
   await rules.rotateInto(store, { ...ids, overlap });
   const quick = simulator.calls.place({ recorded: false, durationSeconds: 0 });
-  await until(() => outcomes.length === 2);
+  await waitFor(() => outcomes.length === 2);
   expect(outcomes.map((one) => [one.callId, one.outcome])).toEqual([
     [quick._id, 'handled'],
     [outcome === 'handled' ? slow._id : undefined, outcome],

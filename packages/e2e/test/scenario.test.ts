@@ -1,11 +1,11 @@
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { inspectorPage } from '@call-webhooks/inspector';
 import { CHAOS_MODES, startSimulator, type Delivery } from '@call-webhooks/simulator';
-import { pageCounter } from '../src/page-counts.ts';
+import { createPageCounter } from '../src/page-counts.ts';
 import { ADAPTERS } from './adapters.ts';
 import { effects } from './effects.ts';
 
-/** Another seed is another run: SEED=… npm test -- packages/e2e */
+/** To try another run: SEED=… npm test -- packages/e2e */
 const SEED = process.env['SEED'] ?? '1';
 const CALLS = 75;
 
@@ -13,10 +13,10 @@ const open: { close(): Promise<unknown> }[] = [];
 afterEach(async () => {
   for (const one of open.splice(0)) await one.close();
 });
-const pages = pageCounter();
+const pages = createPageCounter();
 afterAll(() => pages.close());
 
-/** The key under which a receiver knows the event of a delivery. */
+/** The event key that a receiver uses for a delivery. */
 function keyOf({ body, callId, eventName }: Delivery): string {
   const { eventId, ticket } = JSON.parse(body) as { eventId?: string; ticket?: string };
   const custom = ticket === undefined ? undefined : `custom:${ticket}`;
@@ -45,7 +45,7 @@ test.each(ADAPTERS)(
       trigger: 'call:completed',
       actions: [{ url: receiver.url, payload: { ticket: 'T-{{callId}}', who: '{{calledName}}' } }],
     });
-    // So that there are old secrets that deliveries can be signed with.
+    // Gives chaos old secrets to sign deliveries with.
     for (const { actions } of simulator.rules.list()) simulator.secrets.rotate(actions[0]!._id);
     simulator.chaos.setAll(0.15);
     for (let placed = 0; placed < CALLS; placed++) simulator.calls.place();
@@ -73,7 +73,7 @@ test.each(ADAPTERS)(
       ...attempts.flatMap(({ chaos }) => chaos),
       ...(copiedBy ? [copiedBy] : []),
     ]);
-    // What is held back leaves no mark but its lateness.
+    // A reordered delivery is not marked, it is only late.
     expect(new Set([...struck, 'reorder'])).toEqual(new Set(CHAOS_MODES));
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(
       expect.arrayContaining([

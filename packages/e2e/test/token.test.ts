@@ -8,10 +8,10 @@ import {
   UnconfirmedWriteError,
 } from '@call-webhooks/client';
 import { startProxy } from '../src/proxy.ts';
-import { startRecorder } from '../src/recorder.ts';
-import { tidy } from '../src/tidy.ts';
+import { startRequestRecorder } from '../src/request-recorder.ts';
+import { testResources } from '../src/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 const thrown = (promise: Promise<unknown>) =>
   promise.then(
     () => undefined,
@@ -20,7 +20,7 @@ const thrown = (promise: Promise<unknown>) =>
 
 async function setUp(location: (recorder: string) => string) {
   const simulator = await open.simulator();
-  const recorder = open.add(await startRecorder());
+  const recorder = open.add(await startRequestRecorder());
   const proxy = open.add(
     await startProxy(simulator.url, (_, response) =>
       response.writeHead(307, { location: location(recorder.origin) }).end(),
@@ -35,7 +35,7 @@ async function setUp(location: (recorder: string) => string) {
   };
 }
 
-test('a redirect to another origin is followed without the token, and a write is not', async () => {
+test('follows a redirect to another origin without the token, but not for a write', async () => {
   const { client, recorder, apiToken } = await setUp((origin) => `${origin}/elsewhere`);
   await client.events.list();
   await client.calls.list();
@@ -49,7 +49,7 @@ test('a redirect to another origin is followed without the token, and a write is
   expect(inspect(write, { depth: 9, showHidden: true })).not.toContain(apiToken);
 });
 
-test('a redirect that would take the token along in its URL is not followed', async () => {
+test('does not follow a redirect whose URL contains the token', async () => {
   let token = '';
   const { client, recorder, apiToken } = await setUp((origin) => `${origin}/?token=${token}`);
   token = apiToken;
@@ -57,7 +57,7 @@ test('a redirect that would take the token along in its URL is not followed', as
   expect(recorder.requests).toEqual([]);
 });
 
-test('a recordingUrl of another origin is not requested at all', async () => {
+test('does not request a recordingUrl of another origin', async () => {
   const { simulator, recorder } = await setUp(() => '/');
   const { url: baseUrl, apiToken } = simulator;
   const { port } = recorder;
@@ -76,9 +76,9 @@ test('a recordingUrl of another origin is not requested at all', async () => {
   expect(recorder.requests).toEqual([]);
 });
 
-test('over plain http the token goes to loopback alone, or where it was asked for', async () => {
-  const recorder = open.add(await startRecorder());
-  // Another name of this machine: it reaches the recorder, but it is no loopback address.
+test('sends the token over plain http only to loopback, or where that is allowed', async () => {
+  const recorder = open.add(await startRequestRecorder());
+  // Another name of this machine, which reaches the recorder but is not a loopback address.
   const baseUrl = `http://0.0.0.0:${String(recorder.port)}`;
   expect(() => createClient({ baseUrl, apiToken: 'tok-1' })).toThrow(ConfigurationError);
   expect(recorder.requests).toEqual([]);

@@ -1,20 +1,20 @@
 import { fileURLToPath } from 'node:url';
 import { MUTANTS } from '../src/mutants/mutants.ts';
 import type { Mutant } from '../src/mutants/mutant.ts';
-import { StaleEdit, Workshop } from '../src/mutants/workshop.ts';
+import { StaleEdit, Sandbox } from '../src/mutants/sandbox.ts';
 
-// Breaks the receiver in one way after the other, and checks that the named test sees each.
-// Run it with `npm run mutants -w @call-webhooks/verification`; a part of a name picks some.
+// Introduces one bug after another into a copy of the receiver, and checks that the named test catches
+// it. `npm run mutants -w @call-webhooks/verification -- [part of a name]`
 
 const wanted = process.argv[2] ?? '';
 const chosen = MUTANTS.filter(({ name }) => name.includes(wanted));
-const workshop = new Workshop(fileURLToPath(new URL('../../..', import.meta.url)));
+const sandbox = new Sandbox(fileURLToPath(new URL('../../..', import.meta.url)));
 let killed = 0;
 
 try {
-  const healthy = workshop.run([...new Set(chosen.map(({ killedBy }) => killedBy))]);
+  const healthy = sandbox.run([...new Set(chosen.map(({ killedBy }) => killedBy))]);
   if (healthy.failed > 0 || healthy.passed === 0)
-    throw new Error(`The tests fail without any mutant:\n${healthy.said}`);
+    throw new Error(`The tests fail without a mutant:\n${healthy.output}`);
   console.log(`${String(healthy.passed)} tests pass without a mutant.`);
   for (const mutant of chosen) {
     const { fate, why = '' } = fateOf(mutant);
@@ -22,22 +22,22 @@ try {
     console.log(`${fate.padEnd(8)}  ${mutant.name}  (${mutant.killedBy})${why && `\n${why}`}`);
   }
 } finally {
-  workshop.close();
+  sandbox.close();
 }
 console.log(`${String(killed)} of ${String(chosen.length)} mutants killed`);
 process.exitCode = killed === chosen.length ? 0 : 1;
 
 function fateOf({ edits, killedBy }: Mutant): { fate: string; why?: string } {
   try {
-    workshop.apply(edits);
-    const { failed, passed, said } = workshop.run([killedBy]);
+    sandbox.apply(edits);
+    const { failed, passed, output } = sandbox.run([killedBy]);
     if (failed > 0) return { fate: 'killed' };
-    return { fate: 'SURVIVED', ...(passed === 0 && { why: `Nothing ran:\n${said}` }) };
+    return { fate: 'SURVIVED', ...(passed === 0 && { why: `Nothing ran:\n${output}` }) };
   } catch (error) {
     if (!(error instanceof StaleEdit)) throw error;
     const advice = 'Follow the source in packages/verification/src/mutants/mutants.ts.';
     return { fate: 'STALE', why: `${error.message}\n${advice}` };
   } finally {
-    workshop.restore();
+    sandbox.restore();
   }
 }

@@ -170,10 +170,10 @@ const unexpected = Object.keys(statuses).filter(
 );
 if (unexpected.length > 0) faults.push(`unexpected: ${unexpected.join(', ')}`);
 if (!statuses['503'] || !statuses['200'])
-  faults.push('no request, or every request, was answered 503: the load shows nothing');
+  faults.push('no request, or every request, got 503: the load shows nothing');
 
 console.log(
-  `answers ${JSON.stringify(statuses)}; ${String(mostRunning)} handlers at most; ${megabytes(samples.most.rss)} resident and ${String(samples.most.sockets)} connections at most, ${String(idleEnded)} idle ones ended by Node; heap at rest ${megabytes(before.heap)}, then ${megabytes(after.heap)}; closed in ${closedInMs.toFixed(0)} ms`,
+  `responses ${JSON.stringify(statuses)}; ${String(mostRunning)} handlers at most; ${megabytes(samples.most.rss)} resident and ${String(samples.most.sockets)} connections at most, ${String(idleEnded)} idle ones ended by Node; heap at rest ${megabytes(before.heap)}, then ${megabytes(after.heap)}; closed in ${closedInMs.toFixed(0)} ms`,
 );
 for (const fault of faults) console.error(`FAULT  ${fault}`);
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { equalText } from '../../core/src/hmac/node-crypto.ts';
 
-// Does the time of the compare tell where the first wrong character is? A t-test in the manner of
-// dudect: two classes of inputs, measured in random order, cropped, and compared by Welch's t.
-// |t| > 4.5 says that it does. `npm run timing -w @call-webhooks/verification`
+// Does the duration of the comparison depend on where the first wrong character is? A t-test like
+// dudect's: two classes of inputs, measured in random order, cropped and compared by Welch's t-test.
+// |t| > 4.5 means that it does. `npm run timing -w @call-webhooks/verification`
 
 const ROUNDS = Number(process.argv[2] ?? 400_000);
 const BATCH = 16;
@@ -12,7 +12,7 @@ const right = createHmac('sha256', 'key').update('body').digest('base64');
 const wrongAt = (at: number) =>
   right.slice(0, at) + (right.charAt(at) === 'A' ? 'B' : 'A') + right.slice(at + 1);
 
-/** The naive compare, to show that the method can see what it looks for. */
+/** The naive comparison, which shows that the method can find a leak. */
 function leaky(one: string, other: string): boolean {
   for (let at = 0; at < one.length; at++)
     if (one.charCodeAt(at) !== other.charCodeAt(at)) return false;
@@ -31,11 +31,11 @@ function measure(compare: Compare, early: string, late: string): number {
     for (let again = 0; again < BATCH; again++) sink += compare(right, input) ? 1 : 0;
     classes[which].push(Number(process.hrtime.bigint() - before));
   }
-  if (sink !== 0) throw new Error('a wrong signature was taken for right');
+  if (sink !== 0) throw new Error('a wrong signature was accepted');
   return welch(crop(classes[0], classes), crop(classes[1], classes));
 }
 
-/** Without the slowest tenth: interruptions say nothing of the compare. */
+/** Drops the slowest tenth, which interruptions cause. */
 function crop(times: readonly number[], classes: readonly (readonly number[])[]): number[] {
   const all = classes.flat().sort((one, other) => one - other);
   const limit = all[Math.floor(all.length * 0.9)] ?? Infinity;
@@ -61,7 +61,7 @@ for (const [name, compare] of [
   measure(compare, early, late); // warm
   const t = measure(compare, early, late);
   console.log(
-    `${name}: t = ${t.toFixed(2)} over ${String(ROUNDS)} rounds; ${Math.abs(t) > 4.5 ? 'the time TELLS the place' : 'the time tells nothing'}`,
+    `${name}: t = ${t.toFixed(2)} over ${String(ROUNDS)} rounds; ${Math.abs(t) > 4.5 ? 'the duration LEAKS the position' : 'no leak found'}`,
   );
   if (name === 'ours' && Math.abs(t) > 4.5) process.exitCode = 1;
 }

@@ -5,10 +5,10 @@ import { afterAll, expect, test } from '@jest/globals';
 import { createReceiver, type HandlerContext, type Outcome } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import fc from 'fast-check';
-import { journeys } from '../src/fuzz/mutations.ts';
+import { mutationLists } from '../src/fuzz/mutations.ts';
 import { payloads } from '../src/fuzz/payloads.ts';
 import { SignedRequests } from '../src/fuzz/signed-requests.ts';
-import { say } from '../src/matrix/raw-socket.ts';
+import { exchange } from '../src/matrix/raw-socket.ts';
 import { expectedStatus } from '../src/model/expected-statuses.ts';
 
 const seed = Number(process.env.SEED ?? 1);
@@ -20,11 +20,11 @@ process.on('unhandledRejection', (reason) => unhandled.push(reason));
 
 afterAll(() => {
   console.info(
-    `fuzz: seed ${String(seed)}, ${String(runs)} requests and ${String(socketRuns)} over sockets (PROOF_SEED, PROOF_FUZZ_RUNS, PROOF_FUZZ_SOCKET_RUNS); outcomes ${JSON.stringify(Object.fromEntries(counts))}`,
+    `fuzz: seed ${String(seed)}, ${String(runs)} requests and ${String(socketRuns)} over sockets (SEED, FUZZ_RUNS, FUZZ_SOCKET_RUNS); outcomes ${JSON.stringify(Object.fromEntries(counts))}`,
   );
 });
 
-/** A receiver whose handlers note what they were given although nobody signed it. */
+/** Options of a receiver whose handlers record everything that was not signed. */
 function fuzzed() {
   const signed = new SignedRequests();
   const unsigned: string[] = [];
@@ -45,16 +45,16 @@ function fuzzed() {
   return { signed, unsigned, options };
 }
 
-test('no mutation of a request gets an unlawful answer, an exception, or to a handler', async () => {
+test('no mutated request gets an unexpected response, throws, or reaches a handler', async () => {
   const { signed, unsigned, options } = fuzzed();
   const receiver = createReceiver(options);
   await fc.assert(
-    fc.asyncProperty(payloads, journeys, async (body, journey) => {
+    fc.asyncProperty(payloads, mutationLists, async (body, journey) => {
       const request = await signed.next(body);
       for (const mutate of journey) mutate(request);
-      const { status, body: answer } = await receiver.receive(request);
+      const { status, body: responseBody } = await receiver.receive(request);
       expect([200, 401, 405, 409, 413, 415, 422]).toContain(status);
-      expect(answer).toMatch(/^\{"outcome":"[a-z-]+"\}$/);
+      expect(responseBody).toMatch(/^\{"outcome":"[a-z-]+"\}$/);
       expect(unsigned).toEqual([]);
     }),
     { seed, numRuns: runs },
@@ -73,7 +73,7 @@ test('no mutation of a request gets an unlawful answer, an exception, or to a ha
     expect(counts.get(outcome)).toBeGreaterThan(0);
 }, 600_000);
 
-test('no broken byte of a request over a socket gets an unlawful answer, or to a handler', async () => {
+test('no request with broken bytes over a socket gets an unexpected response or reaches a handler', async () => {
   const { signed, unsigned, options } = fuzzed();
   const handler = createNodeHandler(options);
   const server = createServer((request, response) => void handler(request, response));
@@ -87,9 +87,13 @@ test('no broken byte of a request over a socket gets an unlawful answer, or to a
         async (body, broken) => {
           const bytes = bytesOf(await signed.next(body));
           for (const [at, byte] of broken) bytes[at % bytes.length] = byte;
-          const { statuses } = await say({ host: '127.0.0.1', port }, [bytes, { end: 'fin' }], {
-            patienceMs: 1_000,
-          });
+          const { statuses } = await exchange(
+            { host: '127.0.0.1', port },
+            [bytes, { end: 'fin' }],
+            {
+              timeoutMs: 1_000,
+            },
+          );
           for (const status of statuses)
             expect([200, 400, 401, 405, 408, 409, 413, 415, 417, 422, 431, 501, 505]).toContain(
               status,

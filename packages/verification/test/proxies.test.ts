@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** The documented proxy before an upstream, and a sender that knows the secret. */
+/** The documented proxy in front of an upstream, and a sender that knows the secret. */
 async function behind(program: ProxyProgram, upstream: RequestListener) {
   const { origin, close } = await serveLocally(upstream);
   closers.push(close);
@@ -36,7 +36,7 @@ const status = async (sender: ReturnType<typeof startSender>) =>
 
 for (const program of PROXIES) {
   describeWithProgram(program.name, `${program.name}, configured as in docs/proxies`, () => {
-    test('passes deliveries on, byte for byte', async () => {
+    test('forwards deliveries byte for byte', async () => {
       const { at } = await behind(program, receiver());
       expect(await at('/hook').post(eventBody({ name: 'Zoë 📞' }))).toEqual({
         status: 200,
@@ -46,25 +46,25 @@ for (const program of PROXIES) {
     });
 
     test.each([404, 410, 301, 302, 307, 308])(
-      'makes 503 of an upstream that says %i',
-      async (said) => {
+      'turns %i of an upstream into 503',
+      async (upstreamStatus) => {
         const { at } = await behind(program, (request, response) => {
           request.resume();
-          response.writeHead(said, { location: '/elsewhere' }).end('no');
+          response.writeHead(upstreamStatus, { location: '/elsewhere' }).end('no');
         });
         expect(await status(at('/hook'))).toBe(503);
       },
     );
 
     test.each(['/', '/hoook', '//hoook', '/hook%', '/x/hook'])(
-      'never says 404 for %s',
+      'never responds 404 to %s',
       async (path) => {
         const { at } = await behind(program, receiver());
         expect([400, 503]).toContain(await status(at(path)));
       },
     );
 
-    test('says nothing that pauses a rule while the receiver is down', async () => {
+    test('responds with nothing that pauses a rule while the receiver is down', async () => {
       const { at, stopUpstream } = await behind(program, receiver());
       await stopUpstream();
       expect([502, 503]).toContain(await status(at('/hook')));

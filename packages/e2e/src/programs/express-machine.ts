@@ -1,5 +1,5 @@
-// One of several machines: Express, and a store in a SQLite file that they share. SIGTERM ends it as
-// the docs advise. Each effect is a line of a file.
+// One of several machines: Express with a store in a shared SQLite file. On SIGTERM it shuts down as
+// the docs recommend. Each effect is a line in a file.
 import { appendFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { sqliteStore } from '@call-webhooks/sqlite';
 import express from 'express';
 import Database from 'libsql';
 
-/** What the machine is told, as JSON in its only argument. */
+/** What the machine is started with: JSON in its only argument. */
 export interface MachineInput {
   port: number;
   secret: string;

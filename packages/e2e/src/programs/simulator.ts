@@ -1,5 +1,5 @@
-// A simulator with messages, in a process of its own that can be killed. The same seed and start
-// give the same ids again, so that a cursor of before is good for the one that comes after.
+// A simulator with messages, in a process that can be killed. The same seed and start time give the
+// same ids again, so a cursor stays valid after a restart.
 import { startSimulator } from '@call-webhooks/simulator';
 import { fillMessages } from '../messages.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { FuzzRequest } from './signed-requests.ts';
 
-/** One thing that happens to a request on its way. */
+/** One change to a request. */
 export type Mutation = (request: FuzzRequest) => void;
 
 const SIGNATURE_HEADERS = ['x-service-webhook-id', 'x-service-timestamp', 'x-service-signature'];
@@ -36,7 +36,7 @@ const anyWhere = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const first = (value: string | string[] | undefined): string =>
   (Array.isArray(value) ? value[0] : value) ?? '';
 
-/** Changes a text at a place, in one of the ways in which texts get broken. */
+/** Changes a text at one position. */
 const edit = fc
   .tuple(anyWhere, fc.constantFrom('flip', 'drop', 'double', 'insert', 'cut'), anyText)
   .map(([where, how, inserted]) => (text: string): string => {
@@ -72,7 +72,7 @@ const headerMutation: fc.Arbitrary<Mutation> = fc.oneof(
     headers[name] = undefined;
   }),
   header.map((name) => ({ headers }: FuzzRequest) => {
-    headers[name.toUpperCase()] = headers[name]; // in two spellings
+    headers[name.toUpperCase()] = headers[name]; // the same header in two spellings
   }),
   fc.tuple(header, header).map(([one, other]) => ({ headers }: FuzzRequest) => {
     [headers[one], headers[other]] = [headers[other], headers[one]];
@@ -98,8 +98,8 @@ const methodMutation: fc.Arbitrary<Mutation> = fc
     request.method = method;
   });
 
-/** What happens to a request on its way: often nothing, sometimes several things. */
-export const journeys: fc.Arbitrary<Mutation[]> = fc.array(
+/** The changes to one request: none, one or several. */
+export const mutationLists: fc.Arbitrary<Mutation[]> = fc.array(
   fc.oneof(
     { arbitrary: headerMutation, weight: 6 },
     { arbitrary: bodyMutation, weight: 3 },

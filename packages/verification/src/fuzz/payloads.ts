@@ -10,7 +10,7 @@ const name = fc.constantFrom(
   '',
 );
 
-/** Something like an event: right fields with wrong values, wrong fields, and none at all. */
+/** Similar to an event: right fields with wrong values, wrong fields, or none. */
 const eventLike = fc.record(
   {
     eventName: fc.oneof({ arbitrary: name, weight: 5 }, { arbitrary: fc.jsonValue(), weight: 1 }),
@@ -36,7 +36,7 @@ const event = fc.record({
   more: fc.jsonValue(),
 });
 
-/** Bodies that the service might sign on its worst day: all of them authentic. */
+/** Bodies that the service could sign, valid or not. */
 export const payloads: fc.Arbitrary<Buffer> = fc.oneof(
   { arbitrary: eventLike.map((event) => Buffer.from(JSON.stringify(event))), weight: 4 },
   { arbitrary: event.map((good) => Buffer.from(JSON.stringify(good))), weight: 4 },

@@ -7,7 +7,7 @@ export interface FuzzRequest {
   body: Buffer;
 }
 
-/** Signs requests, and remembers exactly what it signed: the only thing that a handler may ever see. */
+/** Signs requests, and remembers what it signed: a handler must never get anything else. */
 export class SignedRequests {
   readonly secret = generateSecret();
   readonly #signed = new Map<string, { timestamp: number; body: Buffer }>();
@@ -23,7 +23,7 @@ export class SignedRequests {
     return { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
   }
 
-  /** Whether these bytes were signed, under this id and for this time. */
+  /** Whether exactly these bytes were signed with this id and timestamp. */
   has(webhookId: string, timestamp: Date, rawBody: Uint8Array): boolean {
     const signed = this.#signed.get(webhookId);
     return (

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sign } from '@call-webhooks/core';
 
-/** A signed delivery, in the pieces that an attacker can take apart. */
+/** A signed delivery in parts that a row can change. */
 export interface SignedDelivery {
   readonly webhookId: string;
   readonly timestamp: string;
@@ -9,7 +9,7 @@ export interface SignedDelivery {
   readonly body: Buffer;
 }
 
-/** A delivery of an event of its own; `body` replaces the event. */
+/** A delivery of a new event, or of `body`. */
 export async function signedDelivery(
   secret: string,
   body: string | Uint8Array = eventBody(),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** A proxy, with the configuration of the docs. */
+/** A proxy with its configuration from the docs. */
 export interface ProxyProgram {
   readonly name: string;
   /** In `docs/proxies`. */
@@ -38,7 +38,7 @@ export const PROXIES: readonly ProxyProgram[] = [
   },
 ];
 
-/** Starts it as documented, but for its port and its upstream's. */
+/** Starts a proxy as documented, but on a free port and with the given upstream. */
 export async function startProxy(program: ProxyProgram, upstreamPort: number) {
   const home = mkdtempSync(join(tmpdir(), `${program.name}-`));
   const port = await freePort();
@@ -54,7 +54,7 @@ export async function startProxy(program: ProxyProgram, upstreamPort: number) {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home },
   });
-  await listens(child, port);
+  await waitUntilListening(child, port);
   return {
     port,
     async close() {
@@ -75,11 +75,11 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-async function listens(child: ChildProcess, port: number): Promise<void> {
-  let said = '';
-  child.stderr?.on('data', (data: Buffer) => (said += data.toString()));
+async function waitUntilListening(child: ChildProcess, port: number): Promise<void> {
+  let output = '';
+  child.stderr?.on('data', (data: Buffer) => (output += data.toString()));
   for (let tries = 0; tries < 200; tries++) {
-    if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended: ${said}`);
+    if (child.exitCode !== null) throw new Error(`${child.spawnfile} exited: ${output}`);
     const socket = connect(port, '127.0.0.1');
     const open = await once(socket, 'connect').then(
       () => true,
@@ -89,5 +89,5 @@ async function listens(child: ChildProcess, port: number): Promise<void> {
     if (open) return;
     await pause(50);
   }
-  throw new Error(`${child.spawnfile} does not listen: ${said}`);
+  throw new Error(`${child.spawnfile} does not listen: ${output}`);
 }

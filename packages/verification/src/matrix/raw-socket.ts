@@ -2,44 +2,44 @@ import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What is done with a connection, piece by piece. */
-export type Piece =
+/** What to do on a connection, step by step. */
+export type SocketStep =
   | string
   | Buffer
   /** Milliseconds. */
   | { readonly wait: number }
-  /** Waits until the server has said this. */
+  /** Waits until the server has sent this. */
   | { readonly until: string }
-  /** Sends it byte by byte, one in so many milliseconds, until the server ends the connection. */
+  /** Sends it byte by byte at this interval, until the server ends the connection. */
   | { readonly drip: string | Buffer; readonly everyMs: number }
   /** Half-closes, or resets. */
   | { readonly end: 'fin' | 'rst' };
 
-/** What a server said on one connection. */
-export interface Heard {
-  /** Final statuses, in order; without 100 Continue. */
+/** What the server sent on one connection. */
+export interface SocketReply {
+  /** Final statuses in order, without 100 Continue. */
   readonly statuses: readonly number[];
-  /** What the answers' bodies name. */
+  /** The outcomes in the response bodies. */
   readonly outcomes: readonly string[];
   /** Whether the server ended the connection. */
   readonly closed: boolean;
 }
 
-/** A server that closes says with it that its body is whole; one that does not is given so long. */
+/** How long to wait for the rest of a body when the server does not close the connection. */
 const BODY_AFTER_STATUS_MS = 250;
 const STATUS = /HTTP\/1\.[01] (\d{3}) ?/g;
 const OUTCOME = /"outcome":"([a-z-]+)"/g;
 
-/** Says the pieces, and listens until the server ends the connection, or for `patienceMs` after the last. */
-export async function say(
+/** Runs the steps, then reads until the server ends the connection or `timeoutMs` have passed. */
+export async function exchange(
   { host, port }: { host: string; port: number },
-  pieces: readonly Piece[],
-  { answers = 1, patienceMs = 3_000 } = {},
-): Promise<Heard> {
+  steps: readonly SocketStep[],
+  { responses = 1, timeoutMs = 3_000 } = {},
+): Promise<SocketReply> {
   const socket = connect({ host, port, allowHalfOpen: true });
   let text = '';
   let closed = false;
-  const changed = () => socket.emit('heard');
+  const changed = () => socket.emit('changed');
   socket.on('data', (data: Buffer) => {
     text += data.toString('latin1');
     changed();
@@ -48,36 +48,36 @@ export async function say(
     closed = true;
     changed();
   });
-  socket.on('error', () => undefined); // resets are part of it
+  socket.on('error', () => undefined); // resets are expected
   socket.on('close', () => {
     closed = true;
     changed();
   });
-  const heard = (): Heard => ({
+  const reply = (): SocketReply => ({
     statuses: matches(text, STATUS)
       .map(Number)
       .filter((status) => status >= 200),
     outcomes: matches(text, OUTCOME),
     closed,
   });
-  const until = async (done: () => boolean, ms = patienceMs) => {
-    const over = AbortSignal.timeout(ms);
-    while (!done() && !over.aborted)
-      await once(socket, 'heard', { signal: over }).catch(() => undefined);
+  const until = async (done: () => boolean, ms = timeoutMs) => {
+    const timedOut = AbortSignal.timeout(ms);
+    while (!done() && !timedOut.aborted)
+      await once(socket, 'changed', { signal: timedOut }).catch(() => undefined);
   };
 
   await once(socket, 'connect');
-  for (const piece of pieces) {
-    if (typeof piece === 'string' || Buffer.isBuffer(piece)) socket.write(piece);
-    else if ('end' in piece) end(socket, piece.end);
-    else if ('wait' in piece) await pause(piece.wait);
-    else if ('drip' in piece) await drip(socket, piece, () => closed);
-    else await until(() => closed || text.includes(piece.until));
+  for (const step of steps) {
+    if (typeof step === 'string' || Buffer.isBuffer(step)) socket.write(step);
+    else if ('end' in step) end(socket, step.end);
+    else if ('wait' in step) await pause(step.wait);
+    else if ('drip' in step) await drip(socket, step, () => closed);
+    else await until(() => closed || text.includes(step.until));
   }
-  await until(() => closed || heard().statuses.length >= answers);
+  await until(() => closed || reply().statuses.length >= responses);
   await until(() => closed, BODY_AFTER_STATUS_MS);
   socket.destroy();
-  return heard();
+  return reply();
 }
 
 const matches = (text: string, pattern: RegExp): string[] =>

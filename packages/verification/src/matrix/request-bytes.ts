@@ -1,32 +1,32 @@
 import type { SignedDelivery } from './delivery.ts';
 
-/** How a request departs from the honest one. */
-export interface Departures {
+/** How a request differs from the valid one. */
+export interface RequestChanges {
   method?: string;
   path?: string;
   version?: string;
   host?: readonly string[];
-  /** In place of the three signature headers. */
+  /** Replaces the three signature headers. */
   signed?: readonly string[];
-  /** Further header lines, raw. */
+  /** More header lines, raw. */
   more?: readonly string[];
-  /** In place of `Content-Length`. */
+  /** Replaces `Content-Length`. */
   framing?: readonly string[];
   body?: string | Buffer;
-  /** `Connection: close` unless told otherwise. */
+  /** Without it, the request has `Connection: close`. */
   keepAlive?: boolean;
   newLine?: string;
 }
 
-/** The header lines that prove a delivery. */
+/** The three signature headers. */
 export const signatureLines = ({ webhookId, timestamp, signature }: SignedDelivery) => [
   `X-Service-Webhook-Id: ${webhookId}`,
   `X-Service-Timestamp: ${timestamp}`,
   `X-Service-Signature: ${signature}`,
 ];
 
-/** The bytes of one HTTP/1.1 request, honest but for its departures. */
-export function requestBytes(delivery: SignedDelivery, path: string, departures: Departures = {}) {
+/** The bytes of an HTTP/1.1 request: valid, except for the changes. */
+export function requestBytes(delivery: SignedDelivery, path: string, changes: RequestChanges = {}) {
   const {
     method = 'POST',
     version = 'HTTP/1.1',
@@ -37,9 +37,9 @@ export function requestBytes(delivery: SignedDelivery, path: string, departures:
     framing = [`Content-Length: ${String(Buffer.byteLength(body))}`],
     keepAlive = false,
     newLine = '\r\n',
-  } = departures;
+  } = changes;
   const lines = [
-    `${method} ${departures.path ?? path} ${version}`,
+    `${method} ${changes.path ?? path} ${version}`,
     ...host,
     'Content-Type: application/json',
     ...(keepAlive ? [] : ['Connection: close']),

@@ -1,9 +1,9 @@
 import type { SignedDelivery } from './delivery.ts';
-import type { Piece } from './raw-socket.ts';
+import type { SocketStep } from './raw-socket.ts';
 
-/** What a row is given: an honest delivery, a way to sign more of them, and where they go. */
-export interface Scene {
-  readonly honest: SignedDelivery;
+/** What a row can use: a valid delivery, a way to sign more, and the path of the receiver. */
+export interface RowContext {
+  readonly valid: SignedDelivery;
   readonly path: string;
   readonly sign: (body?: string | Uint8Array, options?: SignOptions) => Promise<SignedDelivery>;
 }
@@ -17,21 +17,21 @@ export interface SignOptions {
 export interface Row {
   readonly name: string;
   /**
-   * `accepted`: it is odd, but authentic, and has to be handled. `refused`: an answer that is no
-   * 2xx. `any`: nobody waits for the answer, or the framework answers for itself.
+   * `accepted`: unusual but authentic, so it has to be handled. `refused`: any response but 2xx.
+   * `any`: nobody waits for the response, or the framework sends its own.
    */
   readonly expect: 'accepted' | 'refused' | 'any';
-  /** The framework may answer this before the receiver sees it; the docs say how to mend that. */
+  /** The framework may respond before the receiver sees the request; the docs say what to do about it. */
   readonly framework?: true;
-  /** The answers that there may be, where they depend on Node's version: the table shows them all. */
+  /** The possible responses, where they depend on the version of Node. The table shows them all. */
   readonly oneOf?: readonly string[];
-  /** How many answers there have to be; 1 by default, and 0 where nobody listens. */
-  readonly answers?: number;
-  /** A server whose `headersTimeout` is this; Node's default, 60 s, would be long to wait for. */
+  /** How many responses are expected; 1 by default, 0 where nobody waits for one. */
+  readonly responses?: number;
+  /** The server's `headersTimeout`, where Node's default of 60 s would take too long. */
   readonly headersTimeoutMs?: number;
-  /** How many connections that say nothing are open meanwhile. */
-  readonly crowd?: number;
-  pieces(scene: Scene): readonly Piece[] | Promise<readonly Piece[]>;
+  /** How many silent connections are open meanwhile. */
+  readonly idleConnections?: number;
+  steps(context: RowContext): readonly SocketStep[] | Promise<readonly SocketStep[]>;
 }
 
 /** Rows that belong together in the table. */

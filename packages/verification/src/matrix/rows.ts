@@ -6,7 +6,7 @@ import { methodsAndPaths } from './rows/methods-and-paths.ts';
 import { signatureHeaders } from './rows/signature-headers.ts';
 import type { RowGroup } from './row.ts';
 
-/** All kinds of bad input that the receiver is tried with, in the order of the table. */
+/** All kinds of bad input, in the order of the table. */
 export const ROW_GROUPS: readonly RowGroup[] = [
   signatureHeaders,
   clocks,

@@ -4,20 +4,20 @@ export interface Target {
   readonly port: number;
   readonly path: string;
   readonly secret: string;
-  /** How long an answer may take; milliseconds. Longer than its `bodyTimeout`. */
-  readonly patienceMs: number;
-  /** The lines that the receiver logged since this was last asked; `undefined` where we can't read them. */
+  /** How long a response may take, longer than `bodyTimeout`; milliseconds. */
+  readonly timeoutMs: number;
+  /** The receiver's log lines since the last call; `undefined` where they cannot be read. */
   takeLog(): readonly string[] | undefined;
   close(): Promise<void>;
 }
 
 export interface TargetOptions {
-  /** Node's own limit for the headers of a request; 60 s by default. */
+  /** Node's own time limit for request headers; 60 s by default. */
   readonly headersTimeoutMs?: number | undefined;
 }
 
-/** How to get a target: a new one for every row, or one for all. */
-export interface TargetKind {
+/** Starts targets: one for each row, or a shared one. */
+export interface TargetFactory {
   readonly name: string;
   /** Whether one server serves all rows. */
   readonly shared?: true;

@@ -1,85 +1,93 @@
-import { openCrowd } from './crowd.ts';
+import { openIdleConnections } from './idle-connections.ts';
 import { signedDelivery } from './delivery.ts';
-import { say, type Heard } from './raw-socket.ts';
+import { exchange, type SocketReply } from './raw-socket.ts';
 import { requestBytes } from './request-bytes.ts';
 import type { Row } from './row.ts';
 import type { Target } from './target.ts';
 
-/** What came of one row at one target. */
+/** The result of one row at one target. */
 export interface Observation {
-  readonly answer: string;
+  readonly response: string;
   readonly logged: readonly string[] | undefined;
-  /** What the honest delivery, with the same id and event, is answered after it. */
+  /** The response to the valid delivery, with the same id and event, sent after it. */
   readonly afterwards: string;
-  /** What the design forbids and was seen all the same. */
-  readonly faults: readonly string[];
+  /** What happened although it must not. */
+  readonly violations: readonly string[];
 }
 
-const FORBIDDEN = (status: number) =>
+const pausesRule = (status: number) =>
   status === 404 || status === 410 || (status >= 300 && status < 400);
 
-/** Tries one kind of bad input, then the honest delivery that it was made of. */
+/** Sends one kind of bad input, then the valid delivery that it was made from. */
 export async function tryRow(row: Row, target: Target): Promise<Observation> {
-  const honest = await signedDelivery(target.secret);
-  const { answers = 1 } = row;
-  // Where nobody listens there is nothing to wait for.
-  const patienceMs = answers === 0 ? 100 : target.patienceMs;
-  const scene = {
-    honest,
+  const valid = await signedDelivery(target.secret);
+  const { responses = 1 } = row;
+  // Without an expected response there is nothing to wait for.
+  const timeoutMs = responses === 0 ? 100 : target.timeoutMs;
+  const context = {
+    valid,
     path: target.path,
     sign: (body?: string | Uint8Array, options = {}) =>
       signedDelivery(target.secret, body, options),
   };
-  const crowd = row.crowd === undefined ? undefined : await openCrowd(target.port, row.crowd);
-  const heard = await say(target, await row.pieces(scene), { answers, patienceMs });
+  const idle =
+    row.idleConnections === undefined
+      ? undefined
+      : await openIdleConnections(target.port, row.idleConnections);
+  const reply = await exchange(target, await row.steps(context), { responses, timeoutMs });
   const logged = target.takeLog();
-  const after = await honestOne(target, honest);
-  await crowd?.leave();
+  const after = await sendValid(target, valid);
+  await idle?.close();
   return {
-    answer: describe(heard),
+    response: describe(reply),
     logged,
     afterwards: describe(after),
-    faults: [...faultsOf(row, heard), ...unforeseen(row, heard), ...faultsAfter(heard, after)],
+    violations: [
+      ...violationsOf(row, reply),
+      ...unexpected(row, reply),
+      ...violationsAfter(reply, after),
+    ],
   };
 }
 
-/** Sent again while it is being handled: a client that went away does not stop a handler. */
-async function honestOne(target: Target, honest: Awaited<ReturnType<typeof signedDelivery>>) {
+/** Repeats while the event is in progress: a handler keeps running after its client has gone away. */
+async function sendValid(target: Target, valid: Awaited<ReturnType<typeof signedDelivery>>) {
   for (;;) {
-    const heard = await say(target, [requestBytes(honest, target.path)]);
-    if (heard.outcomes[0] !== 'in-progress') return heard;
+    const reply = await exchange(target, [requestBytes(valid, target.path)]);
+    if (reply.outcomes[0] !== 'in-progress') return reply;
   }
 }
 
-function faultsOf(
-  { expect, framework, answers = 1 }: Row,
-  { statuses, outcomes }: Heard,
+function violationsOf(
+  { expect, framework, responses = 1 }: Row,
+  { statuses, outcomes }: SocketReply,
 ): string[] {
-  const faults: string[] = [];
-  const forbidden = statuses.find(FORBIDDEN);
-  if (forbidden !== undefined && !framework) faults.push(`${String(forbidden)} pauses the rule`);
-  if (statuses.length < answers && !framework) faults.push('no answer');
+  const violations: string[] = [];
+  const forbidden = statuses.find(pausesRule);
+  if (forbidden !== undefined && !framework)
+    violations.push(`${String(forbidden)} pauses the rule`);
+  if (statuses.length < responses && !framework) violations.push('no response');
   const good = statuses.filter((status) => status < 300).length;
-  if (expect === 'accepted' && good < answers) faults.push('not accepted');
-  if (expect === 'refused' && good > 0) faults.push('accepted');
-  if (expect === 'refused' && outcomes.includes('handled')) faults.push('handled');
-  return faults;
+  if (expect === 'accepted' && good < responses) violations.push('not accepted');
+  if (expect === 'refused' && good > 0) violations.push('accepted');
+  if (expect === 'refused' && outcomes.includes('handled')) violations.push('handled');
+  return violations;
 }
 
-const unforeseen = ({ oneOf }: Row, heard: Heard): string[] =>
-  oneOf && !oneOf.includes(describe(heard)) ? [`not ${oneOf.join(' or ')}`] : [];
+const unexpected = ({ oneOf }: Row, reply: SocketReply): string[] =>
+  oneOf && !oneOf.includes(describe(reply)) ? [`not ${oneOf.join(' or ')}`] : [];
 
-/** Nothing that was refused may have been claimed, and what was handled is known. */
-function faultsAfter(heard: Heard, after: Heard): string[] {
+/** A refused delivery must not have claimed anything, and a handled one must be remembered. */
+function violationsAfter(reply: SocketReply, after: SocketReply): string[] {
   const known = ['handled', 'replayed', 'duplicate'].includes(after.outcomes[0] ?? '');
-  if (!known) return [`afterwards the honest delivery was answered ${describe(after)}`];
-  const handledBefore = heard.outcomes.includes('handled');
-  if (heard.outcomes.length > 0 && !handledBefore && after.outcomes[0] !== 'handled')
-    return ['something was claimed for a delivery that was refused'];
+  if (!known) return [`the valid delivery got ${describe(after)} afterwards`];
+  const handledBefore = reply.outcomes.includes('handled');
+  if (reply.outcomes.length > 0 && !handledBefore && after.outcomes[0] !== 'handled')
+    return ['a refused delivery claimed something'];
   return [];
 }
 
-const describe = ({ statuses, outcomes, closed }: Heard): string => {
+const describe = ({ statuses, outcomes, closed }: SocketReply): string => {
   if (statuses.length === 0) return closed ? 'closed' : 'nothing';
   return statuses.map((status, at) => `${String(status)} ${outcomes[at] ?? ''}`.trim()).join(', ');
 };

@@ -1,4 +1,7 @@
-import type { HandlerContext, Outcome, Store } from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
+import { assertThat } from './assert.ts';
+import type { StoreFault } from './checked-store.ts';
+import { EventLog } from './event-log.ts';
 import { EventModel } from './event-model.ts';
 import {
   CLOSED_UNFINISHED,
@@ -7,13 +10,11 @@ import {
   type Behaviour,
   type SentRequest,
 } from './predict.ts';
-import { EventLog } from './event-log.ts';
-import { Machine, type MachineEvents } from './machine.ts';
+import { Machine } from './machine.ts';
+import { MachineChecks } from './machine-checks.ts';
 import { OpenDeliveries, type OpenDelivery } from './open-deliveries.ts';
 import { RunningHandlers } from './running-handlers.ts';
 import { EVENTS, keyOf, RETRY_AFTER_MS, Service } from './service.ts';
-import { assertThat, type Violation } from './assert.ts';
-import type { StoreFault } from './checked-store.ts';
 
 /** Advances the fake clock, and waits until everything in progress has settled. */
 export interface FakeTime {
@@ -21,7 +22,7 @@ export interface FakeTime {
 }
 
 /** Real receivers on one store, a service that sends to them, and the model that checks them. */
-export class World implements MachineEvents {
+export class World {
   readonly log = new EventLog();
   readonly service = new Service();
   readonly #model = new EventModel(() => {
@@ -32,12 +33,15 @@ export class World implements MachineEvents {
   readonly #machines: Machine[] = [];
   readonly #open = new OpenDeliveries();
   readonly #running = new RunningHandlers();
-  #violation: Error | undefined;
+  readonly #checks: MachineChecks;
   #made = 0;
 
   constructor(store: Store, time: FakeTime) {
     this.#store = store;
     this.#time = time;
+    this.#checks = new MachineChecks({
+      ...{ model: this.#model, log: this.log, service: this.service, running: this.#running },
+    });
     for (let at = 0; at < 2; at++) this.#machines[at] = this.#newMachine();
   }
 
@@ -113,13 +117,14 @@ export class World implements MachineEvents {
   /** A deploy: the old process is closed with a grace period, and gets one more delivery meanwhile. */
   async close(at: number, event: number): Promise<void> {
     const machine = this.machine(at);
-    const closed = machine.receiver.close({ graceMs: 5_000 });
+    let closed = false;
+    void machine.receiver.close({ graceMs: 5_000 }).then(() => (closed = true));
     machine.closing = true;
     this.#running.markDisturbed(machine);
     await this.deliver(at, event, 'ok', 0);
     this.#open.expectOfAll(machine, CLOSED_UNFINISHED);
     await this.advance(7_000);
-    await closed;
+    assertThat(closed, 'close() did not end after its grace period');
     this.#machines[at % this.#machines.length] = this.#newMachine();
   }
 
@@ -130,60 +135,8 @@ export class World implements MachineEvents {
     if (fault !== 'none') this.#running.markDisturbed(machine);
   }
 
-  secrets(): string[] {
-    return this.service.secrets;
-  }
-
-  runHandler(machine: Machine, context: HandlerContext): void | Promise<void> {
-    const { webhookId, attempt } = context;
-    const key = String(context.key);
-    this.#guard(() => {
-      const admission = machine.store.takeAdmission(webhookId);
-      assertThat(
-        admission.attempt === attempt,
-        `${key}: attempt ${String(attempt)} is not the store's`,
-      );
-      assertThat(
-        this.#model.lease(key, Date.now()) === admission.token,
-        `${key}: a handler ran without the lease`,
-      );
-      this.log.attempt(key, attempt);
-    });
-    const behaviour = this.service.behaviour(webhookId);
-    if (behaviour === 'fail') throw new Error('the handler failed');
-    if (behaviour === 'ok') {
-      this.log.effect(key);
-      return;
-    }
-    const token = this.#model.lease(key, Date.now()) ?? '';
-    return this.#running.run({
-      machine,
-      webhookId,
-      key,
-      attempt,
-      token,
-      since: Date.now(),
-      undisturbed: machine.store.fault === 'none',
-    });
-  }
-
-  deadLettered(...[delivery]: Parameters<MachineEvents['deadLettered']>): void {
-    this.log.deadLettered(delivery);
-  }
-
-  outcome(machine: Machine, { outcome, key, late }: Outcome): void {
-    if (machine.store.dead || key === undefined) return;
-    if (outcome === 'handled' || outcome === 'dead-lettered')
-      this.#guard(() => {
-        assertThat(
-          this.#model.isDone(key),
-          `${key}: ${outcome}, but not committed (${late ? 'late' : 'in time'})`,
-        );
-      });
-  }
-
   #newMachine(): Machine {
-    return new Machine(`machine-${String(this.#made++)}`, this.#store, this.#model, this);
+    return new Machine(`machine-${String(this.#made++)}`, this.#store, this.#model, this.#checks);
   }
 
   async #send(sent: SentRequest, machine: Machine): Promise<void> {
@@ -198,18 +151,11 @@ export class World implements MachineEvents {
     await this.advance(machine.store.fault === 'hang' ? 1_010 : 0);
   }
 
-  #guard(check: () => void): void {
-    try {
-      check();
-    } catch (error) {
-      this.#violation ??= error as Violation;
-    }
-  }
-
   /** Checks what has to hold at every moment. @throws Violation */
   #check(): void {
     const violation =
-      this.#violation ?? this.#machines.find(({ store }) => store.violation)?.store.violation;
+      this.#checks.violation ??
+      this.#machines.find(({ store }) => store.violation)?.store.violation;
     if (violation) throw violation;
     this.#running.check(this.#model, Date.now());
     this.#open.check(this.log, Date.now());

@@ -1,17 +1,17 @@
-/** One change of a source file, each text there exactly once. */
+/** One change to a source file. `from` occurs there exactly once. */
 export interface Edit {
-  /** From the repository's root. */
+  /** Relative to the repository's root. */
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-/** A receiver with one mistake, as real ones make them, and the test that sees it. */
+/** A receiver with one bug that real receivers have, and the test that catches it. */
 export interface Mutant {
   readonly name: string;
-  /** What it would cost a user. */
+  /** The consequence for users. */
   readonly harm: string;
   readonly edits: readonly Edit[];
-  /** The test file that has to fail, from the repository's root. */
+  /** The test file that has to fail, relative to the repository's root. */
   readonly killedBy: string;
 }

@@ -4,7 +4,7 @@ const core = (file: string) => `packages/core/src/${file}`;
 const test = (file: string) => `packages/core/test/${file}`;
 const MODEL = 'packages/verification/test/model.test.ts';
 
-/** Mistakes that receivers of webhooks really make. Each has to be seen by the test it names. */
+/** Bugs that real webhook receivers have. The named test has to catch each of them. */
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'mark before run',

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { sign } from '@call-webhooks/core';
 
 // Runs in a process of its own: `load.ts <port> <secret> <connections> <requests> <idle connections>`.
-// It prints one line of JSON: how often each status was answered, and how many idle connections ended.
+// It prints one line of JSON: how many responses each status got, and how many idle connections ended.
 
 const [port, secret, connections, requests, idle] = process.argv.slice(2) as [
   string,

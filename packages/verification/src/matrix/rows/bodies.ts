@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { eventBody } from '../delivery.ts';
-import { chunked, requestBytes, type Departures } from '../request-bytes.ts';
+import { chunked, requestBytes, type RequestChanges } from '../request-bytes.ts';
 import type { Row, RowGroup, SignOptions } from '../row.ts';
 
-/** A body that is really signed, and sent as it is. */
+/** A body with a valid signature, sent as it is. */
 const signedBody = (
   name: string,
   expect: Row['expect'],
@@ -12,25 +12,25 @@ const signedBody = (
 ): Row => ({
   name,
   expect,
-  pieces: async ({ sign, path }) => [requestBytes(await sign(body(), options), path)],
+  steps: async ({ sign, path }) => [requestBytes(await sign(body(), options), path)],
 });
 
-const honestBody = (name: string, expect: Row['expect'], departures: Departures): Row => ({
+const validBody = (name: string, expect: Row['expect'], changes: RequestChanges): Row => ({
   name,
   expect,
-  pieces: ({ honest, path }) => [requestBytes(honest, path, departures)],
+  steps: ({ valid, path }) => [requestBytes(valid, path, changes)],
 });
 
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-/** In one body the last of two equal keys counts, for the idempotency key and the handler alike. */
+/** With duplicate JSON keys the last one counts, for the event key and the handler alike. */
 const duplicateKeys = () => eventBody().replace('{', '{"callId":"first",');
 
 export const bodies: RowGroup = {
   title: 'Bodies',
   rows: [
-    honestBody('one byte changed', 'refused', { body: eventBody() }),
-    honestBody('empty, with the signature of another', 'refused', { body: '' }),
+    validBody('one byte changed', 'refused', { body: eventBody() }),
+    validBody('empty, with the signature of another', 'refused', { body: '' }),
     signedBody('empty, and signed', 'refused', () => ''),
     signedBody('not JSON', 'refused', () => '{"eventName":'),
     signedBody('not UTF-8', 'refused', () =>
@@ -57,32 +57,32 @@ export const bodies: RowGroup = {
     signedBody('an id of 100,000 characters', 'refused', () =>
       eventBody({ callId: 'c'.repeat(100_000) }),
     ),
-    honestBody('said to be text/plain', 'accepted', { more: ['Content-Type: text/plain'] }),
-    honestBody('said to be a form', 'accepted', {
+    validBody('said to be text/plain', 'accepted', { more: ['Content-Type: text/plain'] }),
+    validBody('said to be a form', 'accepted', {
       more: ['Content-Type: multipart/form-data; boundary=x'],
     }),
-    honestBody('"Content-Encoding: identity"', 'accepted', {
+    validBody('"Content-Encoding: identity"', 'accepted', {
       more: ['Content-Encoding: identity'],
     }),
     {
       name: 'compressed with gzip',
       expect: 'refused',
-      pieces: ({ honest, path }) => [
-        requestBytes(honest, path, {
-          body: gzipSync(honest.body),
+      steps: ({ valid, path }) => [
+        requestBytes(valid, path, {
+          body: gzipSync(valid.body),
           more: ['Content-Encoding: gzip'],
         }),
       ],
     },
-    honestBody('compressed with something unknown', 'refused', {
+    validBody('compressed with something unknown', 'refused', {
       more: ['Content-Encoding: x-rot13'],
     }),
-    honestBody('said to be 4 GB', 'refused', { framing: ['Content-Length: 4294967296'] }),
+    validBody('said to be 4 GB', 'refused', { framing: ['Content-Length: 4294967296'] }),
     {
       name: '2 MB in chunks',
       expect: 'refused',
-      pieces: ({ honest, path }) => [
-        requestBytes(honest, path, {
+      steps: ({ valid, path }) => [
+        requestBytes(valid, path, {
           framing: ['Transfer-Encoding: chunked'],
           body: chunked(Buffer.alloc(2_000_000, 'x'), { size: 64_000 }),
         }),

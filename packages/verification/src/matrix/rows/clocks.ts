@@ -4,7 +4,7 @@ import type { Row, RowGroup } from '../row.ts';
 const stamped = (name: string, expect: Row['expect'], aheadSeconds: number): Row => ({
   name,
   expect,
-  pieces: async ({ sign, path }) => [requestBytes(await sign(undefined, { aheadSeconds }), path)],
+  steps: async ({ sign, path }) => [requestBytes(await sign(undefined, { aheadSeconds }), path)],
 });
 
 export const clocks: RowGroup = {
@@ -13,12 +13,9 @@ export const clocks: RowGroup = {
     {
       name: 'the same request twice in one packet',
       expect: 'any',
-      answers: 2,
-      pieces: ({ honest, path }) => [
-        Buffer.concat([
-          requestBytes(honest, path, { keepAlive: true }),
-          requestBytes(honest, path),
-        ]),
+      responses: 2,
+      steps: ({ valid, path }) => [
+        Buffer.concat([requestBytes(valid, path, { keepAlive: true }), requestBytes(valid, path)]),
       ],
     },
     stamped('signed 298 s ahead', 'accepted', 298),

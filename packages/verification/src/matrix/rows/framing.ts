@@ -1,31 +1,31 @@
-import { chunked, requestBytes, signatureLines, type Departures } from '../request-bytes.ts';
-import type { Row, RowGroup, Scene } from '../row.ts';
+import { chunked, requestBytes, signatureLines, type RequestChanges } from '../request-bytes.ts';
+import type { Row, RowGroup, RowContext } from '../row.ts';
 
-/** Node's parser, or whatever stands before it, answers most of these. */
+/** Most of these are answered by Node's parser. */
 const request = (
   name: string,
   expect: Row['expect'],
-  departures: Departures | ((scene: Scene) => Departures),
+  changes: RequestChanges | ((context: RowContext) => RequestChanges),
   options: Partial<Row> = {},
 ): Row => ({
   name,
   expect,
-  pieces: (scene) => {
-    const how = typeof departures === 'function' ? departures(scene) : departures;
-    return [requestBytes(scene.honest, scene.path, how)];
+  steps: (context) => {
+    const how = typeof changes === 'function' ? changes(context) : changes;
+    return [requestBytes(context.valid, context.path, how)];
   },
   ...options,
 });
 
 const length =
   (of: (bytes: number) => string[]) =>
-  ({ honest }: Scene) => ({
-    framing: of(honest.body.length),
+  ({ valid }: RowContext) => ({
+    framing: of(valid.body.length),
   });
 
 const headers = (many: number) => Array.from({ length: many }, (_, at) => `${at.toString(36)}:`);
 
-// Node 20 keeps the first thousand headers or so, and drops the others without a word; 22 and 24
+// Node 20 keeps about the first thousand headers and silently drops the others; Node 22 and 24
 // answer 431.
 const FLOOD_BEHIND = ['200 handled', '431'];
 const FLOOD_IN_FRONT = ['401 missing-header', '431'];
@@ -37,34 +37,34 @@ const CHUNKED = ['Transfer-Encoding: chunked'];
 export const framing: RowGroup = {
   title: 'Framing and smuggling',
   rows: [
-    request('chunked, in pieces of 7 bytes', 'accepted', ({ honest }) => ({
+    request('chunked, in pieces of 7 bytes', 'accepted', ({ valid }) => ({
       framing: CHUNKED,
-      body: chunked(honest.body),
+      body: chunked(valid.body),
     })),
-    request('chunked, with trailers', 'accepted', ({ honest }) => ({
+    request('chunked, with trailers', 'accepted', ({ valid }) => ({
       framing: [...CHUNKED, 'Trailer: X-Service-Signature'],
-      body: chunked(honest.body, { trailers: ['X-Service-Signature: v1,other'] }),
+      body: chunked(valid.body, { trailers: ['X-Service-Signature: v1,other'] }),
     })),
-    request('the signature in a trailer', 'refused', ({ honest }) => ({
-      signed: signatureLines(honest).slice(0, 2),
+    request('the signature in a trailer', 'refused', ({ valid }) => ({
+      signed: signatureLines(valid).slice(0, 2),
       framing: [...CHUNKED, 'Trailer: X-Service-Signature'],
-      body: chunked(honest.body, { trailers: signatureLines(honest).slice(2) }),
+      body: chunked(valid.body, { trailers: signatureLines(valid).slice(2) }),
     })),
     request('a chunk size that is no number', 'refused', {
       framing: CHUNKED,
       body: 'zz\r\nabc\r\n0\r\n\r\n',
     }),
-    request('Content-Length and Transfer-Encoding', 'refused', ({ honest }) => ({
-      framing: [`Content-Length: ${String(honest.body.length)}`, ...CHUNKED],
-      body: chunked(honest.body),
+    request('Content-Length and Transfer-Encoding', 'refused', ({ valid }) => ({
+      framing: [`Content-Length: ${String(valid.body.length)}`, ...CHUNKED],
+      body: chunked(valid.body),
     })),
-    request('Transfer-Encoding: chunked, identity', 'refused', ({ honest }) => ({
+    request('Transfer-Encoding: chunked, identity', 'refused', ({ valid }) => ({
       framing: ['Transfer-Encoding: chunked, identity'],
-      body: chunked(honest.body),
+      body: chunked(valid.body),
     })),
-    request('Transfer-Encoding: xchunked', 'refused', ({ honest }) => ({
+    request('Transfer-Encoding: xchunked', 'refused', ({ valid }) => ({
       framing: ['Transfer-Encoding: xchunked'],
-      body: chunked(honest.body),
+      body: chunked(valid.body),
     })),
     request(
       'Content-Length twice, the same',
@@ -80,8 +80,8 @@ export const framing: RowGroup = {
     request('Content-Length: 0x5', 'refused', { framing: ['Content-Length: 0x5'] }),
     request('Content-Length: -1', 'refused', { framing: ['Content-Length: -1'] }),
     request('no length at all', 'refused', { framing: [], body: '' }),
-    request('a folded header', 'refused', ({ honest }) => ({
-      signed: [...signatureLines(honest), ' X-Service-Signature: folded'],
+    request('a folded header', 'refused', ({ valid }) => ({
+      signed: [...signatureLines(valid), ' X-Service-Signature: folded'],
     })),
     request('a space before a colon', 'refused', { more: ['X-Odd : 1'] }),
     request('a header without a name', 'refused', { more: [': 1'] }),
@@ -102,52 +102,52 @@ export const framing: RowGroup = {
     request(
       '1,900 headers in front of the signature',
       'refused',
-      ({ honest }) => ({ signed: [...headers(1_900), ...signatureLines(honest)] }),
+      ({ valid }) => ({ signed: [...headers(1_900), ...signatureLines(valid)] }),
       { oneOf: FLOOD_IN_FRONT },
     ),
     request('a further header in UTF-8', 'accepted', {
       more: [Buffer.from('X-Name: Zoë 📞').toString('latin1')],
     }),
-    request('underscores for the dashes of names', 'refused', ({ honest }) => ({
-      signed: signatureLines(honest).map((line) => line.replace(/^[^:]+/, underscored)),
+    request('underscores for the dashes of names', 'refused', ({ valid }) => ({
+      signed: signatureLines(valid).map((line) => line.replace(/^[^:]+/, underscored)),
     })),
     request('Connection: X-Service-Signature', 'accepted', {
       more: ['Connection: X-Service-Signature'],
     }),
-    request('Transfer-Encoding: chunked in HTTP/1.0', 'any', ({ honest }) => ({
+    request('Transfer-Encoding: chunked in HTTP/1.0', 'any', ({ valid }) => ({
       version: 'HTTP/1.0',
       framing: CHUNKED,
-      body: chunked(honest.body),
+      body: chunked(valid.body),
     })),
     {
       name: 'the preface of HTTP/2',
       expect: 'refused',
-      pieces: () => ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+      steps: () => ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     },
     {
       name: 'a TLS hello',
       expect: 'refused',
-      pieces: () => [Buffer.from('16030100a5010000a10303', 'hex')],
+      steps: () => [Buffer.from('16030100a5010000a10303', 'hex')],
     },
     {
       name: 'two honest deliveries in one packet',
       expect: 'accepted',
-      answers: 2,
-      pieces: async ({ honest, path, sign }) => [
+      responses: 2,
+      steps: async ({ valid, path, sign }) => [
         Buffer.concat([
           requestBytes(await sign(), path, { keepAlive: true }),
-          requestBytes(honest, path),
+          requestBytes(valid, path),
         ]),
       ],
     },
     {
       name: 'a forged one and an honest one in one packet',
       expect: 'any',
-      answers: 2,
-      pieces: ({ honest, path }) => [
+      responses: 2,
+      steps: ({ valid, path }) => [
         Buffer.concat([
-          requestBytes(honest, path, { keepAlive: true, signed: [] }),
-          requestBytes(honest, path),
+          requestBytes(valid, path, { keepAlive: true, signed: [] }),
+          requestBytes(valid, path),
         ]),
       ],
     },

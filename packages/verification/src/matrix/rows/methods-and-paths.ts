@@ -1,17 +1,17 @@
-import { requestBytes, type Departures } from '../request-bytes.ts';
+import { requestBytes, type RequestChanges } from '../request-bytes.ts';
 import type { Row, RowGroup } from '../row.ts';
 
 const method = (name: string, options: Partial<Row> = {}): Row => ({
   name,
   expect: 'refused',
-  pieces: ({ honest, path }) => [requestBytes(honest, path, { method: name })],
+  steps: ({ valid, path }) => [requestBytes(valid, path, { method: name })],
   ...options,
 });
 
 const bodiless = (name: string): Row =>
   method(name, {
-    pieces: ({ honest, path }) => [
-      requestBytes(honest, path, { method: name, framing: [], body: '' }),
+    steps: ({ valid, path }) => [
+      requestBytes(valid, path, { method: name, framing: [], body: '' }),
     ],
   });
 
@@ -19,13 +19,13 @@ const path = (name: string, of: (path: string) => string): Row => ({
   name: `path ${name}`,
   expect: 'any',
   framework: true,
-  pieces: ({ honest, path: mounted }) => [requestBytes(honest, mounted, { path: of(mounted) })],
+  steps: ({ valid, path: mounted }) => [requestBytes(valid, mounted, { path: of(mounted) })],
 });
 
-const accepted = (name: string, departures: Departures): Row => ({
+const accepted = (name: string, changes: RequestChanges): Row => ({
   name,
   expect: 'accepted',
-  pieces: ({ honest, path: mounted }) => [requestBytes(honest, mounted, departures)],
+  steps: ({ valid, path: mounted }) => [requestBytes(valid, mounted, changes)],
 });
 
 export const methodsAndPaths: RowGroup = {
@@ -41,22 +41,22 @@ export const methodsAndPaths: RowGroup = {
     { ...method('PROPFIND'), framework: true },
     { ...method('FOO'), framework: true },
     { ...method('post'), framework: true },
-    method('CONNECT', { expect: 'any', framework: true, answers: 0 }),
+    method('CONNECT', { expect: 'any', framework: true, responses: 0 }),
     accepted('POST with X-HTTP-Method-Override: DELETE', {
       more: ['X-HTTP-Method-Override: DELETE', 'X-Method-Override: GET'],
     }),
     {
       name: 'POST with a query',
       expect: 'accepted',
-      pieces: ({ honest, path: mounted }) => [
-        requestBytes(honest, mounted, { path: `${mounted}?__proto__[x]=1&a=b` }),
+      steps: ({ valid, path: mounted }) => [
+        requestBytes(valid, mounted, { path: `${mounted}?__proto__[x]=1&a=b` }),
       ],
     },
     {
       name: 'POST with a query that names another method',
       expect: 'accepted',
-      pieces: ({ honest, path: mounted }) => [
-        requestBytes(honest, mounted, { path: `${mounted}?_method=DELETE` }),
+      steps: ({ valid, path: mounted }) => [
+        requestBytes(valid, mounted, { path: `${mounted}?_method=DELETE` }),
       ],
     },
     path('with a slash at its end', (mounted) => `${mounted}/`),

@@ -1,35 +1,35 @@
 import { requestBytes, signatureLines } from '../request-bytes.ts';
-import type { Row, RowGroup, Scene } from '../row.ts';
+import type { Row, RowGroup, RowContext } from '../row.ts';
 
-/** The three header lines of an honest delivery, changed. */
-type Change = (lines: readonly [string, string, string], scene: Scene) => readonly string[];
+/** Changes the three signature headers of a valid delivery. */
+type Change = (lines: readonly [string, string, string], context: RowContext) => readonly string[];
 
 const refused = (name: string, change: Change): Row => ({
   name,
   expect: 'refused',
-  pieces: (scene) => {
-    const lines = signatureLines(scene.honest) as [string, string, string];
-    return [requestBytes(scene.honest, scene.path, { signed: change(lines, scene) })];
+  steps: (context) => {
+    const lines = signatureLines(context.valid) as [string, string, string];
+    return [requestBytes(context.valid, context.path, { signed: change(lines, context) })];
   },
 });
 
-const timestamp = (name: string, of: (honest: string) => string): Row =>
-  refused(`timestamp ${name}`, ([id, , signature], { honest }) => [
+const timestamp = (name: string, of: (valid: string) => string): Row =>
+  refused(`timestamp ${name}`, ([id, , signature], { valid }) => [
     id,
-    `X-Service-Timestamp: ${of(honest.timestamp)}`,
+    `X-Service-Timestamp: ${of(valid.timestamp)}`,
     signature,
   ]);
 
-const signature = (name: string, of: (honest: string) => string): Row =>
-  refused(`signature ${name}`, ([id, time], { honest }) => [
+const signature = (name: string, of: (valid: string) => string): Row =>
+  refused(`signature ${name}`, ([id, time], { valid }) => [
     id,
     time,
-    `X-Service-Signature: ${of(honest.signature)}`,
+    `X-Service-Signature: ${of(valid.signature)}`,
   ]);
 
-const webhookId = (name: string, of: (honest: string) => string): Row =>
-  refused(`webhook id ${name}`, ([, time, sign], { honest }) => [
-    `X-Service-Webhook-Id: ${of(honest.webhookId)}`,
+const webhookId = (name: string, of: (valid: string) => string): Row =>
+  refused(`webhook id ${name}`, ([, time, sign], { valid }) => [
+    `X-Service-Webhook-Id: ${of(valid.webhookId)}`,
     time,
     sign,
   ]);

@@ -8,7 +8,7 @@ import { callWebhooks as fastifyReceiver } from '@call-webhooks/fastify';
 import express from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
 import { documentedCatchAll } from './catch-all.ts';
-import type { Target, TargetKind, TargetOptions } from '../target.ts';
+import type { Target, TargetFactory, TargetOptions } from '../target.ts';
 
 const PATH = '/hook';
 const HOST = '127.0.0.1';
@@ -36,13 +36,13 @@ type Mount = (
   http: ServerOptions,
 ) => Promise<Mounted>;
 
-/** Node looks for late headers every so often: 30 s by default. */
+/** Node checks for late headers at an interval, by default every 30 s. */
 const httpOptions = ({ headersTimeoutMs }: TargetOptions): ServerOptions =>
   headersTimeoutMs === undefined
     ? {}
     : { headersTimeout: headersTimeoutMs, connectionsCheckingInterval: 50 };
 
-const kind = (name: string, mount: Mount): TargetKind => ({
+const kind = (name: string, mount: Mount): TargetFactory => ({
   name,
   async start(wanted: TargetOptions = {}): Promise<Target> {
     const secret = generateSecret();
@@ -52,7 +52,7 @@ const kind = (name: string, mount: Mount): TargetKind => ({
       host: HOST,
       port,
       path: PATH,
-      patienceMs: 3_000,
+      timeoutMs: 3_000,
       secret,
       takeLog: () => lines.splice(0),
       async close() {
@@ -88,7 +88,7 @@ export const expressTarget = kind('Express 5', async (options, http) => {
   return { receiver: handler.receiver, ...(await serve(createServer(http, app))) };
 });
 
-/** As the docs advise: what the framework would answer itself, 404 for instance, is 503. */
+/** As the docs recommend: 503 instead of the framework's own responses such as 404. */
 export const expressWithCatchAll = kind('Express 5 with a catch-all', async (options, http) => {
   const handler = expressReceiver(options);
   const app = express().all(PATH, handler);

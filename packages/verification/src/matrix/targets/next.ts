@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateSecret } from '@call-webhooks/core';
-import type { Target, TargetKind } from '../target.ts';
+import type { Target, TargetFactory } from '../target.ts';
 
 const APP = fileURLToPath(new URL('../../../../../examples/next-app', import.meta.url));
 const NEXT = createRequire(join(APP, 'start.ts')).resolve('next/dist/bin/next');
@@ -14,12 +14,12 @@ const HOST = '127.0.0.1';
 interface NextApp {
   readonly port: number;
   readonly secret: string;
-  /** The port of a second server of the same build, which waits for headers for so long only. */
+  /** The port of a second server of the same build with this limit for headers. */
   portWith(headersTimeoutMs: number): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** Builds and starts the Next.js example, as its `npm start` does. */
+/** Builds and starts the Next.js example like its `npm start`. */
 export async function startNextApp(): Promise<NextApp> {
   const secret = generateSecret();
   const env = { ...process.env, CALL_WEBHOOK_SECRET: secret };
@@ -51,8 +51,8 @@ export async function startNextApp(): Promise<NextApp> {
   };
 }
 
-/** One of the app's routes, as a target. */
-export const nextTarget = (name: string, app: NextApp, path: string): TargetKind => ({
+/** One of the app's routes as a target. */
+export const nextTarget = (name: string, app: NextApp, path: string): TargetFactory => ({
   name,
   shared: true,
   start: async ({ headersTimeoutMs } = {}): Promise<Target> => ({
@@ -60,7 +60,7 @@ export const nextTarget = (name: string, app: NextApp, path: string): TargetKind
     port: headersTimeoutMs === undefined ? app.port : await app.portWith(headersTimeoutMs),
     path,
     secret: app.secret,
-    patienceMs: 8_000, // the example has the default bodyTimeout, 5 s
+    timeoutMs: 8_000, // the example has the default bodyTimeout of 5 s
     takeLog: () => undefined,
     close: () => Promise.resolve(),
   }),
@@ -71,19 +71,20 @@ async function portOf(child: ChildProcess): Promise<number> {
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (data: Buffer) => {
       output += data.toString();
-      child.emit('said');
+      child.emit('output');
     });
-  const over = AbortSignal.timeout(240_000);
-  child.once('exit', () => child.emit('said'));
+  const timedOut = AbortSignal.timeout(240_000);
+  child.once('exit', () => child.emit('output'));
   for (;;) {
     const match = /http:\/\/localhost:(\d+)[\s\S]*Ready/.exec(output);
     if (match) return Number(match[1]);
-    if (over.aborted || child.exitCode !== null) throw new Error(`Next did not start:\n${output}`);
-    await once(child, 'said', { signal: over }).catch(() => undefined);
+    if (timedOut.aborted || child.exitCode !== null)
+      throw new Error(`Next did not start:\n${output}`);
+    await once(child, 'output', { signal: timedOut }).catch(() => undefined);
   }
 }
 
-/** The whole group: the starter runs Next as a process of its own. */
+/** Stops the whole process group: the start script runs Next in another process. */
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
   const exited = once(child, 'exit');

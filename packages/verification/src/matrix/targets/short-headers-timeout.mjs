@@ -1,4 +1,4 @@
-// Preloaded into a server that takes no such option: Node's limit for the headers of a request, in
+// Preloaded into a server without such an option. Sets Node's time limit for request headers, in
 // milliseconds, from the environment.
 import http from 'node:http';
 

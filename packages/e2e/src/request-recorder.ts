@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server that writes down all that it is sent: the request line, the headers as they came, the body. */
-export interface Recorder {
+/** A server that records each request: the request line, the raw headers and the body. */
+export interface RequestRecorder {
   readonly origin: string;
   readonly port: number;
   readonly requests: string[];
   close(): Promise<void>;
 }
 
-/** Starts a recorder; it listens on all interfaces, so that it can be reached by other names. */
-export async function startRecorder(
+/** Starts a recorder on all interfaces, so that it can be reached under other names. */
+export async function startRequestRecorder(
   answer: (response: ServerResponse, request: IncomingMessage) => void = (response) =>
     void response.setHeader('content-type', 'application/json').end('{"results":[]}'),
-): Promise<Recorder> {
+): Promise<RequestRecorder> {
   const requests: string[] = [];
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];

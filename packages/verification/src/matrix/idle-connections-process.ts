@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-// `crowd-process.ts <port> <size>`: opens connections that say nothing, says "open", and holds them
-// until its standard input ends. Then it tells how many of them the server has ended.
+// `idle-connections-process.ts <port> <size>`: opens silent connections, prints
+// "open" and holds them until its standard input ends. Then it prints how many the server has ended.
 
-/** As many as fit into the queue of a server that has a backlog of Node's default, 511. */
+/** Fits into the queue of a server with Node's default backlog of 511. */
 const AT_ONCE = 250;
 
 const [port, size] = process.argv.slice(2).map(Number) as [number, number];

@@ -2,24 +2,24 @@ import { systemClock, type Clock } from '@call-webhooks/client';
 
 const TIMEOUT = 30_000;
 
-/** A client's clock that does not wait: pauses are written down, and time passes by them. */
-export interface QuickClock extends Clock {
-  /** The pauses so far, in milliseconds. */
+/** A clock for the client that does not wait. It records each pause and advances by it. */
+export interface InstantClock extends Clock {
+  /** The pauses so far; milliseconds. */
   readonly pauses: number[];
 }
 
-/** @param during what happens in each pause; the pause ends when it has happened */
-export function quickClock(
+/** @param during runs in each pause, which ends when it has finished */
+export function instantClock(
   during: (pause: number) => unknown = () => undefined,
   startAt = Date.now(),
-): QuickClock {
+): InstantClock {
   const pauses: number[] = [];
   let now = startAt;
   return {
     pauses,
     now: () => now,
     schedule(delay, callback) {
-      // The default timeout of the client: real, so that a test that hangs ends.
+      // The client's default timeout stays real, so that a hanging test ends.
       if (delay === TIMEOUT) return systemClock.schedule(delay, callback);
       let cancelled = false;
       pauses.push(delay);

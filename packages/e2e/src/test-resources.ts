@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterEach } from '@jest/globals';
 import { startSimulator, type Simulator, type SimulatorOptions } from '@call-webhooks/simulator';
 
-/** A start and a seed that all tests share, so that a test sees the same run each time. */
+/** The start time of all simulators, so that every run of a test is the same. */
 export const STARTED_AT = Date.UTC(2026, 0, 31, 12);
 
-/** Keeps what a test opens, and closes it after the test, the last one first. */
-export function tidy() {
+/** Tracks what a test opens, and closes it afterwards in reverse order. */
+export function testResources() {
   const open: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of open.splice(0).reverse()) await close();

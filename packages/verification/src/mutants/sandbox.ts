@@ -24,26 +24,26 @@ const ROOT_FILES = [
   'jest.config.ts',
 ];
 
-/** The source has changed: the text that an edit replaces is not there, or not once. */
+/** The text that an edit replaces is missing or occurs more than once: the source has changed. */
 export class StaleEdit extends Error {
   override readonly name = 'StaleEdit';
 }
 
-/** What a test file said. */
-export interface Verdict {
+/** The result of running test files. */
+export interface TestRun {
   readonly passed: number;
   readonly failed: number;
-  /** The first failure, or why nothing ran. */
-  readonly said: string;
+  /** The failures, or why nothing ran. */
+  readonly output: string;
 }
 
-/** A copy of the sources that may be broken, and what it takes to run their tests. */
-export class Workshop {
+/** A copy of the sources that can be changed, and in which tests can run. */
+export class Sandbox {
   readonly #root: string;
   readonly #home: string;
   readonly #originals = new Map<string, string>();
 
-  /** @param root the repository's */
+  /** @param root the repository's root */
   constructor(root: string) {
     this.#root = root;
     this.#home = mkdtempSync(join(tmpdir(), 'mutants-'));
@@ -57,15 +57,17 @@ export class Workshop {
     this.#linkModules();
   }
 
-  /** @throws StaleEdit when a text is not there exactly once: the mutant has to follow the source */
+  /** @throws StaleEdit when a text does not occur exactly once: the mutant has to follow the source */
   apply(edits: readonly Edit[]): void {
     for (const { file, from, to } of edits) {
       const path = join(this.#home, file);
-      if (!existsSync(path)) throw new StaleEdit(`${file} is not there.`);
+      if (!existsSync(path)) throw new StaleEdit(`${file} does not exist.`);
       const source = readFileSync(path, 'utf8');
       const times = source.split(from).length - 1;
       if (times !== 1)
-        throw new StaleEdit(`${file} holds this ${String(times)} times, not once: ${from}`);
+        throw new StaleEdit(
+          `${file} contains this ${String(times)} times instead of once: ${from}`,
+        );
       if (!this.#originals.has(path)) this.#originals.set(path, source);
       writeFileSync(
         path,
@@ -74,13 +76,13 @@ export class Workshop {
     }
   }
 
-  /** Undoes what was applied. */
+  /** Undoes all edits. */
   restore(): void {
     for (const [path, source] of this.#originals) writeFileSync(path, source);
     this.#originals.clear();
   }
 
-  run(testFiles: readonly string[]): Verdict {
+  run(testFiles: readonly string[]): TestRun {
     const report = join(this.#home, 'report.json');
     rmSync(report, { force: true });
     const jest = join(this.#root, 'node_modules/jest/bin/jest.js');
@@ -101,9 +103,9 @@ export class Workshop {
       { cwd: this.#home, encoding: 'utf8', timeout: 300_000 },
     );
     try {
-      return verdictOf(readFileSync(report, 'utf8'));
+      return testRunOf(readFileSync(report, 'utf8'));
     } catch {
-      return { passed: 0, failed: 0, said: stderr.slice(-2_000) };
+      return { passed: 0, failed: 0, output: stderr.slice(-2_000) };
     }
   }
 
@@ -111,7 +113,7 @@ export class Workshop {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
-  /** The dependencies as they are; our own packages from the copy. */
+  /** Links the installed dependencies, and our own packages from the copy. */
   #linkModules(): void {
     const [from, to] = [join(this.#root, 'node_modules'), join(this.#home, 'node_modules')];
     mkdirSync(join(to, SCOPE), { recursive: true });
@@ -128,8 +130,8 @@ interface Report {
   testResults: { message: string }[];
 }
 
-function verdictOf(json: string): Verdict {
+function testRunOf(json: string): TestRun {
   const { numPassedTests, numFailedTests, testResults } = JSON.parse(json) as Report;
-  const said = testResults.map(({ message }) => message).join('\n');
-  return { passed: numPassedTests, failed: numFailedTests, said };
+  const output = testResults.map(({ message }) => message).join('\n');
+  return { passed: numPassedTests, failed: numFailedTests, output };
 }

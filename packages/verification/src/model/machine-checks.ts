@@ -1,0 +1,79 @@
+import type { DeadLetter, HandlerContext, Outcome } from '@call-webhooks/core';
+import { assertThat, type Violation } from './assert.ts';
+import type { EventLog } from './event-log.ts';
+import type { EventModel } from './event-model.ts';
+import type { Machine, MachineEvents } from './machine.ts';
+import type { RunningHandlers } from './running-handlers.ts';
+import type { Service } from './service.ts';
+
+export interface CheckedParts {
+  readonly model: EventModel;
+  readonly log: EventLog;
+  readonly service: Service;
+  readonly running: RunningHandlers;
+}
+
+/** Checks what the machines report: handler runs, dead letters and outcomes. */
+export class MachineChecks implements MachineEvents {
+  readonly #parts: CheckedParts;
+  /** The first violation. It is not thrown, because the receiver catches errors of handlers. */
+  violation: Violation | undefined;
+
+  constructor(parts: CheckedParts) {
+    this.#parts = parts;
+  }
+
+  secrets(): string[] {
+    return this.#parts.service.secrets;
+  }
+
+  runHandler(machine: Machine, context: HandlerContext): void | Promise<void> {
+    const { model, log, service, running } = this.#parts;
+    const { webhookId, attempt } = context;
+    const key = String(context.key);
+    this.#record(() => {
+      const admission = machine.store.takeAdmission(webhookId);
+      assertThat(
+        admission.attempt === attempt,
+        `${key}: attempt ${String(attempt)} is not the store's`,
+      );
+      assertThat(
+        model.lease(key, Date.now()) === admission.token,
+        `${key}: a handler ran without the lease`,
+      );
+      log.attempt(key, attempt);
+    });
+    const behaviour = service.behaviour(webhookId);
+    if (behaviour === 'fail') throw new Error('the handler failed');
+    if (behaviour === 'ok') {
+      log.effect(key);
+      return;
+    }
+    const token = model.lease(key, Date.now()) ?? '';
+    const undisturbed = machine.store.fault === 'none';
+    return running.run({ machine, webhookId, key, attempt, token, since: Date.now(), undisturbed });
+  }
+
+  deadLettered(deadLetter: DeadLetter): void {
+    this.#parts.log.deadLettered(deadLetter);
+  }
+
+  outcome(machine: Machine, { outcome, key, late }: Outcome): void {
+    if (machine.store.dead || key === undefined) return;
+    if (outcome === 'handled' || outcome === 'dead-lettered')
+      this.#record(() => {
+        assertThat(
+          this.#parts.model.isDone(key),
+          `${key}: ${outcome}, but not committed (${late ? 'late' : 'in time'})`,
+        );
+      });
+  }
+
+  #record(check: () => void): void {
+    try {
+      check();
+    } catch (error) {
+      this.violation ??= error as Violation;
+    }
+  }
+}
