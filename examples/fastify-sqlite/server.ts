@@ -15,7 +15,7 @@ const queue = sqliteQueue(db);
 const receiver = createReceiver({ secret, store: sqliteStore(db), queue });
 
 const worker = createSqliteWorker(queue, {
-  backoff: () => 1_000, // the default increases with each attempt
+  backoff: { initialDelay: 1_000, maxDelay: 1_000 }, // by default the delay grows up to an hour
   on: {
     'call:completed': (event, { attempt }) => {
       if (process.env['CRM_DOWN'] !== undefined) throw new Error('The CRM is down');

@@ -1,5 +1,7 @@
+import { WebhookError } from '@call-webhooks/core';
+
 /**
- * What we call of a SQLite handle: `new Database(file)` of better-sqlite3 or libsql, and
+ * The methods that are used of a SQLite handle: `new Database(file)` of better-sqlite3 or libsql, or
  * `new DatabaseSync(file)` of node:sqlite. All three are synchronous.
  */
 export interface SqliteDatabase {
@@ -7,6 +9,7 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
 }
 
+/** A prepared statement. */
 export interface SqliteStatement {
   all(...values: (string | number | null)[]): unknown[];
   run(...values: (string | number | null)[]): unknown;
@@ -14,9 +17,41 @@ export interface SqliteStatement {
 
 const BUSY = 5;
 
-/** Whether another connection holds the lock; the three clients say so in two ways. */
+/** Whether another connection holds the lock. Clients say so by a code, a number or the message. */
 export function isBusy(error: unknown): boolean {
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  const { code, errcode, message } = error as Record<string, unknown>;
   if (typeof errcode === 'number') return (errcode & 0xff) === BUSY;
-  return typeof code === 'string' && code.startsWith('SQLITE_BUSY');
+  if (typeof code === 'string' && code.startsWith('SQLITE_')) return code.startsWith('SQLITE_BUSY');
+  return typeof message === 'string' && /database (?:table |schema )?is locked/i.test(message);
+}
+
+/**
+ * Runs a statement that touches no table, to tell a handle from what only looks like one: an
+ * asynchronous client would report each failure too late.
+ * @throws WebhookError `invalid-options`
+ */
+export function checkDatabase(creator: string, db: SqliteDatabase): void {
+  const mistake = mistakeOf(db);
+  if (mistake === undefined) return;
+  throw new WebhookError(
+    'invalid-options',
+    `Invalid database of ${creator}: ${mistake}. Pass a handle of better-sqlite3, libsql or node:sqlite.`,
+  );
+}
+
+function mistakeOf(db: Partial<SqliteDatabase> | null | undefined): string | undefined {
+  if (typeof Reflect.get(Object(db) as object, 'databaseSize') === 'number')
+    return 'the SQL storage of Durable Objects is not supported';
+  for (const method of ['exec', 'prepare'] as const)
+    if (typeof db?.[method] !== 'function') return `it has no ${method}()`;
+  if (typeof Reflect.get(db as object, 'batch') === 'function')
+    return 'Cloudflare D1 is asynchronous. On Workers, use redisStore with @upstash/redis';
+  let rows: unknown;
+  try {
+    rows = (db as SqliteDatabase).prepare('SELECT 1 AS one').all();
+  } catch (error) {
+    return isBusy(error) ? undefined : `it failed: ${String(error)}`;
+  }
+  if (rows instanceof Promise) rows.catch(() => undefined);
+  return Array.isArray(rows) ? undefined : 'it is asynchronous, or has callbacks';
 }

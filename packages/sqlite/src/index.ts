@@ -1,5 +1,5 @@
 export { sqliteStore, type SqliteStoreOptions } from './store.ts';
 export type { SqliteDatabase, SqliteStatement } from './database.ts';
 export { sqliteQueue, type SqliteQueue, type SqliteQueueOptions } from './queue.ts';
-export type { DeadJob, QueueStats } from './jobs.ts';
+export type { DeadJob, QueueStats } from './job-rows.ts';
 export { createSqliteWorker, type SqliteWorker, type SqliteWorkerOptions } from './worker.ts';

@@ -1,9 +1,10 @@
 import type { SqliteDatabase } from './database.ts';
 
 /**
- * The table of a queue. `due_at` is when something happens to a job next, by its state: an `open` one
- * without a token may be run, one with a token loses its lease, a `done` one is forgotten. A `dead`
- * one stays. Times are milliseconds since the epoch.
+ * The table of a queue. `due_at` is when something happens to a job next: an `open` job without a
+ * token may be run, one with a token loses its lease, a `done` job is forgotten. A `dead` job stays.
+ * `crashes` counts the last runs in a row that ended with their process, or without a word. With
+ * `abandon_reason` no handler is run any more. Times are milliseconds since the epoch.
  */
 export const jobSchema = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}jobs (
@@ -13,45 +14,52 @@ CREATE TABLE IF NOT EXISTS ${prefix}jobs (
   due_at INTEGER NOT NULL,
   token TEXT,
   attempt INTEGER NOT NULL DEFAULT 0,
+  crashes INTEGER NOT NULL DEFAULT 0,
+  abandon_reason TEXT,
   error TEXT,
   delivery TEXT
 );
 CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);`;
 
 /**
- * Its statements; each runs within a transaction that has the write lock. Parameters have no numbers:
- * better-sqlite3 takes `?1` for a name.
+ * The statements of a queue. Each runs within a transaction that has the write lock. Parameters have
+ * no numbers, since better-sqlite3 takes `?1` for a name.
  */
 export function jobStatements(db: SqliteDatabase, prefix: string) {
   const jobs = `${prefix}jobs`;
   const held = `id = ? AND token = ? AND state = 'open'`;
   const notOneOf = 'id NOT IN (SELECT value FROM json_each(?))';
   return {
-    /** An event that is known already changes nothing, unless it was to be forgotten by now. */
+    /** A known event changes nothing, unless it should be forgotten by now. */
     add: db.prepare(
       `INSERT INTO ${jobs} (event, due_at, delivery) VALUES (?, ?, ?)
        ON CONFLICT (event) DO UPDATE SET
-         state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, error = NULL, delivery = excluded.delivery
+         state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, crashes = 0,
+         abandon_reason = NULL, error = NULL, delivery = excluded.delivery
        WHERE state = 'done' AND due_at <= excluded.due_at`,
     ),
     take: db.prepare(
-      `UPDATE ${jobs} SET token = ?, due_at = ?, attempt = attempt + 1
+      `UPDATE ${jobs} SET token = ?, due_at = ?, attempt = attempt + 1, crashes = crashes + (token IS NOT NULL)
        WHERE id IN (SELECT id FROM ${jobs} WHERE state = 'open' AND due_at <= ? AND ${notOneOf} ORDER BY due_at, id LIMIT ?)
-       RETURNING id, attempt, delivery`,
+       RETURNING id, attempt, crashes, abandon_reason AS abandonReason, delivery`,
+    ),
+    shortenLeases: db.prepare(
+      `UPDATE ${jobs} SET due_at = ? WHERE state = 'open' AND token IS NOT NULL AND due_at > ?`,
     ),
     nextDue: db.prepare(
       `SELECT min(due_at) AS dueAt FROM ${jobs} WHERE state = 'open' AND ${notOneOf}`,
     ),
-    /** A lease that ran out is ours until somebody else takes the job. */
+    /** A lease that ran out is still ours until another worker takes the job. */
     extend: db.prepare(`UPDATE ${jobs} SET due_at = ? WHERE ${held} RETURNING 1`),
-    /** Done: the body, which may hold personal data, goes at once. */
-    done: db.prepare(
+    /** The body may hold personal data, so it is deleted at once. */
+    complete: db.prepare(
       `UPDATE ${jobs} SET state = 'done', due_at = ?, token = NULL, error = NULL, delivery = NULL WHERE ${held} RETURNING 1`,
     ),
-    again: db.prepare(
-      `UPDATE ${jobs} SET due_at = ?, error = ?, token = NULL WHERE ${held} RETURNING 1`,
+    retry: db.prepare(
+      `UPDATE ${jobs} SET due_at = ?, error = ?, abandon_reason = ?, crashes = 0, token = NULL WHERE ${held} RETURNING 1`,
     ),
-    dead: db.prepare(
+    release: db.prepare(`UPDATE ${jobs} SET due_at = ?, token = NULL WHERE ${held} RETURNING 1`),
+    moveToDead: db.prepare(
       `UPDATE ${jobs} SET state = 'dead', due_at = ?, error = ?, token = NULL WHERE ${held} RETURNING 1`,
     ),
     sweep: db.prepare(
@@ -70,10 +78,11 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     deadLetters: db.prepare(
       `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' ORDER BY due_at, id LIMIT ?`,
     ),
-    revive: db.prepare(
-      `UPDATE ${jobs} SET state = 'open', due_at = ?, error = NULL WHERE id = ? AND state = 'dead' RETURNING 1`,
+    retryDead: db.prepare(
+      `UPDATE ${jobs} SET state = 'open', due_at = ?, crashes = 0, abandon_reason = NULL, error = NULL
+       WHERE id = ? AND state = 'dead' RETURNING 1`,
     ),
-    bury: db.prepare(
+    discardDead: db.prepare(
       `UPDATE ${jobs} SET state = 'done', due_at = ?, delivery = NULL WHERE id = ? AND state = 'dead' RETURNING 1`,
     ),
   };

@@ -1,132 +1,120 @@
 import { randomUUID } from 'node:crypto';
-import type { QueuedDelivery } from '@call-webhooks/core';
-import type { SqliteDatabase } from './database.ts';
+import { checkOptions, storableKey, type QueuedDelivery } from '@call-webhooks/core';
+import { ClockSteps } from './clock-steps.ts';
+import { checkDatabase, type SqliteDatabase } from './database.ts';
+import {
+  deadJob,
+  takenJob,
+  type DeadJob,
+  type QueueStats,
+  type Row,
+  type TakenJob,
+} from './job-rows.ts';
 import { jobSchema, jobStatements } from './job-statements.ts';
-import { keyText } from './key-text.ts';
-import { checkedPrefix } from './prefix.ts';
+import { sqliteOptionRules, type SqliteOptions } from './options.ts';
 import { Transactions } from './transactions.ts';
 
-/** How many jobs are in which state. */
-export interface QueueStats {
-  /** May be run now. */
-  waiting: number;
-  /** Failed, and wait for their next attempt. */
-  delayed: number;
-  /** A worker has a live lease on them. */
-  running: number;
-  /** Handled, and remembered as duplicates. */
-  done: number;
-  /** Given up on. */
-  dead: number;
-}
-
-/** A job that was given up on. */
-export interface DeadJob {
-  id: number;
-  delivery: QueuedDelivery;
-  attempt: number;
-  /** Scrubbed of values of the payload. */
-  error: string;
-  failedAt: Date;
-}
-
-/** A job under a lease. */
-export interface TakenJob {
-  id: number;
-  token: string;
-  attempt: number;
-  delivery: QueuedDelivery;
-}
-
-export interface JobsOptions {
-  prefix?: string | undefined;
-  rememberFor?: number | undefined;
-  now?: (() => number) | undefined;
-}
-
-type Row = Record<string, unknown>;
+/** No worker may ask for a longer lease; milliseconds. */
+export const MAX_LEASE_MS = 900_000;
 const SWEEP_EVERY = 100;
 const SWEEP_ROWS = 500;
-const DAY_MS = 86_400_000;
 
-/** The table of jobs: what queue and worker share. Each call is one transaction. */
+/** The table of jobs, which queue and worker share. Each call is one transaction. */
 export class Jobs {
-  readonly now: () => number;
-  /** Told of new jobs: the workers of this process. */
+  /** Called for new jobs: the workers of this process. */
   readonly listeners = new Set<() => void>();
+  readonly #now: () => number;
+  readonly #clock = new ClockSteps();
   readonly #transactions: Transactions;
   readonly #prepare: () => ReturnType<typeof jobStatements>;
   readonly #rememberFor: number;
   #statements: ReturnType<typeof jobStatements> | undefined;
   #added = 0;
 
-  constructor(db: SqliteDatabase, { prefix, rememberFor = DAY_MS, now = Date.now }: JobsOptions) {
-    const names = checkedPrefix(prefix);
-    this.now = now;
+  constructor(db: SqliteDatabase, options: SqliteOptions) {
+    const { prefix, rememberFor, now } = checkOptions('sqliteQueue', sqliteOptionRules(), options);
+    checkDatabase('sqliteQueue', db);
+    this.#now = now ?? (() => Date.now());
     this.#rememberFor = rememberFor;
-    this.#transactions = new Transactions(db, jobSchema(names));
-    this.#prepare = () => jobStatements(db, names);
+    this.#transactions = new Transactions(db, jobSchema(prefix));
+    this.#prepare = () => jobStatements(db, prefix);
   }
 
   async add(delivery: QueuedDelivery): Promise<void> {
     const { key, webhookId } = delivery;
-    const event = key === undefined ? `webhook ${webhookId}` : `event ${keyText(key)}`;
+    const event =
+      key === undefined
+        ? `webhook ${await storableKey(webhookId)}`
+        : `event ${await storableKey(key)}`;
     await this.#run((sql) => {
-      const at = this.now();
+      const at = this.#now();
       if (this.#added++ % SWEEP_EVERY === 0) sql.sweep.run(at, SWEEP_ROWS);
       sql.add.run(event, at, JSON.stringify(delivery));
     });
-    for (const listener of this.listeners) listener();
+    this.#wakeListeners();
   }
 
   /**
-   * Leases up to `most` jobs that are due, and tells when the next one will be.
-   * @param running ids of jobs that the caller runs: while somebody held the lock of the file, their
-   *   leases may have run out, and they are not to be run beside themselves
+   * Leases up to `limit` jobs that are due, and says when the next one is.
+   * @param running ids of jobs that the caller runs. Their leases may have run out while another
+   *   process held the file's lock, and a job must not run beside itself
    */
   take(
-    most: number,
+    limit: number,
     leaseMs: number,
     running: Iterable<number>,
   ): Promise<{ jobs: TakenJob[]; nextIn: number | undefined }> {
     return this.#run((sql) => {
-      const at = this.now();
+      const at = this.#now();
+      // A lease that long was made before the clock was set back: its worker may be dead.
+      if (this.#clock.wasSetBack(at)) sql.shortenLeases.run(at + leaseMs, at + MAX_LEASE_MS);
       const token = randomUUID();
       const ours = JSON.stringify([...running]);
-      const rows = sql.take.all(token, at + leaseMs, at, ours, most) as Row[];
-      const jobs = rows.map((row) => ({
-        id: Number(row['id']),
-        token,
-        attempt: Number(row['attempt']),
-        delivery: JSON.parse(String(row['delivery'])) as QueuedDelivery,
-      }));
+      const rows = sql.take.all(token, at + leaseMs, at, ours, limit) as Row[];
       const [next] = sql.nextDue.all(ours) as Row[];
       const dueAt = next?.['dueAt'] ?? undefined;
-      return { jobs, nextIn: dueAt === undefined ? undefined : Number(dueAt) - at };
+      return {
+        jobs: rows.map((row) => takenJob(row, token)),
+        nextIn: dueAt === undefined ? undefined : Number(dueAt) - at,
+      };
     });
   }
 
-  // `false` of the following four: the lease was lost, and nothing was changed.
+  // The next five resolve with `false` when the lease was lost; then nothing was changed.
 
   extend({ id, token }: TakenJob, leaseMs: number): Promise<boolean> {
-    return this.#run((sql) => sql.extend.all(this.now() + leaseMs, id, token).length > 0);
+    return this.#run((sql) => sql.extend.all(this.#now() + leaseMs, id, token).length > 0);
   }
 
-  done({ id, token }: TakenJob): Promise<boolean> {
-    return this.#run((sql) => sql.done.all(this.now() + this.#rememberFor, id, token).length > 0);
+  complete({ id, token }: TakenJob): Promise<boolean> {
+    return this.#run(
+      (sql) => sql.complete.all(this.#now() + this.#rememberFor, id, token).length > 0,
+    );
   }
 
-  again({ id, token }: TakenJob, inMs: number, error: string | null): Promise<boolean> {
-    return this.#run((sql) => sql.again.all(this.now() + inMs, error, id, token).length > 0);
+  retry(
+    { id, token }: TakenJob,
+    inMs: number,
+    error: string,
+    abandonReason: string | undefined,
+  ): Promise<boolean> {
+    return this.#run(
+      (sql) =>
+        sql.retry.all(this.#now() + inMs, error, abandonReason ?? null, id, token).length > 0,
+    );
   }
 
-  dead({ id, token }: TakenJob, error: string): Promise<boolean> {
-    return this.#run((sql) => sql.dead.all(this.now(), error, id, token).length > 0);
+  release({ id, token }: TakenJob): Promise<boolean> {
+    return this.#run((sql) => sql.release.all(this.#now(), id, token).length > 0);
+  }
+
+  moveToDead({ id, token }: TakenJob, error: string): Promise<boolean> {
+    return this.#run((sql) => sql.moveToDead.all(this.#now(), error, id, token).length > 0);
   }
 
   stats(): Promise<QueueStats> {
     return this.#run((sql) => {
-      const at = this.now();
+      const at = this.#now();
       const [row] = sql.stats.all(at, at, at) as Record<keyof QueueStats, unknown>[];
       const count = (name: keyof QueueStats) => Number(row?.[name] ?? 0);
       return {
@@ -140,29 +128,25 @@ export class Jobs {
   }
 
   deadLetters(limit: number): Promise<DeadJob[]> {
-    return this.#run((sql) =>
-      (sql.deadLetters.all(limit) as Row[]).map((row) => ({
-        id: Number(row['id']),
-        delivery: JSON.parse(String(row['delivery'])) as QueuedDelivery,
-        attempt: Number(row['attempt']),
-        error: String(row['error']),
-        failedAt: new Date(Number(row['failedAt'])),
-      })),
-    );
+    return this.#run((sql) => (sql.deadLetters.all(limit) as Row[]).map(deadJob));
   }
 
-  async revive(id: number): Promise<boolean> {
-    const revived = await this.#run((sql) => sql.revive.all(this.now(), id).length > 0);
-    for (const listener of this.listeners) listener();
-    return revived;
+  async retryDead(id: number): Promise<boolean> {
+    const found = await this.#run((sql) => sql.retryDead.all(this.#now(), id).length > 0);
+    this.#wakeListeners();
+    return found;
   }
 
-  bury(id: number): Promise<boolean> {
-    return this.#run((sql) => sql.bury.all(this.now() + this.#rememberFor, id).length > 0);
+  discardDead(id: number): Promise<boolean> {
+    return this.#run((sql) => sql.discardDead.all(this.#now() + this.#rememberFor, id).length > 0);
   }
 
   ping(): Promise<void> {
     return this.#run(() => undefined);
+  }
+
+  #wakeListeners(): void {
+    for (const listener of this.listeners) listener();
   }
 
   #run<T>(work: (sql: ReturnType<typeof jobStatements>) => T): Promise<T> {

@@ -1,43 +1,55 @@
-import type { Queue } from '@call-webhooks/core';
+import { WebhookError, type Queue } from '@call-webhooks/core';
 import type { SqliteDatabase } from './database.ts';
-import { Jobs, type DeadJob, type QueueStats } from './jobs.ts';
+import type { DeadJob, QueueStats } from './job-rows.ts';
+import { Jobs } from './jobs.ts';
+import type { SqliteOptions } from './options.ts';
 
-export interface SqliteQueueOptions {
-  /** What the names of the tables begin with; `call_webhooks_` by default. */
-  prefix?: string | undefined;
-  /** How long a handled event is known as a duplicate; milliseconds, 24 hours by default. */
-  rememberFor?: number | undefined;
-  /** The clock, in milliseconds; `Date.now` by default. All processes on the file need the same. */
-  now?: (() => number) | undefined;
-}
+export type SqliteQueueOptions = SqliteOptions;
 
-/** A queue in a SQLite file. What it rejects with is the client's error. */
+/** A queue in a SQLite file. Its methods reject with the client's error. */
 export interface SqliteQueue extends Queue {
+  /** Resolves when the queue can take a delivery. */
   ping(): Promise<void>;
   stats(): Promise<QueueStats>;
-  /** The jobs that were given up on, oldest first; they stay until they are retried or removed. */
+  /**
+   * Lists dead jobs, oldest first. They are kept until you retry or discard them.
+   * @param options.limit how many; 100 by default
+   */
   deadLetters(options?: { limit?: number }): Promise<DeadJob[]>;
-  /** Lets a dead job run again; its attempts go on counting. `false`: there is none. */
+  /**
+   * Runs a dead job once more, now. Its attempts go on counting. If this run fails, the job is dead
+   * again. Resolves with `false` if there is no dead job with this id.
+   */
   retryDead(id: number): Promise<boolean>;
-  /** Forgets a dead job's delivery; its event stays known as a duplicate. `false`: there is none. */
-  removeDead(id: number): Promise<boolean>;
+  /**
+   * Deletes the delivery of a dead job. Its event stays known as a duplicate for `rememberFor`.
+   * Resolves with `false` if there is no dead job with this id.
+   */
+  discardDead(id: number): Promise<boolean>;
 }
 
 const jobsOfQueue = new WeakMap<SqliteQueue, Jobs>();
 
-/** @throws TypeError for something that `sqliteQueue` did not make */
+/** @throws WebhookError `invalid-options` for anything that `sqliteQueue` did not make */
 export function jobsOf(queue: SqliteQueue): Jobs {
   const jobs = jobsOfQueue.get(queue);
-  if (!jobs) throw new TypeError('expected a queue that sqliteQueue() of the same package made');
-  return jobs;
+  if (jobs) return jobs;
+  throw new WebhookError(
+    'invalid-options',
+    'Invalid queue of createSqliteWorker: expected one that sqliteQueue() of the same package made.',
+  );
 }
 
 /**
- * A queue for one machine: deliveries in a SQLite file that any number of its processes may share.
- * An event that it has, or had within `rememberFor`, is not taken in twice.
+ * Keeps deliveries in a SQLite file, which any number of processes of one machine can share. An event
+ * is queued once while its job waits, runs or is dead, and for `rememberFor` after it was handled.
  *
- * It sets WAL, synchronous FULL and a short busy_timeout on the handle, which stays yours to close.
+ * It sets WAL, `synchronous = FULL` and a short `busy_timeout` on the handle. The handle stays yours
+ * to close.
  * @throws WebhookError `invalid-options`
+ * @example
+ * const queue = sqliteQueue(new Database('calls.db'));
+ * app.use('/hook', callWebhooks({ secret, queue }));
  */
 export function sqliteQueue(db: SqliteDatabase, options: SqliteQueueOptions = {}): SqliteQueue {
   const jobs = new Jobs(db, options);
@@ -46,8 +58,8 @@ export function sqliteQueue(db: SqliteDatabase, options: SqliteQueueOptions = {}
     ping: () => jobs.ping(),
     stats: () => jobs.stats(),
     deadLetters: ({ limit = 100 } = {}) => jobs.deadLetters(limit),
-    retryDead: (id) => jobs.revive(id),
-    removeDead: (id) => jobs.bury(id),
+    retryDead: (id) => jobs.retryDead(id),
+    discardDead: (id) => jobs.discardDead(id),
   };
   jobsOfQueue.set(queue, jobs);
   return queue;

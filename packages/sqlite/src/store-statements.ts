@@ -1,6 +1,6 @@
 import type { SqliteDatabase } from './database.ts';
 
-/** The tables of a store. Times are milliseconds since the epoch. */
+/** The tables of a store. Times are milliseconds since the epoch, by the wall clock. */
 export const storeSchema = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}ids (
   id TEXT PRIMARY KEY, token TEXT NOT NULL, keep_until INTEGER NOT NULL
@@ -13,8 +13,8 @@ CREATE TABLE IF NOT EXISTS ${prefix}events (
 CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_until);`;
 
 /**
- * Its statements; each runs within a transaction that has the write lock. Parameters have no numbers:
- * better-sqlite3 takes `?1` for a name.
+ * The statements of a store. Each runs within a transaction that has the write lock. Parameters have
+ * no numbers, since better-sqlite3 takes `?1` for a name.
  */
 export function storeStatements(db: SqliteDatabase, prefix: string) {
   const ids = `${prefix}ids`;
@@ -35,6 +35,7 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
     complete: db.prepare(`UPDATE ${events} SET done = 1 WHERE ${held} RETURNING 1`),
     release: db.prepare(`UPDATE ${events} SET lease_until = 0 WHERE ${held} RETURNING 1`),
     extend: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE ${held} RETURNING 1`),
+    shortenLease: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE key = ?`),
     sweepIds: db.prepare(sweep(ids, 'id')),
     sweepEvents: db.prepare(sweep(events, 'key')),
   };

@@ -1,21 +1,20 @@
-import type { Admission, Claim, Store } from '@call-webhooks/core';
-import type { SqliteDatabase } from './database.ts';
-import { keyText } from './key-text.ts';
-import { checkedPrefix } from './prefix.ts';
+import {
+  checkOptions,
+  storableKey,
+  type Admission,
+  type Claim,
+  type Store,
+} from '@call-webhooks/core';
+import { checkDatabase, type SqliteDatabase } from './database.ts';
+import { HeldLeases } from './held-leases.ts';
+import { sqliteOptionRules, type SqliteOptions } from './options.ts';
 import { storeSchema, storeStatements } from './store-statements.ts';
 import { Transactions } from './transactions.ts';
 
-export interface SqliteStoreOptions {
-  /** What the names of the tables begin with; `call_webhooks_` by default. */
-  prefix?: string | undefined;
-  /** How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least 10 minutes. */
-  rememberFor?: number | undefined;
-  /** The clock, in milliseconds; `Date.now` by default. All processes on the file need the same. */
-  now?: (() => number) | undefined;
-}
+export type SqliteStoreOptions = SqliteOptions;
 
-const DAY_MS = 86_400_000;
-const LEAST_MS = 600_000; // above the longest lease
+/** No receiver asks for a longer lease; milliseconds. */
+const MAX_LEASE_MS = 240_000;
 const SWEEP_EVERY = 100;
 const SWEEP_ROWS = 500;
 
@@ -27,60 +26,92 @@ interface EventRow {
 }
 
 /**
- * The store for one machine, in a SQLite file that any number of its processes may share. What it
- * has answered survives a crash of the process, and a power cut as far as the disk keeps its word.
+ * Keeps webhook ids and events in a SQLite file, which any number of processes of one machine can
+ * share. What it answered survives a crash of the process; a power cut too, if the disk keeps its
+ * word.
  *
- * It sets WAL, synchronous FULL and a short busy_timeout on the handle. The handle stays yours: close
- * it after `receiver.close()`.
+ * It sets WAL, `synchronous = FULL` and a short `busy_timeout` on the handle. The handle stays yours:
+ * close it after `receiver.close()`.
  * @throws WebhookError `invalid-options`
+ * @example
+ * const hook = callWebhooks({ secret, store: sqliteStore(new Database('calls.db')) });
  */
-export function sqliteStore(
-  db: SqliteDatabase,
-  { prefix, rememberFor = DAY_MS, now = Date.now }: SqliteStoreOptions = {},
-): Store {
-  const names = checkedPrefix(prefix);
-  const transactions = new Transactions(db, storeSchema(names));
-  const keepMs = Math.max(rememberFor, LEAST_MS);
+export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}): Store {
+  const settings = checkOptions('sqliteStore', sqliteOptionRules(), options);
+  checkDatabase('sqliteStore', db);
+  const { prefix, rememberFor } = settings;
+  const now = settings.now ?? (() => Date.now());
+  const transactions = new Transactions(db, storeSchema(prefix));
+  // A clock of the user's is the only one: it may be turned in tests.
+  const held = settings.now ? undefined : new HeldLeases();
   let statements: ReturnType<typeof storeStatements> | undefined;
-  const sql = () => (statements ??= storeStatements(db, names));
+  const sql = () => (statements ??= storeStatements(db, prefix));
   let claims = 0;
 
-  function admit({ webhookId, replayUntil, key, leaseMs, token }: Claim): Admission {
+  interface StorableClaim extends Claim {
+    id: string;
+  }
+
+  function admit({ id, replayUntil, key, leaseMs, token }: StorableClaim): Admission {
     const at = now();
     if (claims++ % SWEEP_EVERY === 0) {
       sql().sweepIds.run(at, SWEEP_ROWS);
       sql().sweepEvents.run(at, SWEEP_ROWS);
     }
-    const [seen] = sql().id.all(webhookId, at) as { token: string }[];
+    const [seen] = sql().id.all(id, at) as { token: string }[];
     if (seen && seen.token !== token) return { status: 'replayed' };
-    sql().putId.run(webhookId, token, replayUntil);
+    sql().putId.run(id, token, replayUntil);
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    const text = keyText(key);
-    const [event] = sql().event.all(text, at) as EventRow[];
+    const [event] = sql().event.all(key, at) as EventRow[];
     if (event && Number(event.done) === 1) return { status: 'duplicate' };
     const past = Number(event?.attempt ?? 0);
-    if (event && Number(event.leaseUntil) > at)
-      // The same token once more: the claim's first answer was lost.
+    if (event && isLive(event, key, at, leaseMs))
+      // The same token again: the reply to the first claim was lost.
       return event.token === token
         ? { status: 'admitted', attempt: past }
         : { status: 'in-progress' };
-    sql().putEvent.run(text, token, past + 1, at + leaseMs, at + leaseMs + keepMs);
+    sql().putEvent.run(key, token, past + 1, at + leaseMs, at + leaseMs + rememberFor);
+    held?.take(key, token, leaseMs);
     return { status: 'admitted', attempt: past + 1 };
   }
 
-  const settle = (how: 'complete' | 'release', key: string, token: string) =>
-    transactions.run(() => sql()[how].all(keyText(key), token, now()).length > 0);
+  function isLive(event: EventRow, key: string, at: number, leaseMs: number): boolean {
+    const until = Number(event.leaseUntil);
+    // Such a lease was taken before the clock was set back: its process may be dead.
+    if (until > at + MAX_LEASE_MS) sql().shortenLease.run(at + leaseMs, key);
+    return until > at || (until > 0 && held?.holds(key, event.token) === true);
+  }
+
+  /** When leases must have run out to be lost; those that this process holds are never lost. */
+  const since = (key: string, token: string) => (held?.holds(key, token) ? 0 : now());
+
+  const settle = async (how: 'complete' | 'release', eventKey: string, token: string) => {
+    const key = await storableKey(eventKey);
+    return transactions.run(() => {
+      const isHeld = sql()[how].all(key, token, since(key, token)).length > 0;
+      held?.end(key, token);
+      return isHeld;
+    });
+  };
 
   return {
-    admit: (claim) => transactions.run(() => admit(claim)),
+    async admit(claim) {
+      const id = await storableKey(claim.webhookId);
+      const key = claim.key === undefined ? undefined : await storableKey(claim.key);
+      return transactions.run(() => admit({ ...claim, id, key }));
+    },
     complete: (key, token) => settle('complete', key, token),
     release: (key, token) => settle('release', key, token),
-    extend: (key, token, leaseMs) =>
-      transactions.run(() => {
-        const at = now();
-        return sql().extend.all(at + leaseMs, keyText(key), token, at).length > 0;
-      }),
+    async extend(eventKey, token, leaseMs) {
+      const key = await storableKey(eventKey);
+      return transactions.run(() => {
+        const until = now() + leaseMs;
+        if (sql().extend.all(until, key, token, since(key, token)).length === 0) return false;
+        held?.take(key, token, leaseMs);
+        return true;
+      });
+    },
     ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
   };
 }

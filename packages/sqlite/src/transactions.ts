@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { WebhookError } from '@call-webhooks/core';
 import { isBusy, type SqliteDatabase } from './database.ts';
 
-/** How long a call waits for other processes' locks; milliseconds, below a receiver's `storeTimeout`. */
+/** How long a call waits for the locks of other processes; milliseconds, below a receiver's `storeTimeout`. */
 const BUSY_FOR = 800;
 /** How long SQLite itself may wait, and the process with it; milliseconds. */
 const BLOCK_FOR = 5;
@@ -15,9 +14,9 @@ interface Waiting {
 }
 
 /**
- * Runs work in transactions that are on the disk when their promises resolve: WAL, synchronous FULL,
- * `BEGIN IMMEDIATE`. What is asked for in one turn of the event loop shares a transaction, and so
- * one fsync. While another process holds the lock, waiting does not block this one.
+ * Runs work in transactions that are on disk when their promises resolve: WAL, `synchronous = FULL`,
+ * `BEGIN IMMEDIATE`. Calls of the same turn of the event loop share one transaction and one fsync.
+ * Waiting for the lock of another process does not block this one.
  */
 export class Transactions {
   readonly #db: SqliteDatabase;
@@ -26,14 +25,8 @@ export class Transactions {
   #flushing = false;
   #prepared = false;
 
-  /** @param schema statements that make what is missing, run before the first work */
+  /** @param schema statements that create what is missing, run before the first work */
   constructor(db: SqliteDatabase, schema: string) {
-    for (const method of ['exec', 'prepare'] as const)
-      if (typeof (db as Partial<SqliteDatabase> | undefined)?.[method] !== 'function')
-        throw new WebhookError(
-          'invalid-options',
-          `These options are wrong. db: expected a handle of better-sqlite3, libsql or node:sqlite, with ${method}().`,
-        );
     this.#db = db;
     this.#schema = schema;
   }
@@ -96,11 +89,11 @@ export class Transactions {
     try {
       this.#db.exec('ROLLBACK');
     } catch {
-      // SQLite did it by itself: a full disk ends the transaction
+      // SQLite did it already: a full disk ends the transaction
     }
   }
 
-  /** Those that may wait go on waiting, with what came meanwhile; the others are told. */
+  /** Rejects what has waited long enough. The rest waits on, together with what came meanwhile. */
   async #later(batch: Waiting[], error: unknown): Promise<void> {
     const now = performance.now();
     for (const { until, reject } of batch) if (until <= now) reject(error);

@@ -1,13 +1,21 @@
 import {
-  createWorkerHandler,
+  checkOptions,
+  createJobProcessor,
+  exponentialBackoff,
+  LeasedJobRun,
+  option,
+  safeLogger,
   startPollingWorker,
+  type BackoffOptions,
+  type CloseOptions,
   type ExtraEvents,
+  type PolledJob,
   type StandardSchema,
   type WorkerOptions,
 } from '@call-webhooks/core';
-import { defaultBackoff } from './backoff.ts';
-import { JobRun } from './job-run.ts';
-import type { QueueStats } from './jobs.ts';
+import type { QueueStats, TakenJob } from './job-rows.ts';
+import { MAX_LEASE_MS } from './jobs.ts';
+import { leasedJob } from './leased-job.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';
 
 /** The handlers, as a receiver has them, and how jobs are run. */
@@ -15,74 +23,89 @@ export interface SqliteWorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends WorkerOptions<Extra, Custom> {
-  /** Runs of a job until it is among the dead letters; 100 by default, some four days with `backoff`'s default. */
+  /** How often a job is run until it is dead; 100 by default, about four days with the default backoff. */
   maxAttempts?: number | undefined;
-  /** Jobs run at once; 4 by default. */
+  /** How many jobs run at once; 4 by default. */
   concurrency?: number | undefined;
-  /** Milliseconds from the failure of an attempt to the next; by default 5 s, twice as long each time, up to an hour. */
-  backoff?: ((attempt: number) => number) | undefined;
-  /** Milliseconds that a job is ours unless the lease is renewed, which happens at each third; 60,000 by default. */
+  /** Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default. */
+  backoff?: BackoffOptions | undefined;
+  /**
+   * How long a job is leased to this worker; milliseconds, 60,000 by default, at most 15 minutes. The
+   * lease is renewed at each third.
+   */
   leaseFor?: number | undefined;
-  /** Milliseconds between looks for jobs that other processes put in; 500 by default. */
+  /** Milliseconds between two looks for jobs that other processes added; 500 by default. */
   pollEvery?: number | undefined;
 }
 
 /** A running worker. */
 export interface SqliteWorker {
-  /** Takes no new jobs until `resume()`; running ones go on. */
+  /** Takes no new jobs until `resume()`. Running jobs go on. */
   pause(): void;
   resume(): void;
-  /** Of the whole queue. */
+  /** How many jobs of the whole queue are in each state. */
   stats(): Promise<QueueStats>;
   /**
-   * Takes no new job, waits for the running ones, aborts those that are not done in time and gives
-   * them back. Close the database after it.
-   * @param options.graceMs milliseconds to wait; 10,000 by default
+   * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones, aborts the others and
+   * releases them. Close the database afterwards.
    */
-  close(options?: { graceMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
+
+const rules = () => ({
+  concurrency: option.count(1, 10_000).default(4),
+  backoff: option.backoff(5_000, 3_600_000),
+  leaseFor: option.milliseconds(10, MAX_LEASE_MS).default(60_000),
+  pollEvery: option.milliseconds(1).default(500),
+  maxAttempts: option.count(1, 1_000_000).default(100),
+});
 
 /**
  * Runs the deliveries of a queue, in this process or in another one on the same file. A job whose
  * process died is run again when its lease has run out. It keeps the process alive until `close()`.
  * @throws WebhookError `invalid-options`
+ * @example
+ * const worker = createSqliteWorker(queue, { on: { 'call:completed': saveCall } });
+ * process.once('SIGTERM', () => void worker.close());
  */
 export function createSqliteWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(queue: SqliteQueue, options: SqliteWorkerOptions<Extra, Custom>): SqliteWorker {
-  const {
-    concurrency = 4,
-    backoff = defaultBackoff,
-    leaseFor = 60_000,
-    pollEvery = 500,
-    maxAttempts = 100,
-    ...handlers
-  } = options;
+  const { concurrency, backoff, leaseFor, pollEvery, maxAttempts, ...handlers } = options;
+  const settings = checkOptions('createSqliteWorker', rules(), {
+    ...{ concurrency, backoff, leaseFor, pollEvery, maxAttempts },
+  });
+  const process = createJobProcessor(handlers);
   const jobs = jobsOf(queue);
-  const { logger = console } = handlers;
-  const shop = {
-    jobs,
-    handle: createWorkerHandler({ ...handlers, maxAttempts }),
-    running: new Set<number>(),
-    backoff,
-    leaseFor,
-    maxAttempts,
-    logger,
-  };
-  let failing = false;
+  const log = safeLogger(handlers.logger ?? console);
+  const run = { ...settings, backoff: exponentialBackoff(settings.backoff) };
+  const running = new Set<number>();
+  let isFailing = false;
+
+  function polledJob(taken: TakenJob): PolledJob {
+    const job = new LeasedJobRun(leasedJob(jobs, taken, run), process);
+    return {
+      async run(signal) {
+        running.add(taken.id);
+        await job.run(signal).finally(() => running.delete(taken.id));
+      },
+      release: () => job.release(),
+    };
+  }
+
   const worker = startPollingWorker({
-    concurrency,
-    pollEvery,
-    async take(most) {
-      const { jobs: taken, nextIn } = await jobs.take(most, leaseFor, shop.running);
-      failing = false;
-      return { jobs: taken.map((job) => new JobRun(job, shop)), nextIn };
+    concurrency: settings.concurrency,
+    pollEvery: settings.pollEvery,
+    async take(limit) {
+      const { jobs: taken, nextIn } = await jobs.take(limit, settings.leaseFor, running);
+      isFailing = false;
+      return { jobs: taken.map(polledJob), nextIn };
     },
     onError(error) {
-      if (failing) return; // one line an outage
-      failing = true;
-      logger.error(
+      if (isFailing) return; // one line for each outage
+      isFailing = true;
+      log.error(
         `call-webhooks: the SQLite queue fails: ${error instanceof Error ? error.message : String(error)}`,
       );
     },

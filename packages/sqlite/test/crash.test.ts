@@ -64,7 +64,7 @@ it('hands a job that kills each of its processes to deadLetter, and does not beg
   const queue = sqliteQueue(db);
   const delivery = queuedCall('call-1');
   await queue.enqueue(delivery);
-  db.exec('UPDATE call_webhooks_jobs SET attempt = 2'); // the first two deaths, to save time
+  db.exec('UPDATE call_webhooks_jobs SET attempt = 2, crashes = 1, token = 1'); // two deaths, to save time
   for (let death = 3; death <= 4; death++)
     expect(await once(start('support-killer.ts', file), 'exit')).toEqual([null, 'SIGKILL']);
 

@@ -22,7 +22,7 @@ eachClient((client) => {
               ...handlers,
               maxAttempts,
               concurrency,
-              backoff: () => 5,
+              backoff: { initialDelay: 5, maxDelay: 5 },
               pollEvery: 10,
             }),
           ),

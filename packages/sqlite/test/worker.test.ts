@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { collectingLogger, deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
-import { defaultBackoff } from '../src/backoff.ts';
 import {
   createSqliteWorker,
   sqliteQueue,
@@ -88,13 +87,13 @@ describe('createSqliteWorker', () => {
     expect(runs.at(-1)).toBe('call-1 21');
   });
 
-  it('keeps dead jobs until they are retried or removed', async () => {
+  it('keeps dead jobs until they are retried or discarded', async () => {
     let broken = true;
     work(
       () => {
         if (broken) throw new Error('no');
       },
-      { maxAttempts: 2, backoff: () => 1 },
+      { maxAttempts: 2, backoff: { initialDelay: 1, maxDelay: 1 } },
     );
     for (const id of ['call-1', 'call-2']) await queue.enqueue(queuedCall(id));
     await waitFor(async () => (await queue.stats()).dead === 2);
@@ -102,8 +101,8 @@ describe('createSqliteWorker', () => {
     expect(first).toMatchObject({ attempt: 2, error: 'The handler failed: Error: no' });
     expect(first!.failedAt.getTime()).toBeGreaterThan(Date.now() - 10_000);
     broken = false;
-    expect(await queue.removeDead(second!.id)).toBe(true);
-    expect(await queue.removeDead(second!.id)).toBe(false);
+    expect(await queue.discardDead(second!.id)).toBe(true);
+    expect(await queue.discardDead(second!.id)).toBe(false);
     expect(await queue.retryDead(first!.id)).toBe(true);
     expect(await queue.retryDead(first!.id)).toBe(false);
     await waitFor(async () => (await queue.stats()).done === 2);
@@ -188,10 +187,5 @@ describe('createSqliteWorker', () => {
     // @ts-expect-error a misspelt event name does not compile
     expect(() => createSqliteWorker(queue, { on })).toThrow('there is no event "call:complete"');
     expect(() => createSqliteWorker({ ...queue }, {})).toThrow('sqliteQueue()');
-  });
-
-  it('has a back-off that ends at an hour', () => {
-    expect(defaultBackoff(1)).toBeGreaterThanOrEqual(4_500);
-    expect(defaultBackoff(1_000)).toBeLessThanOrEqual(3_960_000);
   });
 });

@@ -11,7 +11,7 @@ export const sqlite: Engine = {
       concurrency: CONCURRENCY,
       maxAttempts: QUEUE_ATTEMPTS,
       leaseFor: LEASE_MS,
-      backoff: () => 100,
+      backoff: { initialDelay: 100, maxDelay: 100 },
       pollEvery: 100,
     });
     return Promise.resolve();

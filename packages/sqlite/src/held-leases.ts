@@ -1,0 +1,27 @@
+/**
+ * The leases that this process took, by a clock that nobody can set. When the wall clock is set
+ * forward, a lease in the file looks as if it had run out, but its handler still runs.
+ */
+export class HeldLeases {
+  readonly #held = new Map<string, { token: string; until: number }>();
+
+  take(key: string, token: string, leaseMs: number): void {
+    const now = performance.now();
+    // Leases lie in the order in which they were taken: the first ones run out first.
+    for (const [old, { until }] of this.#held) {
+      if (until > now) break;
+      this.#held.delete(old);
+    }
+    this.#held.delete(key);
+    this.#held.set(key, { token, until: now + leaseMs });
+  }
+
+  holds(key: string, token: string): boolean {
+    const lease = this.#held.get(key);
+    return lease?.token === token && lease.until > performance.now();
+  }
+
+  end(key: string, token: string): void {
+    if (this.#held.get(key)?.token === token) this.#held.delete(key);
+  }
+}

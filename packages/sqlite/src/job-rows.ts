@@ -1,0 +1,63 @@
+import type { QueuedDelivery } from '@call-webhooks/core';
+
+/** How many jobs are in each state. */
+export interface QueueStats {
+  /** Can be run now. */
+  waiting: number;
+  /** Failed, and wait for their next attempt. */
+  delayed: number;
+  /** Leased to a worker. */
+  running: number;
+  /** Handled; their events are known as duplicates. */
+  done: number;
+  /** Given up, and kept. */
+  dead: number;
+}
+
+/** A job that was given up. */
+export interface DeadJob {
+  id: number;
+  delivery: QueuedDelivery;
+  attempt: number;
+  /** Why the last attempt failed, without values of the payload. */
+  error: string;
+  failedAt: Date;
+}
+
+/** A job under a lease. */
+export interface TakenJob {
+  id: number;
+  token: string;
+  attempt: number;
+  /** How many runs before this one, in a row, ended with their process. */
+  crashes: number;
+  /** Set: the handler's attempts are used up, and `deadLetter` failed. */
+  abandonReason: string | undefined;
+  delivery: QueuedDelivery;
+}
+
+/** A row of the table of jobs. */
+export type Row = Record<string, unknown>;
+
+const deliveryOf = (row: Row) => JSON.parse(String(row['delivery'])) as QueuedDelivery;
+
+export function takenJob(row: Row, token: string): TakenJob {
+  return {
+    id: Number(row['id']),
+    token,
+    attempt: Number(row['attempt']),
+    crashes: Number(row['crashes']),
+    abandonReason: (row['abandonReason'] as string | null) ?? undefined,
+    delivery: deliveryOf(row),
+  };
+}
+
+export function deadJob(row: Row): DeadJob {
+  return {
+    id: Number(row['id']),
+    delivery: deliveryOf(row),
+    attempt: Number(row['attempt']),
+    error: String(row['error']),
+    failedAt: new Date(Number(row['failedAt'])),
+  };
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from '@jest/globals';
+import { isBusy } from '../src/database.ts';
+import {
+  createSqliteWorker,
+  sqliteQueue,
+  sqliteStore,
+  type SqliteDatabase,
+  type SqliteQueue,
+} from '../src/index.ts';
+import { eachClient, freshFile } from './support.ts';
+
+const lookAlikes: [string, unknown, string][] = [
+  ['nothing', undefined, 'it has no exec()'],
+  ['a file name', 'calls.db', 'it has no exec()'],
+  ['@libsql/client', { execute: () => undefined, batch: () => undefined }, 'it has no exec()'],
+  [
+    'Cloudflare D1',
+    { exec: () => undefined, prepare: () => undefined, batch: () => undefined },
+    'Cloudflare D1 is asynchronous',
+  ],
+  [
+    'the SQL storage of a Durable Object',
+    { exec: () => undefined, databaseSize: 4_096 },
+    'Durable Objects',
+  ],
+  [
+    'a client with promises',
+    { exec: () => undefined, prepare: () => ({ all: () => Promise.reject(new Error('later')) }) },
+    'it is asynchronous',
+  ],
+  [
+    'a client with callbacks, such as sqlite3',
+    {
+      exec: () => undefined,
+      prepare: () => ({
+        all() {
+          return this;
+        },
+      }),
+    },
+    'has callbacks',
+  ],
+];
+
+describe('what is no SQLite handle', () => {
+  it.each(lookAlikes)('is refused at once: %s', (_name, db, mistake) => {
+    for (const create of [sqliteStore, sqliteQueue])
+      expect(() => create(db as SqliteDatabase)).toThrow(
+        expect.objectContaining({
+          code: 'invalid-options',
+          message: expect.stringContaining(mistake),
+        }),
+      );
+  });
+});
+
+describe('invalid options', () => {
+  const db = {
+    exec: () => undefined,
+    prepare: () => ({ all: () => [{ one: 1 }], run: () => undefined }),
+  };
+  const invalid = (create: () => unknown, message: string) => {
+    expect(create).toThrow(
+      expect.objectContaining({
+        code: 'invalid-options',
+        message: expect.stringContaining(message),
+      }),
+    );
+  };
+
+  it('are refused when a store, queue or worker is created', () => {
+    for (const create of [sqliteStore, sqliteQueue]) {
+      for (const rememberFor of [NaN, Infinity, 599_999, -1])
+        invalid(() => create(db, { rememberFor }), 'rememberFor: expected whole milliseconds');
+      invalid(() => create(db, { prefix: 'a-b' }), 'prefix: expected');
+      invalid(() => create(db, { now: 5 as never }), 'now: expected a function');
+      invalid(() => create(db, { remember: 5 } as never), '"remember"');
+    }
+    const queue = sqliteQueue(db);
+    for (const [name, value] of Object.entries({
+      concurrency: 0,
+      leaseFor: 3_600_000,
+      pollEvery: NaN,
+      maxAttempts: Infinity,
+      backoff: { initialDelay: -1 },
+      logger: {},
+      on: { 'call:complete': () => undefined },
+      pollevery: 5,
+    }))
+      invalid(() => createSqliteWorker(queue, { [name]: value }), name);
+    invalid(() => createSqliteWorker({} as SqliteQueue, {}), 'sqliteQueue()');
+  });
+});
+
+eachClient(({ name, open }) => {
+  describe(`a locked file, on ${name}`, () => {
+    it('is told from other errors', () => {
+      const { file, remove } = freshFile();
+      const [one, other] = [open(file), open(file)];
+      other.exec('PRAGMA busy_timeout = 1');
+      one.exec('BEGIN EXCLUSIVE');
+      const errorOf = (sql: string): unknown => {
+        try {
+          return other.exec(sql);
+        } catch (error) {
+          return error;
+        }
+      };
+      expect(isBusy(errorOf('CREATE TABLE t (a)'))).toBe(true);
+      one.exec('ROLLBACK');
+      expect(isBusy(errorOf('CREATE TABLE'))).toBe(false);
+      one.close();
+      other.close();
+      remove();
+    });
+  });
+});
+
+describe('a locked file, on other clients', () => {
+  it.each([
+    ['Deno', new Error('database is locked')],
+    ['Bun', Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY', errno: 5 })],
+    ['node:sqlite', Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })],
+    ['a shared cache', new Error('database table is locked: jobs')],
+  ])('is known on %s', (_name, error) => {
+    expect(isBusy(error)).toBe(true);
+  });
+
+  it('is not mistaken for a full disk', () => {
+    expect(isBusy(new Error('database or disk is full'))).toBe(false);
+    expect(isBusy(Object.assign(new Error('database is locked'), { errcode: 13 }))).toBe(false);
+  });
+});
