@@ -94,7 +94,7 @@ try {
     simulator.calls.place({ durationSeconds: 30 + 35 * placed });
     await simulator.clock.advance('90s');
   }
-  simulator.chaos.set({ duplicate: 0.6, dropAnswer: 0.3 });
+  simulator.chaos.set({ duplicate: 0.6, dropResponse: 0.3 });
   simulator.calls.place();
   await simulator.clock.advance('40s');
   simulator.calls.start({ calledName: 'Noor Haddad', calledNumber: '+15550123' });

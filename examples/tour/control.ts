@@ -35,7 +35,7 @@ export function controlOf(url: string) {
     clock: () => ask<{ now: number; nextDueAt: number | null }>('GET', '/clock'),
     turnToNext: () => ask('POST', '/clock/next'),
     /** Waits until no delivery is in flight. */
-    landed: () => ask('POST', '/deliveries/landed'),
+    settled: () => ask('POST', '/deliveries/settled'),
     /** The last hundred deliveries, without bodies. */
     deliveries: () => ask<Pick<Delivery, '_id' | 'attempts'>[]>('GET', '/deliveries'),
     delivery: (id: string) => ask<Delivery>('GET', `/deliveries/${id}`),

@@ -22,10 +22,10 @@ export function newRows(control: Control): () => Promise<Row[]> {
     const rows: Row[] = [];
     for (const { _id, attempts } of await control.deliveries()) {
       const ofOne = (attempt: Attempt) => `${_id}/${String(attempt.number)}/${attempt.kind}`;
-      if (attempts.every((attempt) => !attempt.answer || seen.has(ofOne(attempt)))) continue;
+      if (attempts.every((attempt) => !attempt.response || seen.has(ofOne(attempt)))) continue;
       const delivery = await control.delivery(_id);
       for (const attempt of delivery.attempts) {
-        if (!attempt.answer || seen.has(ofOne(attempt))) continue;
+        if (!attempt.response || seen.has(ofOne(attempt))) continue;
         seen.add(ofOne(attempt));
         rows.push(rowOf(delivery, attempt));
       }
@@ -35,7 +35,7 @@ export function newRows(control: Control): () => Promise<Row[]> {
 }
 
 function rowOf(delivery: Delivery, attempt: Attempt): Row {
-  const { number, kind, chaos, startedAt, answer, droppedAnswer } = attempt;
+  const { number, kind, chaos, startedAt, response, droppedResponse } = attempt;
   const { eventName } = JSON.parse(delivery.body) as { eventName?: string };
   const done = kind === 'replay' ? [] : chaos.filter((mode) => mode !== 'replay');
   const notes = [
@@ -44,12 +44,12 @@ function rowOf(delivery: Delivery, attempt: Attempt): Row {
     ...(delivery.copiedBy ? [words(delivery.copiedBy)] : []),
     ...done.map(words),
   ];
-  const status = answer?.kind === 'status' ? answer.status : 0;
+  const status = response?.kind === 'status' ? response.status : 0;
   return {
     at: startedAt,
     what: [eventName ?? 'custom payload', ...notes].join(' · '),
     status,
-    answer: `${textOf(droppedAnswer ?? answer)}${droppedAnswer ? ', lost' : ''}`,
+    answer: `${textOf(droppedResponse ?? response)}${droppedResponse ? ', lost' : ''}`,
     then: kind === 'replay' ? '' : whatNext(delivery, attempt),
   };
 }
@@ -57,16 +57,16 @@ function rowOf(delivery: Delivery, attempt: Attempt): Row {
 /** `wrongSecret` as words. */
 const words = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-function textOf(answer: Attempt['answer']): string {
+function textOf(answer: Attempt['response']): string {
   if (answer?.kind !== 'status')
     return answer?.kind === 'connection-error' ? answer.code : 'time-out';
   const outcome = /"outcome":"([\w-]+)"/.exec(answer.body)?.[1] ?? '';
   return `${String(answer.status)} ${outcome}`;
 }
 
-function whatNext({ nextAttemptAt }: Delivery, { verdict, endedAt = 0 }: Attempt): string {
-  if (verdict?.next === 'acknowledged') return 'acknowledged';
-  if (verdict?.next === 'paused') return 'the rule is paused';
+function whatNext({ nextAttemptAt }: Delivery, { result, endedAt = 0 }: Attempt): string {
+  if (result?.next === 'acknowledged') return 'acknowledged';
+  if (result?.next === 'paused') return 'the rule is paused';
   return nextAttemptAt === undefined
     ? 'again later'
     : `retry in ${minutes(nextAttemptAt - endedAt)}`;

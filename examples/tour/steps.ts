@@ -37,7 +37,7 @@ export const stepsFor = (target: { url: string; secret: string }): readonly Step
   },
   {
     title: 'A response is lost: the event is not handled twice',
-    chaos: { dropAnswer: 1 },
+    chaos: { dropResponse: 1 },
     run: start,
     expected: ['200 handled, lost', '200 duplicate'],
   },
@@ -64,7 +64,7 @@ export const stepsFor = (target: { url: string; secret: string }): readonly Step
         actions: [ticket, unknown].map((payload) => ({ ...target, payload })),
       });
       await start(control);
-      await control.landed();
+      await control.settled();
       await control.pauseRule(_id);
     },
     expected: ['200 handled', '200 handled', '200 ignored'],

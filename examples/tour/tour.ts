@@ -39,12 +39,12 @@ export async function tourOf(
   async function takeStep({ chaos = {}, run }: Step): Promise<string[]> {
     await control.setChaos(chaos);
     await run(control);
-    await control.landed();
+    await control.settled();
     await control.clearChaos();
     const found = await look();
     while ((await control.clock()).nextDueAt !== null) {
       await control.turnToNext();
-      await control.landed();
+      await control.settled();
       found.push(...(await look()));
     }
     return found.map(({ answer }) => answer);

@@ -24,7 +24,7 @@ it('starts, takes calls of the service, parses JSON elsewhere, and ends by itsel
     const answers = simulator.deliveries
       .list()
       .flatMap(({ attempts }) => attempts)
-      .map(({ answer }) => (answer?.kind === 'status' ? answer.body : answer?.kind));
+      .map(({ response }) => (response?.kind === 'status' ? response.body : response?.kind));
     const count = (outcome: string) => answers.filter((body) => body?.includes(outcome)).length;
     expect(answers).toHaveLength(6);
     // call:started has no handler in this example.

@@ -101,7 +101,7 @@ describe('calls and recordings', () => {
     const path = join(folder, 'none.wav');
     const { code, stderr } = await cli('recording', 'nobody', '-o', path);
     expect(code).toBe(2);
-    expect(stderr).toContain('There is no call with this id');
+    expect(stderr).toContain('No call has this id');
     expect(existsSync(path)).toBe(false);
   });
 });

@@ -126,8 +126,8 @@ test('a receiver that misses the rotation refuses deliveries until the rule is p
   placeCalls(simulator, [1]);
   await simulator.clock.runUntilIdle();
   expect(effects.size).toBe(1);
-  const { state, pausedBecause } = simulator.rules.get(ids.ruleId);
-  expect([state, pausedBecause]).toEqual(['paused', 'last-attempt-failed']);
+  const { state, pauseReason } = simulator.rules.get(ids.ruleId);
+  expect([state, pauseReason]).toEqual(['paused', 'last-attempt-failed']);
 });
 
 test.each([

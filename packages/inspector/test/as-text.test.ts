@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './tidy.ts';
+import { tidy } from './test-resources.ts';
 
 const EVIL = `<script>document.title = 'taken over'</script><img src=x onerror="document.title='taken over'">`;
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './tidy.ts';
+import { tidy } from './test-resources.ts';
 
 describeInChromium('the inspector, in a browser', (chromium) => {
   const open = tidy();
@@ -104,7 +104,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     expect(await page.locator('#paused').isVisible()).toBe(false);
     await rule.getByRole('button', { name: 'Pause' }).click();
     await page.locator('#paused').getByText('because somebody paused it').waitFor();
-    expect(simulator.rules.list()).toMatchObject([{ state: 'paused', pausedBecause: 'by-hand' }]);
+    expect(simulator.rules.list()).toMatchObject([{ state: 'paused', pauseReason: 'by-hand' }]);
   });
 
   test('a rotated secret is shown and copied only when somebody asks', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
-import { Draws } from '../../simulator/src/seed/draws.ts';
+import { SeededRandom } from '../../simulator/src/seeded-random.ts';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './tidy.ts';
+import { tidy } from './test-resources.ts';
 
 const STATES = ['acknowledged', 'in-flight', 'waiting', 'failed', 'held', 'dropped'] as const;
 
@@ -10,7 +10,7 @@ describeInChromium('the page and the simulator', (chromium) => {
   const open = tidy();
 
   test('count the same, with every chaos mode at once and a rule that gets paused', async () => {
-    const draws = new Draws('a receiver that fails');
+    const draws = new SeededRandom('a receiver that fails');
     const simulator = await open.simulator({ maxAttempts: 3, slowBodyMs: 2 });
     const receiver = await open.receiver((_received, response, nth) => {
       response.writeHead(draws.chance(0.2, nth) ? 500 : 200).end();

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './tidy.ts';
+import { tidy } from './test-resources.ts';
 
 const focused = (page: Page) => page.locator(':focus');
 

@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { inspectorPage } from '@call-webhooks/inspector';
-import { tidy } from './tidy.ts';
+import { tidy } from './test-resources.ts';
 
 const open = tidy();
 

@@ -6,10 +6,12 @@ export type { Clock, ClockMode } from './clock/clock.ts';
 export type { Duration } from './clock/duration.ts';
 export type {
   Action,
+  ActionChanges,
   ActionInput,
   EventName,
   PauseReason,
   Rule,
+  RuleChanges,
   RuleInput,
   RuleTrigger,
 } from './rules/rule.ts';
@@ -17,13 +19,17 @@ export type { Rules } from './rules/rules.ts';
 export type { ActionSecret, Secrets } from './rules/secrets.ts';
 export type { Call, CallInput, CallRecording, PlacedCallInput } from './calls/call.ts';
 export type { Calls } from './calls/calls.ts';
-export type { Answer } from './deliveries/answer.ts';
-export type { Attempt, Delivery, DeliveryState } from './deliveries/delivery.ts';
+export type {
+  Attempt,
+  AttemptResponse,
+  AttemptResult,
+  Delivery,
+  DeliveryState,
+  FailureReason,
+} from './deliveries/delivery.ts';
 export type { DeliveryFilter } from './deliveries/delivery-log.ts';
-export type { FailureReason, Verdict } from './deliveries/verdict.ts';
-export type { TlsOptions } from './deliveries/sender.ts';
-export type { Chaos } from './chaos/chaos.ts';
-export { CHAOS_MODES, type ChaosMode, type ChaosSettings } from './chaos/modes.ts';
+export type { TlsOptions } from './deliveries/http-sender.ts';
+export { CHAOS_MODES, type Chaos, type ChaosMode, type ChaosSettings } from './chaos/chaos.ts';
 export type { InspectorPage, PageFile } from './http/page.ts';
 export type { Mail } from './outbox/mail.ts';
 export type { Outbox } from './outbox/outbox.ts';

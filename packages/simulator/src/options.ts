@@ -1,9 +1,9 @@
 import type { FieldNames, HeaderPrefix } from '@call-webhooks/core';
 import type { Workspace } from './activity/directory.ts';
-import type { ChaosSettings } from './chaos/modes.ts';
+import type { ChaosSettings } from './chaos/chaos.ts';
 import type { ClockMode } from './clock/clock.ts';
 import type { Duration } from './clock/duration.ts';
-import type { TlsOptions } from './deliveries/sender.ts';
+import type { TlsOptions } from './deliveries/http-sender.ts';
 import type { InspectorPage } from './http/page.ts';
 
 /** Everything that a simulator can be told. What the spec does not show is a guess, and marked so. */

@@ -1,7 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import type { AddressInfo } from 'node:net';
-import { control } from './control/control.ts';
-import type { Session } from './control/session-controls.ts';
+import { controlApi, type Session } from './control/control.ts';
 import { answerOfError, errorAnswer } from './http/error-answer.ts';
 import { guard } from './http/guard.ts';
 import { servePage } from './http/page.ts';
@@ -14,7 +13,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Serves the HTTP side of a simulation, on loopback only. Rejects as `listen` does. */
+/** Serves a simulation over HTTP, on loopback only. Rejects as `listen` does. */
 export async function serve(simulation: Simulation, session: Session): Promise<Server> {
   const app = fastify({ forceCloseConnections: true });
   guard(app);
@@ -24,7 +23,7 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
     return reply.code(status).send(body);
   });
   app.setNotFoundHandler((_request, reply) => {
-    const { status, body } = errorAnswer(404, 'not-found', 'There is nothing here.');
+    const { status, body } = errorAnswer(404, 'not-found', 'No route matches this request.');
     return reply.code(status).send(body);
   });
   servePage(app, simulation.settings.inspector);
@@ -37,7 +36,7 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
   );
   await app.register(
     (scope, _options, done) => {
-      control(scope, simulation, session);
+      controlApi(scope, simulation, session);
       done();
     },
     { prefix: '/_sim' },
@@ -47,7 +46,7 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
   return { url: `http://127.0.0.1:${String(port)}`, close: () => app.close() };
 }
 
-/** JSON bodies only, and an empty one is none. */
+/** Accepts JSON bodies only. An empty body counts as none. */
 function acceptJson(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { DEFAULT_FIELD_NAMES, type CallDetails } from '@call-webhooks/core';
 import { DEFAULT_WORKSPACE } from './activity/directory.ts';
-import type { BodyFieldNames } from './calls/call-body.ts';
+import type { BodyFieldNames } from './calls/payloads.ts';
 import { milliseconds } from './clock/duration.ts';
 import type { SimulatorOptions } from './options.ts';
 import { SimulatorError } from './simulator-error.ts';
 
 /** The options, checked, with every default filled in. Durations are milliseconds. */
-export type Settings = ReturnType<typeof settingsOf>;
+export type Settings = ReturnType<typeof resolveSettings>;
 
 /** @throws SimulatorError `invalid-input` that names the wrong option */
-export function settingsOf(options: SimulatorOptions) {
+export function resolveSettings(options: SimulatorOptions) {
   const { rateLimit } = options;
   return {
     port: whole('port', options.port ?? 0, 0, 65_535),

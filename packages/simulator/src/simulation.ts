@@ -1,71 +1,73 @@
 import { Directory } from './activity/directory.ts';
 import { Messages } from './activity/messages.ts';
 import { Calls } from './calls/calls.ts';
-import { Chaos } from './chaos/chaos.ts';
-import { NO_CHAOS } from './chaos/modes.ts';
-import { TurnableClock } from './clock/clock.ts';
-import { InFlight } from './clock/in-flight.ts';
-import { Announcer } from './deliveries/announcer.ts';
-import { Courier } from './deliveries/courier.ts';
+import { Chaos, NO_CHAOS } from './chaos/chaos.ts';
+import { SimulatorClock } from './clock/clock.ts';
+import { InFlightRequests } from './clock/in-flight-requests.ts';
+import { EventDispatcher } from './deliveries/event-dispatcher.ts';
+import { DeliveryScheduler } from './deliveries/delivery-scheduler.ts';
 import { DeliveryLog } from './deliveries/delivery-log.ts';
-import { httpSender } from './deliveries/sender.ts';
-import { Journal } from './journal.ts';
+import { httpSender } from './deliveries/http-sender.ts';
+import { ChangeEmitter } from './change-emitter.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { Rules } from './rules/rules.ts';
 import { Secrets } from './rules/secrets.ts';
-import { Draws } from './seed/draws.ts';
+import { SeededRandom } from './seeded-random.ts';
 import type { Settings } from './settings.ts';
 import { NO_RECORDS, type State } from './snapshot/state.ts';
 
 /**
- * The service without its HTTP side: calls make events, rules make deliveries of them, the courier
- * brings those to their receivers, and the clock drives it all.
+ * The service without its HTTP API: calls cause events, rules turn them into deliveries, the
+ * scheduler sends those to their receivers, and the clock drives everything.
  */
 export class Simulation {
   readonly settings: Settings;
-  readonly journal = new Journal();
-  readonly draws: Draws;
+  readonly changes = new ChangeEmitter();
+  readonly random: SeededRandom;
   readonly directory: Directory;
-  readonly inFlight: InFlight;
-  readonly clock: TurnableClock;
+  readonly inFlight: InFlightRequests;
+  readonly clock: SimulatorClock;
   readonly chaos: Chaos;
   readonly secrets: Secrets;
   readonly rules: Rules;
   readonly outbox: Outbox;
   readonly log: DeliveryLog;
-  readonly courier: Courier;
-  readonly announcer: Announcer;
+  readonly scheduler: DeliveryScheduler;
+  readonly dispatcher: EventDispatcher;
   readonly calls: Calls;
   readonly messages: Messages;
-  /** Where the simulator can be reached; known once it listens. */
+  /** The simulator's URL. Set once it listens. */
   baseUrl = '';
 
   constructor(settings: Settings) {
-    const { journal } = this;
+    const { changes } = this;
     this.settings = settings;
-    this.draws = new Draws(settings.seed);
+    this.random = new SeededRandom(settings.seed);
     this.directory = new Directory(settings.workspace);
-    this.inFlight = new InFlight(settings.patience);
-    this.clock = new TurnableClock(settings.clock, this.#startTime(), this.inFlight, () => {
-      journal.record('clock');
+    this.inFlight = new InFlightRequests(settings.patience);
+    this.clock = new SimulatorClock(settings.clock, this.#startTime(), this.inFlight, () => {
+      changes.emit('clock');
     });
     const now = () => this.clock.now();
-    this.chaos = new Chaos(journal);
-    this.secrets = new Secrets(this.draws, journal);
-    this.rules = new Rules(
-      { ...this.#shared(), allowExternal: settings.allowExternal, now },
-      {
-        onPaused: (rule) => {
-          this.courier.rulePaused(rule._id);
-        },
-        onResumed: (rule) => {
-          this.courier.ruleResumed(rule);
-        },
+    this.chaos = new Chaos(changes);
+    this.secrets = new Secrets(this.random, changes);
+    this.rules = new Rules({
+      ...this.#shared(),
+      allowExternal: settings.allowExternal,
+      now,
+      onPaused: (rule) => {
+        this.scheduler.onRulePaused(rule._id);
       },
-    );
-    this.outbox = new Outbox(this.directory, this.draws, journal);
-    this.log = new DeliveryLog(journal, settings.keepDeliveries);
-    this.courier = new Courier({
+      onResumed: (rule) => {
+        this.scheduler.onRuleResumed(rule);
+      },
+      onActionsRemoved: (ruleId) => {
+        this.scheduler.onActionsRemoved(ruleId);
+      },
+    });
+    this.outbox = new Outbox(this.directory, this.random, changes);
+    this.log = new DeliveryLog(changes, settings.keepDeliveries);
+    this.scheduler = new DeliveryScheduler({
       ...this.#shared(),
       policy: settings,
       inFlight: this.inFlight,
@@ -77,11 +79,11 @@ export class Simulation {
       extraHeaders: settings.extraHeaders,
       signingTime: settings.timestamps === 'wall' ? settings.wallClock : now,
     });
-    this.announcer = new Announcer({
+    this.dispatcher = new EventDispatcher({
       ...this.#shared(),
       rules: this.rules,
       log: this.log,
-      courier: this.courier,
+      scheduler: this.scheduler,
       fieldNames: settings.fieldNames,
       workspaceId: settings.workspace._id,
       baseUrl: () => settings.baseUrl ?? this.baseUrl,
@@ -89,20 +91,26 @@ export class Simulation {
     this.calls = new Calls({
       ...this.#shared(),
       recordingFirst: settings.recordingFirst,
-      announce: (eventName, call) => {
-        this.announcer.announce(eventName, call);
+      dispatch: (eventName, call) => {
+        this.dispatcher.dispatch(eventName, call);
       },
     });
     this.messages = new Messages(this.#shared());
     this.chaos.set(settings.chaos);
   }
 
-  /** Everything that it knows. */
+  /** The whole state, for a snapshot. */
   dump(): State {
-    const { rules, calls, log, draws, clock, chaos, settings } = this;
-    const made = { rules: rules.made, calls: calls.made, deliveries: log.made };
+    const { rules, calls, log, random, clock, chaos, settings } = this;
+    const made = { rules: rules.created, calls: calls.created, deliveries: log.created };
     return {
-      heading: { seed: settings.seed, run: draws.run, time: clock.now(), chaos: chaos.get(), made },
+      heading: {
+        seed: settings.seed,
+        run: random.run,
+        time: clock.now(),
+        chaos: chaos.get(),
+        made,
+      },
       records: {
         rule: rules.list(),
         secret: this.secrets.entries(),
@@ -116,7 +124,7 @@ export class Simulation {
   }
 
   /**
-   * Knows what was dumped, and nothing else. Nothing is sent until `takeUp`.
+   * Replaces the state. Nothing is sent until `resume`.
    * @throws SimulatorError `external-target`, `invalid-input`
    */
   restore({ heading: { run, time, chaos, made }, records }: State): void {
@@ -127,32 +135,32 @@ export class Simulation {
     this.log.restore(records.delivery, made.deliveries);
     this.outbox.restore(records.mail);
     this.messages.restore(records.message, records.activity);
-    this.draws.run = run;
+    this.random.run = run;
     this.clock.restart(time);
   }
 
-  /** Goes on with the calls and the deliveries that were restored. */
-  takeUp(): void {
-    this.calls.takeUp();
-    this.courier.takeUp();
+  /** Continues the restored calls and deliveries. */
+  resume(): void {
+    this.calls.resume();
+    this.scheduler.resume();
   }
 
-  /** Forgets everything that happened, as if just started; what follows has new ids. */
+  /** Returns to the state after the start. Later records get new ids. */
   reset(): void {
-    this.courier.abandonAll();
+    this.scheduler.reset();
     const { seed } = this.settings;
     const chaos = { ...NO_CHAOS, ...this.settings.chaos };
     const made = { rules: 0, calls: 0, deliveries: 0 };
-    const run = this.draws.run + 1;
+    const run = this.random.run + 1;
     const heading = { seed, run, time: this.#startTime(), chaos, made };
     this.restore({ heading, records: NO_RECORDS });
-    this.journal.record('reset');
+    this.changes.emit('reset');
   }
 
-  /** Sends nothing any more. */
+  /** Stops the clock and ends all attempts. */
   close(): void {
     this.clock.close();
-    this.courier.close();
+    this.scheduler.close();
   }
 
   #startTime(): number {
@@ -160,7 +168,7 @@ export class Simulation {
   }
 
   #shared() {
-    const { journal, draws, directory, clock, chaos, secrets } = this;
-    return { journal, draws, directory, clock, chaos, secrets };
+    const { changes, random, directory, clock, chaos, secrets } = this;
+    return { changes, random, directory, clock, chaos, secrets };
   }
 }

@@ -23,7 +23,7 @@ export interface Deliveries {
    */
   resend(id: string): Delivery;
   /** Resolves when no receiver is working on anything; retries may still be due later. */
-  landed(): Promise<void>;
+  settled(): Promise<void>;
 }
 
 /** A running simulator. */
@@ -55,12 +55,12 @@ export interface Simulator {
 }
 
 /** The deliveries of a simulation, as they are shown to its user. */
-export function deliveriesOf({ log, announcer, inFlight }: Simulation): Deliveries {
+export function createDeliveries({ log, dispatcher, inFlight }: Simulation): Deliveries {
   return {
     list: (filter) => log.list(filter),
     get: (id) => log.get(id),
     counts: () => log.counts(),
-    resend: (id) => announcer.resend(id),
-    landed: () => inFlight.landed(),
+    resend: (id) => dispatcher.resend(id),
+    settled: () => inFlight.waitForAll(),
   };
 }

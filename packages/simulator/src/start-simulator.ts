@@ -1,9 +1,9 @@
 import { checkHeaders } from './check-headers.ts';
-import { Draws } from './seed/draws.ts';
+import { SeededRandom } from './seeded-random.ts';
 import { serve } from './server.ts';
-import { settingsOf } from './settings.ts';
+import { resolveSettings } from './settings.ts';
 import { Simulation } from './simulation.ts';
-import { deliveriesOf, type Simulator } from './simulator.ts';
+import { createDeliveries, type Simulator } from './simulator.ts';
 import { lockSnapshot } from './snapshot/file-in-use.ts';
 import { keepSnapshot } from './snapshot/keeper.ts';
 import { firstSnapshot, readSnapshot } from './snapshot/snapshot-file.ts';
@@ -29,7 +29,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 
 async function start(options: SimulatorOptions, letGo?: () => Promise<void>): Promise<Simulator> {
   const saved = options.db === undefined ? undefined : await readSnapshot(options.db);
-  const settings = settingsOf({ ...options, seed: options.seed ?? saved?.heading.seed });
+  const settings = resolveSettings({ ...options, seed: options.seed ?? saved?.heading.seed });
   await checkHeaders(settings);
   const { db, seed } = settings;
   const simulation = new Simulation(settings);
@@ -37,7 +37,7 @@ async function start(options: SimulatorOptions, letGo?: () => Promise<void>): Pr
   // Whoever wants the state kept is told now that it can't be, not at the end.
   if (db !== undefined) await firstSnapshot(db, takeSnapshot(simulation));
   // The same after a reset: a client goes on with the token that it has.
-  const apiToken = settings.apiToken ?? new Draws(seed).id('api-token');
+  const apiToken = settings.apiToken ?? new SeededRandom(seed).id('api-token');
 
   const closing = once(async () => {
     simulation.close();
@@ -50,10 +50,10 @@ async function start(options: SimulatorOptions, letGo?: () => Promise<void>): Pr
   });
   const server = await serve(simulation, { apiToken, close: closing.run });
   simulation.baseUrl = server.url;
-  const { journal } = simulation;
+  const { changes } = simulation;
   const keeper =
-    db === undefined ? undefined : keepSnapshot(db, journal, () => takeSnapshot(simulation));
-  simulation.takeUp();
+    db === undefined ? undefined : keepSnapshot(db, changes, () => takeSnapshot(simulation));
+  simulation.resume();
 
   const { rules, calls, messages, outbox, clock, chaos, secrets } = simulation;
   return {
@@ -63,7 +63,7 @@ async function start(options: SimulatorOptions, letGo?: () => Promise<void>): Pr
     rules,
     calls,
     messages,
-    deliveries: deliveriesOf(simulation),
+    deliveries: createDeliveries(simulation),
     outbox,
     clock,
     chaos,

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { SimulatorOptions } from '@call-webhooks/simulator';
 import { oneDelivery as deliverOne } from './support/one-delivery.ts';
 import type { Respond } from './support/receiver.ts';
-import { tidy } from './support/tidy.ts';
+import { testResources } from './support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 const oneDelivery = (respond: Respond | number, options?: SimulatorOptions) =>
   deliverOne(open, respond, options);
 
@@ -14,7 +14,7 @@ describe('the last attempt fails', () => {
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(4);
     expect(delivery().state).toBe('failed');
-    expect(rule()).toMatchObject({ state: 'paused', pausedBecause: 'last-attempt-failed' });
+    expect(rule()).toMatchObject({ state: 'paused', pauseReason: 'last-attempt-failed' });
     expect(simulator.outbox.list()).toHaveLength(1);
   });
 
@@ -42,14 +42,14 @@ describe('the last attempt fails', () => {
       patience: 30,
     });
     await simulator.clock.runUntilIdle();
-    expect(rule().pausedBecause).toBe('last-attempt-failed');
+    expect(rule().pauseReason).toBe('last-attempt-failed');
   });
 });
 
 describe('a paused rule', () => {
   test('drops its events, and sends again when resumed', async () => {
     const { simulator, receiver, ruleId } = await oneDelivery(200);
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     simulator.rules.pause(ruleId);
     simulator.calls.start();
     simulator.rules.resume(ruleId);

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import ts from 'typescript';
 import * as simulator from '@call-webhooks/simulator';
-import { settingsOf } from '../src/settings.ts';
-import { tidy } from './support/tidy.ts';
+import { resolveSettings } from '../src/settings.ts';
+import { testResources } from './support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 const readme = () => readFile(new URL('../README.md', import.meta.url), 'utf8');
 
 test('the sample has ten to fifteen lines, and prints what the README says', async () => {
@@ -33,15 +33,13 @@ test('the sample has ten to fifteen lines, and prints what the README says', asy
 
 test('every option and every chaos mode is named', async () => {
   const text = await readme();
-  for (const name of [...Object.keys(settingsOf({})), ...simulator.CHAOS_MODES])
+  for (const name of [...Object.keys(resolveSettings({})), ...simulator.CHAOS_MODES])
     expect(text).toContain(`| \`${name}\` `);
 });
 
 test('every path of the control API is named', async () => {
   const folder = new URL('../src/control/', import.meta.url);
-  const files = ['call', 'clock', 'delivery', 'rule', 'session'].map(
-    (name) => `${name}-controls.ts`,
-  );
+  const files = ['call', 'delivery', 'rule'].map((name) => `${name}-routes.ts`);
   const text = await readme();
   const missing: string[] = [];
   let found = 0;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SimulatorOptions } from '@call-webhooks/simulator';
-import { answers, oneDelivery as deliverOne } from './support/one-delivery.ts';
+import { responses, oneDelivery as deliverOne } from './support/one-delivery.ts';
 import { plainReceiver, type Respond } from './support/receiver.ts';
-import { tidy } from './support/tidy.ts';
+import { testResources } from './support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 const oneDelivery = (respond: Respond | number, options?: SimulatorOptions) =>
   deliverOne(open, respond, options);
 
@@ -39,10 +39,10 @@ describe('a receiver answers within 30 seconds', () => {
     };
     await simulator.clock.advance('31s');
     expect(delivery()).toMatchObject({ state: 'waiting' });
-    expect(answers(delivery())).toEqual(['timeout']);
+    expect(responses(delivery())).toEqual(['timeout']);
     await simulator.clock.runUntilIdle();
     expect(delivery().state).toBe('acknowledged');
-    expect(answers(delivery())).toEqual(['timeout', 200]);
+    expect(responses(delivery())).toEqual(['timeout', 200]);
     expect(rule().state).toBe('active');
   });
 
@@ -51,9 +51,9 @@ describe('a receiver answers within 30 seconds', () => {
       response.writeHead(200, { 'content-type': 'text/plain' });
       response.write('and then');
     });
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     expect(delivery().state).toBe('acknowledged');
-    expect(delivery().attempts[0]!.answer).toMatchObject({ body: 'and then', truncated: true });
+    expect(delivery().attempts[0]!.response).toMatchObject({ body: 'and then', truncated: true });
   });
 });
 
@@ -63,7 +63,7 @@ describe('a receiver answers 404', () => {
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(1);
     expect(delivery().state).toBe('failed');
-    expect(rule()).toMatchObject({ state: 'paused', pausedBecause: 'answered-404' });
+    expect(rule()).toMatchObject({ state: 'paused', pauseReason: 'answered-404' });
     expect(simulator.outbox.list()).toMatchObject([{ to: ['ada@workspace.example'] }]);
   });
 
@@ -88,7 +88,7 @@ describe('a receiver answers 404', () => {
 
   test('what waits to be retried is dropped', async () => {
     const { simulator, receiver, ruleId } = await oneDelivery(500);
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     receiver.respond = (_received, response) => void response.writeHead(404).end();
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
@@ -108,7 +108,7 @@ describe('anything else is retried about every 5 minutes', () => {
       },
     );
     await simulator.clock.runUntilIdle();
-    expect(answers(delivery())).toEqual([code, code, 204]);
+    expect(responses(delivery())).toEqual([code, code, 204]);
     expect(delivery().state).toBe('acknowledged');
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook', '/hook']);
     const times = delivery().attempts.map(({ startedAt }) => startedAt);
@@ -126,11 +126,11 @@ describe('anything else is retried about every 5 minutes', () => {
     await gone.close();
     simulator.rules.create({ trigger: 'call:started', actions: [{ url: gone.url }] });
     simulator.calls.start();
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     const [delivery] = simulator.deliveries.list();
     expect(delivery).toMatchObject({
       state: 'waiting',
-      attempts: [{ answer: { kind: 'connection-error', code: 'ECONNREFUSED' } }],
+      attempts: [{ response: { kind: 'connection-error', code: 'ECONNREFUSED' } }],
     });
   });
 
@@ -140,7 +140,7 @@ describe('anything else is retried about every 5 minutes', () => {
       else response.end();
     });
     await simulator.clock.runUntilIdle();
-    expect(answers(delivery())).toEqual(['connection-error', 200]);
+    expect(responses(delivery())).toEqual(['connection-error', 200]);
   });
 
   test('a receiver that hangs', async () => {
@@ -150,7 +150,7 @@ describe('anything else is retried about every 5 minutes', () => {
     await simulator.clock.advance('100ms');
     expect(delivery()).toMatchObject({
       state: 'waiting',
-      attempts: [{ answer: { kind: 'timeout' } }],
+      attempts: [{ response: { kind: 'timeout' } }],
     });
   });
 });

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { without } from '../src/without.ts';
-import { tidy } from './support/tidy.ts';
+import { omit } from '../src/omit.ts';
+import { testResources } from './support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 /** Everything that a run decided; what the wall clock and the free port have to do with is left out. */
 async function run(seed: string) {
@@ -21,11 +21,13 @@ async function run(seed: string) {
   await simulator.clock.runUntilIdle();
   const seen = simulator.deliveries.list().map(({ attempts, ...delivery }) => ({
     ...delivery,
-    attempts: attempts.map(({ request, answer, droppedAnswer, ...attempt }) => ({
-      ...without(attempt, 'tookMs'),
+    attempts: attempts.map(({ request, response, droppedResponse, ...attempt }) => ({
+      ...omit(attempt, 'tookMs'),
       headers: request.headers,
       body: request.body,
-      answers: [answer, droppedAnswer].map((one) => (one?.kind === 'status' ? one.status : one)),
+      answers: [response, droppedResponse].map((one) =>
+        one?.kind === 'status' ? one.status : one,
+      ),
     })),
   }));
   return { seen, ended: simulator.clock.now(), secrets: simulator.secrets.all() };

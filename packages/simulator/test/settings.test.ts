@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { startSimulator, type SimulatorOptions } from '@call-webhooks/simulator';
-import { tidy } from './support/tidy.ts';
+import { testResources } from './support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 test.each<[SimulatorOptions, string]>([
   [{ port: 70_000 }, 'port'],

@@ -31,7 +31,7 @@ export const isFinished = ({ state }: Pick<DeliverySummary, 'state'>): boolean =
 export const wasAttempted = (delivery: DeliverySummary): boolean =>
   isFinished(delivery) ||
   delivery.state === 'held' ||
-  delivery.attempts.some(({ answer }) => answer !== undefined);
+  delivery.attempts.some(({ response }) => response !== undefined);
 
 /** The result of an attempt, and what happens next. */
 export function resultText(
@@ -39,13 +39,13 @@ export function resultText(
   attempt: AttemptSummary,
   delivery: DeliverySummary,
 ): Text {
-  const { verdict, dropped, startedAt, endedAt } = attempt;
+  const { result, dropped, startedAt, endedAt } = attempt;
   if (attempt.kind === 'replay') return colors.dim('a replay, which changes nothing');
   if (dropped) return colors.yellow('response dropped (chaos)');
-  if (!verdict) return colors.dim('in flight');
-  if (verdict.next === 'acknowledged') return colors.green('acknowledged');
-  if (verdict.next === 'paused') {
-    const reason = verdict.because === 'answered-404' ? '404' : 'the last attempt failed';
+  if (!result) return colors.dim('in flight');
+  if (result.next === 'acknowledged') return colors.green('acknowledged');
+  if (result.next === 'paused') {
+    const reason = result.reason === 'answered-404' ? '404' : 'the last attempt failed';
     return colors.red(`${reason}: the rule is paused`);
   }
   const wait = (delivery.nextAttemptAt ?? NaN) - (endedAt ?? startedAt);
@@ -53,13 +53,13 @@ export function resultText(
 }
 
 /** The status or the error of an attempt. */
-export function answerText(colors: Colors, { answer }: AttemptSummary): Text {
-  if (!answer) return colors.dim('…');
-  if (answer.kind !== 'status')
-    return colors.red(answer.kind === 'timeout' ? 'timeout' : answer.code);
+export function responseText(colors: Colors, { response }: AttemptSummary): Text {
+  if (!response) return colors.dim('…');
+  if (response.kind !== 'status')
+    return colors.red(response.kind === 'timeout' ? 'timeout' : response.code);
   const paint =
-    answer.status < 300 ? colors.green : answer.status === 404 ? colors.red : colors.yellow;
-  return paint(answer.status);
+    response.status < 300 ? colors.green : response.status === 404 ? colors.red : colors.yellow;
+  return paint(response.status);
 }
 
 /** One attempt in one line. */
@@ -78,7 +78,7 @@ export function attemptLine(
       colors.dim(timeOfDay(attempt.endedAt ?? attempt.startedAt)),
       pad(delivery.eventName, WIDEST_EVENT),
       colors.dim(shortId(delivery.callId)),
-      pad(answerText(colors, attempt), 3),
+      pad(responseText(colors, attempt), 3),
       colors.dim(duration(attempt.tookMs ?? 0)),
       resultText(colors, attempt, delivery),
       ...(notes.length > 0 ? [colors.dim(`(${notes.join('; ')})`)] : []),
@@ -93,12 +93,12 @@ export function updateLine(colors: Colors, update: Update): Text {
   return ruleLine(colors, update.rule);
 }
 
-function ruleLine(colors: Colors, { _id, name, state, pausedBecause }: Rule): Text {
+function ruleLine(colors: Colors, { _id, name, state, pauseReason }: Rule): Text {
   if (state === 'active') return colors.green(t`The rule "${name}" (${_id}) was resumed.`);
   const reason =
-    pausedBecause === 'answered-404'
+    pauseReason === 'answered-404'
       ? 'the receiver returned 404'
-      : pausedBecause === 'last-attempt-failed'
+      : pauseReason === 'last-attempt-failed'
         ? 'the last attempt failed'
         : 'by hand';
   return colors.red(

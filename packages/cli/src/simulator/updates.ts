@@ -64,7 +64,7 @@ export async function updatesOf(connection: Connection): Promise<AsyncGenerator<
   function* newAttempts(delivery: DeliverySummary): Generator<Update> {
     let reported = reportedAttempts.get(delivery._id) ?? 0;
     for (const attempt of delivery.attempts.slice(reported)) {
-      if (attempt.answer === undefined) break;
+      if (attempt.response === undefined) break;
       reported++;
       yield { type: 'attempt', delivery, attempt };
     }

@@ -1,6 +1,6 @@
 import { fill, h, setAttribute } from '../dom/element.ts';
 import type { KeyedRow } from '../dom/keyed-list.ts';
-import type { Answer, Attempt } from '@call-webhooks/simulator/control-api';
+import type { AttemptResponse, Attempt } from '@call-webhooks/simulator/control-api';
 import { took } from '../model/time.ts';
 import { answerText, attemptTone, CHAOS, PAUSED } from '../model/words.ts';
 import { bodyBlock, headerTable } from '../parts/code.ts';
@@ -14,7 +14,7 @@ export function attemptCard(attempt: Attempt): KeyedRow<Attempt> {
   const body = h('div', { class: 'attempt-body' });
   const element = h('li', { class: 'attempt' }, h('details', null, summary, body));
   const update = (now: Attempt) => {
-    const seen = { ...now, dropped: now.droppedAnswer !== undefined };
+    const seen = { ...now, dropped: now.droppedResponse !== undefined };
     setAttribute(element, 'data-tone', attemptTone(seen));
     fill(
       summary,
@@ -32,21 +32,21 @@ export function attemptCard(attempt: Attempt): KeyedRow<Attempt> {
       ),
       clockTime(now.startedAt, 'when'),
     );
-    fill(body, h('p', { class: 'verdict' }, verdictText(now)), requestPart(now), answerParts(now));
+    fill(body, h('p', { class: 'result' }, verdictText(now)), requestPart(now), answerParts(now));
   };
   update(attempt);
   return { element, update };
 }
 
-function verdictText({ kind, answer, verdict, droppedAnswer }: Attempt): string {
+function verdictText({ kind, response, result, droppedResponse }: Attempt): string {
   if (kind === 'replay')
     return 'Somebody sent the captured request again. Its answer changes nothing.';
-  if (!answer || !verdict) return 'The receiver is working on it.';
-  if (verdict.next === 'acknowledged')
+  if (!response || !result) return 'The receiver is working on it.';
+  if (result.next === 'acknowledged')
     return 'Any 2xx in time acknowledges the delivery. The body of the answer is ignored.';
-  const lost = droppedAnswer ? ' The receiver did its work, but chaos dropped its answer.' : '';
-  if (verdict.next === 'retry') return `To be retried: ${RETRIED[verdict.because]}.${lost}`;
-  return `The rule was paused, because ${PAUSED[verdict.because]}.${lost}`;
+  const lost = droppedResponse ? ' The receiver did its work, but chaos dropped its answer.' : '';
+  if (result.next === 'retry') return `To be retried: ${RETRIED[result.reason]}.${lost}`;
+  return `The rule was paused, because ${PAUSED[result.reason]}.${lost}`;
 }
 
 const RETRIED = {
@@ -71,12 +71,14 @@ function requestPart({ request }: Attempt): HTMLElement {
   );
 }
 
-function answerParts({ answer, droppedAnswer }: Attempt): HTMLElement[] {
-  const parts = answer ? [answerPart('Answer', answer)] : [];
-  return droppedAnswer ? [...parts, answerPart('Answer that was dropped', droppedAnswer)] : parts;
+function answerParts({ response, droppedResponse }: Attempt): HTMLElement[] {
+  const parts = response ? [answerPart('Answer', response)] : [];
+  return droppedResponse
+    ? [...parts, answerPart('Answer that was dropped', droppedResponse)]
+    : parts;
 }
 
-function answerPart(name: string, answer: Answer): HTMLElement {
+function answerPart(name: string, answer: AttemptResponse): HTMLElement {
   return h(
     'section',
     { class: 'exchange', 'aria-label': name },
@@ -85,7 +87,7 @@ function answerPart(name: string, answer: Answer): HTMLElement {
   );
 }
 
-function answerContent(answer: Answer): HTMLElement[] {
+function answerContent(answer: AttemptResponse): HTMLElement[] {
   if (answer.kind === 'timeout')
     return [h('p', { class: 'line' }, 'No status line within the acknowledgement time.')];
   if (answer.kind === 'connection-error')

@@ -98,7 +98,10 @@ function story(delivery: Delivery, { policy }: Store): HTMLElement {
 
 const summaryOf = (delivery: Delivery): DeliverySummary => ({
   ...delivery,
-  attempts: delivery.attempts.map((one) => ({ ...one, dropped: one.droppedAnswer !== undefined })),
+  attempts: delivery.attempts.map((one) => ({
+    ...one,
+    dropped: one.droppedResponse !== undefined,
+  })),
 });
 
 function facts(delivery: Delivery, store: Store, showCall: DetailActions['showCall']): HTMLElement {

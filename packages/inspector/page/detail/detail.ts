@@ -85,8 +85,6 @@ function keepSame(now: readonly Attempt[], before: readonly Attempt[]): Attempt[
   const known = new Map(before.map((one) => [keyOf(one), one]));
   return now.map((one) => {
     const old = known.get(keyOf(one));
-    return old && old.endedAt === one.endedAt && old.verdict?.next === one.verdict?.next
-      ? old
-      : one;
+    return old && old.endedAt === one.endedAt && old.result?.next === one.result?.next ? old : one;
   });
 }

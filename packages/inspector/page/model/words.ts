@@ -29,7 +29,7 @@ export const CHAOS: Readonly<Record<ChaosMode, readonly [label: string, does: st
   duplicate: ['Duplicate', 'An event is sent a second time, seconds later'],
   concurrentDuplicates: ['Concurrent duplicates', 'Up to three copies are sent at the same time'],
   reorder: ['Reorder', 'A delivery is held back, so that later ones overtake it'],
-  dropAnswer: ['Drop the answer', 'The receiver does its work, and its answer gets lost'],
+  dropResponse: ['Drop the answer', 'The receiver does its work, and its answer gets lost'],
   slowBody: ['Slow body', 'The body trickles in, piece by piece'],
   wrongSecret: ['Wrong secret', 'Signed with a secret that nobody knows'],
   oldSecret: ['Old secret', 'Signed with the secret before the last rotation'],
@@ -39,7 +39,7 @@ export const CHAOS: Readonly<Record<ChaosMode, readonly [label: string, does: st
 };
 
 /** What came of an attempt, in a word or two. */
-export function answerText({ answer, dropped }: AttemptSummary): string {
+export function answerText({ response: answer, dropped }: AttemptSummary): string {
   if (!answer) return 'no answer yet';
   if (dropped) return 'answer lost';
   if (answer.kind === 'status') return String(answer.status);
@@ -49,8 +49,8 @@ export function answerText({ answer, dropped }: AttemptSummary): string {
 /** How an attempt is coloured. */
 export function attemptTone(attempt: AttemptSummary): 'good' | 'bad' | 'wait' | 'gone' {
   if (attempt.kind === 'replay') return 'gone';
-  if (!attempt.verdict) return 'wait';
-  if (attempt.verdict.next === 'acknowledged') return 'good';
+  if (!attempt.result) return 'wait';
+  if (attempt.result.next === 'acknowledged') return 'good';
   return 'bad';
 }
 
@@ -77,14 +77,14 @@ export function because(delivery: DeliverySummary, policy: PolicyView): string {
   }
 }
 
-function outcome({ verdict }: AttemptSummary): string {
-  return verdict?.next === 'paused' && verdict.because === 'answered-404'
+function outcome({ result }: AttemptSummary): string {
+  return result?.next === 'paused' && result.reason === 'answered-404'
     ? 'the rule was paused at once'
     : 'it was the last attempt, so the rule was paused';
 }
 
 function failure(attempt: AttemptSummary, { acknowledgeWithin }: PolicyView): string {
-  const { answer, dropped } = attempt;
+  const { response: answer, dropped } = attempt;
   if (dropped) return 'the answer got lost (chaos)';
   if (answer?.kind === 'status') return `the receiver answered ${String(answer.status)}`;
   if (answer?.kind === 'timeout') return `there was no answer within ${span(acknowledgeWithin)}`;

@@ -88,15 +88,15 @@ const ruleState = (paused: boolean): HTMLElement =>
     paused ? 'Paused' : 'Active',
   );
 
-function reason({ pausedBecause, pausedAt, scope }: Rule): (Node | string)[] {
-  if (!pausedBecause || pausedAt === undefined) return [];
+function reason({ pauseReason, pausedAt, scope }: Rule): (Node | string)[] {
+  if (!pauseReason || pausedAt === undefined) return [];
   const mailed =
     scope === 'workspace' ? 'The workspace’s admins were mailed.' : 'Its owner was mailed.';
   return [
     'Paused at ',
     clockTime(pausedAt),
-    `, because ${PAUSED[pausedBecause]}. `,
-    pausedBecause === 'by-hand' ? '' : mailed,
+    `, because ${PAUSED[pauseReason]}. `,
+    pauseReason === 'by-hand' ? '' : mailed,
   ];
 }
 

@@ -18,10 +18,10 @@ export function pausedBanner(store: Store): void {
     for (const rule of rules)
       if (
         known?.get(rule._id)?.state === 'active' &&
-        rule.pausedBecause &&
-        rule.pausedBecause !== 'by-hand'
+        rule.pauseReason &&
+        rule.pauseReason !== 'by-hand'
       )
-        warn(`The rule “${rule.name}” was paused: ${PAUSED[rule.pausedBecause]}.`);
+        warn(`The rule “${rule.name}” was paused: ${PAUSED[rule.pauseReason]}.`);
     known = new Map(rules.map((rule) => [rule._id, rule]));
     const paused = rules.filter(({ state }) => state === 'paused');
     const key = JSON.stringify(paused);
@@ -36,7 +36,7 @@ function content(paused: readonly Rule[], store: Store): (Node | string)[] {
   const [only] = paused;
   const one = paused.length === 1 && only;
   const text = one
-    ? `“${one.name}” is paused, because ${PAUSED[one.pausedBecause ?? 'by-hand']}.`
+    ? `“${one.name}” is paused, because ${PAUSED[one.pauseReason ?? 'by-hand']}.`
     : `${String(paused.length)} rules are paused.`;
   const then =
     store.policy?.whilePaused === 'hold'

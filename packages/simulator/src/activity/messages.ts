@@ -1,6 +1,6 @@
-import type { TurnableClock } from '../clock/clock.ts';
-import type { Journal } from '../journal.ts';
-import type { Draws } from '../seed/draws.ts';
+import type { SimulatorClock } from '../clock/clock.ts';
+import type { ChangeEmitter } from '../change-emitter.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import { SimulatorError } from '../simulator-error.ts';
 import { activityDefaults } from './activity-defaults.ts';
 import type { Directory } from './directory.ts';
@@ -13,21 +13,21 @@ import type {
   Recipient,
 } from './message.ts';
 
-interface Parts {
-  readonly clock: TurnableClock;
-  readonly draws: Draws;
-  readonly journal: Journal;
+interface Deps {
+  readonly clock: SimulatorClock;
+  readonly random: SeededRandom;
+  readonly changes: ChangeEmitter;
   readonly directory: Directory;
 }
 
 /** The messages that users sent, and what happened to them: what `GET /v1/events` lists. */
 export class Messages {
-  readonly #parts: Parts;
+  readonly #deps: Deps;
   readonly #messages = new Map<string, Message>();
   #activities: Activity[] = [];
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** All messages, the oldest first. */
@@ -53,7 +53,7 @@ export class Messages {
    *   template or sequence
    */
   send(input: MessageInput): Message {
-    const { clock, draws, directory, journal } = this.#parts;
+    const { clock, random, directory, changes } = this.#deps;
     const { templates, sequences } = directory.workspace;
     const { templateId, sequenceId } = input;
     const recipients = [
@@ -67,8 +67,8 @@ export class Messages {
     checkKnown('sequence', sequenceId, sequences);
     const number = this.#messages.size;
     const message: Message = {
-      _id: draws.id('message', number),
-      threadId: input.threadId ?? draws.id('thread', number),
+      _id: random.id('message', number),
+      threadId: input.threadId ?? random.id('thread', number),
       subject: input.subject,
       sentAt: clock.now(),
       senderId: directory.user(input.senderId)._id,
@@ -77,7 +77,7 @@ export class Messages {
       ...(sequenceId !== undefined && { sequenceId }),
     };
     this.#messages.set(message._id, message);
-    journal.record('message', message._id);
+    changes.emit('message', message._id);
     return message;
   }
 
@@ -87,7 +87,7 @@ export class Messages {
    *   unknown action
    */
   record(messageId: string, input: ActivityInput): Activity {
-    const { clock, draws, journal } = this.#parts;
+    const { clock, random, changes } = this.#deps;
     const message = this.get(messageId);
     const recipient =
       input.recipientEmail === undefined
@@ -96,14 +96,14 @@ export class Messages {
     if (!recipient)
       throw new SimulatorError('not-found', 'The message has no recipient with this address.');
     const activity: Activity = {
-      _id: draws.id('activity', this.#activities.length),
+      _id: random.id('activity', this.#activities.length),
       messageId,
       at: clock.now(),
       recipientEmail: recipient.email,
       ...activityDefaults(input),
     };
     this.#activities.push(activity);
-    journal.record('message', messageId);
+    changes.emit('message', messageId);
     return activity;
   }
 

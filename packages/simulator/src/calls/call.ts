@@ -4,7 +4,7 @@ export interface CallRecording {
   readonly startedAt: number;
   /** Whole seconds. */
   readonly durationSeconds: number;
-  /** When it could be downloaded first; milliseconds of the simulator's clock. */
+  /** Since when it can be downloaded; milliseconds of the simulator's clock. */
   readonly availableAt: number;
 }
 
@@ -15,7 +15,7 @@ export interface Call {
   readonly state: 'ongoing' | 'ended';
   /** The `_id` of the user who placed it. */
   readonly placedBy: string;
-  /** The service's number; the spec does not show its inner fields. */
+  /** The service's number. The spec does not show its fields. */
   readonly fromPhoneNumber: Readonly<Record<string, unknown>>;
   readonly calledNumber: string;
   /** Only when known. */
@@ -25,30 +25,30 @@ export interface Call {
   readonly createdAt: number;
   readonly dialedAt: number;
   readonly endedAt?: number;
-  /** When `call:completed` was announced: a call is logged a little after its end. */
+  /** When `call:completed` was sent: a call is logged shortly after its end. */
   readonly loggedAt?: number;
-  /** How long it is going to take, where that was said; milliseconds. */
+  /** The planned duration in milliseconds, for a call that ends by itself. */
   readonly plannedMs?: number;
   readonly recorded: boolean;
   readonly recording?: CallRecording;
 }
 
-/** What is known of a call before it is placed. Everything has a default. */
+/** A new call. Every field has a default. */
 export interface CallInput {
   /** The `_id` of a user; the workspace's first user by default. */
   placedBy?: string | undefined;
   fromPhoneNumber?: Record<string, unknown> | undefined;
   calledNumber?: string | undefined;
-  /** `null`: not known. */
+  /** `null` when unknown. An invented person by default. */
   calledEmail?: string | null | undefined;
-  /** `null`: not known. */
+  /** `null` when unknown. An invented person by default. */
   calledName?: string | null | undefined;
-  /** Whether a recording will be announced; `true` by default. */
+  /** Whether the call gets a recording; `true` by default. */
   recorded?: boolean | undefined;
 }
 
-/** A whole call: it ends by itself after `durationSeconds` of the simulator's clock. */
+/** A call that ends by itself after `durationSeconds` of the simulator's clock. */
 export interface PlacedCallInput extends CallInput {
-  /** 20 by default; a fraction is fine. */
+  /** 20 by default. May be a fraction. */
   durationSeconds?: number | undefined;
 }

@@ -1,34 +1,45 @@
 import type { Directory } from '../activity/directory.ts';
-import type { TurnableClock } from '../clock/clock.ts';
-import type { Journal } from '../journal.ts';
+import type { SimulatorClock } from '../clock/clock.ts';
+import type { ChangeEmitter } from '../change-emitter.ts';
 import type { EventName } from '../rules/rule.ts';
-import type { Draws } from '../seed/draws.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import { SimulatorError } from '../simulator-error.ts';
 import type { Call, CallInput, PlacedCallInput } from './call.ts';
-import { PEOPLE, SERVICE_NUMBER } from './people.ts';
 
-/** How long after its end a call is logged when its recording comes first, and how long the recording takes; ms. */
-const LOGGED_AFTER_MS = 2_000;
+/** Invented people to call, with numbers reserved for fiction. */
+const PEOPLE = [
+  { name: 'Dana Reyes', email: 'dana@customer.example', number: '+12025550101' },
+  { name: 'Eli Novak', email: 'eli@customer.example', number: '+12025550102' },
+  { name: 'Femi Okoro', email: 'femi@prospect.example', number: '+12025550103' },
+  { name: 'Gwen Haas', email: 'gwen@prospect.example', number: '+12025550104' },
+  { name: 'Hugo Lindqvist', email: 'hugo@partner.example', number: '+12025550105' },
+] as const;
+
+/** The number that calls are placed from. Its fields are a guess. */
+const SERVICE_NUMBER = { number: '+12025550199', label: 'Main line' } as const;
+
+/** Milliseconds from the end of a call to its recording, and to its log entry when that comes second. */
 const RECORDED_AFTER_MS = 1_000;
+const LOGGED_AFTER_MS = 2_000;
 
-interface Parts {
-  readonly clock: TurnableClock;
-  readonly draws: Draws;
-  readonly journal: Journal;
+interface Deps {
+  readonly clock: SimulatorClock;
+  readonly random: SeededRandom;
+  readonly changes: ChangeEmitter;
   readonly directory: Directory;
   /** Probability, 0 to 1. */
   readonly recordingFirst: number;
-  announce(eventName: EventName, call: Call): void;
+  readonly dispatch: (eventName: EventName, call: Call) => void;
 }
 
 /** The calls of the simulated dialer. */
 export class Calls {
-  readonly #parts: Parts;
+  readonly #deps: Deps;
   readonly #calls = new Map<string, Call>();
-  #made = 0;
+  #created = 0;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** All calls, the oldest first. */
@@ -39,87 +50,93 @@ export class Calls {
   /** @throws SimulatorError `not-found` */
   get(callId: string): Call {
     const call = this.#calls.get(callId);
-    if (!call) throw new SimulatorError('not-found', 'There is no call with this id.');
+    if (!call) throw new SimulatorError('not-found', 'No call has this id.');
     return call;
   }
 
   /**
-   * Places a call that goes its whole way: `call:started` now, and after `durationSeconds` of the
-   * simulator's clock `call:completed` and the recording, in either order.
-   * @throws SimulatorError `not-found` for an unknown user, `invalid-input` for an odd duration
+   * Places a complete call: `call:started` now, then `call:completed` and the recording, in either
+   * order, after `durationSeconds` of the simulator's clock.
+   * @throws SimulatorError `not-found` for an unknown user, `invalid-input` for an invalid duration
    */
   place(input: PlacedCallInput = {}): Call {
     const { durationSeconds = 20 } = input;
     if (!(durationSeconds >= 0 && durationSeconds <= 86_400))
-      throw new SimulatorError('invalid-input', 'A call takes from 0 to 86400 seconds.');
-    return this.#begin(input, durationSeconds * 1_000);
+      throw new SimulatorError(
+        'invalid-input',
+        'durationSeconds must be a number from 0 to 86400.',
+      );
+    return this.#create(input, durationSeconds * 1_000);
   }
 
-  /** Starts a call that lasts until `end`. @throws SimulatorError `not-found` for an unknown user */
+  /** Starts a call that goes on until `end`. @throws SimulatorError `not-found` for an unknown user */
   start(input: CallInput = {}): Call {
-    return this.#begin(input, undefined);
+    return this.#create(input, undefined);
   }
 
   /**
-   * Ends a call, now. It is logged, and its recording announced, within two seconds of the clock:
-   * the recording first or last, as the seed has it.
-   * @throws SimulatorError `not-found`, `conflict` when it has ended already
+   * Ends a call now. `call:completed` and the recording follow within two seconds of the simulator's
+   * clock, in either order.
+   * @throws SimulatorError `not-found`, or `conflict` when the call has already ended
    */
   end(callId: string): Call {
-    const { clock, draws, recordingFirst } = this.#parts;
+    const { clock, random, recordingFirst } = this.#deps;
     const call = this.get(callId);
-    if (call.state === 'ended') throw new SimulatorError('conflict', 'The call has ended already.');
+    if (call.state === 'ended') throw new SimulatorError('conflict', 'The call has already ended.');
     this.#put({ ...call, state: 'ended', endedAt: clock.now() });
-    if (!call.recorded || !draws.chance(recordingFirst, 'recording-first', callId))
+    if (!call.recorded || !random.chance(recordingFirst, 'recording-first', callId))
       this.#log(callId);
-    this.#planRest(this.get(callId));
+    this.#scheduleRest(this.get(callId));
     return this.get(callId);
   }
 
   /**
-   * Makes the recording of an ended call available, and announces it.
-   * @throws SimulatorError `not-found`, `conflict` when the call is not over yet, or has one already
+   * Makes the recording of an ended call available and sends `call:recording-available`.
+   * @throws SimulatorError `not-found`, or `conflict` when the call is ongoing or has a recording
    */
   publishRecording(callId: string): Call {
     const call = this.get(callId);
     if (call.endedAt === undefined || call.recording)
-      throw new SimulatorError('conflict', 'Only an ended call without a recording can get one.');
+      throw new SimulatorError(
+        'conflict',
+        'The call is still ongoing, or already has a recording.',
+      );
     const durationSeconds = Math.max(1, Math.round((call.endedAt - call.dialedAt) / 1_000));
-    const availableAt = this.#parts.clock.now();
+    const availableAt = this.#deps.clock.now();
     const recording = { startedAt: call.dialedAt, durationSeconds, availableAt };
     const recorded = this.#put({ ...call, recording });
-    this.#parts.announce('call:recording-available', recorded);
+    this.#deps.dispatch('call:recording-available', recorded);
     return recorded;
   }
 
   /** @internal */
-  get made(): number {
-    return this.#made;
+  get created(): number {
+    return this.#created;
   }
 
   /** @internal */
-  restore(calls: readonly Call[], made: number): void {
+  restore(calls: readonly Call[], created: number): void {
     this.#calls.clear();
     for (const call of calls) this.#calls.set(call._id, call);
-    this.#made = made;
+    this.#created = created;
   }
 
-  /** @internal Goes on with the calls that a snapshot holds. */
-  takeUp(): void {
+  /** @internal Continues the calls of a restored snapshot. */
+  resume(): void {
     for (const call of this.list()) {
-      this.#planEnd(call);
-      this.#planRest(call);
+      this.#scheduleEnd(call);
+      this.#scheduleRest(call);
     }
   }
 
-  #begin(input: CallInput, plannedMs: number | undefined): Call {
-    const { clock, draws, directory } = this.#parts;
-    const number = this.#made++;
-    const person = PEOPLE[draws.whole(0, PEOPLE.length - 1, 'person', number)] ?? PEOPLE[0];
+  #create(input: CallInput, plannedMs: number | undefined): Call {
+    const { clock, random, directory } = this.#deps;
+    const number = this.#created++;
+    const person = PEOPLE[random.whole(0, PEOPLE.length - 1, 'person', number)] ?? PEOPLE[0];
     const { calledEmail = person.email, calledName = person.name } = input;
     const now = clock.now();
     const call = this.#put({
-      _id: draws.id('call', number),
+      _id: random.id('call', number),
       state: 'ongoing',
       placedBy: directory.user(input.placedBy)._id,
       fromPhoneNumber: input.fromPhoneNumber ?? SERVICE_NUMBER,
@@ -131,29 +148,29 @@ export class Calls {
       recorded: input.recorded ?? true,
       ...(plannedMs !== undefined && { plannedMs }),
     });
-    this.#parts.announce('call:started', call);
-    this.#planEnd(call);
+    this.#deps.dispatch('call:started', call);
+    this.#scheduleEnd(call);
     return call;
   }
 
-  #planEnd({ _id, state, dialedAt, plannedMs }: Call): void {
+  #scheduleEnd({ _id, state, dialedAt, plannedMs }: Call): void {
     if (state === 'ended' || plannedMs === undefined) return;
-    this.#parts.clock.at(dialedAt + plannedMs, () => {
+    this.#deps.clock.at(dialedAt + plannedMs, () => {
       if (this.get(_id).state === 'ongoing') this.end(_id);
     });
   }
 
-  /** What is still to come of an ended call: its log entry, where that was put off, and its recording. */
-  #planRest({ _id, endedAt, loggedAt, recorded, recording }: Call): void {
+  /** Schedules what an ended call still lacks: its log entry and its recording. */
+  #scheduleRest({ _id, endedAt, loggedAt, recorded, recording }: Call): void {
     if (endedAt === undefined) return;
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     if (loggedAt === undefined) clock.at(endedAt + LOGGED_AFTER_MS, () => this.#log(_id));
     if (recorded && !recording) clock.at(endedAt + RECORDED_AFTER_MS, () => this.#record(_id));
   }
 
   #log(callId: string): void {
-    const logged = this.#put({ ...this.get(callId), loggedAt: this.#parts.clock.now() });
-    this.#parts.announce('call:completed', logged);
+    const logged = this.#put({ ...this.get(callId), loggedAt: this.#deps.clock.now() });
+    this.#deps.dispatch('call:completed', logged);
   }
 
   #record(callId: string): void {
@@ -162,7 +179,7 @@ export class Calls {
 
   #put(call: Call): Call {
     this.#calls.set(call._id, call);
-    this.#parts.journal.record('call', call._id);
+    this.#deps.changes.emit('call', call._id);
     return call;
   }
 }

@@ -1,5 +1,5 @@
 import { milliseconds, type Duration } from './duration.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlightRequests } from './in-flight-requests.ts';
 import { Timers, type Timer } from './timers.ts';
 
 /** `manual`: time stands still unless it is turned. `real`: it passes, and can be turned ahead too. */
@@ -29,10 +29,10 @@ export interface Clock {
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
 /** A clock that is turned by hand, and in `real` mode flows by itself in between. */
-export class TurnableClock implements Clock {
+export class SimulatorClock implements Clock {
   readonly mode: ClockMode;
   readonly #timers = new Timers();
-  readonly #inFlight: InFlight;
+  readonly #inFlight: InFlightRequests;
   readonly #onTurned: () => void;
   #time: number;
   #since = performance.now();
@@ -40,7 +40,7 @@ export class TurnableClock implements Clock {
   #wakeUp: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
-  constructor(mode: ClockMode, startAt: number, inFlight: InFlight, onTurned: () => void) {
+  constructor(mode: ClockMode, startAt: number, inFlight: InFlightRequests, onTurned: () => void) {
     this.mode = mode;
     this.#time = startAt;
     this.#inFlight = inFlight;
@@ -66,7 +66,7 @@ export class TurnableClock implements Clock {
   advance(by: Duration): Promise<void> {
     const ms = milliseconds(by);
     return this.#inTurn(async () => {
-      await this.#inFlight.settled();
+      await this.#inFlight.waitWithPatience();
       await this.#turnTo(this.now() + ms);
     });
   }
@@ -103,7 +103,7 @@ export class TurnableClock implements Clock {
   }
 
   async #next(): Promise<boolean> {
-    await this.#inFlight.settled();
+    await this.#inFlight.waitWithPatience();
     const at = this.#timers.nextAt();
     if (at === undefined || this.#closed) return false;
     await this.#turnTo(Math.max(at, this.now()));
@@ -114,7 +114,7 @@ export class TurnableClock implements Clock {
     for (let at = this.#timers.nextAt(); at !== undefined && at <= target;) {
       if (at > this.now()) this.#set(at);
       this.#runDue();
-      await this.#inFlight.settled();
+      await this.#inFlight.waitWithPatience();
       at = this.#timers.nextAt();
     }
     if (target > this.now()) this.#set(target);

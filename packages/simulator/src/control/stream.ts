@@ -1,25 +1,24 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Change } from '../journal.ts';
+import type { Change } from '../change-emitter.ts';
 import type { Simulation } from '../simulation.ts';
-import { changesView } from './state.ts';
+import { changesView } from './views.ts';
 
-/** Real milliseconds: changes are gathered for so long, and told together. */
+/** Real milliseconds for which changes are collected into one event. */
 const GATHER_MS = 80;
 const KEEP_ALIVE_MS = 15_000;
-/** A page that reads no more is let go; when it comes back it asks for the state anew. */
+/** A listener that stops reading is disconnected. It fetches the state when it reconnects. */
 const UNREAD_BYTES = 1 << 22;
 
 /**
- * `GET /_sim/stream`: server-sent events. Each `changes` event holds the records that changed, as
- * they are now; with `resync` there were too many, and the state is to be fetched anew.
+ * `GET /_sim/stream`: server-sent events. Each `changes` event holds a `ChangesView`.
  */
-export function stream(app: FastifyInstance, simulation: Simulation): void {
+export function streamRoute(app: FastifyInstance, simulation: Simulation): void {
   const listeners = new Set<ServerResponse>();
   let gathered: Change[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  function tell(): void {
+  function send(): void {
     timer = undefined;
     const changes = gathered;
     gathered = [];
@@ -30,13 +29,13 @@ export function stream(app: FastifyInstance, simulation: Simulation): void {
       else listener.write(`event: changes\ndata: ${data}\n\n`);
   }
 
-  const unsubscribe = simulation.journal.subscribe((change) => {
+  const unsubscribe = simulation.changes.subscribe((change) => {
     if (listeners.size === 0) return;
     gathered.push(change);
-    timer ??= setTimeout(tell, GATHER_MS);
+    timer ??= setTimeout(send, GATHER_MS);
   });
   const keepAlive = setInterval(() => {
-    for (const listener of listeners) listener.write(': still here\n\n');
+    for (const listener of listeners) listener.write(': keep-alive\n\n');
   }, KEEP_ALIVE_MS);
   keepAlive.unref();
 

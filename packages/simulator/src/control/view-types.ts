@@ -1,14 +1,14 @@
 import type { Call } from '../calls/call.ts';
-import type { ChaosSettings } from '../chaos/modes.ts';
-import type { Answer } from '../deliveries/answer.ts';
-import type { Attempt, Delivery, DeliveryState } from '../deliveries/delivery.ts';
+import type { ChaosSettings } from '../chaos/chaos.ts';
+import type { Attempt, AttemptResponse, Delivery, DeliveryState } from '../deliveries/delivery.ts';
 import type { Mail } from '../outbox/mail.ts';
 import type { Rule } from '../rules/rule.ts';
 
-/** An attempt without what is only of interest up close: its request, headers and bodies. */
-export type AttemptSummary = Omit<Attempt, 'request' | 'answer' | 'droppedAnswer'> & {
-  readonly answer?: Exclude<Answer, { kind: 'status' }> | { kind: 'status'; status: number };
-  /** Whether chaos dropped the answer. */
+/** An attempt without request, headers and bodies. */
+export type AttemptSummary = Omit<Attempt, 'request' | 'response' | 'droppedResponse'> & {
+  readonly response?:
+    Exclude<AttemptResponse, { kind: 'status' }> | { kind: 'status'; status: number };
+  /** Whether chaos dropped the response. */
   readonly dropped: boolean;
 };
 
@@ -22,7 +22,7 @@ export interface ClockView {
   readonly mode: 'real' | 'manual';
   readonly now: number;
   readonly nextDueAt: number | null;
-  /** How many requests a receiver is working on. */
+  /** The number of requests that receivers are handling. */
   readonly inFlight: number;
 }
 
@@ -33,7 +33,7 @@ export interface CountsView {
   readonly messages: number;
 }
 
-/** What the service does, as the options have it; milliseconds. */
+/** The delivery options. Durations are milliseconds. */
 export interface PolicyView {
   readonly maxAttempts: number;
   readonly retryEvery: number;
@@ -41,12 +41,12 @@ export interface PolicyView {
   readonly whilePaused: 'drop' | 'hold';
 }
 
-/** `GET /_sim/secrets`: by the id of the action; `null` for one that is not signed. */
+/** `GET /_sim/secrets`: secrets by action id; `null` for an unsigned action. */
 export type SecretsView = Readonly<
   Record<string, { current: string; previous?: string; rotations: number } | null>
 >;
 
-/** `GET /_sim/state`: everything that the inspector shows, the latest of what there may be many of. */
+/** `GET /_sim/state`: the state, with the latest 200 calls, deliveries and emails. */
 export interface StateView {
   readonly seed: string;
   readonly url: string;
@@ -60,14 +60,16 @@ export interface StateView {
   readonly outbox: readonly Mail[];
 }
 
-/** A `changes` event of the stream: the records that changed, as they are now. */
+/** A `changes` event of `GET /_sim/stream`: the records that changed, in their current state. */
 export interface ChangesView {
-  /** There were too many, or there was a reset: the state is to be fetched anew. */
+  /** After a reset, or too many changes: fetch the state again. */
   readonly resync: boolean;
   readonly clock: ClockView;
   readonly counts: CountsView;
   readonly chaos: ChaosSettings;
   readonly rules: readonly Rule[];
+  /** The ids of rules that were removed. */
+  readonly removedRules: readonly string[];
   readonly calls: readonly Call[];
   readonly deliveries: readonly DeliverySummary[];
   readonly outbox: readonly Mail[];

@@ -1,9 +1,77 @@
+import type { Change } from '../change-emitter.ts';
 import type { Attempt, Delivery } from '../deliveries/delivery.ts';
+import { omit } from '../omit.ts';
 import type { Simulation } from '../simulation.ts';
-import { without } from '../without.ts';
-import type { AttemptSummary, ClockView, CountsView, DeliverySummary } from './view-types.ts';
+import type {
+  AttemptSummary,
+  ChangesView,
+  ClockView,
+  CountsView,
+  DeliverySummary,
+  StateView,
+} from './view-types.ts';
 
-/** The clock, as it is told over HTTP. */
+/** How many calls, deliveries and emails a view holds. */
+const RECENT = 200;
+
+/** The state, with the latest calls, deliveries and emails. */
+export function stateView(simulation: Simulation): StateView {
+  const { rules, calls, log, outbox, chaos, settings } = simulation;
+  return {
+    seed: settings.seed,
+    url: simulation.baseUrl,
+    policy: {
+      maxAttempts: settings.maxAttempts,
+      retryEvery: settings.retryEvery,
+      acknowledgeWithin: settings.acknowledgeWithin,
+      whilePaused: settings.whilePaused,
+    },
+    clock: clockView(simulation),
+    counts: countsView(simulation),
+    chaos: chaos.get(),
+    rules: rules.list(),
+    calls: calls.list().slice(-RECENT),
+    deliveries: log.list().slice(-RECENT).map(deliverySummary),
+    outbox: outbox.list().slice(-RECENT),
+  };
+}
+
+/**
+ * The records that changed, in their current state.
+ * @param changes may name a record several times; the view holds it once
+ */
+export function changesView(simulation: Simulation, changes: readonly Change[]): ChangesView {
+  const { rules, calls, log, outbox, chaos } = simulation;
+  const ids = (kind: Change['kind']) =>
+    new Set(changes.filter((change) => change.kind === kind).map(({ id }) => id));
+  const of = <Row extends { _id: string }>(kind: Change['kind'], rows: () => Row[]) => {
+    const wanted = ids(kind);
+    return wanted.size === 0 ? [] : rows().filter(({ _id }) => wanted.has(_id));
+  };
+  const known = (kind: Change['kind']) => [...ids(kind)].filter((id) => id !== undefined);
+  const reset = changes.some(({ kind }) => kind === 'reset');
+  // With more changes than a view holds, the listener should fetch the state.
+  const resync = reset || ids('delivery').size > RECENT || ids('call').size > RECENT;
+  return {
+    resync,
+    clock: clockView(simulation),
+    counts: countsView(simulation),
+    chaos: chaos.get(),
+    rules: of('rule', () => rules.list()),
+    removedRules: known('rule').filter((id) => !rules.find(id)),
+    calls: resync ? [] : of('call', () => calls.list()),
+    deliveries: resync
+      ? []
+      : [...ids('delivery')]
+          .map((id) => log.find(id ?? ''))
+          .filter((delivery) => delivery !== undefined)
+          .map(deliverySummary),
+    outbox: of('mail', () => outbox.list()),
+    rotated: known('secret'),
+  };
+}
+
+/** The clock, as the HTTP API shows it. */
 export const clockView = ({ clock, inFlight }: Simulation): ClockView => ({
   mode: clock.mode,
   now: clock.now(),
@@ -11,22 +79,24 @@ export const clockView = ({ clock, inFlight }: Simulation): ClockView => ({
   inFlight: inFlight.size,
 });
 
-/** A delivery without what is only of interest up close: bodies and headers. */
+/** A delivery without bodies and headers. */
 export const deliverySummary = (delivery: Delivery): DeliverySummary => ({
-  ...without(delivery, 'body', 'attempts'),
+  ...omit(delivery, 'body', 'attempts'),
   attempts: delivery.attempts.map(attemptSummary),
 });
 
-function attemptSummary({ answer, droppedAnswer, ...attempt }: Attempt): AttemptSummary {
-  const seen = answer?.kind === 'status' ? { kind: answer.kind, status: answer.status } : answer;
+function attemptSummary(attempt: Attempt): AttemptSummary {
+  const { response, droppedResponse } = attempt;
+  const short =
+    response?.kind === 'status' ? { kind: response.kind, status: response.status } : response;
   return {
-    ...without(attempt, 'request'),
-    ...(seen && { answer: seen }),
-    dropped: droppedAnswer !== undefined,
+    ...omit(attempt, 'request', 'response', 'droppedResponse'),
+    ...(short && { response: short }),
+    dropped: droppedResponse !== undefined,
   };
 }
 
-/** How many of everything there are. */
+/** How many records of each kind exist. */
 export const countsView = ({ calls, log, outbox, messages }: Simulation): CountsView => ({
   calls: calls.list().length,
   deliveries: log.counts(),

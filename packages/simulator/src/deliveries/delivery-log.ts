@@ -1,8 +1,8 @@
-import type { Journal } from '../journal.ts';
+import type { ChangeEmitter } from '../change-emitter.ts';
 import { SimulatorError } from '../simulator-error.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
 
-/** What deliveries are asked for. What is left out matches all. */
+/** Which deliveries to list. A field that is left out matches all. */
 export interface DeliveryFilter {
   state?: DeliveryState | undefined;
   ruleId?: string | undefined;
@@ -10,19 +10,19 @@ export interface DeliveryFilter {
   eventName?: string | undefined;
 }
 
-const OVER: readonly DeliveryState[] = ['acknowledged', 'failed', 'dropped'];
+const FINISHED: readonly DeliveryState[] = ['acknowledged', 'failed', 'dropped'];
 
-/** All deliveries, in the order in which they were made. Records are never changed, only replaced. */
+/** All deliveries, in the order of creation. Records are immutable: `put` replaces them. */
 export class DeliveryLog {
-  readonly #journal: Journal;
+  readonly #changes: ChangeEmitter;
   readonly #keep: number;
   readonly #deliveries = new Map<string, Delivery>();
   readonly #counts = new Map<DeliveryState, number>();
-  #made = 0;
+  #created = 0;
 
-  /** @param keep how many are kept: beyond that the oldest that are over are forgotten */
-  constructor(journal: Journal, keep: number) {
-    this.#journal = journal;
+  /** @param keep how many deliveries to keep; beyond it, the oldest finished one is removed */
+  constructor(changes: ChangeEmitter, keep: number) {
+    this.#changes = changes;
     this.#keep = keep;
   }
 
@@ -40,13 +40,13 @@ export class DeliveryLog {
   /** @throws SimulatorError `not-found` */
   get(id: string): Delivery {
     const delivery = this.#deliveries.get(id);
-    if (!delivery) throw new SimulatorError('not-found', 'There is no delivery with this id.');
+    if (!delivery) throw new SimulatorError('not-found', 'No delivery has this id.');
     return delivery;
   }
 
   add(make: (number: number) => Delivery): Delivery {
-    const delivery = this.put(make(this.#made++));
-    if (this.#deliveries.size > this.#keep) this.#forgetOldest();
+    const delivery = this.put(make(this.#created++));
+    if (this.#deliveries.size > this.#keep) this.#removeOldest();
     return delivery;
   }
 
@@ -55,36 +55,36 @@ export class DeliveryLog {
     if (old) this.#count(old.state, -1);
     this.#deliveries.set(delivery._id, delivery);
     this.#count(delivery.state, 1);
-    this.#journal.record('delivery', delivery._id);
+    this.#changes.emit('delivery', delivery._id);
     return delivery;
   }
 
-  /** How many there are in each state. */
+  /** The number of deliveries in each state. */
   counts(): Partial<Record<DeliveryState, number>> {
     return Object.fromEntries([...this.#counts].filter(([, count]) => count > 0));
   }
 
-  get made(): number {
-    return this.#made;
+  get created(): number {
+    return this.#created;
   }
 
-  restore(deliveries: readonly Delivery[], made: number): void {
+  restore(deliveries: readonly Delivery[], created: number): void {
     this.#deliveries.clear();
     this.#counts.clear();
     for (const delivery of deliveries) {
       this.#deliveries.set(delivery._id, delivery);
       this.#count(delivery.state, 1);
     }
-    this.#made = made;
+    this.#created = created;
   }
 
   #count(state: DeliveryState, by: 1 | -1): void {
     this.#counts.set(state, (this.#counts.get(state) ?? 0) + by);
   }
 
-  #forgetOldest(): void {
+  #removeOldest(): void {
     for (const { _id, state } of this.#deliveries.values()) {
-      if (!OVER.includes(state)) continue;
+      if (!FINISHED.includes(state)) continue;
       this.#deliveries.delete(_id);
       this.#count(state, -1);
       return;

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { isLoopback } from '../rules/target-url.ts';
+import { isLoopback } from '../rules/check-rule.ts';
 import { errorAnswer, type ErrorAnswer } from './error-answer.ts';
 
-interface Asked {
+interface IncomingRequest {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   readonly contentType: string | undefined;
-  /** `Sec-Fetch-Site`, which browsers send and pages can't set. */
+  /** `Sec-Fetch-Site`. Browsers send it, and pages cannot set it. */
   readonly site?: string | undefined;
   /** `Sec-Fetch-Mode`. */
   readonly mode?: string | undefined;
@@ -16,17 +16,21 @@ interface Asked {
 const OWN_SITES: readonly (string | undefined)[] = [undefined, 'same-origin', 'none'];
 
 /**
- * What keeps other web pages out, which a browser on this machine may have open.
- * A page of another name that was made to resolve to loopback (DNS rebinding) shows in `Host`; a
- * page that writes across origins shows in `Origin`, and can't send JSON without asking first. What it
- * loads without an `Origin` (an image, a script) shows in `Sec-Fetch-Site`; a link that is followed to
- * the inspector may come from anywhere.
- * @returns why a request is refused; `undefined` when it is not
+ * Keeps out other web pages that are open in a browser on this machine.
+ * `Host` reveals a page whose name was made to resolve to loopback (DNS rebinding). `Origin` reveals
+ * a page of another origin, which also cannot send JSON without a preflight request. `Sec-Fetch-Site`
+ * reveals what such a page loads without an `Origin`, an image for example. Links to the inspector
+ * may come from anywhere.
+ * @returns the error response; `undefined` when the request is allowed
  */
-export function refusal(asked: Asked): ErrorAnswer | undefined {
-  const { method, host, origin, contentType, site, mode } = asked;
+export function refusal(incoming: IncomingRequest): ErrorAnswer | undefined {
+  const { method, host, origin, contentType, site, mode } = incoming;
   if (!isLocalHost(host))
-    return errorAnswer(403, 'forbidden-host', 'The simulator answers to loopback names only.');
+    return errorAnswer(
+      403,
+      'forbidden-host',
+      'The Host header must name loopback: localhost, 127.0.0.1 or [::1].',
+    );
   const foreign = !OWN_SITES.includes(site) && mode !== 'navigate';
   if (foreign || (origin !== undefined && origin !== `http://${String(host)}`))
     return errorAnswer(403, 'forbidden-origin', 'Pages of other origins have no access.');
@@ -41,7 +45,7 @@ function isLocalHost(host: string | undefined): boolean {
   return host !== undefined && URL.canParse(url) && isLoopback(new URL(url).hostname);
 }
 
-/** Puts the guard before everything that the server does. */
+/** Applies `refusal` to every request. */
 export function guard(app: FastifyInstance): void {
   app.addHook('onRequest', async ({ method, headers }, reply) => {
     const refused = refusal({

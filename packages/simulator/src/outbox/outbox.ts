@@ -1,7 +1,7 @@
 import type { Directory } from '../activity/directory.ts';
-import type { Journal } from '../journal.ts';
+import type { ChangeEmitter } from '../change-emitter.ts';
 import type { PauseReason, Rule } from '../rules/rule.ts';
-import type { Draws } from '../seed/draws.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import type { Mail } from './mail.ts';
 
 const WHY: Readonly<Record<PauseReason, string>> = {
@@ -16,14 +16,14 @@ const WHY: Readonly<Record<PauseReason, string>> = {
  */
 export class Outbox {
   readonly #directory: Directory;
-  readonly #draws: Draws;
-  readonly #journal: Journal;
+  readonly #random: SeededRandom;
+  readonly #changes: ChangeEmitter;
   #mails: Mail[] = [];
 
-  constructor(directory: Directory, draws: Draws, journal: Journal) {
+  constructor(directory: Directory, random: SeededRandom, changes: ChangeEmitter) {
     this.#directory = directory;
-    this.#draws = draws;
-    this.#journal = journal;
+    this.#random = random;
+    this.#changes = changes;
   }
 
   /** All mails, the oldest first. */
@@ -32,11 +32,11 @@ export class Outbox {
   }
 
   /** @internal */
-  tellOfPause(rule: Rule, because: PauseReason, sentAt: number): void {
+  sendPauseEmail(rule: Rule, because: PauseReason, sentAt: number): void {
     const people =
       rule.scope === 'workspace' ? this.#directory.admins() : [this.#directory.user(rule.ownerId)];
     const mail = {
-      _id: this.#draws.id('mail', this.#mails.length),
+      _id: this.#random.id('mail', this.#mails.length),
       sentAt,
       to: people.map((person) => person.email),
       subject: `Your rule "${rule.name}" is paused`,
@@ -44,7 +44,7 @@ export class Outbox {
       ruleId: rule._id,
     };
     this.#mails.push(mail);
-    this.#journal.record('mail', mail._id);
+    this.#changes.emit('mail', mail._id);
   }
 
   /** @internal */

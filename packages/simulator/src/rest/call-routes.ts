@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { callBody, type BodyFieldNames } from '../calls/call-body.ts';
+import { callBody, type BodyFieldNames } from '../calls/payloads.ts';
 import type { Call } from '../calls/call.ts';
 import type { Simulation } from '../simulation.ts';
-import { without } from '../without.ts';
+import { omit } from '../omit.ts';
 import { pageOf, type PageQuery } from './page.ts';
 
 /** `GET /v1/calls`. The spec shows of a record that it has an `_id`; everything else is ours. */
@@ -20,7 +20,7 @@ function callRecord(call: Call, names: BodyFieldNames): Record<string, unknown> 
   const { recording } = call;
   return {
     _id: call._id,
-    ...without(callBody(call, trigger, names), 'eventName', 'callId'),
+    ...omit(callBody(call, trigger, names), 'eventName', 'callId'),
     recording: recording ? { durationSeconds: recording.durationSeconds } : null,
   };
 }

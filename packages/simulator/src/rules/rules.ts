@@ -1,105 +1,142 @@
 import type { Directory } from '../activity/directory.ts';
-import type { Journal } from '../journal.ts';
-import type { Draws } from '../seed/draws.ts';
+import type { ChangeEmitter } from '../change-emitter.ts';
+import { omit } from '../omit.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import { SimulatorError } from '../simulator-error.ts';
-import { without } from '../without.ts';
-import { checkSecret } from './check-secret.ts';
-import type { Action, ActionInput, EventName, PauseReason, Rule, RuleInput } from './rule.ts';
+import { checkScope, checkTargetUrl, checkTrigger } from './check-rule.ts';
+import type {
+  Action,
+  ActionChanges,
+  ActionInput,
+  PauseReason,
+  Rule,
+  RuleChanges,
+  RuleInput,
+} from './rule.ts';
+import { RuleFactory } from './rule-factory.ts';
 import type { Secrets } from './secrets.ts';
-import { checkTargetUrl } from './target-url.ts';
 
-interface Parts {
-  readonly draws: Draws;
-  readonly journal: Journal;
+interface Deps {
+  readonly random: SeededRandom;
+  readonly changes: ChangeEmitter;
   readonly secrets: Secrets;
   readonly directory: Directory;
   readonly allowExternal: boolean;
-  now(): number;
-}
-
-interface Hooks {
-  onPaused(rule: Rule): void;
-  onResumed(rule: Rule): void;
+  readonly now: () => number;
+  readonly onPaused: (rule: Rule) => void;
+  readonly onResumed: (rule: Rule) => void;
+  /** Actions of the rule, or the rule as a whole, no longer exist. */
+  readonly onActionsRemoved: (ruleId: string) => void;
 }
 
 /** The rules of the service, and its call recording webhook. */
 export class Rules {
-  readonly #parts: Parts;
+  readonly #deps: Deps;
   readonly #rules = new Map<string, Rule>();
-  readonly #hooks: Hooks;
-  #made = 0;
+  readonly #factory: RuleFactory;
 
-  constructor(parts: Parts, hooks: Hooks) {
-    this.#parts = parts;
-    this.#hooks = hooks;
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#factory = new RuleFactory(deps);
   }
 
-  /** All rules, and the recording webhook where there is one, in the order they were made. */
+  /** All rules, and the recording webhook if it is set, in the order of creation. */
   list(): Rule[] {
     return [...this.#rules.values()];
+  }
+
+  /** @internal */
+  find(ruleId: string): Rule | undefined {
+    return this.#rules.get(ruleId);
   }
 
   /** @throws SimulatorError `not-found` */
   get(ruleId: string): Rule {
     const rule = this.#rules.get(ruleId);
-    if (!rule) throw new SimulatorError('not-found', 'There is no rule with this id.');
+    if (!rule) throw new SimulatorError('not-found', 'No rule has this id.');
     return rule;
   }
 
-  /** @throws SimulatorError `invalid-input`, `external-target` */
+  /** @throws SimulatorError `invalid-input`, `external-target`, or `not-found` for an unknown owner */
   create(input: RuleInput): Rule {
-    const { trigger } = input as { trigger: unknown };
-    if (trigger !== 'call:started' && trigger !== 'call:completed')
-      throw new SimulatorError(
-        'invalid-input',
-        'The trigger of a rule is "call:started" or "call:completed". Recordings have a webhook of their own.',
-      );
-    for (const action of input.actions ?? []) this.#check(action);
-    const rule = this.#newRule(input, trigger);
-    const actions = (input.actions ?? []).map((action) => this.#newAction(action));
+    const trigger = checkTrigger(input.trigger);
+    for (const action of input.actions ?? []) this.#factory.check(action);
+    const rule = this.#factory.rule(input, trigger);
+    const actions = (input.actions ?? []).map((action) => this.#factory.action(action));
     return this.#put({ ...rule, actions });
   }
 
   /**
-   * Sets where recordings are announced: the separate webhook with its own secret.
-   * A second call changes its URL, and its secret where one is given.
+   * Changes a rule. The recording webhook keeps its trigger and its scope. How the service edits
+   * rules is a guess.
+   * @throws SimulatorError `not-found`, `invalid-input`, `conflict`
+   */
+  update(ruleId: string, changes: RuleChanges): Rule {
+    const rule = this.get(ruleId);
+    if (rule.kind === 'recording-webhook' && (changes.trigger ?? changes.scope) !== undefined)
+      throw new SimulatorError('conflict', 'The recording webhook has no trigger and no scope.');
+    const { ownerId } = changes;
+    return this.#put({
+      ...rule,
+      name: changes.name ?? rule.name,
+      trigger: changes.trigger === undefined ? rule.trigger : checkTrigger(changes.trigger),
+      scope: changes.scope === undefined ? rule.scope : checkScope(changes.scope),
+      ownerId: ownerId === undefined ? rule.ownerId : this.#deps.directory.user(ownerId)._id,
+    });
+  }
+
+  /**
+   * Removes a rule, or the recording webhook, with its actions and secrets. Its waiting deliveries
+   * are dropped.
+   * @throws SimulatorError `not-found`
+   */
+  remove(ruleId: string): void {
+    const { actions } = this.get(ruleId);
+    this.#rules.delete(ruleId);
+    for (const { _id } of actions) this.#deps.secrets.forget(_id);
+    this.#deps.changes.emit('rule', ruleId);
+    this.#deps.onActionsRemoved(ruleId);
+  }
+
+  /**
+   * Sets the separate webhook for recordings. A second call changes its URL, and its secret if one
+   * is given.
    * @throws SimulatorError `invalid-input`, `external-target`
    */
   setRecordingWebhook(input: Omit<ActionInput, 'payload'>): Rule {
     const old = this.list().find((rule) => rule.kind === 'recording-webhook');
     const { url, signed, secret } = input;
-    const action = this.#newAction({ url, signed, secret }, old?.actions[0]);
+    const action = this.#factory.action({ url, signed, secret }, old?.actions[0]);
     const name = 'Call recording webhook';
-    const rule = old ?? this.#newRule({ name, scope: 'workspace' }, 'call:recording-available');
+    const rule =
+      old ?? this.#factory.rule({ name, scope: 'workspace' }, 'call:recording-available');
     return this.#put({ ...rule, actions: [action] });
   }
 
   /**
-   * Sends all three events to one receiver: a rule for `call:started`, one for `call:completed`, and
-   * the recording webhook. Each has a secret of its own, unless `secret` is given.
+   * Sends all three events of all calls to one receiver: two workspace rules and the recording
+   * webhook. Each has its own secret unless `secret` is given.
    * @throws SimulatorError `invalid-input`, `external-target`
    */
   forwardTo(url: string, options: { secret?: string | undefined } = {}): Rule[] {
     const action = { url, ...options };
     return [
-      this.create({ trigger: 'call:started', actions: [action] }),
-      this.create({ trigger: 'call:completed', actions: [action] }),
+      this.create({ trigger: 'call:started', scope: 'workspace', actions: [action] }),
+      this.create({ trigger: 'call:completed', scope: 'workspace', actions: [action] }),
       this.setRecordingWebhook(action),
     ];
   }
 
   /**
-   * Adds a webhook action to a rule; the recording webhook has but one.
-   * @throws SimulatorError `not-found`, `conflict`, `invalid-input`, `external-target`
+   * Adds a webhook action to a rule.
+   * @throws SimulatorError `not-found`, `invalid-input`, `external-target`, or `conflict` for the
+   *   recording webhook, which has a single URL
    */
   addAction(ruleId: string, input: ActionInput): Action {
     const rule = this.get(ruleId);
     if (rule.kind === 'recording-webhook')
-      throw new SimulatorError(
-        'conflict',
-        'The recording webhook has one URL. Set it anew instead.',
-      );
-    const action = this.#newAction(input);
+      throw new SimulatorError('conflict', 'The recording webhook has one URL. Change it instead.');
+    const action = this.#factory.action(input);
     this.#put({ ...rule, actions: [...rule.actions, action] });
     return action;
   }
@@ -111,74 +148,74 @@ export class Rules {
     return action;
   }
 
-  /** Pauses a rule. One that is paused already stays as it is. @throws SimulatorError `not-found` */
-  pause(ruleId: string, because: PauseReason = 'by-hand'): Rule {
+  /**
+   * Changes an action. Retries of earlier events go to the new URL, with the payload they had.
+   * `signed: true` gives an unsigned action a secret.
+   * @throws SimulatorError `not-found`, `invalid-input`, `external-target`
+   */
+  updateAction(ruleId: string, actionId: string, changes: ActionChanges): Action {
+    const rule = this.get(ruleId);
+    const old = this.action(ruleId, actionId);
+    if (rule.kind === 'recording-webhook' && changes.payload !== undefined)
+      throw new SimulatorError('conflict', 'The recording webhook has no custom payload.');
+    const { url = old.url, signed = old.signed, secret } = changes;
+    const payload = changes.payload === undefined ? old.payload : (changes.payload ?? undefined);
+    const action = this.#factory.action({ url, signed, secret, payload }, old);
+    const actions = rule.actions.map((one) => (one._id === actionId ? action : one));
+    this.#put({ ...rule, actions });
+    return action;
+  }
+
+  /**
+   * Removes an action and its secret. Its waiting deliveries are dropped.
+   * @throws SimulatorError `not-found`, or `conflict` for the recording webhook: remove that instead
+   */
+  removeAction(ruleId: string, actionId: string): void {
+    const rule = this.get(ruleId);
+    this.action(ruleId, actionId);
+    if (rule.kind === 'recording-webhook')
+      throw new SimulatorError('conflict', 'Remove the recording webhook instead of its action.');
+    this.#deps.secrets.forget(actionId);
+    this.#put({ ...rule, actions: rule.actions.filter(({ _id }) => _id !== actionId) });
+    this.#deps.onActionsRemoved(ruleId);
+  }
+
+  /** Pauses a rule. A paused rule stays as it is. @throws SimulatorError `not-found` */
+  pause(ruleId: string, reason: PauseReason = 'by-hand'): Rule {
     const rule = this.get(ruleId);
     if (rule.state === 'paused') return rule;
-    const pausedAt = this.#parts.now();
-    const paused = this.#put({ ...rule, state: 'paused', pausedBecause: because, pausedAt });
-    this.#hooks.onPaused(paused);
+    const pausedAt = this.#deps.now();
+    const paused = this.#put({ ...rule, state: 'paused', pauseReason: reason, pausedAt });
+    this.#deps.onPaused(paused);
     return paused;
   }
 
-  /** Resumes a paused rule. How the service does it is not shown. @throws SimulatorError `not-found` */
+  /** Resumes a paused rule. How the service does it is a guess. @throws SimulatorError `not-found` */
   resume(ruleId: string): Rule {
-    const rule = without(this.get(ruleId), 'pausedBecause', 'pausedAt');
+    const rule = omit(this.get(ruleId), 'pauseReason', 'pausedAt');
     if (rule.state === 'active') return rule;
     const resumed = this.#put({ ...rule, state: 'active' });
-    this.#hooks.onResumed(resumed);
+    this.#deps.onResumed(resumed);
     return resumed;
   }
 
   /** @internal */
-  get made(): number {
-    return this.#made;
+  get created(): number {
+    return this.#factory.created;
   }
 
-  /** @internal @throws SimulatorError `external-target` when a rule may not send there any more */
-  restore(rules: readonly Rule[], made: number): void {
+  /** @internal @throws SimulatorError `external-target` for a URL that is no longer allowed */
+  restore(rules: readonly Rule[], created: number): void {
     for (const { url } of rules.flatMap(({ actions }) => actions))
-      checkTargetUrl(url, this.#parts.allowExternal);
+      checkTargetUrl(url, this.#deps.allowExternal);
     this.#rules.clear();
     for (const rule of rules) this.#rules.set(rule._id, rule);
-    this.#made = made;
-  }
-
-  #newRule(input: Omit<RuleInput, 'trigger'>, trigger: EventName): Rule {
-    const { scope = 'user' } = input as { scope?: unknown };
-    if (scope !== 'user' && scope !== 'workspace')
-      throw new SimulatorError('invalid-input', 'The scope of a rule is "user" or "workspace".');
-    return {
-      _id: this.#parts.draws.id('rule', this.#made++),
-      kind: trigger === 'call:recording-available' ? 'recording-webhook' : 'rule',
-      name: input.name ?? (trigger === 'call:started' ? 'I start a call' : 'I finish a call'),
-      trigger,
-      scope,
-      ownerId: this.#parts.directory.user(input.ownerId)._id,
-      state: 'active',
-      actions: [],
-    };
-  }
-
-  #check(input: ActionInput): string {
-    if (input.secret !== undefined) checkSecret(input.secret);
-    return checkTargetUrl(input.url, this.#parts.allowExternal);
-  }
-
-  #newAction(input: ActionInput, old?: Action): Action {
-    const { draws, secrets } = this.#parts;
-    const url = this.#check(input);
-    const signed = input.signed ?? true;
-    const _id = old?._id ?? draws.id('action', this.#made++);
-    if (!signed) secrets.forget(_id);
-    else if (input.secret !== undefined || !secrets.get(_id)) secrets.issue(_id, input.secret);
-    const { payload } = input;
-    return { _id, type: 'webhook', url, signed, ...(payload !== undefined && { payload }) };
+    this.#factory.created = created;
   }
 
   #put(rule: Rule): Rule {
     this.#rules.set(rule._id, rule);
-    this.#parts.journal.record('rule', rule._id);
+    this.#deps.changes.emit('rule', rule._id);
     return rule;
   }
 }

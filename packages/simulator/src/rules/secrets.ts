@@ -1,56 +1,56 @@
-import type { Journal } from '../journal.ts';
-import type { Draws } from '../seed/draws.ts';
+import type { ChangeEmitter } from '../change-emitter.ts';
+import type { SeededRandom } from '../seeded-random.ts';
 import { SimulatorError } from '../simulator-error.ts';
 
-/** The secrets of one webhook action. */
+/** The signing secret of one webhook action. */
 export interface ActionSecret {
-  /** What the next delivery is signed with. */
+  /** Signs the next delivery. */
   readonly current: string;
-  /** What it was before the last rotation; only the chaos mode `oldSecret` still signs with it. */
+  /** The secret before the last rotation. Only the chaos mode `oldSecret` still signs with it. */
   readonly previous?: string;
-  /** How often it was rotated. */
+  /** The number of rotations. */
   readonly rotations: number;
 }
 
-/** The signing secrets of all webhook actions, the recording webhook's among them. */
+/** The signing secrets of all webhook actions, including the recording webhook. */
 export class Secrets {
-  readonly #draws: Draws;
-  readonly #journal: Journal;
+  readonly #random: SeededRandom;
+  readonly #changes: ChangeEmitter;
   readonly #byAction = new Map<string, ActionSecret>();
 
-  constructor(draws: Draws, journal: Journal) {
-    this.#draws = draws;
-    this.#journal = journal;
+  constructor(random: SeededRandom, changes: ChangeEmitter) {
+    this.#random = random;
+    this.#changes = changes;
   }
 
-  /** The current secret of every signed action, without repeats: what a receiver has to know. */
+  /** The current secrets of all signed actions, without repeats. */
   all(): string[] {
     return [...new Set([...this.#byAction.values()].map((secret) => secret.current))];
   }
 
-  /** The secret of an action; `undefined` where it is unsigned, or there is no such action. */
+  /** The secret of an action; `undefined` when the action is unsigned or unknown. */
   get(actionId: string): ActionSecret | undefined {
     return this.#byAction.get(actionId);
   }
 
   /**
-   * Replaces an action's secret: the next delivery is signed with the new one (spec, "Rotation").
+   * Replaces the secret of an action. The next delivery is signed with the new one (spec, "Rotation").
    * @returns the new secret
    * @throws SimulatorError `not-found` when the action has no secret
    */
   rotate(actionId: string): string {
     const old = this.#byAction.get(actionId);
-    if (!old) throw new SimulatorError('not-found', 'There is no signed action with this id.');
+    if (!old) throw new SimulatorError('not-found', 'No signed action has this id.');
     const rotations = old.rotations + 1;
-    const current = this.#draws.secret(actionId, rotations);
+    const current = this.#random.secret(actionId, rotations);
     this.#byAction.set(actionId, { current, previous: old.current, rotations });
-    this.#journal.record('secret', actionId);
+    this.#changes.emit('secret', actionId);
     return current;
   }
 
   /** @internal */
   issue(actionId: string, chosen: string | undefined): void {
-    const current = chosen ?? this.#draws.secret(actionId, 0);
+    const current = chosen ?? this.#random.secret(actionId, 0);
     this.#byAction.set(actionId, { current, rotations: 0 });
   }
 
@@ -69,4 +69,17 @@ export class Secrets {
     this.#byAction.clear();
     for (const [actionId, secret] of entries) this.#byAction.set(actionId, secret);
   }
+}
+
+/** @throws SimulatorError `invalid-input` for a secret that receivers would refuse */
+export function checkSecret(secret: string): void {
+  const base64 = /^whsec_(.+)$/.exec(secret)?.[1] ?? '';
+  const bytes = Buffer.from(base64, 'base64');
+  const canonical = bytes.toString('base64');
+  const isBase64 = base64 === canonical || base64 === canonical.replace(/=+$/, '');
+  if (!isBase64 || bytes.length < 16)
+    throw new SimulatorError(
+      'invalid-input',
+      'A signing secret must be "whsec_" followed by the base64 of at least 16 bytes.',
+    );
 }

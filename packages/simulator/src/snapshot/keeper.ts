@@ -1,4 +1,4 @@
-import type { Journal } from '../journal.ts';
+import type { ChangeEmitter } from '../change-emitter.ts';
 import { writeSnapshot } from './snapshot-file.ts';
 import type { Snapshot } from './snapshot-lines.ts';
 
@@ -17,7 +17,7 @@ export interface Keeper {
  * Writes a snapshot soon after something changed, one at a time. A write that fails is told as a
  * process warning, and is made up for by the next one.
  */
-export function keepSnapshot(file: string, journal: Journal, take: () => Snapshot): Keeper {
+export function keepSnapshot(file: string, changes: ChangeEmitter, take: () => Snapshot): Keeper {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> | undefined;
   let waitMs = WAIT_MS;
@@ -49,7 +49,7 @@ export function keepSnapshot(file: string, journal: Journal, take: () => Snapsho
     if (!writing) timer ??= setTimeout(onTime, waitMs);
   }
 
-  const unsubscribe = journal.subscribe(() => {
+  const unsubscribe = changes.subscribe(() => {
     changed = true;
     plan();
   });

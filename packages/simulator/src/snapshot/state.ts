@@ -1,6 +1,6 @@
 import type { Activity, Message } from '../activity/message.ts';
 import type { Call } from '../calls/call.ts';
-import type { ChaosSettings } from '../chaos/modes.ts';
+import type { ChaosSettings } from '../chaos/chaos.ts';
 import type { Delivery } from '../deliveries/delivery.ts';
 import type { Mail } from '../outbox/mail.ts';
 import type { Rule } from '../rules/rule.ts';

@@ -3,9 +3,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { ChaosMode, SimulatorOptions } from '@call-webhooks/simulator';
 import { Webhook } from 'standardwebhooks';
 import { plainReceiver, type Received, type Respond } from '../support/receiver.ts';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 async function chaotic(
   mode: ChaosMode,
@@ -41,7 +41,7 @@ describe('what is done to deliveries', () => {
   test('duplicate: the same event comes again, a little later, with an id of its own', async () => {
     const { simulator, receiver } = await chaotic('duplicate');
     simulator.calls.start();
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     expect(receiver.received).toHaveLength(1);
     await simulator.clock.runUntilIdle();
     const [first, second] = receiver.received as [Received, Received];
@@ -81,8 +81,8 @@ describe('what is done to deliveries', () => {
 });
 
 describe('what is done to attempts', () => {
-  test('dropAnswer: the receiver has done its work, and the service never hears of it', async () => {
-    const { simulator, receiver } = await chaotic('dropAnswer');
+  test('dropResponse: the receiver has done its work, and the service never hears of it', async () => {
+    const { simulator, receiver } = await chaotic('dropResponse');
     simulator.calls.start();
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(2);
@@ -90,11 +90,11 @@ describe('what is done to attempts', () => {
       state: 'acknowledged',
       attempts: [
         {
-          chaos: ['dropAnswer'],
-          answer: { kind: 'connection-error', code: 'ECONNRESET' },
-          droppedAnswer: { status: 200 },
+          chaos: ['dropResponse'],
+          response: { kind: 'connection-error', code: 'ECONNRESET' },
+          droppedResponse: { status: 200 },
         },
-        { chaos: [], answer: { status: 200 } },
+        { chaos: [], response: { status: 200 } },
       ],
     });
   });
@@ -135,11 +135,11 @@ describe('what is done to attempts', () => {
     const { simulator, receiver, actionId } = await chaotic('oldSecret');
     const old = simulator.secrets.get(actionId)!.current;
     simulator.calls.start();
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     expect(simulator.deliveries.list()[0]!.attempts[0]!.chaos).toEqual([]);
     simulator.secrets.rotate(actionId);
     simulator.calls.start();
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     expect(simulator.deliveries.list()[1]!.attempts[0]!.chaos).toEqual(['oldSecret']);
     expect(refusal(receiver.received[1]!, old)).toBeUndefined();
   });
@@ -147,7 +147,7 @@ describe('what is done to attempts', () => {
   test('clockSkew: the timestamp is out of tolerance, and signed', async () => {
     const { simulator, receiver, actionId } = await chaotic('clockSkew');
     simulator.calls.start();
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     expect(refusal(receiver.received[0]!, simulator.secrets.get(actionId)!.current)).toMatch(
       /timestamp too (old|new)/,
     );
@@ -163,7 +163,7 @@ describe('what is done to attempts', () => {
     expect(second).toEqual(first);
     expect(simulator.deliveries.list()[0]).toMatchObject({
       state: 'acknowledged',
-      attempts: [{ kind: 'scheduled' }, { kind: 'replay', answer: { status: 404 } }],
+      attempts: [{ kind: 'scheduled' }, { kind: 'replay', response: { status: 404 } }],
     });
     expect(simulator.rules.get(rule._id).state).toBe('active');
   });
@@ -179,7 +179,7 @@ test('the last attempt is left in peace', async () => {
 
 test('odd settings are refused', async () => {
   const { chaos } = await open.simulator();
-  expect(() => chaos.set({ earthquake: 1 } as never)).toThrow('no such chaos mode');
+  expect(() => chaos.set({ earthquake: 1 } as never)).toThrow('Unknown chaos mode');
   expect(() => chaos.set({ replay: 1.5 })).toThrow('probability');
   expect(() => chaos.set({ replay: '1' as never })).toThrow('probability');
   chaos.setAll(0.5);

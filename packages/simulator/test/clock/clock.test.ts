@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { TurnableClock } from '../../src/clock/clock.ts';
+import { SimulatorClock } from '../../src/clock/clock.ts';
 import { milliseconds } from '../../src/clock/duration.ts';
-import { InFlight } from '../../src/clock/in-flight.ts';
+import { InFlightRequests } from '../../src/clock/in-flight-requests.ts';
 
-const idle = new InFlight(10);
-const manual = () => new TurnableClock('manual', 1_000, idle, () => undefined);
+const idle = new InFlightRequests(10);
+const manual = () => new SimulatorClock('manual', 1_000, idle, () => undefined);
 
 describe('a manual clock', () => {
   test('stands still, and does on its way what falls due, in order', async () => {
@@ -57,7 +57,7 @@ describe('a manual clock', () => {
 });
 
 test('a real clock flows, and can be turned ahead', async () => {
-  const clock = new TurnableClock('real', 1_000, idle, () => undefined);
+  const clock = new SimulatorClock('real', 1_000, idle, () => undefined);
   const fired = new Promise<number>((resolve) => {
     clock.at(clock.now() + 5, () => {
       resolve(clock.now());

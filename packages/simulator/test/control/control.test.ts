@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { Simulator } from '@call-webhooks/simulator';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 /** Asks the control API; gives the status and the JSON. */
 const controlOf =
@@ -122,7 +122,7 @@ describe('everything that a simulator can do, over HTTP', () => {
     receiver.respond = (_received, response) => void setTimeout(() => response.end(), 30);
     simulator.rules.forwardTo(receiver.url);
     simulator.calls.start();
-    const landed = await ask('POST', '/deliveries/landed');
+    const landed = await ask('POST', '/deliveries/settled');
     expect(landed).toEqual([200, { counts: { acknowledged: 1 } }]);
     expect((await ask('POST', '/close'))[0]).toBe(202);
     await simulator.closed;

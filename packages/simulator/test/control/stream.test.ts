@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 /** Reads `changes` events, until one satisfies. */
 async function* changesOf(url: string): AsyncGenerator<Record<string, unknown>> {
@@ -26,7 +26,7 @@ test('changes are told as they happen, gathered, with the records as they are', 
   const [rule] = simulator.rules.forwardTo(receiver.url);
   const call = simulator.calls.start();
   simulator.chaos.set({ replay: 0.1 });
-  await simulator.deliveries.landed();
+  await simulator.deliveries.settled();
   const told: Record<string, unknown[]> = {};
   for await (const change of changes) {
     for (const [name, rows] of Object.entries(change))

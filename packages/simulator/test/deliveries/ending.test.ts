@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 /** A receiver that answers nobody, one delivery that it works on, and many in line. */
 async function busy() {
@@ -16,7 +16,7 @@ async function busy() {
 test('after close nothing is sent any more, not even what stood in line', async () => {
   const { simulator, receiver } = await busy();
   await simulator.close();
-  await simulator.deliveries.landed();
+  await simulator.deliveries.settled();
   simulator.calls.start();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(receiver.received).toHaveLength(1);
@@ -31,7 +31,7 @@ test('a reset in the middle of everything leaves nothing behind', async () => {
   simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
   simulator.calls.start();
   simulator.reset();
-  await simulator.deliveries.landed();
+  await simulator.deliveries.settled();
   expect(simulator.deliveries.list()).toEqual([]);
   simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
   simulator.calls.start();

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 test('a page is served at the root, its files below /_inspector/, with a strict policy', async () => {
   const files = new Map([

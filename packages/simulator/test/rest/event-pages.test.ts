@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import type { ActivityEvent } from '@call-webhooks/client';
 import type { Simulator } from '@call-webhooks/simulator';
 import { getJson } from '../support/rest.ts';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 interface EventsPage {
   results: ActivityEvent[];

@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import type { ActivityEvent } from '@call-webhooks/client';
 import { DEFAULT_WORKSPACE, type Simulator } from '@call-webhooks/simulator';
 import { getJson } from '../support/rest.ts';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 const { users, templates, sequences } = DEFAULT_WORKSPACE;
 
 interface EventsPage {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { restOf } from '../support/rest.ts';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 async function recorded(durationSeconds = 3) {
   const simulator = await open.simulator();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createClient } from '@call-webhooks/client';
 import { restOf } from '../support/rest.ts';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 describe('the API token', () => {
   test.each([{}, { 'X-API-Token': '' }, { 'X-API-Token': 'another' }])(
@@ -85,7 +85,7 @@ describe('webhook actions', () => {
     expect(rotated.secret).toBe(simulator.secrets.get(action!._id)!.current);
     expect(rotated.secret).not.toBe(added.secret);
     const { _id } = simulator.calls.start();
-    await simulator.deliveries.landed();
+    await simulator.deliveries.settled();
     expect(JSON.parse(receiver.received[0]!.body)).toEqual({ id: _id });
   });
 

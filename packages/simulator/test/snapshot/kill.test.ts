@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { startSimulator } from '@call-webhooks/simulator';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 const BUSY = fileURLToPath(new URL('busy-simulator.ts', import.meta.url));
 
 /** Runs a busy simulator, and kills it in the middle of a write; gives what it had written for sure. */

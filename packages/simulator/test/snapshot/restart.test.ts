@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSimulator, type Delivery, type SimulatorOptions } from '@call-webhooks/simulator';
-import { tidy } from '../support/tidy.ts';
+import { testResources } from '../support/test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 let folder: string;
 let db: string;
 beforeEach(async () => {
@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true }));
 const start = (options: SimulatorOptions = {}) =>
   open.simulator({ db, seed: undefined, ...options });
 const statuses = ({ attempts }: Delivery) =>
-  attempts.map(({ answer }) => (answer?.kind === 'status' ? answer.status : answer?.kind));
+  attempts.map(({ response }) => (response?.kind === 'status' ? response.status : response?.kind));
 
 describe('what a restart takes up', () => {
   test('retries go on when they are due, with the same secret and the same token', async () => {
@@ -25,7 +25,7 @@ describe('what a restart takes up', () => {
     const receiver = await open.receiver(503);
     one.rules.forwardTo(receiver.url);
     one.calls.start();
-    await one.deliveries.landed();
+    await one.deliveries.settled();
     const due = one.clock.nextDueAt();
     await one.close();
 
@@ -52,7 +52,7 @@ describe('what a restart takes up', () => {
       actions: [{ url: receiver.url, payload: { call: '{{callId}}' } }],
     });
     one.calls.start();
-    await one.deliveries.landed();
+    await one.deliveries.settled();
     one.calls.start();
     await one.close();
 

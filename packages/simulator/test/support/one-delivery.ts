@@ -1,10 +1,10 @@
 import type { Delivery, Simulator, SimulatorOptions } from '@call-webhooks/simulator';
 import type { Respond } from './receiver.ts';
-import type { tidy } from './tidy.ts';
+import type { testResources } from './test-resources.ts';
 
 /** A rule, a receiver, and one call that has started. */
 export async function oneDelivery(
-  open: ReturnType<typeof tidy>,
+  open: ReturnType<typeof testResources>,
   respond: Respond | number,
   options: SimulatorOptions = {},
 ) {
@@ -24,5 +24,7 @@ const views = (simulator: Simulator, ruleId: string) => ({
 });
 
 /** What the service saw of each attempt: a status, or what went wrong. */
-export const answers = (delivery: Delivery) =>
-  delivery.attempts.map(({ answer }) => (answer?.kind === 'status' ? answer.status : answer?.kind));
+export const responses = (delivery: Delivery) =>
+  delivery.attempts.map(({ response }) =>
+    response?.kind === 'status' ? response.status : response?.kind,
+  );

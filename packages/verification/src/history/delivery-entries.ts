@@ -1,5 +1,5 @@
 import { eventKey } from '@call-webhooks/core';
-import type { Answer, Attempt, Delivery } from '@call-webhooks/simulator';
+import type { Attempt, Delivery } from '@call-webhooks/simulator';
 import type { JournalEntry } from './journal.ts';
 
 /**
@@ -26,8 +26,11 @@ export function deliveryEntries(
 }
 
 /** The receiver's response, even where chaos kept it from the service. */
-function responseOf({ answer, droppedAnswer }: Attempt): { status: number; outcome: string } {
-  const response: Answer | undefined = droppedAnswer ?? answer;
+function responseOf({ response: seen, droppedResponse }: Attempt): {
+  status: number;
+  outcome: string;
+} {
+  const response = droppedResponse ?? seen;
   if (response === undefined) return { status: 0, outcome: 'in flight' };
   if (response.kind === 'timeout') return { status: 0, outcome: 'timeout' };
   if (response.kind === 'connection-error') return { status: 0, outcome: response.code };

@@ -7,7 +7,12 @@ import {
   withSimulatorOption,
   type SimulatorOptions,
 } from '../../simulator/connection.ts';
-import { answerText, findDelivery, updateLine, updateRecord } from '../../simulator/deliveries.ts';
+import {
+  responseText,
+  findDelivery,
+  updateLine,
+  updateRecord,
+} from '../../simulator/deliveries.ts';
 import { updatesOf } from '../../simulator/updates.ts';
 import { shortId, table, timeOfDay } from '../../terminal/format.ts';
 import { t, type Printable } from '../../terminal/text.ts';
@@ -76,7 +81,7 @@ async function printTable({ output }: App, found: readonly DeliverySummary[]): P
         const { _id, createdAt, eventName, state, attempts } = delivery;
         const last = attempts.at(-1);
         const paint = state === 'acknowledged' ? green : state === 'failed' ? red : yellow;
-        const answer = last ? answerText(colors, last) : '';
+        const answer = last ? responseText(colors, last) : '';
         const time = timeOfDay(createdAt);
         return [time, shortId(_id), eventName, paint(state), attempts.length, answer];
       });
@@ -105,7 +110,7 @@ function tailCommand(app: App): Command {
       'after',
       examples(
         ['deliveries tail', 'Watch the attempts'],
-        ["deliveries tail --json | jq -r '.attempt.answer.status'", 'For scripts'],
+        ["deliveries tail --json | jq -r '.attempt.response.status'", 'For scripts'],
       ),
     )
     .action(

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery, DeliverySummary } from '@call-webhooks/simulator';
-import { answerText, resultText } from '../../simulator/deliveries.ts';
+import { responseText, resultText } from '../../simulator/deliveries.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { bodyLines, duration, timeOfDay } from '../../terminal/format.ts';
 import { join, t, type Text } from '../../terminal/text.ts';
@@ -24,15 +24,15 @@ export function deliveryDetails(colors: Colors, delivery: Delivery): Text[] {
 
 function attemptDetails(colors: Colors, delivery: Delivery, attempt: Attempt): Text[] {
   const { bold, cyan, dim, yellow } = colors;
-  const { request, answer = attempt.droppedAnswer, chaos } = attempt;
+  const { request, response = attempt.droppedResponse, chaos } = attempt;
   const summary = {
     ...(attempt as unknown as DeliverySummary['attempts'][number]),
-    dropped: attempt.droppedAnswer !== undefined,
+    dropped: attempt.droppedResponse !== undefined,
   };
   const parts = [
     bold(`attempt ${attempt.number}`),
     dim(timeOfDay(attempt.startedAt)),
-    answerText(colors, summary),
+    responseText(colors, summary),
     dim(duration(attempt.tookMs ?? 0)),
     resultText(colors, summary, { ...delivery, attempts: [] }),
   ];
@@ -44,10 +44,10 @@ function attemptDetails(colors: Colors, delivery: Delivery, attempt: Attempt): T
     ...(request.body === delivery.body
       ? []
       : bodyLines(request.body).map((line) => t`    ${line}`)),
-    ...(answer?.kind === 'status'
+    ...(response?.kind === 'status'
       ? [
-          t`  ${cyan('←')} ${answer.status}`,
-          ...bodyLines(answer.body, 20).map((line) => t`    ${line}`),
+          t`  ${cyan('←')} ${response.status}`,
+          ...bodyLines(response.body, 20).map((line) => t`    ${line}`),
         ]
       : []),
   ];

@@ -14,9 +14,8 @@ export async function printRules({ output }: App, rules: readonly Rule[]): Promi
 }
 
 function ruleLines({ bold, dim, green, red, yellow }: Colors, rule: Rule): Text[] {
-  const { _id, trigger, state, pausedBecause, actions } = rule;
-  const stateText =
-    state === 'active' ? green(state) : red(`paused: ${pausedBecause ?? 'by hand'}`);
+  const { _id, trigger, state, pauseReason, actions } = rule;
+  const stateText = state === 'active' ? green(state) : red(`paused: ${pauseReason ?? 'by hand'}`);
   return [
     t`${bold(pad(trigger, WIDEST_TRIGGER))}  ${stateText}`,
     t`  ${dim('rule  ')} ${_id}`,

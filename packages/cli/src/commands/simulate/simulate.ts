@@ -46,7 +46,7 @@ export function simulateCommand(app: App): Command {
           'A repeatable run in which retries do not wait',
         ],
         ['simulate -f 3000/hook --retry-every 5s --max-attempts 3', 'Retry quickly'],
-        ['simulate -f 3000/hook --json | jq .attempt.answer', 'For scripts'],
+        ['simulate -f 3000/hook --json | jq .attempt.response', 'For scripts'],
       ),
     )
     .action(app.action((options: SimulateOptions) => simulate(app, options)));

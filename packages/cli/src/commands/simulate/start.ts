@@ -97,9 +97,17 @@ export function createRules(
       const exists = rules.list().some(({ actions }) => actions.some((one) => one.url === url));
       if (exists) continue;
       const chosen = separate ? undefined : (secret ?? secrets.all()[0]);
-      const first = rules.create({ trigger: 'call:started', actions: [{ url, secret: chosen }] });
+      const first = rules.create({
+        trigger: 'call:started',
+        scope: 'workspace',
+        actions: [{ url, secret: chosen }],
+      });
       const shared = separate ? undefined : secrets.get(first.actions[0]?._id ?? '')?.current;
-      rules.create({ trigger: 'call:completed', actions: [{ url, secret: shared }] });
+      rules.create({
+        trigger: 'call:completed',
+        scope: 'workspace',
+        actions: [{ url, secret: shared }],
+      });
       addRecordingWebhook(simulator, url, shared);
     }
   } catch (error) {

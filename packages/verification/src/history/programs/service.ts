@@ -36,7 +36,7 @@ const simulator = await startSimulator({
   // Retries are 500 times as frequent as the service's. Without a limit, the retries of one outage
   // would keep the machine too busy to answer any of them in time.
   maxInFlight: 100,
-  chaos: { concurrentDuplicates: 0.4, dropAnswer: 0.03, replay: 0.03 },
+  chaos: { concurrentDuplicates: 0.4, dropResponse: 0.03, replay: 0.03 },
 });
 simulator.rules.forwardTo(input.url, { secret: input.secret });
 process.send?.('ready');
@@ -73,7 +73,7 @@ async function allAcknowledged(quietMs: number): Promise<void> {
     acknowledged = now;
   }
   // A replay may still be in flight.
-  await Promise.race([simulator.deliveries.landed(), delay(2_000, undefined, { ref: false })]);
+  await Promise.race([simulator.deliveries.settled(), delay(2_000, undefined, { ref: false })]);
 }
 
 function isSettled({ calls, deliveries }: Simulator): boolean {

@@ -1,0 +1,173 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Rule, Simulator } from '@call-webhooks/simulator';
+import { testResources } from '../support/test-resources.ts';
+
+const open = testResources();
+
+/** A request to the control API. @returns the status, and the JSON body if there is one */
+async function control(simulator: Simulator, method: string, path: string, body?: unknown) {
+  const response = await fetch(`${simulator.url}/_sim${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const answer = text === '' ? undefined : (JSON.parse(text) as unknown);
+  return [response.status, answer] as const;
+}
+
+async function oneRule() {
+  const simulator = await open.simulator();
+  const receiver = await open.receiver(503);
+  const other = await open.receiver();
+  const rule = simulator.rules.create({
+    trigger: 'call:started',
+    actions: [{ url: receiver.url }],
+  });
+  return { simulator, receiver, other, rule, path: `/rules/${rule._id}`, ...actionOf(rule) };
+}
+
+const actionOf = (rule: Rule) => ({
+  actionId: rule.actions[0]!._id,
+  actionPath: `/rules/${rule._id}/actions/${rule.actions[0]!._id}`,
+});
+
+describe('actions', () => {
+  test('a new URL gets later events and the retries of earlier ones', async () => {
+    const { simulator, receiver, other, actionPath } = await oneRule();
+    simulator.calls.start();
+    await simulator.clock.advance('1s');
+    expect(receiver.received).toHaveLength(1);
+    const [status, action] = await control(simulator, 'PATCH', actionPath, { url: other.url });
+    expect([status, action]).toMatchObject([200, { url: other.url, signed: true }]);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+    expect([receiver.received.length, other.received.length]).toEqual([1, 1]);
+  });
+
+  test('a payload is set, and removed with null; the secret stays', async () => {
+    const { simulator, other, rule, actionId } = await oneRule();
+    const secret = simulator.secrets.get(actionId);
+    const update = (payload: unknown) =>
+      simulator.rules.updateAction(rule._id, actionId, { url: other.url, payload });
+    expect(update({ id: '{{callId}}' })).toMatchObject({ payload: { id: '{{callId}}' } });
+    simulator.calls.start();
+    await simulator.deliveries.settled();
+    expect(Object.keys(JSON.parse(other.received[0]!.body) as object)).toEqual(['id']);
+    expect(update(null)).not.toHaveProperty('payload');
+    expect(simulator.secrets.get(actionId)).toEqual(secret);
+  });
+
+  test('a removed action gets nothing more: waiting deliveries are dropped', async () => {
+    const { simulator, receiver, actionPath, actionId } = await oneRule();
+    simulator.calls.start();
+    await simulator.clock.advance('1s');
+    expect(await control(simulator, 'DELETE', actionPath)).toEqual([204, undefined]);
+    expect(simulator.deliveries.counts()).toEqual({ dropped: 1 });
+    expect(simulator.secrets.get(actionId)).toBeUndefined();
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(receiver.received).toHaveLength(1);
+    const [delivery] = simulator.deliveries.list();
+    expect(() => simulator.deliveries.resend(delivery!._id)).toThrow('no action');
+    expect(await control(simulator, 'DELETE', actionPath)).toMatchObject([404, { error: {} }]);
+  });
+
+  test.each([503, 404, 200])(
+    'an attempt in flight, ended with %d, changes nothing else',
+    async (status) => {
+      const { simulator, receiver, rule, actionId } = await oneRule();
+      let respond: () => void = () => undefined;
+      const reached = new Promise<void>((resolve) => {
+        receiver.respond = (_received, response) => {
+          respond = () => response.writeHead(status).end();
+          resolve();
+        };
+      });
+      simulator.calls.start();
+      await reached;
+      simulator.rules.removeAction(rule._id, actionId);
+      respond();
+      await simulator.deliveries.settled();
+      await simulator.clock.runUntilIdle();
+      const state = { 503: 'dropped', 404: 'failed', 200: 'acknowledged' }[status];
+      expect(simulator.deliveries.list()).toMatchObject([{ state }]);
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
+
+  test('an unsigned action can be recreated to get a secret', async () => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver();
+    const rule = simulator.rules.create({
+      trigger: 'call:started',
+      actions: [{ url, signed: false }],
+    });
+    await control(simulator, 'DELETE', actionOf(rule).actionPath);
+    const [, action] = await control(simulator, 'POST', `/rules/${rule._id}/actions`, { url });
+    expect(action).toMatchObject({ url, signed: true });
+    expect(simulator.secrets.get((action as { _id: string })._id)).toBeDefined();
+  });
+});
+
+describe('rules', () => {
+  test('name, trigger, scope and owner are changed; the rest stays', async () => {
+    const { simulator, rule, path } = await oneRule();
+    const owner = simulator.rules.create({ trigger: 'call:started' }).ownerId;
+    const changes = { name: 'New', trigger: 'call:completed', scope: 'workspace', ownerId: owner };
+    expect(await control(simulator, 'PATCH', path, changes)).toEqual([
+      200,
+      { ...rule, ...changes },
+    ]);
+    for (const wrong of [
+      { trigger: 'call:recording-available' },
+      { scope: 'all' },
+      { actions: [] },
+    ])
+      expect((await control(simulator, 'PATCH', path, wrong))[0]).toBe(400);
+    expect((await control(simulator, 'PATCH', path, { ownerId: 'nobody' }))[0]).toBe(404);
+    expect(simulator.rules.get(rule._id)).toEqual({ ...rule, ...changes });
+  });
+
+  test('a removed rule is gone with its secrets; held deliveries are dropped', async () => {
+    const simulator = await open.simulator({ whilePaused: 'hold' });
+    const { url } = await open.receiver();
+    const [rule] = simulator.rules.forwardTo(url);
+    simulator.rules.pause(rule!._id);
+    simulator.calls.start();
+    expect(simulator.deliveries.counts()).toEqual({ held: 1 });
+    expect(await control(simulator, 'DELETE', `/rules/${rule!._id}`)).toEqual([204, undefined]);
+    expect(simulator.deliveries.counts()).toEqual({ dropped: 1 });
+    expect(simulator.rules.list()).toHaveLength(2);
+    expect(Object.keys((await control(simulator, 'GET', '/secrets'))[1] as object)).toHaveLength(2);
+    expect((await control(simulator, 'GET', `/rules/${rule!._id}`))[0]).toBe(404);
+  });
+
+  test('the recording webhook is removed as a whole, and set again', async () => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver();
+    const webhook = simulator.rules.setRecordingWebhook({ url });
+    const action = webhook.actions[0]!._id;
+    expect(() => simulator.rules.removeAction(webhook._id, action)).toThrow('Remove the recording');
+    expect(() => simulator.rules.update(webhook._id, { scope: 'user' })).toThrow('no trigger');
+    expect(() => simulator.rules.updateAction(webhook._id, action, { payload: 1 })).toThrow(
+      'custom',
+    );
+    expect(simulator.rules.update(webhook._id, { name: 'Recordings' }).name).toBe('Recordings');
+    simulator.rules.remove(webhook._id);
+    expect(simulator.rules.list()).toEqual([]);
+    expect(simulator.rules.setRecordingWebhook({ url })._id).not.toBe(webhook._id);
+  });
+
+  test('the stream says which rules were removed', async () => {
+    const { simulator, rule } = await oneRule();
+    const stream = await fetch(`${simulator.url}/_sim/stream`);
+    simulator.rules.remove(rule._id);
+    let text = '';
+    for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (text.includes('removedRules')) break;
+    }
+    expect(text).toContain(`"removedRules":["${rule._id}"]`);
+  });
+});
