@@ -51,7 +51,10 @@ export class Chaos {
           `Unknown chaos mode. The modes are: ${CHAOS_MODES.join(', ')}.`,
         );
       if (typeof probability !== 'number' || !(probability >= 0 && probability <= 1))
-        throw new SimulatorError('invalid-input', `The probability of ${mode} must be a number from 0 to 1.`);
+        throw new SimulatorError(
+          'invalid-input',
+          `The probability of ${mode} must be a number from 0 to 1.`,
+        );
     }
     this.#settings = Object.freeze({ ...this.#settings, ...changes });
     this.#changes.emit('chaos');

@@ -102,7 +102,8 @@ async function sendInTime(
   return {
     ...attempt,
     // A status line that arrived in time counts, even when the body did not.
-    response: ended.signal.reason === LATE && response.kind !== 'status' ? { kind: 'timeout' } : response,
+    response:
+      ended.signal.reason === LATE && response.kind !== 'status' ? { kind: 'timeout' } : response,
     endedAt: clock.now(),
     tookMs: Math.round((performance.now() - sentAt) * 10) / 10,
   };

@@ -91,3 +91,13 @@ export class DeliveryLog {
     }
   }
 }
+
+const INTERRUPTED = { kind: 'connection-error', code: 'ECONNABORTED' } as const;
+
+/** A delivery whose attempt in flight ended with the process: it counts as a connection error. */
+export function interrupted(delivery: Delivery): Delivery {
+  const attempts = delivery.attempts.map((attempt) =>
+    attempt.response ? attempt : { ...attempt, response: INTERRUPTED },
+  );
+  return { ...delivery, attempts };
+}

@@ -5,7 +5,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { PauseReason, Rule } from '../rules/rule.ts';
 import { attemptDelivery, type AttemptDeps } from './attempt-delivery.ts';
 import { retryDelay } from './attempt-result.ts';
-import type { DeliveryLog } from './delivery-log.ts';
+import { interrupted, type DeliveryLog } from './delivery-log.ts';
 import type { Attempt, AttemptResult, Delivery } from './delivery.ts';
 import { Semaphore } from './semaphore.ts';
 
@@ -195,12 +195,3 @@ export class DeliveryScheduler {
 
 /** A delivery that somebody resent goes out even while its rule is paused. */
 const isResent = ({ copiedBy }: Delivery): boolean => copiedBy === 'resend';
-
-const INTERRUPTED = { kind: 'connection-error', code: 'ECONNABORTED' } as const;
-
-function interrupted(delivery: Delivery): Delivery {
-  const attempts = delivery.attempts.map((attempt) =>
-    attempt.response ? attempt : { ...attempt, response: INTERRUPTED },
-  );
-  return { ...delivery, attempts };
-}

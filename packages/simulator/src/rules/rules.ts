@@ -14,6 +14,7 @@ import type {
   RuleInput,
 } from './rule.ts';
 import { RuleFactory } from './rule-factory.ts';
+import { RuleRecords } from './rule-records.ts';
 import type { Secrets } from './secrets.ts';
 
 interface Deps {
@@ -30,31 +31,14 @@ interface Deps {
 }
 
 /** The rules of the service, and its call recording webhook. */
-export class Rules {
+export class Rules extends RuleRecords {
   readonly #deps: Deps;
-  readonly #rules = new Map<string, Rule>();
   readonly #factory: RuleFactory;
 
   constructor(deps: Deps) {
+    super(deps.changes);
     this.#deps = deps;
     this.#factory = new RuleFactory(deps);
-  }
-
-  /** All rules, and the recording webhook if it is set, in the order of creation. */
-  list(): Rule[] {
-    return [...this.#rules.values()];
-  }
-
-  /** @internal */
-  find(ruleId: string): Rule | undefined {
-    return this.#rules.get(ruleId);
-  }
-
-  /** @throws SimulatorError `not-found` */
-  get(ruleId: string): Rule {
-    const rule = this.#rules.get(ruleId);
-    if (!rule) throw new SimulatorError('not-found', 'No rule has this id.');
-    return rule;
   }
 
   /** @throws SimulatorError `invalid-input`, `external-target`, or `not-found` for an unknown owner */
@@ -63,7 +47,7 @@ export class Rules {
     for (const action of input.actions ?? []) this.#factory.check(action);
     const rule = this.#factory.rule(input, trigger);
     const actions = (input.actions ?? []).map((action) => this.#factory.action(action));
-    return this.#put({ ...rule, actions });
+    return this.put({ ...rule, actions });
   }
 
   /**
@@ -76,7 +60,7 @@ export class Rules {
     if (rule.kind === 'recording-webhook' && (changes.trigger ?? changes.scope) !== undefined)
       throw new SimulatorError('conflict', 'The recording webhook has no trigger and no scope.');
     const { ownerId } = changes;
-    return this.#put({
+    return this.put({
       ...rule,
       name: changes.name ?? rule.name,
       trigger: changes.trigger === undefined ? rule.trigger : checkTrigger(changes.trigger),
@@ -92,9 +76,8 @@ export class Rules {
    */
   remove(ruleId: string): void {
     const { actions } = this.get(ruleId);
-    this.#rules.delete(ruleId);
     for (const { _id } of actions) this.#deps.secrets.forget(_id);
-    this.#deps.changes.emit('rule', ruleId);
+    this.delete(ruleId);
     this.#deps.onActionsRemoved(ruleId);
   }
 
@@ -110,7 +93,7 @@ export class Rules {
     const name = 'Call recording webhook';
     const rule =
       old ?? this.#factory.rule({ name, scope: 'workspace' }, 'call:recording-available');
-    return this.#put({ ...rule, actions: [action] });
+    return this.put({ ...rule, actions: [action] });
   }
 
   /**
@@ -137,14 +120,7 @@ export class Rules {
     if (rule.kind === 'recording-webhook')
       throw new SimulatorError('conflict', 'The recording webhook has one URL. Change it instead.');
     const action = this.#factory.action(input);
-    this.#put({ ...rule, actions: [...rule.actions, action] });
-    return action;
-  }
-
-  /** An action of a rule. @throws SimulatorError `not-found` */
-  action(ruleId: string, actionId: string): Action {
-    const action = this.get(ruleId).actions.find(({ _id }) => _id === actionId);
-    if (!action) throw new SimulatorError('not-found', 'The rule has no action with this id.');
+    this.put({ ...rule, actions: [...rule.actions, action] });
     return action;
   }
 
@@ -162,7 +138,7 @@ export class Rules {
     const payload = changes.payload === undefined ? old.payload : (changes.payload ?? undefined);
     const action = this.#factory.action({ url, signed, secret, payload }, old);
     const actions = rule.actions.map((one) => (one._id === actionId ? action : one));
-    this.#put({ ...rule, actions });
+    this.put({ ...rule, actions });
     return action;
   }
 
@@ -176,7 +152,7 @@ export class Rules {
     if (rule.kind === 'recording-webhook')
       throw new SimulatorError('conflict', 'Remove the recording webhook instead of its action.');
     this.#deps.secrets.forget(actionId);
-    this.#put({ ...rule, actions: rule.actions.filter(({ _id }) => _id !== actionId) });
+    this.put({ ...rule, actions: rule.actions.filter(({ _id }) => _id !== actionId) });
     this.#deps.onActionsRemoved(ruleId);
   }
 
@@ -185,7 +161,7 @@ export class Rules {
     const rule = this.get(ruleId);
     if (rule.state === 'paused') return rule;
     const pausedAt = this.#deps.now();
-    const paused = this.#put({ ...rule, state: 'paused', pauseReason: reason, pausedAt });
+    const paused = this.put({ ...rule, state: 'paused', pauseReason: reason, pausedAt });
     this.#deps.onPaused(paused);
     return paused;
   }
@@ -194,7 +170,7 @@ export class Rules {
   resume(ruleId: string): Rule {
     const rule = omit(this.get(ruleId), 'pauseReason', 'pausedAt');
     if (rule.state === 'active') return rule;
-    const resumed = this.#put({ ...rule, state: 'active' });
+    const resumed = this.put({ ...rule, state: 'active' });
     this.#deps.onResumed(resumed);
     return resumed;
   }
@@ -208,14 +184,7 @@ export class Rules {
   restore(rules: readonly Rule[], created: number): void {
     for (const { url } of rules.flatMap(({ actions }) => actions))
       checkTargetUrl(url, this.#deps.allowExternal);
-    this.#rules.clear();
-    for (const rule of rules) this.#rules.set(rule._id, rule);
+    this.replaceAll(rules);
     this.#factory.created = created;
-  }
-
-  #put(rule: Rule): Rule {
-    this.#rules.set(rule._id, rule);
-    this.#deps.changes.emit('rule', rule._id);
-    return rule;
   }
 }
