@@ -3,7 +3,7 @@ import { callWebhooks } from '@call-webhooks/express';
 import express from 'express';
 import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
-import './plain-errors.ts';
+import '../plain-errors.ts';
 
 const hook = callWebhooks({
   secret: process.env['CALL_WEBHOOK_SECRET'],

@@ -6,7 +6,7 @@ import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 import { Queue } from 'bullmq';
 import express from 'express';
 import { Redis } from 'ioredis';
-import './plain-errors.ts';
+import '../plain-errors.ts';
 
 const url = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
 const redis = new Redis(url);

@@ -1,5 +1,5 @@
+import { styleText } from 'node:util';
 import { generateSecret, sign } from '@call-webhooks/core';
-import { ink } from './ink.ts';
 
 const call = (callId: string, eventName: string) => JSON.stringify({ eventName, callId });
 const recording = JSON.stringify({
@@ -36,8 +36,8 @@ export async function sendDeliveries(origins: string[], secret: string): Promise
     const { outcome } = (await response.json()) as { outcome: string };
     const right = outcome === expected;
     if (!right) wrong += 1;
-    const colour = right ? ink.green : ink.red;
-    console.log(`${what.padEnd(38)} ${String(response.status)} ${colour(outcome)}`);
+    const color = right ? 'green' : 'red';
+    console.log(`${what.padEnd(38)} ${String(response.status)} ${styleText(color, outcome)}`);
   }
   return wrong;
 }

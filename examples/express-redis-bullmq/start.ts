@@ -3,11 +3,10 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { parseArgs, styleText } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
 import { startRedis } from './redis.ts';
 import { sendDeliveries } from './sender.ts';
-import { ink } from './ink.ts';
 
 const EFFECTS = 4;
 const { values } = parseArgs({ options: { once: { type: 'boolean' } } });
@@ -40,8 +39,8 @@ const wrong = await sendDeliveries(origins, secret);
 if (wrong === 0) await handled;
 console.log(
   wrong === 0
-    ? ink.green('All responses and effects are as expected.')
-    : ink.red('Some responses are wrong.'),
+    ? styleText('green', 'All responses and effects are as expected.')
+    : styleText('red', 'Some responses are wrong.'),
 );
 
 if (values.once) {
@@ -70,7 +69,7 @@ function child(file: 'receiver' | 'worker', name: string = file): ChildProcess {
   children.push(started);
   for (const stream of [started.stdout, started.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {
-      process.stdout.write(text.replace(/^(?=.)/gm, ink.dim(`  ${name} │ `)));
+      process.stdout.write(text.replace(/^(?=.)/gm, styleText('dim', `  ${name} │ `)));
     });
   return started;
 }

@@ -1,7 +1,7 @@
 // A receiver in Fastify. Needs CALL_WEBHOOK_SECRET; listens on PORT, or on a free port.
 import callWebhooks from '@call-webhooks/fastify';
 import fastify from 'fastify';
-import './plain-errors.ts';
+import '../plain-errors.ts';
 
 const app = fastify({ logger: true });
 

@@ -4,7 +4,7 @@ import callWebhooks from '@call-webhooks/fastify';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
 import fastify from 'fastify';
 import Database from 'libsql';
-import './plain-errors.ts';
+import '../plain-errors.ts';
 
 const { CALL_WEBHOOK_SECRET: secret = generateSecret(), CALLS_DB = 'calls.db' } = process.env;
 if (process.env['CALL_WEBHOOK_SECRET'] === undefined)

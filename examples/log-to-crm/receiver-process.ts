@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { ink } from './ink.ts';
+import { styleText } from 'node:util';
 
 /** The receiver in its own process, which can be killed and restarted. */
 export interface ReceiverProcess {
@@ -26,7 +26,7 @@ export async function startReceiver(
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        console.log(`${ink.dim('  receiver │')} ${line}`);
+        console.log(`${styleText('dim', '  receiver │')} ${line}`);
         onLine(line);
       }
     });

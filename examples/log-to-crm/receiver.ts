@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { crmAt } from './crm-client.ts';
 import { createHandlers } from './handlers.ts';
 import { knownCalls } from './known-calls.ts';
-import './plain-errors.ts';
+import '../plain-errors.ts';
 
 const { CALL_WEBHOOK_SECRET, SERVICE_URL = '', API_TOKEN = '', CRM_URL = '' } = process.env;
 const folder = process.env['DATA_FOLDER'] ?? 'data';

@@ -4,13 +4,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { parseArgs, styleText } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { checksOf } from './checks.ts';
 import { startCrm } from './crm.ts';
 import { startReceiver } from './receiver-process.ts';
-import { ink } from './ink.ts';
 
 const { values } = parseArgs({ options: { once: { type: 'boolean' }, help: { type: 'boolean' } } });
 if (values.help) {
@@ -22,7 +21,7 @@ if (values.help) {
 }
 
 const title = (text: string) => {
-  console.log(ink.bold(`\n${text}`));
+  console.log(styleText('bold', `\n${text}`));
 };
 const folder = await mkdtemp(join(tmpdir(), 'log-to-crm-'));
 const simulator = await startSimulator({ clock: 'manual', seed: 'log-to-crm' });
@@ -69,7 +68,9 @@ for (const [callId, { number, endedAt, recording }] of crm.entries) {
 title('Checks');
 const checks = await checksOf(simulator, crm, lines);
 for (const { what, right } of checks)
-  console.log(`  ${right ? ink.green('as expected') : ink.red('wrong')}  ${what}`);
+  console.log(
+    `  ${right ? styleText('green', 'as expected') : styleText('red', 'wrong')}  ${what}`,
+  );
 
 if (!values.once) {
   console.log(

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { ink } from './ink.ts';
+import { styleText } from 'node:util';
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE_MS = 5_000;
@@ -24,7 +24,7 @@ export function startChild(name: string, file: string, env = process.env): Child
   const child = fork(path, { env, silent: true, detached: true });
   for (const stream of [child.stdout, child.stderr])
     stream?.setEncoding('utf8').on('data', (text: string) => {
-      process.stdout.write(text.replace(/^(?=.)/gm, ink.dim(`  ${name} │ `)));
+      process.stdout.write(text.replace(/^(?=.)/gm, styleText('dim', `  ${name} │ `)));
     });
   const ended = once(child, 'exit');
   const ready = once(child, 'message').then(([message]) => (message as { url: string }).url);

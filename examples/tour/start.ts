@@ -2,12 +2,11 @@
 // With --once it exits by itself: with 0 if every response was as expected.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
+import { parseArgs, styleText } from 'node:util';
 import { generateSecret } from '@call-webhooks/core';
 import { startChild, type Child } from './child.ts';
 import { controlOf } from './control.ts';
 import { tourOf } from './tour.ts';
-import { ink } from './ink.ts';
 
 const HELP = `Usage: npm start [-- --once]
 
@@ -33,7 +32,7 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   const simulator = startChild('simulator', './simulator.ts');
   children.push(receiver, simulator);
   const [target, service] = await Promise.all([receiver.url, simulator.url]);
-  print(`Simulated service: ${ink.cyan(service)}. Receiver: ${target}.`);
+  print(`Simulated service: ${styleText('cyan', service)}. Receiver: ${target}.`);
   print('Retries come five minutes later: the tour advances the simulated clock.\n');
 
   const control = controlOf(service);
@@ -42,10 +41,12 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   const { answers, wrong } = await tour.take();
   for (const text of wrong) print(text);
   if (wrong.length === 0)
-    print(`\n${ink.green(`All ${String(answers)} responses are as expected.`)}`);
+    print(`\n${styleText('green', `All ${String(answers)} responses are as expected.`)}`);
   if (values.once) return wrong.length === 0 ? 0 : 1;
 
-  print(`\nInspector: ${ink.cyan(service)} (place calls, advance the clock, inject faults)`);
+  print(
+    `\nInspector: ${styleText('cyan', service)} (place calls, advance the clock, inject faults)`,
+  );
   print(
     `A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, or when you press Enter. Press Ctrl+C to stop.\n`,
   );
@@ -72,7 +73,7 @@ if (values.help) {
     const interrupted = once(stop.signal, 'abort').then(() => (values.once ? 130 : 0));
     process.exitCode = await Promise.race([main(children, stop.signal), interrupted]);
   } catch (error) {
-    console.error(ink.red((error as Error).message));
+    console.error(styleText('red', (error as Error).message));
     process.exitCode = 1;
   }
   await Promise.all(children.map((child) => child.stop()));

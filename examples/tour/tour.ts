@@ -1,8 +1,8 @@
+import { styleText } from 'node:util';
 import type { Control } from './control.ts';
 import { newRows, type Row } from './rows.ts';
 import { stepsFor, type Step } from './steps.ts';
 import { heading, line } from './table.ts';
-import { ink } from './ink.ts';
 
 /** Where the tour prints, and how fast it runs. */
 interface Pace {
@@ -58,14 +58,14 @@ export async function tourOf(
       const wrong: string[] = [];
       let answers = 0;
       for (const step of stepsFor(target)) {
-        print(`\n${ink.bold(step.title)}`);
+        print(`\n${styleText('bold', step.title)}`);
         const seen = await takeStep(step);
         answers += seen.length;
         if ([...seen].sort().join() !== [...step.expected].sort().join())
           wrong.push(`${step.title}: expected ${step.expected.join(', ')}`);
         await pause(pauseMs);
       }
-      return { answers, wrong: wrong.map((text) => ink.red(text)) };
+      return { answers, wrong: wrong.map((text) => styleText('red', text)) };
     },
   };
 }
