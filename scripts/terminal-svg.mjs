@@ -1,9 +1,9 @@
-// Draws coloured terminal output as an SVG, for the README:
+// Draws colored terminal output as an SVG for the README:
 // FORCE_COLOR=1 npm start --silent -- --once | node scripts/terminal-svg.mjs > docs/images/start.svg
-// An argument is what was typed, in place of `npm start`.
+// The argument is the typed command; the default is `npm start`.
 import { text } from 'node:stream/consumers';
 
-const COLOURS = { 2: '#8b949e', 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#79c0ff' };
+const COLORS = { 2: '#8b949e', 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#79c0ff' };
 const LINE = 20;
 const CHARACTER = 8.5;
 const [typed = 'npm start'] = process.argv.slice(2);
@@ -16,17 +16,13 @@ function spans(line) {
     .map((part) => {
       const code = /^\u001b\[(\d+)m$/.exec(part)?.[1];
       if (code === undefined) return part === '' ? '' : `<tspan${style}>${escape(part)}</tspan>`;
-      style = COLOURS[code]
-        ? ` fill="${COLOURS[code]}"`
-        : code === '1'
-          ? ' font-weight="bold"'
-          : '';
+      style = COLORS[code] ? ` fill="${COLORS[code]}"` : code === '1' ? ' font-weight="bold"' : '';
       return '';
     })
     .join('');
 }
 
-// The receiver's own lines are left out: the picture is the table.
+// Without the lines of the receiver: the picture shows the table.
 const lines = (await text(process.stdin))
   .split('\n')
   .filter((line) => !line.includes('receiver │'));
