@@ -1,6 +1,6 @@
-/** A value, or a promise of it where it is not at hand. */
+/** A value, or a promise of it if it is not available yet. */
 export type Awaitable<Value> = Value | PromiseLike<Value>;
 
-/** Whether it has to be waited for: to await what is there already costs a turn of the microtasks. */
+/** Whether to await it: awaiting a value that is already there costs a microtask. */
 export const isPending = <Value>(value: Awaitable<Value>): value is PromiseLike<Value> =>
   typeof (value as { then?: unknown } | null | undefined)?.then === 'function';

@@ -1,4 +1,4 @@
-/** Bytes as base64, in every runtime, whatever their number. */
+/** Bytes as base64, in every runtime and for any length. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += 8_192)
@@ -6,7 +6,10 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** The bytes of a base64 text. Throws a `DOMException` when it is none. */
+/**
+ * The bytes of a base64 text.
+ * @throws DOMException when the text is not base64
+ */
 export function fromBase64(text: string): Uint8Array {
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }

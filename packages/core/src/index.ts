@@ -3,12 +3,12 @@ export type { Health, PortHealth } from './receiver/health.ts';
 export type { ReceiverOptions } from './receiver/options.ts';
 export { verify, type Verified, type VerifyOptions } from './signature/verify.ts';
 export { sign, type SignOptions } from './signature/sign.ts';
-export { generateSecret } from './signature/secret.ts';
-export type { NamedSecret, Secret } from './signature/key-ring.ts';
-export type { SecretProvider } from './signature/secret-source.ts';
+export { generateSecret } from './signature/secrets.ts';
+export type { NamedSecret, Secret } from './signature/secrets.ts';
+export type { SecretProvider } from './signature/secret-provider.ts';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
 export type { Admission, Claim, Store } from './store/store.ts';
-export type { Queue, QueuedDelivery } from './queue/queue.ts';
+export type { Queue, QueuedDelivery } from './queue.ts';
 export { createWorkerHandler, type WorkerHandler } from './worker/worker-handler.ts';
 export {
   createJobProcessor,
@@ -17,7 +17,7 @@ export {
   type WorkerJob,
   type WorkerOptions,
 } from './worker/job-processor.ts';
-export { eventKey } from './events/event-key.ts';
+export { eventKey } from './events/events.ts';
 export {
   callDetails,
   DEFAULT_FIELD_NAMES,
@@ -45,7 +45,7 @@ export {
 } from './outcome/outcomes.ts';
 export type { Outcome } from './outcome/response.ts';
 export type { HandlerContext } from './dispatch/context.ts';
-export type { Delivery } from './dispatch/delivery.ts';
+export type { Delivery } from './dispatch/context.ts';
 export type {
   CustomPayload,
   DeadLetterSink,
@@ -56,15 +56,11 @@ export type {
   Handlers,
   DeadLetter,
 } from './dispatch/handlers.ts';
-export type { HeaderPrefix, HeadersLike } from './http/headers.ts';
+export type { HeadersLike } from './http/request.ts';
+export type { HeaderPrefix, Profile } from './signature/signature-headers.ts';
 export type { BodyLimits, BodyReader } from './http/body.ts';
 export type { Logger } from './reporting/logger.ts';
-export type {
-  OutputOf,
-  SchemaIssue,
-  SchemaResult,
-  StandardSchema,
-} from './events/standard-schema.ts';
+export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './events/schema.ts';
 export {
   DEFAULT_GRACE_MS,
   RELEASE_MS,
@@ -78,6 +74,6 @@ export {
 export { LeasedJobRun, type LeasedJob } from './worker/leased-job.ts';
 export { RunningJobs, waitAtMost } from './worker/running-jobs.ts';
 export { exponentialBackoff, type BackoffOptions } from './worker/backoff.ts';
-export { safeLogger } from './reporting/safe-logger.ts';
+export { safeLogger } from './reporting/logger.ts';
 export { checkOptions, option } from './check-options.ts';
 export { sha256, storableKey } from './store/storable-key.ts';

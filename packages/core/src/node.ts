@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExtraEvents } from './dispatch/handlers.ts';
-import type { StandardSchema } from './events/standard-schema.ts';
+import type { StandardSchema } from './events/schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
 import type { ReceiverResponse } from './outcome/response.ts';
 import type { ReceiverOptions } from './receiver/options.ts';

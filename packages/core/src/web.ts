@@ -1,5 +1,5 @@
 import type { ExtraEvents } from './dispatch/handlers.ts';
-import type { StandardSchema } from './events/standard-schema.ts';
+import type { StandardSchema } from './events/schema.ts';
 import { readWebBody } from './http/body.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver, type ReceiverRequest } from './receiver/receiver.ts';

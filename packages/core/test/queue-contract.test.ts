@@ -1,5 +1,5 @@
 import { queueContractTests } from '@call-webhooks/contract-tests';
-import { arrayQueue } from './support-queue.ts';
+import { arrayQueue } from './array-queue.ts';
 
 queueContractTests({
   name: 'an array in memory',

@@ -44,7 +44,7 @@ export class Lines {
   error = (line: string) => void this.all.push(`error ${line}`);
 }
 
-export interface Bench {
+export interface TestReceiver {
   receiver: Receiver;
   outcomes: Outcome[];
   lines: string[];
@@ -53,7 +53,9 @@ export interface Bench {
 }
 
 /** A receiver with a clock that stands, and everything that it tells. */
-export function bench(options: Partial<ReceiverOptions<never, never>> = {}): Bench {
+export function createTestReceiver(
+  options: Partial<ReceiverOptions<never, never>> = {},
+): TestReceiver {
   const outcomes: Outcome[] = [];
   const logger = new Lines();
   const receiver = createReceiver({

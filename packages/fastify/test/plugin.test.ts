@@ -87,7 +87,7 @@ describe('the Fastify plugin', () => {
   it('wrong options fail the start, with the fix', async () => {
     const app = fastify();
     app.register(callWebhooks, { path: '/hook', secret: '' });
-    await expect(app.ready()).rejects.toThrow('is the environment variable set?');
+    await expect(app.ready()).rejects.toThrow('Is the environment variable set?');
   });
 
   it('gives the lease of an unfinished handler back on close', async () => {

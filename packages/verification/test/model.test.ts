@@ -2,7 +2,7 @@ import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/glob
 import { memoryStore } from '@call-webhooks/core';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { ask } from '../../core/src/store/at-once.ts';
+import { callSyncIfPossible } from '../../core/src/store/sync-store.ts';
 import { EventModel } from '../src/model/event-model.ts';
 import { CheckedStore } from '../src/model/checked-store.ts';
 import type { FakeTime } from '../src/model/world.ts';
@@ -17,7 +17,10 @@ afterEach(() => void jest.useRealTimers());
 test('the checked store stays synchronous on the memory store, as the receiver expects', () => {
   const store = new CheckedStore(memoryStore(), new EventModel(() => undefined), Date.now);
   const claim = { webhookId: 'w', replayUntil: Date.now() + 1_000, leaseMs: 1_000, token: 't' };
-  expect(ask(store, 'admit', { ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
+  expect(callSyncIfPossible(store, 'admit', { ...claim, key: 'k' })).toEqual({
+    status: 'admitted',
+    attempt: 1,
+  });
 });
 
 /** Advances the clock, and gives the store some turns of the event loop to reply. */

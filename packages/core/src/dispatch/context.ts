@@ -1,14 +1,30 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
 import type { Logger } from '../reporting/logger.ts';
-import type { Delivery } from './delivery.ts';
 
-/** What a handler knows besides the event. */
+/** One verified delivery. */
+export interface Delivery {
+  readonly webhookId: string;
+  /** When this attempt was signed; Unix seconds. */
+  readonly timestamp: number;
+  /** When it reached the receiver; milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** The `id` of the secret that matched; absent in a queue's worker. */
+  readonly secretId?: string;
+  /** `true` in a queue's worker. */
+  readonly queued?: boolean;
+  /** The raw body, byte for byte. */
+  readonly rawBody: Uint8Array;
+  /** The logger of the request. */
+  readonly log: Logger;
+}
+
+/** What a handler gets besides the event. `{ ...context, db }` keeps every property. */
 export interface HandlerContext {
-  /** A new one for each attempt of the service: never use it to tell events apart. */
+  /** New for each attempt of the service: do not use it to recognize duplicates. */
   readonly webhookId: string;
   /** When this attempt was signed. */
   readonly timestamp: Date;
-  /** 1 for the first time that this event is run, as far as the store knows. */
+  /** 1 the first time that this event runs, as far as the store knows. */
   readonly attempt: number;
   /** The idempotency key: use it to make an effect happen exactly once. Some events have none. */
   readonly key: string | undefined;
@@ -16,21 +32,28 @@ export interface HandlerContext {
   readonly signal: AbortSignal;
   /** The `id` of the secret that verified the delivery; `undefined` in a queue's worker. */
   readonly secretId: string | undefined;
-  /** `true` in a queue's worker: the service was answered 202 before, and the engine retries. */
+  /** `true` in a queue's worker: the service already got 202, and the queue retries. */
   readonly queued: boolean;
   /** The raw body, byte for byte as it was signed. */
   readonly rawBody: Uint8Array;
-  /** The seven fields that the spec describes by meaning, under the configured `fieldNames`. */
+  /** The seven fields that the spec describes by meaning, read with the configured `fieldNames`. */
   readonly call: CallDetails;
-  /** The request's logger where the framework has one, else the receiver's. */
+  /** The request's logger if the framework has one, otherwise the receiver's. */
   readonly log: Logger;
 }
 
-/** Makes the costly parts (an AbortController, the call's details) only for handlers that look at them. */
+/** The context of one run. `signal` and `call` are created only for handlers that read them. */
 export class DeliveryContext implements HandlerContext {
+  readonly webhookId: string;
+  readonly timestamp: Date;
   readonly attempt: number;
   readonly key: string | undefined;
-  readonly #delivery: Delivery;
+  readonly secretId: string | undefined;
+  readonly queued: boolean;
+  readonly rawBody: Uint8Array;
+  readonly log: Logger;
+  declare readonly signal: AbortSignal;
+  declare readonly call: CallDetails;
   readonly #event: unknown;
   readonly #fieldNames: FieldNames;
   #controller: AbortController | undefined;
@@ -43,35 +66,36 @@ export class DeliveryContext implements HandlerContext {
     attempt: number,
     fieldNames: FieldNames,
   ) {
+    this.webhookId = delivery.webhookId;
+    this.timestamp = new Date(delivery.timestamp * 1000);
     this.attempt = attempt;
     this.key = key;
-    this.#delivery = delivery;
+    this.secretId = delivery.secretId;
+    this.queued = delivery.queued === true;
+    this.rawBody = delivery.rawBody;
+    this.log = delivery.log;
     this.#event = event;
     this.#fieldNames = fieldNames;
+    Object.defineProperties(this, DeliveryContext.#lazyProperties);
   }
 
-  get webhookId() {
-    return this.#delivery.webhookId;
-  }
-  get timestamp() {
-    return new Date(this.#delivery.timestamp * 1000);
-  }
-  get secretId() {
-    return this.#delivery.secretId;
-  }
-  get queued() {
-    return this.#delivery.queued === true;
-  }
-  get rawBody() {
-    return this.#delivery.rawBody;
-  }
-  get log() {
-    return this.#delivery.log;
-  }
-  get call() {
-    return callDetails(Object(this.#event) as object, this.#fieldNames);
-  }
-  get signal(): AbortSignal {
+  /** Own properties, so that a spread copies them; getters on the prototype would be lost. */
+  static readonly #lazyProperties: PropertyDescriptorMap & ThisType<DeliveryContext> = {
+    signal: {
+      enumerable: true,
+      get() {
+        return this.#abortSignal();
+      },
+    },
+    call: {
+      enumerable: true,
+      get() {
+        return callDetails(Object(this.#event) as object, this.#fieldNames);
+      },
+    },
+  };
+
+  #abortSignal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
       if (this.#abortReason) this.#controller.abort(this.#abortReason);
@@ -79,7 +103,7 @@ export class DeliveryContext implements HandlerContext {
     return this.#controller.signal;
   }
 
-  /** For the receiver; the handler's type does not show it. The first reason stands. */
+  /** Called by the receiver; not part of `HandlerContext`. The first reason counts. */
   abort(reason: Error): void {
     this.#abortReason ??= reason;
     this.#controller?.abort(this.#abortReason);

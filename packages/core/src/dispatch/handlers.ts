@@ -1,8 +1,8 @@
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
-import type { OutputOf, StandardSchema } from '../events/standard-schema.ts';
+import type { OutputOf, StandardSchema } from '../events/schema.ts';
 import type { HandlerContext } from './context.ts';
 
-/** Extra typed events: schemas (zod, valibot, arktype …) by event name. */
+/** Schemas (zod, valibot, arktype …) of further events, by event name. */
 export type ExtraEvents = Record<string, StandardSchema>;
 
 /** The service's events and the extra ones, by name. */
@@ -10,26 +10,30 @@ export type EventsWith<Extra extends ExtraEvents> = CallEventMap & {
   [Name in keyof Extra]: OutputOf<Extra[Name]>;
 };
 
-/** A handler. When it returns, or its promise resolves, the event is done; when it throws, it is retried. */
+/**
+ * Handles one event. When it returns, or its promise resolves, the event is done. When it throws,
+ * the service retries the event.
+ */
 export type Handler<Event> = (event: Event, context: HandlerContext) => unknown;
 
-/** One handler an event name; a name that is no event does not compile, and throws at start-up. */
-export type Handlers<Extra extends ExtraEvents> = {
+/** One handler for each event name. An unknown name does not compile, and throws at start-up. */
+export type Handlers<Extra extends ExtraEvents = {}> = {
   [Name in keyof EventsWith<Extra>]?: Handler<EventsWith<Extra>[Name]> | undefined;
 };
 
-/** For an action with a custom payload: its body has no `eventName` (spec, "Call webhook body"). */
+/** For an action with a custom payload, whose body has no `eventName` (spec, "Call webhook body"). */
 export interface CustomPayload<Schema extends StandardSchema = StandardSchema> {
   schema: Schema;
-  /** The idempotency key of a payload. Without one it is handled every time it arrives. */
+  /** The idempotency key of a payload. Without one, each delivery of it is handled. */
   key?: ((payload: OutputOf<Schema>) => string | undefined) | undefined;
   handle: Handler<OutputOf<Schema>>;
 }
 
-/** A delivery that is given up on, with all that is needed to handle it by hand. */
+/** A delivery that failed for good, with all that is needed to run it again. */
 export interface DeadLetter {
+  /** Its handler failed `maxAttempts` times, or its payload can never be handled. */
   reason: 'handler-failed' | 'invalid-payload';
-  /** The raw body, byte for byte: personal data may be in it. */
+  /** The raw body, byte for byte. It may contain personal data. */
   rawBody: Uint8Array;
   webhookId: string;
   /** When the last attempt was signed. */
@@ -37,25 +41,33 @@ export interface DeadLetter {
   eventName?: string;
   key?: string;
   attempt: number;
-  /** What the handler threw, as it was thrown, or a `WebhookError`. Personal data may be in it. */
+  /** What the handler threw, unchanged, or a `WebhookError`. It may contain personal data. */
   error: unknown;
 }
 
-/** Takes parked deliveries. Once it resolves the delivery is acknowledged, so it must be kept by then. */
-export type DeadLetterSink = (parked: DeadLetter) => unknown;
+/**
+ * Stores dead letters. Once it resolves, the delivery is acknowledged, so it must be stored durably
+ * by then. If it throws, the delivery is retried.
+ */
+export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
 
-/** What a receiver and a queue's worker share: which events there are and what runs for them. */
+/** The options that a receiver and a queue's worker share. */
 export interface HandlerOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
 > {
-  // NoInfer: else a misspelt name would be taken for an extra event.
+  /** Your handlers by event name. */
+  // NoInfer: otherwise a misspelt name would be taken for an extra event.
   on?: Handlers<NoInfer<Extra>> | undefined;
-  /** Schemas of events that this package does not know. */
+  /** Schemas of events that this package does not know, by event name. */
   events?: Extra | undefined;
+  /** The handler of custom payloads. */
   custom?: CustomPayload<Custom> | undefined;
-  /** Runs for a verified delivery that nothing else handles; acknowledged unless it throws. */
+  /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>> | undefined;
-  /** Without it a delivery that always fails is answered 500 (or 422) until the rule is paused. */
+  /**
+   * Receives events that failed `maxAttempts` times, so one bad event can't pause the rule. Without
+   * it they are answered 500 (or 422) until the service pauses the rule.
+   */
   deadLetter?: DeadLetterSink | undefined;
 }

@@ -3,29 +3,58 @@ import { toBase64 } from '../base64.ts';
 import { parsePayload } from '../events/payload.ts';
 import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../privacy/scrub.ts';
-import { scrubbedError } from '../privacy/scrubbed-error.ts';
-import type { Queue, QueuedDelivery } from '../queue/queue.ts';
-import type { Watch } from '../time/watch.ts';
-import type { DeliveryContext } from './context.ts';
-import type { Delivery } from './delivery.ts';
-import type { DeadLetterSink, DeadLetter } from './handlers.ts';
-import { NOWHERE, type Route } from './routes.ts';
+import type { Queue, QueuedDelivery } from '../queue.ts';
+import { describeError, redactedError } from '../redact.ts';
+import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
+import type { Delivery, DeliveryContext } from './context.ts';
+import type { DeadLetter, DeadLetterSink } from './handlers.ts';
+import { UNHANDLED_ROUTE, type Route, type Routes } from './routes.ts';
 
-/** What is to be done with one admitted delivery. */
+/** What to do with one delivery. */
 export interface Job {
   readonly route: Route;
-  /** The key to take the lease on; absent where there is nothing to protect. */
+  /** The key to lease, or `undefined` if there is nothing to protect. */
   readonly key: string | undefined;
-  /** Whether it may be given up on after `maxAttempts`. */
+  /** Whether it may go to `deadLetter` after `maxAttempts`. */
   readonly canDeadLetter: boolean;
-  /** Does it. What it throws is made into an answer by `failure`. */
   run(context: DeliveryContext): Awaitable<OutcomeCode>;
+  /** Makes the response's error out of what `run` threw. */
   failure(error: unknown): WebhookError;
 }
 
-/** Runs the user's handler, now. */
-export class HandlerJob implements Job {
+/** What `createJob` needs. */
+export interface JobDependencies {
+  readonly routes: Routes;
+  readonly deadLetter: DeadLetterSink | undefined;
+  readonly queue: Queue | undefined;
+  /** Milliseconds for one call of the queue. */
+  readonly storeTimeout: number;
+  readonly scheduler: DeadlineScheduler;
+}
+
+/**
+ * The job for a delivery: run its handler, enqueue it, or, for an invalid payload, hand it to the
+ * dead-letter sink. Returns a promise only if a schema is asynchronous.
+ * @throws WebhookError `invalid-payload` without a dead-letter sink
+ */
+export function createJob(delivery: Delivery, deps: JobDependencies): Job | Promise<Job> {
+  const jobFor = (route: Route) =>
+    deps.queue ? queueJob(route, delivery, deps.queue, deps) : new HandlerJob(route);
+  const onInvalidPayload = (error: unknown) => {
+    if (deps.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
+      return deadLetterJob(error, delivery, deps.deadLetter);
+    throw error;
+  };
+  try {
+    const route = deps.routes.find(delivery.rawBody);
+    return route instanceof Promise ? route.then(jobFor).catch(onInvalidPayload) : jobFor(route);
+  } catch (error) {
+    return onInvalidPayload(error);
+  }
+}
+
+/** Runs the user's handler. */
+class HandlerJob implements Job {
   readonly route: Route;
   readonly key: string | undefined;
   readonly canDeadLetter = true;
@@ -38,22 +67,21 @@ export class HandlerJob implements Job {
   run(context: DeliveryContext): Awaitable<OutcomeCode> {
     const { handle, payload, outcome } = this.route;
     const running = handle?.(payload, context);
-    // Made a promise of ours, as `await` would: a thenable's own `then` need not give anything.
+    // A promise of our own, as `await` would make: the `then` of a thenable need not return one.
     return isPending(running) ? Promise.resolve(running).then(() => outcome) : outcome;
   }
 
   failure(error: unknown): WebhookError {
-    return handlerFailed(error, this.route.personal);
+    return handlerFailed(error, this.route.sensitiveData);
   }
 }
 
-/** Puts the raw bytes where they are safe; a worker runs the handler. */
-export function queueJob(
+/** Enqueues the raw bytes. A worker runs the handler. */
+function queueJob(
   route: Route,
   delivery: Delivery,
   queue: Queue,
-  timeoutMs: number,
-  watch: Watch,
+  { storeTimeout, scheduler }: JobDependencies,
 ): Job {
   const { webhookId, timestamp, receivedAt, rawBody } = delivery;
   const { key, eventName } = route;
@@ -68,27 +96,23 @@ export function queueJob(
   return {
     route,
     key,
-    canDeadLetter: false, // nothing is wrong with the delivery when a queue is down
+    canDeadLetter: false, // a queue that is down says nothing against the delivery
     async run(): Promise<OutcomeCode> {
-      await watch.within(timeoutMs, queue.enqueue(queued));
+      await scheduler.withTimeout(storeTimeout, queue.enqueue(queued));
       return 'queued';
     },
     failure: (error) =>
       new WebhookError(
         'store-unavailable',
-        `The queue did not take the delivery: ${describeError(error, route.personal)}`,
+        `The queue did not accept the delivery: ${describeError(error, route.sensitiveData)}`,
       ),
   };
 }
 
 /** Hands a payload that can never be handled to the dead-letter sink. */
-export function invalidJob(
-  error: WebhookError,
-  delivery: Delivery,
-  deadLetter: DeadLetterSink,
-): Job {
+function deadLetterJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetterSink): Job {
   return {
-    route: { ...NOWHERE, payload: undefined, personal: undefined },
+    route: UNHANDLED_ROUTE,
     key: undefined,
     canDeadLetter: false,
     async run(): Promise<OutcomeCode> {
@@ -98,25 +122,25 @@ export function invalidJob(
     failure: (sinkError) =>
       new WebhookError(
         'invalid-payload',
-        `${error.message} The deadLetter sink failed too: ${describeSinkError(sinkError, delivery.rawBody)}`,
+        `${error.message} The deadLetter sink failed as well: ${describeSinkError(sinkError, delivery.rawBody)}`,
       ),
   };
 }
 
-/** A sink may quote the body that it did not take; what is in a body that can't be read, we don't know. */
+/** A sink's error may quote the body. If that cannot be parsed, it cannot be redacted either. */
 export function describeSinkError(error: unknown, rawBody: Uint8Array): string {
-  let personal: unknown;
+  let sensitiveData: unknown;
   try {
-    personal = parsePayload(rawBody);
+    sensitiveData = parsePayload(rawBody);
   } catch {
-    return 'its error may quote the body, and is withheld';
+    return 'its error may quote the body and is withheld';
   }
-  return describeError(error, personal);
+  return describeError(error, sensitiveData);
 }
 
-/** @param personal what the delivery held: it is taken out of the message */
-export function handlerFailed(error: unknown, personal: unknown): WebhookError {
-  return scrubbedError('handler-failed', 'The handler failed: ', error, personal);
+/** @param sensitiveData the content of the delivery, which is removed from the message */
+export function handlerFailed(error: unknown, sensitiveData: unknown): WebhookError {
+  return redactedError('handler-failed', 'The handler failed: ', error, sensitiveData);
 }
 
 export function toDeadLetter(

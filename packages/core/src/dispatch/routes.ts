@@ -1,31 +1,33 @@
-import { eventKey } from '../events/event-key.ts';
-import { eventChecks, eventSchemas } from '../events/events.ts';
+import { eventChecks, eventKey, eventSchemas } from '../events/events.ts';
 import { parsePayload } from '../events/payload.ts';
-import type { SchemaResult, StandardSchema } from '../events/standard-schema.ts';
+import type { SchemaResult, StandardSchema } from '../events/schema.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { scrubbedError } from '../privacy/scrubbed-error.ts';
+import { redactedError } from '../redact.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
 
-/** Where a payload goes, and what it is known by. */
+/** The handler of a payload, and how the payload is identified. */
 export interface Route {
   readonly eventName: string | undefined;
   readonly callId: string | undefined;
+  /** The idempotency key. */
   readonly key: string | undefined;
-  /** Checked against its schema, where there is one. */
+  /** What the handler gets. */
   readonly payload: unknown;
-  /** What the delivery held, before and after its schema: to keep it out of the logs. */
-  readonly personal: unknown;
-  /** What a successful run is called. */
+  /** The content of the delivery, before and after its schema: kept out of the logs. */
+  readonly sensitiveData: unknown;
+  /** The outcome of a successful run. */
   readonly outcome: 'handled' | 'ignored';
-  /** Absent: there is nobody to run. */
+  /** Absent if there is no handler. */
   readonly handle: Handler<unknown> | undefined;
 }
 
-/** The route of what is known by nothing and handled by nobody. */
-export const NOWHERE: Omit<Route, 'payload' | 'personal'> = {
+/** The route of a payload that is not identified and has no handler. */
+export const UNHANDLED_ROUTE: Route = {
   eventName: undefined,
   callId: undefined,
   key: undefined,
+  payload: undefined,
+  sensitiveData: undefined,
   outcome: 'ignored',
   handle: undefined,
 };
@@ -43,72 +45,80 @@ export class Routes {
   }
 
   /**
-   * Gives a promise only where a schema does.
-   * @throws WebhookError `invalid-payload`: not JSON in UTF-8, or not the event's shape
+   * Returns a promise only if a schema has to be awaited.
+   * @throws WebhookError `invalid-payload`: not JSON in UTF-8, or not the shape of the event
    */
   find(rawBody: Uint8Array): Route | Promise<Route> {
     const parsed = parsePayload(rawBody);
     const eventName = isRecord(parsed) ? parsed['eventName'] : undefined;
     if (typeof eventName === 'string')
-      return this.#event(eventName, parsed as Record<string, unknown>);
-    if (this.#options.custom) return this.#custom(parsed, this.#options.custom);
-    return { ...NOWHERE, payload: parsed, personal: parsed, handle: this.#unhandled };
+      return this.#eventRoute(eventName, parsed as Record<string, unknown>);
+    if (this.#options.custom) return this.#customRoute(parsed, this.#options.custom);
+    return {
+      ...UNHANDLED_ROUTE,
+      payload: parsed,
+      sensitiveData: parsed,
+      handle: this.#onUnhandled,
+    };
   }
 
-  #event(eventName: string, event: Record<string, unknown>): Route | Promise<Route> {
+  #eventRoute(eventName: string, event: Record<string, unknown>): Route | Promise<Route> {
     const { events } = this.#options;
-    const routed = (payload: unknown): Route => {
+    const routeTo = (payload: unknown): Route => {
       const handle = this.#handlers.get(eventName);
       const key = eventKey(event);
       const { callId } = event;
       return {
         eventName,
         callId: typeof callId === 'string' ? callId : undefined,
-        // An id that long tells nothing apart that we could remember.
+        // A longer key could not be remembered, so it identifies nothing.
         key: key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined,
         payload,
-        personal: payload === event ? event : [event, payload],
+        sensitiveData: payload === event ? event : [event, payload],
         outcome: handle ? 'handled' : 'ignored',
-        handle: handle ?? this.#unhandled,
+        handle: handle ?? this.#onUnhandled,
       };
     };
     if (isKnown(eventName)) {
       checkEvent(eventName, event);
-      return routed(event); // the handler gets it untouched
+      return routeTo(event); // the handler gets it unchanged
     }
     const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
-    return extra ? validated(extra, event).then(routed) : routed(event);
+    return extra ? validated(extra, event).then(routeTo) : routeTo(event);
   }
 
-  async #custom(parsed: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
+  async #customRoute(
+    parsed: unknown,
+    custom: NonNullable<HandlerOptions['custom']>,
+  ): Promise<Route> {
     const payload = await validated(custom.schema, parsed);
-    const personal = [parsed, payload];
-    const key = keyOf(custom, payload, personal);
+    const sensitiveData = [parsed, payload];
+    const key = customKey(custom, payload, sensitiveData);
     return {
-      ...NOWHERE,
-      // A name space of its own: no payload can pass for a call event.
+      ...UNHANDLED_ROUTE,
+      // A namespace of its own, so that no payload can pass for a call event.
       key: key === undefined ? undefined : `custom:${checkedKey(key)}`,
       payload,
-      personal,
+      sensitiveData,
       outcome: 'handled',
       handle: custom.handle,
     };
   }
 
-  get #unhandled() {
+  get #onUnhandled() {
     return this.#options.onUnhandled as Handler<unknown> | undefined;
   }
 }
 
-function keyOf(
+function customKey(
   { key }: NonNullable<HandlerOptions['custom']>,
   payload: unknown,
-  personal: unknown,
+  sensitiveData: unknown,
 ): string | undefined {
   try {
     return key?.(payload);
   } catch (error) {
-    throw scrubbedError('invalid-payload', 'custom.key failed: ', error, personal);
+    throw redactedError('invalid-payload', 'custom.key failed: ', error, sensitiveData);
   }
 }
 
@@ -117,10 +127,10 @@ async function validated(schema: StandardSchema, value: unknown): Promise<unknow
   try {
     result = await schema['~standard'].validate(value);
   } catch (error) {
-    throw scrubbedError('invalid-payload', 'The schema failed: ', error, value);
+    throw redactedError('invalid-payload', 'The schema failed: ', error, value);
   }
   if (!result.issues) return result.value;
-  throw new WebhookError('invalid-payload', 'The payload does not fit its schema.');
+  throw new WebhookError('invalid-payload', 'The payload does not match its schema.');
 }
 
 function checkEvent(eventName: keyof typeof eventSchemas, event: unknown): void {
@@ -130,7 +140,7 @@ function checkEvent(eventName: keyof typeof eventSchemas, event: unknown): void 
   const paths = error.issues.slice(0, 5).map(({ path }) => path.map(String).join('.'));
   throw new WebhookError(
     'invalid-payload',
-    `The payload does not fit its schema at: ${paths.join(', ')}.`,
+    `The payload does not match its schema at: ${paths.join(', ')}.`,
   );
 }
 
@@ -138,7 +148,7 @@ function checkedKey(key: unknown): string {
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
   throw new WebhookError(
     'invalid-payload',
-    `The idempotency key is not a text of 1 to ${String(MAX_KEY_LENGTH)} characters.`,
+    `The idempotency key must be a text of 1 to ${String(MAX_KEY_LENGTH)} characters.`,
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * The names of the seven fields that the spec describes by meaning and does not show.
- * The defaults are unconfirmed guesses; nothing else in this package depends on them.
+ * The names of the seven fields that the spec describes by meaning but does not name. These defaults
+ * are guesses, and nothing else in this package depends on them.
  */
 export const DEFAULT_FIELD_NAMES = {
   placedBy: 'userId',
@@ -12,10 +12,10 @@ export const DEFAULT_FIELD_NAMES = {
   endedAt: 'endedAt',
 } as const;
 
-/** Names of your own for some of the seven fields: `{ calledNumber: 'dialedNumber' }`. */
+/** Your own names for some of the seven fields: `{ calledNumber: 'dialedNumber' }`. */
 export type FieldNames = { [Meaning in keyof typeof DEFAULT_FIELD_NAMES]?: string | undefined };
 
-/** The seven fields by meaning. What is missing or odd in the body is `undefined`. */
+/** The seven fields by meaning. A field that is missing or has another type is `undefined`. */
 export interface CallDetails {
   /** The service user who placed the call. */
   placedBy: string | undefined;
@@ -23,7 +23,9 @@ export interface CallDetails {
   createdAt: Date | undefined;
   /** The number that was called. */
   calledNumber: string | undefined;
+  /** The email address of the person called, if known. */
   calledEmail: string | undefined;
+  /** The name of the person called, if known. */
   calledName: string | undefined;
   /** When the call was dialed. */
   dialedAt: Date | undefined;
@@ -31,7 +33,11 @@ export interface CallDetails {
   endedAt: Date | undefined;
 }
 
-/** The details of a call by meaning (spec, "Call webhook body"). Never throws. */
+/**
+ * Reads the details of a call by meaning (spec, "Call webhook body"). Never throws.
+ * @param fieldNames names that differ from `DEFAULT_FIELD_NAMES`
+ * @example callDetails(event, { calledNumber: 'dialedNumber' }).calledNumber
+ */
 export function callDetails(event: object, fieldNames: FieldNames = {}): CallDetails {
   const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames };
   const field = (meaning: keyof CallDetails): unknown => {

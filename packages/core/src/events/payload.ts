@@ -1,11 +1,11 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
 
 const MAX_DEPTH = 64;
-// Fatal: bytes that are not UTF-8 are refused. A BOM is kept, and JSON refuses it.
+// Fatal: invalid UTF-8 is refused. A BOM is kept, so that JSON.parse refuses it.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The payload of an authentic delivery: JSON in UTF-8, parsed once.
+ * Parses the body of an authentic delivery: JSON in UTF-8.
  * @throws WebhookError `invalid-payload`
  */
 export function parsePayload(body: Uint8Array): unknown {
@@ -13,20 +13,20 @@ export function parsePayload(body: Uint8Array): unknown {
   try {
     text = utf8.decode(body);
   } catch {
-    throw new WebhookError('invalid-payload', 'The body is not UTF-8.');
+    throw new WebhookError('invalid-payload', 'The body is not valid UTF-8.');
   }
   let payload: unknown;
   try {
     payload = JSON.parse(text);
   } catch {
     // The parser's own message would quote the body.
-    throw new WebhookError('invalid-payload', 'The body is not JSON.');
+    throw new WebhookError('invalid-payload', 'The body is not valid JSON.');
   }
-  // Each level takes a bracket: a text with few of them need not be walked through.
+  // Each level takes a bracket, so a text with few brackets is not checked any further.
   if (hasMoreBrackets(text, MAX_DEPTH) && isDeeperThan(payload, MAX_DEPTH)) {
     throw new WebhookError(
       'invalid-payload',
-      `The body is nested deeper than ${String(MAX_DEPTH)} levels.`,
+      `The body is nested more than ${String(MAX_DEPTH)} levels deep.`,
     );
   }
   return payload;

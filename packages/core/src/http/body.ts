@@ -1,5 +1,5 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../privacy/scrub.ts';
+import { describeError } from '../redact.ts';
 
 /** The limits for reading a body. */
 export interface BodyLimits {
@@ -15,17 +15,6 @@ export interface BodyLimits {
  * `body-already-parsed`.
  */
 export type BodyReader = (limits: BodyLimits) => Promise<Uint8Array>;
-
-const UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
-
-/** The bytes of a size such as `'1mb'`, `'512kb'` or `1024`; `undefined` if it is not a size. */
-export function byteSize(size: string | number): number | undefined {
-  if (typeof size === 'number') return Number.isSafeInteger(size) && size > 0 ? size : undefined;
-  const match = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)$/i.exec(size);
-  if (!match) return undefined;
-  const bytes = Math.floor(Number(match[1]) * UNITS[match[2]?.toLowerCase() as keyof typeof UNITS]);
-  return bytes > 0 ? bytes : undefined;
-}
 
 /**
  * The whole raw body, from bytes or from an adapter's reader.

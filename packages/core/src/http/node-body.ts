@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { sharesTimers } from '#hmac';
 import getRawBody from 'raw-body';
-import { describeError } from '../privacy/scrub.ts';
-import { TimerPerWait } from '../time/timer-per-wait.ts';
-import { settleAtTurnEnd } from '../time/turn.ts';
-import { Watch } from '../time/watch.ts';
+import { describeError } from '../redact.ts';
+import { TimerPerDeadline } from '../time/deadline-scheduler.ts';
+import { resolveOnImmediate } from '../time/resolve-on-immediate.ts';
+import { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import { alreadyParsed, bodyTimedOut, incomplete, tooLarge, type BodyLimits } from './body.ts';
 
 const KEPT = Symbol.for('@call-webhooks/raw-body');
@@ -13,7 +13,7 @@ const KEPT = Symbol.for('@call-webhooks/raw-body');
 type Request = IncomingMessage & { body?: unknown; rawBody?: unknown; [KEPT]?: Uint8Array };
 
 /** One timer for all bodies that are being read: a timer for each would cost more than the reading. */
-const watch = sharesTimers ? new Watch() : new TimerPerWait();
+const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
 
 /**
  * Keeps the raw bytes of a body that a parser parses: `express.json({ verify: keepRawBody })`.
@@ -52,16 +52,16 @@ function readStream(
   return new Promise((resolve, reject) => {
     const deadline = {
       at: performance.now() + bodyTimeout,
-      wake() {
+      onReached() {
         reject(bodyTimedOut(bodyTimeout));
       },
     };
-    watch.add(deadline);
+    scheduler.add(deadline);
     const options = { limit: bodyLimit, length: request.headers['content-length'] ?? null };
     // The callback form: the promise form would add a promise for each body.
     getRawBody(request, options, (error: getRawBody.RawBodyError | null, body: Uint8Array) => {
-      watch.delete(deadline);
-      if (error === null) settleAtTurnEnd(resolve, body);
+      scheduler.delete(deadline);
+      if (error === null) resolveOnImmediate(resolve, body);
       else reject(readError(error, bodyLimit));
     });
   });

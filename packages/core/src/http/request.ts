@@ -1,9 +1,12 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { tooLarge } from './body.ts';
-import { headerValue, type HeadersLike } from './headers.ts';
+
+/** Request headers as fetch has them, or as Node has them (a plain record). */
+export type HeadersLike =
+  Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Refuses what is no delivery before its body is read.
+ * Refuses a request that cannot be a delivery, before its body is read.
  * @param bodyLimit bytes
  * @throws WebhookError `method-not-allowed`, `unsupported-encoding`, `body-too-large`
  */
@@ -23,9 +26,29 @@ export function checkRequest(
   ) {
     throw new WebhookError(
       'unsupported-encoding',
-      'The body is compressed. The service sends plain bodies.',
+      'The body is compressed. Compressed bodies are not supported.',
     );
   }
-  // HTTP parsers have checked the number; without the header it is NaN, which is no larger.
+  // The HTTP parser has checked the number. Without the header it is NaN, which compares as false.
   if (Number(headerValue(headers, 'content-length')) > bodyLimit) throw tooLarge(bodyLimit);
+}
+
+/**
+ * The value of one header. In a plain record the name may have any case.
+ * @param name in lower case
+ */
+export function headerValue(
+  headers: HeadersLike,
+  name: string,
+): string | readonly string[] | null | undefined {
+  if (typeof headers.get === 'function') return (headers as Headers).get(name);
+  const record = headers as Record<string, string | readonly string[] | undefined>;
+  const value = Object.hasOwn(record, name) ? record[name] : undefined;
+  if (value !== undefined) return value;
+  for (const key in record) {
+    // The length first: hardly any other name has it, and comparing it is cheaper than lowering.
+    if (key.length === name.length && key.toLowerCase() === name && Object.hasOwn(record, key))
+      return record[key];
+  }
+  return undefined;
 }

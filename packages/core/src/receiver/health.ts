@@ -1,21 +1,21 @@
-import { describeError } from '../privacy/scrub.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { Queue } from '../queue.ts';
+import { describeError } from '../redact.ts';
 import type { Store } from '../store/store.ts';
-import type { Watch } from '../time/watch.ts';
+import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 
-/** Whether one of a receiver's two helpers answers. */
+/** Whether a receiver's store or queue answers. */
 export interface PortHealth {
   /** `unknown`: it has no `ping`. */
   status: 'up' | 'down' | 'unknown';
   /** How long its answer took; milliseconds. */
   durationMs: number;
-  /** Why it is down. Holds no secret and nothing of a body. */
+  /** Why it is down. Contains no secret and nothing from a body. */
   error?: string;
 }
 
-/** What `receiver.health()` says: made for a readiness probe. */
+/** The result of `receiver.health()`, made for a readiness probe. */
 export interface Health {
-  /** `true`: nothing that is known keeps a delivery from being taken now. */
+  /** `true` if nothing is known that would keep a delivery from being accepted now. */
   ok: boolean;
   /** `true` once `close()` was called: deliveries are answered 503. */
   closing: boolean;
@@ -24,15 +24,15 @@ export interface Health {
   queue?: PortHealth;
 }
 
-/** Asks store and queue at once, each for `timeoutMs` at most. Never rejects. */
-export async function healthOf(
+/** Pings store and queue at the same time, each for at most `timeoutMs`. Never rejects. */
+export async function checkHealth(
   { store, queue, closing }: { store: Store; queue: Queue | undefined; closing: boolean },
   timeoutMs: number,
-  watch: Watch,
+  scheduler: DeadlineScheduler,
 ): Promise<Health> {
   const [storeHealth, queueHealth] = await Promise.all([
-    portHealth(store, timeoutMs, watch),
-    queue && portHealth(queue, timeoutMs, watch),
+    portHealth(store, timeoutMs, scheduler),
+    queue && portHealth(queue, timeoutMs, scheduler),
   ]);
   return {
     ok: !closing && storeHealth.status !== 'down' && queueHealth?.status !== 'down',
@@ -45,13 +45,13 @@ export async function healthOf(
 async function portHealth(
   port: Pick<Store, 'ping'>,
   timeoutMs: number,
-  watch: Watch,
+  scheduler: DeadlineScheduler,
 ): Promise<PortHealth> {
   if (!port.ping) return { status: 'unknown', durationMs: 0 };
   const startedAt = performance.now();
   const took = () => performance.now() - startedAt;
   try {
-    await watch.within(timeoutMs, port.ping());
+    await scheduler.withTimeout(timeoutMs, port.ping());
     return { status: 'up', durationMs: took() };
   } catch (error) {
     return { status: 'down', durationMs: took(), error: describeError(error) };

@@ -1,164 +1,148 @@
 import { sharesTimers } from '#hmac';
-import type { Delivery } from '../dispatch/delivery.ts';
 import type { ExtraEvents } from '../dispatch/handlers.ts';
-import { HandlerJob, invalidJob, queueJob, type Job } from '../dispatch/job.ts';
-import { Routes, type Route } from '../dispatch/routes.ts';
-import type { StandardSchema } from '../events/standard-schema.ts';
+import { Routes } from '../dispatch/routes.ts';
+import type { StandardSchema } from '../events/schema.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
-import type { HeadersLike } from '../http/headers.ts';
-import { checkRequest } from '../http/request.ts';
+import { checkRequest, type HeadersLike } from '../http/request.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../privacy/scrub.ts';
-import { failure } from '../reporting/failure.ts';
-import type { Logger } from '../reporting/logger.ts';
-import { Reporter, type Facts, type Verdict } from '../reporting/reporter.ts';
-import { safeLogger } from '../reporting/safe-logger.ts';
+import { describeError } from '../redact.ts';
+import { safeLogger, type Logger } from '../reporting/logger.ts';
+import { failureResult, Reporter, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
 import { authenticate } from '../signature/authenticate.ts';
-import { secretSource } from '../signature/secret-source.ts';
+import { keySource } from '../signature/secret-provider.ts';
 import { boundedStore } from '../store/bounded-store.ts';
-import { TimerPerWait } from '../time/timer-per-wait.ts';
-import { Watch } from '../time/watch.ts';
-import { Gate } from './gate.ts';
-import { healthOf, type Health } from './health.ts';
+import { DeadlineScheduler, TimerPerDeadline } from '../time/deadline-scheduler.ts';
+import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { checkHealth, type Health } from './health.ts';
 import type { ReceiverOptions } from './options.ts';
-import { settingsOf } from './settings.ts';
-import { Work } from './work.ts';
+import { DeliveryProcessor } from './process-delivery.ts';
+import { resolveSettings } from './settings.ts';
 
-/** One HTTP request, as an adapter hands it over. */
+/** One HTTP request, as an adapter passes it on. */
 export interface ReceiverRequest {
   /** POST when absent. */
   method?: string | undefined;
   headers: HeadersLike;
-  /** The raw bytes, or how to get them once it is their turn. */
+  /** The raw bytes, or a function that reads them. */
   body: Uint8Array | BodyReader;
   /** The logger of this request; the receiver's by default. */
   log?: Logger | undefined;
-  /** Keeps a serverless function alive for a handler that goes on after the answer. */
+  /** Keeps a serverless function alive for a handler that runs beyond its deadline. */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Takes requests, gives answers. Made by `createReceiver`, and within every adapter. */
+/** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
 export interface Receiver {
-  /** Never rejects, and never answers anything that is not in the answer table. */
+  /** Handles one request. Never rejects, and responds only with outcomes of the table `OUTCOMES`. */
   receive(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
-   * Whether store and queue answer, each asked for `storeTimeout` at most: for a readiness probe.
-   * Never rejects.
+   * Whether store and queue answer within `storeTimeout`, for a readiness probe. Never rejects.
    */
   health(): Promise<Health>;
   /**
-   * Stops admitting deliveries (503), waits for running handlers, and gives the leases of those back
-   * that are not done in time. Stores and queues that were passed in stay open: close them after it.
+   * Stops accepting deliveries (503), waits for running handlers, and releases the leases of
+   * unfinished ones. Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
    */
   close(options?: { graceMs?: number }): Promise<void>;
 }
 
 /**
- * The receiver: verifies deliveries, keeps replays and duplicates out, and runs the handlers.
- * @throws WebhookError `invalid-options` and `invalid-secret`, with the fix in the message
+ * Creates a receiver: it verifies deliveries, rejects replays and duplicates, and runs the handlers.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
+ * @example
+ * const receiver = createReceiver({
+ *   secret: process.env.CALL_WEBHOOK_SECRET,
+ *   on: { 'call:completed': async (event, { call }) => { … } },
+ * });
+ * const { status, headers, body } = await receiver.receive({ method, headers, body: rawBytes });
  */
 export function createReceiver<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: ReceiverOptions<Extra, Custom>): Receiver {
-  const settings = settingsOf(options as ReceiverOptions<never, never>);
+  const settings = resolveSettings(options as ReceiverOptions<never, never>);
   const { now, handlers, queue, ackWithin, storeTimeout, logger } = settings;
-  const watch = sharesTimers ? new Watch() : new TimerPerWait();
-  const rules = { ...settings, secrets: secretSource(settings.secret, watch, safeLogger(logger)) };
-  const routes = new Routes(handlers);
-  const gate = new Gate(settings.maxInFlight);
+  const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
+  const rules = { ...settings, keys: keySource(settings.secret, scheduler, safeLogger(logger)) };
+  const limiter = new ConcurrencyLimiter(settings.maxInFlight);
   const reporter = new Reporter(settings.onOutcome);
-  const shop = {
+  const deps = {
     settings,
-    watch,
-    store: boundedStore(settings.store, storeTimeout, watch),
-    jobFor,
+    scheduler,
+    queue,
+    storeTimeout,
+    deadLetter: handlers.deadLetter,
+    routes: new Routes(handlers),
+    store: boundedStore(settings.store, storeTimeout, scheduler),
   };
 
   async function receive(request: ReceiverRequest): Promise<ReceiverResponse> {
     const startedAt = performance.now();
-    const facts: Facts = {};
-    let verdict: Verdict;
+    const info: DeliveryInfo = {};
+    let result: Result;
     try {
       checkRequest(request, settings.bodyLimit);
       const rawBody = await readBody(request.body, settings);
       const receivedAt = now();
-      const authentic = authenticate(request.headers, rawBody, receivedAt, rules);
-      const { webhookId, timestamp, secretId } =
-        authentic instanceof Promise ? await authentic : authentic;
-      facts.webhookId = webhookId;
-      facts.secretId = secretId;
+      const pending = authenticate(request.headers, rawBody, receivedAt, rules);
+      const authentic = pending instanceof Promise ? await pending : pending;
+      const { webhookId, timestamp, replayUntil, secretId } = authentic;
+      info.webhookId = webhookId;
+      info.secretId = secretId;
 
-      gate.check();
+      limiter.check();
       const delivery = {
         webhookId,
         timestamp,
         receivedAt,
         secretId,
         rawBody,
-        log: request.log ?? logger, // as it is: a handler may know more of it than we do
+        log: request.log ?? logger, // unchanged: a handler may use more of it than we do
       };
-      const work = new Work(delivery, facts, shop);
-      verdict = work.verdict ?? (await answerInTime(work, facts, request, startedAt));
+      const processor = new DeliveryProcessor(delivery, replayUntil, info, deps);
+      result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
     } catch (error) {
-      verdict = failure(error);
+      result = failureResult(error);
     }
-    return responseFor(reporter.report(startedAt, facts, verdict, request.log ?? logger));
+    return responseFor(reporter.report(startedAt, info, result, request.log ?? logger));
   }
 
-  function jobFor(delivery: Delivery): Job | Promise<Job> {
-    const jobOf = (route: Route) =>
-      queue ? queueJob(route, delivery, queue, storeTimeout, watch) : new HandlerJob(route);
-    const unfit = (error: unknown) => {
-      const { deadLetter } = handlers;
-      if (deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
-        return invalidJob(error, delivery, deadLetter);
-      throw error;
-    };
-    try {
-      const route = routes.find(delivery.rawBody);
-      return route instanceof Promise ? route.then(jobOf).catch(unfit) : jobOf(route);
-    } catch (error) {
-      return unfit(error);
-    }
-  }
-
-  /** The verdict of work that goes on, or `deadline`: the work then goes on, and its verdict is reported as late. */
-  function answerInTime(
-    work: Work,
-    facts: Facts,
+  /** The result, or `deadline`. Processing then continues, and its result is reported as late. */
+  function resultInTime(
+    processor: DeliveryProcessor,
+    info: DeliveryInfo,
     request: ReceiverRequest,
     startedAt: number,
-  ): Promise<Verdict> {
-    gate.enter(work, startedAt);
+  ): Promise<Result> {
+    limiter.add(processor, startedAt);
     return new Promise((resolve) => {
       const deadline = {
         at: startedAt + ackWithin,
-        wake() {
+        onReached() {
           const error = new WebhookError(
             'deadline',
-            `The handler is not done after ackWithin, ${String(ackWithin)} ms. It goes on.`,
+            `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
           );
           const log = request.log ?? logger;
-          const late = work.done.then((verdict) =>
-            reporter.report(startedAt, facts, verdict, log, true),
+          const late = processor.done.then((lateResult) =>
+            reporter.report(startedAt, info, lateResult, log, true),
           );
-          work.abort(error);
+          processor.abort(error);
           resolve({ outcome: 'deadline', error });
           try {
             request.waitUntil?.(late);
-          } catch (refused) {
-            safeLogger(log).warn(`call-webhooks: waitUntil failed: ${describeError(refused)}`);
+          } catch (thrown) {
+            safeLogger(log).warn(`call-webhooks: waitUntil failed: ${describeError(thrown)}`);
           }
         },
       };
-      watch.add(deadline);
-      void work.done.then((verdict) => {
-        watch.delete(deadline);
-        gate.leave(work);
-        resolve(verdict);
+      scheduler.add(deadline);
+      void processor.done.then((result) => {
+        scheduler.delete(deadline);
+        limiter.delete(processor);
+        resolve(result);
       });
     });
   }
@@ -166,9 +150,13 @@ export function createReceiver<
   return {
     receive,
     health: () =>
-      healthOf({ store: settings.store, queue, closing: gate.closing }, storeTimeout, watch),
+      checkHealth(
+        { store: settings.store, queue, closing: limiter.closing },
+        storeTimeout,
+        scheduler,
+      ),
     async close({ graceMs = 10_000 } = {}) {
-      await gate.close(graceMs);
+      await limiter.close(graceMs);
     },
   };
 }

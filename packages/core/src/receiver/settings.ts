@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { EVENT_NAMES } from '../events/events.ts';
-import { byteSize } from '../http/body.ts';
-import { headerNames } from '../http/headers.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { Queue } from '../queue.ts';
 import type { Logger } from '../reporting/logger.ts';
-import type { Secret } from '../signature/key-ring.ts';
-import type { SecretProvider } from '../signature/secret-source.ts';
-import { DEFAULT_TOLERANCE_SECONDS } from '../signature/timestamp.ts';
+import type { Secret } from '../signature/secrets.ts';
+import { headerNames } from '../signature/signature-headers.ts';
+import type { SecretProvider } from '../signature/secret-provider.ts';
+import { DEFAULT_TOLERANCE_SECONDS } from '../signature/authenticate.ts';
 import { MAX_LEASE_MS } from '../store/lease.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
@@ -33,9 +32,9 @@ const aSchema = () =>
   );
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
 
-// Built when they are first needed, all of them: building takes longer than loading this package.
+// Schemas are built when they are first needed: that takes longer than loading this package.
 
-/** The options of handlers: shared by the receiver and the queue's worker. */
+/** The options that a receiver and a queue's worker share. */
 export const handlerShape = () => ({
   on: z.record(z.string(), aFunction().optional()).optional(),
   events: z.record(z.string(), aSchema()).optional(),
@@ -62,6 +61,7 @@ export const handlerShape = () => ({
 const receiverShape = () => ({
   ...handlerShape(),
   secret: z.unknown(),
+  profile: z.literal('standard-webhooks').optional(),
   store: withMethods<Store>('admit', 'complete', 'release', 'extend').optional(),
   queue: withMethods<Queue>('enqueue').optional(),
   headerPrefix: z
@@ -76,7 +76,7 @@ const receiverShape = () => ({
     .union([z.number(), z.string()])
     .default('1mb')
     .transform((size) => byteSize(size) ?? NaN)
-    .refine((bytes) => !Number.isNaN(bytes), "expected bytes, or a text such as '1mb'"),
+    .refine((bytes) => !Number.isNaN(bytes), "expected a number of bytes, or a text such as '1mb'"),
   bodyTimeout: whole(1, 29_000).default(5_000),
   maxInFlight: whole(1, 1_000_000).default(1_000),
   leaseFor: whole(1, MAX_LEASE_MS).default(60_000),
@@ -89,9 +89,9 @@ let receiverSchema: z.ZodObject<ReturnType<typeof receiverShape>, z.core.$strict
 
 /**
  * Checks the options of a receiver and fills in the defaults.
- * @throws WebhookError `invalid-options` that names every wrong one
+ * @throws WebhookError `invalid-options`, which names every invalid option
  */
-export function settingsOf(options: ReceiverOptions<never, never>): Settings {
+export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
   const checked = checkedOptions((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkEventNames(checked);
   const {
@@ -101,6 +101,7 @@ export function settingsOf(options: ReceiverOptions<never, never>): Settings {
     onUnhandled,
     deadLetter,
     headerPrefix,
+    profile,
     store,
     queue,
     secret,
@@ -111,8 +112,9 @@ export function settingsOf(options: ReceiverOptions<never, never>): Settings {
     ...rest,
     secret: secret as Secret | SecretProvider,
     handlers: { on, events, custom, onUnhandled, deadLetter },
-    names: headerNames(headerPrefix),
-    // Only a clock that was passed in: by default leases are timed by the monotonic clock.
+    names: headerNames(headerPrefix, profile),
+    profile,
+    // Only a clock that was passed in: by default leases use the monotonic clock.
     store: store ?? memoryStore({ now: options.now }),
     queue,
     onOutcome,
@@ -127,12 +129,12 @@ export function checkedOptions<Schema extends z.ZodType>(
   const result = schema.safeParse(options);
   if (result.success) return result.data;
   const problems = result.error.issues.map(
-    ({ path, message }) => `${path.join('.') || 'the options'}: ${message}`,
+    ({ path, message }) => `${path.join('.') || 'options'}: ${message}`,
   );
-  throw new WebhookError('invalid-options', `These options are wrong. ${problems.join('; ')}.`);
+  throw new WebhookError('invalid-options', `Invalid options: ${problems.join('; ')}.`);
 }
 
-/** @throws WebhookError `invalid-options` for a handler that no event would ever reach */
+/** @throws WebhookError `invalid-options` for a handler that no event could reach */
 export function checkEventNames(options: {
   on?: object | undefined;
   events?: object | undefined;
@@ -143,12 +145,23 @@ export function checkEventNames(options: {
   if (twice !== undefined)
     throw new WebhookError(
       'invalid-options',
-      `events: "${twice}" is an event of the service already.`,
+      `events: "${twice}" is already an event of the service.`,
     );
   const unknown = Object.keys(options.on ?? {}).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new WebhookError(
     'invalid-options',
-    `on: there is no event "${unknown}". There are: ${known.join(', ')}. Add a schema under events for another.`,
+    `on: there is no event "${unknown}". Known events: ${known.join(', ')}. To handle another event, add its schema to events.`,
   );
+}
+
+const UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
+
+/** The bytes of `'1mb'`, `'512kb'` or a number, or `undefined` if it is no size. */
+export function byteSize(size: string | number): number | undefined {
+  if (typeof size === 'number') return Number.isSafeInteger(size) && size > 0 ? size : undefined;
+  const match = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)$/i.exec(size);
+  if (!match) return undefined;
+  const bytes = Math.floor(Number(match[1]) * UNITS[match[2]?.toLowerCase() as keyof typeof UNITS]);
+  return bytes > 0 ? bytes : undefined;
 }

@@ -1,24 +1,24 @@
 import { docsUrl } from '../outcome/docs-url.ts';
-import { STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
+import { OUTCOMES, STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
 import type { Outcome } from '../outcome/response.ts';
-import type { WebhookError } from '../outcome/webhook-error.ts';
-import type { Logger } from './logger.ts';
-import { safeLogger } from './safe-logger.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import { redactedError } from '../redact.ts';
+import { callHook, safeLogger, type Logger } from './logger.ts';
 
-/** What is known of a request so far; it fills as the request goes through the receiver. */
-export type Facts = Pick<
+/** What is known about a request so far. It fills up on the way through the receiver. */
+export type DeliveryInfo = Pick<
   Outcome,
   'webhookId' | 'eventName' | 'callId' | 'key' | 'attempt' | 'secretId'
 >;
 
 /** How one request ended. */
-export interface Verdict {
+export interface Result {
   readonly outcome: OutcomeCode;
   readonly error?: WebhookError | undefined;
 }
 
-/** Anybody can cause these, so a flood of them must not become a flood of log lines. */
-const ANYBODYS = new Set<OutcomeCode>([
+/** Anyone on the network can cause these, so they are logged at most once in 10 s for each code. */
+const RATE_LIMITED = new Set<OutcomeCode>([
   'missing-header',
   'malformed-header',
   'timestamp-out-of-tolerance',
@@ -31,28 +31,22 @@ const ANYBODYS = new Set<OutcomeCode>([
   'body-already-parsed',
   'secret-unavailable',
 ]);
-/** Outcomes that are told in the log although nothing threw. */
-const WITHOUT_ERROR: Partial<Record<OutcomeCode, string>> = {
-  replayed: 'This webhook id was seen before.',
-  'in-progress': 'Another delivery of this event is being handled.',
-  'dead-lettered': 'Given up on, and handed to deadLetter.',
-};
-const REPEAT_AFTER_MS = 10_000;
+const LOG_INTERVAL_MS = 10_000;
 
-/** Turns verdicts into outcomes, tells `onOutcome`, and writes the log lines. */
+/** Makes outcomes of results, passes them to `onOutcome`, and writes the log lines. */
 export class Reporter {
   readonly #onOutcome: ((outcome: Outcome) => void) | undefined;
-  readonly #lines = new Map<OutcomeCode, { at: number; untold: number }>();
+  readonly #lastLines = new Map<OutcomeCode, { at: number; suppressed: number }>();
 
   constructor(onOutcome: ((outcome: Outcome) => void) | undefined) {
     this.#onOutcome = onOutcome;
   }
 
-  /** @param startedAt `performance.now()` when the request came in */
+  /** @param startedAt `performance.now()` when the request arrived */
   report(
     startedAt: number,
-    facts: Facts,
-    { outcome: code, error }: Verdict,
+    info: DeliveryInfo,
+    { outcome: code, error }: Result,
     log: Logger,
     late = false,
   ): Outcome {
@@ -60,61 +54,66 @@ export class Reporter {
       outcome: code,
       status: STATUS[code],
       durationMs: performance.now() - startedAt,
-      ...facts,
+      ...info,
     };
     if (error) outcome.error = error;
     if (late) outcome.late = true;
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
-    this.#tell(outcome);
+    // A copy: changes that the hook makes must not reach the response.
+    if (this.#onOutcome) callHook(this.#onOutcome, { ...outcome });
     return outcome;
   }
 
-  /** A broken hook must not change what the service is answered, nor end the process. */
-  #tell(outcome: Outcome): void {
-    try {
-      // A copy: what it does to it must not change the answer.
-      const told: unknown = this.#onOutcome?.({ ...outcome });
-      if (told instanceof Promise) told.catch(() => undefined);
-    } catch {
-      // It is the user's, and documented so.
-    }
-  }
-
   #log(outcome: Outcome, log: Logger): void {
-    const untold = this.#untold(outcome.outcome);
-    if (untold === undefined) return;
+    const suppressed = this.#suppressedLines(outcome.outcome);
+    if (suppressed === undefined) return;
     const { outcome: code, status, error, late, webhookId, eventName, attempt } = outcome;
-    const facts = [
+    const details = [
       webhookId !== undefined && `webhook ${webhookId}`,
       eventName !== undefined && `event ${printable(eventName)}`,
       attempt !== undefined && `attempt ${String(attempt)}`,
       late && 'after its deadline',
-      untold > 0 && `${String(untold)} more like it since the last line`,
+      suppressed > 0 && `${String(suppressed)} more like it since the last line`,
     ].filter(Boolean);
     const frames =
       code === 'handler-failed' && error?.stack?.includes('\n')
         ? error.stack.slice(error.stack.indexOf('\n'))
         : '';
-    const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? WITHOUT_ERROR[code] ?? ''}`;
+    const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? OUTCOMES[code].when}`;
     const level = status >= 500 ? 'error' : 'warn';
     safeLogger(log)[level](
-      `${line}${facts.length > 0 ? ` (${facts.join(', ')})` : ''} See ${docsUrl(`answers.md#${code}`)}${frames}`,
+      `${line}${details.length > 0 ? ` (${details.join(', ')})` : ''} See ${docsUrl(`answers.md#${code}`)}${frames}`,
     );
   }
 
-  /** How many like it went without a line; `undefined`: this one goes without as well. */
-  #untold(code: OutcomeCode): number | undefined {
-    if (!ANYBODYS.has(code)) return 0;
-    const last = this.#lines.get(code);
+  /** The number of lines left out since the last one, or `undefined` to leave this one out too. */
+  #suppressedLines(code: OutcomeCode): number | undefined {
+    if (!RATE_LIMITED.has(code)) return 0;
+    const last = this.#lastLines.get(code);
     const now = performance.now();
-    if (last && now - last.at < REPEAT_AFTER_MS) {
-      last.untold += 1;
+    if (last && now - last.at < LOG_INTERVAL_MS) {
+      last.suppressed += 1;
       return undefined;
     }
-    this.#lines.set(code, { at: now, untold: 0 });
-    return last?.untold ?? 0;
+    this.#lastLines.set(code, { at: now, suppressed: 0 });
+    return last?.suppressed ?? 0;
   }
 }
 
-/** Names come from the body: no line breaks, no terminal codes, no novels. */
+/**
+ * The result of a delivery that failed with this error. An error that is not a `WebhookError` is a
+ * bug in a hook of the user or in this package.
+ */
+export function failureResult(error: unknown): Result {
+  // A `WebhookError` of a hook, or of another version, may have a code that is no failure.
+  const isFailure = (code: string): code is OutcomeCode =>
+    Object.hasOwn(STATUS, code) && STATUS[code as OutcomeCode] >= 400;
+  if (error instanceof WebhookError && isFailure(error.code)) return { outcome: error.code, error };
+  return {
+    outcome: 'handler-failed',
+    error: redactedError('handler-failed', 'Unexpected error: ', error),
+  };
+}
+
+/** Names come from the body: no line breaks, no terminal codes, and a limited length. */
 const printable = (text: string) => text.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');

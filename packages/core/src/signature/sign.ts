@@ -1,36 +1,48 @@
 import { hmacBase64 } from '#hmac';
-import { casedHeaderNames, isSendable, type HeaderPrefix } from '../http/headers.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { keysOf } from './key-ring.ts';
+import { keysOf } from './secrets.ts';
+import {
+  casedHeaderNames,
+  isSendable,
+  type HeaderPrefix,
+  type Profile,
+} from './signature-headers.ts';
 
-/** What is to be signed, and as what. */
+/** What to sign, and how. */
 export interface SignOptions {
   /** `whsec_…` */
   secret: string;
-  /** The exact body that will be sent; a text is sent, and so signed, as UTF-8. */
+  /** The exact body that will be sent. A string is signed as UTF-8. */
   body: Uint8Array | string;
-  /** A new UUID by default, as every attempt of the service has one of its own. */
+  /** A new UUID by default, like every attempt of the service has. */
   webhookId?: string | undefined;
   /** A `Date`, or Unix seconds; now by default. */
   timestamp?: Date | number | undefined;
-  /** `X-Service` by default. */
+  /** `'X-Service'` by default. */
   headerPrefix?: HeaderPrefix | undefined;
+  /** `'standard-webhooks'` for its header names: `webhook-id` and so on. */
+  profile?: Profile | undefined;
 }
 
 /**
- * Signs one delivery attempt as the service does (spec, "Signature computation").
+ * Signs one delivery as the service does (spec, "Signature computation").
  * @returns the three headers, ready to send
- * @throws WebhookError `invalid-secret`, or `invalid-options` for an id or a timestamp that no receiver would take
+ * @throws WebhookError `invalid-secret`, or `invalid-options` for an id or a timestamp that no
+ *   receiver would accept
+ * @example
+ * const body = JSON.stringify({ eventName: 'call:started', callId: 'c1' });
+ * const headers = await sign({ secret, body });
+ * await fetch(url, { method: 'POST', headers, body });
  */
 export async function sign(options: SignOptions): Promise<Record<string, string>> {
   const [key] = keysOf(options.secret);
-  const names = casedHeaderNames(options.headerPrefix);
+  const names = casedHeaderNames(options.headerPrefix, options.profile);
   const webhookId = options.webhookId ?? crypto.randomUUID();
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));
   if (!isSendable(webhookId, timestamp)) {
     throw new WebhookError(
       'invalid-options',
-      'webhookId is 1 to 256 visible ASCII characters without dots and commas, and timestamp is a Date or whole Unix seconds.',
+      'webhookId must be 1 to 256 visible ASCII characters without dots and commas, and timestamp a Date or whole Unix seconds.',
     );
   }
   const body =

@@ -1,23 +1,24 @@
 import { bodyBytes } from '../http/body.ts';
-import { headerNames, type HeaderPrefix, type HeadersLike } from '../http/headers.ts';
-import { authenticate } from './authenticate.ts';
-import type { Secret } from './key-ring.ts';
-import { fixedSecrets } from './secret-source.ts';
-import { DEFAULT_TOLERANCE_SECONDS } from './timestamp.ts';
+import type { HeadersLike } from '../http/request.ts';
+import { authenticate, DEFAULT_TOLERANCE_SECONDS } from './authenticate.ts';
+import { fixedKeys, type Secret } from './secrets.ts';
+import { headerNames, type HeaderPrefix, type Profile } from './signature-headers.ts';
 
 /** How a delivery is verified. */
 export interface VerifyOptions {
   /** One signing secret, or several of which any may match. */
   secret: Secret;
-  /** `X-Service` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
+  /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
   headerPrefix?: HeaderPrefix | undefined;
-  /** Seconds either side of the clock; 300 by default. */
+  /** `'standard-webhooks'` for senders that follow Standard Webhooks. */
+  profile?: Profile | undefined;
+  /** Seconds that the timestamp may differ from the clock, on either side; 300 by default. */
   toleranceSeconds?: number | undefined;
-  /** The clock, in milliseconds; `Date.now` by default. */
+  /** The clock; milliseconds since the epoch, `Date.now` by default. */
   now?: (() => number) | undefined;
 }
 
-/** What is known of a verified delivery. */
+/** What is known about a verified delivery. */
 export interface Verified {
   webhookId: string;
   /** When this attempt was signed. */
@@ -27,11 +28,14 @@ export interface Verified {
 }
 
 /**
- * Verifies one delivery, and nothing more: no replay memory, no parsing. `createReceiver` does all.
- * @param delivery the request's headers, and its raw body, byte for byte as received
- * @throws WebhookError with the code that the answer table names: `missing-header`,
- *   `malformed-header`, `timestamp-out-of-tolerance`, `signature-mismatch`; `invalid-secret` and
- *   `invalid-options` for wrong options; `body-already-parsed` when `body` is not bytes
+ * Verifies the signature of one delivery, and nothing else: it neither rejects replays nor parses
+ * the body. `createReceiver` does all of it.
+ * @param delivery the headers, and the raw body exactly as received
+ * @throws WebhookError `missing-header`, `malformed-header`, `timestamp-out-of-tolerance` or
+ *   `signature-mismatch`; `invalid-secret` or `invalid-options` for wrong options;
+ *   `body-already-parsed` if `body` is not bytes
+ * @example
+ * const { webhookId } = await verify({ headers: request.headers, body }, { secret });
  */
 export async function verify(
   delivery: { headers: HeadersLike; body: Uint8Array },
@@ -42,9 +46,10 @@ export async function verify(
     bodyBytes(delivery.body),
     (options.now ?? Date.now)(),
     {
-      names: headerNames(options.headerPrefix),
+      names: headerNames(options.headerPrefix, options.profile),
+      profile: options.profile,
       toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
-      secrets: fixedSecrets(options.secret),
+      keys: fixedKeys(options.secret),
     },
   );
   const { webhookId, timestamp, secretId } = result instanceof Promise ? await result : result;

@@ -1,82 +1,87 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../privacy/scrub.ts';
-import { TimedOut, type Watch } from '../time/watch.ts';
-import { ask } from './at-once.ts';
+import { describeError } from '../redact.ts';
+import { TimeoutError, type DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { LeaseStore } from './lease.ts';
 import type { Admission, Claim, Store } from './store.ts';
+import { callSyncIfPossible } from './sync-store.ts';
 
-/** What the receiver does with a store. */
+/** The part of a store that the receiver uses. */
 export interface BoundedStore extends LeaseStore {
   admit(claim: Claim): Awaitable<Admission>;
 }
 
 /**
- * A store whose calls end in time, whatever its client does: clients of dead servers hang for many
- * seconds by default. A call that timed out may still be applied; the fencing tokens cover that.
- * Every failure is a `WebhookError` `store-unavailable`.
+ * A store whose calls end within `timeoutMs`: clients of dead servers can hang for many seconds. A
+ * call that timed out may still be applied later; the fencing tokens make that harmless. Every
+ * failure is a `WebhookError` with the code `store-unavailable`.
  */
-export function boundedStore(store: Store, timeoutMs: number, watch: Watch): BoundedStore {
+export function boundedStore(
+  store: Store,
+  timeoutMs: number,
+  scheduler: DeadlineScheduler,
+): BoundedStore {
   function bounded<T>(
     call: () => Awaitable<T>,
     onFailed?: (call: Promise<T>) => void,
   ): Awaitable<T> {
     try {
-      const answer = call();
-      return isPending(answer) ? inTime(Promise.resolve(answer), onFailed) : answer;
+      const result = call();
+      return isPending(result) ? withTimeout(Promise.resolve(result), onFailed) : result;
     } catch (thrown) {
       throw unavailable(thrown);
     }
   }
 
-  // As `watch.within`, in one promise: it stands in the way of every delivery, twice.
-  function inTime<T>(call: Promise<T>, onFailed?: (call: Promise<T>) => void): Promise<T> {
+  // Like `scheduler.withTimeout`, with one promise less: each delivery passes here twice.
+  function withTimeout<T>(call: Promise<T>, onFailed?: (call: Promise<T>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       let failed = false;
       const fail = (cause: unknown) => {
-        watch.delete(wait);
+        scheduler.delete(deadline);
         if (!failed) onFailed?.(call);
         failed = true;
         reject(unavailable(cause));
       };
-      const wait = {
+      const deadline = {
         at: performance.now() + timeoutMs,
-        wake() {
-          fail(new TimedOut(timeoutMs));
+        onReached() {
+          fail(new TimeoutError(timeoutMs));
         },
       };
-      watch.add(wait);
+      scheduler.add(deadline);
       call.then((value) => {
-        watch.delete(wait);
+        scheduler.delete(deadline);
         resolve(value);
       }, fail);
     });
   }
 
   /**
-   * For a claim without an answer in time: clients send what they could not send before, and answers
-   * are lost. It must not hold the event for nobody until its lease runs out.
+   * Releases a claim that failed or timed out: its command may still be sent, or its answer was
+   * lost, and the event must not stay claimed until the lease expires.
    */
-  function giveBack({ key, token }: Claim, answer: Promise<Admission>): void {
+  function releaseUnanswered({ key, token }: Claim, answer: Promise<Admission>): void {
     if (key === undefined) return;
-    const isOver = ({ status }: Admission) => status !== 'admitted';
+    const isNotHeld = ({ status }: Admission) => status !== 'admitted';
     answer
-      .then(isOver, () => false)
-      .then((over) => over || store.release(key, token))
+      .then(isNotHeld, () => false)
+      .then((notHeld) => notHeld || store.release(key, token))
       .catch(() => undefined);
   }
 
   return {
     admit: (claim) =>
       bounded(
-        () => ask(store, 'admit', claim),
+        () => callSyncIfPossible(store, 'admit', claim),
         (answer) => {
-          giveBack(claim, answer);
+          releaseUnanswered(claim, answer);
         },
       ),
-    complete: (key, token) => bounded(() => ask(store, 'complete', key, token)),
-    release: (key, token) => bounded(() => ask(store, 'release', key, token)),
-    extend: (key, token, leaseMs) => bounded(() => ask(store, 'extend', key, token, leaseMs)),
+    complete: (key, token) => bounded(() => callSyncIfPossible(store, 'complete', key, token)),
+    release: (key, token) => bounded(() => callSyncIfPossible(store, 'release', key, token)),
+    extend: (key, token, leaseMs) =>
+      bounded(() => callSyncIfPossible(store, 'extend', key, token, leaseMs)),
   };
 }
 

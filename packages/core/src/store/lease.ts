@@ -1,40 +1,55 @@
 import type { Awaitable } from '../awaitable.ts';
-import type { Wait, Watch } from '../time/watch.ts';
+import { toBase64 } from '../base64.ts';
+import type { Deadline, DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Claim } from './store.ts';
 
-/** No lease is kept for longer: the service's retry comes after about 300 s and has to find it free. */
+/**
+ * No lease is held for longer; milliseconds. The service retries after about 300 s, and the retry
+ * has to find the event free.
+ */
 export const MAX_LEASE_MS = 240_000;
 
-/** Everything of a store that a lease needs. */
+/** The part of a store that a lease uses. */
 export interface LeaseStore {
   complete(key: string, token: string): Awaitable<boolean>;
   release(key: string, token: string): Awaitable<boolean>;
   extend(key: string, token: string, leaseMs: number): Awaitable<boolean>;
 }
 
+let tokenPrefix: string | undefined;
+let tokenCount = 0;
+
+/** A fencing token for one claim: a random prefix for each process and a counter within it. */
+export function newToken(): string {
+  // Not at import: Workers allow no random values there.
+  tokenPrefix ??= `${toBase64(crypto.getRandomValues(new Uint8Array(12)))}-`;
+  return tokenPrefix + (++tokenCount).toString(36);
+}
+
 /**
- * Our right to run one event: renewed while the handler runs, fenced by its token. An event without
- * a key has a lease on nothing, which always holds.
+ * The right to run one event: renewed while the handler runs, and fenced by its token. For an event
+ * without a key nothing is leased, and every operation succeeds.
  */
-export class Lease implements Wait {
+export class Lease implements Deadline {
+  /** When the lease is to be renewed next. */
   at: number;
   readonly #store: LeaseStore;
-  readonly #watch: Watch;
+  readonly #scheduler: DeadlineScheduler;
   readonly #key: string | undefined;
   readonly #token: string;
   readonly #leaseMs: number;
   readonly #takenAt = performance.now();
   readonly #onLost: () => void;
-  #over = false;
+  #ended = false;
 
   constructor(
     store: LeaseStore,
-    watch: Watch,
+    scheduler: DeadlineScheduler,
     { key, token, leaseMs }: Pick<Claim, 'key' | 'token' | 'leaseMs'>,
     onLost: () => void,
   ) {
     this.#store = store;
-    this.#watch = watch;
+    this.#scheduler = scheduler;
     this.#key = key;
     this.#token = token;
     this.#leaseMs = leaseMs;
@@ -42,36 +57,39 @@ export class Lease implements Wait {
     this.at = this.#takenAt + leaseMs / 3;
   }
 
-  /** Renews it from now on, until its end: for as long as there is something to wait for. */
-  keep(): void {
-    if (this.#key !== undefined && !this.#over) this.#watch.add(this);
+  /** Renews the lease at every third of its length until it ends. */
+  startRenewal(): void {
+    if (this.#key !== undefined && !this.#ended) this.#scheduler.add(this);
   }
 
-  /** The event is done. `false`: the lease ran out before, and somebody else may be running it. */
+  /**
+   * Marks the event as done.
+   * @returns `false` if the lease was lost before: another delivery may be running the event
+   */
   complete(): Awaitable<boolean> {
     if (this.#key === undefined) return true;
     this.#end();
     return this.#store.complete(this.#key, this.#token);
   }
 
-  /** The event is free again, with its attempts counted. If the store fails it runs out by itself. */
-  async giveBack(): Promise<void> {
+  /** Frees the event and keeps its attempt count. If the store fails, the lease expires by itself. */
+  async release(): Promise<void> {
     if (this.#key === undefined) return;
     this.#end();
     try {
       await this.#store.release(this.#key, this.#token);
     } catch {
-      // The answer to the service is the same.
+      // The response to the service is the same.
     }
   }
 
   #end(): void {
-    this.#over = true;
-    this.#watch.delete(this);
+    this.#ended = true;
+    this.#scheduler.delete(this);
   }
 
-  /** The watch calls it when a third of the lease has passed. */
-  wake(): void {
+  /** Called by the scheduler when a third of the lease has passed. */
+  onReached(): void {
     const age = performance.now() - this.#takenAt;
     const leaseMs = Math.min(this.#leaseMs, MAX_LEASE_MS - age);
     if (leaseMs <= 0) {
@@ -79,7 +97,7 @@ export class Lease implements Wait {
       return;
     }
     this.at = performance.now() + this.#leaseMs / 3;
-    this.#watch.add(this);
+    this.#scheduler.add(this);
     void this.#renew(this.#key as string, leaseMs);
   }
 
@@ -88,10 +106,10 @@ export class Lease implements Wait {
     try {
       held = await this.#store.extend(key, this.#token, leaseMs);
     } catch {
-      // The store is away: the next renewal, or the commit, will tell.
+      // The store is unavailable: the next renewal or the commit will tell.
     }
-    if (held || this.#over) return; // a commit or release may have overtaken it
-    this.#watch.delete(this);
+    if (held || this.#ended) return; // a commit or a release may have come first
+    this.#scheduler.delete(this);
     this.#onLost();
   }
 }

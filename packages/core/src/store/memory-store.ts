@@ -1,4 +1,4 @@
-import { promised } from './at-once.ts';
+import { syncMethod } from './sync-store.ts';
 import { hash53, IdCache } from './id-cache.ts';
 import type { Admission, Claim, Store } from './store.ts';
 
@@ -136,10 +136,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   return {
-    admit: promised(admit),
-    complete: promised(complete),
-    release: promised(release),
-    extend: promised(extend),
+    admit: syncMethod(admit),
+    complete: syncMethod(complete),
+    release: syncMethod(release),
+    extend: syncMethod(extend),
     ping: () => Promise.resolve(),
   };
 }

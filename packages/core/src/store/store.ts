@@ -1,43 +1,44 @@
-/** One request to take an event: everything that `admit` needs to decide, in one round trip. */
+/** A request to run an event: all that `admit` needs to decide, in one round trip. */
 export interface Claim {
   webhookId: string;
-  /** Until when the webhook id has to be remembered; milliseconds since the epoch. */
+  /** Until when the webhook id must be remembered; milliseconds since the epoch. */
   replayUntil: number;
-  /** The event's idempotency key. Without one only the webhook id is checked and remembered. */
+  /** The event's idempotency key. Without one, only the webhook id is checked and remembered. */
   key?: string | undefined;
   /** How long the lease lasts unless it is extended; milliseconds. */
   leaseMs: number;
-  /** New for every claim. The same claim with the same token may be repeated: it is one claim. */
+  /** New for every claim. A repeated call with the same token is the same claim. */
   token: string;
 }
 
+/** The answer to a claim. */
 export type Admission =
-  /** The event is yours until the lease runs out. `attempt` counts from 1. */
+  /** The claim holds the lease until it expires. `attempt` counts from 1. */
   | { status: 'admitted'; attempt: number }
   /** The event is done. */
   | { status: 'duplicate' }
-  /** A live lease is held elsewhere. */
+  /** Another claim holds a live lease. */
   | { status: 'in-progress' }
   /** The webhook id was seen before. */
   | { status: 'replayed' };
 
 /**
- * What remembers webhook ids and events. Every call is atomic, and one round trip.
+ * Remembers webhook ids and events. Every call is atomic and takes one round trip.
  *
- * Tokens fence: once its lease ran out, or was taken over, a token can no longer complete, release
- * or extend; those calls then give `false` and change nothing.
+ * Tokens fence: after its lease expired or was taken over, a token can no longer complete, release
+ * or extend. Those calls then return `false` and change nothing.
  */
 export interface Store {
-  /** Checks and remembers the webhook id, and takes the lease on the event, attempt + 1. */
+  /** Checks and remembers the webhook id, and takes the lease on the event as its next attempt. */
   admit(claim: Claim): Promise<Admission>;
   /** Marks the event as done. */
   complete(key: string, token: string): Promise<boolean>;
-  /** Gives the lease back, keeping the count of attempts. */
+  /** Ends the lease and keeps the attempt count. */
   release(key: string, token: string): Promise<boolean>;
-  /** Lets the lease end `leaseMs` from now. */
+  /** Makes the lease end `leaseMs` milliseconds from now. */
   extend(key: string, token: string, leaseMs: number): Promise<boolean>;
-  /** Resolves when the store would take a claim, for `receiver.health()`. Bounded like every call. */
+  /** Resolves when the store can take a claim, for `receiver.health()`. */
   ping?(): Promise<unknown>;
-  /** For whoever made the store; a receiver does not close it. */
+  /** Called by whoever created the store; a receiver never closes it. */
   close?(): Promise<void>;
 }

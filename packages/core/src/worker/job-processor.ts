@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { fromBase64 } from '../base64.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
-import type { Delivery } from '../dispatch/delivery.ts';
+import type { Delivery } from '../dispatch/context.ts';
 import type { DeadLetter, ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import { describeSinkError, handlerFailed, toDeadLetter } from '../dispatch/job.ts';
 import { Routes, type Route } from '../dispatch/routes.ts';
 import type { FieldNames } from '../events/call-details.ts';
-import type { StandardSchema } from '../events/standard-schema.ts';
+import type { StandardSchema } from '../events/schema.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import type { QueuedDelivery } from '../queue/queue.ts';
+import type { QueuedDelivery } from '../queue.ts';
 import { checkedOptions, checkEventNames, handlerShape } from '../receiver/settings.ts';
 import type { Logger } from '../reporting/logger.ts';
-import { safeLogger } from '../reporting/safe-logger.ts';
+import { safeLogger } from '../reporting/logger.ts';
 
 /** The handlers of a worker, as a receiver has them. */
 export interface WorkerOptions<
@@ -163,7 +163,7 @@ async function runHandler(
 
 function failureOf(error: unknown, route: Route | undefined): WebhookError {
   if (error instanceof WebhookError && !route) return error;
-  return storable(handlerFailed(error, route?.personal));
+  return storable(handlerFailed(error, route?.sensitiveData));
 }
 
 /** Engines keep the message, and databases refuse half of a surrogate pair. */

@@ -1,4 +1,4 @@
-import type { QueuedDelivery } from '../queue/queue.ts';
+import type { QueuedDelivery } from '../queue.ts';
 import type { JobProcessor, JobResult, WorkerJob } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
 

@@ -1,6 +1,6 @@
 import type { ExtraEvents } from '../dispatch/handlers.ts';
-import type { StandardSchema } from '../events/standard-schema.ts';
-import type { QueuedDelivery } from '../queue/queue.ts';
+import type { StandardSchema } from '../events/schema.ts';
+import type { QueuedDelivery } from '../queue.ts';
 import {
   createAttempt,
   handlerSettings,

@@ -17,7 +17,7 @@ describe('Routes', () => {
       callId: 'call-1',
       key: 'call-1:call:started',
       payload: STARTED,
-      personal: STARTED,
+      sensitiveData: STARTED,
       outcome: 'handled',
       handle: handler,
     });

@@ -17,17 +17,17 @@ describe('parsePayload', () => {
   });
 
   it.each<[string, Uint8Array, string]>([
-    ['nothing', new Uint8Array(), 'not JSON'],
-    ['text', bytes('planted words'), 'not JSON'],
-    ['half a body', bytes('{"a":'), 'not JSON'],
-    ['two values', bytes('{}{}'), 'not JSON'],
-    ['a BOM', Uint8Array.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]), 'not JSON'],
-    ['bytes that are not UTF-8', Uint8Array.from([0x22, 0xff, 0x22]), 'not UTF-8'],
-    ['an overlong encoding', Uint8Array.from([0x22, 0xc0, 0xaf, 0x22]), 'not UTF-8'],
-    ['a surrogate in UTF-8', Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'not UTF-8'],
-    ['UTF-16', Uint8Array.from(Buffer.from('{}', 'utf16le')), 'not JSON'],
-    ['65 levels', deep(65), 'nested deeper'],
-    ['10,000 levels', deep(10_000), 'nested deeper'],
+    ['nothing', new Uint8Array(), 'not valid JSON'],
+    ['text', bytes('planted words'), 'not valid JSON'],
+    ['half a body', bytes('{"a":'), 'not valid JSON'],
+    ['two values', bytes('{}{}'), 'not valid JSON'],
+    ['a BOM', Uint8Array.from([0xef, 0xbb, 0xbf, 0x7b, 0x7d]), 'not valid JSON'],
+    ['bytes that are not UTF-8', Uint8Array.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
+    ['an overlong encoding', Uint8Array.from([0x22, 0xc0, 0xaf, 0x22]), 'not valid UTF-8'],
+    ['a surrogate in UTF-8', Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'not valid UTF-8'],
+    ['UTF-16', Uint8Array.from(Buffer.from('{}', 'utf16le')), 'not valid JSON'],
+    ['65 levels', deep(65), 'nested more than 64 levels'],
+    ['10,000 levels', deep(10_000), 'nested more than 64 levels'],
   ])('refuses %s without quoting it', (_name, body, message) => {
     expect(() => parsePayload(body)).toThrow(expect.objectContaining({ code: 'invalid-payload' }));
     expect(() => parsePayload(body)).toThrow(message);

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { memoryStore, type Store } from '../../src/index.ts';
-import { bench, deferred, STARTED } from '../support.ts';
+import { createTestReceiver, deferred, STARTED } from '../support.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
@@ -15,7 +15,7 @@ describe('close()', () => {
     };
     const handle = jest.fn();
     const on = { 'call:started': handle };
-    const { receiver, send, outcomes } = bench({ store: { ...inner, admit }, on });
+    const { receiver, send, outcomes } = createTestReceiver({ store: { ...inner, admit }, on });
     const sent = send(STARTED);
     await asked.promise;
     await receiver.close({ graceMs: 0 });
@@ -23,7 +23,7 @@ describe('close()', () => {
     expect(await sent).toBe('shutting-down');
     expect(outcomes[0]?.status).toBe(503);
     expect(handle).not.toHaveBeenCalled();
-    expect(await bench({ store: inner, on }).send(STARTED)).toBe('handled');
+    expect(await createTestReceiver({ store: inner, on }).send(STARTED)).toBe('handled');
   });
 
   it('admits nothing that was still in its schema when it gave up', async () => {
@@ -37,7 +37,7 @@ describe('close()', () => {
     const admit = jest.fn(store.admit);
     const handle = jest.fn();
     const custom = { schema, handle } as never;
-    const { receiver, send } = bench({ store: { ...store, admit }, custom });
+    const { receiver, send } = createTestReceiver({ store: { ...store, admit }, custom });
     const sent = send({ custom: 1 });
     await asked.promise;
     await receiver.close({ graceMs: 0 });
@@ -51,7 +51,7 @@ describe('close()', () => {
     const store = memoryStore();
     const [begun, done] = [deferred(), deferred()];
     let closed: Promise<void> | undefined;
-    const first = bench({
+    const first = createTestReceiver({
       store,
       on: {
         'call:started': async (_event: unknown, { signal }: { signal: AbortSignal }) => {
@@ -65,7 +65,9 @@ describe('close()', () => {
     const sent = first.send(STARTED);
     await begun.promise;
     const other = jest.fn();
-    expect(await bench({ store, on: { 'call:started': other } }).send(STARTED)).toBe('in-progress');
+    expect(await createTestReceiver({ store, on: { 'call:started': other } }).send(STARTED)).toBe(
+      'in-progress',
+    );
     done.resolve();
     expect(await sent).toBe('handled');
     await closed;
@@ -78,7 +80,7 @@ describe('close()', () => {
       entered.resolve();
       return never();
     };
-    const { receiver, send } = bench({
+    const { receiver, send } = createTestReceiver({
       store: { ...memoryStore(), release: never },
       storeTimeout: 20,
       on: { 'call:started': handle },
@@ -89,7 +91,7 @@ describe('close()', () => {
   });
 
   it('may be called again', async () => {
-    const { receiver } = bench();
+    const { receiver } = createTestReceiver();
     await Promise.all([receiver.close(), receiver.close()]);
     await expect(receiver.close()).resolves.toBeUndefined();
   });

@@ -1,13 +1,22 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { WebhookError, type HandlerContext, type Outcome } from '../../src/index.ts';
-import { bench, bytes, deferred, delivery, NOW, SECONDS, SECRET, STARTED } from '../support.ts';
+import {
+  createTestReceiver,
+  bytes,
+  deferred,
+  delivery,
+  NOW,
+  SECONDS,
+  SECRET,
+  STARTED,
+} from '../support.ts';
 
 const COMPLETED = { ...STARTED, eventName: 'call:completed' };
 
 describe('a delivery', () => {
   it('reaches the handler of its event, with its context', async () => {
     const seen: [unknown, HandlerContext][] = [];
-    const { receiver, outcomes } = bench({
+    const { receiver, outcomes } = createTestReceiver({
       secret: [{ id: 'main', secret: SECRET }],
       on: {
         'call:started': (event: unknown, context: HandlerContext) =>
@@ -48,7 +57,7 @@ describe('a delivery', () => {
 
   it('is handled once: again it is a replay, under a new id a duplicate', async () => {
     const handle = jest.fn();
-    const { send } = bench({ on: { 'call:started': handle } });
+    const { send } = createTestReceiver({ on: { 'call:started': handle } });
     expect(await send(STARTED, { webhookId: 'a' })).toBe('handled');
     expect(await send(STARTED, { webhookId: 'a' })).toBe('replayed');
     expect(await send(STARTED, { webhookId: 'b' })).toBe('duplicate');
@@ -58,7 +67,7 @@ describe('a delivery', () => {
 
   it('posted 50 times at once under one id is accepted once', async () => {
     const handle = jest.fn();
-    const { send } = bench({ on: { 'call:completed': handle } });
+    const { send } = createTestReceiver({ on: { 'call:completed': handle } });
     const event = { eventName: 'call:completed' }; // without a key: only the id protects it
     const all = await Promise.all(
       Array.from({ length: 50 }, () => send(event, { webhookId: 'same' })),
@@ -71,7 +80,7 @@ describe('a delivery', () => {
   it('under 50 ids at once runs its handler once', async () => {
     const gate = deferred();
     const handle = jest.fn(() => gate.promise);
-    const { send } = bench({ on: { 'call:started': handle } });
+    const { send } = createTestReceiver({ on: { 'call:started': handle } });
     const sent = Array.from({ length: 50 }, async () => {
       const code = await send(STARTED);
       if (code === 'in-progress') gate.resolve();
@@ -87,7 +96,7 @@ describe('a delivery', () => {
 
   it('without a key is handled every time, and the outcome has none', async () => {
     const handle = jest.fn();
-    const { send, outcomes } = bench({ on: { 'call:completed': handle } });
+    const { send, outcomes } = createTestReceiver({ on: { 'call:completed': handle } });
     for (let i = 0; i < 2; i++) expect(await send({ eventName: 'call:completed' })).toBe('handled');
     expect(handle).toHaveBeenCalledTimes(2);
     expect(outcomes[0]).not.toHaveProperty('key');
@@ -95,7 +104,7 @@ describe('a delivery', () => {
 
   it('that nobody handles is ignored, and told to onUnhandled', async () => {
     const onUnhandled = jest.fn();
-    const { send } = bench({ onUnhandled });
+    const { send } = createTestReceiver({ onUnhandled });
     expect(await send({ eventName: 'call:new' })).toBe('ignored');
     expect(await send({ custom: 1 })).toBe('ignored');
     expect(onUnhandled.mock.calls.map(([event]) => event)).toEqual([
@@ -106,7 +115,7 @@ describe('a delivery', () => {
 
   it('of an event with duplicate JSON keys has the last one as key and as payload', async () => {
     const keys: unknown[] = [];
-    const { send } = bench({
+    const { send } = createTestReceiver({
       on: {
         'call:started': (event: { callId: string }, { key }: HandlerContext) =>
           void keys.push(key, event.callId),
@@ -119,7 +128,7 @@ describe('a delivery', () => {
 
 describe('onOutcome', () => {
   it('is told of every request, refused ones too', async () => {
-    const { receiver, outcomes } = bench();
+    const { receiver, outcomes } = createTestReceiver();
     await receiver.receive({ headers: {}, body: new Uint8Array() });
     const { error, ...rest } = outcomes[0] as Outcome;
     expect(rest).toEqual({
@@ -136,7 +145,7 @@ describe('the logger of the request', () => {
     const warn = jest.fn<(line: string) => void>();
     const log = { warn, error: jest.fn<(line: string) => void>() };
     const seen: unknown[] = [];
-    const { receiver, lines } = bench({
+    const { receiver, lines } = createTestReceiver({
       on: {
         'call:started': (_event: unknown, context: HandlerContext) => void seen.push(context.log),
       },

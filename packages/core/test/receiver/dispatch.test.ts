@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { type Queue, type QueuedDelivery } from '../../src/index.ts';
-import { bench, delivery, NOW, SECONDS, STARTED } from '../support.ts';
+import { createTestReceiver, delivery, NOW, SECONDS, STARTED } from '../support.ts';
 
 describe('custom payloads', () => {
   it('are checked, keyed and handled', async () => {
@@ -11,7 +11,7 @@ describe('custom payloads', () => {
       key: (p: { id: string }) => p.id,
       handle,
     };
-    const { send, outcomes } = bench({ custom } as never);
+    const { send, outcomes } = createTestReceiver({ custom } as never);
     expect(await send({ id: 'x', n: '5' })).toBe('handled');
     expect(await send({ id: 'x', n: '5' })).toBe('duplicate');
     expect(await send({ n: 5 })).toBe('invalid-payload');
@@ -26,7 +26,7 @@ describe('a queue', () => {
     const queued: QueuedDelivery[] = [];
     const handle = jest.fn();
     const queue = { enqueue: (job: QueuedDelivery) => Promise.resolve(void queued.push(job)) };
-    const { receiver } = bench({ queue, on: { 'call:started': handle } });
+    const { receiver } = createTestReceiver({ queue, on: { 'call:started': handle } });
     const request = await delivery(STARTED, { webhookId: 'id-1' });
     expect((await receiver.receive(request)).status).toBe(202);
     expect(queued).toEqual([
@@ -47,7 +47,7 @@ describe('a queue', () => {
   it('that fails means 503, never a dead letter, and the retry is queued', async () => {
     const enqueue = jest.fn<Queue['enqueue']>(() => Promise.reject(new Error('no connection')));
     const deadLetter = jest.fn();
-    const { send } = bench({ queue: { enqueue }, deadLetter, maxAttempts: 1 });
+    const { send } = createTestReceiver({ queue: { enqueue }, deadLetter, maxAttempts: 1 });
     for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('store-unavailable');
     expect(deadLetter).not.toHaveBeenCalled();
     enqueue.mockResolvedValue(undefined);

@@ -5,7 +5,7 @@ import {
   type HandlerContext,
   type DeadLetter,
 } from '../../src/index.ts';
-import { bench, bytes, NOW, STARTED } from '../support.ts';
+import { createTestReceiver, bytes, NOW, STARTED } from '../support.ts';
 
 const fail = () => {
   throw new Error('no');
@@ -14,7 +14,7 @@ const fail = () => {
 describe('a handler that fails', () => {
   it('runs again on the retry, with its attempts counted', async () => {
     const attempts: number[] = [];
-    const { send, outcomes } = bench({
+    const { send, outcomes } = createTestReceiver({
       on: {
         'call:started': (_event: unknown, { attempt }: HandlerContext) => {
           attempts.push(attempt);
@@ -33,13 +33,13 @@ describe('a handler that fails', () => {
   });
 
   it('goes on failing when there is no dead letter', async () => {
-    const { send } = bench({ on: { 'call:started': fail }, maxAttempts: 1 });
+    const { send } = createTestReceiver({ on: { 'call:started': fail }, maxAttempts: 1 });
     for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('handler-failed');
   });
 
   it('gives the raw delivery to deadLetter after maxAttempts', async () => {
     const parked: DeadLetter[] = [];
-    const { send } = bench({
+    const { send } = createTestReceiver({
       on: { 'call:started': fail },
       maxAttempts: 2,
       deadLetter: (letter: DeadLetter) => void parked.push(letter),
@@ -65,13 +65,13 @@ describe('a handler that fails', () => {
 
   it('is retried when the sink fails too', async () => {
     const deadLetter = jest.fn(() => Promise.reject(new Error('disk full')));
-    const { send, lines } = bench({
+    const { send, lines } = createTestReceiver({
       on: { 'call:started': fail },
       maxAttempts: 1,
       deadLetter,
     });
     expect(await send(STARTED)).toBe('handler-failed');
-    expect(lines.join()).toContain('the deadLetter sink failed: Error: disk full');
+    expect(lines.join()).toContain('The deadLetter sink failed: Error: disk full');
     deadLetter.mockResolvedValue(undefined as never);
     expect(await send(STARTED)).toBe('dead-lettered');
   });
@@ -91,7 +91,7 @@ describe('a handler that fails', () => {
     }
     const handle = jest.fn();
     const parked: DeadLetter[] = [];
-    const { send } = bench({
+    const { send } = createTestReceiver({
       store,
       on: { 'call:started': handle },
       maxAttempts: 2,
@@ -111,7 +111,7 @@ describe('a handler that fails', () => {
       new WebhookError('handled', 'odd'),
       new WebhookError('duplicate', 'odd'),
     ];
-    const { send } = bench({
+    const { send } = createTestReceiver({
       on: { 'call:started': () => Promise.reject(thrown.pop()) },
     });
     for (let left = thrown.length; left > 0; left--)
@@ -121,7 +121,7 @@ describe('a handler that fails', () => {
   it('and a payload that can never be handled go to deadLetter at once', async () => {
     const parked: DeadLetter[] = [];
     const deadLetter = jest.fn((letter: DeadLetter) => void parked.push(letter));
-    const { send, lines } = bench({ deadLetter });
+    const { send, lines } = createTestReceiver({ deadLetter });
     expect(await send(bytes('{'))).toBe('dead-lettered');
     expect(parked[0]).toMatchObject({
       reason: 'invalid-payload',

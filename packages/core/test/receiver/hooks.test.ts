@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore } from '../../src/index.ts';
-import { bench, bytes, delivery, STARTED } from '../support.ts';
+import { createTestReceiver, bytes, delivery, STARTED } from '../support.ts';
 
 const COMPLETED = { ...STARTED, eventName: 'call:completed' };
 const fail = () => {
@@ -11,7 +11,7 @@ describe('hooks that throw', () => {
   it('change no answer', async () => {
     const loud = { warn: fail, error: fail };
     const hooks = { logger: loud, onOutcome: fail };
-    const { receiver } = bench({
+    const { receiver } = createTestReceiver({
       ...hooks,
       on: { 'call:started': () => undefined, 'call:completed': fail },
     });
@@ -25,7 +25,7 @@ describe('hooks that throw', () => {
 
   it('make no rejection: receive always answers', async () => {
     const clock = fail as unknown as () => number;
-    const { receiver } = bench({ now: clock, store: memoryStore() });
+    const { receiver } = createTestReceiver({ now: clock, store: memoryStore() });
     expect((await receiver.receive(await delivery(STARTED))).status).toBe(500);
   });
 });

@@ -9,7 +9,7 @@ import {
   type ReceiverRequest,
   type Store,
 } from '../../src/index.ts';
-import { bench, bytes, delivery, Lines, STARTED } from '../support.ts';
+import { createTestReceiver, bytes, delivery, Lines, STARTED } from '../support.ts';
 
 const rejections: unknown[] = [];
 const onRejection = (reason: unknown) => void rejections.push(reason);
@@ -36,12 +36,12 @@ describe('a store and a queue that give plain values, and no promises', () => {
       release: () => true,
       extend: () => true,
     } as unknown as Store;
-    const { send } = bench({ store: plain, on });
+    const { send } = createTestReceiver({ store: plain, on });
     expect([await send(STARTED), await send(STARTED)]).toEqual(['handled', 'duplicate']);
 
     const queued: QueuedDelivery[] = [];
     const enqueue = ((one: QueuedDelivery) => queued.push(one)) as never;
-    expect(await bench({ queue: { enqueue } }).send(STARTED)).toBe('queued');
+    expect(await createTestReceiver({ queue: { enqueue } }).send(STARTED)).toBe('queued');
     expect(queued).toHaveLength(1);
   });
 });
@@ -52,7 +52,7 @@ describe('waitUntil', () => {
 
   it('that throws changes no answer; the handler is told, and the log', async () => {
     const signals: AbortSignal[] = [];
-    const { receiver, lines } = bench({
+    const { receiver, lines } = createTestReceiver({
       on: {
         'call:started': (_event: unknown, { signal }: { signal: AbortSignal }) => {
           signals.push(signal);
@@ -73,7 +73,7 @@ describe('onOutcome', () => {
     ['throws', fail],
     ['rejects', reject],
   ])('that %s changes no answer, and ends no process', async (_how, onOutcome) => {
-    const { receiver } = bench({ onOutcome: onOutcome, on });
+    const { receiver } = createTestReceiver({ onOutcome: onOutcome, on });
     const answer = await receiver.receive(await delivery(STARTED));
     expect(answer).toMatchObject({ status: 200, body: '{"outcome":"handled"}' });
     expect((await receiver.receive({ headers: {}, body: bytes('') })).status).toBe(401);
@@ -82,7 +82,7 @@ describe('onOutcome', () => {
   it('that changes what it is told changes no answer', async () => {
     const onOutcome = (outcome: Outcome) =>
       void Object.assign(outcome, { outcome: 'x', status: 404 });
-    const { receiver } = bench({ onOutcome, on });
+    const { receiver } = createTestReceiver({ onOutcome, on });
     expect(await receiver.receive(await delivery(STARTED))).toMatchObject({ status: 200 });
   });
 });
@@ -93,7 +93,7 @@ describe('a logger', () => {
     ['rejects', reject],
   ])('that %s changes no answer, and ends no process', async (_how, line) => {
     const logger = { warn: line, error: line };
-    const { receiver, send } = bench({ logger, on: { 'call:started': fail } });
+    const { receiver, send } = createTestReceiver({ logger, on: { 'call:started': fail } });
     expect(await send(STARTED)).toBe('handler-failed');
     const log = { warn: line, error: line };
     expect((await receiver.receive({ headers: {}, body: bytes(''), log })).status).toBe(401);
@@ -115,11 +115,14 @@ describe('custom payloads whose schema or key throws', () => {
     const handle = jest.fn();
     const parked: DeadLetter[] = [];
     const options = { custom: { ...custom, handle } } as object;
-    const kept = bench({ ...options, deadLetter: (letter) => void parked.push(letter) });
+    const kept = createTestReceiver({
+      ...options,
+      deadLetter: (letter) => void parked.push(letter),
+    });
     expect(await kept.send({ custom: 1 })).toBe('dead-lettered');
     expect(parked).toHaveLength(1);
     expect(parked[0]).toMatchObject({ reason: 'invalid-payload', rawBody: bytes('{"custom":1}') });
-    expect(await bench(options).send({ custom: 1 })).toBe('invalid-payload');
+    expect(await createTestReceiver(options).send({ custom: 1 })).toBe('invalid-payload');
     expect(handle).not.toHaveBeenCalled();
   });
 });
@@ -130,7 +133,7 @@ describe('receive never rejects, and answers from the table', () => {
     async (code) => {
       const error = Object.assign(new WebhookError('replayed', ''), { code });
       const request = { ...(await delivery(STARTED)), body: () => Promise.reject(error) };
-      const answer = await bench().receiver.receive(request);
+      const answer = await createTestReceiver().receiver.receive(request);
       expect(answer).toMatchObject({ status: 500, outcome: { outcome: 'handler-failed' } });
     },
   );
@@ -144,7 +147,7 @@ describe('receive never rejects, and answers from the table', () => {
     ['a method that is no text', { method: 7 }],
   ])('%s', async (_name, odd) => {
     const request = { ...(await delivery(STARTED)), ...odd } as ReceiverRequest;
-    const answer = await bench().receiver.receive(request);
+    const answer = await createTestReceiver().receiver.receive(request);
     expect(STATUS).toHaveProperty(answer.outcome.outcome);
     expect(answer.status).toBeGreaterThanOrEqual(400);
   });
@@ -156,7 +159,7 @@ describe('receive never rejects, and answers from the table', () => {
       const admit = () => Promise.resolve(nonsense as never);
       const handle = jest.fn();
       const store = { ...memoryStore(), admit };
-      const { receiver } = bench({ store, logger, on: { 'call:started': handle } });
+      const { receiver } = createTestReceiver({ store, logger, on: { 'call:started': handle } });
       expect((await receiver.receive(await delivery(STARTED))).status).toBeGreaterThanOrEqual(500);
       expect(handle).not.toHaveBeenCalled();
     },
@@ -182,7 +185,7 @@ describe('a handler that gives a thenable, and no promise', () => {
     ['whose then throws', 'handler-failed', fail],
   ])('%s, is waited for to its end', async (_name, outcome, then) => {
     const store = memoryStore();
-    const { send } = bench({ store, on: { 'call:started': () => ({ then }) } });
+    const { send } = createTestReceiver({ store, on: { 'call:started': () => ({ then }) } });
     expect(await send(STARTED)).toBe(outcome);
     expect(await send(STARTED)).toBe(outcome === 'handled' ? 'duplicate' : outcome);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
-import { bench, bytes } from '../support.ts';
+import { createTestReceiver, bytes } from '../support.ts';
 
 // What every object inherits: a lookup by a name from the body must not find it.
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'];
@@ -17,7 +17,7 @@ describe.each(NAMES)('an event called %s', (name) => {
     ['a dead letter', { events: { 'call:voicemail': z.object({}) }, deadLetter: () => undefined }],
   ])('is an unknown event to a receiver with %s', async (_with, options) => {
     const onUnhandled = jest.fn();
-    const { send, outcomes } = bench({ ...options, onUnhandled });
+    const { send, outcomes } = createTestReceiver({ ...options, onUnhandled });
     expect(await send(event(name))).toBe('ignored');
     expect(outcomes[0]).toMatchObject({ status: 200, eventName: name, key: `c-1:${name}` });
     expect(onUnhandled).toHaveBeenCalledTimes(1);

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createWorkerHandler, memoryStore } from '../../src/index.ts';
 import {
-  bench,
+  createTestReceiver,
   bytes,
   delivery,
   Lines,
@@ -43,7 +43,7 @@ const ERRORS: [string, () => unknown][] = [
 
 /** Sends one body, and gives everything that was told: log lines, the outcome and the answer. */
 async function told(options: object, body: unknown): Promise<string> {
-  const { receiver, lines, outcomes } = bench(options);
+  const { receiver, lines, outcomes } = createTestReceiver(options);
   const answer = await receiver.receive(await delivery(body));
   expect(outcomes).toHaveLength(1);
   expect(lines).not.toEqual([]);
@@ -113,7 +113,9 @@ describe('an error of a client', () => {
 
 describe('what anybody can send', () => {
   it('never reaches a log line or an outcome', async () => {
-    const { receiver, lines, outcomes } = bench({ on: { 'call:completed': () => undefined } });
+    const { receiver, lines, outcomes } = createTestReceiver({
+      on: { 'call:completed': () => undefined },
+    });
     const planted = 'Wilhelmina w.oyelaran@example.com 5550104477';
     const send = async (body: unknown, signing: Signing = {}, change: object = {}) =>
       receiver.receive({ ...(await delivery(body, signing)), ...change });
@@ -137,7 +139,9 @@ describe('what anybody can send', () => {
   });
 
   it('is nowhere in the outcome of a delivery that went well', async () => {
-    const { receiver, outcomes } = bench({ on: { 'call:completed': () => undefined } });
+    const { receiver, outcomes } = createTestReceiver({
+      on: { 'call:completed': () => undefined },
+    });
     const answer = await receiver.receive(await delivery(CALL));
     expect(outcomes[0]?.outcome).toBe('handled');
     expect(inspect([outcomes, answer], { depth: 10 })).not.toMatch(PLANTED);

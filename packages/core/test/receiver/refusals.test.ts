@@ -1,13 +1,21 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { memoryStore } from '../../src/index.ts';
-import { bench, bytes, delivery, NOW, RECORDING, SECONDS, STARTED } from '../support.ts';
+import {
+  createTestReceiver,
+  bytes,
+  delivery,
+  NOW,
+  RECORDING,
+  SECONDS,
+  STARTED,
+} from '../support.ts';
 
 describe('what is refused', () => {
   it('runs no handler, and leaves no trace in the store', async () => {
     const store = memoryStore();
     const admit = jest.fn(store.admit);
     const handle = jest.fn();
-    const { receiver } = bench({
+    const { receiver } = createTestReceiver({
       store: { ...store, admit },
       on: { 'call:started': handle },
       bodyLimit: 1_000,
@@ -44,14 +52,18 @@ describe('what is refused', () => {
 
   it('does not read the body of a wrong method', async () => {
     const body = jest.fn<() => Promise<Uint8Array>>();
-    const answer = await bench().receiver.receive({ method: 'GET', headers: {}, body });
+    const answer = await createTestReceiver().receiver.receive({
+      method: 'GET',
+      headers: {},
+      body,
+    });
     expect(answer.headers['allow']).toBe('POST');
     expect(body).not.toHaveBeenCalled();
   });
 
   it('stamped 299 s ahead and replayed 598 s later stays out', async () => {
     const clock = { now: NOW };
-    const { receiver } = bench({ now: () => clock.now });
+    const { receiver } = createTestReceiver({ now: () => clock.now });
     const request = await delivery({ eventName: 'call:completed' }, { timestamp: SECONDS + 299 });
     const codes: string[] = [];
     for (const later of [0, 1, 300, 598, 599, 600]) {
@@ -69,7 +81,7 @@ describe('what is refused', () => {
   });
 
   it('is an authentic body that can never be handled, without a dead letter', async () => {
-    const { send } = bench();
+    const { send } = createTestReceiver();
     for (const body of [
       bytes('{'),
       Uint8Array.from([0xff]),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { byteSize } from '../../src/http/body.ts';
+import { byteSize } from '../../src/receiver/settings.ts';
 import { createReceiver, createWorkerHandler, type ReceiverOptions } from '../../src/index.ts';
-import { settingsOf } from '../../src/receiver/settings.ts';
+import { resolveSettings } from '../../src/receiver/settings.ts';
 import { SECRET } from '../support.ts';
 
 const make = (options: unknown) => () => createReceiver({ secret: SECRET, ...(options as object) });
@@ -10,7 +10,7 @@ const schema = z.looseObject({});
 
 describe('the options of a receiver', () => {
   it('have the documented defaults', () => {
-    expect(settingsOf({ secret: SECRET })).toMatchObject({
+    expect(resolveSettings({ secret: SECRET })).toMatchObject({
       toleranceSeconds: 300,
       ackWithin: 20_000,
       bodyLimit: 1024 * 1024,

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { memoryStore, type Store } from '../../src/index.ts';
-import { bench, STARTED } from '../support.ts';
+import { createTestReceiver, STARTED } from '../support.ts';
 
 const fail = () => {
   throw new Error('no');
@@ -12,7 +12,7 @@ describe('a store that is down', () => {
     ['throws', fail],
   ])('and %s: nothing runs, 503', async (_how, admit) => {
     const handle = jest.fn();
-    const { send, lines } = bench({
+    const { send, lines } = createTestReceiver({
       store: { ...memoryStore(), admit },
       on: { 'call:started': handle },
     });
@@ -22,7 +22,7 @@ describe('a store that is down', () => {
   });
 
   it('at the commit: 503, and the lease is left to run out', async () => {
-    const { send } = bench({
+    const { send } = createTestReceiver({
       store: { ...memoryStore(), complete: () => Promise.reject(new Error('x')) },
       on: { 'call:started': () => undefined },
     });
@@ -31,7 +31,7 @@ describe('a store that is down', () => {
   });
 
   it('at the commit, with the lease lost: 503 in-progress', async () => {
-    const { send } = bench({
+    const { send } = createTestReceiver({
       store: { ...memoryStore(), complete: () => Promise.resolve(false) },
       on: { 'call:started': () => undefined },
     });
@@ -39,7 +39,7 @@ describe('a store that is down', () => {
   });
 
   it('at the release: still 500', async () => {
-    const { send } = bench({
+    const { send } = createTestReceiver({
       store: { ...memoryStore(), release: () => Promise.reject(new Error('x')) },
       on: { 'call:started': fail },
     });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { memoryStore, type HandlerContext } from '../../src/index.ts';
-import { bench, deferred, delivery, NOW, STARTED } from '../support.ts';
+import { createTestReceiver, deferred, delivery, NOW, STARTED } from '../support.ts';
 
 describe('in time', () => {
   beforeEach(() => void jest.useFakeTimers({ now: NOW }));
@@ -9,7 +9,7 @@ describe('in time', () => {
   function slow(options: object = {}) {
     const work = deferred();
     const signals: AbortSignal[] = [];
-    const made = bench({
+    const made = createTestReceiver({
       now: undefined,
       on: {
         'call:started': (_event: unknown, { signal }: HandlerContext) => {
@@ -133,7 +133,11 @@ describe('in time', () => {
     await jest.advanceTimersByTimeAsync(1_000);
     await closing;
     expect(signals[0]?.reason).toMatchObject({ code: 'shutting-down' });
-    const next = bench({ now: undefined, store, on: { 'call:started': () => undefined } });
+    const next = createTestReceiver({
+      now: undefined,
+      store,
+      on: { 'call:started': () => undefined },
+    });
     expect(await next.send(STARTED)).toBe('handled');
     expect(next.outcomes[0]?.attempt).toBe(2);
     work.resolve();

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { memoryStore, type Admission, type Store } from '../../src/index.ts';
 import { boundedStore } from '../../src/store/bounded-store.ts';
-import { Watch } from '../../src/time/watch.ts';
+import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 import { deferred } from '../support.ts';
 
 const claim = { webhookId: 'id', replayUntil: Date.now() + 1_000, leaseMs: 60_000, token: 't' };
@@ -20,7 +20,7 @@ describe('boundedStore', () => {
       ]),
     ) as unknown as Store;
     for (const store of [hanging, broken]) {
-      const bounded = boundedStore(store, 20, new Watch());
+      const bounded = boundedStore(store, 20, new DeadlineScheduler());
       const calls = [
         async () => await bounded.admit(claim),
         async () => await bounded.complete('k', 't'),
@@ -37,12 +37,16 @@ describe('boundedStore', () => {
         throw new Error('trap');
       },
     };
-    const bounded = boundedStore({ ...memoryStore(), admit: () => trap as never }, 20, new Watch());
+    const bounded = boundedStore(
+      { ...memoryStore(), admit: () => trap as never },
+      20,
+      new DeadlineScheduler(),
+    );
     await expect((async () => await bounded.admit(claim))()).rejects.toEqual(unavailable);
   });
 
   it('waits for nothing where the store has its answer at hand', () => {
-    const bounded = boundedStore(memoryStore(), 20, new Watch());
+    const bounded = boundedStore(memoryStore(), 20, new DeadlineScheduler());
     expect(bounded.admit({ ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
     expect(bounded.extend('k', 't', 60_000)).toBe(true);
     expect(bounded.release('k', 't')).toBe(true);
@@ -51,7 +55,7 @@ describe('boundedStore', () => {
 
   it('asks whoever stands before that store, from the first call on that they do', async () => {
     const store = memoryStore();
-    const bounded = boundedStore(store, 20, new Watch());
+    const bounded = boundedStore(store, 20, new DeadlineScheduler());
     const spies = (['admit', 'complete', 'release', 'extend'] as const).map((name) =>
       jest.spyOn(store, name),
     );
@@ -60,7 +64,7 @@ describe('boundedStore', () => {
     expect(await bounded.release('k', 't')).toBe(true);
     expect(await bounded.complete('k', 't')).toBe(false);
     for (const spy of spies) expect(spy).toHaveBeenCalledTimes(1);
-    const wrapped = boundedStore({ ...store, complete: never }, 20, new Watch());
+    const wrapped = boundedStore({ ...store, complete: never }, 20, new DeadlineScheduler());
     await expect(wrapped.complete('k', 't')).rejects.toEqual(unavailable);
   });
 
@@ -74,7 +78,7 @@ describe('boundedStore', () => {
         return inner.admit(late);
       }),
     };
-    const bounded = boundedStore(store, 20, new Watch());
+    const bounded = boundedStore(store, 20, new DeadlineScheduler());
     await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
     gate.resolve();
     await store.admit.mock.results[0]!.value;
@@ -96,7 +100,7 @@ describe('boundedStore', () => {
         },
       },
       20,
-      new Watch(),
+      new DeadlineScheduler(),
     );
     await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
     await new Promise(setImmediate);
@@ -108,7 +112,11 @@ describe('boundedStore', () => {
 
   it('is quiet about what fails late', async () => {
     const gate = deferred<Admission>();
-    const bounded = boundedStore({ ...memoryStore(), admit: () => gate.promise }, 20, new Watch());
+    const bounded = boundedStore(
+      { ...memoryStore(), admit: () => gate.promise },
+      20,
+      new DeadlineScheduler(),
+    );
     await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
     gate.reject(new Error('late')); // an unhandled rejection would fail the run
     await new Promise(setImmediate);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Lease, type LeaseStore } from '../../src/store/lease.ts';
-import { Watch } from '../../src/time/watch.ts';
+import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -22,8 +22,8 @@ function setup(
     return Promise.resolve(true);
   });
   const onLost = jest.fn();
-  const lease = new Lease(store, new Watch(), { key, token: 't', leaseMs }, onLost);
-  if (kept) lease.keep();
+  const lease = new Lease(store, new DeadlineScheduler(), { key, token: 't', leaseMs }, onLost);
+  if (kept) lease.startRenewal();
   return { store, lease, onLost, renewals };
 }
 
@@ -48,10 +48,10 @@ describe('Lease', () => {
     expect(await completed.lease.complete()).toBe(true);
     expect(completed.store.complete).toHaveBeenCalledWith('k', 't');
     const given = setup();
-    await given.lease.giveBack();
+    await given.lease.release();
     expect(given.store.release).toHaveBeenCalledWith('k', 't');
     for (const { lease, store } of [completed, given]) {
-      lease.keep();
+      lease.startRenewal();
       await jest.advanceTimersByTimeAsync(300_000);
       expect(store.extend).not.toHaveBeenCalled();
     }
@@ -61,7 +61,7 @@ describe('Lease', () => {
     const { lease, store } = setup({ leaseMs: 60_000, key: 'k' }, false);
     await jest.advanceTimersByTimeAsync(30_000);
     expect(store.extend).not.toHaveBeenCalled();
-    lease.keep();
+    lease.startRenewal();
     await jest.advanceTimersByTimeAsync(1);
     expect(store.extend).toHaveBeenCalledTimes(1);
   });
@@ -69,7 +69,7 @@ describe('Lease', () => {
   it('runs out by itself when the store does not take it back', async () => {
     const { lease, store } = setup();
     store.release.mockRejectedValue(new Error('away'));
-    await expect(lease.giveBack()).resolves.toBeUndefined();
+    await expect(lease.release()).resolves.toBeUndefined();
   });
 
   it('tells when it was lost, once, and stops', async () => {
@@ -109,7 +109,7 @@ describe('Lease', () => {
     const { store, lease } = setup({ leaseMs: 60_000, key: undefined });
     await jest.advanceTimersByTimeAsync(300_000);
     expect(await lease.complete()).toBe(true);
-    await lease.giveBack();
+    await lease.release();
     for (const call of Object.values(store)) expect(call).not.toHaveBeenCalled();
   });
 });

@@ -5,7 +5,7 @@ import {
   type DeadLetter,
   type QueuedDelivery,
 } from '../../src/index.ts';
-import { bench, bytes, Lines, NOW, SECONDS, STARTED } from '../support.ts';
+import { createTestReceiver, bytes, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 
 const queued = (body: Uint8Array): QueuedDelivery => ({
   webhookId: 'id-1',
@@ -19,7 +19,9 @@ const logger = new Lines();
 describe('createWorkerHandler', () => {
   it('runs what a receiver queued, with its context', async () => {
     const jobs: QueuedDelivery[] = [];
-    const { send } = bench({ queue: { enqueue: (job) => Promise.resolve(void jobs.push(job)) } });
+    const { send } = createTestReceiver({
+      queue: { enqueue: (job) => Promise.resolve(void jobs.push(job)) },
+    });
     await send(STARTED, { webhookId: 'id-9' });
     const seen: [unknown, HandlerContext][] = [];
     const work = createWorkerHandler({

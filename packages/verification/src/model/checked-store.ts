@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Admission, Claim, Store } from '@call-webhooks/core';
-import { ask, promised } from '../../../core/src/store/at-once.ts';
+import { callSyncIfPossible, syncMethod } from '../../../core/src/store/sync-store.ts';
 import type { Awaitable } from '../../../core/src/awaitable.ts';
 import type { EventModel } from './event-model.ts';
 import { assertThat, Violation } from './assert.ts';
@@ -43,28 +43,28 @@ export class CheckedStore implements Store {
   }
 
   // The receiver calls the memory store synchronously, so this wrapper has to support that as well.
-  readonly admit = promised((claim: Claim) => this.#admit(claim)) as Store['admit'];
+  readonly admit = syncMethod((claim: Claim) => this.#admit(claim)) as Store['admit'];
 
-  readonly complete = promised((key: string, token: string) =>
+  readonly complete = syncMethod((key: string, token: string) =>
     this.#call(
       `complete ${key}`,
-      () => ask(this.#store, 'complete', key, token),
+      () => callSyncIfPossible(this.#store, 'complete', key, token),
       () => this.#model.complete(key, token, this.#now()),
     ),
   ) as Store['complete'];
 
-  readonly release = promised((key: string, token: string) =>
+  readonly release = syncMethod((key: string, token: string) =>
     this.#call(
       `release ${key}`,
-      () => ask(this.#store, 'release', key, token),
+      () => callSyncIfPossible(this.#store, 'release', key, token),
       () => this.#model.release(key, token, this.#now()),
     ),
   ) as Store['release'];
 
-  readonly extend = promised((key: string, token: string, leaseMs: number) =>
+  readonly extend = syncMethod((key: string, token: string, leaseMs: number) =>
     this.#call(
       `extend ${key}`,
-      () => ask(this.#store, 'extend', key, token, leaseMs),
+      () => callSyncIfPossible(this.#store, 'extend', key, token, leaseMs),
       () => this.#model.extend(key, token, leaseMs, this.#now()),
     ),
   ) as Store['extend'];
@@ -78,7 +78,7 @@ export class CheckedStore implements Store {
     };
     const admission = this.#call(
       `admit ${key ?? webhookId}`,
-      () => ask(this.#store, 'admit', claim),
+      () => callSyncIfPossible(this.#store, 'admit', claim),
       () => this.#model.admit(claim, this.#now()),
     );
     return mapped(admission, remember);

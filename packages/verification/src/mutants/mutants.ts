@@ -11,12 +11,12 @@ export const MUTANTS: readonly Mutant[] = [
     harm: 'a handler that fails is never run again: the event is lost',
     edits: [
       {
-        file: core('receiver/work.ts'),
-        from: 'const running = runOnce(',
-        to: 'const marked = lease.complete();\n      await marked;\n      const running = runOnce(',
+        file: core('receiver/process-delivery.ts'),
+        from: 'const running = this.#run(',
+        to: 'const marked = lease.complete();\n      await marked;\n      const running = this.#run(',
       },
       {
-        file: core('receiver/work.ts'),
+        file: core('receiver/process-delivery.ts'),
         from: 'const completed = lease.complete();',
         to: 'const completed = marked;',
       },
@@ -28,9 +28,9 @@ export const MUTANTS: readonly Mutant[] = [
     harm: 'the retry is acknowledged and never run',
     edits: [
       {
-        file: core('receiver/attempt.ts'),
-        from: 'await lease.giveBack();\n  throw job.failure(error);',
-        to: 'await lease.complete();\n  throw job.failure(error);',
+        file: core('receiver/process-delivery.ts'),
+        from: 'await lease.release();\n    throw job.failure(error);',
+        to: 'await lease.complete();\n    throw job.failure(error);',
       },
     ],
     killedBy: MODEL,
@@ -53,8 +53,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('store/lease.ts'),
-        from: 'if (this.#key !== undefined && !this.#over) this.#watch.add(this);',
-        to: 'if (this.#key === undefined && !this.#over) this.#watch.add(this);',
+        from: 'if (this.#key !== undefined && !this.#ended) this.#scheduler.add(this);',
+        to: 'if (this.#key === undefined && !this.#ended) this.#scheduler.add(this);',
       },
     ],
     killedBy: MODEL,
@@ -77,8 +77,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('store/bounded-store.ts'),
-        from: "() => ask(store, 'admit', claim),",
-        to: "() => new Promise<Admission>((resolve) => resolve(ask(store, 'admit', claim))).catch(() => ({ status: 'admitted', attempt: 1 })),",
+        from: "() => callSyncIfPossible(store, 'admit', claim),",
+        to: "() => new Promise<Admission>((resolve) => resolve(callSyncIfPossible(store, 'admit', claim))).catch(() => ({ status: 'admitted', attempt: 1 })),",
       },
     ],
     killedBy: MODEL,
@@ -88,7 +88,7 @@ export const MUTANTS: readonly Mutant[] = [
     harm: 'a delivery stamped ahead of time can be replayed once it was forgotten',
     edits: [
       {
-        file: core('signature/timestamp.ts'),
+        file: core('signature/authenticate.ts'),
         from: 'return Math.max(verifiesUntil, now + MIN_REPLAY_MEMORY_MS);',
         to: 'return now + MIN_REPLAY_MEMORY_MS + 0 * verifiesUntil;',
       },
@@ -100,7 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
     harm: 'a captured delivery stamped far ahead verifies for as long as it likes',
     edits: [
       {
-        file: core('signature/timestamp.ts'),
+        file: core('signature/authenticate.ts'),
         from: 'if (Math.abs(age) <= toleranceSeconds) return seconds;',
         to: 'if (age <= toleranceSeconds) return seconds;',
       },
@@ -112,7 +112,7 @@ export const MUTANTS: readonly Mutant[] = [
     harm: 'a deploy kills handlers that it should not have begun',
     edits: [
       {
-        file: core('receiver/gate.ts'),
+        file: core('receiver/concurrency-limiter.ts'),
         from: 'this.#closing = true;',
         to: 'this.#closing = false;',
       },
@@ -125,8 +125,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('signature/authenticate.ts'),
-        from: 'if (equalText(computed, read.signature)) return key;',
-        to: 'if (equalBytes(computed, read.signature)) return key;',
+        from: 'equalText(computed, signature) ||',
+        to: 'equalBytes(computed, signature) ||',
       },
       {
         file: core('signature/authenticate.ts'),
@@ -141,24 +141,24 @@ export const MUTANTS: readonly Mutant[] = [
     harm: '"1700000000abc" is taken for a time',
     edits: [
       {
-        file: core('http/headers.ts'),
+        file: core('signature/signature-headers.ts'),
         from: 'const TIMESTAMP = /^[1-9][0-9]{0,11}$/;',
         to: 'const TIMESTAMP = /^[1-9][0-9]{0,11}/;',
       },
     ],
-    killedBy: test('http/headers.test.ts'),
+    killedBy: test('signature/signature-headers.test.ts'),
   },
   {
     name: 'joined headers accepted',
     harm: 'a proxy and the receiver disagree about which of two ids was signed',
     edits: [
       {
-        file: core('http/headers.ts'),
+        file: core('signature/signature-headers.ts'),
         from: '/[^\\x21-\\x2b\\x2d\\x2f-\\x7e]/',
         to: '/[^\\x20-\\x7e]/',
       },
     ],
-    killedBy: test('http/headers.test.ts'),
+    killedBy: test('signature/signature-headers.test.ts'),
   },
   {
     name: 'the body decoded to text before the HMAC',

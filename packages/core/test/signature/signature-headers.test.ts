@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import {
   casedHeaderNames,
   headerNames,
-  headerValue,
   readSignatureHeaders,
-} from '../../src/http/headers.ts';
+} from '../../src/signature/signature-headers.ts';
+import { headerValue } from '../../src/http/request.ts';
 
 const names = headerNames();
 const good = {

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { WebhookError } from '../../src/index.ts';
 import { generateSecret } from '../../src/index.ts';
-import { keysOf } from '../../src/signature/key-ring.ts';
-import { secretBytes } from '../../src/signature/secret.ts';
+import { keysOf } from '../../src/signature/secrets.ts';
+import { secretBytes } from '../../src/signature/secrets.ts';
 import { SECRET, SEED } from '../support.ts';
 
 const thrown = (run: () => unknown): WebhookError => {
@@ -28,9 +28,9 @@ describe('secretBytes', () => {
     ['nothing after the prefix', 'whsec_', 'nothing after'],
     ['not base64', 'whsec_!!!!not-base64!!!!aaaaaaaa', 'not base64'],
     ['base64url', 'whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oD', 'not base64'],
-    ['cut off', SECRET.slice(0, -3), 'cut off'],
-    ['wrong padding', `${SECRET}==`, 'cut off'],
-    ['15 bytes', `whsec_${Buffer.alloc(15).toString('base64')}`, 'too short: 15 bytes'],
+    ['truncated', SECRET.slice(0, -3), 'truncated'],
+    ['wrong padding', `${SECRET}==`, 'truncated'],
+    ['15 bytes', `whsec_${Buffer.alloc(15).toString('base64')}`, 'too short: it has 15 bytes'],
   ])('refuses %s', (_name, text, message) => {
     const error = thrown(() => secretBytes(text));
     expect(error.code).toBe('invalid-secret');

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { personalTexts } from '../../src/privacy/personal-texts.ts';
+import { sensitiveTexts } from '../src/redact.ts';
 
 describe('personalTexts', () => {
   it('lists texts and their words, the longest first', () => {
-    expect(personalTexts({ name: 'Lovelace, Ada' }, 100)).toEqual([
+    expect(sensitiveTexts({ name: 'Lovelace, Ada' }, 100)).toEqual([
       'Lovelace, Ada',
       'Lovelace',
       'Ada',
     ]);
-    expect(personalTexts(['ada@example.com'], 100)).toEqual([
+    expect(sensitiveTexts(['ada@example.com'], 100)).toEqual([
       'ada@example.com',
       'example.com',
       'ada',
@@ -17,27 +17,27 @@ describe('personalTexts', () => {
 
   it('leaves out the ids of events, and single letters', () => {
     const event = { eventName: 'call:started', eventId: 'e-1', callId: 'c-1', initial: 'A' };
-    expect(personalTexts(event, 100)).toEqual([]);
+    expect(sensitiveTexts(event, 100)).toEqual([]);
   });
 
   it('takes no words from a long text', () => {
     const note = 'one two three four five six seven eight nine';
-    expect(personalTexts({ note }, 100)).toEqual([note]);
+    expect(sensitiveTexts({ note }, 100)).toEqual([note]);
   });
 
   it('leaves out what is too long, and takes no words from a run without separators', () => {
-    expect(personalTexts({ note: 'x'.repeat(101), name: 'Ada' }, 100)).toEqual(['Ada']);
+    expect(sensitiveTexts({ note: 'x'.repeat(101), name: 'Ada' }, 100)).toEqual(['Ada']);
     const run = '-'.repeat(1_000);
-    expect(personalTexts({ run }, 1_000)).toEqual([run]);
+    expect(sensitiveTexts({ run }, 1_000)).toEqual([run]);
   });
 
   it('gives up on more than 500 texts', () => {
     const numbers = (count: number) => Array.from({ length: count }, (_, i) => 1_000 + i);
-    expect(personalTexts(numbers(500), 100)).toHaveLength(500);
-    expect(personalTexts(numbers(501), 100)).toBeUndefined();
+    expect(sensitiveTexts(numbers(500), 100)).toHaveLength(500);
+    expect(sensitiveTexts(numbers(501), 100)).toBeUndefined();
   });
 
   it.each([undefined, null, true, '', [], {}])('finds nothing in %j', (payload) => {
-    expect(personalTexts(payload, 100)).toEqual([]);
+    expect(sensitiveTexts(payload, 100)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { describeError, scrub } from '../../src/privacy/scrub.ts';
+import { describeError, redact } from '../src/redact.ts';
 
 /** Milliseconds of CPU of the quickest of some runs: what others do on the machine is left out. */
 function cost(work: () => void): number {
@@ -31,8 +31,10 @@ it.each(Object.entries(ESCAPES))(
     const text = (length: number) => unit.repeat(length).slice(0, length);
     const growth = (make: (length: number) => () => void) =>
       cost(make(3_900)) / Math.max(cost(make(487)), 0.05);
-    expect(growth((length) => () => void scrub(text(length)))).toBeLessThan(24);
-    expect(growth((length) => () => void scrub('a note', { note: text(length) }))).toBeLessThan(24);
+    expect(growth((length) => () => void redact(text(length)))).toBeLessThan(24);
+    expect(growth((length) => () => void redact('a note', { note: text(length) }))).toBeLessThan(
+      24,
+    );
   },
 );
 

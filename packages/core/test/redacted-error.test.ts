@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeError, stackFrames } from '../../src/privacy/scrub.ts';
-import { scrubbedError } from '../../src/privacy/scrubbed-error.ts';
+import { describeError, stackFrames } from '../src/redact.ts';
+import { redactedError } from '../src/redact.ts';
 
 describe('describeError', () => {
   it('tells an error, a text, and the kind of anything else', () => {
@@ -18,7 +18,7 @@ describe('describeError', () => {
         throw new Error('trapped');
       },
     });
-    expect(describeError(trap)).toBe('an error that can not be read');
+    expect(describeError(trap)).toBe('an error that cannot be read');
     const cyclic: Record<string, unknown> = {};
     cyclic['self'] = cyclic;
     expect(describeError(new Error('Ada'), cyclic)).not.toContain('Ada');
@@ -34,7 +34,7 @@ describe('stackFrames', () => {
     const frames = stackFrames(error).split('\n');
     expect(frames.length).toBeGreaterThan(0);
     expect(frames.length).toBeLessThanOrEqual(10);
-    expect(frames.join()).toContain('scrubbed-error.test.ts');
+    expect(frames.join()).toContain('redacted-error.test.ts');
     expect(frames.join()).not.toMatch(/Ada Lovelace|555 010/);
   });
 
@@ -53,7 +53,7 @@ describe('stackFrames', () => {
 
 describe('scrubbedError', () => {
   it('makes errors whose message and stack are both clean', () => {
-    const error = scrubbedError('handler-failed', 'Failed: ', new Error('Ada Lovelace'), {
+    const error = redactedError('handler-failed', 'Failed: ', new Error('Ada Lovelace'), {
       name: 'Ada Lovelace',
     });
     expect(error).toMatchObject({ code: 'handler-failed', message: 'Failed: Error: [redacted]' });

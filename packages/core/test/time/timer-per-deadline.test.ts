@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { TimerPerWait } from '../../src/time/timer-per-wait.ts';
+import { TimerPerDeadline } from '../../src/time/deadline-scheduler.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 it('has a timer for each wait, and none for what is over', async () => {
-  const watch = new TimerPerWait();
+  const watch = new TimerPerDeadline();
   const woken: number[] = [];
   const waits = [10, 20, 30].map((ms) => ({
     at: performance.now() + ms,
-    wake: () => void woken.push(ms),
+    onReached: () => void woken.push(ms),
   }));
   for (const wait of waits) watch.add(wait);
   expect(jest.getTimerCount()).toBe(3);
@@ -22,11 +22,11 @@ it('has a timer for each wait, and none for what is over', async () => {
 });
 
 it('bounds a promise, and leaves no timer behind one that is quick', async () => {
-  const watch = new TimerPerWait();
-  const slow = expect(watch.within(10, new Promise(() => undefined))).rejects.toThrow('10 ms');
+  const watch = new TimerPerDeadline();
+  const slow = expect(watch.withTimeout(10, new Promise(() => undefined))).rejects.toThrow('10 ms');
   await jest.advanceTimersByTimeAsync(11);
   await slow;
-  await expect(watch.within(10, Promise.resolve(1))).resolves.toBe(1);
+  await expect(watch.withTimeout(10, Promise.resolve(1))).resolves.toBe(1);
   await jest.advanceTimersByTimeAsync(0);
   expect(jest.getTimerCount()).toBe(0);
 });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { generateSecret, type SecretProvider } from '../../src/index.ts';
-import { secretSource } from '../../src/signature/secret-source.ts';
-import { Watch } from '../../src/time/watch.ts';
-import { bench, deferred, Lines, OTHER_SECRET, SECRET } from '../support.ts';
+import { keySource } from '../../src/signature/secret-provider.ts';
+import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { createTestReceiver, deferred, Lines, OTHER_SECRET, SECRET } from '../support.ts';
 
 beforeEach(() => void jest.useFakeTimers({ now: 1_760_000_000_000 }));
 afterEach(() => void jest.useRealTimers());
@@ -13,7 +13,7 @@ const EVENT = { eventName: 'call:completed' };
 describe('a secret provider', () => {
   it('is asked once, and its answer cached', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
-    const { send } = bench({ secret: provider });
+    const { send } = createTestReceiver({ secret: provider });
     for (let i = 0; i < 3; i++)
       expect(await send(EVENT, { webhookId: `id-${String(i)}` })).toBe('ignored');
     expect(provider.mock.calls).toEqual([[{ webhookId: 'id-0', refresh: false }]]);
@@ -22,7 +22,7 @@ describe('a secret provider', () => {
   it('is asked once by deliveries that come together at the start', async () => {
     const answer = deferred<string>();
     const provider = jest.fn<SecretProvider>(() => answer.promise);
-    const { send } = bench({ secret: provider });
+    const { send } = createTestReceiver({ secret: provider });
     const all = [send(EVENT), send(EVENT), send(EVENT)];
     await jest.advanceTimersByTimeAsync(10);
     answer.resolve(SECRET);
@@ -33,7 +33,7 @@ describe('a secret provider', () => {
   it('makes a rotation work without a restart, with one question for all', async () => {
     const live = { secret: SECRET };
     const provider = jest.fn<SecretProvider>(() => Promise.resolve(live.secret));
-    const { send } = bench({ secret: provider });
+    const { send } = createTestReceiver({ secret: provider });
     await send(EVENT);
     live.secret = OTHER_SECRET;
     const signing = { secret: OTHER_SECRET };
@@ -46,7 +46,7 @@ describe('a secret provider', () => {
 
   it('is not asked by forgeries more than once in 5 s', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
-    const { send } = bench({ secret: provider });
+    const { send } = createTestReceiver({ secret: provider });
     await send(EVENT);
     const forged = { secret: generateSecret() };
     for (let i = 0; i < 10; i++) expect(await send(EVENT, forged)).toBe('signature-mismatch');
@@ -61,7 +61,7 @@ describe('a secret provider', () => {
 
   it('is asked once for a thousand forged deliveries that come together, and not for unsigned ones', async () => {
     const provider = jest.fn<SecretProvider>(() => Promise.resolve(SECRET));
-    const { send, receiver, lines } = bench({ secret: provider });
+    const { send, receiver, lines } = createTestReceiver({ secret: provider });
     const unsigned = Array.from({ length: 1_000 }, () =>
       receiver.receive({ headers: {}, body: new Uint8Array() }),
     );
@@ -81,7 +81,7 @@ describe('a secret provider', () => {
 
   it('that is down is asked once a second by a thousand deliveries, however they are signed', async () => {
     const provider = jest.fn<SecretProvider>(() => Promise.reject(new Error('down')));
-    const { send, lines } = bench({ secret: provider });
+    const { send, lines } = createTestReceiver({ secret: provider });
     for (let round = 1; round <= 2; round++) {
       const codes = await Promise.all(
         Array.from({ length: 1_000 }, (_, i) =>
@@ -107,7 +107,7 @@ describe('a secret provider', () => {
     ['gives none', () => []],
   ])('that %s means secret-unavailable, and is asked again', async (_how, failing) => {
     const provider = jest.fn(failing);
-    const { send, lines } = bench({ secret: provider });
+    const { send, lines } = createTestReceiver({ secret: provider });
     expect(await send(EVENT)).toBe('secret-unavailable');
     expect(lines.join()).not.toContain(SECRET.slice(8, 20));
     expect(await send(EVENT)).toBe('secret-unavailable');
@@ -118,7 +118,7 @@ describe('a secret provider', () => {
   });
 
   it('that hangs has failed after 4 s', async () => {
-    const { send } = bench({ secret: () => new Promise<string>(() => undefined) });
+    const { send } = createTestReceiver({ secret: () => new Promise<string>(() => undefined) });
     const sent = send(EVENT);
     await jest.advanceTimersByTimeAsync(4_001);
     expect(await sent).toBe('secret-unavailable');
@@ -126,7 +126,7 @@ describe('a secret provider', () => {
 
   it('that fails at a refresh means secret-unavailable for what did not match alone', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
-    const { send } = bench({ secret: provider });
+    const { send } = createTestReceiver({ secret: provider });
     await send(EVENT);
     provider.mockImplementation(() => {
       throw new Error('down');
@@ -138,7 +138,7 @@ describe('a secret provider', () => {
   it('is asked again after five minutes, and its cached secrets outlive its failure', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const lines = new Lines();
-    const source = secretSource(provider, new Watch(), lines);
+    const source = keySource(provider, new DeadlineScheduler(), lines);
     const first = await source.keys('a');
     await jest.advanceTimersByTimeAsync(299_999);
     expect(source.keys('b')).toBe(first);
@@ -148,7 +148,7 @@ describe('a secret provider', () => {
     await jest.advanceTimersByTimeAsync(1);
     expect(await source.keys('c')).toBe(first);
     expect(lines.all).toHaveLength(1);
-    expect(lines.all[0]).toContain('The cached secrets stay in use.');
+    expect(lines.all[0]).toContain('The cached secrets remain in use.');
     expect(source.keys('d')).toBe(first);
     expect(provider).toHaveBeenCalledTimes(2);
 
@@ -158,7 +158,7 @@ describe('a secret provider', () => {
   });
 
   it('of a fixed secret has nothing newer', async () => {
-    const source = secretSource(SECRET, new Watch(), new Lines());
+    const source = keySource(SECRET, new DeadlineScheduler(), new Lines());
     expect(await source.refresh('a', await source.keys('a'))).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { Gate } from '../../src/receiver/gate.ts';
+import { ConcurrencyLimiter } from '../../src/receiver/concurrency-limiter.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -11,18 +11,18 @@ afterEach(() => {
 const hung = () => ({ done: new Promise<void>(() => undefined), abandon: () => Promise.resolve() });
 
 it('gives the place of a handler that never ends away when its lease is over', () => {
-  const gate = new Gate(1);
-  gate.enter(hung(), performance.now());
+  const gate = new ConcurrencyLimiter(1);
+  gate.add(hung(), performance.now());
   expect(() => gate.check()).toThrow('maxInFlight');
   jest.advanceTimersByTime(240_000);
   expect(() => gate.check()).not.toThrow();
 });
 
 it('an endless grace is no short one', async () => {
-  const gate = new Gate(1);
+  const gate = new ConcurrencyLimiter(1);
   const work = hung();
   const abandon = jest.spyOn(work, 'abandon');
-  gate.enter(work, performance.now());
+  gate.add(work, performance.now());
   void gate.close(Infinity);
   await jest.advanceTimersByTimeAsync(100_000);
   expect(abandon).not.toHaveBeenCalled();

@@ -1,6 +1,6 @@
 /**
- * The part of the Standard Schema interface that is used here: zod, valibot, arktype and others
- * have it, so a user's schema need not come from our copy of zod.
+ * The part of the Standard Schema interface that this package uses. zod, valibot, arktype and others
+ * implement it, so your schemas need not come from our copy of zod.
  */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {
@@ -11,14 +11,16 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
+/** What a schema makes of a value. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
+/** Why a value does not match a schema. */
 export interface SchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema's values are after validation. */
+/** The type of a schema's values after validation. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : never;

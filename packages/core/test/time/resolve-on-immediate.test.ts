@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { readRawBody } from '../../src/node.ts';
-import { settleAtTurnEnd } from '../../src/time/turn.ts';
+import { resolveOnImmediate } from '../../src/time/resolve-on-immediate.ts';
 
 const LIMITS = { bodyLimit: 1_000, bodyTimeout: 1_000 };
 
@@ -22,7 +22,7 @@ describe('settleAtTurnEnd', () => {
 
   it('settles in order, once, and after the turn', async () => {
     const seen: string[] = [];
-    for (const name of ['a', 'b', 'c']) settleAtTurnEnd((value) => void seen.push(value), name);
+    for (const name of ['a', 'b', 'c']) resolveOnImmediate((value) => void seen.push(value), name);
     await Promise.resolve();
     expect(seen).toEqual([]);
     await nextTurn();
@@ -32,11 +32,11 @@ describe('settleAtTurnEnd', () => {
 
   it('lets 64 wait at most, so that a flood in one turn fills nothing', async () => {
     const seen: number[] = [];
-    for (let i = 0; i < 200; i++) settleAtTurnEnd((value) => void seen.push(value), i);
+    for (let i = 0; i < 200; i++) resolveOnImmediate((value) => void seen.push(value), i);
     expect(seen).toEqual(Array.from({ length: 136 }, (_none, nth) => 64 + nth));
     await nextTurn();
     expect(seen).toHaveLength(200);
-    settleAtTurnEnd((value) => void seen.push(value), 200);
+    resolveOnImmediate((value) => void seen.push(value), 200);
     expect(seen).toHaveLength(200);
     await nextTurn();
     expect(seen).toHaveLength(201);

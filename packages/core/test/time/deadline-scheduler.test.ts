@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { TimedOut, Watch } from '../../src/time/watch.ts';
+import { TimeoutError, DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 import { deferred, SEED } from '../support.ts';
 
 beforeEach(() => void jest.useFakeTimers());
@@ -11,11 +11,11 @@ describe('Watch', () => {
     const delays = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(delays, (all) => {
-        const watch = new Watch();
+        const watch = new DeadlineScheduler();
         const start = performance.now();
         const woken: number[] = [];
         for (const ms of all) {
-          watch.add({ at: start + ms, wake: () => void woken.push(ms) });
+          watch.add({ at: start + ms, onReached: () => void woken.push(ms) });
           expect(jest.getTimerCount()).toBe(1);
         }
         for (let t = 1; t <= 501; t++) {
@@ -31,21 +31,21 @@ describe('Watch', () => {
   });
 
   it('does not wake what was deleted', () => {
-    const watch = new Watch();
-    const wake = jest.fn();
-    const wait = { at: performance.now() + 10, wake };
-    watch.add(wait);
-    watch.delete(wait);
+    const watch = new DeadlineScheduler();
+    const onReached = jest.fn();
+    const deadline = { at: performance.now() + 10, onReached };
+    watch.add(deadline);
+    watch.delete(deadline);
     jest.advanceTimersByTime(20);
-    expect(wake).not.toHaveBeenCalled();
+    expect(onReached).not.toHaveBeenCalled();
   });
 
   it('wakes what is added while it wakes', () => {
-    const watch = new Watch();
+    const watch = new DeadlineScheduler();
     const second = jest.fn();
     watch.add({
       at: performance.now() + 10,
-      wake: () => watch.add({ at: performance.now() + 10, wake: second }),
+      onReached: () => watch.add({ at: performance.now() + 10, onReached: second }),
     });
     jest.advanceTimersByTime(19);
     expect(second).not.toHaveBeenCalled();
@@ -54,15 +54,15 @@ describe('Watch', () => {
   });
 
   it('gives what a promise gives within its time', async () => {
-    const watch = new Watch();
-    await expect(watch.within(10, Promise.resolve(1))).resolves.toBe(1);
-    await expect(watch.within(10, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const watch = new DeadlineScheduler();
+    await expect(watch.withTimeout(10, Promise.resolve(1))).resolves.toBe(1);
+    await expect(watch.withTimeout(10, Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
   it('gives up on a slow promise, and drops what it rejects with later', async () => {
-    const watch = new Watch();
+    const watch = new DeadlineScheduler();
     const slow = deferred();
-    const result = expect(watch.within(10, slow.promise)).rejects.toBeInstanceOf(TimedOut);
+    const result = expect(watch.withTimeout(10, slow.promise)).rejects.toBeInstanceOf(TimeoutError);
     await jest.advanceTimersByTimeAsync(11);
     await result;
     slow.reject(new Error('late'));

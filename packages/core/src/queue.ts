@@ -5,19 +5,19 @@ export interface QueuedDelivery {
   timestamp: number;
   /** When the receiver got it; milliseconds since the epoch. */
   receivedAt: number;
-  /** The idempotency key, where the event has one: a queue may use it to drop duplicates. */
+  /** The idempotency key, if the event has one. A queue may use it to drop duplicates. */
   key?: string;
   eventName?: string;
   /** Base64 of the raw bytes. */
   body: string;
 }
 
-/** Takes deliveries durably. Retries, back-off and dead letters are the engine's from there on. */
+/** Stores deliveries durably. From there on, its engine does retries, back-off and dead letters. */
 export interface Queue {
-  /** Resolves only once the delivery would survive a crash: the service is answered 202 then. */
+  /** Resolves only once the delivery would survive a crash. The service then gets 202. */
   enqueue(delivery: QueuedDelivery): Promise<void>;
-  /** Resolves when the queue would take a delivery, for `receiver.health()`. Bounded like every call. */
+  /** Resolves when the queue can take a delivery, for `receiver.health()`. */
   ping?(): Promise<unknown>;
-  /** For whoever made the queue; a receiver does not close it. */
+  /** Called by whoever created the queue; a receiver never closes it. */
   close?(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, sign } from '../../src/index.ts';
-import { safeLogger } from '../../src/reporting/safe-logger.ts';
+import { safeLogger } from '../../src/reporting/logger.ts';
 
 const broken = () => {
   throw new Error('the log disk is full');

@@ -1,0 +1,200 @@
+import { isPending, type Awaitable } from '../awaitable.ts';
+import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
+import { createJob, toDeadLetter, type Job, type JobDependencies } from '../dispatch/job.ts';
+import type { OutcomeCode } from '../outcome/outcomes.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import { describeError } from '../redact.ts';
+import { safeLogger } from '../reporting/logger.ts';
+import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
+import type { BoundedStore } from '../store/bounded-store.ts';
+import { Lease, newToken } from '../store/lease.ts';
+import type { Admission, Claim } from '../store/store.ts';
+import type { RunningDelivery } from './concurrency-limiter.ts';
+import type { Settings } from './options.ts';
+
+/** What processing needs from the receiver. */
+export interface ProcessorDependencies extends JobDependencies {
+  readonly settings: Settings;
+  readonly store: BoundedStore;
+}
+
+/** Processes one authentic delivery, from its claim to its commit, even beyond its deadline. */
+export class DeliveryProcessor implements RunningDelivery {
+  /** Settles when processing ends; never rejects. */
+  readonly done: Promise<Result>;
+  /** Set once processing has ended: synchronously, if neither store nor handler is asynchronous. */
+  result: Result | undefined;
+  readonly #delivery: Delivery;
+  /** Until when the webhook id must be remembered; milliseconds since the epoch. */
+  readonly #replayUntil: number;
+  readonly #info: DeliveryInfo;
+  readonly #deps: ProcessorDependencies;
+  #context: DeliveryContext | undefined;
+  #abortReason: WebhookError | undefined;
+  #abandoned = false;
+  #lease: Lease | undefined;
+
+  constructor(
+    delivery: Delivery,
+    replayUntil: number,
+    info: DeliveryInfo,
+    deps: ProcessorDependencies,
+  ) {
+    this.#delivery = delivery;
+    this.#replayUntil = replayUntil;
+    this.#info = info;
+    this.#deps = deps;
+    this.done = this.#process();
+  }
+
+  /** Tells the handler that its result is no longer waited for. */
+  abort(reason: WebhookError): void {
+    this.#abortReason ??= reason; // the handler may not have started
+    this.#context?.abort(reason);
+  }
+
+  /** At shutdown: starts nothing any more, and releases the lease. */
+  async abandon(): Promise<void> {
+    this.#abandoned = true;
+    this.abort(
+      new WebhookError('shutting-down', 'The receiver is closing and released the lease.'),
+    );
+    await this.#lease?.release();
+  }
+
+  /** Awaits only what is pending: a quick delivery has ended when this returns. */
+  async #process(): Promise<Result> {
+    try {
+      const pendingJob = createJob(this.#delivery, this.#deps);
+      const job = pendingJob instanceof Promise ? await pendingJob : pendingJob;
+      const { eventName, callId, key } = job.route;
+      if (eventName !== undefined) this.#info.eventName = eventName;
+      if (callId !== undefined) this.#info.callId = callId;
+      if (key !== undefined) this.#info.key = key;
+
+      this.#throwIfAbandoned();
+      const claim = this.#createClaim(job.key);
+      const pendingAdmission = this.#deps.store.admit(claim);
+      const admission = isPending(pendingAdmission) ? await pendingAdmission : pendingAdmission;
+      if (admission.status !== 'admitted')
+        return this.#finish({ outcome: refusalOutcome(admission) });
+
+      const context = this.#createContext(job, admission.attempt);
+      const lease = this.#createLease(claim, context);
+      if (this.#abandoned) await lease.release();
+      this.#throwIfAbandoned();
+      const running = this.#run(job, context, lease);
+      const outcome = isPending(running) ? await running : running;
+      const completed = lease.complete();
+      if (!(isPending(completed) ? await completed : completed)) throw leaseLost();
+      return this.#finish({ outcome });
+    } catch (error) {
+      return this.#finish(failureResult(error));
+    }
+  }
+
+  #finish(result: Result): Result {
+    return (this.result = result);
+  }
+
+  /** The receiver may have been closed while a schema or the store was awaited. */
+  #throwIfAbandoned(): void {
+    if (this.#abandoned)
+      throw new WebhookError('shutting-down', 'The receiver closed before the handler started.');
+  }
+
+  #createClaim(key: string | undefined): Claim {
+    return {
+      webhookId: this.#delivery.webhookId,
+      replayUntil: this.#replayUntil,
+      leaseMs: this.#deps.settings.leaseFor,
+      token: newToken(),
+      key,
+    };
+  }
+
+  #createContext({ route }: Job, attempt: number): DeliveryContext {
+    this.#info.attempt = attempt;
+    const { fieldNames } = this.#deps.settings;
+    const { payload, key } = route;
+    const context = new DeliveryContext(this.#delivery, payload, key, attempt, fieldNames);
+    this.#context = context;
+    if (this.#abortReason) context.abort(this.#abortReason);
+    return context;
+  }
+
+  #createLease(claim: Claim, context: DeliveryContext): Lease {
+    const { store, scheduler } = this.#deps;
+    const lease = new Lease(store, scheduler, claim, () => {
+      context.abort(leaseLost());
+    });
+    this.#lease = lease;
+    return lease;
+  }
+
+  /** @throws WebhookError the error of the response, if the delivery is to be retried */
+  #run(job: Job, context: DeliveryContext, lease: Lease): Awaitable<OutcomeCode> {
+    try {
+      if (this.#isCrashLooping(job, context))
+        throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
+      const running = job.run(context);
+      if (!isPending(running)) return running;
+      lease.startRenewal();
+      return running.then(undefined, (error: unknown) =>
+        this.#handleFailure(error, job, context, lease),
+      );
+    } catch (error) {
+      return this.#handleFailure(error, job, context, lease);
+    }
+  }
+
+  /**
+   * Whether so many attempts never ended that the event must be crashing its process. The margin is
+   * for attempts that are lost to deploys and slow stores.
+   */
+  #isCrashLooping(job: Job, { attempt }: DeliveryContext): boolean {
+    const { deadLetter, settings } = this.#deps;
+    return job.canDeadLetter && deadLetter !== undefined && attempt > settings.maxAttempts * 3;
+  }
+
+  /** Sends it to the dead letters after its last attempt; otherwise frees the event for the retry. */
+  async #handleFailure(
+    error: unknown,
+    job: Job,
+    context: DeliveryContext,
+    lease: Lease,
+  ): Promise<OutcomeCode> {
+    lease.startRenewal();
+    if (await this.#sendToDeadLetter(error, job, context)) return 'dead-lettered';
+    await lease.release();
+    throw job.failure(error);
+  }
+
+  /** @returns `false` if the delivery is to be retried */
+  async #sendToDeadLetter(error: unknown, job: Job, context: DeliveryContext): Promise<boolean> {
+    const { deadLetter, settings } = this.#deps;
+    if (!job.canDeadLetter || !deadLetter || context.attempt < settings.maxAttempts) return false;
+    const { attempt } = context;
+    try {
+      await deadLetter(toDeadLetter('handler-failed', this.#delivery, attempt, error, job.route));
+      return true;
+    } catch (sinkError) {
+      safeLogger(this.#delivery.log).error(
+        `call-webhooks: The deadLetter sink failed: ${describeError(sinkError, job.route.sensitiveData)}`,
+      );
+      return false;
+    }
+  }
+}
+
+/** The outcome of a claim that was refused. Stores are written by users as well: check the answer. */
+function refusalOutcome({ status }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode {
+  if (['duplicate', 'in-progress', 'replayed'].includes(status)) return status;
+  throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
+}
+
+const leaseLost = () =>
+  new WebhookError(
+    'in-progress',
+    'The lease was lost while the handler ran: another delivery of the event may be running.',
+  );
