@@ -12,7 +12,7 @@ const worker = createBullmqWorker({
   Worker,
   queueName: 'calls',
   connection: { url: process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379' },
-  backoff: { first: 100, longest: 2_000 }, // short for this demo; the default is 5 s to 1 hour
+  backoff: { initialDelay: 100, maxDelay: 2_000 }, // short for this demo; the default is 5 s to 1 hour
   on: {
     'call:started': (event) => {
       say(`${String(event.callId)} started`);

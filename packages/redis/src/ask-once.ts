@@ -1,19 +1,19 @@
-/** Asks the server something at the start; again with each further `check()` while it does not answer. */
+/** Asks the server a question at the start, and again with each `check()` until it answers. */
 export class AskOnce {
   readonly #ask: () => Promise<void>;
-  #state: 'to ask' | 'asking' | 'asked' = 'to ask';
+  #state: 'open' | 'asking' | 'answered' = 'open';
 
-  /** @param ask rejects when there was no answer */
+  /** @param ask rejects if there was no answer */
   constructor(ask: () => Promise<void>) {
     this.#ask = ask;
   }
 
   check(): void {
-    if (this.#state !== 'to ask') return;
+    if (this.#state !== 'open') return;
     this.#state = 'asking';
     this.#ask().then(
-      () => (this.#state = 'asked'),
-      () => (this.#state = 'to ask'),
+      () => (this.#state = 'answered'),
+      () => (this.#state = 'open'),
     );
   }
 }

@@ -1,15 +1,23 @@
-import type { Logger, Queue, QueuedDelivery } from '@call-webhooks/core';
+import {
+  checkOptions,
+  option,
+  safeLogger,
+  sha256,
+  WebhookError,
+  type Logger,
+  type Queue,
+  type QueuedDelivery,
+} from '@call-webhooks/core';
 import { BACKOFF_TYPE } from './bullmq-backoff.ts';
-import { digest } from './digest.ts';
 import { persistenceWarning, type HasRedisClient } from './persistence-warning.ts';
 
-/** What we call of BullMQ's `Queue`. */
+/** The methods that are used of BullMQ's `Queue`. */
 export interface BullmqQueueLike extends HasRedisClient {
   add(name: string, data: QueuedDelivery, options: BullmqJobOptions): Promise<unknown>;
   isPaused(): Promise<boolean>;
 }
 
-/** What we set of BullMQ's job options. */
+/** The options of a BullMQ job that are set. */
 export interface BullmqJobOptions {
   jobId: string;
   attempts: number;
@@ -19,34 +27,47 @@ export interface BullmqJobOptions {
 }
 
 export interface BullmqQueueOptions {
-  /** How often a job is run at most; 100 by default, which is about four days with the worker's back-off. */
-  attempts?: number | undefined;
-  /** How long a handled event is known as a duplicate, its job kept; milliseconds, 24 hours by default. */
+  /** How often a job is run until it is dead; 100 by default, about four days with the worker's backoff. */
+  maxAttempts?: number | undefined;
+  /**
+   * How long a handled event is known as a duplicate, since its job is kept; milliseconds, 24 hours by
+   * default, at least 10 minutes.
+   */
   rememberFor?: number | undefined;
-  /** Told when the server keeps no append-only file; `console` by default. */
+  /** Gets a warning if the server keeps no append-only file; `console` by default. */
   logger?: Logger | undefined;
 }
 
-const DAY_MS = 86_400_000;
+const rules = () => ({
+  maxAttempts: option.count(1, 1_000_000).default(100),
+  rememberFor: option.rememberFor(),
+  logger: option.object<Logger>('warn', 'error').default(() => console),
+});
 
 /**
- * Hands deliveries to BullMQ, raw bytes and all; run them with `createBullmqWorker`.
+ * Keeps deliveries in BullMQ. Run them with `createBullmqWorker`.
  *
- * An event is one job: its id comes from the event's key, and a job that waits, runs, failed, or was
- * done within `rememberFor` is not added again. The queue stays yours: close it after the receiver.
+ * The id of a job comes from the event's key: an event is queued once while its job waits, runs or is
+ * failed, and for `rememberFor` after it was handled. The queue stays yours: close it after the
+ * receiver.
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const queue = new Queue('calls', { connection: { host, port, enableOfflineQueue: false } });
+ * const hook = callWebhooks({ secret, queue: bullmqQueue(queue) });
  */
 export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions = {}): Queue {
-  const { attempts = 100, rememberFor = DAY_MS, logger = console } = options;
-  const persistence = persistenceWarning(queue, logger);
+  const { maxAttempts, rememberFor, logger } = checkOptions('bullmqQueue', rules(), options);
+  checkQueue(queue);
+  const persistence = persistenceWarning(queue, safeLogger(logger));
   persistence.check();
   return {
     async enqueue(delivery) {
       persistence.check();
       await queue.add(delivery.eventName ?? 'custom', delivery, {
         jobId: await jobId(delivery),
-        attempts,
+        attempts: maxAttempts,
         backoff: { type: BACKOFF_TYPE },
-        removeOnComplete: { age: Math.ceil(rememberFor / 1000) },
+        removeOnComplete: { age: Math.ceil(rememberFor / 1_000) },
         stackTraceLimit: 1,
       });
     },
@@ -54,9 +75,19 @@ export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions 
   };
 }
 
-/** BullMQ takes no `:` in an id, and no id of digits alone; a delivery without a key is its own event. */
+function checkQueue(queue: BullmqQueueLike): void {
+  const has = (method: string) =>
+    typeof Reflect.get(Object(queue) as object, method) === 'function';
+  if (has('add') && has('isPaused') && !has('process')) return;
+  throw new WebhookError(
+    'invalid-options',
+    has('process')
+      ? 'Invalid queue of bullmqQueue: this is a queue of Bull. Pass a Queue of BullMQ.'
+      : 'Invalid queue of bullmqQueue: expected a Queue of BullMQ, such as new Queue("calls", { connection }).',
+  );
+}
+
+/** BullMQ accepts no `:` in an id, and no id of digits alone. A delivery without a key is an event of its own. */
 async function jobId({ key, webhookId }: QueuedDelivery): Promise<string> {
-  return key === undefined
-    ? `delivery-${await digest('SHA-256', webhookId)}`
-    : `event-${await digest('SHA-256', key)}`;
+  return key === undefined ? `delivery-${await sha256(webhookId)}` : `event-${await sha256(key)}`;
 }

@@ -1,17 +1,23 @@
 import {
-  createWorkerHandler,
-  WebhookError,
+  checkOptions,
+  createJobProcessor,
+  DEFAULT_GRACE_MS,
+  option,
+  RELEASE_MS,
+  RunningJobs,
+  safeLogger,
+  waitAtMost,
+  type BackoffOptions,
+  type CloseOptions,
   type ExtraEvents,
-  type QueuedDelivery,
   type StandardSchema,
-  type WorkerHandler,
   type WorkerOptions,
 } from '@call-webhooks/core';
-import { BACKOFF_TYPE, backoffStrategy, type BackoffOptions } from './bullmq-backoff.ts';
+import { backoffStrategy } from './bullmq-backoff.ts';
+import { runBullmqJob, type BullmqJobLike } from './bullmq-job.ts';
 import { errorLog } from './error-log.ts';
-import { RunningJobs, within } from './running-jobs.ts';
 
-/** What we call of BullMQ's `Worker`. */
+/** The methods that are used of BullMQ's `Worker`. */
 export interface BullmqWorkerLike {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'lockRenewalFailed', listener: (jobIds: string[]) => void): unknown;
@@ -19,16 +25,7 @@ export interface BullmqWorkerLike {
   close(force?: boolean): Promise<void>;
 }
 
-/** What we read of BullMQ's `Job`. */
-export interface BullmqJobLike {
-  id?: string | undefined;
-  data: QueuedDelivery;
-  attemptsMade: number;
-  attemptsStarted: number;
-  stalledCounter: number;
-  opts: { attempts?: number | undefined };
-}
-
+/** The handlers, as a receiver has them, and how jobs are run. The number of attempts is the queue's option. */
 export interface BullmqWorkerOptions<
   Worker extends BullmqWorkerLike,
   Extra extends ExtraEvents = {},
@@ -38,107 +35,100 @@ export interface BullmqWorkerOptions<
   Worker: new (name: string, processor: never, options: never) => Worker;
   /** The name of the queue. */
   queueName: string;
-  /** As BullMQ takes it: connection options, or a client whose `maxRetriesPerRequest` is `null`. */
+  /** As BullMQ takes it: connection options, or a client with `maxRetriesPerRequest: null`. */
   connection: object;
-  /** Jobs that run at once in this process; 10 by default. */
+  /** How many jobs run at once in this process; 4 by default. */
   concurrency?: number | undefined;
+  /** Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default. */
   backoff?: BackoffOptions | undefined;
-  /** A job in which more workers died than this is given up on; 5 by default. */
+  /** How many workers may die in a job until it is given up; 5 by default. */
   maxCrashes?: number | undefined;
-  /** Further options of BullMQ's worker, such as `prefix`, `limiter` or `lockDuration`. */
+  /** More options of BullMQ's worker, such as `prefix`, `limiter` or `lockDuration`. */
   bullmq?: object | undefined;
 }
 
 export interface BullmqWorker<Worker> {
-  /** BullMQ's own, for its events. */
+  /** BullMQ's worker, for its events. */
   readonly worker: Worker;
   /**
-   * Graceful shutdown: takes no new job, waits for the running ones, then aborts their signals. What
-   * does not end is left to other workers, which take it over when its lock has run out.
-   * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
+   * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones and aborts the others. Jobs
+   * that still do not end are run by another worker when their lock has run out. It ends within
+   * `graceMs` and one second, even if Redis does not answer.
    */
-  close(options?: { graceMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
 
-/** How long what was aborted may take to end; milliseconds. */
-const ABORTED_MS = 300;
-/** How long the server may take for what a shutdown asks of it; milliseconds. */
-const LAST_MS = 2_000;
+/** How long handlers may take to end after they were aborted; milliseconds. */
+const ABORT_MS = 300;
+
+const rules = <Worker>() => ({
+  Worker: option.function<Worker>(),
+  queueName: option.text(/./s, 'expected the name of the queue'),
+  connection: option.object<object>(),
+  concurrency: option.count(1, 10_000).default(4),
+  backoff: option.backoff(5_000, 3_600_000),
+  maxCrashes: option.count(0, 1_000_000).default(5),
+  bullmq: option.object<object>().optional(),
+});
 
 /**
- * A BullMQ worker that runs what `bullmqQueue` took, with the same typed handlers as a receiver.
+ * Runs the deliveries that `bullmqQueue` keeps.
  *
- * A handler that throws is run again by BullMQ, with back-off. After the last attempt, at once for a
- * payload that can never be handled, and after `maxCrashes`, the delivery goes to `deadLetter`, and
- * the job stays among BullMQ's failed ones, from where it can be retried.
+ * A handler that fails is run again by BullMQ, with backoff. After the last attempt, after
+ * `maxCrashes`, or at once if the payload is invalid, the delivery goes to `deadLetter`, and the job
+ * stays among BullMQ's failed ones. There it can be retried. If `deadLetter` fails, it is called again.
  * @throws WebhookError `invalid-options`
+ * @example
+ * const worker = createBullmqWorker({ Worker, queueName: 'calls', connection, on: { 'call:completed': saveCall } });
+ * process.once('SIGTERM', () => void worker.close());
  */
 export function createBullmqWorker<
   Worker extends BullmqWorkerLike,
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: BullmqWorkerOptions<Worker, Extra, Custom>): BullmqWorker<Worker> {
-  const { Worker, queueName, connection, bullmq, concurrency = 10, ...others } = options;
-  const { backoff, maxCrashes = 5, ...handling } = others;
-  const handle = createWorkerHandler<Extra, Custom>(handling);
-  const running = new RunningJobs();
-  const process = (job: BullmqJobLike) =>
-    running.run(job.id ?? '', (signal) => run(handle, job, maxCrashes, signal));
+  const { Worker, queueName, connection, concurrency, backoff, maxCrashes, bullmq, ...handlers } =
+    options;
+  const settings = checkOptions('createBullmqWorker', rules<typeof Worker>(), {
+    ...{ Worker, queueName, connection, concurrency, backoff, maxCrashes, bullmq },
+  });
+  const process = createJobProcessor<Extra, Custom>(handlers);
+  const strategy = backoffStrategy(settings.backoff);
+  const running = new RunningJobs<string>();
+  const run = (job: BullmqJobLike, token?: string) =>
+    running.run(job.id ?? '', (signal) =>
+      runBullmqJob(job, { process, strategy, token, signal, maxCrashes: settings.maxCrashes }),
+    );
 
   const worker = new Worker(
     queueName,
-    process as never,
+    run as never,
     {
-      concurrency,
+      concurrency: settings.concurrency,
       ...bullmq,
       connection,
-      // Past its own limit BullMQ fails a job without a word to anybody: ours comes before.
+      // Past its own limit BullMQ fails a job and tells nobody. Ours is reached before.
       maxStalledCount: 1e9,
-      settings: { backoffStrategy: backoffs(backoff) },
+      settings: { backoffStrategy: strategy },
     } as never,
   );
-  worker.on('error', errorLog(options.logger ?? console));
-  // A run without its lock may run elsewhere as well, and can't commit.
+  worker.on('error', errorLog(safeLogger(handlers.logger ?? console)));
+  // A job without its lock may run elsewhere as well, and can't commit.
   worker.on('lockRenewalFailed', (jobIds) => {
     running.abort(jobIds);
   });
 
   return {
     worker,
-    async close({ graceMs = 10_000 } = {}) {
-      await within(LAST_MS, worker.pause(true));
-      await running.idle(graceMs);
+    async close({ graceMs = DEFAULT_GRACE_MS } = {}) {
+      const pausing = waitAtMost(RELEASE_MS, worker.pause(true));
+      await waitAtMost(
+        graceMs,
+        pausing.then(() => running.idle()),
+      );
       running.abort();
-      if (running.size > 0) await running.idle(ABORTED_MS);
-      await within(LAST_MS, worker.close(running.size > 0));
+      if (running.size > 0) await waitAtMost(ABORT_MS, running.idle());
+      await waitAtMost(RELEASE_MS - ABORT_MS, worker.close(running.size > 0));
     },
   };
-}
-
-/** One run, as BullMQ wants it told: `UnrecoverableError` (known by its name) is not run again. */
-async function run(
-  handle: WorkerHandler,
-  job: BullmqJobLike,
-  maxCrashes: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const crashes = job.stalledCounter;
-  const abandonReason =
-    crashes > maxCrashes ? new Error(`${crashes} workers died in this job.`) : undefined;
-  const isLastAttempt = job.attemptsMade + 1 >= (job.opts.attempts ?? 1);
-  try {
-    await handle(job.data, { attempt: job.attemptsStarted, isLastAttempt, abandonReason, signal });
-  } catch (error) {
-    const isPoison = error instanceof WebhookError && error.code === 'invalid-payload';
-    throw isPoison || abandonReason ? unrecoverable(error as Error) : error;
-  }
-}
-
-const unrecoverable = (cause: Error) =>
-  Object.assign(new Error(cause.message, { cause }), { name: 'UnrecoverableError' });
-
-/** `settings.backoffStrategy` of BullMQ: ours for our jobs, and none for jobs of another kind. */
-function backoffs(options: BackoffOptions | undefined) {
-  const ours = backoffStrategy(options);
-  return (attemptsMade: number, type?: string) => (type === BACKOFF_TYPE ? ours(attemptsMade) : 0);
 }

@@ -1,13 +1,15 @@
-/** What we call of ioredis: `new Redis()` or `new Cluster()`. */
+import { WebhookError } from '@call-webhooks/core';
+
+/** The methods that are used of ioredis: `new Redis()` or `new Cluster()`. */
 export interface IoredisClient {
-  /** ioredis has it, the others don't. */
+  /** Tells ioredis from the others. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, numberOfKeys: number, ...keysAndArgs: string[]): Promise<unknown>;
   readonly status: string;
 }
 
-/** What we call of node-redis: `createClient()`, `createCluster()` and the like. */
+/** The methods that are used of node-redis: `createClient()`, `createCluster()` and the like. */
 export interface NodeRedisClient {
   evalSha(sha1: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -15,44 +17,56 @@ export interface NodeRedisClient {
   readonly isReady?: boolean;
 }
 
-/** What we call of valkey-glide: `GlideClient` or `GlideClusterClient`. */
+/** The method that is used of valkey-glide: `GlideClient` or `GlideClusterClient`. */
 export interface GlideClient {
   customCommand(args: string[]): Promise<unknown>;
 }
 
-/** What we call of `@upstash/redis`, and of clients that look like it: keys and arguments are lists. */
+/** The method that is used of Bun: `new RedisClient()`. */
+export interface BunRedisClient {
+  send(command: string, args: string[]): Promise<unknown>;
+  readonly connected: boolean;
+}
+
+/** The methods that are used of `@upstash/redis`, and of clients like it: keys and arguments are lists. */
 export interface UpstashClient {
   evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
 }
 
-/** A client of Redis or Valkey that `redisStore` can use. It is connected and closed by its owner. */
-export type RedisClient = IoredisClient | NodeRedisClient | GlideClient | UpstashClient;
+/** A client of Redis or Valkey that `redisStore` can use. Its owner connects and closes it. */
+export type RedisClient =
+  IoredisClient | NodeRedisClient | GlideClient | BunRedisClient | UpstashClient;
 
-/** The same call on every client: a script that the server knows, or the script itself. */
+/** The same calls on every client: a script that the server knows, or the script itself. */
 export interface ScriptClient {
   evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
 }
 
 /**
- * Tells the clients apart by what they have.
- * @throws TypeError for what is none of them
+ * Tells the clients apart by their methods.
+ * @throws WebhookError `invalid-options` for anything else
  */
 export function scriptClient(client: RedisClient): ScriptClient {
-  if (has(client, 'customCommand')) return overGlide(client as GlideClient);
-  if (has(client, 'evalSha')) return overNodeRedis(client as NodeRedisClient);
+  if (has(client, 'then')) throw invalid('this is a promise. Await it first');
+  if (isPipeline(client))
+    throw invalid('this is a pipeline or transaction. Pass the client itself');
+  if (has(client, 'customCommand')) return overCommands(glideCall(client));
+  if (has(client, 'evalSha')) return overNodeRedis(client);
+  if (has(client, 'send') && typeof Reflect.get(client, 'connected') === 'boolean')
+    return overCommands(bunCall(client));
+  if (has(client, 'internal_send_command'))
+    throw invalid(
+      'this is a client of node-redis 3, which has callbacks. Update to version 4 or newer',
+    );
   if (has(client, 'evalsha') && has(client, 'eval'))
-    return has(client, 'defineCommand')
-      ? overIoredis(client as IoredisClient)
-      : (client as UpstashClient);
-  throw new TypeError(
-    'redisStore: expected a client of ioredis, node-redis, valkey-glide or @upstash/redis.',
-  );
+    return has(client, 'defineCommand') ? overIoredis(client) : client;
+  throw invalid('expected a client of ioredis, node-redis, valkey-glide, @upstash/redis or Bun');
 }
 
 function overIoredis(client: IoredisClient): ScriptClient {
-  // Else the command would wait in the client for the server to come back, maybe for ever.
+  // Else the command would wait in the client until the server is back, maybe for ever.
   const check = () => {
     if (['reconnecting', 'close', 'end'].includes(client.status)) throw notConnected();
   };
@@ -84,18 +98,37 @@ function overNodeRedis(client: NodeRedisClient): ScriptClient {
   };
 }
 
-function overGlide(client: GlideClient): ScriptClient {
-  const call = (command: string, what: string, keys: string[], args: string[]) =>
-    client.customCommand([command, what, String(keys.length), ...keys, ...args]);
+type CommandCall = (command: string, args: string[]) => Promise<unknown>;
+
+const glideCall =
+  (client: GlideClient): CommandCall =>
+  (command, args) =>
+    client.customCommand([command, ...args]);
+
+const bunCall =
+  (client: BunRedisClient): CommandCall =>
+  (command, args) =>
+    client.send(command, args);
+
+function overCommands(call: CommandCall): ScriptClient {
   return {
-    evalsha: (sha, keys, args) => call('EVALSHA', sha, keys, args),
-    eval: (script, keys, args) => call('EVAL', script, keys, args),
+    evalsha: (sha, keys, args) => call('EVALSHA', [sha, String(keys.length), ...keys, ...args]),
+    eval: (script, keys, args) => call('EVAL', [script, String(keys.length), ...keys, ...args]),
   };
 }
 
+/** Of ioredis, of node-redis, of `@upstash/redis`: they only collect commands. */
+const isPipeline = (client: object) =>
+  Reflect.get(Object(client) as object, 'isPipeline') === true ||
+  has(client, 'execAsPipeline') ||
+  (Object(client) as object).constructor.name === 'Pipeline';
+
 const notConnected = () => new Error('The client is not connected to its server.');
 
-const has = (client: unknown, method: string): boolean =>
+const invalid = (mistake: string) =>
+  new WebhookError('invalid-options', `Invalid client of redisStore: ${mistake}.`);
+
+const has = (client: unknown, method: string): client is object =>
   typeof client === 'object' &&
   client !== null &&
   typeof Reflect.get(client, method) === 'function';

@@ -1,5 +1,6 @@
 export { redisStore, type RedisStoreOptions } from './redis-store.ts';
 export type {
+  BunRedisClient,
   GlideClient,
   IoredisClient,
   NodeRedisClient,
@@ -13,4 +14,4 @@ export {
   type BullmqWorkerLike,
   type BullmqWorkerOptions,
 } from './bullmq-worker.ts';
-export type { BackoffOptions } from './bullmq-backoff.ts';
+export type { BackoffOptions } from '@call-webhooks/core';

@@ -1,16 +1,16 @@
-import { digest } from './digest.ts';
+import { storableKey } from '@call-webhooks/core';
 
-/** Plain enough to be read in `redis-cli`, and nothing that a cluster would take for a hash tag. */
-const PLAIN = /^[\w:.-]{1,80}$/;
+/** Readable in `redis-cli`, and without braces, which a cluster would take for a hash tag. */
+const READABLE = /^[\w:.-]{1,80}$/;
 
-/** The names of what is kept for one event; a cluster puts them into one slot, by what is in braces. */
+/** The names of what is kept for one event. By the part in braces, a cluster puts them into one slot. */
 export interface EventKeys {
   readonly attempts: string;
   readonly lease: string;
   readonly done: string;
 }
 
-/** Names the keys of the store under a prefix. */
+/** Names the keys of a store under its prefix. */
 export class Keys {
   readonly #prefix: string;
 
@@ -19,30 +19,24 @@ export class Keys {
   }
 
   async event(key: string): Promise<EventKeys> {
-    const slot = this.#slot(await tagOf(key));
+    const slot = await this.#slot(key);
     return { attempts: `${slot}:attempts`, lease: `${slot}:lease`, done: `${slot}:done` };
   }
 
   /**
-   * In the slot of its event, so that one script may look at both. A replay has the same bytes, so
-   * it has the same event; a delivery without a key has a slot of its own.
+   * In the slot of its event, so that one script may read both. A replay has the same bytes, and so
+   * the same event. A delivery without a key has a slot of its own.
    */
   async webhook(webhookId: string, key: string | undefined): Promise<string> {
-    const slot = this.#slot(await tagOf(key ?? webhookId));
-    return key === undefined ? `${slot}:id` : `${slot}:id:${webhookId}`;
+    const slot = await this.#slot(key ?? webhookId);
+    return key === undefined ? `${slot}:id` : `${slot}:id:${await storableKey(webhookId)}`;
   }
 
   get ping(): string {
     return `${this.#prefix}:ping`;
   }
 
-  #slot(tag: string): string {
-    return `${this.#prefix}:{${tag}}`;
+  async #slot(key: string): Promise<string> {
+    return `${this.#prefix}:{${await storableKey(key, READABLE)}}`;
   }
-}
-
-/** A key as it is, or its digest where it is long or odd (`#` is in no plain one). */
-async function tagOf(key: string): Promise<string> {
-  if (PLAIN.test(key)) return key;
-  return `#${await digest('SHA-256', key)}`;
 }

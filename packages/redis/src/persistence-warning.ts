@@ -1,4 +1,4 @@
-import type { Logger } from '@call-webhooks/core';
+import { docsUrl, type Logger } from '@call-webhooks/core';
 import { AskOnce } from './ask-once.ts';
 
 /** Where BullMQ's `Queue` has its client: `client` in version 5, the backend's in version 6. */
@@ -8,8 +8,8 @@ export interface HasRedisClient {
 }
 
 /**
- * Warns once when the server of a queue keeps no append-only file: what it acknowledged would be gone
- * with its process. Managed servers refuse the question, and keep their data in ways of their own.
+ * Warns once if the server of a queue keeps no append-only file: it would lose acknowledged
+ * deliveries when it restarts. Managed servers refuse the question, and have their own ways.
  */
 export function persistenceWarning(queue: HasRedisClient, logger: Logger): AskOnce {
   return new AskOnce(async () => {
@@ -25,12 +25,12 @@ export function persistenceWarning(queue: HasRedisClient, logger: Logger): AskOn
     }
     if (!Array.isArray(reply) || reply[1] !== 'no') return;
     logger.warn(
-      'call-webhooks: the Redis server of the queue has appendonly no: deliveries that were acknowledged are lost when it restarts. Set it to yes. See docs/queues.md#what-they-promise',
+      `call-webhooks: the Redis server of the queue has appendonly no. It loses acknowledged deliveries when it restarts. Set it to yes. See ${docsUrl('queues.md#what-they-promise')}`,
     );
   });
 }
 
 /** ioredis. */
 interface ConfigClient {
-  config(what: 'GET', name: string): Promise<unknown>;
+  config(subcommand: 'GET', name: string): Promise<unknown>;
 }

@@ -1,7 +1,6 @@
 import type { ScriptClient } from './clients.ts';
-import { digest } from './digest.ts';
 
-/** Runs one script: by its digest in one round trip, and whole where the server does not know it yet. */
+/** Runs one script: by its SHA-1 in one round trip, or whole if the server does not know it yet. */
 export class ScriptRunner {
   readonly #client: ScriptClient;
   readonly #script: string;
@@ -14,7 +13,7 @@ export class ScriptRunner {
 
   async run(keys: string[], args: (string | number)[]): Promise<unknown> {
     const texts = args.map(String);
-    this.#sha ??= await digest('SHA-1', this.#script);
+    this.#sha ??= await sha1(this.#script);
     try {
       return await this.#client.evalsha(this.#sha, keys, texts);
     } catch (error) {
@@ -22,6 +21,12 @@ export class ScriptRunner {
       return this.#client.eval(this.#script, keys, texts); // which teaches the server
     }
   }
+}
+
+/** The name that Redis gives to a script. */
+async function sha1(script: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(script));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** The server was restarted or flushed its scripts: `NOSCRIPT …`, in valkey-glide `NoScriptError …`. */

@@ -62,5 +62,8 @@ export const PING = `
 redis.call('SET', KEYS[1], '1', 'PX', 1000)
 return 1`;
 
-/** What the server says of its memory, as text. */
-export const MEMORY = `return redis.call('INFO', 'memory')`;
+/** What the server says about its memory, or nothing if this user may not ask. */
+export const MEMORY = `
+local memory = redis.pcall('INFO', 'memory')
+if type(memory) == 'table' then return '' end
+return memory`;

@@ -31,9 +31,9 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
       const queueName = unique('calls');
       const queue = new Queue(queueName, { connection });
       return Promise.resolve({
-        queue: bullmqQueue(queue, { attempts: maxAttempts, logger }),
+        queue: bullmqQueue(queue, { maxAttempts, logger }),
         async startWorker(handlers) {
-          const backoff = { first: 2, longest: 20 };
+          const backoff = { initialDelay: 2, maxDelay: 20 };
           const made = createBullmqWorker({
             ...{ Worker, queueName, connection, concurrency, backoff },
             ...handlers,

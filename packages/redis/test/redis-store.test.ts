@@ -8,18 +8,10 @@ import {
   type RedisServer,
 } from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
-import { redisStore, type RedisClient } from '../src/index.ts';
+import { redisStore } from '../src/index.ts';
 import { deliverer } from './deliverer.ts';
 
 describe('redisStore', () => {
-  it('refuses what is no client, and a memory that is too short', () => {
-    for (const client of [undefined, {}, { eval: () => undefined }, new Map()])
-      expect(() => redisStore(client as unknown as RedisClient)).toThrow(TypeError);
-    const client = { evalsha: () => Promise.resolve(1), eval: () => Promise.resolve(1) };
-    for (const rememberFor of [0, 599_999, NaN])
-      expect(() => redisStore(client, { rememberFor })).toThrow(RangeError);
-  });
-
   it('refuses answers that its scripts never give', async () => {
     const client = { evalsha: () => Promise.resolve('OK'), eval: () => Promise.resolve('') };
     const claim = { webhookId: 'w', replayUntil: Date.now(), leaseMs: 1, token: 't' };
@@ -132,6 +124,36 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     await redis.config('SET', 'maxmemory-policy', 'noeviction');
     expect(evicting.lines).toEqual([expect.stringContaining('maxmemory-policy is allkeys-lru')]);
     expect(strict.lines).toEqual([]);
+  });
+
+  it('asks once whether the server may evict, also where its user may not know', async () => {
+    await redis.acl('SETUSER', 'limited', 'on', '>pass', '~*', '&*', '+@all', '-info', '-config');
+    const limited = new Redis(server.port, '127.0.0.1', { username: 'limited', password: 'pass' });
+    const lines = collectingLogger();
+    await redis.config('RESETSTAT');
+    const store = redisStore(limited, { logger: lines });
+    for (let i = 0; i < 5; i++)
+      expect((await store.admit(claim(unique('event')))).status).toBe('admitted');
+    const stats = await redis.info('commandstats');
+    const evals = Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    expect(evals).toBeLessThanOrEqual(2); // the question, and a script that the server did not know
+    expect(lines.lines).toEqual([]);
+    limited.disconnect();
+  });
+
+  it('is not stopped by a logger that throws', async () => {
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    let asked = 0;
+    const broken = () => {
+      asked += 1;
+      throw new Error('no log');
+    };
+    const store = redisStore(redis, { logger: { warn: broken, error: broken } });
+    for (let i = 0; i < 3; i++) expect((await store.admit(claim())).status).toBe('admitted');
+    await waitFor(() => asked > 0);
+    await store.admit(claim());
+    await redis.config('SET', 'maxmemory-policy', 'noeviction');
+    expect(asked).toBe(1);
   });
 
   it('is not well on a server that takes no writes', async () => {

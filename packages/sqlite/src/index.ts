@@ -3,3 +3,4 @@ export type { SqliteDatabase, SqliteStatement } from './database.ts';
 export { sqliteQueue, type SqliteQueue, type SqliteQueueOptions } from './queue.ts';
 export type { DeadJob, QueueStats } from './job-rows.ts';
 export { createSqliteWorker, type SqliteWorker, type SqliteWorkerOptions } from './worker.ts';
+export type { BackoffOptions } from '@call-webhooks/core';

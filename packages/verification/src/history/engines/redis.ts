@@ -16,7 +16,7 @@ export const redis: Engine = {
     const connection = { url, enableOfflineQueue: false, retryStrategy: () => 50 };
     const queue = new Queue(NAME, { connection });
     queue.on('error', nothing);
-    return Promise.resolve(bullmqQueue(queue, { attempts: QUEUE_ATTEMPTS }));
+    return Promise.resolve(bullmqQueue(queue, { maxAttempts: QUEUE_ATTEMPTS }));
   },
   startWorker(url, handlers) {
     createBullmqWorker({
@@ -24,7 +24,7 @@ export const redis: Engine = {
       queueName: NAME,
       connection: { url, retryStrategy: () => 50 },
       concurrency: CONCURRENCY,
-      backoff: { first: 50, longest: 300 },
+      backoff: { initialDelay: 50, maxDelay: 300 },
       bullmq: { lockDuration: LEASE_MS, stalledInterval: LEASE_MS / 3 },
       ...handlers,
     });

@@ -1,0 +1,62 @@
+import type { JobProcessor, QueuedDelivery } from '@call-webhooks/core';
+import { BACKOFF_TYPE } from './bullmq-backoff.ts';
+
+/** What a worker notes in a job's data, for the next run. */
+interface WorkerNote {
+  /** No handler is run any more, for this reason: `deadLetter` failed. */
+  abandonReason?: string;
+  /** Crashes up to when the job was given up. They do not count if it is retried by hand. */
+  crashes?: number;
+}
+
+/** What is used of BullMQ's `Job`. */
+export interface BullmqJobLike {
+  id?: string | undefined;
+  data: QueuedDelivery & { workerNote?: WorkerNote };
+  attemptsMade: number;
+  attemptsStarted: number;
+  /** How many workers died in it. */
+  stalledCounter: number;
+  opts: { attempts?: number | undefined };
+  updateData(data: BullmqJobLike['data']): Promise<void>;
+  moveToDelayed(timestamp: number, token?: string): Promise<void>;
+}
+
+interface Run {
+  process: JobProcessor;
+  strategy: (attempt: number, type: string) => number;
+  token: string | undefined;
+  signal: AbortSignal;
+  maxCrashes: number;
+}
+
+/** One run of a job. What it throws tells BullMQ what to do; BullMQ knows its errors by their names. */
+export async function runBullmqJob(job: BullmqJobLike, run: Run): Promise<void> {
+  const { workerNote = {}, ...delivery } = job.data;
+  const attempt = job.attemptsStarted;
+  const crashes = job.stalledCounter - (workerNote.crashes ?? 0);
+  const reason =
+    workerNote.abandonReason ??
+    (crashes > run.maxCrashes ? `${String(crashes)} workers died in this job.` : undefined);
+  const result = await run.process(delivery, {
+    attempt,
+    isLastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
+    abandonReason: reason === undefined ? undefined : new Error(reason),
+    signal: run.signal,
+  });
+  if (result.status === 'done') return;
+  if (result.status === 'dead') {
+    if (reason !== undefined)
+      await job.updateData({ ...delivery, workerNote: { crashes: job.stalledCounter } });
+    throw named('UnrecoverableError', result.error);
+  }
+  if (result.abandonReason === undefined) throw result.error;
+  // The attempts are used up, but `deadLetter` failed: BullMQ would give the job up as well.
+  const { abandonReason } = result;
+  await job.updateData({ ...delivery, workerNote: { ...workerNote, abandonReason } });
+  await job.moveToDelayed(Date.now() + run.strategy(attempt, BACKOFF_TYPE), run.token);
+  throw named('DelayedError', result.error);
+}
+
+const named = (name: string, cause: Error) =>
+  Object.assign(new Error(cause.message, { cause }), { name });
