@@ -1,5 +1,5 @@
-// `npx call-webhooks simulate --forward-to URL` as a user has it: the packed tarballs in a fresh
-// folder, and a receiver that none of our packages had a part in, each in a process of its own.
+// Runs `npx call-webhooks simulate --forward-to URL` as a user would: with the packed tarballs in a
+// fresh folder, and with a receiver that uses none of our packages, each in its own process.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,13 +10,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** The lines of a process's output, one after the other, as JSON. */
+/** Yields the lines of a process's output, parsed as JSON. */
 const records = (child) => {
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return async () => JSON.parse((await lines.next()).value);
 };
 
-/** @param {string} folder does not exist yet @param {string[]} tarballs of the CLI and all that it needs of ours */
+/** @param {string} folder must not exist yet @param {string[]} tarballs the CLI and those of our packages that it needs */
 export async function checkCli(folder, tarballs) {
   mkdirSync(folder);
   copyFileSync('scripts/consumer/receiver.mjs', join(folder, 'receiver.mjs'));
@@ -26,7 +26,7 @@ export async function checkCli(folder, tarballs) {
   const children = [];
   const start = (command, args, env = {}) => {
     const stdio = ['ignore', 'pipe', 'inherit'];
-    // A group of its own: npx hands no signal on to what it started.
+    // In its own process group, because npx does not forward signals.
     const options = { cwd: folder, stdio, detached: true, env: { ...process.env, ...env } };
     const child = spawn(command, args, options);
     children.push(child);
@@ -40,7 +40,7 @@ export async function checkCli(folder, tarballs) {
     const simulate = ['call-webhooks', 'simulate', '--forward-to', hook, '--port', '0', '--json'];
     const simulator = start('npx', ['--no', ...simulate]);
     const { url, secrets } = await records(simulator)();
-    // The receiver is told the secret that `simulate` printed, as its user would tell it.
+    // Start the receiver with the secret that `simulate` printed.
     await fetch(`http://127.0.0.1:${port}/secret`, { method: 'POST', body: secrets[0] });
 
     const trigger = ['call-webhooks', 'trigger', 'call', '--wait', '--json', '--simulator', url];
@@ -65,7 +65,7 @@ export async function checkCli(folder, tarballs) {
       try {
         process.kill(-child.pid, 'SIGKILL');
       } catch {
-        // It has ended.
+        // It has already exited.
       }
     }
   }

@@ -1,5 +1,5 @@
-// What users install: attw and publint over every public package, and the packed tarballs in a
-// fresh folder, from ESM, CJS and TypeScript. Needs `npm run build` first.
+// Checks what users install: runs attw and publint on every public package, and uses the packed
+// tarballs in a fresh folder from ESM, CJS and TypeScript. Run `npm run build` first.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ try {
       run('npm', ['pack', '--json', '--pack-destination', work, `./${folder}`]),
     );
     const tarball = join(work, filename.replace('@', '').replace('/', '-'));
-    // A package that is a command has nothing to import, so it has no types either.
+    // A package with only a command exports nothing, so it has no types.
     if (exports?.['.']) console.log(run('npx', ['attw', tarball, '--profile', 'node16']));
     return tarball;
   });

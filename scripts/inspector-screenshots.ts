@@ -1,7 +1,7 @@
-// Renews the pictures of docs/inspector.md: npm run screenshots
-// With a folder as its argument it puts more of them there, to look at every part of the page.
-// The same seed and a clock that is turned by hand give the same pictures, but for durations, ports
-// and signatures. They look best with the fonts Inter and JetBrains Mono, and are small with pngquant.
+// Updates the images of docs/inspector.md: npm run screenshots
+// With a folder as argument, it writes further images there, one for each part of the page.
+// With the same seed and a manual clock, the images stay the same except for durations, ports and
+// signatures. They look best with the fonts Inter and JetBrains Mono. Use pngquant to shrink them.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -16,7 +16,7 @@ const [everythingInto] = process.argv.slice(2);
 const folder = everythingInto ?? 'docs/images';
 const WIDE = { width: 1440, height: 860 };
 
-/** A receiver that fails as receivers do: now and then, and one URL of it for good. */
+/** A receiver that fails from time to time, and always at one URL. */
 async function startReceiver() {
   let count = 0;
   const server = createServer((request, response) => {

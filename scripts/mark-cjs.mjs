@@ -1,4 +1,4 @@
-// The CJS build sits inside a package of type "module"; a package.json beside it says what it is.
+// Adds a package.json to each CJS build, which is inside a package of type "module".
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 
 for (const name of readdirSync('packages')) {

@@ -1,6 +1,6 @@
-// Writes what the docs take from core's outcome table: npm run outcomes. With --check it writes
-// nothing and fails if a page is out of date. Notes below a section's list are written by hand and
-// are kept.
+// Updates docs/answers.md and the README from core's outcome table: npm run outcomes. With --check,
+// it writes nothing and fails if a page is out of date. It keeps the notes below a section's list,
+// which are written by hand.
 import { readFile, writeFile } from 'node:fs/promises';
 import { CONFIGURATION_ERRORS, OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
 import { format } from 'prettier';
@@ -17,7 +17,7 @@ const ROWS: readonly [statuses: readonly number[], meaning: string][] = [
   [[503], 'Temporary: the service retries'],
 ];
 
-/** Option names are code: `maxAttempts`, `deadLetter`. Links and code that is there already stay. */
+/** Formats names of options as code, such as `maxAttempts`. */
 const prose = (text: string) =>
   text.replace(
     /(?<![`\w.])(express\.json\(.*?\)|[a-z]+[A-Z]\w+(?:\(\))?|close\(\)|whsec_)(?![`\w])/g,
@@ -59,7 +59,7 @@ function section(code: string, notes: string): string {
   return [...lines, ...(notes ? ['', notes] : [])].join('\n');
 }
 
-/** What is written by hand in a section: everything below its list. */
+/** The notes of a section: everything below its list. */
 function notesOf(page: string, code: string): string {
   const start = page.indexOf(`\n## ${code}\n`);
   if (start < 0) return '';

@@ -29,7 +29,7 @@ async function main() {
     body,
   });
   assert.equal(outcome.outcome, 'ignored');
-  // Errors know each other across the two copies of the package.
+  // `instanceof` works across the two copies of the package.
   const esm = await import('@call-webhooks/core');
   assert.throws(() => esm.createReceiver({ secret: '' }), WebhookError);
   await assert.rejects(startSimulator({ maxAttempts: 0 }), SimulatorError);

@@ -1,4 +1,4 @@
-// A receiver by the interface alone: node:http and createHmac, and nothing of ours.
+// A receiver written from the service's interface alone, with node:http and createHmac.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 

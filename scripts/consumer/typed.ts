@@ -22,5 +22,5 @@ export async function started(): Promise<Delivery[]> {
   return simulator.deliveries.list({ state: 'acknowledged' });
 }
 
-// @ts-expect-error a misspelt event name does not compile
+// @ts-expect-error a misspelled event name does not compile
 createReceiver({ secret: 'x', on: { 'call:complete': () => undefined } });
