@@ -24,14 +24,21 @@ const prose = (text: string) =>
     '`$1`',
   );
 
+const codesWith = (statuses: readonly number[]) =>
+  codes.filter((code) => statuses.includes(OUTCOMES[code].status));
+
 const overview = () =>
   [
-    '| Outcome | Status | Service |',
+    '| Status | Service | Outcomes |',
     '| --- | --- | --- |',
-    ...codes.map((code) => {
-      const { status, service } = OUTCOMES[code];
-      return `| [\`${code}\`](#${code}) | ${String(status)} | ${service} |`;
-    }),
+    ...ROWS.flatMap(([statuses]) => statuses)
+      .sort((one, other) => one - other)
+      .map((status) => {
+        const found = codesWith([status]);
+        const service = [...new Set(found.map((code) => OUTCOMES[code].service))].join(', ');
+        const links = found.map((code) => `[\`${code}\`](#${code})`).join(', ');
+        return `| ${String(status)} | ${service} | ${links} |`;
+      }),
   ].join('\n');
 
 const summary = () =>
@@ -39,8 +46,8 @@ const summary = () =>
     '| Status | Outcomes | Meaning |',
     '| --- | --- | --- |',
     ...ROWS.map(([statuses, meaning]) => {
-      const names = codes.filter((code) => statuses.includes(OUTCOMES[code].status));
-      return `| ${statuses.join(', ')} | ${names.map((code) => `\`${code}\``).join(', ')} | ${meaning} |`;
+      const names = codesWith(statuses).map((code) => `\`${code}\``);
+      return `| ${statuses.join(', ')} | ${names.join(', ')} | ${meaning} |`;
     }),
   ].join('\n');
 
@@ -78,7 +85,7 @@ const replaceTable = (page: string, header: RegExp, table: string) => {
 
 function outcomesPage(page: string): string {
   const [intro = ''] = page.split(/^## /m);
-  const head = replaceTable(intro, /^\| Outcome .*\n(?:\|.*\n)*/m, overview());
+  const head = replaceTable(intro, /^\| Status .*\n(?:\|.*\n)*/m, overview());
   const sections = [...codes, ...Object.keys(CONFIGURATION_ERRORS)].map((code) =>
     section(code, notesOf(page, code)),
   );
