@@ -1,78 +1,67 @@
 import type { Server } from 'node:http';
-import type { Scheme } from './sending/schemes.ts';
-import type { Verify } from './verify/signed-message.ts';
+import type { Scheme } from './deliveries.ts';
 
-/** One contender: whose headers it reads, and its module, which only its own process loads. */
-export interface Contender<Module> {
+/** What is known of an HTTP contender without loading its framework. */
+export interface Contender {
   readonly scheme: Scheme;
-  /** Gives another answer than the rest, because it lets nobody choose. */
-  readonly ownAnswer?: true;
-  /** Costs so much that an eighth of the requests tells as much. */
+  /** Responds in its own way, because the response can't be chosen. */
+  readonly ownResponse?: true;
+  /** So slow that an eighth of the requests is enough. */
   readonly slow?: true;
-  load(): Promise<Module>;
 }
 
-export interface HttpModule {
-  /** Starts a server on a free port of the loopback. */
-  listen(): Server | Promise<Server>;
-}
-
-export interface VerifyModule {
-  verify: Verify;
-}
-
-/** Servers that take one delivery a request. */
+/** Servers that handle one delivery per request; the first word is the framework. */
 export const HTTP = {
-  'node bare': { scheme: 'service', load: () => import('./http/node-bare.ts') },
-  'node ours': { scheme: 'service', load: () => import('./http/node-ours.ts') },
-  'express raw': { scheme: 'service', load: () => import('./http/express-raw.ts') },
-  'express raw + sendStatus': {
-    scheme: 'service',
-    ownAnswer: true,
-    load: () => import('./http/express-raw-send.ts'),
-  },
-  'express + standardwebhooks': {
-    scheme: 'standard',
-    load: () => import('./http/express-standardwebhooks.ts'),
-  },
-  'express + standardwebhooks + lru': {
-    scheme: 'standard',
-    load: () => import('./http/express-standardwebhooks-lru.ts'),
-  },
-  'express + octokit': {
-    scheme: 'github',
-    ownAnswer: true,
-    load: () => import('./http/express-octokit.ts'),
-  },
-  'express ours': { scheme: 'service', load: () => import('./http/express-ours.ts') },
-  'fastify raw': { scheme: 'service', load: () => import('./http/fastify-raw.ts') },
-  'fastify + standardwebhooks': {
-    scheme: 'standard',
-    load: () => import('./http/fastify-standardwebhooks.ts'),
-  },
-  'fastify + standardwebhooks + lru': {
-    scheme: 'standard',
-    load: () => import('./http/fastify-standardwebhooks-lru.ts'),
-  },
-  'fastify ours': { scheme: 'service', load: () => import('./http/fastify-ours.ts') },
-  'next route': { scheme: 'service', slow: true, load: () => import('./http/next-bare.ts') },
-  'next ours': { scheme: 'service', slow: true, load: () => import('./http/next-ours.ts') },
-} satisfies Record<string, Contender<HttpModule>>;
-
-/** Functions that check one signature. */
-export const VERIFY = {
-  standardwebhooks: { scheme: 'standard', load: () => import('./verify/standardwebhooks.ts') },
-  'standardwebhooks, signature': {
-    scheme: 'standard',
-    load: () => import('./verify/standardwebhooks-signature.ts'),
-  },
-  svix: { scheme: 'svix', load: () => import('./verify/svix.ts') },
-  stripe: { scheme: 'stripe', load: () => import('./verify/stripe.ts') },
-  octokit: { scheme: 'github', load: () => import('./verify/octokit.ts') },
-  createHmac: { scheme: 'service', load: () => import('./verify/create-hmac.ts') },
-  'two hashes (floor)': { scheme: 'service', load: () => import('./verify/hash-floor.ts') },
-  ours: { scheme: 'service', load: () => import('./verify/ours.ts') },
-} satisfies Record<string, Contender<VerifyModule>>;
+  'node bare': { scheme: 'service' },
+  'node + call-webhooks': { scheme: 'service' },
+  'express raw': { scheme: 'service' },
+  'express raw + sendStatus': { scheme: 'service', ownResponse: true },
+  'express + standardwebhooks': { scheme: 'standard' },
+  'express + standardwebhooks + lru': { scheme: 'standard' },
+  'express + octokit': { scheme: 'github', ownResponse: true },
+  'express + call-webhooks': { scheme: 'service' },
+  'fastify raw': { scheme: 'service' },
+  'fastify + standardwebhooks': { scheme: 'standard' },
+  'fastify + standardwebhooks + lru': { scheme: 'standard' },
+  'fastify + call-webhooks': { scheme: 'service' },
+  'next route': { scheme: 'service', slow: true },
+  'next + call-webhooks': { scheme: 'service', slow: true },
+} satisfies Record<string, Contender>;
 
 export type HttpName = keyof typeof HTTP;
-export type VerifyName = keyof typeof VERIFY;
+
+/** A contender, or the same contender over the version before: `--before`. */
+export type Versioned<Name extends string> = Name | `${Name}, before`;
+
+const BEFORE = ', before';
+export const isBefore = (name: string): boolean => name.endsWith(BEFORE);
+/** The contender without the version. */
+export const baseName = <Name extends string>(name: Versioned<Name>): Name =>
+  (isBefore(name) ? name.slice(0, -BEFORE.length) : name) as Name;
+
+/** The names, and after each of ours the same over the version before, if there is one. */
+export function withBefore<Name extends string>(
+  names: readonly Name[],
+  before: string | undefined,
+): Versioned<Name>[] {
+  if (before === undefined) return [...names];
+  return names.flatMap((name) =>
+    /call-webhooks|^core$|^1000000$/.test(name) ? [name, `${name}${BEFORE}` as const] : [name],
+  );
+}
+
+/**
+ * Starts a server on a free port of the loopback.
+ * @param root the checkout whose packages it uses
+ */
+export async function listen(name: HttpName, root: string): Promise<Server> {
+  const servers: Record<string, (root: string) => Server | Promise<Server>> = {
+    ...(name.startsWith('node') && (await import('./http/node.ts')).servers),
+    ...(name.startsWith('express') && (await import('./http/express.ts')).servers),
+    ...(name.startsWith('fastify') && (await import('./http/fastify.ts')).servers),
+    ...(name.startsWith('next') && (await import('./http/next.ts')).servers),
+  };
+  const start = servers[name];
+  if (!start) throw new Error(`${name} has no server.`);
+  return start(root);
+}

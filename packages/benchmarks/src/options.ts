@@ -1,54 +1,71 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export const HELP = `npm run bench -- [options]
 
-  --rounds N       counted rounds of each part, 15 by default
-  --only TEXT      verify, http, store or import, or contenders whose name holds TEXT (baselines stay in)
-  --connections N  open at once to each HTTP server, 32 by default; the bars are for 32
-  --quick          3 short rounds: shows that everything runs, its figures mean little
-  --json FILE      where the figures go, packages/benchmarks/results.json by default
-  --chart FILE     draws the chart as well, for the docs: docs/images/performance.svg
+  --before PATH    also measure a built checkout of another version in the same rounds
+  --rounds N       counted rounds of each part (default: 15)
+  --only TEXT      one part (verify, http, store, import), or contenders whose name contains TEXT,
+                   with their baselines
+  --connections N  open connections to each HTTP server (default: 32; the bars are for 32)
+  --quick          3 short rounds, to see that everything runs; the figures mean little
+  --json FILE      where to write the results (default: packages/benchmarks/results.json)
+  --docs           write the tables into docs/performance.md, and draw its chart
 `;
 
 export interface BenchOptions {
+  /** The root of a built checkout to compare with. */
+  readonly before: string | undefined;
   readonly rounds: number;
   readonly only: string | undefined;
-  /** Open at once to each HTTP server, one request at a time on each. */
+  /** Open connections to each HTTP server, with one request at a time on each. */
   readonly connections: number;
   readonly quick: boolean;
   readonly json: string | undefined;
-  readonly chart: string | undefined;
+  readonly docs: boolean;
 }
 
-/** @throws TypeError with a text for the user */
+/** @throws TypeError with a message for the user */
 export function benchOptions(args: readonly string[]): BenchOptions | 'help' {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      before: { type: 'string' },
       rounds: { type: 'string' },
       only: { type: 'string' },
       connections: { type: 'string', default: '32' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
-      chart: { type: 'string' },
+      docs: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   if (values.help) return 'help';
-  const { quick, only, json, chart } = values;
+  const { before, quick, only, json, docs } = values;
   return {
-    rounds: whole('rounds', values.rounds ?? (quick ? '3' : '15')),
-    connections: whole('connections', values.connections),
+    before: before === undefined ? undefined : checkout(before),
+    rounds: wholeNumber('rounds', values.rounds ?? (quick ? '3' : '15')),
+    connections: wholeNumber('connections', values.connections),
     only,
     quick,
     json,
-    chart,
+    docs,
   };
 }
 
-function whole(name: string, text: string): number {
+function wholeNumber(name: string, text: string): number {
   const number = Number(text);
   if (!Number.isInteger(number) || number < 1)
-    throw new TypeError(`--${name} is a whole number from 1 on.`);
+    throw new TypeError(`--${name} must be a whole number of at least 1.`);
   return number;
+}
+
+function checkout(path: string): string {
+  const root = resolve(path);
+  if (!existsSync(`${root}/packages/core/dist/bundle/index.js`))
+    throw new TypeError(
+      `--before: ${path} is not a built checkout. Run npm ci && npm run build in it.`,
+    );
+  return root;
 }

@@ -1,42 +1,68 @@
-import { HTTP, VERIFY, type HttpName, type VerifyName } from './contenders.ts';
+import { packageUrl, THIS_VERSION } from './checkout.ts';
+import {
+  baseName,
+  HTTP,
+  isBefore,
+  withBefore,
+  type HttpName,
+  type Versioned,
+} from './contenders.ts';
+import { buildNextApp } from './http/next.ts';
 import type { BenchOptions } from './options.ts';
-import type { Part } from './report/figures.ts';
-import { progress } from './report/progress.ts';
-import { checkAnswers } from './running/answers.ts';
-import { httpRunner, type HttpRunner } from './running/http-runner.ts';
-import { buildNextApp } from './running/next-build.ts';
-import { importRunner } from './running/import-runner.ts';
-import { runRounds, type Round, type Runner } from './running/rounds.ts';
-import { storeRunner } from './running/store-runner.ts';
-import { verifyRunner } from './running/verify-runner.ts';
+import type { Delay } from './processes/messages.ts';
+import { progress, runRounds, type Round, type Runner } from './rounds.ts';
+import { checkResponse, httpRunner, importRunner, storeRunner, verifyRunner } from './runners.ts';
+import { VERIFY, type VerifyName } from './verify.ts';
 
-type Rounds = Round<string>[];
+/** The parts of a run; each has its own rounds. */
+export type Part = 'verify' | 'http' | 'store' | 'import';
 
-/** What others are divided by: they run whatever `--only` says. */
-const BASELINES = ['node bare', 'express raw', 'fastify raw', 'next route', 'createHmac'];
-
-/** Whether `--only` wants this part, or something in it. */
-export const isWanted = (part: Part, { only }: BenchOptions, names: readonly string[] = []) =>
-  only === undefined || part === only || names.some((name) => name.includes(only));
-
-function chosen<Name extends string>(part: Part, names: Name[], { only }: BenchOptions): Name[] {
-  if (only === undefined || only === part) return names;
-  return names.filter((name) => name.includes(only) || BASELINES.includes(name));
+/** The memory of a full store, and how late the event loop is while the store evicts. */
+export interface Memory {
+  readonly size: number;
+  readonly bytesPerId: number;
+  readonly delays: { readonly busy: Delay; readonly idle: Delay };
 }
 
-async function measured<Name extends string, One extends Runner>(
+/** The contenders that others are divided by: they run with every selected contender. */
+const BASELINES = ['node bare', 'express raw', 'fastify raw', 'next route', 'createHmac'];
+
+/** Whether `--only` selects this part, or a contender in it. */
+export const isSelected = (part: Part, { only }: BenchOptions, names: readonly string[] = []) =>
+  only === undefined || part === only || names.some((name) => name.includes(only));
+
+function selected<Name extends string>(
   part: Part,
   names: readonly Name[],
-  start: (name: Name) => Promise<One>,
+  { only, before }: BenchOptions,
+): Versioned<Name>[] {
+  if (only === undefined || only === part) return withBefore(names, before);
+  const named = names.filter((name) => name.includes(only));
+  const needsBaseline = (baseline: string) =>
+    named.some((name) => part === 'verify' || firstWord(name) === firstWord(baseline));
+  return withBefore(
+    names.filter(
+      (name) => named.includes(name) || (BASELINES.includes(name) && needsBaseline(name)),
+    ),
+    before,
+  );
+}
+
+const firstWord = (name: string) => name.split(' ', 1)[0];
+
+async function measure<Name extends string, One extends Runner>(
+  part: Part,
+  names: readonly Name[],
+  start: (name: Name) => Promise<One> | One,
   { rounds, quick }: BenchOptions,
-  look?: (runners: Record<Name, One>) => unknown,
-): Promise<Rounds> {
+  onStarted?: (runners: Record<Name, One>) => unknown,
+): Promise<Round[]> {
   const runners = {} as Record<Name, One>;
   const warmUps = quick ? 1 : 3;
   const shown = progress(part, names.length * (rounds + warmUps));
   try {
     for (const name of names) runners[name] = await start(name);
-    await look?.(runners);
+    await onStarted?.(runners);
     return await runRounds(runners, { rounds, warmUps, onTurn: () => shown.onTurn() });
   } finally {
     shown.done();
@@ -44,52 +70,67 @@ async function measured<Name extends string, One extends Runner>(
   }
 }
 
-export function verifyPart(options: BenchOptions): Promise<Rounds> {
-  const names = chosen('verify', Object.keys(VERIFY) as VerifyName[], options);
+/** The checkout that a contender runs on. */
+const rootOf = (name: string, { before }: BenchOptions): string =>
+  isBefore(name) ? (before as string) : THIS_VERSION;
+
+export function verifyPart(options: BenchOptions): Promise<Round[]> {
   const operations = options.quick ? 2_000 : 60_000;
-  return measured('verify', names, (name) => verifyRunner(name, operations), options);
-}
-
-export async function httpPart(options: BenchOptions): Promise<Rounds> {
-  const names = chosen('http', Object.keys(HTTP) as HttpName[], options);
-  const requests = options.quick ? 400 : 8_000;
-  if (names.some((name) => name.startsWith('next'))) await buildNextApp();
-  const start = (name: HttpName) =>
-    httpRunner(name, 'slow' in HTTP[name] ? requests / 8 : requests, options.connections);
-  // In processes made anew, thrice: one may have luck with where its code and data lie in memory.
-  const sittings = options.quick ? 1 : 3;
-  const each = { ...options, rounds: Math.ceil(options.rounds / sittings) };
-  const all: Rounds = [];
-  for (let sitting = 0; sitting < sittings; sitting++)
-    all.push(...(await measured<HttpName, HttpRunner>('http', names, start, each, checkAnswers)));
-  return all;
-}
-
-export function importPart(options: BenchOptions): Promise<Rounds> {
-  const packages = { zod: 'zod', core: '@call-webhooks/core' };
-  const names = ['zod', 'core'] as const;
-  return measured(
-    'import',
-    names,
-    (name) => Promise.resolve(importRunner(packages[name])),
+  return measure(
+    'verify',
+    selected('verify', Object.keys(VERIFY) as VerifyName[], options),
+    (name) => verifyRunner(baseName(name), rootOf(name, options), operations),
     options,
   );
 }
 
-/** The memory store at several sizes; `look` sees the largest. */
+export async function httpPart(options: BenchOptions): Promise<Round[]> {
+  const names = selected('http', Object.keys(HTTP) as HttpName[], options);
+  const requests = options.quick ? 400 : 8_000;
+  const next = names.filter((name) => name.startsWith('next'));
+  for (const root of new Set(next.map((name) => rootOf(name, options)))) await buildNextApp(root);
+  const start = async (versioned: Versioned<HttpName>) => {
+    const name = baseName(versioned);
+    const each = 'slow' in HTTP[name] ? requests / 8 : requests;
+    const runner = await httpRunner(name, rootOf(versioned, options), each, options.connections);
+    checkResponse(name, runner.response);
+    return runner;
+  };
+  // Three times in new processes: one process may be lucky with where its code and data are.
+  const starts = options.quick ? 1 : 3;
+  const each = { ...options, rounds: Math.ceil(options.rounds / starts) };
+  const all: Round[] = [];
+  for (let i = 0; i < starts; i++) all.push(...(await measure('http', names, start, each)));
+  return all;
+}
+
+export function importPart(options: BenchOptions): Promise<Round[]> {
+  return measure(
+    'import',
+    withBefore(['zod', 'core'], options.before),
+    (name) => importRunner(name === 'zod' ? 'zod' : packageUrl(rootOf(name, options), 'core')),
+    options,
+  );
+}
+
+/** The memory store at several sizes. `onMemory` gets the figures of the largest. */
 export function storePart(
   options: BenchOptions,
-  look: (size: number, runner: Awaited<ReturnType<typeof storeRunner>>) => Promise<void>,
-): Promise<Rounds> {
+  onMemory: (name: string, memory: Memory) => void,
+): Promise<Round[]> {
   const sizes = options.quick ? ['1000', '100000'] : ['1000', '100000', '1000000'];
-  return measured(
+  const size = Number(sizes.at(-1));
+  return measure(
     'store',
-    sizes,
-    (size) => storeRunner(Number(size)),
+    withBefore(sizes, options.before),
+    (name) => storeRunner(Number(baseName(name)), rootOf(name, options)),
     options,
     async (runners) => {
-      const largest = sizes.at(-1) as string;
-      await look(Number(largest), runners[largest] as Awaited<ReturnType<typeof storeRunner>>);
+      for (const [name, runner] of Object.entries(runners)) {
+        if (Number(baseName(name)) !== size) continue;
+        const delays = await runner.delays(options.quick ? 1 : 15);
+        onMemory(name, { size, bytesPerId: runner.bytesPerId, delays });
+      }
     },
   );
 }

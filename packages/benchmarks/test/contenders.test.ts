@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { HTTP, VERIFY, type HttpName, type VerifyName } from '../src/contenders.ts';
-import { counted } from '../src/http/answer.ts';
-import { checkAnswers } from '../src/running/answers.ts';
-import { BODY_BYTES } from '../src/sending/payload.ts';
-import { signedRequests } from '../src/sending/requests.ts';
-import { Sender } from '../src/sending/sender.ts';
-import { signedMessages } from '../src/verify/signed-message.ts';
+import { THIS_VERSION } from '../src/checkout.ts';
+import { HTTP, listen, withBefore, type HttpName } from '../src/contenders.ts';
+import { BODY_BYTES, signedMessages, signedRequests } from '../src/deliveries.ts';
+import { counted } from '../src/http/shared.ts';
+import { checkResponse } from '../src/runners.ts';
+import { Sender } from '../src/sender.ts';
+import { VERIFY, type VerifyName } from '../src/verify.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 async function senderTo(name: HttpName): Promise<Sender> {
-  const server = await (await HTTP[name].load()).listen();
+  const server = await listen(name, THIS_VERSION);
   if (!server.listening) await once(server, 'listening');
   const sender = await Sender.open((server.address() as AddressInfo).port, 2);
   stops.push(() => {
@@ -27,16 +27,15 @@ async function senderTo(name: HttpName): Promise<Sender> {
   return sender;
 }
 
-// Those of Next need their app built; every run of the benchmark checks them as it does here.
+// The contenders of Next need a built app. Every run of the benchmark checks them as here.
 const built = (Object.keys(HTTP) as HttpName[]).filter((name) => !name.startsWith('next'));
 
 describe.each(built)('%s', (name) => {
-  it('gives the answer of all, and handles each delivery once', async () => {
+  it('sends the common response, and handles each delivery once', async () => {
     const [first, ...rest] = signedRequests(HTTP[name].scheme, 41);
     const before = counted.handled;
     const sender = await senderTo(name);
-    const answer = await sender.probe(first!);
-    checkAnswers({ [name]: { answer } });
+    checkResponse(name, await sender.probe(first!));
     await sender.run(rest);
     expect(counted.handled - before).toBe(41);
   });
@@ -45,16 +44,18 @@ describe.each(built)('%s', (name) => {
 describe('the sender', () => {
   it('reports a server that refuses', async () => {
     jest.spyOn(console, 'warn').mockImplementation(() => undefined);
-    const sender = await senderTo('node ours');
+    const sender = await senderTo('node + call-webhooks');
     const [request] = signedRequests('service', 1);
     await sender.probe(request!);
     await expect(sender.run([request!])).rejects.toThrow('409');
   });
 
-  it('reports contenders that answer something else', () => {
-    const answer = { status: 200, contentType: 'application/json', body: '{}' };
-    expect(() => checkAnswers({ 'node ours': { answer } })).toThrow('node ours answers');
-    expect(() => checkAnswers({ 'express + octokit': { answer } })).not.toThrow();
+  it('reports contenders that respond something else', () => {
+    const response = { status: 200, contentType: 'application/json', body: '{}' };
+    expect(() => checkResponse('node + call-webhooks', response)).toThrow(
+      'node + call-webhooks responds',
+    );
+    expect(() => checkResponse('express + octokit', response)).not.toThrow();
   });
 });
 
@@ -62,18 +63,26 @@ const verifying = (Object.keys(VERIFY) as VerifyName[]).filter((name) => !name.i
 
 describe.each(verifying)('verify by %s', (name) => {
   const outcome = async (body?: Buffer) => {
-    const { verify } = await VERIFY[name].load();
+    const verify = await VERIFY[name].load(THIS_VERSION);
     const [message] = signedMessages(VERIFY[name].scheme, 1);
     expect(message!.body).toHaveLength(BODY_BYTES);
     return (await verify({ ...message!, ...(body && { body }) })) !== false;
   };
 
-  it('takes an honest message', async () => {
+  it('accepts an authentic message', async () => {
     expect(await outcome()).toBe(true);
   });
 
-  it('refuses another body', async () => {
+  it('refuses a different body', async () => {
     const other = Buffer.alloc(BODY_BYTES, 'x');
     expect(await outcome(other).catch(() => false)).toBe(false);
+  });
+});
+
+describe('the version before', () => {
+  it('is measured right after each contender of ours, if there is one', () => {
+    const names = ['node bare', 'node + call-webhooks'] as const;
+    expect(withBefore(names, undefined)).toEqual(names);
+    expect(withBefore(names, '/before')).toEqual([...names, 'node + call-webhooks, before']);
   });
 });

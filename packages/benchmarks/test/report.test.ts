@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { benchOptions } from '../src/options.ts';
 import { chart } from '../src/report/chart.ts';
-import { figures, GOALS, verdict } from '../src/report/figures.ts';
-import { median, ratio, spread } from '../src/report/ratios.ts';
+import { withFigures } from '../src/report/docs.ts';
+import { BEFORE_GOALS, figures, GOALS, resultOf } from '../src/report/figures.ts';
+import { median, ratio, spread } from '../src/report/statistics.ts';
 import { costTable, figureTable } from '../src/report/tables.ts';
-import { runRounds, shuffled } from '../src/running/rounds.ts';
+import { runRounds, shuffled } from '../src/rounds.ts';
 
 describe('ratios', () => {
   it.each([
@@ -55,24 +56,55 @@ describe('figures', () => {
     [1.8, 'most', 'missed'],
   ] as const)('%p where at %s 1 to 1.7 is wanted: %s', (value, want, expected) => {
     const marks = want === 'least' ? { bar: 1, aim: 1.7 } : { bar: 1.7, aim: 1 };
-    expect(verdict(value, { want, ...marks })).toBe(expected);
+    expect(resultOf(value, { want, ...marks })).toBe(expected);
   });
 
   it('are those that the run has contenders for', () => {
-    const rounds = [{ 'node bare': 10, 'node ours': 15 }];
+    const rounds = [{ 'node bare': 10, 'node + call-webhooks': 15 }];
     expect(figures({ http: rounds })).toMatchObject([
-      { name: 'node handler ÷ bare node:http', ratio: { median: 1.5 }, verdict: 'aim' },
+      { name: 'node handler ÷ bare node:http', ratio: { median: 1.5 }, result: 'aim' },
     ]);
     expect(GOALS).toHaveLength(10);
   });
 
   it('are shown in tables and in the chart', () => {
-    const rounds = [{ 'node bare': 10, 'node ours': 15, 'express + octokit': 60 }];
+    const rounds = [{ 'node bare': 10, 'node + call-webhooks': 15, 'express + octokit': 60 }];
     expect(costTable('http', rounds)).toContain('1.50 (1.50–1.50)');
-    expect(figureTable(figures({ http: rounds }))).toContain('≤ 1.8');
+    expect(figureTable('figure', figures({ http: rounds }))).toContain('≤ 1.8');
     const svg = chart(rounds);
-    expect(svg).toContain('>node with call-webhooks</text>');
+    expect(svg).toContain('>node + call-webhooks</text>');
     expect(svg.match(/<rect class="(bare|ours|peer)"/g)).toHaveLength(3);
+  });
+});
+
+describe('the page', () => {
+  const page = `# P
+<!-- begin: figures -->
+old
+<!-- end: figures -->
+<!-- begin: before and after -->
+<!-- end: before and after -->
+`;
+  const results = {
+    machine: { cpu: 'A processor', cores: 2, node: 'v20.1.0' },
+    parts: {
+      http: [{ 'node bare': 10, 'node + call-webhooks': 15, 'node + call-webhooks, before': 30 }],
+    },
+    memory: {},
+  };
+
+  it('gets its tables between the markers, as often as one likes', () => {
+    const written = withFigures(page, results);
+    expect(written).toContain('1 rounds, Node 20.1.0, 2 cores of A processor.');
+    expect(written).toContain('| node handler ÷ bare node:http | 1.50 (1.50–1.50) | ≤ 2.2 |');
+    expect(written).toContain('| node handler | 0.50 (0.50–0.50) | ≤ 1.12 | ≤ 1 | aim reached |');
+    expect(written).not.toContain('old');
+    expect(withFigures(written, results)).toBe(written);
+    expect(figures(results.parts, BEFORE_GOALS)).toHaveLength(1);
+  });
+
+  it('must have its markers', () => {
+    expect(() => withFigures('# P', results)).toThrow('<!-- begin: figures -->');
   });
 });
 
@@ -85,5 +117,6 @@ describe('options', () => {
     expect(() => benchOptions(['--rounds', '0'])).toThrow('--rounds');
     expect(() => benchOptions(['--connections', 'many'])).toThrow('--connections');
     expect(() => benchOptions(['--nonsense'])).toThrow('--nonsense');
+    expect(() => benchOptions(['--before', '/nowhere'])).toThrow('is not a built checkout');
   });
 });

@@ -1,16 +1,18 @@
-import type { Round } from '../running/rounds.ts';
-import { ratio } from './ratios.ts';
+import { isBefore } from '../contenders.ts';
+import type { Round } from '../rounds.ts';
+import { ratio } from './statistics.ts';
 
 const ROW = 26;
 const LEFT = 290;
 const WIDTH = 860;
 const BASE = 'node bare';
 const TITLE = 'CPU time of one delivery';
-const SUBTITLE = `times bare node:http; 1 KB, keep-alive. What does not verify is grey.`;
+const SUBTITLE = 'as a multiple of bare node:http; 1 KB, keep-alive. Grey bars verify nothing.';
 
 /** The HTTP contenders as bars, shortest first within each framework: an SVG for both colour schemes. */
-export function chart(rounds: readonly Round<string>[]): string {
-  const all = Object.keys(rounds[0] ?? {}).map((name) => ({
+export function chart(rounds: readonly Round[]): string {
+  const names = Object.keys(rounds[0] ?? {}).filter((name) => !isBefore(name));
+  const all = names.map((name) => ({
     name,
     value: ratio(rounds, name, BASE).median,
   }));
@@ -43,10 +45,10 @@ ${bars.join('\n')}
 }
 
 function bar(name: string, value: number, length: number, y: number): string {
-  const kind = name.endsWith('ours') ? 'ours' : /standard|octokit/.test(name) ? 'peer' : 'bare';
-  const label = name.replace('ours', 'with call-webhooks');
-  const weight = kind === 'ours' ? ' font-weight="600"' : '';
-  return `<text x="${LEFT - 12}" y="${y + 14}" text-anchor="end"${weight}>${label}</text>
+  const ours = name.endsWith('call-webhooks');
+  const kind = ours ? 'ours' : /standard|octokit/.test(name) ? 'peer' : 'bare';
+  const weight = ours ? ' font-weight="600"' : '';
+  return `<text x="${LEFT - 12}" y="${y + 14}" text-anchor="end"${weight}>${name}</text>
 <rect class="${kind}" x="${LEFT}" y="${y}" width="${length.toFixed(1)}" height="18" rx="3"/>
 <text x="${(LEFT + length + 8).toFixed(1)}" y="${y + 14}"${weight}>${value.toFixed(2)}</text>`;
 }

@@ -1,35 +1,56 @@
 import { styleText } from 'node:util';
-import type { Round } from '../running/rounds.ts';
+import type { Round } from '../rounds.ts';
 import type { Figure } from './figures.ts';
-import { ratio, spread, type Spread } from './ratios.ts';
+import { ratio, spread, type Spread } from './statistics.ts';
 
-const COLOURS = { aim: 'green', bar: 'yellow', missed: 'red' } as const;
-const MARKS = { aim: 'aim reached', bar: 'bar reached', missed: 'missed' } as const;
+type Row = readonly string[];
 
-/** What each contender costs, and how that stands to the first one. */
-export function costTable(title: string, rounds: readonly Round<string>[]): string {
+const RESULTS = {
+  aim: ['aim reached', 'green'],
+  bar: ['bar reached', 'yellow'],
+  missed: ['missed', 'red'],
+} as const;
+
+/** What each contender costs, and its cost divided by the first one's. */
+export function costTable(title: string, rounds: readonly Round[]): string {
   const names = Object.keys(rounds[0] ?? {});
   const [base = ''] = names;
   const rows = names.map((name) => {
     const cost = spread(rounds.map((round) => round[name] as number));
     return [name, `${cost.median.toFixed(2)} µs`, withSpread(ratio(rounds, name, base))];
   });
-  return table([[title, 'CPU each', `÷ ${base}`], ...rows]);
+  return textTable([[title, 'CPU each', `÷ ${base}`], ...rows]);
 }
 
-export function figureTable(figures: readonly Figure[]): string {
-  const rows = figures.map(({ name, want, bar, aim, ratio: value, verdict }) => {
+/** @param title the head of the first column */
+export const figureTable = (title: string, figures: readonly Figure[]): string =>
+  textTable(
+    figureRows(title, figures).map((row, index) => {
+      const figure = figures[index - 1];
+      return figure
+        ? [...row.slice(0, -1), styleText(RESULTS[figure.result][1], row.at(-1) as string)]
+        : row;
+    }),
+  );
+
+/** The same for a Markdown page. */
+export function markdownTable(title: string, figures: readonly Figure[]): string {
+  const [head = [], ...rows] = figureRows(title, figures);
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+function figureRows(title: string, figures: readonly Figure[]): Row[] {
+  const rows = figures.map(({ name, want, bar, aim, ratio: value, result }) => {
     const sign = want === 'least' ? '≥' : '≤';
-    const mark = styleText(COLOURS[verdict], MARKS[verdict]);
-    return [name, withSpread(value), `${sign} ${bar}`, `${sign} ${aim}`, mark];
+    return [name, withSpread(value), `${sign} ${bar}`, `${sign} ${aim}`, RESULTS[result][0]];
   });
-  return table([['figure', 'median (middle half)', 'bar', 'aim', ''], ...rows]);
+  return [[title, 'median (middle half)', 'bar', 'aim', 'result'], ...rows];
 }
 
 const withSpread = ({ median, low, high }: Spread) =>
   `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 
-function table(rows: readonly (readonly string[])[]): string {
+function textTable(rows: readonly Row[]): string {
   const widths = (rows[0] ?? []).map((_none, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );

@@ -1,7 +1,7 @@
-import { ANSWER, ANSWER_HEADERS, collected } from '../../../dist/esm/http/answer.js';
+import { handle, RESPONSE, RESPONSE_HEADERS } from '../../../dist/esm/http/shared.js';
 
-/** A route handler that collects the body and answers. */
+/** A route handler that collects the body and responds. */
 export async function POST(request) {
-  collected(await request.arrayBuffer());
-  return new Response(ANSWER, { headers: ANSWER_HEADERS });
+  handle(await request.arrayBuffer());
+  return new Response(RESPONSE, { headers: RESPONSE_HEADERS });
 }

@@ -1,4 +1,4 @@
 import { callWebhooks } from '@call-webhooks/next';
-import { OPTIONS } from '../../../dist/esm/http/receiver-options.js';
+import { RECEIVER_OPTIONS } from '../../../dist/esm/http/shared.js';
 
-export const POST = callWebhooks(OPTIONS);
+export const POST = callWebhooks(RECEIVER_OPTIONS);

@@ -1,3 +1,0 @@
-import { nextServer } from './next-server.ts';
-
-export const listen = () => nextServer('/ours');

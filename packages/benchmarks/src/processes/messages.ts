@@ -1,0 +1,37 @@
+/** What the harness asks the process of a contender. */
+export type Question =
+  | { readonly ask: 'usage' }
+  /** Verify so many messages. */
+  | { readonly ask: 'verify'; readonly operations: number }
+  /** Let so many deliveries pass through the store. */
+  | { readonly ask: 'admit'; readonly operations: number }
+  /** Measure the delay of the event loop for so long. */
+  | { readonly ask: 'delays'; readonly seconds: number };
+
+/** How late the event loop was, in milliseconds. */
+export interface Delay {
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface Reply {
+  /** CPU time in microseconds, kernel and user together. */
+  readonly cpu: number;
+  /** How often the handler of an HTTP contender ran so far. */
+  readonly handled?: number;
+  /** While the full store evicts, and in the same loop without a store. */
+  readonly delays?: { readonly busy: Delay; readonly idle: Delay };
+}
+
+/** The first message of a process. */
+export interface Ready {
+  /** Where an HTTP contender listens. */
+  readonly port?: number;
+  /** Memory per id of the store, once it is full. */
+  readonly bytesPerId?: number;
+}
+
+export function cpuMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}

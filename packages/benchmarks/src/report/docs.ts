@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { THIS_VERSION } from '../checkout.ts';
+import { chart } from './chart.ts';
+import { BEFORE_GOALS, figures, memoryLines } from './figures.ts';
+import type { Results } from './results.ts';
+import { markdownTable } from './tables.ts';
+
+const PAGE = `${THIS_VERSION}/docs/performance.md`;
+const CHART = `${THIS_VERSION}/docs/images/performance.svg`;
+
+/** Writes the figures into the page between its markers, and draws the chart. */
+export function writeDocs(results: Results): void {
+  writeFileSync(PAGE, withFigures(readFileSync(PAGE, 'utf8'), results));
+  if (results.parts.http) writeFileSync(CHART, chart(results.parts.http));
+}
+
+/** @throws Error when a marker is missing */
+export function withFigures(page: string, { machine, parts, memory }: Results): string {
+  const { cpu, cores, node } = machine;
+  const rounds = Math.max(0, ...Object.values(parts).map((list) => list.length));
+  const how = `${rounds} rounds, Node ${node.slice(1)}, ${cores} cores of ${cpu ?? 'an unknown processor'}.`;
+  const before = figures(parts, BEFORE_GOALS);
+  const withTables = between(
+    page,
+    'figures',
+    [how, markdownTable('figure', figures(parts)), ...memoryLines(memory)].join('\n\n'),
+  );
+  if (before.length === 0) return withTables;
+  return between(withTables, 'before and after', markdownTable('CPU ÷ CPU before', before));
+}
+
+function between(page: string, name: string, text: string): string {
+  const [begin, end] = [`<!-- begin: ${name} -->`, `<!-- end: ${name} -->`];
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`The page has no ${begin} … ${end}.`);
+  return `${page.slice(0, from)}${begin}\n\n${text}\n\n${page.slice(to)}`;
+}
