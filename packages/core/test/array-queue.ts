@@ -1,9 +1,10 @@
 import type { OpenedQueue } from '@call-webhooks/contract-tests';
-import { createWorkerHandler, type QueuedDelivery } from '../src/index.ts';
+import { createJobProcessor, type QueuedDelivery } from '../src/index.ts';
 
 interface Entry {
   delivery: QueuedDelivery;
   attempt: number;
+  abandonReason?: Error;
 }
 
 /** The smallest engine that keeps a queue's promises while the process lives: it tests the contract tests. */
@@ -29,17 +30,20 @@ export function arrayQueue(maxAttempts: number, concurrency: number): OpenedQueu
     deadLetters: () => Promise.resolve(dead),
     close: () => Promise.resolve(),
     startWorker(handlers) {
-      const handle = createWorkerHandler({ ...handlers, maxAttempts });
+      const process = createJobProcessor({ ...handlers, maxAttempts });
       const running = new Set<Promise<void>>();
       const take = () => {
         while (running.size < concurrency) {
           const entry = waiting.shift();
           if (!entry) return;
-          const run = handle(entry.delivery, { attempt: entry.attempt })
-            .catch((error: unknown) => {
-              const poison = (error as { code: string }).code === 'invalid-payload';
-              if (poison || entry.attempt === maxAttempts) dead.push(entry.delivery);
-              else waiting.push({ ...entry, attempt: entry.attempt + 1 });
+          const { delivery, attempt, abandonReason } = entry;
+          const run = process(delivery, { attempt, abandonReason })
+            .then((result) => {
+              if (result.status === 'dead') dead.push(delivery);
+              if (result.status !== 'retry') return;
+              const reason = result.abandonReason;
+              const again = reason === undefined ? {} : { abandonReason: new Error(reason) };
+              waiting.push({ delivery, attempt: attempt + 1, ...again });
             })
             .finally(() => {
               running.delete(run);

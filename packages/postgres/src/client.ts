@@ -1,18 +1,68 @@
+import { WebhookError } from '@call-webhooks/core';
+
 /**
- * What we call of a Postgres client: a `Pool` or `Client` of pg, a `Pool` or the `neon()` function of
- * Neon's driver, PGlite, or anything else with such a `query`.
+ * The method that is used of a Postgres client: of a `Pool` or `Client` of pg, of a `Pool` or the
+ * `neon()` function of Neon's driver, of PGlite, or of any other client with such a `query`.
  */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): PromiseLike<unknown>;
 }
 
-/** Runs one statement, in one round trip. */
+const UNDEFINED_TABLE = '42P01';
+
+/**
+ * Runs one statement, in one round trip.
+ * @param columns the columns that each row must have. Some clients reply with another shape, such as
+ *   `[rows, count]`, which would look like rows that are there
+ */
 export async function rowsOf<Row>(
   client: PostgresClient,
   text: string,
-  values?: unknown[],
+  values: unknown[] | undefined,
+  columns: (keyof Row & string)[],
 ): Promise<Row[]> {
-  const result = await client.query(text, values);
-  // Neon's HTTP driver gives the rows bare.
-  return (Array.isArray(result) ? result : (result as { rows: unknown }).rows) as Row[];
+  let result: unknown;
+  try {
+    result = await client.query(text, values);
+  } catch (error) {
+    throw explained(error);
+  }
+  // Neon's HTTP driver gives the rows themselves.
+  const rows = Array.isArray(result) ? (result as unknown[]) : (result as { rows?: unknown }).rows;
+  const isRow = (row: unknown) => columns.every((column) => column in (Object(row) as object));
+  if (Array.isArray(rows) && rows.every(isRow)) return rows as Row[];
+  throw new Error(
+    'The Postgres client gave no rows. Pass a Pool of pg, or another client like it.',
+  );
+}
+
+/** The client's error. If the tables are missing, one that says what to do. */
+function explained(error: unknown): unknown {
+  if ((error as { code?: unknown } | null)?.code !== UNDEFINED_TABLE) return error;
+  return new Error('The tables of the store are missing. Run `await store.migrate()` once.', {
+    cause: error,
+  });
+}
+
+/**
+ * Tells a client from what only looks like one.
+ * @throws WebhookError `invalid-options`
+ */
+export function checkClient(client: PostgresClient): void {
+  const mistake = mistakeOf(client);
+  if (mistake === undefined) return;
+  throw new WebhookError('invalid-options', `Invalid client of postgresStore: ${mistake}.`);
+}
+
+function mistakeOf(client: unknown): string | undefined {
+  const has = (name: string) => typeof Reflect.get(Object(client) as object, name) === 'function';
+  if (has('then')) return 'this is a promise. Await it first';
+  if (has('unsafe') && !has('query'))
+    return 'this is postgres.js. Pass { query: (text, values) => sql.unsafe(text, values) }';
+  if (has('createQueryRunner') || (has('define') && has('authenticate')))
+    return 'this is an ORM, whose query() gives no plain rows. Pass a Pool of pg';
+  if (has('$queryRawUnsafe'))
+    return 'this is Prisma. Pass a Pool of pg, or { query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values) }';
+  if (has('query')) return undefined;
+  return 'expected one with query(text, values), such as a Pool of pg';
 }

@@ -4,7 +4,7 @@ import type { PgBossClient } from './pg-boss.ts';
 const DEADLOCK = '40P01';
 const TRIES = 5;
 
-/** Makes both queues where they are missing; what exists keeps its settings. */
+/** Creates both queues if they are missing. Existing ones keep their settings. */
 export async function createQueues(
   boss: PgBossClient,
   queue: string,
@@ -13,7 +13,7 @@ export async function createQueues(
   for (const name of [deadLetterQueue, queue]) await createQueue(boss, name, TRIES);
 }
 
-/** A queue is a new table to pg-boss, and its locks get in the way of those who make another one. */
+/** For pg-boss a queue is a new table, and creating two at once may deadlock. */
 async function createQueue(boss: PgBossClient, name: string, tries: number): Promise<void> {
   if (await boss.getQueue(name)) return;
   try {

@@ -1,12 +1,14 @@
-import { createHash } from 'node:crypto';
-import type { QueuedDelivery } from '@call-webhooks/core';
+import { sha256, type QueuedDelivery } from '@call-webhooks/core';
 
-/** The uuid (version 8, RFC 9562) of an event's job: the same for the same event, as pg-boss wants one. */
-export function jobId({ key, webhookId }: QueuedDelivery): string {
-  const name = key === undefined ? `webhook ${webhookId}` : `event ${key}`;
-  const bytes = createHash('sha256').update(Buffer.from(name, 'utf16le')).digest();
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = bytes.toString('hex', 0, 16);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+/** The id of an event's job: a UUID (version 8, RFC 9562) that is the same for the same event. */
+export async function jobId({ key, webhookId }: QueuedDelivery): Promise<string> {
+  const hex = await sha256(key === undefined ? `webhook ${webhookId}` : `event ${key}`);
+  const variant = ((parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
 }

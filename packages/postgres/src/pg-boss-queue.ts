@@ -1,63 +1,91 @@
-import type { Queue } from '@call-webhooks/core';
-import { retryLimitOf } from './attempts.ts';
+import {
+  checkOptions,
+  option,
+  storableKey,
+  WebhookError,
+  type BackoffOptions,
+  type Queue,
+  type QueuedDelivery,
+} from '@call-webhooks/core';
+import { retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { jobId } from './job-id.ts';
-import type { PgBossClient, PgBossSendOptions } from './pg-boss.ts';
+import { checkBoss, type PgBossClient, type PgBossSendOptions } from './pg-boss.ts';
 
 export interface PgBossQueueOptions {
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
-  /** Where workers put what they gave up on; the queue's name with `-dead` by default. */
+  /** The queue that workers move dead jobs to; by default the name of the queue and `-dead`. */
   deadLetterQueue?: string | undefined;
-  /** Runs of a job until it is dead; 5,000 by default: three and a half days, a minute apart. */
+  /** How often a job is run until it is dead; 5,000 by default: three and a half days, a minute apart. */
   maxAttempts?: number | undefined;
-  /** Seconds between two attempts; 60 by default. */
-  retryDelay?: number | undefined;
-  /** Twice as long after each attempt, up to 65,536 times `retryDelay`; off by default. */
-  retryBackoff?: boolean | undefined;
-  /** Seconds that one run may take; pg-boss then gives the job to somebody else. 300 by default. */
-  expireInSeconds?: number | undefined;
-  /** Days until pg-boss drops a job that nobody ran to its end; 14 by default. */
-  retentionDays?: number | undefined;
+  /**
+   * Milliseconds between two attempts, in whole seconds; 60,000 by default. pg-boss 10 can't limit a
+   * growing delay, so `maxDelay` has to be the same as `initialDelay`, or absent.
+   */
+  backoff?: BackoffOptions | undefined;
+  /**
+   * How long one run may take; milliseconds, in whole seconds, 300,000 by default. Then pg-boss gives
+   * the job to another worker.
+   */
+  expireIn?: number | undefined;
+  /** How long pg-boss keeps a job that was not run to its end; milliseconds, 14 days by default. */
+  retainFor?: number | undefined;
 }
 
 export const DEFAULT_QUEUE = 'call-webhooks';
 export const deadLetterName = (queue: string) => `${queue}-dead`;
+export const queueName = () => option.text(/^.{1,200}$/su, 'expected the name of a queue');
+
+const DAY_MS = 86_400_000;
+const rules = () => ({
+  queue: queueName().default(DEFAULT_QUEUE),
+  deadLetterQueue: queueName().optional(),
+  maxAttempts: option.count(1, 1_000_000).default(5_000),
+  backoff: option.backoff(60_000, 60_000),
+  expireIn: option.milliseconds(1_000, DAY_MS).default(300_000),
+  retainFor: option.milliseconds(60_000, 3_650 * DAY_MS).default(14 * DAY_MS),
+});
 
 /** A queue in pg-boss. */
 export interface PgBossQueue extends Queue {
   /**
-   * Makes the queue and its dead-letter queue where they are missing. Safe to run at every start, and
-   * by several machines at once. Rejects with pg-boss's error.
+   * Creates the queue and its dead-letter queue if they are missing. Safe to run at every start, and
+   * on several machines at once. Rejects with pg-boss's error.
    */
   migrate(): Promise<void>;
 }
 
 /**
- * A queue in pg-boss 10. The job's id comes from the event's key, so an event is queued once for as
- * long as pg-boss keeps its job (`archiveCompletedAfterSeconds`, 12 hours by default).
+ * Keeps deliveries in pg-boss 10. Run them with `createPgBossWorker` only: the worker gives jobs up,
+ * pg-boss itself would tell nobody.
  *
- * Its jobs are for `createPgBossWorker`: it is the worker that gives up on one, and not pg-boss, which
- * tells nobody.
+ * The id of a job comes from the event's key: an event is queued once for as long as pg-boss keeps
+ * its job (`archiveCompletedAfterSeconds`, 12 hours after it was done by default).
  *
- * Start pg-boss before, and listen to its `error`; then run `migrate()`, else the first delivery does.
+ * Start pg-boss before, and listen to its `error` event. Then call `migrate()`; otherwise the first
+ * delivery does.
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const queue = pgBossQueue(boss);
+ * await queue.migrate();
+ * const hook = callWebhooks({ secret, store, queue });
  */
 export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}): PgBossQueue {
-  const {
-    queue = DEFAULT_QUEUE,
-    deadLetterQueue = deadLetterName(queue),
-    maxAttempts = 5_000,
-    retryDelay = 60,
-    retryBackoff = false,
-    expireInSeconds = 300,
-    retentionDays = 14,
-  } = options;
-  const settings: Omit<PgBossSendOptions, 'id'> = {
-    retryLimit: retryLimitOf(maxAttempts),
-    retryDelay,
-    retryBackoff,
-    expireInSeconds,
-    retentionDays,
+  const settings = checkOptions('pgBossQueue', rules(), options);
+  checkBoss('pgBossQueue', boss);
+  const { queue, deadLetterQueue = deadLetterName(queue) } = settings;
+  const { initialDelay } = settings.backoff;
+  if ((options.backoff?.maxDelay ?? initialDelay) !== initialDelay)
+    throw new WebhookError(
+      'invalid-options',
+      'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, since pg-boss 10 keeps the delay.',
+    );
+  const sendOptions: Omit<PgBossSendOptions, 'id'> = {
+    retryLimit: retryLimitOf(settings.maxAttempts),
+    retryDelay: Math.ceil(initialDelay / 1_000),
+    expireInSeconds: Math.ceil(settings.expireIn / 1_000),
+    retentionSeconds: Math.ceil(settings.retainFor / 1_000),
     deadLetter: deadLetterQueue,
   };
   let ready: Promise<void> | undefined;
@@ -71,15 +99,32 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
     migrate,
     async enqueue(delivery) {
       await migrate();
-      const id = jobId(delivery);
-      if ((await boss.send(queue, delivery, { ...settings, id })) !== null) return;
-      // Either pg-boss has the job, or it has no such queue: it says null to both.
+      const id = await jobId(delivery);
+      const data = await storableDelivery(delivery);
+      if ((await boss.send(queue, data, { ...sendOptions, id })) !== null) return;
+      // pg-boss answers null if it has the job, and if it has no such queue.
       if (await boss.getJobById(queue, id, { includeArchive: true })) return;
       ready = undefined;
-      throw new Error(`pg-boss took no job: is there still a queue "${queue}"?`);
+      throw new Error(`pg-boss took no job. Was the queue "${queue}" deleted?`);
     },
     async ping() {
       await boss.getQueue(queue);
     },
   };
 }
+
+/**
+ * Postgres can't keep NUL or half of a surrogate pair in JSON. A worker derives the key and the name
+ * from the body, so they may be left out.
+ */
+async function storableDelivery(delivery: QueuedDelivery): Promise<QueuedDelivery> {
+  const { key, eventName, webhookId, ...rest } = delivery;
+  return {
+    ...rest,
+    webhookId: isStorable(webhookId) ? webhookId : await storableKey(webhookId),
+    ...(key !== undefined && isStorable(key) && { key }),
+    ...(eventName !== undefined && isStorable(eventName) && { eventName }),
+  };
+}
+
+const isStorable = (text: string) => !/[\0\p{Surrogate}]/u.test(text);

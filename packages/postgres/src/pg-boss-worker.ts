@@ -1,82 +1,97 @@
 import {
-  createWorkerHandler,
+  checkOptions,
+  createJobProcessor,
+  LeasedJobRun,
+  option,
+  safeLogger,
   startPollingWorker,
+  type CloseOptions,
   type ExtraEvents,
   type StandardSchema,
   type WorkerOptions,
 } from '@call-webhooks/core';
-import { PgBossRun } from './pg-boss-run.ts';
 import { createQueues } from './create-queues.ts';
-import { deadLetterName, DEFAULT_QUEUE } from './pg-boss-queue.ts';
-import type { PgBossClient, PgBossJob } from './pg-boss.ts';
+import { leasedJob } from './pg-boss-job.ts';
+import { deadLetterName, DEFAULT_QUEUE, queueName } from './pg-boss-queue.ts';
+import { checkBoss, type PgBossClient, type PgBossJob } from './pg-boss.ts';
 
-/** The handlers, as a receiver has them, and how jobs are run. The number of attempts is the job's own. */
+/** The handlers, as a receiver has them, and how jobs are run. The number of attempts is the queue's option. */
 export interface PgBossWorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 > extends Omit<WorkerOptions<Extra, Custom>, 'maxAttempts'> {
-  /** As the queue's; `call-webhooks` by default. */
+  /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
-  /** As the queue's; the queue's name with `-dead` by default. */
+  /** The queue for dead jobs; by default the name of the queue and `-dead`. */
   deadLetterQueue?: string | undefined;
-  /** Jobs run at once; 4 by default. */
+  /** How many jobs run at once; 4 by default. */
   concurrency?: number | undefined;
-  /** Milliseconds between looks for new jobs; 500 by default. */
+  /** Milliseconds between two looks for new jobs; 500 by default. */
   pollEvery?: number | undefined;
 }
 
 /** A running worker. */
 export interface PgBossWorker {
-  /** Takes no new jobs until `resume()`; running ones go on. */
+  /** Takes no new jobs until `resume()`. Running jobs go on. */
   pause(): void;
   resume(): void;
   /**
-   * Takes no new job, waits for the running ones, aborts those that are not done in time and gives
-   * them back as failed. Stop pg-boss after it.
-   * @param options.graceMs milliseconds to wait; 10,000 by default
+   * Takes no new jobs, waits up to `graceMs` (10,000 ms) for running ones, aborts the others and gives
+   * them back to pg-boss as failed. It ends within `graceMs` and one second, even if Postgres does not
+   * answer. Stop pg-boss afterwards.
    */
-  close(options?: { graceMs?: number }): Promise<void>;
+  close(options?: CloseOptions): Promise<void>;
 }
+
+const rules = () => ({
+  queue: queueName().default(DEFAULT_QUEUE),
+  deadLetterQueue: queueName().optional(),
+  concurrency: option.count(1, 10_000).default(4),
+  pollEvery: option.milliseconds(1).default(500),
+});
 
 /**
  * Runs the deliveries of a pg-boss queue. It fetches and settles jobs itself: `boss.work` does not
- * wait for its own writes, and their failures would end the process.
+ * await its own writes, and their failures would end the process.
  *
- * A job whose process died is run again once its `expireInSeconds` are over and pg-boss noticed; after
- * its last attempt it is handed to `deadLetter` instead.
+ * A job whose process died is run again when its `expireIn` has passed and pg-boss notices. After its
+ * last attempt it is handed to `deadLetter` instead. If `deadLetter` fails, it is called again.
  * @throws WebhookError `invalid-options`
+ * @example
+ * const worker = createPgBossWorker(boss, { on: { 'call:completed': saveCall } });
+ * process.once('SIGTERM', () => void worker.close().then(() => boss.stop()));
  */
 export function createPgBossWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(boss: PgBossClient, options: PgBossWorkerOptions<Extra, Custom>): PgBossWorker {
-  const {
-    queue = DEFAULT_QUEUE,
-    deadLetterQueue = deadLetterName(queue),
-    concurrency = 4,
-    pollEvery = 500,
-    ...handlers
-  } = options;
-  const { logger = console } = handlers;
-  const shop = { boss, queue, deadLetterQueue, logger, handle: createWorkerHandler(handlers) };
-  let prepared = false;
-  let failing = false;
+  const { queue: name, deadLetterQueue: deadName, concurrency, pollEvery, ...handlers } = options;
+  const settings = checkOptions('createPgBossWorker', rules(), {
+    ...{ queue: name, deadLetterQueue: deadName, concurrency, pollEvery },
+  });
+  checkBoss('createPgBossWorker', boss);
+  const { queue, deadLetterQueue = deadLetterName(queue) } = settings;
+  const process = createJobProcessor(handlers);
+  const log = safeLogger(handlers.logger ?? console);
+  const queues = { boss, queue, deadLetterQueue };
+  let isReady = false;
+  let isFailing = false;
   return startPollingWorker({
-    concurrency,
-    pollEvery,
-    async take(most) {
-      if (!prepared) await createQueues(boss, queue, deadLetterQueue);
-      prepared = true;
-      const fetching = { batchSize: most, includeMetadata: true, priority: false } as const;
+    concurrency: settings.concurrency,
+    pollEvery: settings.pollEvery,
+    async take(limit) {
+      if (!isReady) await createQueues(boss, queue, deadLetterQueue);
+      isReady = true;
+      const fetching = { batchSize: limit, includeMetadata: true, priority: false } as const;
       const jobs = (await boss.fetch(queue, fetching)) as PgBossJob[];
-      failing = false;
-      return { jobs: jobs.map((job) => new PgBossRun(job, shop)) };
+      isFailing = false;
+      return { jobs: jobs.map((job) => new LeasedJobRun(leasedJob(job, queues), process)) };
     },
     onError(error) {
-      if (failing) return; // one line an outage
-      failing = true;
+      if (isFailing) return; // one line for each outage
+      isFailing = true;
       const text = error instanceof Error ? error.message : String(error);
-      logger.error(`call-webhooks: pg-boss fails: ${text}`);
+      log.error(`call-webhooks: pg-boss fails: ${text}`);
     },
   });
 }

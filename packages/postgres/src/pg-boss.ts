@@ -1,11 +1,12 @@
-/** The options of a job that we set. */
+import { WebhookError } from '@call-webhooks/core';
+
+/** The options of a job that are set. */
 export interface PgBossSendOptions {
   id: string;
   retryLimit: number;
   retryDelay: number;
-  retryBackoff: boolean;
   expireInSeconds: number;
-  retentionDays: number;
+  retentionSeconds: number;
   deadLetter?: string;
 }
 
@@ -16,16 +17,16 @@ export interface PgBossJob {
   retryCount: number;
   retryLimit: number;
   expireInSeconds: number;
-  /** The queue for what is given up on; null where none was named. */
+  /** The queue for dead jobs; null if none was named. */
   deadLetter: string | null;
   createdOn: Date | string;
-  /** When pg-boss drops it. */
+  /** When pg-boss deletes it. */
   keepUntil: Date | string;
-  /** What the run before was settled with; pg-boss's own text where that expired. */
-  output: { givenBack?: unknown } | null;
+  /** What the last run was settled with; pg-boss's own text if that run expired. */
+  output: { released?: boolean; abandonReason?: string } | null;
 }
 
-/** What we call of pg-boss 10. */
+/** The methods that are used of pg-boss 10. */
 export interface PgBossClient {
   createQueue(name: string): Promise<unknown>;
   send(name: string, data: object, options: object): Promise<string | null>;
@@ -37,4 +38,18 @@ export interface PgBossClient {
   ): Promise<unknown[]>;
   complete(name: string, id: string, output?: object): Promise<unknown>;
   fail(name: string, id: string, data: object): Promise<unknown>;
+}
+
+const METHODS = ['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail'];
+
+/** @throws WebhookError `invalid-options` for what is not pg-boss 10 */
+export function checkBoss(creator: string, boss: PgBossClient): void {
+  const missing = METHODS.find(
+    (method) => typeof Reflect.get(Object(boss) as object, method) !== 'function',
+  );
+  if (missing === undefined) return;
+  throw new WebhookError(
+    'invalid-options',
+    `Invalid pg-boss of ${creator}: it has no ${missing}(). Pass an instance of pg-boss 10.`,
+  );
 }

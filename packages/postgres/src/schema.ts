@@ -1,28 +1,24 @@
-import { WebhookError } from '@call-webhooks/core';
+import { checkOptions, option } from '@call-webhooks/core';
 
-export const DEFAULT_SCHEMA = 'call_webhooks';
-// It goes into the statements as it is; 63 bytes are what Postgres keeps of a name.
-const NAME = /^[a-z_][a-z0-9_]{0,62}$/;
-
-/** @throws WebhookError `invalid-options` for a name that would need quotes */
-export function checkedSchema(schema: string = DEFAULT_SCHEMA): string {
-  if (NAME.test(schema)) return schema;
-  throw new WebhookError(
-    'invalid-options',
-    `These options are wrong. schema: expected lower-case letters, digits and _, at most 63 of them.`,
-  );
-}
+/** It goes into the statements as it is. Postgres keeps 63 bytes of a name. */
+export const schemaOption = () =>
+  option
+    .text(/^[a-z_][a-z0-9_]{0,62}$/, 'expected up to 63 lower-case letters, digits and _')
+    .default('call_webhooks');
 
 /**
- * The statement that `migrate()` runs, for those who keep their migrations in files: it makes the
- * schema and its two tables where they are missing, and changes nothing otherwise.
+ * The statement that `migrate()` runs, for migrations that you keep in files. It creates the schema
+ * and its two tables if they are missing, and changes nothing otherwise.
  *
- * One statement, so that it is atomic with every client; the lock lets several machines run it at
- * once. What exists is not asked for again, so a role without CREATE may run it when all is there.
- * @throws WebhookError `invalid-options` for a schema name that would need quotes
+ * It is one statement, so it is atomic with every client, and it takes a lock, so several machines may
+ * run it at once. A role without CREATE can run it when everything exists.
+ * @param options.schema `call_webhooks` by default
+ * @throws WebhookError `invalid-options` for a name that would need quotes
+ * @example
+ * writeFileSync('migrations/001-call-webhooks.sql', migrationSql());
  */
-export function migrationSql({ schema }: { schema?: string | undefined } = {}): string {
-  const name = checkedSchema(schema);
+export function migrationSql(options: { schema?: string | undefined } = {}): string {
+  const { schema: name } = checkOptions('migrationSql', { schema: schemaOption() }, options);
   return `DO $migration$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('call-webhooks migrate'), hashtext('${name}'));

@@ -1,70 +1,89 @@
-import type { Admission, Store } from '@call-webhooks/core';
-import { rowsOf, type PostgresClient } from './client.ts';
-import { explained } from './explained.ts';
-import { keyText } from './key-text.ts';
-import { checkedSchema, migrationSql } from './schema.ts';
+import { checkOptions, option, storableKey, type Admission, type Store } from '@call-webhooks/core';
+import { checkClient, rowsOf, type PostgresClient } from './client.ts';
+import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';
 import { Sweeper } from './sweeper.ts';
 
 export interface PostgresStoreOptions {
-  /** Where the two tables are; `call_webhooks` by default. Lower-case letters, digits and `_`. */
+  /** The schema of the two tables; `call_webhooks` by default. Lower-case letters, digits and `_`. */
   schema?: string | undefined;
-  /** How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least 10 minutes. */
+  /**
+   * How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least
+   * 10 minutes.
+   */
   rememberFor?: number | undefined;
-  /** The receiver's clock, in milliseconds, that `replayUntil` is read against; `Date.now` by default. */
+  /**
+   * The receiver's clock, in milliseconds since the epoch, which `replayUntil` is read against;
+   * `Date.now` by default. Everything else uses the server's clock.
+   */
   now?: (() => number) | undefined;
+}
+
+const rules = () => ({
+  schema: schemaOption(),
+  rememberFor: option.rememberFor(),
+  now: option.function<() => number>().optional(),
+});
+
+interface AdmissionRow {
+  status: Admission['status'];
+  attempt: number;
 }
 
 /** A store in Postgres, for any number of machines. */
 export interface PostgresStore extends Store {
   /**
-   * Makes the schema and the tables where they are missing. Safe to run at every start, and by
-   * several machines at once. Rejects with the client's error.
+   * Creates the schema and the tables if they are missing. Safe to run at every start, and on several
+   * machines at once. Rejects with the client's error.
    */
   migrate(): Promise<void>;
   /**
-   * Removes up to 1,000 old rows of each table and tells how many went. The store does so by itself
-   * at every hundredth claim. Rejects with the client's error.
+   * Deletes up to 1,000 old rows of each table and resolves with their number. The store does this
+   * after every hundredth claim. Rejects with the client's error.
    */
   sweep(): Promise<number>;
-  /** Resolves when the server answers; rejects with the client's error. */
+  /** Resolves when the server answers. Rejects with the client's error. */
   ping(): Promise<void>;
-  /** Waits for a sweep that is running. Then end the client. */
+  /** Waits for a running sweep. Close the client afterwards. */
   close(): Promise<void>;
 }
 
-const DAY_MS = 86_400_000;
-const LEAST_MS = 600_000; // above the longest lease
-
 /**
- * The store for many machines on Postgres 12 or newer. Each call is one statement, one round trip,
- * on the server's clock.
+ * Keeps webhook ids and events in Postgres 12 or newer, for any number of machines. Each call is one
+ * statement in one round trip, on the server's clock.
  *
- * The client stays yours: give it time limits (`connectionTimeoutMillis`, `query_timeout`), listen
- * to the `error` event of a pool, and end it after `receiver.close()` and `store.close()`.
+ * The client stays yours: give it timeouts (`connectionTimeoutMillis`, `query_timeout`), listen to the
+ * `error` event of a pool, and close it after `receiver.close()` and `store.close()`.
  * @throws WebhookError `invalid-options`
+ * @example
+ * const store = postgresStore(new Pool({ connectionTimeoutMillis: 1_000, query_timeout: 1_000 }));
+ * await store.migrate();
+ * const hook = callWebhooks({ secret, store });
  */
 export function postgresStore(
   client: PostgresClient,
-  { schema, rememberFor = DAY_MS, now = Date.now }: PostgresStoreOptions = {},
+  options: PostgresStoreOptions = {},
 ): PostgresStore {
-  const sql = statements(checkedSchema(schema));
-  const keepMs = Math.max(rememberFor, LEAST_MS);
-  const query = <Row>(text: string, values: unknown[]) =>
-    rowsOf<Row>(client, text, values).catch((error: unknown) => {
-      throw explained(error);
-    });
-  const sweep = async () => (await query<{ removed: number }>(sql.sweep, [1_000]))[0]?.removed ?? 0;
+  const settings = checkOptions('postgresStore', rules(), options);
+  checkClient(client);
+  const { schema, rememberFor, now = Date.now } = settings;
+  const sql = statements(schema);
+  const sweep = async () => {
+    const rows = await rowsOf<{ removed: number }>(client, sql.sweep, [1_000], ['removed']);
+    return rows[0]?.removed ?? 0;
+  };
   const sweeper = new Sweeper(sweep);
   const holds = async (text: string, key: string, ...values: unknown[]) =>
-    (await query(text, [keyText(key), ...values])).length > 0;
+    (await rowsOf<{ held: 1 }>(client, text, [await storableKey(key), ...values], ['held']))
+      .length > 0;
 
   return {
     async admit({ webhookId, replayUntil, key, leaseMs, token }) {
       const keepIdMs = Math.max(1, replayUntil - now());
-      const text = key === undefined ? null : keyText(key);
-      const values = [webhookId, token, keepIdMs, text, leaseMs, keepMs];
-      const [row] = await query<Admission & { attempt: number }>(sql.admit, values);
+      const id = await storableKey(webhookId);
+      const text = key === undefined ? null : await storableKey(key);
+      const values = [id, token, keepIdMs, text, leaseMs, rememberFor];
+      const [row] = await rowsOf<AdmissionRow>(client, sql.admit, values, ['status', 'attempt']);
       if (!row) throw new Error('Postgres gave no row for a claim.');
       sweeper.count();
       const { status, attempt } = row;
@@ -74,11 +93,11 @@ export function postgresStore(
     release: (key, token) => holds(sql.release, key, token),
     extend: (key, token, leaseMs) => holds(sql.extend, key, token, leaseMs),
     async migrate() {
-      await rowsOf(client, migrationSql({ schema }));
+      await client.query(migrationSql({ schema }));
     },
     sweep,
     async ping() {
-      await rowsOf(client, 'SELECT 1');
+      await client.query('SELECT 1');
     },
     close: () => sweeper.idle(),
   };

@@ -1,8 +1,8 @@
 const EVERY = 100;
 
 /**
- * Has old rows removed now and then, beside the claims that make new ones: with the first claim, so
- * that short-lived machines do it too, and then with every hundredth. One sweep at a time.
+ * Deletes old rows beside the claims that add new ones: after the first claim, so that short-lived
+ * processes do it as well, and then after every hundredth. One sweep runs at a time.
  */
 export class Sweeper {
   readonly #sweep: () => Promise<number>;
@@ -14,7 +14,7 @@ export class Sweeper {
     this.#sweep = sweep;
   }
 
-  /** One more claim was made. */
+  /** Counts a claim. */
   count(): void {
     if (this.#claims++ % EVERY !== 0 || this.#running) return;
     this.#running = this.#sweep()
@@ -38,6 +38,6 @@ export class Sweeper {
     if (this.#warned) return;
     this.#warned = true;
     const text = error instanceof Error ? error.message : String(error);
-    console.warn(`call-webhooks: old rows of the Postgres store could not be removed: ${text}`);
+    console.warn(`call-webhooks: deleting old rows of the Postgres store failed: ${text}`);
   }
 }

@@ -62,7 +62,12 @@ withPostgres('a job of pg-boss after its last run', () => {
   }
 
   it('is handed to deadLetter, and not begun again, when its worker was killed: if the next one is killed too, by the one after it', async () => {
-    const once = { maxAttempts: 1, expireInSeconds: 1, retryDelay: 0, retentionDays: 30 };
+    const once = {
+      maxAttempts: 1,
+      expireIn: 1_000,
+      backoff: { initialDelay: 0 },
+      retainFor: 30 * 86_400_000,
+    };
     const queue = pgBossQueue(boss, { queue: 'killed', ...once });
     const delivery = queuedCall('call-1');
     await queue.enqueue(delivery);
@@ -90,7 +95,11 @@ withPostgres('a job of pg-boss after its last run', () => {
   }, 30_000);
 
   it('is run again when its worker was closed in it', async () => {
-    const queue = pgBossQueue(boss, { queue: 'closed', maxAttempts: 1, retryDelay: 0 });
+    const queue = pgBossQueue(boss, {
+      queue: 'closed',
+      maxAttempts: 1,
+      backoff: { initialDelay: 0 },
+    });
     const attempts: number[] = [];
     const parked: DeadLetter[] = [];
     const started = deferred();
@@ -135,4 +144,26 @@ withPostgres('a job of pg-boss after its last run', () => {
     expect(parked.map(({ attempt }) => attempt)).toEqual([2]);
     expect((await jobs('by hand-dead')).map(({ data }) => data)).toEqual([delivery]);
   });
+
+  it('is not given up while deadLetter fails, also when its worker was killed', async () => {
+    const queue = pgBossQueue(boss, {
+      queue: 'sink',
+      maxAttempts: 1,
+      expireIn: 1_000,
+      backoff: { initialDelay: 0 },
+    });
+    await queue.enqueue(queuedCall('call-1'));
+    await killedBy('sink');
+    let asked = 0;
+    let runs = 0;
+    work('sink', {
+      on: { 'call:completed': () => void (runs += 1) },
+      deadLetter: () => {
+        if (++asked < 3) throw new Error('the disk is full');
+      },
+    });
+    await waitFor(async () => (await jobs('sink-dead')).length === 1);
+    expect(asked).toBe(3);
+    expect(runs).toBe(0);
+  }, 30_000);
 });

@@ -32,7 +32,7 @@ withPostgres('pgBossQueue', () => {
     name: 'pgBossQueue',
     async open({ maxAttempts, concurrency }) {
       const name = `calls-${String(++count)}`;
-      const queue = pgBossQueue(boss, { queue: name, maxAttempts, retryDelay: 0 });
+      const queue = pgBossQueue(boss, { queue: name, maxAttempts, backoff: { initialDelay: 0 } });
       await queue.migrate();
       return {
         queue,
@@ -68,7 +68,11 @@ withPostgres('pgBossQueue', () => {
   }, 20_000);
 
   it('runs the job of a worker that died again, under a higher attempt', async () => {
-    const queue = pgBossQueue(boss, { queue: 'died', expireInSeconds: 1, retryDelay: 0 });
+    const queue = pgBossQueue(boss, {
+      queue: 'died',
+      expireIn: 1_000,
+      backoff: { initialDelay: 0 },
+    });
     await queue.enqueue(queuedCall('call-1'));
     expect(await boss.fetch('died')).toHaveLength(1); // and never settled
     const attempts: number[] = [];
@@ -123,4 +127,33 @@ withPostgres('pgBossQueue', () => {
     expect(lines).toEqual([]);
     await worker.close();
   }, 30_000);
+
+  it('closes a worker in time though Postgres is frozen, and aborts its handlers', async () => {
+    const queue = pgBossQueue(boss, { queue: 'frozen' });
+    const started = deferred<AbortSignal>();
+    const hang = deferred();
+    const worker = createPgBossWorker(boss, {
+      queue: 'frozen',
+      pollEvery: 20,
+      logger: collectingLogger(),
+      on: {
+        'call:completed': (_event, { signal }) => {
+          started.resolve(signal);
+          return hang.promise;
+        },
+      },
+    });
+    await queue.enqueue(queuedCall('call-1'));
+    const signal = await started.promise;
+    server.freeze();
+    try {
+      const from = performance.now();
+      await worker.close({ graceMs: 200 });
+      expect(performance.now() - from).toBeLessThan(2_000);
+      expect(signal.aborted).toBe(true);
+    } finally {
+      server.thaw();
+      hang.resolve();
+    }
+  }, 20_000);
 });

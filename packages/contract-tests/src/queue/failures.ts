@@ -105,4 +105,63 @@ export function failures(open: OpenQueue): void {
     await waitFor(() => handled.length >= calls.length);
     expect(handled.sort()).toEqual(calls.sort());
   });
+
+  it('does not give a job up while deadLetter fails: it is called again, and the handler is not', async () => {
+    const { queue, startWorker, deadLetters } = await open();
+    const kept: DeadLetter[] = [];
+    let asked = 0;
+    let runs = 0;
+    await startWorker({
+      deadLetter(letter) {
+        asked += 1;
+        if (asked < 3) throw new Error('the disk is full');
+        kept.push(letter);
+      },
+      on: {
+        'call:completed': () => {
+          runs += 1;
+          throw new Error('never');
+        },
+      },
+    });
+    const delivery = queuedCall(unique('call'));
+    await queue.enqueue(delivery);
+    await waitFor(async () => (await deadLetters()).length > 0);
+    expect(asked).toBe(3);
+    expect(runs).toBe(MAX_ATTEMPTS);
+    expect(kept).toMatchObject([{ reason: 'handler-failed', attempt: MAX_ATTEMPTS + 2 }]);
+    expect(String(kept[0]!.error)).toContain('never');
+  });
+
+  it('runs what failed again, whatever is in the message of its error', async () => {
+    const { queue, startWorker } = await open();
+    const attempts: number[] = [];
+    await startWorker({
+      on: {
+        'call:completed': (_event, { attempt }) => {
+          attempts.push(attempt);
+          if (attempt === 1) throw new Error('half \ud83d of a pair, and \0');
+        },
+      },
+    });
+    await queue.enqueue(queuedCall(unique('call')));
+    await waitFor(() => attempts.length === 2);
+  });
+
+  it('goes on when the logger throws', async () => {
+    const { queue, startWorker, deadLetters } = await open({ maxAttempts: 2 });
+    const broken = () => {
+      throw new Error('no log');
+    };
+    let runs = 0;
+    const logger = { warn: broken, error: () => Promise.reject(new Error('no log')) };
+    const failing = () => {
+      runs += 1;
+      throw new Error('never');
+    };
+    await startWorker({ logger, on: { 'call:completed': failing } });
+    await queue.enqueue(queuedCall(unique('call')));
+    await waitFor(async () => (await deadLetters()).length > 0);
+    expect(runs).toBe(2);
+  });
 }

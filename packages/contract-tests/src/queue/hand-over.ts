@@ -1,4 +1,6 @@
 import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { anyText } from '../any-text.ts';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { deferred } from '../deferred.ts';
@@ -124,5 +126,23 @@ export function handOver(open: OpenQueue): void {
     await queue.enqueue(queuedCall(marker));
     await waitFor(() => runs.includes(marker));
     expect(runs.sort()).toEqual([...calls, marker].sort());
+  });
+
+  it('takes keys and event names of any text, and keeps them apart', async () => {
+    const { queue, startWorker } = await open({ concurrency: 10 });
+    const runs: string[] = [];
+    await startWorker({
+      on: { 'call:completed': (event) => void runs.push(String(event.callId)) },
+    });
+    const odd = ['\ud800', '\udbff', '\udc00', '\ufffd', '\0', '\u2028', 'x'.repeat(4_000)];
+    const texts = [...new Set([...odd, ...fc.sample(anyText, { numRuns: 30, seed: 1 })])];
+    const start = unique('key');
+    for (const [index, text] of texts.entries()) {
+      const delivery = { key: `${start}${text}`, eventName: `call:${text}` };
+      await queue.enqueue(queuedCall(`call-${String(index)}`, delivery));
+      await queue.enqueue(queuedCall('a duplicate', delivery));
+    }
+    await waitFor(() => runs.length >= texts.length);
+    expect(runs.sort()).toEqual(texts.map((_, index) => `call-${String(index)}`).sort());
   });
 }

@@ -1,4 +1,6 @@
 import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { anyText } from '../any-text.ts';
 import { LEASE_MS, type StoreTestContext } from './under-test.ts';
 import { unique } from '../unique.ts';
 
@@ -98,5 +100,26 @@ export function events({ store, claim, advance }: StoreTestContext): void {
     }
     for (const one of keys)
       expect(await store().admit(claim(one))).toEqual({ status: 'duplicate' });
+  });
+
+  it('keeps events apart whose keys are any two texts, lone surrogates and NUL included', async () => {
+    const others = ['\ud800', '\udbff', '\udc00', '\ufffd', '\0', '', 'sha256:'];
+    const arbitraryKeys = fc.uniqueArray(anyText, { minLength: 2, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(arbitraryKeys, async (texts) => {
+        const prefix = unique('event');
+        for (const text of new Set([...texts, ...others])) {
+          const key = `${prefix}${text}`;
+          const first = claim(key, { webhookId: `${unique('webhook')}${text}` });
+          expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+          const replay = { ...first, token: unique('token') };
+          expect(await store().admit(replay)).toEqual({ status: 'replayed' });
+          expect(await store().extend(key, first.token, LEASE_MS)).toBe(true);
+          expect(await store().complete(key, first.token)).toBe(true);
+          expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+        }
+      }),
+      { numRuns: 10 },
+    );
   });
 }

@@ -37,8 +37,8 @@ export const postgres: Engine = {
 const queueOf = (boss: PgBoss) =>
   pgBossQueue(boss, {
     maxAttempts: QUEUE_ATTEMPTS,
-    retryDelay: 0,
-    expireInSeconds: EXPIRE_SECONDS,
+    backoff: { initialDelay: 0 },
+    expireIn: EXPIRE_SECONDS * 1_000,
   });
 
 function bossOf(url: string): Promise<PgBoss> {

@@ -1,0 +1,36 @@
+import type { PgBossJob } from './pg-boss.ts';
+
+/**
+ * Retries beyond ours. At its own limit pg-boss gives a job up and tells nobody, also if its worker
+ * was killed. Our limit is reached before.
+ */
+const BEYOND = 1_000_000_000;
+
+/** The `retryLimit` of a job that its worker gives up after `maxAttempts` runs. */
+export const retryLimitOf = (maxAttempts: number): number => BEYOND + maxAttempts - 1;
+
+export interface AttemptState {
+  /** 1 for the first run. */
+  attempt: number;
+  /** Whether the job is given up when this run fails. */
+  isLastAttempt: boolean;
+  /** Whether pg-boss itself gives the job up when this run fails: it was sent by hand. */
+  hasOwnLimit: boolean;
+  /** Why no handler is run any more. */
+  abandonReason: string | undefined;
+}
+
+const LOST = 'Its last run came to no end: the process died, or expireIn had passed.';
+
+/** @param job one of `pgBossQueue`, or one that was sent by hand with a limit of its own */
+export function attemptState({ retryCount, retryLimit, output }: PgBossJob): AttemptState {
+  const hasOwnLimit = retryLimit < BEYOND;
+  const limit = hasOwnLimit ? retryLimit : retryLimit - BEYOND;
+  const wasLost = !hasOwnLimit && retryCount > limit && output?.released !== true;
+  return {
+    attempt: retryCount + 1,
+    isLastAttempt: retryCount >= limit,
+    hasOwnLimit,
+    abandonReason: output?.abandonReason ?? (wasLost ? LOST : undefined),
+  };
+}
