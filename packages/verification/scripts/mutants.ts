@@ -1,13 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import { MUTANTS } from '../src/mutants/mutants.ts';
+import { EVENT_MUTANTS } from '../src/mutants/event-mutants.ts';
 import type { Mutant } from '../src/mutants/mutant.ts';
+import { REQUEST_MUTANTS } from '../src/mutants/request-mutants.ts';
 import { StaleEdit, Sandbox } from '../src/mutants/sandbox.ts';
 
 // Introduces one bug after another into a copy of the receiver, and checks that the named test catches
 // it. `npm run mutants -w @call-webhooks/verification -- [part of a name]`
 
 const wanted = process.argv[2] ?? '';
-const chosen = MUTANTS.filter(({ name }) => name.includes(wanted));
+const chosen = [...EVENT_MUTANTS, ...REQUEST_MUTANTS].filter(({ name }) => name.includes(wanted));
 const sandbox = new Sandbox(fileURLToPath(new URL('../../..', import.meta.url)));
 let killed = 0;
 
@@ -35,7 +36,7 @@ function fateOf({ edits, killedBy }: Mutant): { fate: string; why?: string } {
     return { fate: 'SURVIVED', ...(passed === 0 && { why: `Nothing ran:\n${output}` }) };
   } catch (error) {
     if (!(error instanceof StaleEdit)) throw error;
-    const advice = 'Follow the source in packages/verification/src/mutants/mutants.ts.';
+    const advice = 'Update the mutant in packages/verification/src/mutants.';
     return { fate: 'STALE', why: `${error.message}\n${advice}` };
   } finally {
     sandbox.restore();

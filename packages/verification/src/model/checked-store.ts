@@ -24,14 +24,12 @@ export class CheckedStore implements Store {
   violation: Violation | undefined;
   readonly #store: Store;
   readonly #model: EventModel;
-  readonly #now: () => number;
   /** Admissions without a handler run so far, by webhook id. */
   readonly #admissions = new Map<string, { token: string; attempt: number }>();
 
-  constructor(store: Store, model: EventModel, now: () => number) {
+  constructor(store: Store, model: EventModel) {
     this.#store = store;
     this.#model = model;
-    this.#now = now;
   }
 
   /** Takes the admission that a handler run belongs to. @throws Violation when there is none */
@@ -49,7 +47,7 @@ export class CheckedStore implements Store {
     this.#call(
       `complete ${key}`,
       () => callSyncIfPossible(this.#store, 'complete', key, token),
-      () => this.#model.complete(key, token, this.#now()),
+      () => this.#model.complete(key, token),
     ),
   ) as Store['complete'];
 
@@ -57,7 +55,7 @@ export class CheckedStore implements Store {
     this.#call(
       `release ${key}`,
       () => callSyncIfPossible(this.#store, 'release', key, token),
-      () => this.#model.release(key, token, this.#now()),
+      () => this.#model.release(key, token),
     ),
   ) as Store['release'];
 
@@ -65,7 +63,7 @@ export class CheckedStore implements Store {
     this.#call(
       `extend ${key}`,
       () => callSyncIfPossible(this.#store, 'extend', key, token, leaseMs),
-      () => this.#model.extend(key, token, leaseMs, this.#now()),
+      () => this.#model.extend(key, token, leaseMs),
     ),
   ) as Store['extend'];
 
@@ -79,7 +77,7 @@ export class CheckedStore implements Store {
     const admission = this.#call(
       `admit ${key ?? webhookId}`,
       () => callSyncIfPossible(this.#store, 'admit', claim),
-      () => this.#model.admit(claim, this.#now()),
+      () => this.#model.admit(claim),
     );
     return mapped(admission, remember);
   }

@@ -81,6 +81,23 @@ const setFault = fc.tuple(machine, fault).map(([at, kind]) =>
   }),
 );
 
+const setSinkFault = fc.tuple(machine, fc.boolean()).map(([at, fails]) =>
+  step(`sink(${String(at)}, ${fails ? 'down' : 'up'})`, (world) => {
+    world.setSinkFault(at, fails);
+    return Promise.resolve();
+  }),
+);
+
+/** Longer than a lease, a deadline and the tolerance, both ways. */
+const clockSteps = fc.constantFrom(1_000, -1_000, 61_000, -61_000, 301_000, 3_600_000, -3_600_000);
+const stepClock = clockSteps.map((ms) =>
+  step(
+    `stepClock(${String(ms)})`,
+    (world) => world.stepClock(ms),
+    (world) => world.canStepClock,
+  ),
+);
+
 const rotate = fc.constant(
   step('rotate()', async (world) => {
     // A receiver asks its provider for newer secrets at most once in five seconds.
@@ -105,6 +122,8 @@ export const scenarios = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
       replay,
       outliveLease,
       setFault,
+      setSinkFault,
+      stepClock,
       crash,
       close,
       rotate,

@@ -1,5 +1,12 @@
 import type { Admission, Claim } from '@call-webhooks/core';
 
+/** Milliseconds: what webhook ids and leases expire by. */
+export interface ModelClocks {
+  readonly wall: () => number;
+  /** The monotonic clock for a store of one process, the wall clock for a shared one. */
+  readonly lease: () => number;
+}
+
 /** The state of one event. */
 interface EventState {
   done: boolean;
@@ -14,48 +21,51 @@ interface EventState {
 export class EventModel {
   readonly #events = new Map<string, EventState>();
   readonly #webhookIds = new Map<string, { token: string; until: number }>();
+  readonly #clocks: ModelClocks;
   readonly #onTakenOver: () => void;
 
   /** @param onTakenOver called when another claim takes over an expired lease */
-  constructor(onTakenOver: () => void) {
+  constructor(clocks: ModelClocks, onTakenOver: () => void) {
+    this.#clocks = clocks;
     this.#onTakenOver = onTakenOver;
   }
 
-  admit({ webhookId, replayUntil, key, leaseMs, token }: Claim, now: number): Admission {
+  admit({ webhookId, replayUntil, key, leaseMs, token }: Claim): Admission {
     const seen = this.#webhookIds.get(webhookId);
-    if (seen && seen.until > now && seen.token !== token) return { status: 'replayed' };
+    if (seen && seen.until > this.#clocks.wall() && seen.token !== token)
+      return { status: 'replayed' };
     this.#webhookIds.set(webhookId, { token, until: replayUntil });
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     const event = this.#event(key);
     if (event.done) return { status: 'duplicate' };
-    if (this.lease(key, now)) {
+    if (this.lease(key)) {
       return event.lease?.token === token
         ? { status: 'admitted', attempt: event.attempts }
         : { status: 'in-progress' };
     }
     if (event.lease) this.#onTakenOver();
     event.attempts++;
-    event.lease = { token, until: now + leaseMs };
+    event.lease = { token, until: this.#clocks.lease() + leaseMs };
     return { status: 'admitted', attempt: event.attempts };
   }
 
-  complete(key: string, token: string, now: number): boolean {
-    return this.#withLease(key, token, now, (event) => {
+  complete(key: string, token: string): boolean {
+    return this.#withLease(key, token, (event) => {
       event.done = true;
       event.lease = undefined;
     });
   }
 
-  release(key: string, token: string, now: number): boolean {
-    return this.#withLease(key, token, now, (event) => {
+  release(key: string, token: string): boolean {
+    return this.#withLease(key, token, (event) => {
       event.lease = undefined;
     });
   }
 
-  extend(key: string, token: string, leaseMs: number, now: number): boolean {
-    return this.#withLease(key, token, now, (event) => {
-      event.lease = { token, until: now + leaseMs };
+  extend(key: string, token: string, leaseMs: number): boolean {
+    return this.#withLease(key, token, (event) => {
+      event.lease = { token, until: this.#clocks.lease() + leaseMs };
     });
   }
 
@@ -74,9 +84,9 @@ export class EventModel {
   }
 
   /** The token of the live lease, if there is one. */
-  lease(key: string, now: number): string | undefined {
+  lease(key: string): string | undefined {
     const { lease } = this.#event(key);
-    return lease && lease.until > now ? lease.token : undefined;
+    return lease && lease.until > this.#clocks.lease() ? lease.token : undefined;
   }
 
   #event(key: string): EventState {
@@ -87,13 +97,8 @@ export class EventModel {
     return event;
   }
 
-  #withLease(
-    key: string,
-    token: string,
-    now: number,
-    change: (event: EventState) => void,
-  ): boolean {
-    if (this.lease(key, now) !== token) return false;
+  #withLease(key: string, token: string, change: (event: EventState) => void): boolean {
+    if (this.lease(key) !== token) return false;
     change(this.#event(key));
     return true;
   }

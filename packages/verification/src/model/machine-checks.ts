@@ -37,10 +37,7 @@ export class MachineChecks implements MachineEvents {
         admission.attempt === attempt,
         `${key}: attempt ${String(attempt)} is not the store's`,
       );
-      assertThat(
-        model.lease(key, Date.now()) === admission.token,
-        `${key}: a handler ran without the lease`,
-      );
+      assertThat(model.lease(key) === admission.token, `${key}: a handler ran without the lease`);
       log.attempt(key, attempt);
     });
     const behaviour = service.behaviour(webhookId);
@@ -49,13 +46,25 @@ export class MachineChecks implements MachineEvents {
       log.effect(key);
       return;
     }
-    const token = model.lease(key, Date.now()) ?? '';
+    const token = model.lease(key) ?? '';
     const undisturbed = machine.store.fault === 'none';
-    return running.run({ machine, webhookId, key, attempt, token, since: Date.now(), undisturbed });
+    return running.run({
+      machine,
+      webhookId,
+      key,
+      attempt,
+      token,
+      since: performance.now(),
+      undisturbed,
+    });
   }
 
   deadLettered(deadLetter: DeadLetter): void {
     this.#parts.log.deadLettered(deadLetter);
+  }
+
+  sinkFailed(): void {
+    this.#parts.log.note('a dead-letter sink that failed');
   }
 
   outcome(machine: Machine, { outcome, key, late }: Outcome): void {

@@ -14,6 +14,7 @@ export interface MachineEvents {
   secrets(): string[];
   runHandler(machine: Machine, context: HandlerContext): void | Promise<void>;
   deadLettered(delivery: DeadLetter): void;
+  sinkFailed(): void;
   outcome(machine: Machine, outcome: Outcome): void;
 }
 
@@ -25,15 +26,21 @@ export class Machine {
   readonly store: CheckedStore;
   readonly receiver: Receiver;
   closing = false;
+  /** Whether its dead-letter sink is down. */
+  sinkFails = false;
 
   constructor(name: string, store: Store, model: EventModel, events: MachineEvents) {
     this.name = name;
-    this.store = new CheckedStore(store, model, Date.now);
+    this.store = new CheckedStore(store, model);
     const handle = (_event: unknown, context: HandlerContext) => events.runHandler(this, context);
     this.receiver = createReceiver({
       secret: () => events.secrets(),
       on: { 'call:started': handle, 'call:completed': handle },
       deadLetter: (delivery) => {
+        if (this.sinkFails) {
+          events.sinkFailed();
+          throw new Error('the dead-letter sink is down');
+        }
         events.deadLettered(delivery);
       },
       store: this.store,

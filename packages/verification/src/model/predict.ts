@@ -50,12 +50,13 @@ function predictOutcome(
   // Its signature still verifies, so the id must be remembered.
   if (model.saw(sent.webhookId)) return 'replayed';
   if (model.isDone(sent.key)) return 'duplicate';
-  if (model.lease(sent.key, now) !== undefined) return 'in-progress';
+  if (model.lease(sent.key) !== undefined) return 'in-progress';
   const attempt = model.attempts(sent.key) + 1;
-  if (attempt > 3 * MAX_ATTEMPTS) return 'dead-lettered';
+  const deadLettered = machine.sinkFails ? 'handler-failed' : 'dead-lettered';
+  if (attempt > 3 * MAX_ATTEMPTS) return deadLettered;
   if (sent.behaviour === 'slow') return 'deadline';
   if (sent.behaviour === 'ok') return 'handled';
-  return attempt < MAX_ATTEMPTS ? 'handler-failed' : 'dead-lettered';
+  return attempt < MAX_ATTEMPTS ? 'handler-failed' : deadLettered;
 }
 
 /** The outcome of a delivery whose slow handler ends now. */
@@ -63,11 +64,10 @@ export function predictEnd(
   { key, attempt, token, ok }: { key: string; attempt: number; token: string; ok: boolean },
   machine: Machine,
   model: EventModel,
-  now: number,
 ): string {
-  const deadLetters = !ok && attempt >= MAX_ATTEMPTS;
+  const deadLetters = !ok && attempt >= MAX_ATTEMPTS && !machine.sinkFails;
   if (!ok && !deadLetters) return 'handler-failed';
   if (machine.store.fault !== 'none') return 'store-unavailable';
-  if (model.lease(key, now) !== token) return 'in-progress';
+  if (model.lease(key) !== token) return 'in-progress';
   return deadLetters ? 'dead-lettered' : 'handled';
 }

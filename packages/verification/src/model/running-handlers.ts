@@ -55,10 +55,11 @@ export class RunningHandlers {
   }
 
   /** @throws Violation when a lease is lost while its handler runs, or kept for too long */
-  check(model: EventModel, now: number): void {
+  check(model: EventModel): void {
+    const now = performance.now();
     for (const { key, token, since, undisturbed } of this.#handlers) {
       const ageMs = now - since;
-      const held = model.lease(key, now) === token;
+      const held = model.lease(key) === token;
       assertThat(
         !undisturbed || ageMs >= MAX_LEASE_MS || held,
         `${key}: a running handler lost its lease`,

@@ -19,15 +19,15 @@ import { EVENTS, keyOf, RETRY_AFTER_MS, Service } from './service.ts';
 /** Advances the fake clock, and waits until everything in progress has settled. */
 export interface FakeTime {
   advance(ms: number): Promise<void>;
+  /** Sets the wall clock, as an operator or NTP does. Timers and the monotonic clock are not affected. */
+  setWallClock?(now: number): void;
 }
 
 /** Real receivers on one store, a service that sends to them, and the model that checks them. */
 export class World {
   readonly log = new EventLog();
   readonly service = new Service();
-  readonly #model = new EventModel(() => {
-    this.log.note('an expired lease that was taken over');
-  });
+  readonly #model: EventModel;
   readonly #store: Store;
   readonly #time: FakeTime;
   readonly #machines: Machine[] = [];
@@ -39,6 +39,10 @@ export class World {
   constructor(store: Store, time: FakeTime) {
     this.#store = store;
     this.#time = time;
+    const lease = time.setWallClock ? () => performance.now() : Date.now;
+    this.#model = new EventModel({ wall: Date.now, lease }, () => {
+      this.log.note('an expired lease that was taken over');
+    });
     this.#checks = new MachineChecks({
       ...{ model: this.#model, log: this.log, service: this.service, running: this.#running },
     });
@@ -89,7 +93,7 @@ export class World {
   async finish(which: number, ok: boolean): Promise<void> {
     const running = this.#running.take(which);
     const { machine, key, webhookId } = running;
-    const predicted = predictEnd({ ...running, ok }, machine, this.#model, Date.now());
+    const predicted = predictEnd({ ...running, ok }, machine, this.#model);
     // The receiver may wait until the deadline for a store that does not reply.
     this.#open.expect(
       webhookId,
@@ -128,6 +132,22 @@ export class World {
     this.#machines[at % this.#machines.length] = this.#newMachine();
   }
 
+  /** The dead-letter sink of a machine goes down, or comes back. */
+  setSinkFault(at: number, fails: boolean): void {
+    this.machine(at).sinkFails = fails;
+  }
+
+  get canStepClock(): boolean {
+    return this.#time.setWallClock !== undefined;
+  }
+
+  /** The wall clock is set. Only stores of a single process promise that no lease changes by that. */
+  async stepClock(ms: number): Promise<void> {
+    this.log.note('a step of the wall clock');
+    this.#time.setWallClock?.(Date.now() + ms);
+    await this.advance(0);
+  }
+
   /** Breaks the connection between a machine and the store, or repairs it. */
   setFault(at: number, fault: StoreFault): void {
     const machine = this.machine(at);
@@ -142,7 +162,7 @@ export class World {
   async #send(sent: SentRequest, machine: Machine): Promise<void> {
     const { headers, body } = sent;
     const expected = predict(sent, machine, this.#model, this.service.secrets, Date.now());
-    const open: OpenDelivery = { sent, machine, since: Date.now(), expected };
+    const open: OpenDelivery = { sent, machine, since: performance.now(), expected };
     this.#open.add(open);
     this.log.sent(sent.key);
     void machine.receiver
@@ -157,7 +177,7 @@ export class World {
       this.#checks.violation ??
       this.#machines.find(({ store }) => store.violation)?.store.violation;
     if (violation) throw violation;
-    this.#running.check(this.#model, Date.now());
-    this.#open.check(this.log, Date.now());
+    this.#running.check(this.#model);
+    this.#open.check(this.log);
   }
 }

@@ -1,3 +1,8 @@
+/** Paths relative to the repository's root. */
+export const core = (file: string) => `packages/core/src/${file}`;
+export const test = (file: string) => `packages/core/test/${file}`;
+export const MODEL = 'packages/verification/test/model.test.ts';
+
 /** One change to a source file. `from` occurs there exactly once. */
 export interface Edit {
   /** Relative to the repository's root. */
