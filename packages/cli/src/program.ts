@@ -9,6 +9,7 @@ import { completionCommand } from './commands/completion/completion.ts';
 import { deliveriesCommand } from './commands/deliveries/deliveries.ts';
 import { eventsCommand } from './commands/events/events.ts';
 import { explainCommand } from './commands/explain.ts';
+import { inferCommand } from './commands/infer.ts';
 import { listenCommand } from './commands/listen/listen.ts';
 import { recordingCommand } from './commands/recording.ts';
 import { replayCommand } from './commands/replay.ts';
@@ -52,7 +53,15 @@ const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[]
   ],
   [
     'Work with single deliveries:',
-    [sendCommand, listenCommand, checkCommand, signCommand, verifyCommand, explainCommand],
+    [
+      sendCommand,
+      listenCommand,
+      checkCommand,
+      signCommand,
+      verifyCommand,
+      explainCommand,
+      inferCommand,
+    ],
   ],
   ["Use the service's REST API:", [eventsCommand, callsCommand, recordingCommand, rotateCommand]],
   ['Other:', [completionCommand]],

@@ -81,6 +81,11 @@ describe('no simulator', () => {
     'rules create --url http://127.0.0.1:3000/hook',
     'rules pause 1',
     'rules resume 1',
+    'rules update 1 --name x',
+    'rules remove 1',
+    'rules add-action 1 --url http://127.0.0.1:3000/hook',
+    'rules update-action 1 --url http://127.0.0.1:3000/hook',
+    'rules remove-action 1',
     'secrets',
     'rotate 1 2',
   ])('%s is exit code 3, with a fix', async (command) => {

@@ -149,7 +149,8 @@ describe('rotate', () => {
     expect(readFileSync(path, 'utf8')).toMatch(
       new RegExp(`^${fresh.replaceAll('+', '\\+')}\n${SECRET} # until `),
     );
-    const again = await cli('rotate', _id, action, '--simulator', simulator.url, '--show-secret');
+    const short = [_id.slice(0, 8), action.slice(0, 8)];
+    const again = await cli('rotate', ...short, '--simulator', simulator.url, '--show-secret');
     expect(again.stdout.trim()).toBe(simulator.secrets.get(action)?.current);
   });
 

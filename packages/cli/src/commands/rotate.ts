@@ -25,6 +25,7 @@ import {
 } from '../simulator/connection.ts';
 import { askYesNo } from '../terminal/prompts.ts';
 import { t } from '../terminal/text.ts';
+import { findActionOf, findRule } from './rules/find.ts';
 
 interface RotateOptions extends ServiceOptions, SimulatorOptions {
   readonly secretOut?: string;
@@ -76,32 +77,36 @@ async function rotate(app: App, action: ActionIds, options: RotateOptions): Prom
   const { output } = app;
   const { secretOut: file, showSecret } = options;
   const baseUrl = options.simulator === undefined ? givenBaseUrl(app, options) : undefined;
-  const client =
+  const { client, ids } =
     baseUrl === undefined
-      ? await simulatorClient(app, options)
-      : await clientForRotation(app, options, baseUrl);
-  const secret = await rotateWith(app, client, action, file);
-  await output.print(
-    { ...action, rotated: true, file, ...(showSecret && { secret }) },
-    ({ green }) => (showSecret ? t`${secret}` : t`${green('rotated')}  ${action.actionId}`),
+      ? await prepareSimulator(app, action, options)
+      : { client: await confirmedClient(app, options, baseUrl), ids: action };
+  const secret = await rotateWith(app, client, ids, file);
+  await output.print({ ...ids, rotated: true, file, ...(showSecret && { secret }) }, ({ green }) =>
+    showSecret ? t`${secret}` : t`${green('rotated')}  ${ids.actionId}`,
   );
   if (file !== undefined) output.message(t`The new secret is the first line of ${file}.`);
   return EXIT.done;
 }
 
-/** A client of the running simulator, with the simulator's API token. */
-async function simulatorClient(app: App, options: RotateOptions): Promise<Client> {
+/** A client of the running simulator, and the full ids: they may be shortened. */
+async function prepareSimulator(
+  app: App,
+  { ruleId, actionId }: ActionIds,
+  options: RotateOptions,
+): Promise<{ client: Client; ids: ActionIds }> {
   const connection = simulatorOf(app, options);
   const { apiToken } = await connection.get<{ apiToken: string }>('/api-token');
-  return createClient({ baseUrl: connection.url, apiToken });
+  const rule = await findRule(connection, ruleId);
+  const action = findActionOf(rule, actionId);
+  return {
+    client: createClient({ baseUrl: connection.url, apiToken }),
+    ids: { ruleId: rule._id, actionId: action._id },
+  };
 }
 
 /** A client of the service. @throws CliError 2 when the new secret would be lost, or for a "no" */
-async function clientForRotation(
-  app: App,
-  options: RotateOptions,
-  baseUrl: string,
-): Promise<Client> {
+async function confirmedClient(app: App, options: RotateOptions, baseUrl: string): Promise<Client> {
   // The service returns the new secret once. Rotating without keeping it would lose it.
   if (options.secretOut === undefined && !options.showSecret)
     throw badInput('The new secret would be lost.', 'Pass --secret-out FILE or --show-secret.');

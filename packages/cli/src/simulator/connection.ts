@@ -27,6 +27,7 @@ export interface Connection {
   get<T>(path: string, query?: Readonly<Record<string, string | number | undefined>>): Promise<T>;
   post<T>(path: string, body?: unknown): Promise<T>;
   patch<T>(path: string, body: unknown): Promise<T>;
+  delete(path: string): Promise<void>;
   /** The stream of server-sent events. */
   stream(): Promise<ReadableStream<Uint8Array>>;
 }
@@ -74,10 +75,8 @@ export function connect(url: string, signal: AbortSignal): Connection {
     throw await refusal(response, url);
   }
   const json = async <T>(response: Promise<Response>): Promise<T> => {
-    const received = await response;
-    if (received.status === 204) return undefined as T;
     try {
-      return (await received.json()) as T;
+      return (await (await response).json()) as T;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
       throw notASimulator(url);
@@ -89,6 +88,9 @@ export function connect(url: string, signal: AbortSignal): Connection {
     get: (path, query = {}) => json(request('GET', path + queryString(query))),
     post: (path, body) => json(request('POST', path, body)),
     patch: (path, body) => json(request('PATCH', path, body)),
+    async delete(path) {
+      await request('DELETE', path);
+    },
     async stream() {
       const { body } = await request('GET', '/stream');
       if (!body) throw notASimulator(url);

@@ -17,6 +17,7 @@ export function listenCommand(app: App): Command {
     .option('-f, --forward-to <url>', 'forward verified deliveries, byte for byte')
     .option('--answer <status>', 'respond with this status: 2xx, 4xx or 5xx', parseStatus)
     .option('--no-verify', 'accept everything: for actions without a secret')
+    .option('--learn', 'find the unknown field names; see: call-webhooks infer --help')
     .option('--no-body', 'print one line per delivery, without its body')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option(
@@ -36,6 +37,7 @@ ${examples(
   ['listen --secret-file .secret', 'See what the service sends'],
   ['listen -f 8080/hook --json | tee deliveries.jsonl', 'Forward and record'],
   ['listen --answer 500 --port 3001', 'See the service retry'],
+  ['listen --learn', 'Find the unknown field names; Ctrl-C prints the options to paste'],
 )}`,
     )
     .action(app.action((options: ListenOptions) => listen(app, options)));

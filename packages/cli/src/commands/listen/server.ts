@@ -7,6 +7,7 @@ import type { SecretOptions } from '../../input/secrets.ts';
 import { isLoopback } from '../../input/target-url.ts';
 import { t } from '../../terminal/text.ts';
 import { arrivalLines, arrivalRecord, type Arrival } from './arrival.ts';
+import { createLearner } from './learn.ts';
 import { handle, type Handled, type HandleOptions } from './handle.ts';
 
 /** The flags of `listen`. */
@@ -20,6 +21,7 @@ export interface ListenOptions extends SecretOptions {
   readonly tolerance: number;
   readonly answer?: number;
   readonly body: boolean;
+  readonly learn?: boolean;
 }
 
 /** Receives deliveries until it is stopped, and prints each. */
@@ -31,13 +33,17 @@ export async function serve(
   const { output, signal } = app;
   // One after another, so that lines do not mix and a slow pipe slows the server down.
   let printed: Promise<void> = Promise.resolve();
+  const learner = options.learn ? createLearner(app) : undefined;
   let failure: Error | undefined;
   const failed = new AbortController();
   const server = createServer((request, response) => {
     void (async () => {
       const handled = await handle(request, handling);
       respond(response, handled);
-      await (printed = printed.then(() => printArrival(app, handled.arrival, options.body)));
+      await (printed = printed.then(async () => {
+        await printArrival(app, handled.arrival, options.body);
+        learner?.add(handled.arrival);
+      }));
     })().catch((error: unknown) => {
       response.destroy();
       failure ??= error instanceof Error ? error : new Error(String(error));
@@ -62,6 +68,7 @@ export async function serve(
     server.close();
     server.closeAllConnections();
     await printed.catch(() => undefined);
+    await learner?.finish();
   }
 }
 

@@ -12,14 +12,11 @@ import {
   type Connection,
   type SimulatorOptions,
 } from '../../simulator/connection.ts';
-import { t } from '../../terminal/text.ts';
-import { printRules } from './print.ts';
+import { printRules, printSecrets } from './print.ts';
+import type { RuleOptions } from './update.ts';
 
-interface CreateOptions extends SimulatorOptions, SecretOptions {
+interface CreateOptions extends SimulatorOptions, SecretOptions, RuleOptions {
   readonly url: string;
-  readonly trigger?: string;
-  readonly name?: string;
-  readonly scope?: string;
   readonly payload?: string;
   readonly unsigned?: boolean;
   readonly showSecret?: boolean;
@@ -32,7 +29,8 @@ export function createCommand(app: App): Command {
     .requiredOption('--url <url>', 'the URL of the receiver')
     .option('--trigger <event>', 'only this event')
     .option('--name <text>', 'the name of the rule')
-    .option('--scope <scope>', 'user (default) or workspace')
+    .option('--scope <scope>', 'workspace: all calls; user: the calls of its owner', 'workspace')
+    .option('--owner <userId>', 'the user who owns the rule')
     .option('--payload <json|@file|->', 'a custom payload, sent instead of the event')
     .option('--unsigned', 'an action from before signing was introduced, without a secret')
     .option('--show-secret', 'print the signing secret');
@@ -52,7 +50,12 @@ export function createCommand(app: App): Command {
         const connection = simulatorOf(app, options);
         const created = await createRules(app.io, connection, options);
         await printRules(app, created);
-        if (options.showSecret) await printSecrets(app, connection, created);
+        if (options.showSecret)
+          await printSecrets(
+            app,
+            connection,
+            created.flatMap(({ actions }) => actions),
+          );
         return undefined;
       }),
     );
@@ -64,7 +67,7 @@ async function createRules(
   connection: Connection,
   options: CreateOptions,
 ): Promise<Rule[]> {
-  const { trigger, name, scope, payload } = options;
+  const { trigger, name, scope, owner: ownerId, payload } = options;
   // The simulator decides whether another machine is allowed.
   const url = targetUrl(options.url, true);
   const [secret] = options.unsigned ? [] : await givenSecrets(io, options);
@@ -74,7 +77,8 @@ async function createRules(
       'A custom payload needs a call event.',
       'Add --trigger call:started or --trigger call:completed.',
     );
-  if (trigger === undefined && !options.unsigned)
+  const isPlain = name === undefined && ownerId === undefined && scope === 'workspace';
+  if (trigger === undefined && !options.unsigned && isPlain)
     return connection.post('/forward', { url, ...(secret !== undefined && { secret }) });
   const action = {
     url,
@@ -85,7 +89,13 @@ async function createRules(
   const create = (event: string) =>
     event === 'call:recording-available'
       ? connection.post<Rule>('/recording-webhook', action)
-      : connection.post<Rule>('/rules', { trigger: event, name, scope, actions: [action] });
+      : connection.post<Rule>('/rules', {
+          trigger: event,
+          name,
+          scope,
+          ownerId,
+          actions: [action],
+        });
   const events =
     trigger === undefined
       ? ['call:started', 'call:completed', 'call:recording-available']
@@ -104,21 +114,6 @@ export async function readPayload(io: Io, given: string): Promise<unknown> {
     throw badInput(
       `The payload is not valid JSON: ${(error as Error).message}`,
       `Example: --payload '{"id":"{{callId}}"}'`,
-    );
-  }
-}
-
-async function printSecrets(
-  { output }: App,
-  connection: Connection,
-  rules: readonly Rule[],
-): Promise<void> {
-  const secrets = await connection.get<Record<string, { current: string } | null>>('/secrets');
-  for (const { _id } of rules.flatMap(({ actions }) => actions)) {
-    const secret = secrets[_id]?.current ?? null;
-    await output.print(
-      { actionId: _id, secret },
-      ({ bold }) => t`${_id}  ${bold(secret ?? 'no secret')}`,
     );
   }
 }

@@ -1,5 +1,6 @@
-import type { Rule } from '@call-webhooks/simulator';
+import type { Action, Rule } from '@call-webhooks/simulator';
 import type { App } from '../../app.ts';
+import type { Connection } from '../../simulator/connection.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { pad, t, type Text } from '../../terminal/text.ts';
 
@@ -24,4 +25,20 @@ function ruleLines({ bold, dim, green, red, yellow }: Colors, rule: Rule): Text[
         t`  ${dim('action')} ${action._id}  ${action.url}${action.signed ? '' : yellow('  unsigned')}`,
     ),
   ];
+}
+
+/** Prints the signing secrets of actions. */
+export async function printSecrets(
+  { output }: App,
+  connection: Connection,
+  actions: readonly Pick<Action, '_id'>[],
+): Promise<void> {
+  const secrets = await connection.get<Record<string, { current: string } | null>>('/secrets');
+  for (const { _id } of actions) {
+    const secret = secrets[_id]?.current ?? null;
+    await output.print(
+      { actionId: _id, secret },
+      ({ bold }) => t`${_id}  ${bold(secret ?? 'no secret')}`,
+    );
+  }
 }

@@ -1,0 +1,119 @@
+import { inferNames, type InferredNames, type Proposal } from '@call-webhooks/client/infer';
+import type { Command } from 'commander';
+import { examples, type App } from '../app.ts';
+import { badInput } from '../errors.ts';
+import { readBytes, readData } from '../input/read.ts';
+import { t } from '../terminal/text.ts';
+
+/** `infer`: finds the field names that the spec does not show. */
+export function inferCommand(app: App): Command {
+  return app
+    .command('infer', 'Find unknown field names in captured deliveries')
+    .argument(
+      '<file...>',
+      'files with JSON, JSON Lines or the output of listen --json; - for stdin',
+    )
+    .addHelpText(
+      'after',
+      `
+The spec does not show the names of seven fields of a call, or how pages are
+linked. This command compares the values of captured call events, recording
+events and responses of GET /v1/calls, and prints the fieldNames and wire
+options to paste, each with its reasons. Where several fields match, it lists
+all of them. It prints no values. A few complete calls are enough.
+${examples(
+  ['listen --json | tee deliveries.jsonl', 'First, capture some deliveries'],
+  ['infer deliveries.jsonl', 'Then find the names'],
+)}`,
+    )
+    .action(
+      app.action(async (files: string[]) => {
+        const samples: unknown[] = [];
+        for (const file of files) samples.push(...(await readSamples(app, file)));
+        const inferred = inferNames(samples);
+        const { callEvents, pages } = inferred.read;
+        if (callEvents === 0 && pages === 0)
+          throw badInput(
+            'The files contain no call events and no list responses.',
+            'Capture some first: call-webhooks listen --json > deliveries.jsonl',
+          );
+        await printInferred(app, inferred);
+        return undefined;
+      }),
+    );
+}
+
+/** Prints the options to stdout, and what is missing to stderr. */
+export async function printInferred({ output }: App, inferred: InferredNames): Promise<void> {
+  const { fieldNames, wire, snippet, read } = inferred;
+  await output.print({ type: 'inferred', ...inferred }, () =>
+    snippet === '' ? [] : snippet.split('\n').map((line) => t`${line}`),
+  );
+  const { callEvents, recordingEvents, pages, ignored } = read;
+  output.message(
+    `Read ${callEvents} call events, ${recordingEvents} recording events and ${pages} pages; ignored ${ignored}.`,
+  );
+  const names = (status: Proposal['status']) =>
+    [...fieldNames, ...wire]
+      .filter((one) => one.status === status)
+      .map(({ setting }) => setting)
+      .join(', ');
+  if (names('not-sure') !== '')
+    output.message(t`Several fields match: ${names('not-sure')}. Choose one, or capture more.`);
+  if (names('not-seen') !== '')
+    output.message(t`Not found: ${names('not-seen')}. Capture more deliveries.`);
+}
+
+/** Reads a file of samples. @throws CliError 2 and 3 */
+async function readSamples({ io }: App, file: string): Promise<unknown[]> {
+  const bytes =
+    file === '-' ? await readData(io, '-', 'capture') : await readBytes(file, 'capture');
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  return parseCapture(text, file).flatMap(samplesOf);
+}
+
+/** The JSON values in a file: a single document, or one per line. */
+function parseCapture(text: string, file: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) && value.some(isDelivery) ? value : [value];
+  } catch {
+    const lines = text.split(/\r?\n/);
+    return lines.flatMap((line, at) => {
+      if (line.trim() === '') return [];
+      try {
+        return [JSON.parse(line) as unknown];
+      } catch {
+        throw badInput(
+          `Line ${String(at + 1)} of ${file} is not valid JSON.`,
+          'Pass files with a JSON document, or one JSON document per line.',
+        );
+      }
+    });
+  }
+}
+
+/** The body in a record of `listen --json` or of the simulator, or the value itself. */
+function samplesOf(value: unknown): unknown[] {
+  if (!isCaptured(value)) return [value];
+  const { body, problem } = value;
+  // What `listen` refused may be forged.
+  if (body === undefined || problem !== undefined) return [];
+  if (typeof body !== 'string') return [body];
+  try {
+    return [JSON.parse(body) as unknown];
+  } catch {
+    return [];
+  }
+}
+
+/** Whether a value is a record of `listen --json`, or a delivery of the simulator. */
+const isCaptured = (value: unknown): value is Record<string, unknown> =>
+  isRecord(value) &&
+  (value['type'] === 'ready' || ('method' in value && 'outcome' in value) || 'attempts' in value);
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isDelivery = (value: unknown): boolean =>
+  isCaptured(value) || (isRecord(value) && 'eventName' in value);
