@@ -17,7 +17,7 @@ const FOLDER = join(ROOT, 'docs/test/.samples');
 /** What a sample uses as its reader's own. */
 const READERS_OWN: Record<string, string> = {
   crm: 'declare const crm: { upsertCall(key: string | undefined, call: object): Promise<void> };',
-  recordings: 'declare const recordings: { schedule(callId: string, url: string): Promise<void> };',
+  recordings: 'declare const recordings: { schedule(url: string): Promise<void> };',
 };
 
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
