@@ -1,16 +1,14 @@
 import type { Simulation } from '../simulation.ts';
 import { badSnapshot } from './snapshot-file.ts';
-import type { Snapshot } from './snapshot-lines.ts';
+import type { Snapshot } from './snapshot-format.ts';
 
-/** What is to be written. */
 export function takeSnapshot(simulation: Simulation): Snapshot {
   return { ...simulation.dump(), takenAt: Date.now() };
 }
 
 /**
- * Puts a simulation where the snapshot was. A clock that flows went on meanwhile; one that is
- * turned by hand stands where it stood.
- * @throws SimulatorError `bad-snapshot`, with what is to be done
+ * Restores a snapshot. A real clock has gone on since it was taken; a manual clock has not.
+ * @throws SimulatorError `bad-snapshot`
  */
 export function restoreSnapshot(simulation: Simulation, snapshot: Snapshot, file: string): void {
   const { heading, records, takenAt } = snapshot;

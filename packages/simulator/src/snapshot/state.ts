@@ -6,7 +6,7 @@ import type { Mail } from '../outbox/mail.ts';
 import type { Rule } from '../rules/rule.ts';
 import type { ActionSecret } from '../rules/secrets.ts';
 
-/** The records of a simulation. They are never changed, only replaced: a list of them can be kept. */
+/** The records of a simulation. They are immutable, so a snapshot may keep the lists. */
 export interface Records {
   readonly rule: readonly Rule[];
   readonly secret: readonly (readonly [actionId: string, ActionSecret])[];
@@ -17,19 +17,19 @@ export interface Records {
   readonly activity: readonly Activity[];
 }
 
-/** What there is but one of. */
+/** The state besides the records. */
 export interface Heading {
   readonly seed: string;
   /** Counts resets. */
   readonly run: number;
-  /** Of the simulator's clock; milliseconds since the epoch. */
+  /** The simulator's clock, in milliseconds since the epoch. */
   readonly time: number;
   readonly chaos: ChaosSettings;
-  /** How many were ever made, for the ids of those to come. */
+  /** How many records were ever created: the ids of later ones derive from it. */
   readonly made: { readonly rules: number; readonly calls: number; readonly deliveries: number };
 }
 
-/** Everything that a simulation knows; what a snapshot holds. */
+/** The whole state of a simulation. */
 export interface State {
   readonly heading: Heading;
   readonly records: Records;

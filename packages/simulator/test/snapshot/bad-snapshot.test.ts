@@ -26,31 +26,27 @@ const refusal = async () => {
   expect(error).toMatchObject({ code: 'bad-snapshot' });
   const { message } = error as Error;
   expect(message).toContain(db);
-  expect(message).toContain('Move the file away to start afresh');
+  expect(message).toContain('Move the file away to start from scratch');
   expect(message).not.toContain('whsec_');
   return message;
 };
 
 test.each<[string, (text: string) => string, string]>([
-  ['empty', () => '', 'is cut off'],
+  ['empty', () => '', 'is truncated'],
   ['of another program', () => 'SQLite format 3', 'is not JSON'],
-  ['other JSON', () => '{"name":"x"}\n', 'was not written by this simulator'],
+  ['other JSON', () => '{"name":"x"}\n', 'was not written by a simulator'],
   [
     'newer',
     (text) => text.replace('"version":1', '"version":2'),
     'update @call-webhooks/simulator',
   ],
-  ['without a seed', (text) => text.replace('"seed"', '"speed"'), 'no proper heading'],
-  ['cut off between lines', (text) => text.replace(/\n[^\n]*\n$/, '\n'), 'is cut off'],
+  ['without a seed', (text) => text.replace('"seed"', '"speed"'), 'invalid first line'],
+  ['cut off between lines', (text) => text.replace(/\n[^\n]*\n$/, '\n'), 'is truncated'],
   ['cut off within a line', (text) => text.slice(0, text.length / 2), 'is not JSON'],
-  ['without one of its lines', (text) => text.replace(/\n\["rule.*/, ''), 'lacks some'],
-  ['with a line of another kind', (text) => text.replace('["rule"', '["role"'), 'no record'],
-  ['longer than it is', (text) => `${text}["end",0]\n`, 'after its end'],
-  [
-    'with a rule that is none',
-    (text) => text.replace('"actions"', '"action"'),
-    "can't be taken up",
-  ],
+  ['without one of its lines', (text) => text.replace(/\n\["rule.*/, ''), 'is incomplete'],
+  ['with a line of another kind', (text) => text.replace('["rule"', '["role"'), 'invalid line'],
+  ['longer than it is', (text) => `${text}["end",0]\n`, 'after its last line'],
+  ['with a rule that is none', (text) => text.replace('"actions"', '"action"'), 'Cannot restore'],
 ])('a file that is %s is refused, with the fix', async (_what, change, expected) => {
   await writeFile(db, change(await readFile(db, 'utf8')));
   expect(await refusal()).toContain(expected);
@@ -66,7 +62,7 @@ test('one that another simulator uses is refused, and is free when that one is c
   const first = await startSimulator({ db });
   await expect(startSimulator({ db })).rejects.toMatchObject({
     code: 'db-in-use',
-    message: expect.stringContaining('Stop that one, or name another file as db.'),
+    message: expect.stringContaining('Stop it, or set db to another file.'),
   });
   await first.close();
   await (await startSimulator({ db })).close();
@@ -87,6 +83,6 @@ test('rules that send to other machines are not taken up without allowExternal',
 test('a file that can not be written is told at the start, not at the end', async () => {
   await expect(startSimulator({ db: join(folder, 'none', 'state.db') })).rejects.toMatchObject({
     code: 'bad-snapshot',
-    message: expect.stringContaining("can't be written: ENOENT"),
+    message: expect.stringContaining('state.db: ENOENT'),
   });
 });

@@ -20,6 +20,15 @@ const statuses = ({ attempts }: Delivery) =>
   attempts.map(({ response }) => (response?.kind === 'status' ? response.status : response?.kind));
 
 describe('what a restart takes up', () => {
+  test('texts with any kind of line break', async () => {
+    const calledName = 'a\nb\rc\u0085d\u2028e\u2029f';
+    const one = await start();
+    one.calls.start({ calledName });
+    await one.close();
+    const two = await start();
+    expect(two.calls.list()).toMatchObject([{ calledName }]);
+  });
+
   test('retries go on when they are due, with the same secret and the same token', async () => {
     const one = await start();
     const receiver = await open.receiver(503);

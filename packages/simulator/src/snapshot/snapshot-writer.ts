@@ -1,23 +1,27 @@
 import type { ChangeEmitter } from '../change-emitter.ts';
 import { writeSnapshot } from './snapshot-file.ts';
-import type { Snapshot } from './snapshot-lines.ts';
+import type { Snapshot } from './snapshot-format.ts';
 
-/** Real milliseconds from a change to the snapshot that holds it. */
+/** Real milliseconds from a change to the next write. */
 const WAIT_MS = 200;
-/** Large states are written less often: between two writes there is at least this many times their length. */
+/** After a write of some length, the writer pauses for at least this many times that length. */
 const REST_FACTOR = 4;
 
-/** Keeps a file up to date. */
-export interface Keeper {
-  /** Writes what is not written yet, and stops. Rejects when that fails. */
+/** Keeps the file of `db` up to date. */
+export interface SnapshotWriter {
+  /** Writes the last changes and stops. Rejects when the write fails. */
   close(): Promise<void>;
 }
 
 /**
- * Writes a snapshot soon after something changed, one at a time. A write that fails is told as a
- * process warning, and is made up for by the next one.
+ * Writes a snapshot shortly after a change, one at a time. A failed write emits a process warning;
+ * the next write makes up for it.
  */
-export function keepSnapshot(file: string, changes: ChangeEmitter, take: () => Snapshot): Keeper {
+export function startSnapshotWriter(
+  file: string,
+  changes: ChangeEmitter,
+  take: () => Snapshot,
+): SnapshotWriter {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let writing: Promise<void> | undefined;
   let waitMs = WAIT_MS;
@@ -37,7 +41,7 @@ export function keepSnapshot(file: string, changes: ChangeEmitter, take: () => S
     timer = undefined;
     writing = write()
       .catch((error: unknown) => {
-        process.emitWarning(`The simulator can't write ${file}: ${String(error)}`);
+        process.emitWarning(`The simulator cannot write ${file}: ${String(error)}`);
       })
       .finally(() => {
         writing = undefined;
