@@ -6,74 +6,98 @@ import type { Duration } from './clock/duration.ts';
 import type { TlsOptions } from './deliveries/http-sender.ts';
 import type { InspectorPage } from './http/page.ts';
 
-/** Everything that a simulator can be told. What the spec does not show is a guess, and marked so. */
+/**
+ * The options of `startSimulator`. Durations are milliseconds or strings such as `'30s'`. `@guess` names
+ * a row of the list of guesses in docs/wire-contract.md: the spec does not show it.
+ */
 export interface SimulatorOptions {
-  /** 0, the default: any free port. The simulator listens on this machine's loopback only. */
+  /** The port on loopback: 0 by default, for any free port. */
   port?: number | undefined;
   /** The page at the simulator's URL: `inspectorPage()` of `@call-webhooks/inspector`; none by default. */
   inspector?: InspectorPage | undefined;
-  /** `real` by default. */
+  /** `'real'` by default; with `'manual'` time advances only when you advance it. */
   clock?: ClockMode | undefined;
-  /** Where the clock starts; milliseconds since the epoch, now by default. */
+  /** The time at the start, in milliseconds since the epoch: now by default. */
   startAt?: number | undefined;
-  /** The same seed gives the same run: ids, secrets, jitter, chaos. A new one by default. */
+  /** The same seed gives the same ids, secrets, jitter and chaos. Random by default. */
   seed?: string | number | undefined;
 
-  /** Until a failed attempt is made again: `'5m'` by default (spec: about every 5 minutes). */
+  /** The time until a retry: `'5m'` by default (spec: about every 5 minutes). */
   retryEvery?: Duration | undefined;
-  /** How far from `retryEvery` a retry may be, as a part of it: 0.1 by default (guess). */
+  /**
+   * The largest deviation of a retry, as a fraction of `retryEvery`: 0.1 by default.
+   * @guess Exact retry interval
+   */
   retryJitter?: number | undefined;
-  /** Attempts of a delivery, the first included: 6 by default (guess: "a limited number"). */
+  /**
+   * Attempts of a delivery, including the first: 6 by default.
+   * @guess Number of retries
+   */
   maxAttempts?: number | undefined;
-  /** How long a receiver has to answer: `'30s'` by default, as in the spec. */
+  /** The time a receiver has to respond: `'30s'` by default, as in the spec. */
   acknowledgeWithin?: Duration | undefined;
-  /** What a paused rule does with its events: `'drop'` (default) or `'hold'` until resumed (guess). */
+  /**
+   * What happens to the events of a paused rule: `'drop'` (default), or `'hold'` until it is resumed.
+   * @guess What happens to the events of a paused rule, and how it resumes
+   */
   whilePaused?: 'drop' | 'hold' | undefined;
-  /** How often a recording is announced before `call:completed`: a probability, 0.5 by default. */
+  /**
+   * The probability that a recording comes before `call:completed`: 0.5 by default.
+   * @guess How often a recording arrives before `call:completed`
+   */
   recordingFirst?: number | undefined;
 
-  /** `X-Service` by default. */
+  /** The prefix of the three signature headers: `'X-Service'` by default. */
   headerPrefix?: HeaderPrefix | undefined;
-  /** Headers besides the signature's; a `User-Agent` by default (guess). */
+  /**
+   * Headers besides the signature headers: a `User-Agent` by default.
+   * @guess Content type and further headers
+   */
   extraHeaders?: Readonly<Record<string, string>> | undefined;
-  /** The names of the seven fields that the spec does not show. */
+  /**
+   * The names of the seven body fields that the spec describes by meaning only.
+   * @guess Names of seven fields, and the fields of `fromPhoneNumber`
+   */
   fieldNames?: FieldNames | undefined;
-  /** What signatures carry: the `wall` time (default; real receivers accept it), or the `clock`'s. */
+  /** The time in signatures: `'wall'` (default), which real receivers accept, or the `'clock'`'s. */
   timestamps?: 'wall' | 'clock' | undefined;
-  /** The wall clock, for signatures and the rate limit; `Date.now` by default. */
+  /** The wall clock, for signatures and the rate limit: `Date.now` by default. */
   wallClock?: (() => number) | undefined;
 
-  /** Chaos from the start. */
+  /** The chaos modes that are on from the start: none by default. */
   chaos?: Partial<ChaosSettings> | undefined;
-  /** Real milliseconds over which the chaos mode `slowBody` spreads a body; 200 by default. */
+  /** Real milliseconds over which the chaos mode `slowBody` spreads a body: 200 by default. */
   slowBodyMs?: number | undefined;
-  /** Requests in flight at once; 64 by default. */
+  /** The largest number of requests in flight: 64 by default. */
   maxInFlight?: number | undefined;
-  /** Real milliseconds that a turn of the clock waits for a receiver; 1,000 by default. */
+  /** Real milliseconds that the clock waits for a receiver before it advances: 1,000 by default. */
   patience?: number | undefined;
-  /** Deliveries that are kept; beyond that the oldest that are over are forgotten. 100,000 by default. */
+  /** Deliveries to keep: 100,000 by default. Beyond it, the oldest finished ones are removed. */
   keepDeliveries?: number | undefined;
-  /** Lets deliveries go to other machines; `false` by default. */
+  /** Allows deliveries to other machines: `false` by default. */
   allowExternal?: boolean | undefined;
-  /** How certificates of https receivers are checked, `ca` for example. */
+  /** TLS options for https receivers: `ca`, `rejectUnauthorized`. */
   tls?: TlsOptions | undefined;
 
-  /** What `X-API-Token` has to hold; drawn from the seed by default. */
+  /** The token that REST requests must send as `X-API-Token`: derived from the seed by default. */
   apiToken?: string | undefined;
-  /** 429 beyond so many REST requests in so long a time; none by default (not shown in the spec). */
+  /** Responds 429 beyond this number of REST requests per `every`: no limit by default. */
   rateLimit?: { readonly requests: number; readonly every: Duration } | undefined;
-  /** Results of a page: 50 by default (guess), and at most 500 when `limit` asks for more. */
+  /** Results per page: 50 by default. The parameter `limit` may ask for up to 500. */
   pageSize?: number | undefined;
-  /** Whether `until:` includes its day; `true` by default (guess). */
+  /**
+   * Whether `until:` includes its day: `true` by default.
+   * @guess Searching activity events
+   */
   untilIncludesDay?: boolean | undefined;
-  /** Users, teams, templates and sequences; a small invented workspace by default. */
+  /** Users, teams, templates and sequences: `DEFAULT_WORKSPACE` by default. */
   workspace?: Workspace | undefined;
-  /** What `recordingUrl` begins with; the simulator's own URL by default. */
+  /** The beginning of `recordingUrl`: the simulator's URL by default. */
   baseUrl?: string | undefined;
 
   /**
-   * A file that keeps the state over restarts, signing secrets included (mode 0600); in memory only
-   * by default. One simulator a file. The seed goes on too, unless one is given.
+   * A file that keeps the state across restarts: none by default. It holds signing secrets and has
+   * mode 0600. Only one simulator can use it at a time. It also keeps the seed.
    */
   db?: string | undefined;
 }

@@ -36,7 +36,10 @@ export class SeededRandom {
     return min + Math.floor(this.fraction(...purpose) * (max - min + 1));
   }
 
-  /** An id of 24 hexadecimal digits. The format of the service's ids is a guess. */
+  /**
+   * An id of 24 hexadecimal digits.
+   * @guess Ids
+   */
   id(...purpose: (string | number)[]): string {
     return this.bytes('id', ...purpose).toString('hex', 0, 12);
   }

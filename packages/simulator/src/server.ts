@@ -4,7 +4,7 @@ import { controlApi, type Session } from './control/control.ts';
 import { answerOfError, errorAnswer } from './http/error-answer.ts';
 import { guard } from './http/guard.ts';
 import { servePage } from './http/page.ts';
-import { rest } from './rest/rest.ts';
+import { restApi } from './rest/rest.ts';
 import type { Simulation } from './simulation.ts';
 
 /** A listening server. */
@@ -29,7 +29,7 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
   servePage(app, simulation.settings.inspector);
   await app.register(
     (scope, _options, done) => {
-      rest(scope, simulation, session.apiToken);
+      restApi(scope, simulation, session.apiToken);
       done();
     },
     { prefix: '/v1' },

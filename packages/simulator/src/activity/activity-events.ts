@@ -3,39 +3,50 @@ import type { Directory } from './directory.ts';
 import type { Activity, Message } from './message.ts';
 import type { Messages } from './messages.ts';
 
-/** An event, with the message that it is about. */
+/** An event and its message. */
 export interface MessageEvent {
   readonly _id: string;
-  /** When it happened; Unix milliseconds. */
+  /** Milliseconds since the epoch. */
   readonly time: number;
   readonly action: ActivityEvent['action'];
   readonly message: Message;
-  /** Its record. Made only when it is shown: a page shows a few of thousands. */
+  /** The titles of all objects of the message that were clicked or downloaded. */
+  readonly objectTitles: readonly string[];
+  /** Builds the record: only for the events of a page. */
   record(): ActivityEvent;
 }
 
 /**
- * The records of `GET /v1/events` (spec, "Activity event record"): everything that happened, and a
- * synthetic `unopened` for each message that not all of its recipients have opened.
+ * All events of `GET /v1/events` (spec, "Activity event record"): the activities, and a synthetic
+ * `unopened` event for each message that has recipients who did not open it.
  */
 export function activityEvents(messages: Messages, directory: Directory): MessageEvent[] {
   const opened = new Map<string, Set<string>>();
+  const titles = new Map<string, string[]>();
+  const titlesOf = (messageId: string): string[] => {
+    const known = titles.get(messageId) ?? [];
+    titles.set(messageId, known);
+    return known;
+  };
   const events = messages.activities().map((activity): MessageEvent => {
-    const { _id, messageId, at, action, recipientEmail } = activity;
+    const { _id, messageId, at, action, recipientEmail, object } = activity;
     const message = messages.get(messageId);
     if (action === 'opened') {
       const people = opened.get(messageId) ?? new Set();
       opened.set(messageId, people.add(recipientEmail));
     }
+    const objectTitles = titlesOf(messageId);
+    if (object) objectTitles.push(object.title);
     const record = () => recordOf(activity, message, directory);
-    return { _id, time: at, action, message, record };
+    return { _id, time: at, action, message, objectTitles, record };
   });
   for (const message of messages.list()) {
     const by = opened.get(message._id) ?? new Set();
     if (message.recipients.every(({ email }) => by.has(email))) continue;
     const record = unopened(message, directory, by);
     const { _id, timestamp: time, action } = record;
-    events.push({ _id, time, action, message, record: () => record });
+    const objectTitles = titlesOf(message._id);
+    events.push({ _id, time, action, message, objectTitles, record: () => record });
   }
   return events;
 }
@@ -60,7 +71,7 @@ function unopened(message: Message, directory: Directory, by: ReadonlySet<string
     _id: `${message._id}:unopened`,
     timestamp: message.sentAt,
     action: 'unopened',
-    // "whether any has opened" has no field of its own in the spec: said here.
+    // The spec shows no field for "whether any has opened".
     actionName: by.size === 0 ? 'Opened by nobody' : 'Opened by some',
   };
 }

@@ -5,7 +5,7 @@ export interface User {
   readonly _id: string;
   readonly name: string;
   readonly email: string;
-  /** Admins of the workspace are mailed when a workspace's rule is paused. */
+  /** Admins are emailed when a workspace rule is paused. */
   readonly admin?: boolean;
   readonly teamIds: readonly string[];
 }
@@ -26,10 +26,10 @@ export interface Sequence {
   readonly name: string;
 }
 
-/** Who works in the simulated workspace, and what they send messages with. */
+/** The simulated workspace: its users, and what they send messages with. */
 export interface Workspace {
   readonly _id: string;
-  /** The first one is the owner of the API token, and `from:myself`. */
+  /** The first user owns the API token and is `from:myself`. */
   readonly users: readonly User[];
   readonly teams: readonly Team[];
   readonly templates: readonly Template[];
@@ -39,7 +39,7 @@ export interface Workspace {
 const id = (kind: number, number: number) =>
   `5f${String(kind).padStart(2, '0')}${String(number).padStart(20, '0')}`;
 
-/** A small workspace of invented people. */
+/** The default of the option `workspace`: three invented users. */
 export const DEFAULT_WORKSPACE: Workspace = {
   _id: id(1, 1),
   users: [
@@ -74,14 +74,14 @@ export const DEFAULT_WORKSPACE: Workspace = {
   ],
 };
 
-/** Looks people up. */
+/** Looks up users. */
 export class Directory {
   readonly workspace: Workspace;
 
   /** @throws SimulatorError `invalid-input` for a workspace without users */
   constructor(workspace: Workspace) {
     if (workspace.users.length === 0)
-      throw new SimulatorError('invalid-input', 'A workspace has at least one user.');
+      throw new SimulatorError('invalid-input', 'A workspace needs at least one user.');
     this.workspace = workspace;
   }
 

@@ -5,10 +5,10 @@ import type {
   EventObject,
 } from '@call-webhooks/client';
 
-/** A recipient of a message, and where their address stood. */
+/** A recipient of a message, and the field with their address. */
 export interface Recipient {
   readonly email: string;
-  /** `null`: not known when the message was sent. */
+  /** `null` when unknown. */
   readonly name: string | null;
   readonly field: 'to' | 'cc' | 'bcc';
 }
@@ -27,10 +27,10 @@ export interface Message {
   readonly sequenceId?: string;
 }
 
-/** What can happen to a message; `unopened` is synthetic, and nothing that happens. */
+/** The type of an activity. `unopened` is synthetic: it cannot be recorded. */
 export type MessageAction = Exclude<ActivityAction, 'unopened'>;
 
-/** Something that happened to a message. */
+/** An activity of a message: a recipient opened it, for example. */
 export interface Activity {
   readonly _id: string;
   readonly messageId: string;
@@ -47,11 +47,11 @@ export interface Activity {
   readonly object?: EventObject;
 }
 
-/** An address: alone, or with the name that is shown with it. */
+/** An address, with or without a display name. */
 export type Address =
   string | { readonly email: string; readonly name?: string | null | undefined };
 
-/** What a message is made of. */
+/** A new message. */
 export interface MessageInput {
   subject: string;
   to: Address | readonly Address[];
@@ -59,7 +59,7 @@ export interface MessageInput {
   bcc?: Address | readonly Address[] | undefined;
   /** The `_id` of a user; the workspace's first user by default. */
   senderId?: string | undefined;
-  /** The thread that it belongs to; a new one by default. */
+  /** A new thread by default. */
   threadId?: string | undefined;
   /** The `_id` of a template of the workspace. */
   templateId?: string | undefined;
@@ -67,10 +67,10 @@ export interface MessageInput {
   sequenceId?: string | undefined;
 }
 
-/** What happened to a message. */
+/** A new activity. */
 export interface ActivityInput {
   action: MessageAction;
-  /** Whose doing it is: an address of the message; its first recipient by default. */
+  /** The recipient who acted; the first recipient of the message by default. */
   recipientEmail?: string | undefined;
   actionName?: string | undefined;
   device?: EventDevice | undefined;

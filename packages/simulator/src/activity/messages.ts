@@ -2,16 +2,28 @@ import type { SimulatorClock } from '../clock/clock.ts';
 import type { ChangeEmitter } from '../change-emitter.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { SimulatorError } from '../simulator-error.ts';
-import { activityDefaults } from './activity-defaults.ts';
 import type { Directory } from './directory.ts';
 import type {
   Activity,
   ActivityInput,
   Address,
   Message,
+  MessageAction,
   MessageInput,
   Recipient,
 } from './message.ts';
+
+const ACTION_NAMES: Readonly<Record<MessageAction, string>> = {
+  opened: 'Opened the message',
+  clicked: 'Clicked a link',
+  downloaded: 'Downloaded an attachment',
+  replied: 'Replied',
+  'meetinginvites:confirmed': 'Confirmed the meeting',
+  'poll:voted': 'Voted',
+};
+
+const DEVICE = { os: 'Linux', program: 'Firefox', isMobile: false };
+const LOCATION = { city: 'Lisbon', region: 'Lisbon', country: 'Portugal' };
 
 interface Deps {
   readonly clock: SimulatorClock;
@@ -20,7 +32,7 @@ interface Deps {
   readonly directory: Directory;
 }
 
-/** The messages that users sent, and what happened to them: what `GET /v1/events` lists. */
+/** Messages and their activities: the content of `GET /v1/events`. */
 export class Messages {
   readonly #deps: Deps;
   readonly #messages = new Map<string, Message>();
@@ -35,7 +47,7 @@ export class Messages {
     return [...this.#messages.values()];
   }
 
-  /** What happened to them, the oldest first. */
+  /** The activities of all messages, the oldest first. */
   activities(): readonly Activity[] {
     return this.#activities;
   }
@@ -43,12 +55,12 @@ export class Messages {
   /** @throws SimulatorError `not-found` */
   get(messageId: string): Message {
     const message = this.#messages.get(messageId);
-    if (!message) throw new SimulatorError('not-found', 'There is no message with this id.');
+    if (!message) throw new SimulatorError('not-found', 'No message has this id.');
     return message;
   }
 
   /**
-   * Sends a message: an `unopened` event stands for it until all its recipients have opened it.
+   * Sends a message. It has an `unopened` event until all its recipients have opened it.
    * @throws SimulatorError `invalid-input` without a recipient, `not-found` for an unknown user,
    *   template or sequence
    */
@@ -62,7 +74,7 @@ export class Messages {
       ...recipientsOf('bcc', input.bcc),
     ];
     if (recipients.length === 0 || typeof input.subject !== 'string')
-      throw new SimulatorError('invalid-input', 'A message has a subject and a recipient.');
+      throw new SimulatorError('invalid-input', 'A message needs a subject and a recipient.');
     checkKnown('template', templateId, templates);
     checkKnown('sequence', sequenceId, sequences);
     const number = this.#messages.size;
@@ -82,7 +94,7 @@ export class Messages {
   }
 
   /**
-   * Records that something happened to a message.
+   * Records an activity: somebody opened or answered the message, for example.
    * @throws SimulatorError `not-found` for an unknown message or recipient, `invalid-input` for an
    *   unknown action
    */
@@ -132,4 +144,30 @@ function recipientsOf(
 function checkKnown(kind: string, id: string | undefined, all: readonly { _id: string }[]): void {
   if (id !== undefined && !all.some(({ _id }) => _id === id))
     throw new SimulatorError('not-found', `The workspace has no ${kind} with this id.`);
+}
+
+/**
+ * The fields that depend on the action (spec, "Activity event record"): `device` and `location` with
+ * `opened` and `downloaded`, `object` with `clicked` and `downloaded`.
+ */
+function activityDefaults(
+  input: ActivityInput,
+): Pick<Activity, 'action' | 'actionName' | 'device' | 'location' | 'object'> {
+  const { action } = input;
+  if (!Object.hasOwn(ACTION_NAMES, action))
+    throw new SimulatorError(
+      'invalid-input',
+      `The action of an activity must be one of ${Object.keys(ACTION_NAMES).join(', ')}.`,
+    );
+  const seen = action === 'opened' || action === 'downloaded';
+  const object =
+    action === 'clicked'
+      ? { type: 'link', title: 'Price list' }
+      : { type: 'attachment', title: 'prices.pdf' };
+  return {
+    action,
+    actionName: input.actionName ?? ACTION_NAMES[action],
+    ...(seen && { device: input.device ?? DEVICE, location: input.location ?? LOCATION }),
+    ...((action === 'clicked' || action === 'downloaded') && { object: input.object ?? object }),
+  };
 }

@@ -25,7 +25,10 @@ export function callDetails(call: Call, trigger: RuleTrigger): Record<string, un
   };
 }
 
-/** The body of `call:started` and `call:completed` (spec, "Call webhook body"). */
+/**
+ * The body of `call:started` and `call:completed` (spec, "Call webhook body").
+ * @guess Which bodies lack `callId`, a newer field of `call:completed`
+ */
 export function callBody(
   call: Call,
   trigger: RuleTrigger,
@@ -37,7 +40,11 @@ export function callBody(
   return { ...body, fromPhoneNumber: call.fromPhoneNumber };
 }
 
-/** The body of `call:recording-available`. @throws SimulatorError `conflict` without a recording */
+/**
+ * The body of `call:recording-available`.
+ * @guess Which fields of `call:recording-available` are always sent
+ * @throws SimulatorError `conflict` without a recording
+ */
 export function recordingBody(
   call: Call,
   workspaceId: string,
@@ -60,7 +67,8 @@ export function recordingBody(
 /**
  * Fills in the `{{placeholders}}` of a custom payload. A string that is a single placeholder becomes
  * the value itself, or `null` when there is none. Inside a longer string the value is inserted as
- * text. The spec does not show the service's placeholders: this syntax is a guess.
+ * text.
+ * @guess Placeholders in custom payloads
  */
 export function fillTemplate(
   template: unknown,

@@ -160,6 +160,7 @@ export class DeliveryScheduler {
     }
   }
 
+  /** @guess Whether a pause after the last retry e-mails anybody */
   #pause(ruleId: string, reason: PauseReason): void {
     const { rules, outbox, clock } = this.#deps;
     if (rules.find(ruleId)?.state !== 'active') return;

@@ -41,6 +41,7 @@ export class EventDispatcher {
   /**
    * Fires the rules of an event. A user's rule fires for the calls of that user, a workspace rule
    * for the calls of everybody.
+   * @guess Whose calls trigger a rule
    */
   dispatch(eventName: EventName, call: Call): void {
     for (const rule of this.#deps.rules.list()) {

@@ -28,6 +28,7 @@ const BODY_TIMEOUT_MS = 1_000;
  * Sends with `node:http`, which adds only the headers `Host` and `Connection`. It does not follow
  * redirects, and it opens a connection for every attempt, so none fails because a server closed an
  * idle one.
+ * @guess Whether redirects are followed
  */
 export function httpSender(tls: TlsOptions): Send {
   return (outgoing, signal) =>

@@ -21,6 +21,7 @@ export type SignedRequest = Pick<Attempt, 'request' | 'chaos'>;
 /**
  * Builds and signs the request of one attempt. Every attempt has a new UUID and a new signature
  * (spec, "Webhook deliveries"). An action without a secret sends none of the three headers.
+ * @guess Whether bodies may be compressed
  */
 export async function signAttempt(
   delivery: Delivery,

@@ -1,7 +1,7 @@
 import { SearchSyntaxError } from '@call-webhooks/client';
 import { SimulatorError, type SimulatorErrorCode } from '../simulator-error.ts';
 
-/** An error as it is answered. The shape is ours: the spec shows none. */
+/** An error response. The spec does not show the service's. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly body: {
@@ -23,7 +23,7 @@ export const errorAnswer = (status: number, code: string, message: string): Erro
   body: { error: { code, message } },
 });
 
-/** What an error that was thrown is answered with: ours are told, others are not. */
+/** The response to a thrown error. It shows the messages of known errors only. */
 export function answerOfError(error: unknown): ErrorAnswer {
   if (error instanceof SimulatorError)
     return errorAnswer(STATUS[error.code], error.code, error.message);
@@ -35,5 +35,5 @@ export function answerOfError(error: unknown): ErrorAnswer {
   const status = (error as { statusCode?: unknown } | undefined)?.statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500)
     return errorAnswer(status, 'bad-request', (error as Error).message);
-  return errorAnswer(500, 'internal', 'The simulator failed. This is a bug of it.');
+  return errorAnswer(500, 'internal', 'The simulator failed. This is a bug.');
 }

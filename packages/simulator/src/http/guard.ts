@@ -34,8 +34,9 @@ export function refusal(incoming: IncomingRequest): ErrorAnswer | undefined {
   const foreign = !OWN_SITES.includes(site) && mode !== 'navigate';
   if (foreign || (origin !== undefined && origin !== `http://${String(host)}`))
     return errorAnswer(403, 'forbidden-origin', 'Pages of other origins have no access.');
-  const reads = method === 'GET' || method === 'HEAD';
-  if (!reads && !/^application\/json\s*(?:;|$)/i.test(contentType ?? ''))
+  // DELETE has no body, and a page of another origin cannot send it without a preflight request.
+  const hasBody = !['GET', 'HEAD', 'DELETE'].includes(method);
+  if (hasBody && !/^application\/json\s*(?:;|$)/i.test(contentType ?? ''))
     return errorAnswer(415, 'unsupported-media-type', 'Send content-type: application/json.');
   return undefined;
 }

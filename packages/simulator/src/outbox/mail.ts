@@ -1,4 +1,4 @@
-/** A mail that the service would have sent. */
+/** An email that the service would have sent. */
 export interface Mail {
   readonly _id: string;
   /** Milliseconds of the simulator's clock. */

@@ -4,15 +4,16 @@ import type { PauseReason, Rule } from '../rules/rule.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { Mail } from './mail.ts';
 
-const WHY: Readonly<Record<PauseReason, string>> = {
-  'answered-404': 'its URL answered 404, so it is taken to be gone. It was not tried again.',
+const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
+  'answered-404': 'its URL responded 404 and is considered gone. The delivery was not retried.',
   'last-attempt-failed': 'the last attempt to deliver an event failed.',
   'by-hand': 'somebody paused it.',
 };
 
 /**
- * The mails about paused rules. The spec says that the owner of a rule is mailed, and the admins of
- * the workspace for a workspace's rule; it does not show what the mail says.
+ * The emails about paused rules: to the owner of a user's rule, and to the admins for a workspace
+ * rule (spec, "States and transitions"). The spec does not show their text.
+ * @guess Who is e-mailed about the recording webhook
  */
 export class Outbox {
   readonly #directory: Directory;
@@ -26,7 +27,7 @@ export class Outbox {
     this.#changes = changes;
   }
 
-  /** All mails, the oldest first. */
+  /** All emails, the oldest first. */
   list(): Mail[] {
     return [...this.#mails];
   }
@@ -40,7 +41,7 @@ export class Outbox {
       sentAt,
       to: people.map((person) => person.email),
       subject: `Your rule "${rule.name}" is paused`,
-      text: `The rule "${rule.name}" (${rule.trigger}) is paused: ${WHY[because]}`,
+      text: `The rule "${rule.name}" (${rule.trigger}) is paused: ${PAUSE_REASONS[because]}`,
       ruleId: rule._id,
     };
     this.#mails.push(mail);

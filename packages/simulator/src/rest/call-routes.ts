@@ -5,7 +5,10 @@ import type { Simulation } from '../simulation.ts';
 import { omit } from '../omit.ts';
 import { pageOf, type PageQuery } from './page.ts';
 
-/** `GET /v1/calls`. The spec shows of a record that it has an `_id`; everything else is ours. */
+/**
+ * `GET /v1/calls`. The spec shows only the `_id` of a record.
+ * @guess `GET /v1/calls`, rule actions, errors, paging and rate limits
+ */
 export function callRoutes(app: FastifyInstance, { calls, settings }: Simulation): void {
   app.get<{ Querystring: PageQuery }>('/calls', ({ query }) => {
     const found = calls.list().map((call) => ({ _id: call._id, time: call.createdAt, call }));
@@ -14,7 +17,7 @@ export function callRoutes(app: FastifyInstance, { calls, settings }: Simulation
   });
 }
 
-/** The call's fields under the names that webhook bodies have them, and its recording. */
+/** The fields of the webhook body, and the recording. */
 function callRecord(call: Call, names: BodyFieldNames): Record<string, unknown> {
   const trigger = call.endedAt === undefined ? 'call:started' : 'call:completed';
   const { recording } = call;

@@ -1,31 +1,34 @@
 import { SimulatorError } from '../simulator-error.ts';
 
-/** One page of a list. The shape is ours: the spec shows `results` only. */
+/**
+ * One page of a list. The spec shows only `results`.
+ * @guess `GET /v1/calls`, rule actions, errors, paging and rate limits
+ */
 export interface Page<Result> {
   readonly results: Result[];
-  /** What the `next` parameter takes for the page that follows; `null` where there is none. */
+  /** The `next` parameter of the next page; `null` on the last page. */
   readonly next: string | null;
   readonly hasNext: boolean;
 }
 
 const MAX_PAGE_SIZE = 500;
 
-/** What a request says about its page. */
+/** The query parameters of a page. */
 export interface PageQuery {
   readonly next?: unknown;
   readonly limit?: unknown;
 }
 
-/** Something with a time: lists are sorted by it, the newest first, and by `_id` within it. */
+/** Lists are sorted by time, the newest first, and then by `_id`. */
 export interface Dated {
   readonly _id: string;
   readonly time: number;
 }
 
 /**
- * Cuts a page out of a list. A cursor names the last result of its page, so new results, and
- * `unopened` events that disappear, don't shift the pages that follow.
- * @throws SimulatorError `invalid-input` for an odd cursor or limit
+ * Selects one page. A cursor names the last result of its page, so that new results and vanished
+ * `unopened` events do not shift the next pages.
+ * @throws SimulatorError `invalid-input` for an invalid cursor or limit
  */
 export function pageOf<Item extends Dated>(
   items: readonly Item[],
@@ -50,12 +53,12 @@ const cursorOf = (item: Dated) => Buffer.from(keyOf(item)).toString('base64url')
 function keyOfCursor(cursor: unknown): string {
   const key = typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';
   if (/^\d{16}\/./.test(key)) return key;
-  throw new SimulatorError('invalid-input', 'This is no cursor: take it from "next" of a page.');
+  throw new SimulatorError('invalid-input', 'Invalid cursor: pass the "next" of a page.');
 }
 
 function limitOf(limit: unknown, pageSize: number): number {
   if (limit === undefined) return pageSize;
   if (typeof limit === 'string' && /^[1-9]\d{0,8}$/.test(limit))
     return Math.min(Number(limit), MAX_PAGE_SIZE);
-  throw new SimulatorError('invalid-input', 'limit is a whole number from 1 on.');
+  throw new SimulatorError('invalid-input', 'limit must be a whole number from 1.');
 }

@@ -1,12 +1,12 @@
-/** So many requests in so long a time; milliseconds. */
+/** A number of requests per `every` milliseconds. */
 export interface RateLimit {
   readonly requests: number;
   readonly every: number;
 }
 
 /**
- * Counts requests in windows of a fixed length.
- * @returns 0 while there is room, else the seconds until there is some again
+ * Counts requests in fixed windows.
+ * @returns a function that counts a request and returns 0, or the seconds until the next window
  */
 export function rateLimiter({ requests, every }: RateLimit, now: () => number): () => number {
   let windowEnds = -Infinity;

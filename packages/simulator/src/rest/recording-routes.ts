@@ -3,11 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { wavPart, wavSize } from '../recordings/wav.ts';
 import { SimulatorError } from '../simulator-error.ts';
 import type { Simulation } from '../simulation.ts';
-import { byteRange } from './byte-range.ts';
 
 /**
- * `GET /v1/calls/{id}/recording`: a WAV file that can be played, whole or in ranges. The format is
- * ours: the spec does not show the service's.
+ * `GET /v1/calls/{id}/recording`: a playable WAV file, with support for ranges.
+ * @guess Format of recordings
  */
 export function recordingRoutes(app: FastifyInstance, { calls }: Simulation): void {
   app.get<{ Params: { id: string } }>('/calls/:id/recording', (request, reply) => {
@@ -40,4 +39,31 @@ export function recordingRoutes(app: FastifyInstance, { calls }: Simulation): vo
       .header('content-length', String(end + 1 - start))
       .send(Readable.from(wavPart(durationSeconds, tune, start, end)));
   });
+}
+
+/** A range of bytes, with both ends included. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Parses a `Range` header with a single range. Any other header is ignored (RFC 9110).
+ * @returns `undefined` for the whole file, `'unsatisfiable'` for status 416
+ */
+function byteRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? '');
+  if (!match || (match[1] === '' && match[2] === '')) return undefined;
+  const [first, last] = [match[1] ?? '', match[2] ?? ''];
+  if (first === '') {
+    const length = Number(last);
+    return length === 0 ? 'unsatisfiable' : { start: Math.max(0, size - length), end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === '' ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== '' && Number(last) < start) return undefined;
+  return start < size ? { start, end } : 'unsatisfiable';
 }

@@ -2,14 +2,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { errorAnswer, type ErrorAnswer } from '../http/error-answer.ts';
 import type { Simulation } from '../simulation.ts';
-import { actionRoutes } from './action-routes.ts';
 import { callRoutes } from './call-routes.ts';
 import { eventRoutes } from './event-routes.ts';
 import { rateLimiter } from './rate-limit.ts';
 import { recordingRoutes } from './recording-routes.ts';
+import { ruleRoutes } from './rule-routes.ts';
 
-/** The service's REST endpoints (spec, "Endpoints"), behind `X-API-Token`. */
-export function rest(app: FastifyInstance, simulation: Simulation, apiToken: string): void {
+/** The service's REST API (spec, "Endpoints"), behind `X-API-Token`. */
+export function restApi(app: FastifyInstance, simulation: Simulation, apiToken: string): void {
   const { rateLimit, wallClock } = simulation.settings;
   const limited = rateLimit ? rateLimiter(rateLimit, wallClock) : () => 0;
 
@@ -30,7 +30,7 @@ export function rest(app: FastifyInstance, simulation: Simulation, apiToken: str
   eventRoutes(app, simulation);
   callRoutes(app, simulation);
   recordingRoutes(app, simulation);
-  actionRoutes(app, simulation);
+  ruleRoutes(app, simulation);
 }
 
 function isToken(given: string | string[] | undefined, token: string): boolean {

@@ -16,6 +16,12 @@ export function checkScope(scope: unknown): Rule['scope'] {
   throw new SimulatorError('invalid-input', 'The scope of a rule must be "user" or "workspace".');
 }
 
+/** @throws SimulatorError `invalid-input` */
+export function checkName(name: unknown): string {
+  if (typeof name === 'string') return name;
+  throw new SimulatorError('invalid-input', 'The name of a rule must be a string.');
+}
+
 /** The name of a rule that was created without one. */
 export function defaultName(trigger: EventName, scope: Rule['scope']): string {
   const verb = trigger === 'call:started' ? 'start' : 'finish';

@@ -37,6 +37,7 @@ export class RuleFactory {
   }
 
   /**
+   * @guess Whether each action and the recording webhook has its own secret
    * @param old keeps its id, and its secret unless a new one is given
    * @throws SimulatorError `invalid-input`, `external-target`
    */

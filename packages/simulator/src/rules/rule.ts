@@ -42,7 +42,10 @@ export interface Rule {
 export interface ActionInput {
   /** Where deliveries go: an http or https URL, on this machine unless `allowExternal` is set. */
   url: string;
-  /** A custom payload: any JSON value, with `{{placeholders}}` in its strings. */
+  /**
+   * A custom payload: any JSON value, with `{{placeholders}}` in its strings.
+   * @guess Size of bodies
+   */
   payload?: unknown;
   /** `false` creates an old action without a secret, whose deliveries are not signed. */
   signed?: boolean | undefined;

@@ -3,7 +3,7 @@ import type { ChangeEmitter } from '../change-emitter.ts';
 import { omit } from '../omit.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { SimulatorError } from '../simulator-error.ts';
-import { checkScope, checkTargetUrl, checkTrigger } from './check-rule.ts';
+import { checkName, checkScope, checkTargetUrl, checkTrigger } from './check-rule.ts';
 import type {
   Action,
   ActionChanges,
@@ -51,8 +51,8 @@ export class Rules extends RuleRecords {
   }
 
   /**
-   * Changes a rule. The recording webhook keeps its trigger and its scope. How the service edits
-   * rules is a guess.
+   * Changes a rule. The recording webhook keeps its trigger and its scope.
+   * @guess How rules and actions are edited and removed
    * @throws SimulatorError `not-found`, `invalid-input`, `conflict`
    */
   update(ruleId: string, changes: RuleChanges): Rule {
@@ -62,7 +62,7 @@ export class Rules extends RuleRecords {
     const { ownerId } = changes;
     return this.put({
       ...rule,
-      name: changes.name ?? rule.name,
+      name: checkName(changes.name ?? rule.name),
       trigger: changes.trigger === undefined ? rule.trigger : checkTrigger(changes.trigger),
       scope: changes.scope === undefined ? rule.scope : checkScope(changes.scope),
       ownerId: ownerId === undefined ? rule.ownerId : this.#deps.directory.user(ownerId)._id,
@@ -166,7 +166,7 @@ export class Rules extends RuleRecords {
     return paused;
   }
 
-  /** Resumes a paused rule. How the service does it is a guess. @throws SimulatorError `not-found` */
+  /** Resumes a paused rule. @throws SimulatorError `not-found` */
   resume(ruleId: string): Rule {
     const rule = omit(this.get(ruleId), 'pauseReason', 'pausedAt');
     if (rule.state === 'active') return rule;

@@ -71,7 +71,10 @@ export class Secrets {
   }
 }
 
-/** @throws SimulatorError `invalid-input` for a secret that receivers would refuse */
+/**
+ * @guess Length and padding of secrets
+ * @throws SimulatorError `invalid-input` for a secret that receivers would refuse
+ */
 export function checkSecret(secret: string): void {
   const base64 = /^whsec_(.+)$/.exec(secret)?.[1] ?? '';
   const bytes = Buffer.from(base64, 'base64');

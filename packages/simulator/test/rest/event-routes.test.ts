@@ -77,7 +77,9 @@ describe('the records', () => {
   test('what can not have happened is refused', async () => {
     const { messages } = await open.simulator();
     const { _id } = messages.send({ subject: 'Hi', to: 'a@x.example' });
-    expect(() => messages.record(_id, { action: 'unopened' as never })).toThrow('An activity is');
+    expect(() => messages.record(_id, { action: 'unopened' as never })).toThrow(
+      'The action of an activity',
+    );
     expect(() => messages.record(_id, { action: 'opened', recipientEmail: 'b@x.example' })).toThrow(
       'no recipient',
     );
@@ -111,12 +113,17 @@ describe('the search language', () => {
     await send({
       subject: 'C: Hello',
       to: 'gwen@prospect.example',
+      cc: { email: 'sales@acme.example', name: 'Acme.Inc Sales' },
       bcc: { email: 'dana@customer.example', name: 'Dana Reyes' },
       senderId: users[2]!._id,
       sequenceId: sequences[1]!._id,
     });
     const [first] = simulator.messages.list();
     simulator.messages.record(first!._id, { action: 'opened' });
+    simulator.messages.record(first!._id, {
+      action: 'clicked',
+      object: { type: 'link', title: 'Product catalogue' },
+    });
     return simulator;
   }
 
@@ -128,6 +135,12 @@ describe('the search language', () => {
     ['dana', 'CA'],
     ['gwen@prospect', 'C'],
     ['nothing like it', ''],
+    // the title of an object is "used for searching"; all events of the message are returned
+    ['catalogue', 'A'],
+    ['catalogue type:opened', 'A'],
+    ['spring catalogue', 'A'],
+    ['hello catalogue', ''],
+    ['"Product catalogue"', ''],
     // 2. in double quotes: the subject, exactly
     ['"A: Spring prices"', 'A'],
     ['"Spring prices"', ''],
@@ -138,6 +151,9 @@ describe('the search language', () => {
     ['to:"Dana Reyes"', 'CA'],
     ['to:okoro', 'B'],
     ['to:gwen', ''],
+    // a value with a dot is a domain or a name
+    ['to:Acme.Inc', 'C'],
+    ['to:acme.inc to:prospect.example', 'CB'],
     ['to:okoro to:dana@customer.example', 'CBA'],
     // since and until: the first message was sent on the last day of January
     ['since:2026-02-01 type:unopened', 'CB'],
