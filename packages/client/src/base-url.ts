@@ -1,27 +1,27 @@
 import { ConfigurationError } from './errors/index.ts';
 
 /**
- * Whether a URL's host is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. Not `*.localhost`: some
- * resolvers ask the network for such names, and send the token to whoever answers.
+ * Whether the host of a URL is this machine: `localhost`, 127.0.0.0/8 or `[::1]`. Names such as
+ * `app.localhost` do not count, because some resolvers look them up in the network.
  */
 export function isLoopback(url: URL): boolean {
   const host = url.hostname;
   if (host === 'localhost' || host === '[::1]') return true;
-  // The URL parser has already turned 127.1 and 0x7f000001 into four decimal parts.
+  // The URL parser has turned 127.1 and 0x7f000001 into four decimal parts already.
   return /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
-/** Whether data may travel to a URL: https, or http to loopback or where plain http was allowed. */
+/** Whether data may be sent to a URL: https, or plain http to loopback or if it was allowed. */
 export function isSafeTransport(url: URL, allowInsecure: boolean): boolean {
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && (allowInsecure || isLoopback(url));
 }
 
 /**
- * Reads the configured base URL, without its trailing slash.
+ * Parses the configured base URL and removes trailing slashes.
  *
- * @throws {ConfigurationError} when it is no absolute http(s) URL, has credentials, a query or a
- * fragment, or would send the token over plain http
+ * @throws {ConfigurationError} if it is not an absolute http(s) URL, if it has credentials, a query
+ * or a fragment, or if the token would be sent over plain http
  */
 export function parseBaseUrl(baseUrl: string | URL, allowInsecure: boolean): URL {
   let url: URL;
@@ -43,7 +43,7 @@ export function parseBaseUrl(baseUrl: string | URL, allowInsecure: boolean): URL
   }
   if (!isSafeTransport(url, allowInsecure)) {
     throw new ConfigurationError(
-      'baseUrl is plain http, which would show the API token on the way. Use https, or set allowInsecure: true',
+      'baseUrl is plain http, which exposes the API token to the network. Use https, or set allowInsecure: true',
     );
   }
   url.pathname = url.pathname.replace(/\/+$/, '');

@@ -1,4 +1,4 @@
-import { createCalls, type Calls } from './calls/calls.ts';
+import { createCalls, type Calls } from './calls.ts';
 import { createEvents, type Events } from './events/events.ts';
 import { createTransport } from './http/transport.ts';
 import type { ClientOptions } from './options.ts';
@@ -6,23 +6,30 @@ import { createRecordings, type Recordings } from './recordings/recordings.ts';
 import { createRules, type Rules } from './rules/rules.ts';
 import { resolveSettings } from './settings.ts';
 
-/** The REST side of the service. It holds no connection and needs no closing. */
+/** A client for the REST interface. It holds no connection and need not be closed. */
 export interface Client {
   /** Activity events on sent messages. */
   readonly events: Events;
   /** Calls and their recordings. */
   readonly calls: Calls;
-  /** Recordings that webhook events announce. */
+  /** Recordings that events announce. */
   readonly recordings: Recordings;
   /** Webhook actions of rules, and their signing secrets. */
   readonly rules: Rules;
 }
 
 /**
- * Makes a client for one service and one API token.
+ * Creates a client for one service and one API token.
  *
- * @throws {ConfigurationError} for an option that cannot work: a base URL that is not https (plain
- * http is for loopback, or `allowInsecure`), a token that is no header text, a limit out of range
+ * @throws {ConfigurationError} if an option is invalid: a base URL that is not https (plain http is
+ * for loopback, or `allowInsecure`), a token that cannot be sent in a header, a limit out of range
+ *
+ * @example
+ * const client = createClient({
+ *   baseUrl: 'https://api.example.com',
+ *   apiToken: process.env.API_TOKEN,
+ * });
+ * const page = await client.events.list({ search: 'type:opened' });
  */
 export function createClient(options: ClientOptions): Client {
   const settings = resolveSettings(options);

@@ -1,8 +1,8 @@
-/** The client's source of time. Replace it in a test to make back-off and timeouts deterministic. */
+/** The client's source of time. A test can replace it, so that backoff and timeouts do not wait. */
 export interface Clock {
-  /** The wall clock, in milliseconds since 1970. */
+  /** The wall clock, in epoch milliseconds. */
   now(): number;
-  /** Calls back once after `delay` milliseconds; the function returned cancels the call. */
+  /** Calls back once after `delay` milliseconds. The returned function cancels that. */
   schedule(delay: number, callback: () => void): () => void;
 }
 
@@ -15,7 +15,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Waits, in milliseconds. Rejects with `signal.reason` as soon as the signal is aborted. */
+/** Waits `delay` milliseconds. Rejects with `signal.reason` as soon as the signal is aborted. */
 export function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

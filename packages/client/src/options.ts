@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import type { WireNames } from './wire.ts';
 
-/** What the client passes to `fetch`. */
+/** The second argument of `fetch`, as the client passes it. */
 export interface FetchInit {
   readonly method: string;
   readonly headers: Record<string, string>;
@@ -10,15 +10,15 @@ export interface FetchInit {
   readonly signal: AbortSignal;
 }
 
-/** The part of `fetch` that is used. The global `fetch` fits, and so does undici's. */
+/** The part of `fetch` that the client uses. The global `fetch` fits, and so does undici's. */
 export type Fetch = (url: string, init: FetchInit) => Promise<Response>;
 
-/** What `onRequest` is told. There is no token in it. */
+/** The argument of `onRequest`. It holds no token. */
 export interface RequestNotice {
   readonly method: string;
-  /** Its query may name people, and that of a redirect's target may be a signature: not for logs. */
+  /** Do not log it: the query may name people, and that of a redirect may be a signature. */
   readonly url: string;
-  /** 1 for the first try, 2 for the first retry, and so on. */
+  /** 1 for the first attempt, 2 for the first retry, and so on. */
   readonly attempt: number;
   /** How many redirects led here. */
   readonly redirects: number;
@@ -26,56 +26,61 @@ export interface RequestNotice {
   readonly authenticated: boolean;
 }
 
-/** How often and how patiently is tried again. All times are in milliseconds. */
+/** How often to retry, and how long to wait. All times are in milliseconds. */
 export interface RetryOptions {
-  /** Tries after the first one. Default 3; 0 turns retries off. */
+  /** Attempts after the first one. 0 turns retries off. Defaults to 3. */
   readonly limit?: number;
-  /** The first back-off; it doubles with each retry, and half of it is random. Default 500. */
+  /** The first backoff. It doubles with each retry, and half of it is random. Defaults to 500. */
   readonly baseDelay?: number;
-  /** The longest back-off. Default 20 000. */
+  /** The longest backoff. Defaults to 20,000. */
   readonly maxDelay?: number;
-  /** A longer `Retry-After` is not waited for: the ApiError is thrown at once. Default 60 000. */
+  /** If `Retry-After` asks for more, the ApiError is thrown at once. Defaults to 60,000. */
   readonly maxRetryAfter?: number;
 }
 
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
-   * The `{base_url}` of the spec: `https://…`, optionally with a path, without `/v1`. Plain `http://` is accepted
-   * for loopback hosts only, unless `allowInsecure` is set.
+   * The `{base_url}` of the spec: `https://…`, with a path if there is one, without `/v1`. Plain
+   * `http://` is accepted for loopback hosts only, unless `allowInsecure` is set.
    */
   readonly baseUrl: string | URL;
   /**
-   * The API token, or a function that returns it; the function is called before every try. The
-   * token is sent as `X-API-Token`, to the origin of `baseUrl` alone.
+   * The API token, or a function that returns it and is called before every attempt. The token is
+   * sent as `X-API-Token`, to the origin of `baseUrl` only.
    */
   readonly apiToken: string | (() => string | Promise<string>);
-  /** Default: the global `fetch`. It must honour `redirect: 'manual'`, or the token may travel on. */
+  /**
+   * Defaults to the global `fetch`. Another one must support `redirect: 'manual'`, or it may send the
+   * token to other origins.
+   */
   readonly fetch?: Fetch;
   /**
-   * The longest wait for headers, or for the next piece of a body, in ms. Default 30 000. For a limit
-   * of a whole call pass it `AbortSignal.timeout(…)`.
+   * The longest wait for the headers, or for more of the body, in milliseconds. Defaults to 30,000.
+   * To limit a whole call, pass it `AbortSignal.timeout(…)`.
    */
   readonly timeout?: number;
-  /** A number is the `limit`. GETs are retried; writes only when nothing can have been sent. */
+  /** A number sets the `limit`. GETs are retried; writes only if nothing can have been sent. */
   readonly retries?: number | RetryOptions;
-  /** The `User-Agent` header. Default `call-webhooks-client/<version>`. */
+  /** The `User-Agent` header. Defaults to `call-webhooks-client/<version>`. */
   readonly userAgent?: string;
   /**
-   * Called before every request that leaves, redirects and retries included, and waited for when it
-   * is asynchronous. What it throws, or rejects with, ends the call.
+   * Called before every request, including redirects and retries, and awaited. If it throws or
+   * rejects, the call fails with that error.
    */
   readonly onRequest?: (notice: RequestNotice) => unknown;
-  /** Allows plain http to hosts other than loopback: the token is then readable on the way. */
+  /** Allows plain http to other hosts than loopback, which exposes the token. Defaults to false. */
   readonly allowInsecure?: boolean;
-  /** How many redirects are followed. Default 5. */
+  /** How many redirects to follow. Defaults to 5. */
   readonly maxRedirects?: number;
-  /** The largest JSON answer, in bytes. Default 33 554 432 (32 MiB). Recordings are not limited. */
+  /**
+   * The largest JSON response, in bytes. Recordings are not limited. Defaults to 33,554,432 (32 MiB).
+   */
   readonly bodyLimit?: number;
-  /** Names that the spec does not show; the defaults are unconfirmed guesses. */
+  /** Names that the spec does not show. The defaults are guesses. */
   readonly wire?: Partial<WireNames>;
-  /** The source of time. Default: the machine's clock. */
+  /** The source of time. Defaults to the clock of the machine. */
   readonly clock?: Clock;
-  /** The source of jitter, in [0, 1). Default `Math.random`. */
+  /** The source of jitter, from 0 up to but not including 1. Defaults to `Math.random`. */
   readonly random?: () => number;
 }

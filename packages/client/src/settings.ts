@@ -1,11 +1,10 @@
 import { systemClock, type Clock } from './clock.ts';
-import { ConfigurationError } from './errors/index.ts';
 import { parseBaseUrl } from './base-url.ts';
+import { ConfigurationError } from './errors/index.ts';
 import type { ClientOptions, Fetch, RetryOptions } from './options.ts';
-import { version } from './version.ts';
 import { defaultWireNames, type WireNames } from './wire.ts';
 
-/** The options, checked and complete. */
+/** The checked options, with defaults filled in. */
 export interface Settings {
   readonly baseUrl: URL;
   readonly allowInsecure: boolean;
@@ -22,7 +21,10 @@ export interface Settings {
   readonly random: () => number;
 }
 
-// The longest delay that setTimeout keeps; a longer one would fire at once.
+/** The version of this package, as in the default user agent. */
+export const version = '0.1.0';
+
+// The longest delay that setTimeout supports. A longer one would fire at once.
 const longestTimer = 2_147_483_647;
 
 function whole(name: string, value: number, minimum: number, maximum = longestTimer): number {
@@ -40,7 +42,7 @@ function resolveRetry(retries: ClientOptions['retries']): Required<RetryOptions>
   };
 }
 
-// A header that fetch refuses is quoted in fetch's own error, token and all: refuse it here, unquoted.
+// The error of fetch for an invalid header quotes the token, so an invalid token is refused here.
 function checkToken(token: unknown): string {
   if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token;
   throw new ConfigurationError('apiToken must be a non-empty string of visible ASCII characters');
@@ -53,7 +55,6 @@ function tokenReader(apiToken: ClientOptions['apiToken']): () => Promise<string>
 }
 
 function resolveWire(names: Partial<WireNames> | undefined): WireNames {
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- types don't stop an explicit undefined
   const given = Object.entries(names ?? {}).filter(([, value]) => value !== undefined);
   return { ...defaultWireNames, ...Object.fromEntries(given) };
 }
@@ -66,7 +67,7 @@ function checkUserAgent(value: string): string {
 /**
  * Checks the options and fills in the defaults.
  *
- * @throws {ConfigurationError} for an option that cannot work, with the reason
+ * @throws {ConfigurationError} if an option is invalid, with the reason
  */
 export function resolveSettings(options: ClientOptions): Settings {
   const allowInsecure = options.allowInsecure ?? false;
@@ -74,7 +75,7 @@ export function resolveSettings(options: ClientOptions): Settings {
     baseUrl: parseBaseUrl(options.baseUrl, allowInsecure),
     allowInsecure,
     readToken: tokenReader(options.apiToken),
-    // Looked up at each call, and called without a receiver: browsers and Workers insist on that.
+    // Looked up for each call, and called without a receiver, as browsers and Workers require.
     fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
     timeout: whole('timeout', options.timeout ?? 30_000, 1),
     retry: resolveRetry(options.retries),

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createClient } from '../src/client.ts';
 import { ConfigurationError } from '../src/errors/index.ts';
 import * as main from '../src/index.ts';
-import { version } from '../src/version.ts';
+import { version } from '../src/settings.ts';
 
 describe('client', () => {
   test('the client shows its token to nobody who prints it', () => {
@@ -32,6 +32,7 @@ describe('index', () => {
     expect(Object.keys(main).sort()).toEqual([
       'ACTIVITY_ACTIONS',
       'ANY',
+      'AmbiguousSecretError',
       'ApiError',
       'ClientError',
       'ConfigurationError',

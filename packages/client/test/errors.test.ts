@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { ApiError } from '../src/errors/api-error.ts';
-import { brand } from '../src/errors/brand.ts';
+import { ApiError } from '../src/errors/index.ts';
+import { brand } from '../src/errors/client-error.ts';
 import * as errors from '../src/errors/index.ts';
 import { ClientError, NetworkError } from '../src/errors/index.ts';
-import { SecretNotSavedError, UnconfirmedWriteError } from '../src/errors/rule-errors.ts';
-import { SearchSyntaxError } from '../src/errors/search-syntax-error.ts';
-import { TimeoutError } from '../src/errors/timeout-error.ts';
+import { SecretNotSavedError, UnconfirmedWriteError } from '../src/errors/index.ts';
+import { SearchSyntaxError } from '../src/errors/index.ts';
+import { TimeoutError } from '../src/errors/index.ts';
 import { everyPrint } from './support/caught.ts';
 
 describe('api-error', () => {
@@ -147,8 +147,8 @@ describe('search-syntax-error', () => {
 describe('timeout-error', () => {
   test.each([
     ['token', 'GET /: waited 5 ms for the API token', false],
-    ['headers', 'GET /: waited 5 ms for an answer', true],
-    ['body', 'GET /: waited 5 ms for more of the answer', true],
+    ['headers', 'GET /: waited 5 ms for a response', true],
+    ['body', 'GET /: waited 5 ms for more of the response', true],
   ] as const)('tells what was waited for: %s', (phase, message, maybeSent) => {
     expect(new TimeoutError('GET /', phase, 5)).toMatchObject({
       message,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ACTIVITY_ACTIONS, isActivityAction } from '../src/events/actions.ts';
-import type { ActivityEvent } from '../src/events/types.ts';
+import { ACTIVITY_ACTIONS, isActivityAction } from '../src/events/activity-event.ts';
+import type { ActivityEvent } from '../src/events/activity-event.ts';
 import { eventSearch } from '../src/search/index.ts';
 import { testClient } from './support/client.ts';
 import { TestClock } from './support/clock.ts';

@@ -34,7 +34,7 @@ test('the sample has ten to fifteen lines, and runs', async () => {
   const body = ts
     .transpile(sample, { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext })
     .replace(/import (\{.*\}) from '@call-webhooks\/client';/, 'const $1 = main;')
-    .replace("'call.mp3'", 'file');
+    .replace("'call.audio'", 'file');
   const printed: unknown[][] = [];
   const names = ['main', 'process', 'console', 'file'];
   const run = new Function(...names, `return (async () => {${body}})()`) as (
@@ -42,9 +42,9 @@ test('the sample has ten to fifteen lines, and runs', async () => {
   ) => Promise<void>;
   const env = { SERVICE_URL: server.origin, API_TOKEN: TOKEN };
   const log = (...values: unknown[]): void => void printed.push(values);
-  await run(main, { env }, { log }, join(folder, 'call.mp3'));
+  await run(main, { env }, { log }, join(folder, 'call.audio'));
   expect(printed).toEqual([['ann@example.com', 'Linux']]);
-  expect(await readFile(join(folder, 'call.mp3'), 'utf8')).toBe('sound');
+  expect(await readFile(join(folder, 'call.audio'), 'utf8')).toBe('sound');
   expect(server.requests.map(({ url }) => decodeURIComponent(url))).toEqual([
     '/v1/events?search=to:example.com+since:2026-01-31+type:opened',
     '/v1/calls/call-id/recording',

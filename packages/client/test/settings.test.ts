@@ -3,7 +3,7 @@ import { isLoopback, isSafeTransport, parseBaseUrl } from '../src/base-url.ts';
 import { ConfigurationError } from '../src/errors/index.ts';
 import type { ClientOptions } from '../src/options.ts';
 import { resolveSettings } from '../src/settings.ts';
-import { version } from '../src/version.ts';
+import { version } from '../src/settings.ts';
 import { defaultWireNames } from '../src/wire.ts';
 
 describe('settings', () => {

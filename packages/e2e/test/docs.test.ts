@@ -68,7 +68,7 @@ test('the recording sample downloads a recording', async () => {
   const { _id } = simulator.calls.place({ durationSeconds: 5 });
   await simulator.clock.runUntilIdle();
   expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
-  expect(await readdir(folder)).toEqual([`${_id}.wav`]);
+  expect(await readdir(folder)).toEqual([`${_id}.audio`]);
 });
 
 test('the rotation sample accepts deliveries signed with the new secret', async () => {

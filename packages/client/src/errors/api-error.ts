@@ -1,7 +1,6 @@
-import { brand } from './brand.ts';
-import { ClientError, hide } from './client-error.ts';
+import { brand, ClientError, hide } from './client-error.ts';
 
-/** The status in words. The spec shows no error codes of the service, so these are made here. */
+/** The status as a word. The spec shows no error codes of the service, so these are our own. */
 export type ApiErrorCode =
   | 'bad-request'
   | 'unauthorized'
@@ -29,7 +28,7 @@ function codeOf(status: number): ApiErrorCode {
   return codes[status] ?? (status >= 400 ? 'client-error' : 'unexpected-status');
 }
 
-/** What an {@link ApiError} is made of. */
+/** The parts of an {@link ApiError}. */
 export interface ApiErrorDetails {
   readonly method: string;
   readonly path: string;
@@ -41,16 +40,16 @@ export interface ApiErrorDetails {
 }
 
 /**
- * The service answered with a status other than 2xx, and retries (where they are allowed) did not
- * help. The spec shows neither statuses nor bodies of REST errors, so `serviceCode`, `requestId`
- * and `body` are read leniently and may be undefined.
+ * The service answered with a status other than 2xx, and retries (where allowed) did not help. The
+ * spec shows neither statuses nor bodies of REST errors, so `serviceCode`, `requestId` and `body`
+ * may be undefined.
  */
 export class ApiError extends ClientError {
   static {
     brand(this, 'ApiError');
   }
 
-  /** The status in words, such as `'unauthorized'` or `'rate-limited'`. */
+  /** The status as a word, such as `'unauthorized'` or `'rate-limited'`. */
   readonly code: ApiErrorCode;
   /** The HTTP status. */
   readonly status: number;
@@ -58,15 +57,15 @@ export class ApiError extends ClientError {
   readonly method: string;
   /** The request's path, without its query. */
   readonly path: string;
-  /** `code`, `error.code` or `error` of a JSON answer, when it is one short word. Unconfirmed. */
+  /** `code`, `error.code` or `error` of a JSON response, if it is one short word. A guess. */
   readonly serviceCode: string | undefined;
-  /** The answer's request id header, for a support ticket. Unconfirmed, see `wire.requestIdHeader`. */
+  /** The request id header of the response, for a support ticket. A guess: `wire.requestIdHeader`. */
   readonly requestId: string | undefined;
-  /** What `Retry-After` asked for, in whole seconds (rounded up), both of its forms. */
+  /** What `Retry-After` asked for, as a number or a date, in whole seconds (rounded up). */
   readonly retryAfter: number | undefined;
   /**
-   * The answer, parsed where it is JSON; undefined when it is longer than 64 KiB or does not arrive
-   * in time. Not printed: it may name people.
+   * The response body, parsed if it is JSON. Undefined if it is longer than 64 KiB or does not arrive
+   * in time. Not printed, because it may name people.
    */
   declare readonly body: unknown;
 

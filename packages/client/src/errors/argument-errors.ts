@@ -1,7 +1,6 @@
-import { brand } from './brand.ts';
-import { ClientError } from './client-error.ts';
+import { brand, ClientError } from './client-error.ts';
 
-/** An option or an argument that cannot work. Thrown before anything is sent. */
+/** An invalid option or argument. Nothing was sent. */
 export class ConfigurationError extends ClientError {
   static {
     brand(this, 'ConfigurationError');
@@ -11,7 +10,7 @@ export class ConfigurationError extends ClientError {
   readonly code = 'configuration';
 }
 
-/** A URL of another origin than the configured one. It is not requested, and gets no token. */
+/** A URL of another origin than the configured one. It is not requested and gets no token. */
 export class ForeignOriginError extends ClientError {
   static {
     brand(this, 'ForeignOriginError');
@@ -36,4 +35,38 @@ export class UnsupportedRuntimeError extends ClientError {
 
   /** Always `'unsupported-runtime'`. */
   readonly code = 'unsupported-runtime';
+}
+
+/** Why a search is refused. */
+export type SearchSyntaxReason =
+  | 'duplicate'
+  | 'empty'
+  | 'unclosed-quote'
+  | 'misplaced-quote'
+  | 'invalid-character'
+  | 'invalid-date'
+  | 'unknown-type'
+  | 'operator-in-text'
+  | 'text-and-subject'
+  | 'subject-and-operators'
+  | 'any-as-text';
+
+/** A search that the search language of `GET /v1/events` cannot express. Nothing was sent. */
+export class SearchSyntaxError extends ClientError {
+  static {
+    brand(this, 'SearchSyntaxError');
+  }
+
+  /** Always `'search-syntax'`. */
+  readonly code = 'search-syntax';
+  /** What is wrong. */
+  readonly reason: SearchSyntaxReason;
+  /** Index of the offending character in the parsed text. Undefined for errors of the builder. */
+  readonly position: number | undefined;
+
+  constructor(reason: SearchSyntaxReason, message: string, position?: number) {
+    super(position === undefined ? message : `${message} (at position ${position})`);
+    this.reason = reason;
+    this.position = position;
+  }
 }

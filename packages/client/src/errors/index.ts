@@ -2,12 +2,22 @@ export { ApiError, type ApiErrorCode, type ApiErrorDetails } from './api-error.t
 export {
   ConfigurationError,
   ForeignOriginError,
+  SearchSyntaxError,
   UnsupportedRuntimeError,
+  type SearchSyntaxReason,
 } from './argument-errors.ts';
 export { ClientError } from './client-error.ts';
-export { InvalidResponseError } from './invalid-response-error.ts';
-export { NetworkError } from './network-error.ts';
-export { RedirectError } from './redirect-error.ts';
-export { SecretNotSavedError, UnconfirmedWriteError, type WriteOperation } from './rule-errors.ts';
-export { SearchSyntaxError, type SearchSyntaxReason } from './search-syntax-error.ts';
-export { TimeoutError, type TimeoutPhase } from './timeout-error.ts';
+export {
+  InvalidResponseError,
+  NetworkError,
+  RedirectError,
+  TimeoutError,
+  type TimeoutPhase,
+} from './http-errors.ts';
+export {
+  AmbiguousSecretError,
+  SecretNotSavedError,
+  UnconfirmedWriteError,
+  type SecretChoice,
+  type WriteOperation,
+} from './write-errors.ts';

@@ -1,36 +1,42 @@
-import { describe, endpoint } from '../http/request.ts';
+import { endpoint } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
-import { iteratePages } from '../paging/iterate.ts';
-import { pageQuery, readPage, type Page, type PageOptions } from '../paging/page.ts';
+import { iteratePages, pageQuery, readPage, type Page, type PageOptions } from '../paging/page.ts';
 import type { AnyEventSearch } from '../search/index.ts';
 import type { Settings } from '../settings.ts';
-import type { ActivityEvent } from './types.ts';
+import type { ActivityEvent } from './activity-event.ts';
 
 /** The options of `client.events.list` and `iterate`. */
 export interface EventListOptions extends PageOptions {
-  /** A builder from `eventSearch()`, or a text, which is sent as it is. */
+  /** A search from `eventSearch()`, or a string, which is sent unchanged. */
   readonly search?: string | AnyEventSearch | undefined;
 }
 
-/** The activity events on sent messages: `GET /v1/events`. */
+/** Activity events on sent messages: `GET /v1/events`. */
 export interface Events {
   /**
    * Gets one page.
    *
-   * @throws {ConfigurationError} for a `limit` that is no page size
-   * @throws {ApiError | NetworkError | TimeoutError | RedirectError | InvalidResponseError}
+   * @throws {ConfigurationError} if `limit` is not a page size
+   * @throws {InvalidResponseError} if the next page cannot be found; the message names the setting
+   * of `wire` to change
+   * @throws {ApiError | NetworkError | TimeoutError | RedirectError}
    */
   list(options?: EventListOptions): Promise<Page<ActivityEvent>>;
   /**
-   * Gets all events, page by page, as fast as they are consumed. An `action` that is not one of the
-   * seven is kept, see UnknownActivityEvent.
+   * Gets all events, and requests each page when it is needed. Events with an unknown `action` are
+   * included, see UnknownActivityEvent.
    *
-   * @throws as `list`, at the result where it happens
+   * @throws like `list`, at the result where it happens
+   *
+   * @example
+   * for await (const event of client.events.iterate({ search: eventSearch().type('replied') })) {
+   *   console.log(event.recipientEmail);
+   * }
    */
   iterate(options?: EventListOptions): AsyncGenerator<ActivityEvent, void, undefined>;
 }
 
-/** Makes `client.events`. */
+/** Creates `client.events`. */
 export function createEvents(settings: Settings, transport: Transport): Events {
   const { wire, baseUrl } = settings;
   async function list(options: EventListOptions = {}): Promise<Page<ActivityEvent>> {
@@ -39,7 +45,7 @@ export function createEvents(settings: Settings, transport: Transport): Events {
       ...pageQuery(options, wire),
     });
     const spec = { method: 'GET', url, signal: options.signal } as const;
-    return readPage(await transport.json(spec), describe(spec), 'results', wire);
+    return readPage(spec, await transport.json(spec), { path: 'results' }, wire);
   }
   return { list, iterate: (options = {}) => iteratePages(options, list) };
 }

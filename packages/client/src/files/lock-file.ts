@@ -1,34 +1,37 @@
 import { builtin, fileSystem, type FileSystem } from './file-system.ts';
-import { isRunning, processId, type ProcessId } from './process-id.ts';
 
-export type { ProcessId } from './process-id.ts';
-
-/** A lock that was asked for: this process has it, or another one, the holder. */
+/** A lock file: held by this process, or by the other one named as its holder. */
 export type Lock =
   | { readonly holder: ProcessId; readonly release?: never }
   | { readonly holder?: never; readonly release: () => Promise<void> };
 
-/** How often, and at what distance in ms, a lock is read that its process has not written yet. */
-const LOOKS = 20;
-const LOOK_MS = 10;
-/** After so many tries it is no lock of ours: a folder, or a link to nothing. */
-const TRIES = 100;
+/** Identifies a process, and tells it from a later one with the same number. */
+export interface ProcessId {
+  readonly pid: number;
+  readonly host: string;
+  /** When it was started, in units of the system. Undefined outside of Linux. */
+  readonly startedAt: string | undefined;
+}
+
+// A lock may be read before its process has written it. Then it is read again, every 10 ms.
+const readAttempts = 20;
+const readIntervalMs = 10;
+// After so many attempts it is not a lock, but a folder or a broken link.
+const lockAttempts = 100;
 
 /**
- * Takes a file as a lock between processes; it then names this one. What a process that is gone has
- * left behind, a killed one for example, counts for nothing.
+ * Locks a file between processes by creating it with the name of this process. The lock of a process
+ * that is gone, for example because it was killed, is removed.
  *
- * For the packages of this repository: it may change in any release.
- *
- * @throws {UnsupportedRuntimeError} where there is no file system, and what that throws
+ * @throws {UnsupportedRuntimeError} if there is no file system, and errors of the file system
  */
 export async function lockFile(path: string): Promise<Lock> {
   const fs = fileSystem();
-  const mine = JSON.stringify(await processId(fs));
-  for (let tries = 0; !(await create(fs, path, mine)); tries++) {
-    if (tries === TRIES) throw new Error(`${path} can't be used as a lock: remove it`);
-    const text = await written(fs, path);
-    const holder = text === undefined ? undefined : await holderOf(fs, path, text);
+  const mine = JSON.stringify(await currentProcess(fs));
+  for (let attempt = 0; !(await create(fs, path, mine)); attempt++) {
+    if (attempt === lockAttempts) throw new Error(`${path} can't be used as a lock: remove it`);
+    const text = await readWritten(fs, path);
+    const holder = text === undefined ? undefined : await findHolder(fs, path, text);
     if (holder) return { holder };
   }
   return { release: () => fs.rm(path, { force: true }) };
@@ -44,15 +47,15 @@ async function create(fs: FileSystem, path: string, text: string): Promise<boole
   }
 }
 
-/** Whose lock it is. One that is nobody's any more is removed. */
-async function holderOf(
+/** The process that holds a lock. A lock without one is removed. */
+async function findHolder(
   fs: FileSystem,
   path: string,
   text: string,
 ): Promise<ProcessId | undefined> {
-  const named = parsed(text);
+  const named = parseProcess(text);
   if (named && (await isRunning(fs, named))) return named;
-  // One at a time, or the second would remove what the first has put in its place.
+  // One process at a time, or a second one would remove the new lock of the first.
   const turn = await lockFile(`${path}.turn`);
   if (turn.holder) return turn.holder;
   try {
@@ -63,25 +66,59 @@ async function holderOf(
   return undefined;
 }
 
-/** What stands in a lock; undefined when it has gone. */
-async function written(fs: FileSystem, path: string): Promise<string | undefined> {
+/** The content of a lock once it is written. Undefined if the lock is gone. */
+async function readWritten(fs: FileSystem, path: string): Promise<string | undefined> {
   type Timers = typeof import('node:timers/promises');
   const { setTimeout: sleep } = builtin('node:timers/promises') as Timers;
-  for (let look = 1; ; look++) {
+  for (let attempt = 1; ; attempt++) {
     const text = await read(fs, path);
-    if (text !== '' || look === LOOKS) return text;
-    await sleep(LOOK_MS);
+    if (text !== '' || attempt === readAttempts) return text;
+    await sleep(readIntervalMs);
   }
 }
 
 const read = (fs: FileSystem, path: string): Promise<string | undefined> =>
   fs.readFile(path, 'utf8').catch(() => undefined);
 
-function parsed(text: string): ProcessId | undefined {
+function parseProcess(text: string): ProcessId | undefined {
   try {
     const named = JSON.parse(text) as Partial<ProcessId>;
     const isOne = Number.isSafeInteger(named.pid) && typeof named.host === 'string';
     return isOne ? (named as ProcessId) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export async function currentProcess(fs: FileSystem): Promise<ProcessId> {
+  const { pid } = globalThis.process;
+  return { pid, host: hostname(), startedAt: (await processStatus(fs, pid))?.startedAt };
+}
+
+/** Whether a process may still be running. A process of another machine always may. */
+export async function isRunning(fs: FileSystem, other: ProcessId): Promise<boolean> {
+  if (other.host !== hostname()) return true;
+  try {
+    globalThis.process.kill(other.pid, 0);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'ESRCH') return false;
+  }
+  const now = await processStatus(fs, other.pid);
+  return now === undefined || (now.startedAt === other.startedAt && !now.zombie);
+}
+
+const hostname = (): string => (builtin('node:os') as typeof import('node:os')).hostname();
+
+/** What Linux says about a process in `/proc`. */
+async function processStatus(
+  fs: FileSystem,
+  pid: number,
+): Promise<{ startedAt: string | undefined; zombie: boolean } | undefined> {
+  try {
+    const text = await fs.readFile(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program is in parentheses, and may hold anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return { startedAt: fields[19], zombie: fields[0] === 'Z' };
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import { InvalidResponseError, NetworkError } from '../errors/index.ts';
 import type { Deadline } from './deadline.ts';
-import type { Answer } from './exchange.ts';
-import { safeCause } from './safe-cause.ts';
+import type { ReceivedResponse } from './exchange.ts';
+import { safeCause } from './redact.ts';
 
-/** The length that a body must have, in bytes; undefined where it is unknown or compressed. */
+/** The length that a body must have, in bytes. Undefined if it is unknown or compressed. */
 export function expectedLength(response: Response): number | undefined {
   const encoding = response.headers.get('content-encoding');
   if (encoding !== null && encoding !== 'identity') return undefined;
@@ -13,37 +13,34 @@ export function expectedLength(response: Response): number | undefined {
 
 const begun = new WeakSet<ReadableStream<Uint8Array>>();
 
-/** Whether reading of a watched body has begun, also when its reader has let go of it again. */
+/** Whether anybody has started to read a checked body, even if the reader has released it again. */
 export function hasBegun(body: ReadableStream<Uint8Array>): boolean {
   return body.locked || begun.has(body);
 }
 
 /**
- * A response's body that is watched: each wait for a piece has the deadline's limit, a broken
- * connection is a NetworkError, and so is a length other than the announced one. It reads only
- * when it is read.
+ * A response body with checks: every wait for more bytes is limited by the deadline, and a broken
+ * connection or a length other than the announced one is a NetworkError. Nothing is read ahead.
  */
-export function watchedBody(
-  answer: Answer,
+export function checkedBody(
+  received: ReceivedResponse,
   deadline: Deadline,
   request: string,
 ): ReadableStream<Uint8Array> {
-  const { response, redactor } = answer;
+  const { response, redactor } = received;
   const expected = expectedLength(response);
   const reader = response.body?.getReader();
   const { signal } = deadline;
-  // Not awaited: a body that hangs may hang in cancel too.
-  const letGo = (reason?: unknown): void => void reader?.cancel(reason).catch(() => undefined);
-  // Node's fetch may forget its signal once the Request is collected, and nobody may be reading.
-  if (signal.aborted) letGo();
-  else signal.addEventListener('abort', () => letGo(), { once: true });
-  let received = 0;
-  const cut = (): NetworkError =>
+  // Not awaited: if the body hangs, cancel may hang too.
+  const cancel = (reason?: unknown): void => void reader?.cancel(reason).catch(() => undefined);
+  // Node's fetch may lose its signal when the Request is collected, and nobody may be reading.
+  if (signal.aborted) cancel();
+  else signal.addEventListener('abort', () => cancel(), { once: true });
+  let count = 0;
+  const wrongLength = (): NetworkError =>
     new NetworkError(
-      `${request}: the answer has ${received} bytes where ${expected} were announced`,
-      {
-        maybeSent: true,
-      },
+      `${request}: the response has ${count} bytes where ${expected} were announced`,
+      { maybeSent: true },
     );
   async function read(): Promise<Uint8Array | undefined> {
     if (reader === undefined) return undefined;
@@ -52,18 +49,14 @@ export function watchedBody(
         done: boolean;
         value?: Uint8Array;
       };
-      // The cancel of an abort ends the pending read as if the body were complete.
+      // After an abort the pending read ends as if the body were complete.
       signal.throwIfAborted();
       return done ? undefined : value;
     } catch (error) {
       if (signal.aborted) throw error;
-      const cause = safeCause(error, redactor);
       throw new NetworkError(
-        `${request}: the connection broke after ${received} bytes of the answer`,
-        {
-          maybeSent: true,
-          cause,
-        },
+        `${request}: the connection broke after ${count} bytes of the response`,
+        { maybeSent: true, cause: safeCause(error, redactor) },
       );
     }
   }
@@ -74,24 +67,24 @@ export function watchedBody(
         try {
           const piece = await read();
           if (piece !== undefined) {
-            received += piece.byteLength;
-            if (expected !== undefined && received > expected) throw cut();
+            count += piece.byteLength;
+            if (expected !== undefined && count > expected) throw wrongLength();
             controller.enqueue(piece);
             return;
           }
-          if (expected !== undefined && received < expected) throw cut();
+          if (expected !== undefined && count < expected) throw wrongLength();
           deadline.close();
           controller.close();
         } catch (error) {
           deadline.close();
-          letGo();
+          cancel();
           throw error;
         }
       },
       cancel(reason) {
         begun.add(body);
         deadline.close();
-        letGo(reason);
+        cancel(reason);
       },
     },
     { highWaterMark: 0 },
@@ -102,7 +95,8 @@ export function watchedBody(
 /**
  * Reads a body as text.
  *
- * @throws {InvalidResponseError} when it is longer than `limit` bytes
+ * @param limit the longest body that is accepted, in bytes
+ * @throws {InvalidResponseError} if the body is longer
  */
 export async function readText(
   body: ReadableStream<Uint8Array>,
@@ -119,7 +113,9 @@ export async function readText(
     size += value.byteLength;
     if (size > limit) {
       void reader.cancel().catch(() => undefined);
-      throw new InvalidResponseError(`${request}: the answer is longer than ${limit} bytes`);
+      throw new InvalidResponseError(
+        `${request}: the response is longer than ${limit} bytes (the option bodyLimit)`,
+      );
     }
     text += decoder.decode(value, { stream: true });
   }

@@ -1,18 +1,21 @@
 import type { Clock } from '../clock.ts';
 import { TimeoutError, type TimeoutPhase } from '../errors/index.ts';
-import { orAbort } from './abort.ts';
 
-/** Joins the caller's signal with a limit on every single wait. */
+/** Combines the caller's signal with a time limit for each step of a request. */
 export interface Deadline {
   /** Aborted by the caller's signal, or with a TimeoutError. */
   readonly signal: AbortSignal;
-  /** Runs one step of a request; the limit applies to it alone, not to the pauses between steps. */
+  /** Runs one step of a request. The limit applies to this step, not to the pauses between steps. */
   run<T>(phase: TimeoutPhase, step: () => Promise<T>): Promise<T>;
-  /** Lets go of the caller's signal. */
+  /** Stops listening to the caller's signal. */
   close(): void;
 }
 
-/** Makes the deadline of one try. `timeout` is in milliseconds. */
+/**
+ * Creates the deadline of one attempt.
+ *
+ * @param timeout the limit of each step, in milliseconds
+ */
 export function createDeadline(
   clock: Clock,
   timeout: number,
@@ -34,7 +37,7 @@ export function createDeadline(
       try {
         return await orAbort(step(), signal);
       } catch (error) {
-        // What fetch throws after an abort differs between runtimes; the reason does not.
+        // Runtimes differ in what fetch throws after an abort. The reason of the signal is the same.
         signal.throwIfAborted();
         throw error;
       } finally {
@@ -43,4 +46,23 @@ export function createDeadline(
     },
     close: () => caller?.removeEventListener('abort', follow),
   };
+}
+
+/**
+ * Settles like `promise`, or rejects with `signal.reason` as soon as the signal is aborted, even if
+ * the work behind the promise ignores the signal.
+ */
+export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (onAbort) signal.removeEventListener('abort', onAbort);
+  }
 }

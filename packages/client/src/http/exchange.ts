@@ -1,16 +1,14 @@
 import { NetworkError } from '../errors/index.ts';
 import type { FetchInit } from '../options.ts';
 import type { Settings } from '../settings.ts';
-import { orAbort } from './abort.ts';
-import type { Deadline } from './deadline.ts';
-import { provesNothingSent } from './never-sent.ts';
-import { createRedactor, type Redactor } from './redact.ts';
+import { orAbort, type Deadline } from './deadline.ts';
+import { createRedactor, safeCause, type Redactor } from './redact.ts';
 import { discard, redirectTarget } from './redirects.ts';
 import { describe, type RequestSpec } from './request.ts';
-import { safeCause } from './safe-cause.ts';
+import { provesNothingSent } from './retry.ts';
 
-/** The answer of one try, and what keeps the token out of whatever is said about it. */
-export interface Answer {
+/** The response to one attempt, and a redactor that keeps the token out of errors about it. */
+export interface ReceivedResponse {
   readonly response: Response;
   readonly redactor: Redactor;
 }
@@ -34,8 +32,9 @@ function requestInit(
 }
 
 /**
- * One try: reads the token, sends, and follows redirects by hand. The token goes to the configured
- * origin; once a redirect has left it, the token stays off, even if a later one leads back.
+ * Makes one attempt: reads the token, sends the request, and follows redirects. The token is sent to
+ * the configured origin only. After a redirect to another origin it is left out for good, even if a
+ * later redirect leads back.
  *
  * @throws {NetworkError | TimeoutError | RedirectError} and the reason of an abort
  */
@@ -44,7 +43,7 @@ export async function exchange(
   spec: RequestSpec,
   attempt: number,
   deadline: Deadline,
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   const token = await deadline.run('token', settings.readToken);
   const rules = { baseUrl: settings.baseUrl, allowInsecure: settings.allowInsecure, token };
   let url = spec.url;
@@ -62,7 +61,7 @@ export async function exchange(
       })
       .catch((error: unknown) => {
         if (deadline.signal.aborted) throw error;
-        throw new NetworkError(`${describe(spec)}: no answer`, {
+        throw new NetworkError(`${describe(spec)}: no response`, {
           maybeSent: redirects > 0 || !provesNothingSent(error),
           cause: safeCause(error, redactor),
         });

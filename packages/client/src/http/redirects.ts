@@ -4,7 +4,7 @@ import { describe, type RequestSpec } from './request.ts';
 
 const statuses = new Set([301, 302, 303, 307, 308]);
 
-/** What a redirect may lead to depends on these. */
+/** What decides whether a redirect may be followed. */
 export interface RedirectRules {
   readonly baseUrl: URL;
   readonly allowInsecure: boolean;
@@ -27,9 +27,9 @@ function refusal(
 ): string | undefined {
   const foreign = next.origin !== rules.baseUrl.origin;
   if (spec.method !== 'GET' && (foreign || status < 307)) {
-    return 'a write is followed only with status 307 or 308, on the configured origin';
+    return 'a write is only redirected with status 307 or 308, within the configured origin';
   }
-  // From https on, plain http is never good enough, loopback or not.
+  // A redirect from https to plain http is never followed, not even to loopback.
   const downgrade = rules.baseUrl.protocol === 'https:' && next.protocol !== 'https:';
   if ((downgrade && !rules.allowInsecure) || !isSafeTransport(next, rules.allowInsecure)) {
     return 'its target is not https';
@@ -41,17 +41,17 @@ function refusal(
   return undefined;
 }
 
-/** Lets go of a body that nobody will read, so that its connection is free again. */
+/** Cancels a body that nobody will read, to free its connection. */
 export function discard(response: Response): void {
   void response.body?.cancel().catch(() => undefined);
 }
 
 /**
- * Where a response redirects to; undefined when it does not.
+ * Returns the target of a redirect, or undefined if the response is not a redirect.
  *
  * @param left how many more redirects may be followed
- * @throws {RedirectError} for a redirect that must not or cannot be followed. The message names no
- * target, which may hold signatures or personal data.
+ * @throws {RedirectError} for a redirect that must not or cannot be followed. The message does not
+ * name the target, which may hold signatures or personal data.
  */
 export function redirectTarget(
   response: Response,
@@ -62,17 +62,17 @@ export function redirectTarget(
 ): URL | undefined {
   const stop = (why: string): RedirectError => {
     discard(response);
-    const message = `${describe(spec)}: a redirect is not followed, ${why}`;
+    const message = `${describe(spec)}: a redirect was not followed, because ${why}`;
     return new RedirectError(message, response.status);
   };
-  if (response.type === 'opaqueredirect') throw stop('this runtime hides where it leads');
-  // Too late to keep the token back, but not too late to say it.
+  if (response.type === 'opaqueredirect') throw stop('this runtime hides its target');
+  // The token has been sent already, but the user should know.
   if (response.redirected)
-    throw stop('the fetch that was given follows them by itself, token and all');
+    throw stop('the given fetch follows redirects itself, and sends the token along');
   if (!statuses.has(response.status)) return undefined;
   const location = response.headers.get('location');
   if (location === null) return undefined;
-  if (left <= 0) throw stop('there were too many before it');
+  if (left <= 0) throw stop('there were too many');
   const next = parseLocation(location, from);
   if (next === undefined) throw stop('its target is not a URL');
   const why = refusal(spec, response.status, next, rules);

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../errors/index.ts';
 
-/** One call of the REST interface, before the token is added. */
+/** One request to the REST interface, before the token is added. */
 export interface RequestSpec {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly url: URL;
@@ -8,22 +8,22 @@ export interface RequestSpec {
   /** Sent as JSON. */
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Called when a request is handed to `fetch`: from here on it may have been sent. */
+  /** Called when the request is handed to `fetch`. From then on it may have been sent. */
   readonly onSend?: () => void;
 }
 
-/** The values that a query parameter may have; undefined leaves it out. */
+/** A value of a query parameter. A parameter that is undefined is left out. */
 export type QueryValue = string | number | boolean | undefined;
 
-/** How errors name a request: its method and path, never its query. */
+/** The name of a request in errors: method and path, never the query. */
 export function describe(spec: RequestSpec): string {
   return `${spec.method} ${spec.url.pathname}`;
 }
 
 /**
- * A path segment that stays one segment.
+ * Encodes an id so that it stays one segment of a path.
  *
- * @throws {ConfigurationError} for an empty id, and for `.` and `..`, which URLs resolve away
+ * @throws {ConfigurationError} if the id is empty, or `.` or `..`, which URLs resolve
  */
 export function pathSegment(name: string, id: unknown): string {
   if (typeof id !== 'string' || id === '' || id === '.' || id === '..') {

@@ -1,63 +1,76 @@
 import { ForeignOriginError, InvalidResponseError } from '../errors/index.ts';
 import type { Settings } from '../settings.ts';
-import { readText, watchedBody } from './body.ts';
+import { checkedBody, readText } from './body.ts';
 import { createDeadline } from './deadline.ts';
-import { exchange, type Answer } from './exchange.ts';
-import { apiError } from './failure.ts';
+import { exchange, type ReceivedResponse } from './exchange.ts';
+import { readApiError } from './read-error.ts';
 import { describe, type RequestSpec } from './request.ts';
 import { withRetries } from './retry.ts';
 
-/** A 2xx answer whose body has not been read yet. */
+/** A 2xx response whose body has not been read yet. */
 export interface OpenResponse {
   readonly response: Response;
-  /** The body, watched: see `watchedBody`. */
+  /** The body, see `checkedBody`. */
   readonly body: ReadableStream<Uint8Array>;
+}
+
+/** A 2xx response that was read as JSON. */
+export interface JsonResponse {
+  readonly value: unknown;
+  readonly headers: Headers;
 }
 
 /** Sends requests to the configured origin, with retries, redirects and limits. */
 export interface Transport {
-  /** Reads the whole answer as text. */
+  /** Reads the whole response as text. */
   text(spec: RequestSpec): Promise<string>;
-  /** Reads the whole answer as JSON. @throws {InvalidResponseError} when it is not */
-  json(spec: RequestSpec): Promise<unknown>;
-  /** Returns as soon as the headers are there. */
+  /** Reads the whole response as JSON. @throws {InvalidResponseError} if it is not JSON */
+  json(spec: RequestSpec): Promise<JsonResponse>;
+  /** Returns as soon as the headers have arrived. */
   open(spec: RequestSpec): Promise<OpenResponse>;
 }
 
-/** Makes the transport of a client. Every method may throw any of the http errors of `errors/`. */
+/** Creates the transport of a client. Every method may throw any error of `http-errors.ts`. */
 export function createTransport(settings: Settings): Transport {
   async function send<T>(
     spec: RequestSpec,
-    read: (body: ReadableStream<Uint8Array>, answer: Answer) => Promise<T>,
+    read: (body: ReadableStream<Uint8Array>, received: ReceivedResponse) => Promise<T>,
   ): Promise<T> {
-    // The last line of defence: no caller of this module passes another origin.
+    // A second check: no caller of this module passes another origin.
     if (spec.url.origin !== settings.baseUrl.origin) {
       throw new ForeignOriginError('the URL is not of the configured origin', spec.url.origin);
     }
     return withRetries(settings, spec.method, spec.signal, async (attempt) => {
-      const request = describe(spec);
-      const deadline = createDeadline(settings.clock, settings.timeout, request, spec.signal);
+      const deadline = createDeadline(
+        settings.clock,
+        settings.timeout,
+        describe(spec),
+        spec.signal,
+      );
       try {
-        const answer = await exchange(settings, spec, attempt, deadline);
-        if (!answer.response.ok) throw await apiError(settings, spec, answer, deadline);
-        return await read(watchedBody(answer, deadline, request), answer);
+        const received = await exchange(settings, spec, attempt, deadline);
+        if (!received.response.ok) throw await readApiError(settings, spec, received, deadline);
+        return await read(checkedBody(received, deadline, describe(spec)), received);
       } catch (error) {
         deadline.close();
         throw error;
       }
     });
   }
-  const text = (spec: RequestSpec): Promise<string> =>
-    send(spec, (body) => readText(body, settings.bodyLimit, describe(spec)));
+  const readAll = (body: ReadableStream<Uint8Array>, spec: RequestSpec): Promise<string> =>
+    readText(body, settings.bodyLimit, describe(spec));
   return {
-    text,
+    text: (spec) => send(spec, (body) => readAll(body, spec)),
     async json(spec) {
-      const answer = await text(spec);
+      const { text, headers } = await send(spec, async (body, { response }) => ({
+        text: await readAll(body, spec),
+        headers: response.headers,
+      }));
       try {
-        return JSON.parse(answer) as unknown;
+        return { value: JSON.parse(text) as unknown, headers };
       } catch {
-        // The parser's own message quotes the answer, so it is not kept.
-        throw new InvalidResponseError(`${describe(spec)}: the answer is not JSON`);
+        // The parser's own message quotes the response, so it is dropped.
+        throw new InvalidResponseError(`${describe(spec)}: the response is not JSON`);
       }
     },
     open: (spec) => send(spec, (body, { response }) => Promise.resolve({ response, body })),

@@ -8,8 +8,7 @@ import {
   isStatusWord,
   isWords,
 } from './formats.ts';
-import { matchCandidates } from './match.ts';
-import { propose, type Candidate, type Proposal } from './proposal.ts';
+import { matchCandidates, propose, type Candidate, type Proposal } from './proposal.ts';
 import type { CallBody, Samples } from './samples.ts';
 
 /** The four fields that hold a text. */

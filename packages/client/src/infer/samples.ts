@@ -1,3 +1,5 @@
+import { isRecord } from '../json-path.ts';
+
 /** The bodies that were captured, sorted by what they are. */
 export interface Samples {
   /** Bodies of `call:started` and `call:completed`. */
@@ -68,10 +70,6 @@ function readListPage(sample: unknown): ListPage | undefined {
   };
   visit(sample, []);
   return lists.size === 0 ? undefined : { lists, values };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isScalar(value: unknown): value is string | number | boolean | null {

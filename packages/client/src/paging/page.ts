@@ -1,82 +1,102 @@
 import { ConfigurationError, InvalidResponseError } from '../errors/index.ts';
-import type { QueryValue } from '../http/request.ts';
+import { describe, type QueryValue, type RequestSpec } from '../http/request.ts';
+import type { JsonResponse } from '../http/transport.ts';
 import type { WireNames } from '../wire.ts';
+import { findNext } from './cursor.ts';
+import { isRecord, pathsTo, valueAt } from '../json-path.ts';
 
 /** One page of a list. */
 export interface Page<T> {
   readonly results: readonly T[];
-  /** The cursor of the next page; undefined when there is none. */
+  /** The cursor of the next page. Undefined on the last page. */
   readonly next: string | undefined;
-  /** Whether another page is worth asking for. */
+  /** Whether there is another page. */
   readonly hasNext: boolean;
-  /** The whole answer, as it came. */
+  /** The whole response, as it came. */
   readonly raw: unknown;
 }
 
-/** What every list accepts. */
+/** The options of every list. */
 export interface PageOptions {
   /** The `next` cursor of the page before. */
   readonly next?: string | undefined;
-  /** The page size, from 1 on. The spec shows none; sent as `wire.limitParam`, unconfirmed. */
+  /** The page size, 1 or more. A guess: the spec shows none. Sent as `wire.limitParam`. */
   readonly limit?: number | undefined;
-  /** Ends the call; it rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Where the records of a list are, and the setting of `wire` that changes it. */
+export interface ListField {
+  readonly path: string;
+  readonly setting?: 'callsField';
+}
+
 /**
- * The query parameters of a page.
+ * Builds the query parameters of a page.
  *
- * @throws {ConfigurationError} for a page size that is none
+ * @throws {ConfigurationError} if `limit` is not a page size
  */
 export function pageQuery(
   { next, limit }: PageOptions,
   wire: Pick<WireNames, 'nextParam' | 'limitParam'>,
 ): Record<string, QueryValue> {
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-    throw new ConfigurationError('limit must be a whole number from 1 on');
+    throw new ConfigurationError('limit must be a whole number, 1 or more');
   }
   return { [wire.nextParam]: next, [wire.limitParam]: limit };
 }
 
-function at(value: unknown, path: string): unknown {
-  let current = value;
-  for (const key of path.split('.')) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key))
-      return undefined;
-    current = Reflect.get(current, key);
+/**
+ * Reads one page. A bare array is a page too; only a `Link` header can give it a next one.
+ *
+ * @throws {InvalidResponseError} if the response has no array of records, or announces another page
+ * that cannot be asked for. The message names the setting of `wire` to change.
+ */
+export function readPage<T>(
+  spec: RequestSpec,
+  response: JsonResponse,
+  field: ListField,
+  wire: Pick<WireNames, 'nextField' | 'hasNextField' | 'nextParam'>,
+): Page<T> {
+  const raw = response.value;
+  const results = Array.isArray(raw) ? (raw as unknown[]) : valueAt(raw, field.path);
+  if (!Array.isArray(results)) throw noResults(spec, raw, field);
+  if (!results.every(isRecord)) {
+    throw new InvalidResponseError(`${describe(spec)}: some results are not objects`);
   }
-  return current;
+  return { results: results as T[], ...findNext(spec, response, wire), raw };
 }
 
-function cursorOf(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function noResults(spec: RequestSpec, raw: unknown, { path, setting }: ListField): Error {
+  const message = `${describe(spec)}: the response has no array "${path}"`;
+  if (setting === undefined) return new InvalidResponseError(message);
+  const others = pathsTo(raw, (value) => Array.isArray(value) && value.every(isRecord));
+  const found = others.map((other) => `"${other}"`).join(' or ');
+  return new InvalidResponseError(
+    `${message} of records. Set wire.${setting} to the field that holds them${
+      found === '' ? '' : `, perhaps ${found}`
+    }`,
+  );
 }
 
 /**
- * Reads one page. An answer that is a bare array is a page without a next one.
- *
- * @throws {InvalidResponseError} when there is no array of results, or it holds something other than
- * records
+ * Yields the results of all pages. A page is requested when its first result is needed, never
+ * earlier. It ends after the last page, or when the service repeats a cursor, which would never end.
  */
-export function readPage<T>(
-  raw: unknown,
-  request: string,
-  resultsField: string,
-  wire: Pick<WireNames, 'nextField' | 'hasNextField'>,
-): Page<T> {
-  const results = Array.isArray(raw) ? (raw as unknown[]) : at(raw, resultsField);
-  if (!Array.isArray(results)) {
-    throw new InvalidResponseError(`${request}: the answer has no array "${resultsField}"`);
+export async function* iteratePages<T, O extends PageOptions>(
+  options: O,
+  fetchPage: (options: O) => Promise<Page<T>>,
+): AsyncGenerator<T, void, undefined> {
+  const used = new Set<string>();
+  let current: O = options;
+  for (;;) {
+    if (current.next !== undefined) used.add(current.next);
+    const page = await fetchPage(current);
+    yield* page.results;
+    // The consumer may have paused for long between two results.
+    options.signal?.throwIfAborted();
+    if (!page.hasNext || page.next === undefined || used.has(page.next)) return;
+    current = { ...options, next: page.next };
   }
-  if (!results.every(isRecord)) {
-    throw new InvalidResponseError(`${request}: not all results are objects`);
-  }
-  const next = cursorOf(at(raw, wire.nextField));
-  const hasNext = next !== undefined && at(raw, wire.hasNextField) !== false;
-  return { results: results as T[], next, hasNext, raw };
 }

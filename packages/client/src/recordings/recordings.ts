@@ -2,61 +2,52 @@ import { ConfigurationError, ForeignOriginError } from '../errors/index.ts';
 import { endpoint, pathSegment } from '../http/request.ts';
 import type { Transport } from '../http/transport.ts';
 import type { Settings } from '../settings.ts';
-import { createRecording, type Recording } from './recording.ts';
+import { createRecording, type Recording, type RecordingOptions } from './recording.ts';
 import { recordingSource } from './source.ts';
 
-/** The options of a download. */
-export interface RecordingOptions {
-  /** Ends the request and the body; both fail with the signal's reason. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** What is used of a `call:recording-available` event. */
+/**
+ * The fields of a `call:recording-available` event that a download needs: one of them is enough. An
+ * event may lack fields, since the spec does not say which ones are always there.
+ */
 export interface RecordingAvailable {
-  readonly callId: string;
-  readonly recordingUrl?: string | undefined;
+  readonly callId?: string | null | undefined;
+  readonly recordingUrl?: string | null | undefined;
 }
 
-/** The recordings that events speak of. */
+/** Recordings that events announce. */
 export interface Recordings {
   /**
-   * Starts the download that a `call:recording-available` event announces. Its `recordingUrl` is
-   * used only below the configured base URL; an event without one is looked up by its `callId`.
+   * Starts to download the recording of a `call:recording-available` event. Uses `recordingUrl` if
+   * it is below the configured base URL. If the event has none, uses `callId`.
    *
-   * @throws {ForeignOriginError} when `recordingUrl` leads anywhere else; nothing is requested. If
-   * you trust the event, `client.calls.recording(event.callId)` asks the configured service.
-   * @throws {ApiError | ConfigurationError | NetworkError | TimeoutError | RedirectError}
+   * @throws {ConfigurationError} if the event has neither `recordingUrl` nor `callId`, or
+   * `recordingUrl` is not an absolute URL; nothing is requested
+   * @throws {ForeignOriginError} if `recordingUrl` is of another origin; nothing is requested. If you
+   * trust the event, `client.calls.recording(event.callId)` asks the configured service.
+   * @throws {InvalidResponseError} if the response is JSON, HTML or XML instead of audio
+   * @throws {ApiError | NetworkError | TimeoutError | RedirectError}
+   *
+   * @example
+   * 'call:recording-available': async (event) => {
+   *   const recording = await client.recordings.fromEvent(event);
+   *   await recording.saveTo('call.audio');
+   * }
    */
   fromEvent(event: RecordingAvailable, options?: RecordingOptions): Promise<Recording>;
   /**
-   * Starts the download of a call's recording; the same as `client.calls.recording`.
+   * Starts to download the recording of a call. The same as `client.calls.recording`.
    *
-   * @throws as `client.calls.recording`
+   * @throws like `client.calls.recording`
    */
   ofCall(callId: string, options?: RecordingOptions): Promise<Recording>;
 }
 
-function eventUrl(recordingUrl: string, baseUrl: URL): URL {
-  let url: URL;
-  try {
-    url = new URL(recordingUrl);
-  } catch {
-    throw new ConfigurationError('recordingUrl is not an absolute URL');
-  }
-  const prefix = `${baseUrl.pathname.replace(/\/$/, '')}/`;
-  const credentials = url.username !== '' || url.password !== '';
-  if (url.origin === baseUrl.origin && url.pathname.startsWith(prefix) && !credentials) return url;
-  throw new ForeignOriginError(
-    'recordingUrl does not lead to the configured baseUrl, so it is not requested',
-    url.origin,
-  );
-}
-
-/** Makes `client.recordings`. */
+/** Creates `client.recordings`. */
 export function createRecordings(settings: Settings, transport: Transport): Recordings {
   async function open(url: URL, options: RecordingOptions = {}): Promise<Recording> {
-    const source = recordingSource(settings, transport, url);
-    return createRecording(source, await source.open(options.signal), options.signal);
+    const { signal, anyContentType = false } = options;
+    const source = recordingSource(settings, transport, url, anyContentType);
+    return createRecording(source, await source.open(signal), signal);
   }
   async function ofCall(callId: string, options?: RecordingOptions): Promise<Recording> {
     const path = `/calls/${pathSegment('callId', callId)}/recording`;
@@ -64,9 +55,29 @@ export function createRecordings(settings: Settings, transport: Transport): Reco
   }
   return {
     ofCall,
-    async fromEvent(event, options) {
-      if (event.recordingUrl === undefined) return ofCall(event.callId, options);
-      return open(eventUrl(event.recordingUrl, settings.baseUrl), options);
+    async fromEvent({ recordingUrl, callId }, options) {
+      if (isPresent(recordingUrl)) return open(eventUrl(recordingUrl, settings.baseUrl), options);
+      if (isPresent(callId)) return ofCall(callId, options);
+      throw new ConfigurationError(
+        'the event has neither a recordingUrl nor a callId, so its recording cannot be found',
+      );
     },
   };
+}
+
+function isPresent(value: string | null | undefined): value is string {
+  return value !== undefined && value !== null && value !== '';
+}
+
+function eventUrl(recordingUrl: string, baseUrl: URL): URL {
+  if (!URL.canParse(recordingUrl))
+    throw new ConfigurationError('the recordingUrl of the event is not an absolute URL');
+  const url = new URL(recordingUrl);
+  const prefix = `${baseUrl.pathname.replace(/\/$/, '')}/`;
+  const credentials = url.username !== '' || url.password !== '';
+  if (url.origin === baseUrl.origin && url.pathname.startsWith(prefix) && !credentials) return url;
+  throw new ForeignOriginError(
+    'the recordingUrl of the event is not below the configured baseUrl, so it is not requested',
+    url.origin,
+  );
 }

@@ -8,10 +8,16 @@ function quotedIfNeeded(value: string): string {
   return /\s/.test(value) ? quoted(value) : value;
 }
 
-// A sequence's _id stands bare in the spec, names in quotes.
-function named(term: NamedTerm): string {
+function template(term: NamedTerm): string {
+  return term.kind === 'any' ? '*' : quoted(term.value);
+}
+
+// The spec writes the _id of a sequence bare and names in quotes. Nothing says what an _id looks
+// like, so without a form 24 hex digits are taken for one.
+function sequence(term: NamedTerm): string {
   if (term.kind === 'any') return '*';
-  return /^[0-9a-f]{24}$/i.test(term.value) ? term.value : quoted(term.value);
+  const isId = term.form === undefined ? /^[0-9a-f]{24}$/i.test(term.value) : term.form === 'id';
+  return isId ? term.value : quoted(term.value);
 }
 
 function values(tree: EventSearchTree, operator: (typeof OPERATORS)[number]): string[] {
@@ -19,10 +25,9 @@ function values(tree: EventSearchTree, operator: (typeof OPERATORS)[number]): st
     case 'to':
       return tree.to.map((term) => quotedIfNeeded(term.value));
     case 'template':
-    case 'sequence': {
-      const term = tree[operator];
-      return term === undefined ? [] : [named(term)];
-    }
+      return tree.template === undefined ? [] : [template(tree.template)];
+    case 'sequence':
+      return tree.sequence === undefined ? [] : [sequence(tree.sequence)];
     case 'from': {
       if (tree.from === undefined) return [];
       if (tree.from.kind === 'myself') return ['myself'];
@@ -37,8 +42,8 @@ function values(tree: EventSearchTree, operator: (typeof OPERATORS)[number]): st
 }
 
 /**
- * Writes a tree in one canonical form: text or subject first, then the operators in the order of
- * `OPERATORS`. The tree must come from `parseEventSearch` or a builder: its values are not checked
+ * Writes a tree as canonical text: free text or subject first, then the operators in the order of
+ * `OPERATORS`. The tree must come from `parseEventSearch` or a builder; its values are not checked
  * again. Never throws.
  */
 export function formatEventSearch(tree: EventSearchTree): string {

@@ -1,5 +1,11 @@
 export { eventSearch } from './builder.ts';
-export type { AnyEventSearch, EventSearch, SearchPart } from './builder-types.ts';
+export type {
+  AnyEventSearch,
+  EventSearch,
+  SearchPart,
+  SequenceChoice,
+  TemplateChoice,
+} from './builder-types.ts';
 export { formatEventSearch } from './format.ts';
 export { parseEventSearch } from './parse.ts';
 export {

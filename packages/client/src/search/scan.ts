@@ -1,8 +1,8 @@
 import { SearchSyntaxError } from '../errors/index.ts';
-import { forbiddenAt } from './characters.ts';
 import type { OperatorName } from './tree.ts';
+import { forbiddenAt } from './values.ts';
 
-/** A piece of a search text. Positions are indexes into the text, in UTF-16 units. */
+/** A piece of a search text. Positions are indexes into the text, in UTF-16 code units. */
 export type Token =
   | { readonly kind: 'word'; readonly value: string; readonly position: number }
   | { readonly kind: 'quoted'; readonly value: string; readonly position: number }
@@ -32,7 +32,7 @@ function checkCharacters(value: string, position: number): void {
   if (at < 0) return;
   throw new SearchSyntaxError(
     'invalid-character',
-    'a control character cannot be searched',
+    'a search cannot contain a control character',
     position + at,
   );
 }
@@ -50,7 +50,7 @@ function readQuoted(text: string, position: number): { value: string; end: numbe
   const value = text.slice(position + 1, closing);
   checkCharacters(value, position + 1);
   if (value.trim() === '') {
-    throw new SearchSyntaxError('empty', 'there is nothing between the quotes', position);
+    throw new SearchSyntaxError('empty', 'the quotes are empty', position);
   }
   const end = closing + 1;
   if (end < text.length && endOf(space, text, end) === end) {
@@ -62,11 +62,7 @@ function readQuoted(text: string, position: number): { value: string; end: numbe
 function readBare(text: string, position: number): { value: string; end: number } {
   const end = endOf(bare, text, position);
   if (text[end] === '"') {
-    throw new SearchSyntaxError(
-      'misplaced-quote',
-      'a double quote cannot stand inside a word',
-      end,
-    );
+    throw new SearchSyntaxError('misplaced-quote', 'a word cannot contain a double quote', end);
   }
   const value = text.slice(position, end);
   checkCharacters(value, position);
@@ -74,9 +70,9 @@ function readBare(text: string, position: number): { value: string; end: number 
 }
 
 /**
- * Cuts a search text into words, quoted values and operators.
+ * Splits a search text into words, quoted values and operators.
  *
- * @throws {SearchSyntaxError} with the position of what cannot be read
+ * @throws {SearchSyntaxError} with the position of what is invalid
  */
 export function* scan(text: string): Generator<Token, void> {
   let position = endOf(space, text, 0);

@@ -2,8 +2,7 @@ import * as fs from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { lockFile } from '../../src/files/lock-file.ts';
-import { processId } from '../../src/files/process-id.ts';
+import { currentProcess, lockFile } from '../../src/files/lock-file.ts';
 
 let folder: string;
 let path: string;
@@ -15,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => fs.rm(folder, { recursive: true }));
 
 const leave = async (more: object) =>
-  fs.writeFile(path, JSON.stringify({ ...(await processId(fs)), ...more }));
+  fs.writeFile(path, JSON.stringify({ ...(await currentProcess(fs)), ...more }));
 
 /** Takes the lock, which must be free, and leaves nothing behind. */
 async function takeAndRelease(): Promise<void> {
@@ -44,7 +43,7 @@ test('of a process that is gone does not hold', async () => {
 
 test('of a number that another process has now does not hold', async () => {
   // Where the system does not say when a process was started, the number alone must count.
-  if ((await processId(fs)).startedAt === undefined) return;
+  if ((await currentProcess(fs)).startedAt === undefined) return;
   await leave({ startedAt: '1' });
   await takeAndRelease();
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { InvalidResponseError, NetworkError } from '../../src/errors/index.ts';
-import { expectedLength, hasBegun, readText, watchedBody } from '../../src/http/body.ts';
+import { expectedLength, hasBegun, readText, checkedBody } from '../../src/http/body.ts';
 import { createDeadline } from '../../src/http/deadline.ts';
 import { createRedactor } from '../../src/http/redact.ts';
 import { TestClock, TIMEOUT } from '../support/clock.ts';
@@ -14,7 +14,7 @@ function watched(
 ): ReadableStream<Uint8Array> {
   const deadline = createDeadline(clock, TIMEOUT, 'GET /', undefined);
   const response = new Response(source as never, { headers });
-  return watchedBody({ response, redactor: createRedactor(['tok']) }, deadline, 'GET /');
+  return checkedBody({ response, redactor: createRedactor(['tok']) }, deadline, 'GET /');
 }
 
 test('the expected length is that of the plain bytes', () => {
@@ -93,7 +93,7 @@ describe('a watched body', () => {
     const controller = new AbortController();
     const deadline = createDeadline(clock, TIMEOUT, 'GET /', controller.signal);
     const armed = clock.nextTimeout();
-    const reading = readText(watchedBody(answer, deadline, 'GET /'), 100, 'GET /');
+    const reading = readText(checkedBody(answer, deadline, 'GET /'), 100, 'GET /');
     await armed;
     controller.abort(new Error('enough'));
     await expect(reading).rejects.toThrow('enough');

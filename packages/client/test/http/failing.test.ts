@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { createDeadline } from '../../src/http/deadline.ts';
-import { apiError } from '../../src/http/failure.ts';
-import { provesNothingSent } from '../../src/http/never-sent.ts';
+import { readApiError } from '../../src/http/read-error.ts';
+import { provesNothingSent } from '../../src/http/retry.ts';
 import { createRedactor } from '../../src/http/redact.ts';
-import { safeCause } from '../../src/http/safe-cause.ts';
+import { safeCause } from '../../src/http/redact.ts';
 import { everyPrint } from '../support/caught.ts';
 import { testSettings, TOKEN } from '../support/client.ts';
 import { TestClock, TIMEOUT } from '../support/clock.ts';
@@ -100,7 +100,7 @@ describe('failure', () => {
     };
     const clock = new TestClock();
     const deadline = createDeadline(clock, TIMEOUT, 'GET /', undefined);
-    return apiError(testSettings('https://example.com', { clock }), spec, answer, deadline);
+    return readApiError(testSettings('https://example.com', { clock }), spec, answer, deadline);
   }
 
   test.each([

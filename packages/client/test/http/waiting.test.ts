@@ -1,9 +1,9 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import { sleep, systemClock } from '../../src/clock.ts';
 import { TimeoutError } from '../../src/errors/index.ts';
-import { orAbort } from '../../src/http/abort.ts';
+import { orAbort } from '../../src/http/deadline.ts';
 import { createDeadline } from '../../src/http/deadline.ts';
-import { parseRetryAfter } from '../../src/http/retry-after.ts';
+import { parseRetryAfter } from '../../src/http/retry.ts';
 import { TestClock, TIMEOUT } from '../support/clock.ts';
 
 describe('clock', () => {

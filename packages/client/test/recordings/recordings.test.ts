@@ -7,7 +7,6 @@ import {
   ForeignOriginError,
   InvalidResponseError,
 } from '../../src/errors/index.ts';
-import { readOpened } from '../../src/recordings/opened.ts';
 import { caught } from '../support/caught.ts';
 import { testClient, TOKEN } from '../support/client.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -58,6 +57,20 @@ describe('recordings', () => {
     expect([...home.requests, ...foreign.requests]).toEqual([]);
   });
 
+  test('says what an event misses', async () => {
+    const { recordings } = testClient(home.origin);
+    for (const event of [{}, { callId: null, recordingUrl: null }, { callId: '' }]) {
+      const error = await caught(recordings.fromEvent(event));
+      expect(error).toBeInstanceOf(ConfigurationError);
+      expect(error.message).toContain('neither a recordingUrl nor a callId');
+    }
+    expect(home.requests).toEqual([]);
+    await (await recordings.fromEvent({ callId: 'c', recordingUrl: null })).body.cancel();
+    const recordingUrl = `${home.origin}/v1/calls/c/recording`;
+    await (await recordings.fromEvent({ recordingUrl })).body.cancel();
+    expect(home.requests).toHaveLength(2);
+  });
+
   test('a recording that is redirected to another origin comes without the token', async () => {
     const moved = await startServer(
       (_, response) =>
@@ -95,6 +108,41 @@ describe('recording', () => {
     expect(await readdir(folder)).toEqual(['b']);
   });
 
+  test.each([
+    'application/json',
+    'application/problem+json; charset=utf-8',
+    'Text/HTML; charset=utf-8',
+    'application/xhtml+xml',
+    'text/xml',
+  ])('%s is not saved as audio, unless it is allowed', async (type) => {
+    const typed = await startServer((_, response) => {
+      response.writeHead(200, { 'content-type': type }).end('{"error":"expired"}');
+    });
+    const { calls, recordings } = testClient(typed.origin);
+    for (const opened of [calls.recording('c'), recordings.fromEvent({ callId: 'c' })]) {
+      const error = await caught(opened);
+      expect(error).toBeInstanceOf(InvalidResponseError);
+      expect(error.message).toContain('anyContentType: true');
+      expect(error.message).not.toContain('expired');
+    }
+    const allowed = await calls.recording('c', { anyContentType: true });
+    await allowed.saveTo(join(folder, 'a'));
+    expect(await readdir(folder)).toEqual(['a']);
+    await typed.close();
+  });
+
+  test.each(['audio/mpeg', 'application/octet-stream', 'video/mp4', 'binary/json-audio'])(
+    '%s is a recording',
+    async (type) => {
+      const typed = await startServer((_, response) => {
+        response.writeHead(200, { 'content-type': type }).end('sound');
+      });
+      const recording = await testClient(typed.origin).calls.recording('c');
+      await expect(new Response(recording.body).text()).resolves.toBe('sound');
+      await typed.close();
+    },
+  );
+
   test('the signal of the request ends the body', async () => {
     const controller = new AbortController();
     const recording = await testClient(server.origin).calls.recording('c', {
@@ -102,56 +150,5 @@ describe('recording', () => {
     });
     controller.abort(new Error('enough'));
     await expect(new Response(recording.body).text()).rejects.toThrow('enough');
-  });
-});
-
-describe('opened', () => {
-  function opened(status: number, headers: Record<string, string>, asked = status === 206) {
-    const response = new Response('x', { status, headers });
-    return readOpened({ response, body: response.body! }, asked);
-  }
-
-  test('reads a whole recording', () => {
-    const headers = {
-      'content-length': '9',
-      'content-type': 'audio/wav',
-      etag: '"e"',
-      'last-modified': 'then',
-    };
-    expect(opened(200, headers)).toMatchObject({
-      start: 0,
-      total: 9,
-      contentType: 'audio/wav',
-      etag: '"e"',
-      lastModified: 'then',
-      resumable: true,
-    });
-  });
-
-  test('reads a part, with and without its total', () => {
-    expect(opened(206, { 'content-range': 'bytes 4-8/9' })).toMatchObject({ start: 4, total: 9 });
-    expect(opened(206, { 'content-range': 'bytes 4-8/*' })).toMatchObject({
-      start: 4,
-      total: undefined,
-    });
-  });
-
-  test.each([{}, { 'content-range': 'bytes */9' }, { 'content-range': 'items 0-1/2' }])(
-    'a part with %j is not readable',
-    (headers) => {
-      expect(() => opened(206, headers as Record<string, string>)).toThrow(InvalidResponseError);
-    },
-  );
-
-  test('a part that was not asked for is refused: it could be taken for the whole', () => {
-    expect(() => opened(206, { 'content-range': 'bytes 4-8/9' }, false)).toThrow('unasked');
-  });
-
-  test('what is compressed or served without ranges cannot be resumed', () => {
-    expect(opened(200, { 'content-encoding': 'gzip', 'content-length': '3' })).toMatchObject({
-      resumable: false,
-      total: undefined,
-    });
-    expect(opened(200, { 'accept-ranges': 'none' }).resumable).toBe(false);
   });
 });

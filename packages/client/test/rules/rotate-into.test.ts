@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
+  AmbiguousSecretError,
   ConfigurationError,
   SecretNotSavedError,
   UnconfirmedWriteError,
 } from '../../src/errors/index.ts';
-import { secretsFrom } from '../../src/rules/secret-provider.ts';
+import { secretsFrom } from '../../src/rules/secret-store.ts';
 import { caught, everyPrint } from '../support/caught.ts';
 import { testClient } from '../support/client.ts';
 import { TestClock } from '../support/clock.ts';
@@ -72,11 +73,32 @@ test('an answer that repeats the old secret does not pass it off as new', async 
   expect(saved.map(({ secret }) => secret)).toEqual([secretNumber(9), first.secret]);
 });
 
-test('of several unknown secrets none is given an end: any may be the new one', async () => {
+test('of several unknown secrets all are saved without an end, and the call fails with a choice', async () => {
   answer = (_, response) => sendJson(response, [secretNumber(8), secretNumber(9)]);
-  const { saved } = await testClient(server.origin).rules.rotateInto(new TestStore(first), action);
+  const store = new TestStore(first);
+  const error = await caught(testClient(server.origin).rules.rotateInto(store, action));
+  expect(error).toBeInstanceOf(AmbiguousSecretError);
+  expect(error.message).toContain('All of them were saved');
+  expect(error.choices).toEqual([
+    { path: '0', secret: secretNumber(8) },
+    { path: '1', secret: secretNumber(9) },
+  ]);
+  expect(everyPrint(new Error('', { cause: error.message }))).not.toContain('whsec_');
+  const saved = store.secrets;
   expect(saved.map(({ expiresAt }) => expiresAt === undefined)).toEqual([true, true, false]);
   expect(saved[0]?.id).not.toBe(saved[1]?.id);
+});
+
+test('the secret of another action never gets into the store', async () => {
+  const actions = [
+    { _id: 'other', signingSecret: secretNumber(7) },
+    { _id: 'a', previous: secretNumber(8), current: secretNumber(9) },
+  ];
+  answer = (_, response) => sendJson(response, { _id: 'r', actions });
+  const store = new TestStore(first);
+  const { current } = await testClient(server.origin).rules.rotateInto(store, action);
+  expect(current.secret).toBe(secretNumber(9));
+  expect(store.secrets.map(({ secret }) => secret)).toEqual([secretNumber(9), first.secret]);
 });
 
 describe('nothing is rotated', () => {

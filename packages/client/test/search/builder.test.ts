@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { SearchSyntaxError } from '../../src/errors/index.ts';
-import { ACTIVITY_ACTIONS } from '../../src/events/actions.ts';
+import { ACTIVITY_ACTIONS } from '../../src/events/activity-event.ts';
 import { eventSearch } from '../../src/search/builder.ts';
 import type { EveryPart } from '../../src/search/builder-types.ts';
 import { formatEventSearch } from '../../src/search/format.ts';
@@ -10,7 +10,7 @@ import { ANY } from '../../src/search/tree.ts';
 
 test('writes the forms of the spec', () => {
   const search = eventSearch()
-    .subject('Your offer')
+    .text('Your offer')
     .to('ann@example.com')
     .to('example.com')
     .to('Bo Li')
@@ -21,12 +21,39 @@ test('writes the forms of the spec', () => {
     .sequence(ANY)
     .from('myself');
   expect(search.toString()).toBe(
-    '"Your offer" to:ann@example.com to:example.com to:"Bo Li" since:2026-01-01 ' +
+    'Your offer to:ann@example.com to:example.com to:"Bo Li" since:2026-01-01 ' +
       'until:2026-02-01 type:opened template:"First call" sequence:* from:myself',
   );
 });
 
-test('an empty search is an empty text; text is appended and its spaces are collapsed', () => {
+test('a subject is the whole search', () => {
+  expect(eventSearch().subject('Your offer').toString()).toBe('"Your offer"');
+});
+
+test('a sequence is named by id or by name, whatever either looks like', () => {
+  const written = (chosen: Parameters<EveryPart['sequence']>[0]): string =>
+    eventSearch().sequence(chosen).toString();
+  expect(written({ id: 'seq_42' })).toBe('sequence:seq_42');
+  expect(written({ id: hex })).toBe(`sequence:${hex}`);
+  expect(written({ name: hex })).toBe(`sequence:"${hex}"`);
+  expect(written(hex)).toBe(`sequence:${hex}`);
+  expect(written('seq_42')).toBe('sequence:"seq_42"');
+});
+
+const hex = '5f0c9a1b2c3d4e5f60718293';
+
+test('a template has a name or a title, and never an id', () => {
+  expect(eventSearch().template({ name: 'Intro' }).toString()).toBe('template:"Intro"');
+  expect(eventSearch().template({ title: hex }).toString()).toBe(`template:"${hex}"`);
+  expect(eventSearch().template(hex).toString()).toBe(`template:"${hex}"`);
+});
+
+test('a team may have an @ in its name, an address has a domain with a dot', () => {
+  expect(eventSearch().from('sales@emea').toString()).toBe('from:"sales@emea"');
+  expect(eventSearch().from('bo@example.com').toString()).toBe('from:bo@example.com');
+});
+
+test('an empty search is empty; text is appended and its spaces are collapsed', () => {
   expect(eventSearch().toString()).toBe('');
   expect(eventSearch().text('  new \n offer ').text('Re: x').toString()).toBe('new offer Re: x');
 });
@@ -59,6 +86,19 @@ describe('throws before anything is sent', () => {
     ['a second subject', 'duplicate', () => (every.subject('a') as EveryPart).subject('b')],
     ['text and subject', 'text-and-subject', () => (every.text('a') as EveryPart).subject('b')],
     ['subject and text', 'text-and-subject', () => (every.subject('a') as EveryPart).text('b')],
+    [
+      'subject and operators',
+      'subject-and-operators',
+      () => (every.to('a') as EveryPart).subject('b'),
+    ],
+    [
+      'operators and subject',
+      'subject-and-operators',
+      () => (every.subject('a') as EveryPart).to('b'),
+    ],
+    ['an id with a space', 'invalid-character', () => every.sequence({ id: 'a b' })],
+    ['* as an id', 'any-as-text', () => every.sequence({ id: '*' })],
+    ['a quote in a name', 'misplaced-quote', () => every.template({ name: 'a"' })],
     ['a quote in a value', 'misplaced-quote', () => every.to('Ann "Lee"')],
     ['a quote in a text', 'misplaced-quote', () => every.text('say "hi"')],
     ['a quote in a subject', 'misplaced-quote', () => every.subject('say "hi"')],
@@ -102,7 +142,7 @@ const parts = fc.record({
   until: maybe(day),
   type: maybe(fc.constantFrom(...ACTIVITY_ACTIONS)),
   template: maybe(fc.oneof(value, fc.constant(ANY))),
-  sequence: maybe(fc.oneof(value, fc.constant(ANY), fc.constant('5f0c9a1b2c3d4e5f60718293'))),
+  sequence: maybe(fc.oneof(value, fc.constant(ANY), fc.constant(hex))),
   from: maybe(fc.oneof(recipient, fc.constant('myself'))),
 });
 
@@ -112,8 +152,12 @@ test('build → parse → build is stable', () => {
       let search: EveryPart = every;
       const { text, subject, to, since, until, type, template, sequence, from } = given;
       const then = (next: unknown): void => void (search = next as EveryPart);
-      if (subject !== undefined) then(search.subject(subject));
-      else if (text !== undefined) then(search.text(text));
+      if (subject !== undefined) {
+        search = search.subject(subject) as EveryPart;
+        expect(parseEventSearch(search.toString())).toEqual(search.tree);
+        return;
+      }
+      if (text !== undefined) then(search.text(text));
       for (const one of to) then(search.to(one));
       if (since !== undefined) then(search.since(since));
       if (until !== undefined) then(search.until(until));
@@ -132,7 +176,7 @@ test('build → parse → build is stable', () => {
 test('whatever it is given, it refuses it or writes what reads back as it was meant', () => {
   const piece = fc.constantFrom(
     ...['to:', 'since:', 'template:', '"', ' ', '*', ':', '\\', '\u00a0', '\n', '\ud83d', 'a', 'é'],
-    ...['myself', 'opened', '2026-01-31', 'a@b.c', 'example.com', '5f0c9a1b2c3d4e5f60718293'],
+    ...['myself', 'opened', '2026-01-31', 'a@b.c', 'example.com', hex],
   );
   const anything = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
   const part = fc.constantFrom(

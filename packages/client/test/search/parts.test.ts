@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { SearchSyntaxError } from '../../src/errors/index.ts';
 import type { AnyEventSearch } from '../../src/search/builder-types.ts';
 import { eventSearch } from '../../src/search/builder.ts';
-import { checkValue, forbiddenAt } from '../../src/search/characters.ts';
-import { searchDate } from '../../src/search/dates.ts';
+import { checkValue, forbiddenAt } from '../../src/search/values.ts';
+import { searchDate } from '../../src/search/values.ts';
 import { formatEventSearch } from '../../src/search/format.ts';
 import { parseEventSearch } from '../../src/search/parse.ts';
 import { scan, startsOperator } from '../../src/search/scan.ts';
@@ -34,6 +34,10 @@ describe('builder-types', () => {
     () => eventSearch().text('a').subject('b'),
     // @ts-expect-error subject and text exclude each other
     () => eventSearch().subject('a').text('b'),
+    // @ts-expect-error a subject is the whole search
+    () => eventSearch().subject('a').to('b'),
+    // @ts-expect-error a subject is the whole search
+    () => eventSearch().type('opened').subject('a'),
     // @ts-expect-error not one of the seven types
     () => eventSearch().type('bounced'),
   ];

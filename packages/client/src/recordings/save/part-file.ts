@@ -1,23 +1,23 @@
 import type { FileSystem } from '../../files/file-system.ts';
 
-/** The file that is written beside the final one. */
+/** The unfinished file beside the final one. */
 export interface PartFile {
   readonly path: string;
-  /** How many bytes it has. */
+  /** Its size, in bytes. */
   size(): Promise<number>;
-  /** Cuts everything from `size` on. */
+  /** Cuts it to `size` bytes. */
   truncate(size: number): Promise<void>;
   /** Writes all of `bytes` at `position`. */
   write(bytes: Uint8Array, position: number): Promise<void>;
-  /** Puts it on the disk and gives it its final name. */
+  /** Writes it to the disk and gives it its final name. */
   finish(finalPath: string): Promise<void>;
-  /** Closes it, and removes it unless it shall be continued. */
+  /** Closes it, and removes it unless it is kept to be continued. */
   abandon(keep: boolean): Promise<void>;
 }
 
 /**
- * Opens the file beside `path`: `<path>.part` when it may be continued, else one with a random name,
- * so that two downloads to one path cannot mix. One that is there keeps no permission beyond `mode`.
+ * Opens the unfinished file: `<path>.part` if it may be continued, else one with a random name, so
+ * that two downloads to one path do not mix. An existing file loses permissions beyond `mode`.
  */
 export async function openPart(
   fs: FileSystem,
@@ -27,7 +27,7 @@ export async function openPart(
 ): Promise<PartFile> {
   const part = resume ? `${path}.part` : `${path}.${crypto.randomUUID()}.part`;
   const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW } = fs.constants;
-  // The name of a part that may be continued is predictable: a planted link must not be followed.
+  // The name `<path>.part` is predictable, so a link that somebody planted must not be followed.
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- Windows has no O_NOFOLLOW
   const flags = O_RDWR | O_CREAT | (resume ? (O_NOFOLLOW ?? 0) : O_EXCL);
   const file = await fs.open(part, flags, mode);

@@ -1,7 +1,7 @@
-import type { OpenedRecording } from '../opened.ts';
 import type { FileSystem } from '../../files/file-system.ts';
+import type { OpenedRecording } from '../source.ts';
 
-/** What an unfinished file is a part of; kept beside it as JSON. */
+/** Identifies the recording of an unfinished file. Kept beside the file as JSON. */
 export interface PartNote {
   readonly id: string;
   readonly total: number | undefined;
@@ -9,32 +9,30 @@ export interface PartNote {
   readonly lastModified: string | undefined;
 }
 
-/** Describes the recording that is being downloaded. */
+/** The note for a recording that is being downloaded. */
 export function noteOf(id: string, opened: OpenedRecording): PartNote {
   const { total, etag, lastModified } = opened;
   return { id, total, etag, lastModified };
 }
 
-/**
- * What `If-Range` may hold: an ETag unless it is a weak one, else the date.
- */
+/** The value for `If-Range`: the ETag unless it is weak, else the date. */
 export function validatorOf(note: PartNote): string | undefined {
   if (note.etag?.startsWith('"')) return note.etag;
   return note.lastModified;
 }
 
 /** Whether anything in a note tells its recording from another version of it. */
-export function canTell(note: PartNote): boolean {
+export function canIdentify(note: PartNote): boolean {
   return note.total !== undefined || validatorOf(note) !== undefined;
 }
 
-/** Whether two notes speak of the same bytes, as far as anything tells: without any sign, no. */
+/** Whether two notes are of the same bytes. Without a size or a validator they are not. */
 export function isSame(a: PartNote, b: PartNote): boolean {
   const signs = ['id', 'total', 'etag', 'lastModified'] as const;
-  return canTell(a) && signs.every((sign) => a[sign] === b[sign]);
+  return canIdentify(a) && signs.every((sign) => a[sign] === b[sign]);
 }
 
-/** Writes the note. Renamed into its place, so that it is whole, and a planted link is not followed. */
+/** Writes the note under another name and renames it: it is complete, and no link is followed. */
 export async function writeNote(fs: FileSystem, path: string, note: PartNote): Promise<void> {
   const draft = `${path}.${crypto.randomUUID()}`;
   try {
@@ -46,7 +44,7 @@ export async function writeNote(fs: FileSystem, path: string, note: PartNote): P
   }
 }
 
-/** Reads the note beside an unfinished file; undefined when there is none that can be read. */
+/** Reads the note beside an unfinished file. Undefined if there is none, or it is damaged. */
 export async function readNote(fs: FileSystem, path: string): Promise<PartNote | undefined> {
   try {
     const value: unknown = JSON.parse(await fs.readFile(path, 'utf8'));

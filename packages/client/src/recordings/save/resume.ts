@@ -1,9 +1,8 @@
 import { ApiError, InvalidResponseError } from '../../errors/index.ts';
-import type { OpenedRecording } from '../opened.ts';
-import type { RecordingSource } from '../source.ts';
+import type { OpenedRecording, RecordingSource } from '../source.ts';
 import { isSame, noteOf, validatorOf, type PartNote } from './part-note.ts';
 
-/** How many bytes of an unfinished file can be kept: 0 when it belongs to something else. */
+/** How many bytes of an unfinished file can be kept: 0 if it is of another recording. */
 export function usableBytes(
   size: number,
   left: PartNote | undefined,
@@ -15,10 +14,10 @@ export function usableBytes(
 }
 
 /**
- * Requests what is missing. The answer starts at `start`, or at 0 where the service gives the whole
- * recording again (it serves no ranges, or the recording has changed).
+ * Requests what is missing. The response starts at `start`, or at 0 if the service sends the whole
+ * recording again because it serves no ranges, or the recording has changed.
  *
- * @throws {InvalidResponseError} for a part that was not asked for
+ * @throws {InvalidResponseError} if the service sends another part
  */
 export async function openRest(
   source: RecordingSource,
@@ -41,13 +40,15 @@ export async function openRest(
   if (opened.start === start && sameSize && sameTag && opened.resumable)
     return { ...opened, total: opened.total ?? note.total };
   await opened.body.cancel();
-  // Seen with services that ignore If-Range: a part of another recording must not be appended, and
-  // neither must bytes that were compressed for the way.
+  // Some services ignore If-Range. A part of another recording must not be appended, and neither must
+  // compressed bytes.
   if (opened.start === start) return source.open(signal);
-  throw new InvalidResponseError('the service sent another part of the recording than asked for');
+  throw new InvalidResponseError(
+    'the service sent another part of the recording than the requested one',
+  );
 }
 
-/** The note for what is arriving now; a 206 may leave out what the first answer said. */
+/** The note for what is arriving now. A 206 response may omit headers of the first response. */
 export function noteFor(
   source: RecordingSource,
   opened: OpenedRecording,

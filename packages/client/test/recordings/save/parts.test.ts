@@ -6,8 +6,8 @@ import {
   NetworkError,
   UnsupportedRuntimeError,
 } from '../../../src/errors/index.ts';
-import type { OpenedRecording } from '../../../src/recordings/opened.ts';
-import { copy } from '../../../src/recordings/save/copy.ts';
+import type { OpenedRecording } from '../../../src/recordings/source.ts';
+import { copy } from '../../../src/recordings/save/save-recording.ts';
 import { fileSystem } from '../../../src/files/file-system.ts';
 import type { PartFile } from '../../../src/recordings/save/part-file.ts';
 import { isSame, type PartNote, validatorOf } from '../../../src/recordings/save/part-note.ts';

@@ -1,42 +1,62 @@
-/** A person of a message. */
+/** The seven values of `action` (spec: "Activity event types"). */
+export const ACTIVITY_ACTIONS = [
+  'unopened',
+  'opened',
+  'clicked',
+  'downloaded',
+  'replied',
+  'meetinginvites:confirmed',
+  'poll:voted',
+] as const;
+
+/** One of the seven activity event types. */
+export type ActivityAction = (typeof ACTIVITY_ACTIONS)[number];
+
+/** Whether a value is one of the seven activity event types. Never throws. */
+export function isActivityAction(value: unknown): value is ActivityAction {
+  return (ACTIVITY_ACTIONS as readonly unknown[]).includes(value);
+}
+
+/** A recipient of a message. */
 export interface EventRecipient {
   readonly email: string;
   /** Null if unknown when the email was sent. */
   readonly name: string | null;
 }
 
-/** Where a message was opened or downloaded with. */
+/** The device on which a message was opened or an attachment downloaded. */
 export interface EventDevice {
   readonly os: string;
   readonly program: string;
   readonly isMobile: boolean;
 }
 
-/** Where a message was opened or downloaded. */
+/** Where a message was opened or an attachment downloaded. */
 export interface EventLocation {
   readonly city: string;
   readonly region: string;
   readonly country: string;
 }
 
-/** What was clicked (the link's name) or downloaded (the attachment's filename). */
+/** What was clicked (a link) or downloaded (an attachment). */
 export interface EventObject {
-  /** Arbitrary. */
+  /** Any text. */
   readonly type: string;
+  /** The name of the link, or the filename of the attachment. */
   readonly title: string;
 }
 
 /** The fields of every activity event (spec: "Activity event record"). */
 export interface ActivityEventFields {
   readonly _id: string;
-  /** Thread identifier of the mail provider. */
+  /** The thread id of the mail provider. */
   readonly threadId: string;
   readonly subject: string;
-  /** When the event occurred, in epoch milliseconds (the spec's sample shape). */
+  /** When the event occurred, in epoch milliseconds (as in the spec's sample). */
   readonly timestamp: number;
   readonly userId: string;
   readonly teamIds: readonly string[];
-  /** An arbitrary description of the action. */
+  /** A description of the action. */
   readonly actionName: string;
   readonly recipientEmail: string;
   /** Null if unknown when the email was sent. */
@@ -44,7 +64,7 @@ export interface ActivityEventFields {
   readonly recipients: readonly EventRecipient[];
 }
 
-/** Synthetic: sent, but not opened by all recipients. Disappears when all have opened it. */
+/** A synthetic event: sent, but not opened by all recipients. Disappears once all have opened it. */
 export interface UnopenedEvent extends ActivityEventFields {
   readonly action: 'unopened';
 }
@@ -86,24 +106,23 @@ export interface PollVotedEvent extends ActivityEventFields {
 }
 
 /**
- * Stands for every action outside of the seven; it exists in types alone. An enum, because
- * TypeScript narrows a union by literal types only: were it `string`, `event.action === 'opened'`
- * would not lead to OpenedEvent.
+ * Any other action; this exists in types only. It is an enum because TypeScript narrows a union by
+ * literal types: with `string`, `event.action === 'opened'` would not narrow to OpenedEvent.
  */
 declare enum UnknownAction {
   Unknown = '',
 }
 
 /**
- * An event type that this version does not know, kept as it came, fields and all. At run time its
- * `action` is the service's text: compare it as a string, `(event.action as string) === '…'`.
+ * An event of a type that this version does not know, with all its fields. At run time its `action`
+ * is the text from the service; compare it as a string: `(event.action as string) === '…'`.
  */
 export interface UnknownActivityEvent extends ActivityEventFields {
   readonly action: UnknownAction;
   readonly [field: string]: unknown;
 }
 
-/** One element of `results`: discriminated on `action`. Fields may be added by the service. */
+/** One element of `results`, discriminated by `action`. The service may add fields. */
 export type ActivityEvent =
   | UnopenedEvent
   | OpenedEvent
