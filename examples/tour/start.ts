@@ -12,7 +12,7 @@ const HELP = `Usage: npm start [-- --once]
 
 Runs the simulated service and a receiver in Express, and places a few calls.
 
-  --once   end when they are done: exit code 0 when every answer was as it must be, else 1
+  --once   exit after the tour: with 0 if every response was as expected, otherwise 1
   --help   this text`;
 const STEP_EVERY_MS = 700;
 const LOOK_EVERY_MS = 400;
@@ -32,7 +32,8 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
   const simulator = startChild('simulator', './simulator.ts');
   children.push(receiver, simulator);
   const [target, service] = await Promise.all([receiver.url, simulator.url]);
-  print(`Simulated service: ${styleText('cyan', service)}. Receiver: ${target}.`);
+  print(`Simulated service: ${styleText('cyan', service)}`);
+  print(`Receiver:          ${target}`);
   print('Retries come five minutes later: the tour advances the simulated clock.\n');
 
   const control = controlOf(service);
@@ -44,12 +45,9 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
     print(`\n${styleText('green', `All ${String(answers)} responses are as expected.`)}`);
   if (values.once) return wrong.length === 0 ? 0 : 1;
 
-  print(
-    `\nInspector: ${styleText('cyan', service)} (place calls, advance the clock, inject faults)`,
-  );
-  print(
-    `A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, or when you press Enter. Press Ctrl+C to stop.\n`,
-  );
+  print(`\nInspector: ${styleText('cyan', service)}`);
+  print(`A call is placed every ${String(CALL_EVERY_MS / 1_000)} s, or when you press Enter.`);
+  print('Press Ctrl+C to stop.\n');
   const call = () => void control.placeCall({ durationSeconds: 3 }).catch(() => undefined);
   const calls = setInterval(call, CALL_EVERY_MS);
   const looks = setInterval(() => void tour.look().catch(() => undefined), LOOK_EVERY_MS);

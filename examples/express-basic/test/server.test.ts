@@ -6,7 +6,7 @@ import { startSimulator } from '@call-webhooks/simulator';
 
 const SECRET = 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=';
 
-it('starts, takes calls of the service, and ends by itself on SIGTERM', async () => {
+it('handles the calls of the service, and exits on SIGTERM', async () => {
   const server = fork(fileURLToPath(new URL('../server.ts', import.meta.url)), {
     env: { ...process.env, CALL_WEBHOOK_SECRET: SECRET, PORT: '0' },
     execArgv: ['--import', 'tsx', '--conditions=@call-webhooks/source'],
@@ -43,7 +43,7 @@ it('starts, takes calls of the service, and ends by itself on SIGTERM', async ()
   }
 }, 60_000);
 
-it('without a secret it ends with what to do, and without a stack trace', async () => {
+it('without a secret, exits with the fix and without a stack trace', async () => {
   const server = fork(fileURLToPath(new URL('../server.ts', import.meta.url)), {
     env: { ...process.env, CALL_WEBHOOK_SECRET: undefined },
     execArgv: ['--import', 'tsx', '--conditions=@call-webhooks/source'],

@@ -6,7 +6,7 @@ import { callBody, startSender, type Sender } from '@call-webhooks/contract-test
 import { Webhook } from 'standardwebhooks';
 import type { RunningApp } from './running-app.ts';
 
-/** What Next answers by itself in the App Router, where the route exports only POST. */
+/** Next's own responses in the App Router, where the route exports only POST. */
 const OF_NEXT: Record<string, number> = { OPTIONS: 204, TRACE: 500 };
 const APP_ROUTER_METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'DELETE', 'PATCH'];
 
@@ -16,7 +16,7 @@ export function contract(app: () => RunningApp, router: string, path: string): v
   const handled = { status: 200, outcome: 'handled' };
 
   describe(`the ${router} router passes the contract tests`, () => {
-    it('takes what standardwebhooks signs, and signs what it takes', async () => {
+    it('agrees with standardwebhooks in both directions', async () => {
       for (const name of ['ascii', 'Zoë ☎']) {
         const body = callBody(randomUUID(), 'call:completed', { name });
         const [id, date] = [randomUUID(), new Date()];
@@ -36,8 +36,8 @@ export function contract(app: () => RunningApp, router: string, path: string): v
       }
     });
 
-    it('takes what was signed up to five minutes ago or ahead, and nothing else', async () => {
-      // The app has the real clock, so a second is left on each side.
+    it('accepts timestamps within five minutes either way, and no others', async () => {
+      // The app uses the real clock, so one second is left on each side.
       for (const [off, status] of [
         [-298, 200],
         [299, 200],
@@ -50,7 +50,7 @@ export function contract(app: () => RunningApp, router: string, path: string): v
       }
     });
 
-    it('takes one of 50 posts of an id, and runs one of 50 ids of an event', async () => {
+    it('accepts one of 50 posts with the same id, and runs one of 50 deliveries of an event', async () => {
       const [webhookId, one, two] = [randomUUID(), randomUUID(), randomUUID()];
       const fifty = (post: () => ReturnType<Sender['post']>) =>
         Promise.all(Array.from({ length: 50 }, post));
@@ -63,7 +63,7 @@ export function contract(app: () => RunningApp, router: string, path: string): v
       expect(app().output().split(`call ${two} completed`)).toHaveLength(2);
     });
 
-    it('refuses from the answer table', async () => {
+    it('responds from the outcome table', async () => {
       const body = callBody(randomUUID());
       const signed = await sign({ secret: app().secret, body });
       const answers: [string, Awaited<ReturnType<Sender['raw']>>][] = [
@@ -91,7 +91,7 @@ export function contract(app: () => RunningApp, router: string, path: string): v
       expect(answers.map(([, { outcome }]) => outcome)).toEqual(answers.map(([code]) => code));
     });
 
-    it('answers no method with 404, 410 or a redirect', async () => {
+    it('never responds with 404, 410 or a redirect, whatever the method', async () => {
       const expected = (method: string) => {
         if (method === 'POST') return 401;
         if (router === 'pages') return 405;

@@ -66,7 +66,7 @@ describe.each(routers)('the $router router', ({ router, path }) => {
     await app.printed(new RegExp(`\\[${router}\\] ${line}`));
   });
 
-  it('takes the bytes as they were signed', async () => {
+  it('verifies the bytes as they were signed', async () => {
     const body = ` {"eventName" : "call:completed",\n "callId":"${randomUUID()}", "note":"Zoë 📞"}\n`;
     expect(await deliver(path, body)).toEqual({ status: 200, answer: { outcome: 'handled' } });
   });
@@ -81,7 +81,7 @@ describe.each(routers)('the $router router', ({ router, path }) => {
     });
   });
 
-  it('refuses a forged delivery, and one that is not signed', async () => {
+  it('refuses forged and unsigned deliveries', async () => {
     const body = completed(randomUUID());
     expect(await deliver(path, body, { secret: generateSecret() })).toEqual({
       status: 401,
@@ -90,7 +90,7 @@ describe.each(routers)('the $router router', ({ router, path }) => {
     expect((await post(path, body)).status).toBe(401);
   });
 
-  it('runs a handler that failed again on the retry', async () => {
+  it('runs a failed handler again on the retry', async () => {
     const callId = `flaky-${randomUUID()}`;
     const body = completed(callId);
     expect(await deliver(path, body)).toEqual({
@@ -108,13 +108,13 @@ describe.each(routers)('the $router router', ({ router, path }) => {
     });
   });
 
-  it("is not taken in by a header of Next's own", async () => {
+  it("is not affected by Next's own headers", async () => {
     for (const name of ['RSC', 'Next-Action', 'Next-Router-Prefetch', 'X-Nextjs-Data']) {
       expect((await post(path, '{}', { [name]: '1' })).status).toBe(401);
     }
   });
 
-  it.each(['GET', 'PUT', 'OPTIONS'])('does not redirect a slash at the end: %s', async (method) => {
+  it.each(['GET', 'PUT', 'OPTIONS'])('does not redirect a trailing slash: %s', async (method) => {
     // In the App Router, Next itself responds to OPTIONS.
     const expected = router === 'app' && method === 'OPTIONS' ? 204 : 405;
     const response = await fetch(`${app.url}${path}/`, { method, redirect: 'manual' });
@@ -124,7 +124,7 @@ describe.each(routers)('the $router router', ({ router, path }) => {
 
 for (const { router, path } of routers) contract(() => app, router, path);
 
-it('names the fix where Next has parsed the body already', async () => {
+it('names the fix if Next has already parsed the body', async () => {
   expect(await deliver('/api/parsed', completed(randomUUID()))).toEqual({
     status: 500,
     answer: { outcome: 'body-already-parsed' },

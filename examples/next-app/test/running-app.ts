@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** The app in a process of its own, built and started as a user would: `npm start`. */
+/** The app in its own process, started as users do: `npm start`. */
 export interface RunningApp {
   readonly url: string;
-  /** The secret that the app made up for itself. */
+  /** The secret that the app generated. */
   readonly secret: string;
-  /** All that it printed so far. */
+  /** Its output so far. */
   output(): string;
-  /** Resolves once it has printed that; a line may come after the answer. */
+  /** Resolves once it has printed this, which may be after the response. */
   printed(pattern: RegExp): Promise<void>;
   stop(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export async function startApp(): Promise<RunningApp> {
   const child = spawn('npm', ['start'], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     detached: true, // a process group, so that npm's children are stopped with it
-    // The build has to do without a secret.
+    // The build must work without a secret.
     env: { ...process.env, CALL_WEBHOOK_SECRET: undefined, PORT: '0', NO_COLOR: '1' },
   });
   const exited = once(child, 'exit');

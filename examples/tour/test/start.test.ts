@@ -20,6 +20,8 @@ it('npm start -- --once: every response is as expected, in plain text in a pipe'
   for (const seen of ['500 handler-failed', 'attempt 2', 'duplicate', '409 replayed', 'ignored'])
     expect(stdout).toContain(seen);
   expect(stdout).not.toContain('\u001b');
+  const rows = stdout.split('\n').filter((line) => !line.includes('receiver │'));
+  expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(80);
   expect(stdout).not.toContain('whsec_');
 }, 60_000);
 

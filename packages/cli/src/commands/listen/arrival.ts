@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Colors } from '../../terminal/colors.ts';
-import { bodyLines, duration, timeOfDay } from '../../terminal/format.ts';
+import { bodyLines, duration, shortId, timeOfDay } from '../../terminal/format.ts';
 import { join, t, type Text } from '../../terminal/text.ts';
 
 /** One request to `listen`, and its result. */
@@ -67,7 +67,7 @@ export function arrivalLines(colors: Colors, arrival: Arrival, withBody: boolean
   const head = [
     dim(timeOfDay(Date.parse(arrival.time))),
     bold(arrival.eventName ?? `${arrival.method} ${arrival.path}`),
-    dim(arrival.callId ?? ''),
+    dim(shortId(arrival.callId ?? '')),
     verified ? green('verified') : red('not verified'),
     paint(status),
     outcome,

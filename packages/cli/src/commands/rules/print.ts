@@ -15,11 +15,11 @@ export async function printRules({ output }: App, rules: readonly Rule[]): Promi
 }
 
 function ruleLines({ bold, dim, green, red, yellow }: Colors, rule: Rule): Text[] {
-  const { _id, trigger, state, pauseReason, actions } = rule;
+  const { _id, name, trigger, scope, ownerId, state, pauseReason, actions } = rule;
   const stateText = state === 'active' ? green(state) : red(`paused: ${pauseReason ?? 'by hand'}`);
   return [
     t`${bold(pad(trigger, WIDEST_TRIGGER))}  ${stateText}`,
-    t`  ${dim('rule  ')} ${_id}`,
+    t`  ${dim('rule  ')} ${_id}  ${name}${scope === 'user' ? dim(`  user ${ownerId}`) : ''}`,
     ...actions.map(
       (action) =>
         t`  ${dim('action')} ${action._id}  ${action.url}${action.signed ? '' : yellow('  unsigned')}`,
