@@ -76,22 +76,22 @@ export class DeliveryContext implements HandlerContext {
     this.log = delivery.log;
     this.#event = event;
     this.#fieldNames = fieldNames;
-    Object.defineProperties(this, DeliveryContext.#lazyProperties);
+    // Own properties, so that a spread copies them. `defineProperties` would take twice as long.
+    Object.defineProperty(this, 'signal', DeliveryContext.#signal);
+    Object.defineProperty(this, 'call', DeliveryContext.#call);
   }
 
-  /** Own properties, so that a spread copies them; getters on the prototype would be lost. */
-  static readonly #lazyProperties: PropertyDescriptorMap & ThisType<DeliveryContext> = {
-    signal: {
-      enumerable: true,
-      get() {
-        return this.#abortSignal();
-      },
+  static readonly #signal: PropertyDescriptor & ThisType<DeliveryContext> = {
+    enumerable: true,
+    get() {
+      return this.#abortSignal();
     },
-    call: {
-      enumerable: true,
-      get() {
-        return callDetails(Object(this.#event) as object, this.#fieldNames);
-      },
+  };
+
+  static readonly #call: PropertyDescriptor & ThisType<DeliveryContext> = {
+    enumerable: true,
+    get() {
+      return callDetails(Object(this.#event) as object, this.#fieldNames);
     },
   };
 

@@ -1,12 +1,19 @@
-import { syncMethod } from './sync-store.ts';
+import { checkOptions, option } from '../check-options.ts';
 import { hash53, IdCache } from './id-cache.ts';
 import type { Admission, Claim, Store } from './store.ts';
+import { syncMethod } from './sync-store.ts';
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** How many webhook ids are remembered, and how many events. Default: 100,000 of each. */
+  /**
+   * How many webhook ids are remembered, and how many events: 1 to 1,000,000,000. Default: 100,000
+   * of each.
+   */
   maxEntries?: number | undefined;
-  /** How long a handled event is known as a duplicate, in milliseconds. Default: 24 hours. */
+  /**
+   * How long a handled event is known as a duplicate, in milliseconds. Default: 24 hours. At least
+   * 10 minutes, because the service retries.
+   */
   rememberFor?: number | undefined;
   /**
    * A clock for tests, in milliseconds. Default: `Date.now` for webhook ids, whose signatures are
@@ -30,19 +37,25 @@ interface Lease {
 /** The value of a handled event. The value of any other is the number of its failed attempts. */
 const DONE = -1;
 
-const DAY_MS = 86_400_000;
+const rules = () => ({
+  maxEntries: option.count(1, 1e9).default(100_000),
+  rememberFor: option.rememberFor(),
+  now: option.function<() => number>().optional(),
+  onEvicted: option.function<NonNullable<MemoryStoreOptions['onEvicted']>>().optional(),
+});
 
 /**
  * A store for one process: leases, webhook ids and events in bounded memory.
  *
  * Live leases are never evicted: the receiver's `maxInFlight` bounds them. Everything is lost when
  * the process ends, and other processes know nothing of it.
- * @throws WebhookError `invalid-options` when `maxEntries` is not a whole number from 1 to 1,000,000,000
+ * @throws WebhookError `invalid-options`, which names every invalid option
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  const { maxEntries = 100_000, rememberFor = DAY_MS, onEvicted = warnOnce() } = options;
-  const readWallClock = options.now ?? Date.now;
-  const readMonotonicClock = options.now ?? (() => performance.now());
+  const checked = checkOptions('memoryStore', rules(), options);
+  const { maxEntries, rememberFor, now, onEvicted = warnOnce() } = checked;
+  const readWallClock = now ?? Date.now;
+  const readMonotonicClock = now ?? (() => performance.now());
   // Read once for each call, so that all of a call happens at one time.
   let wallTime = 0;
   let monotonicTime = 0;
@@ -62,13 +75,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     });
   }
 
-  function readClocks(): void {
+  function admit({ webhookId, replayUntil, key, leaseMs, token }: Claim): Admission {
     wallTime = readWallClock();
     monotonicTime = readMonotonicClock();
-  }
-
-  function admit({ webhookId, replayUntil, key, leaseMs, token }: Claim): Admission {
-    readClocks();
     const tokenHash = hash53(token);
     const seenWith = webhookIds.get(webhookId);
     if (seenWith !== undefined && seenWith !== tokenHash) return { status: 'replayed' };
@@ -110,7 +119,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   function heldLease(key: string, token: string): Lease | undefined {
-    readClocks();
+    monotonicTime = readMonotonicClock();
     const lease = liveLease(key);
     return lease?.token === token ? lease : undefined;
   }

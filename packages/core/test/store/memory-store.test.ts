@@ -111,10 +111,10 @@ describe('memoryStore', () => {
   });
 
   it('forgets done events after rememberFor', async () => {
-    const { clock, store, admit } = setup({ rememberFor: 1_000 });
+    const { clock, store, admit } = setup({ rememberFor: 600_000 });
     await admit('k', 'a');
     await store.complete('k', 'a');
-    clock.now += 1_000;
+    clock.now += 600_000;
     expect(await admit('k', 'b')).toEqual({ status: 'duplicate' });
     clock.now += 1;
     expect(await admit('k', 'c')).toEqual({ status: 'admitted', attempt: 1 });
