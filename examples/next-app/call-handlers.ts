@@ -1,7 +1,7 @@
 import type { Handlers } from '@call-webhooks/core';
 
 /** Prints a line for each event, with the router that received it. */
-export const callHandlers = (router: string): Handlers<{}> => ({
+export const callHandlers = (router: string): Handlers => ({
   'call:started': ({ callId }) => {
     console.log(`[${router}] call ${callId ?? '?'} started`);
   },

@@ -52,7 +52,13 @@ export function eventsCommand(app: App): Command {
 function tailCommand(app: App): Command {
   return withSearch(app.command('tail', 'Poll for new events and print them'))
     .addOption(durationOption('--interval <duration>', 'the time between polls', 5_000))
-    .addHelpText('after', examples(['events tail --type replied', 'Replies as they arrive']))
+    .addHelpText(
+      'after',
+      `
+It assumes that the service returns the latest events first. The spec does not
+show the order.
+${examples(['events tail --type replied', 'Replies as they arrive'])}`,
+    )
     .action(
       // Flags before `tail` belong to `events`, and count too.
       app.action((_own: object, command: Command) =>
