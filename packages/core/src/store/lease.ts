@@ -41,6 +41,7 @@ export class Lease implements Deadline {
   readonly #takenAt = performance.now();
   readonly #onLost: () => void;
   #ended = false;
+  #commit: Awaitable<boolean> | undefined;
 
   constructor(
     store: LeaseStore,
@@ -69,15 +70,18 @@ export class Lease implements Deadline {
   complete(): Awaitable<boolean> {
     if (this.#key === undefined) return true;
     this.#end();
-    return this.#store.complete(this.#key, this.#token);
+    return (this.#commit = this.#store.complete(this.#key, this.#token));
   }
 
-  /** Frees the event and keeps its attempt count. If the store fails, the lease expires by itself. */
+  /**
+   * Frees the event and keeps its attempt count. If the store fails, the lease expires by itself.
+   * Once the commit has begun, this waits for it instead: a store may apply the two in any order.
+   */
   async release(): Promise<void> {
     if (this.#key === undefined) return;
     this.#end();
     try {
-      await this.#store.release(this.#key, this.#token);
+      await (this.#commit ?? this.#store.release(this.#key, this.#token));
     } catch {
       // The response to the service is the same.
     }

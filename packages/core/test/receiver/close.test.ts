@@ -74,6 +74,28 @@ describe('close()', () => {
     expect(other).not.toHaveBeenCalled();
   });
 
+  it('does not release a lease while its commit is under way', async () => {
+    const store = memoryStore();
+    const [committing, committed] = [deferred(), deferred()];
+    const complete: Store['complete'] = async (key, token) => {
+      committing.resolve();
+      await committed.promise; // a release that is sent now would come first
+      return store.complete(key, token);
+    };
+    const handle = jest.fn();
+    const on = { 'call:started': handle };
+    const { receiver, send } = createTestReceiver({ store: { ...store, complete }, on });
+    const sent = send(STARTED);
+    await committing.promise;
+    const closed = receiver.close({ graceMs: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 5)); // past the grace
+    committed.resolve();
+    expect(await sent).toBe('handled');
+    await closed;
+    expect(await createTestReceiver({ store, on }).send(STARTED)).toBe('duplicate');
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
   it('is over although the store hangs', async () => {
     const entered = deferred();
     const handle = () => {
