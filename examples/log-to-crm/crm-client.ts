@@ -3,7 +3,7 @@ export interface CrmEntry {
   readonly placedBy: string | undefined;
   readonly number: string | undefined;
   readonly endedAt: string | undefined;
-  readonly recording: { readonly file: string; readonly seconds: number } | undefined;
+  readonly recording: { readonly file: string; readonly seconds: number | undefined } | undefined;
 }
 
 /** The part of the CRM's API that this example uses. */

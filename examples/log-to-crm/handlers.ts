@@ -26,14 +26,14 @@ export async function createHandlers({ calls, crm, recordings, folder, say }: Pa
   await mkdir(folder, { recursive: true });
 
   /** Only a complete recording gets its final file name, so the file shows that the download is done. */
-  async function download(event: CallRecordingAvailableEvent): Promise<string> {
-    const file = join(folder, `${encodeURIComponent(event.callId)}.wav`);
+  async function download(callId: string, recordingUrl: string | undefined): Promise<string> {
+    const file = join(folder, `${encodeURIComponent(callId)}.wav`);
     if (await exists(file)) return file;
-    const recording = await recordings.fromEvent(event);
+    const recording = await recordings.fromEvent({ callId, recordingUrl });
     // Not tied to context.signal: the download continues after the deadline, and the next delivery
     // of the event finds it complete. An interrupted download is resumed.
     const { bytes } = await recording.saveTo(file, { resume: true });
-    say(`downloaded the recording of ${event.callId}: ${String(bytes)} bytes`);
+    say(`downloaded the recording of ${callId}: ${String(bytes)} bytes`);
     return file;
   }
 
@@ -69,10 +69,11 @@ export async function createHandlers({ calls, crm, recordings, folder, say }: Pa
       });
     },
     'call:recording-available': async (event: CallRecordingAvailableEvent) => {
-      const { callId, recordingDurationSeconds: seconds } = event;
-      const file = await download(event);
+      const { callId, recordingUrl, recordingDurationSeconds: seconds } = event;
+      if (callId === undefined || callId === null) return;
+      const file = await download(callId, recordingUrl ?? undefined);
       await calls.open(callId, async (open) => {
-        await open.keep({ recording: { file, seconds } });
+        await open.keep({ recording: { file, seconds: seconds ?? undefined } });
         await tellCrm(callId, open);
       });
     },

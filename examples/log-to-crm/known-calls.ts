@@ -11,7 +11,7 @@ export interface KnownCall {
     readonly endedAt?: string;
   };
   /** From `call:recording-available`. */
-  readonly recording?: { readonly file: string; readonly seconds: number };
+  readonly recording?: { readonly file: string; readonly seconds: number | undefined };
   /** What the CRM has already stored. */
   readonly inCrm?: string;
 }

@@ -26,14 +26,13 @@ export {
 } from './events/call-details.ts';
 export {
   EVENT_NAMES,
-  eventSchemas,
   type CallCompletedEvent,
   type CallEventMap,
   type CallRecordingAvailableEvent,
   type CallStartedEvent,
   type UnknownEvent,
 } from './events/events.ts';
-export { WebhookError, type WebhookErrorCode } from './outcome/webhook-error.ts';
+export { WebhookError, type PayloadIssue, type WebhookErrorCode } from './outcome/webhook-error.ts';
 export type { ReceiverResponse } from './outcome/response.ts';
 export { docsUrl } from './outcome/docs-url.ts';
 export {
@@ -57,7 +56,8 @@ export type {
   DeadLetter,
 } from './dispatch/handlers.ts';
 export type { HeadersLike } from './http/request.ts';
-export type { HeaderPrefix, Profile } from './signature/signature-headers.ts';
+export type { HeaderPrefix } from './signature/signature-headers.ts';
+export type { Profile } from './profile.ts';
 export type { BodyLimits, BodyReader } from './http/body.ts';
 export type { Logger } from './reporting/logger.ts';
 export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './events/schema.ts';

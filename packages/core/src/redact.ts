@@ -46,8 +46,10 @@ export function redactedError(
   prefix: string,
   error: unknown,
   sensitiveData?: unknown,
+  eventName?: string,
 ): WebhookError {
-  const redacted = new WebhookError(code, prefix + describeError(error, sensitiveData));
+  const message = prefix + describeError(error, sensitiveData);
+  const redacted = new WebhookError(code, message, { eventName });
   redacted.stack = `${redacted.name}: ${redacted.message}\n${stackFrames(error)}`;
   return redacted;
 }

@@ -33,7 +33,7 @@ export function privacy({ start }: AdapterTestContext): void {
     ];
     expect(replies.map(({ outcome }) => outcome)).toEqual([
       'handler-failed',
-      'invalid-payload',
+      'handler-failed',
       'invalid-payload',
       'missing-header',
     ]);

@@ -36,10 +36,19 @@ export interface HandlerContext {
   readonly queued: boolean;
   /** The raw body, byte for byte as it was signed. */
   readonly rawBody: Uint8Array;
+  /** The parsed body as it was sent, before any schema. */
+  readonly body: unknown;
   /** The seven fields that the spec describes by meaning, read with the configured `fieldNames`. */
   readonly call: CallDetails;
   /** The request's logger if the framework has one, otherwise the receiver's. */
   readonly log: Logger;
+}
+
+/** What a context takes from the route of its delivery. */
+interface RoutedPayload {
+  readonly key: string | undefined;
+  readonly body: unknown;
+  readonly payload: unknown;
 }
 
 /** The context of one run. `signal` and `call` are created only for handlers that read them. */
@@ -51,6 +60,7 @@ export class DeliveryContext implements HandlerContext {
   readonly secretId: string | undefined;
   readonly queued: boolean;
   readonly rawBody: Uint8Array;
+  readonly body: unknown;
   readonly log: Logger;
   declare readonly signal: AbortSignal;
   declare readonly call: CallDetails;
@@ -61,8 +71,7 @@ export class DeliveryContext implements HandlerContext {
 
   constructor(
     delivery: Delivery,
-    event: unknown,
-    key: string | undefined,
+    { key, body, payload }: RoutedPayload,
     attempt: number,
     fieldNames: FieldNames,
   ) {
@@ -73,8 +82,9 @@ export class DeliveryContext implements HandlerContext {
     this.secretId = delivery.secretId;
     this.queued = delivery.queued === true;
     this.rawBody = delivery.rawBody;
+    this.body = body;
     this.log = delivery.log;
-    this.#event = event;
+    this.#event = payload;
     this.#fieldNames = fieldNames;
     // Own properties, so that a spread copies them. `defineProperties` would take twice as long.
     Object.defineProperty(this, 'signal', DeliveryContext.#signal);

@@ -23,7 +23,8 @@ export type Handlers<Extra extends ExtraEvents = {}> = {
 
 /** For an action with a custom payload, whose body has no `eventName` (spec, "Call webhook body"). */
 export interface CustomPayload<Schema extends StandardSchema = StandardSchema> {
-  schema: Schema;
+  /** Without a schema, the payload is passed on as it is and has the type `unknown`. */
+  schema?: Schema | undefined;
   /** The idempotency key of a payload. Without one, each delivery of it is handled. */
   key?: ((payload: OutputOf<Schema>) => string | undefined) | undefined;
   handle: Handler<OutputOf<Schema>>;
@@ -63,6 +64,11 @@ export interface HandlerOptions<
   events?: Extra | undefined;
   /** The handler of custom payloads. */
   custom?: CustomPayload<Custom> | undefined;
+  /**
+   * Whether the issues of your schemas may quote values of the payload in log lines and outcomes;
+   * `false` by default. They are personal data.
+   */
+  includeSchemaValues?: boolean | undefined;
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>> | undefined;
   /**

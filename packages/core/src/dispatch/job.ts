@@ -5,6 +5,7 @@ import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue, QueuedDelivery } from '../queue.ts';
 import { describeError, redactedError } from '../redact.ts';
+import type { Profile } from '../profile.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Delivery, DeliveryContext } from './context.ts';
 import type { DeadLetter, DeadLetterSink } from './handlers.ts';
@@ -27,6 +28,7 @@ export interface JobDependencies {
   readonly routes: Routes;
   readonly deadLetter: DeadLetterSink | undefined;
   readonly queue: Queue | undefined;
+  readonly profile: Profile | undefined;
   /** Milliseconds for one call of the queue. */
   readonly storeTimeout: number;
   readonly scheduler: DeadlineScheduler;
@@ -38,8 +40,10 @@ export interface JobDependencies {
  * @throws WebhookError `invalid-payload` without a dead-letter sink
  */
 export function createJob(delivery: Delivery, deps: JobDependencies): Job | Promise<Job> {
-  const jobFor = (route: Route) =>
-    deps.queue ? queueJob(route, delivery, deps.queue, deps) : new HandlerJob(route);
+  const jobFor = (found: Route) => {
+    const route = deps.profile === undefined ? found : withWebhookIdAsKey(found, delivery);
+    return deps.queue ? queueJob(route, delivery, deps.queue, deps) : new HandlerJob(route);
+  };
   const onInvalidPayload = (error: unknown) => {
     if (deps.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
       return deadLetterJob(error, delivery, deps.deadLetter);
@@ -52,6 +56,10 @@ export function createJob(delivery: Delivery, deps: JobDependencies): Job | Prom
     return onInvalidPayload(error);
   }
 }
+
+/** Standard Webhooks: the webhook id identifies an event that has no key of its own. */
+const withWebhookIdAsKey = (route: Route, { webhookId }: Delivery): Route =>
+  route.key === undefined ? { ...route, key: `webhook-id:${webhookId}` } : route;
 
 /** Runs the user's handler. */
 class HandlerJob implements Job {
@@ -112,7 +120,7 @@ function queueJob(
 /** Hands a payload that can never be handled to the dead-letter sink. */
 function deadLetterJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetterSink): Job {
   return {
-    route: UNHANDLED_ROUTE,
+    route: { ...UNHANDLED_ROUTE, eventName: error.eventName },
     key: undefined,
     canDeadLetter: false,
     async run(): Promise<OutcomeCode> {
@@ -150,12 +158,14 @@ export function toDeadLetter(
   error: unknown,
   route?: Route,
 ): DeadLetter {
+  const invalidEvent = error instanceof WebhookError ? error.eventName : undefined;
+  const eventName = route?.eventName ?? invalidEvent;
   return {
     reason,
     rawBody: delivery.rawBody,
     webhookId: delivery.webhookId,
     timestamp: new Date(delivery.timestamp * 1000),
-    ...(route?.eventName !== undefined && { eventName: route.eventName }),
+    ...(eventName !== undefined && { eventName }),
     ...(route?.key !== undefined && { key: route.key }),
     attempt,
     error,

@@ -1,6 +1,6 @@
-import { eventChecks, eventKey, eventSchemas } from '../events/events.ts';
+import { eventKey, isKnownEvent, typedEvent } from '../events/events.ts';
 import { parsePayload } from '../events/payload.ts';
-import type { SchemaResult, StandardSchema } from '../events/schema.ts';
+import { validate } from '../events/schema.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
@@ -11,6 +11,8 @@ export interface Route {
   readonly callId: string | undefined;
   /** The idempotency key. */
   readonly key: string | undefined;
+  /** The parsed body. */
+  readonly body: unknown;
   /** What the handler gets. */
   readonly payload: unknown;
   /** The content of the delivery, before and after its schema: kept out of the logs. */
@@ -26,6 +28,7 @@ export const UNHANDLED_ROUTE: Route = {
   eventName: undefined,
   callId: undefined,
   key: undefined,
+  body: undefined,
   payload: undefined,
   sensitiveData: undefined,
   outcome: 'ignored',
@@ -46,26 +49,28 @@ export class Routes {
 
   /**
    * Returns a promise only if a schema has to be awaited.
-   * @throws WebhookError `invalid-payload`: not JSON in UTF-8, or not the shape of the event
+   * @throws WebhookError `invalid-payload`: the body is not JSON in UTF-8, or a payload that would be
+   *   handled does not match your schema
    */
   find(rawBody: Uint8Array): Route | Promise<Route> {
-    const parsed = parsePayload(rawBody);
-    const eventName = isRecord(parsed) ? parsed['eventName'] : undefined;
+    const body = parsePayload(rawBody);
+    const eventName = isRecord(body) ? body['eventName'] : undefined;
     if (typeof eventName === 'string')
-      return this.#eventRoute(eventName, parsed as Record<string, unknown>);
-    if (this.#options.custom) return this.#customRoute(parsed, this.#options.custom);
+      return this.#eventRoute(eventName, body as Record<string, unknown>);
+    if (this.#options.custom) return this.#customRoute(body, this.#options.custom);
     return {
       ...UNHANDLED_ROUTE,
-      payload: parsed,
-      sensitiveData: parsed,
+      body,
+      payload: body,
+      sensitiveData: body,
       handle: this.#onUnhandled,
     };
   }
 
   #eventRoute(eventName: string, event: Record<string, unknown>): Route | Promise<Route> {
-    const { events } = this.#options;
+    const { events, includeSchemaValues = false } = this.#options;
+    const handle = this.#handlers.get(eventName);
     const routeTo = (payload: unknown): Route => {
-      const handle = this.#handlers.get(eventName);
       const key = eventKey(event);
       const { callId } = event;
       return {
@@ -73,31 +78,36 @@ export class Routes {
         callId: typeof callId === 'string' ? callId : undefined,
         // A longer key could not be remembered, so it identifies nothing.
         key: key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined,
+        body: event,
         payload,
         sensitiveData: payload === event ? event : [event, payload],
         outcome: handle ? 'handled' : 'ignored',
         handle: handle ?? this.#onUnhandled,
       };
     };
-    if (isKnown(eventName)) {
-      checkEvent(eventName, event);
-      return routeTo(event); // the handler gets it unchanged
+    // What nobody handles is never refused.
+    if (!handle) return routeTo(event);
+    if (isKnownEvent(eventName)) {
+      if (eventName === 'call:recording-available') checkIdentity(event);
+      return routeTo(typedEvent(eventName, event));
     }
     const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
-    return extra ? validated(extra, event).then(routeTo) : routeTo(event);
+    if (!extra) return routeTo(event);
+    return validate(extra, event, eventName, includeSchemaValues).then(routeTo);
   }
 
-  async #customRoute(
-    parsed: unknown,
-    custom: NonNullable<HandlerOptions['custom']>,
-  ): Promise<Route> {
-    const payload = await validated(custom.schema, parsed);
-    const sensitiveData = [parsed, payload];
+  async #customRoute(body: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
+    const { includeSchemaValues = false } = this.#options;
+    const payload = custom.schema
+      ? await validate(custom.schema, body, undefined, includeSchemaValues)
+      : body;
+    const sensitiveData = [body, payload];
     const key = customKey(custom, payload, sensitiveData);
     return {
       ...UNHANDLED_ROUTE,
       // A namespace of its own, so that no payload can pass for a call event.
       key: key === undefined ? undefined : `custom:${checkedKey(key)}`,
+      body,
       payload,
       sensitiveData,
       outcome: 'handled',
@@ -108,6 +118,14 @@ export class Routes {
   get #onUnhandled() {
     return this.#options.onUnhandled as Handler<unknown> | undefined;
   }
+}
+
+/** A recording that names neither itself nor its call cannot be used for anything. */
+function checkIdentity({ eventName, eventId, callId }: Record<string, unknown>): void {
+  if ([eventId, callId].some((id) => typeof id === 'string' && id !== '')) return;
+  throw new WebhookError('invalid-payload', 'The event has neither an eventId nor a callId.', {
+    eventName: eventName as string,
+  });
 }
 
 function customKey(
@@ -122,28 +140,6 @@ function customKey(
   }
 }
 
-async function validated(schema: StandardSchema, value: unknown): Promise<unknown> {
-  let result: SchemaResult<unknown>;
-  try {
-    result = await schema['~standard'].validate(value);
-  } catch (error) {
-    throw redactedError('invalid-payload', 'The schema failed: ', error, value);
-  }
-  if (!result.issues) return result.value;
-  throw new WebhookError('invalid-payload', 'The payload does not match its schema.');
-}
-
-function checkEvent(eventName: keyof typeof eventSchemas, event: unknown): void {
-  const { error } = eventChecks[eventName].safeParse(event);
-  if (!error) return;
-  // The paths are names of our own schemas. The messages quote values.
-  const paths = error.issues.slice(0, 5).map(({ path }) => path.map(String).join('.'));
-  throw new WebhookError(
-    'invalid-payload',
-    `The payload does not match its schema at: ${paths.join(', ')}.`,
-  );
-}
-
 function checkedKey(key: unknown): string {
   if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
   throw new WebhookError(
@@ -154,6 +150,3 @@ function checkedKey(key: unknown): string {
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isKnown = (name: string): name is keyof typeof eventSchemas =>
-  Object.hasOwn(eventSchemas, name);

@@ -1,128 +1,132 @@
-import { z } from 'zod';
-
 /**
  * `call:started`: a call placed with the dialer starts.
  *
- * The spec describes seven more fields by meaning and does not show their names; `callDetails`
- * looks them up. Fields may be added at any time and reach the handler untouched.
+ * The spec describes seven more fields by meaning but does not name them: read them from
+ * `context.call`. A field that is missing is `undefined`, and so is one of an unexpected type:
+ * `context.body` has the body as it was sent. Fields may be added at any time.
  */
 export interface CallStartedEvent {
   eventName: 'call:started';
   /** Links the events of one call: the `_id` of `GET /v1/calls`. */
   callId?: string | null | undefined;
-  /** The service number the call was placed from; its inner fields are not shown in the spec. */
+  /** The service number the call was placed from. The spec does not show its inner fields. */
   fromPhoneNumber?: Record<string, unknown> | null | undefined;
   [field: string]: unknown;
 }
 
-/** `call:completed`: a call ended and is logged. `callId` is a newer addition: an old action may lack it. */
+/** `call:completed`: a call ended and was logged. Otherwise like `CallStartedEvent`. */
 export interface CallCompletedEvent {
   eventName: 'call:completed';
-  /** Links the events of one call: the `_id` of `GET /v1/calls`. */
+  /** Links the events of one call: the `_id` of `GET /v1/calls`. It was added later. */
   callId?: string | null | undefined;
-  /** The service number the call was placed from; its inner fields are not shown in the spec. */
+  /** The service number the call was placed from. The spec does not show its inner fields. */
   fromPhoneNumber?: Record<string, unknown> | null | undefined;
   [field: string]: unknown;
 }
 
 /**
- * `call:recording-available`: the recording of a call can be downloaded. Often arrives before
- * `call:completed`. Carries no phone number and no personal details.
+ * `call:recording-available`: the recording of a call can be downloaded. It often arrives before
+ * `call:completed`, and carries no phone number and no personal details.
+ *
+ * The spec shows these fields, but not which of them are always sent. At least one of `eventId` and
+ * `callId` is there. Any other may be missing, and is `undefined` if it has an unexpected type.
  */
 export interface CallRecordingAvailableEvent {
   eventName: 'call:recording-available';
   /** `<callId>:recording-available` */
-  eventId: string;
-  callId: string;
-  userId: string;
-  workspaceId: string;
+  eventId?: string | null | undefined;
+  callId?: string | null | undefined;
+  userId?: string | null | undefined;
+  workspaceId?: string | null | undefined;
   /** ISO 8601 with milliseconds, UTC. */
-  recordingStartedAt: string;
-  /** Whole seconds. */
-  recordingDurationSeconds: number;
+  recordingStartedAt?: string | null | undefined;
+  /** Seconds. */
+  recordingDurationSeconds?: number | null | undefined;
   /** ISO 8601 with milliseconds, UTC. */
-  occurredAt: string;
-  /** `{base_url}/v1/calls/<callId>/recording`. Send an API token to an origin that you know, only. */
-  recordingUrl: string;
+  occurredAt?: string | null | undefined;
+  /** `{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin you know. */
+  recordingUrl?: string | null | undefined;
   [field: string]: unknown;
 }
 
-/** The events of the service by name. `events` of the receiver's options adds to it. */
+/** The events of the service by name. The option `events` adds to them. */
 export interface CallEventMap {
   'call:started': CallStartedEvent;
   'call:completed': CallCompletedEvent;
   'call:recording-available': CallRecordingAvailableEvent;
 }
 
-/** A verified event with a name that has no schema: new in the service, or nobody's business here. */
+/** A verified event whose name is neither the service's nor in the option `events`. */
 export interface UnknownEvent {
   eventName: string;
   [field: string]: unknown;
 }
 
+/** The names of the service's events. */
 export const EVENT_NAMES = [
   'call:started',
   'call:completed',
   'call:recording-available',
 ] as const satisfies readonly (keyof CallEventMap)[];
 
-const callBody = <Name extends string>(eventName: Name) =>
-  z.looseObject({
-    eventName: z.literal(eventName),
-    callId: z.string().max(1_000).nullish(),
-    fromPhoneNumber: z.looseObject({}).nullish(),
-  });
+type FieldTypes = Readonly<Record<string, 'string' | 'number' | 'object'>>;
 
-const builders = {
-  'call:started': () => callBody('call:started'),
-  'call:completed': () => callBody('call:completed'),
-  'call:recording-available': () =>
-    z.looseObject({
-      eventName: z.literal('call:recording-available'),
-      eventId: z.string().min(1).max(1_000),
-      callId: z.string().min(1).max(1_000),
-      userId: z.string(),
-      workspaceId: z.string(),
-      recordingStartedAt: z.string(),
-      recordingDurationSeconds: z.number().int().nonnegative(),
-      occurredAt: z.string(),
-      recordingUrl: z.string(),
-    }),
-} satisfies { [Name in keyof CallEventMap]: () => z.ZodType<CallEventMap[Name]> };
+const CALL_FIELDS: FieldTypes = { callId: 'string', fromPhoneNumber: 'object' };
+const FIELD_TYPES: { readonly [Name in keyof CallEventMap]: FieldTypes } = {
+  'call:started': CALL_FIELDS,
+  'call:completed': CALL_FIELDS,
+  'call:recording-available': {
+    eventId: 'string',
+    callId: 'string',
+    userId: 'string',
+    workspaceId: 'string',
+    recordingStartedAt: 'string',
+    recordingDurationSeconds: 'number',
+    occurredAt: 'string',
+    recordingUrl: 'string',
+  },
+};
 
-type Schemas = { readonly [Name in keyof typeof builders]: ReturnType<(typeof builders)[Name]> };
-type Checks = { readonly [Name in keyof Schemas]: ReturnType<Schemas[Name]['strip']> };
-
-/** The zod schemas of the events, by event name. Each is built when it is first asked for. */
-export const eventSchemas = lazily((name) => builders[name]()) as Schemas;
+/** Whether this is the name of an event of the service. */
+export const isKnownEvent = (name: string): name is keyof CallEventMap =>
+  Object.hasOwn(FIELD_TYPES, name);
 
 /**
- * The same for checking an event without making a new one of it: the fields that they do not name,
- * most of a body, are not looked at.
+ * The event as its type promises it: the same object, or a copy in which each field of an unexpected
+ * type is `undefined`.
  */
-export const eventChecks = lazily((name) => eventSchemas[name].strip()) as Checks;
-
-function lazily(make: (name: keyof CallEventMap) => unknown): object {
-  const made = {};
-  for (const name of EVENT_NAMES) {
-    let value: unknown;
-    Object.defineProperty(made, name, { enumerable: true, get: () => (value ??= make(name)) });
+export function typedEvent(
+  eventName: keyof CallEventMap,
+  event: Record<string, unknown>,
+): Record<string, unknown> {
+  const types = FIELD_TYPES[eventName];
+  let typed = event;
+  for (const field in types) {
+    const value = event[field];
+    if (value === undefined || value === null) continue;
+    if (typeof value === types[field] && !Array.isArray(value)) continue;
+    if (typed === event) typed = { ...event };
+    typed[field] = undefined;
   }
-  return made;
+  return typed;
 }
 
 /**
- * The idempotency key of an event: `eventId` where the body has one, else `callId` and `eventName`
- * (spec, "Events", rules 2 and 3). Use it in your handler to make an effect happen exactly once.
+ * The idempotency key of an event: use it to make an effect happen exactly once.
  *
- * @returns `undefined` when the body has neither (an old `call:completed` without `callId`): such an
- *   event can't be told from another, and is handled every time it arrives
+ * It is `callId` and `eventName` for `call:started` and `call:completed`. For
+ * `call:recording-available` and unknown events it is `eventId`, or the pair if there is none (spec,
+ * "Events", rules 2 and 3).
+ * @returns `undefined` if these fields are missing. Such an event cannot be told from another, and is
+ *   handled each time it arrives.
+ * @example eventKey({ eventName: 'call:started', callId: 'c1' }) // 'c1:call:started'
  */
 export function eventKey(event: object): string | undefined {
   const { eventId, callId, eventName } = event as Record<string, unknown>;
-  if (isText(eventId)) return eventId;
+  const isCall = eventName === 'call:started' || eventName === 'call:completed';
+  if (!isCall && isText(eventId)) return eventId;
   if (!isText(callId) || !isText(eventName)) return undefined;
-  // The first colon ends the call id, so that two different pairs never make one key.
+  // The first colon ends the call id, so that two different pairs never share a key.
   const id = /[%:]/.test(callId) ? callId.replace(/[%:]/g, encodeURIComponent) : callId;
   return `${id}:${eventName}`;
 }

@@ -1,3 +1,6 @@
+import { WebhookError, type PayloadIssue } from '../outcome/webhook-error.ts';
+import { redact, redactedError } from '../redact.ts';
+
 /**
  * The part of the Standard Schema interface that this package uses. zod, valibot, arktype and others
  * implement it, so your schemas need not come from our copy of zod.
@@ -24,3 +27,37 @@ export interface SchemaIssue {
 
 /** The type of a schema's values after validation. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : never;
+
+const MAX_ISSUES = 5;
+
+/**
+ * The value after validation by a user's schema.
+ * @param eventName for the error
+ * @param includeValues whether issues may quote values of the payload
+ * @throws WebhookError `invalid-payload` with its `issues`
+ */
+export async function validate(
+  schema: StandardSchema,
+  value: unknown,
+  eventName: string | undefined,
+  includeValues: boolean,
+): Promise<unknown> {
+  let result: SchemaResult<unknown>;
+  try {
+    result = await schema['~standard'].validate(value);
+  } catch (error) {
+    throw redactedError('invalid-payload', 'The schema failed: ', error, value, eventName);
+  }
+  if (!result.issues) return result.value;
+  const clean = (text: string) => (includeValues ? text : redact(text, value));
+  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }): PayloadIssue => ({
+    path: clean(path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')),
+    message: clean(message),
+  }));
+  const why = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+  throw new WebhookError(
+    'invalid-payload',
+    `The payload does not match its schema: ${why.join('; ')}.`,
+    { eventName, issues },
+  );
+}

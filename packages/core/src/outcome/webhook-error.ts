@@ -4,6 +4,18 @@ import { CONFIGURATION_ERRORS, type OutcomeCode } from './outcomes.ts';
 /** The codes of `WebhookError`: those of the outcome table, and two for configuration errors. */
 export type WebhookErrorCode = OutcomeCode | keyof typeof CONFIGURATION_ERRORS;
 
+/** An issue that a schema found. Values of the payload are redacted unless you asked for them. */
+export interface PayloadIssue {
+  /** `'customer.name'`; empty for the payload itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface WebhookErrorOptions extends ErrorOptions {
+  eventName?: string | undefined;
+  issues?: readonly PayloadIssue[] | undefined;
+}
+
 const BRAND = Symbol.for('@call-webhooks/WebhookError');
 
 /**
@@ -17,7 +29,12 @@ export class WebhookError extends Error {
   readonly code: WebhookErrorCode;
   readonly [BRAND] = true;
 
-  constructor(code: WebhookErrorCode, message: string, options?: ErrorOptions) {
+  /** The event name of an invalid payload, if its body has one. */
+  readonly eventName?: string;
+  /** Why a payload does not match your schema. */
+  readonly issues?: readonly PayloadIssue[];
+
+  constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
     // Log lines have the link to an outcome. These errors are thrown, so they bring their own.
     super(
       Object.hasOwn(CONFIGURATION_ERRORS, code)
@@ -26,6 +43,8 @@ export class WebhookError extends Error {
       options,
     );
     this.code = code;
+    if (options.eventName !== undefined) this.eventName = options.eventName;
+    if (options.issues !== undefined) this.issues = options.issues;
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {

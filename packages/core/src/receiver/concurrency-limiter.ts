@@ -27,12 +27,17 @@ export class ConcurrencyLimiter {
     return this.#closing;
   }
 
+  /** Whether as many deliveries are running as may run. */
+  get full(): boolean {
+    if (this.#running.size < this.#max) return false;
+    this.#dropStuck();
+    return this.#running.size >= this.#max;
+  }
+
   /** @throws WebhookError `shutting-down`, `overloaded` */
   check(): void {
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');
-    if (this.#running.size < this.#max) return;
-    this.#dropStuck();
-    if (this.#running.size < this.#max) return;
+    if (!this.full) return;
     throw new WebhookError(
       'overloaded',
       `The receiver is already handling ${String(this.#max)} deliveries (maxInFlight).`,

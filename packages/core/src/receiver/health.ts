@@ -1,9 +1,10 @@
 import type { Queue } from '../queue.ts';
 import { describeError } from '../redact.ts';
+import type { KeySource } from '../signature/secrets.ts';
 import type { Store } from '../store/store.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 
-/** Whether a receiver's store or queue answers. */
+/** Whether a receiver's store, queue or secret provider answers. */
 export interface PortHealth {
   /** `unknown`: it has no `ping`. */
   status: 'up' | 'down' | 'unknown';
@@ -22,36 +23,56 @@ export interface Health {
   store: PortHealth;
   /** Absent without a queue. */
   queue?: PortHealth;
+  /** Absent without a secret provider. `down`: it failed, and no secrets are cached. */
+  secrets?: PortHealth;
+  /** Set while `maxInFlight` deliveries are being handled: further ones are answered 503. */
+  overloaded?: true;
 }
 
-/** Pings store and queue at the same time, each for at most `timeoutMs`. Never rejects. */
+/** What `checkHealth` looks at. */
+export interface HealthTargets {
+  readonly store: Store;
+  readonly queue: Queue | undefined;
+  /** The keys of a secret provider. */
+  readonly keys: KeySource | undefined;
+  readonly closing: boolean;
+  readonly full: boolean;
+}
+
+/**
+ * Pings store and queue at the same time, each for at most `timeoutMs`, and asks a secret provider
+ * that has given no secrets yet. Never rejects.
+ */
 export async function checkHealth(
-  { store, queue, closing }: { store: Store; queue: Queue | undefined; closing: boolean },
+  { store, queue, keys, closing, full }: HealthTargets,
   timeoutMs: number,
   scheduler: DeadlineScheduler,
 ): Promise<Health> {
-  const [storeHealth, queueHealth] = await Promise.all([
-    portHealth(store, timeoutMs, scheduler),
-    queue && portHealth(queue, timeoutMs, scheduler),
+  const ping = (port: Pick<Store, 'ping'>) =>
+    port.ping
+      ? healthOf(() => scheduler.withTimeout(timeoutMs, port.ping?.() as Promise<unknown>))
+      : ({ status: 'unknown', durationMs: 0 } as const);
+  const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
+    ping(store),
+    queue && ping(queue),
+    keys && healthOf(async () => keys.keys('health-check')), // a provider has a timeout of its own
   ]);
+  const parts = [storeHealth, queueHealth, secretsHealth];
   return {
-    ok: !closing && storeHealth.status !== 'down' && queueHealth?.status !== 'down',
+    ok: !closing && !full && parts.every((part) => part?.status !== 'down'),
     closing,
     store: storeHealth,
     ...(queueHealth && { queue: queueHealth }),
+    ...(secretsHealth && { secrets: secretsHealth }),
+    ...(full && { overloaded: true }),
   };
 }
 
-async function portHealth(
-  port: Pick<Store, 'ping'>,
-  timeoutMs: number,
-  scheduler: DeadlineScheduler,
-): Promise<PortHealth> {
-  if (!port.ping) return { status: 'unknown', durationMs: 0 };
+async function healthOf(check: () => Promise<unknown>): Promise<PortHealth> {
   const startedAt = performance.now();
   const took = () => performance.now() - startedAt;
   try {
-    await scheduler.withTimeout(timeoutMs, port.ping());
+    await check();
     return { status: 'up', durationMs: took() };
   } catch (error) {
     return { status: 'down', durationMs: took(), error: describeError(error) };

@@ -2,11 +2,12 @@ import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import type { Outcome } from '../outcome/response.ts';
+import type { Profile } from '../profile.ts';
 import type { Queue } from '../queue.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { SecretProvider } from '../signature/secret-provider.ts';
 import type { Secret } from '../signature/secrets.ts';
-import type { HeaderNames, HeaderPrefix, Profile } from '../signature/signature-headers.ts';
+import type { HeaderNames, HeaderPrefix } from '../signature/signature-headers.ts';
 import type { Store } from '../store/store.ts';
 
 /** The options of a receiver. Only `secret` is required. */
@@ -22,6 +23,11 @@ export interface ReceiverOptions<
   queue?: Queue | undefined;
   /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
   headerPrefix?: HeaderPrefix | undefined;
+  /**
+   * `'standard-webhooks'` for senders that follow Standard Webhooks: headers `webhook-id` and so on,
+   * several signatures in one header, and a webhook id that stays the same on retries.
+   */
+  profile?: Profile | undefined;
   /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */
   toleranceSeconds?: number | undefined;
   /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */

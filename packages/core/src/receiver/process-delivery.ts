@@ -25,7 +25,6 @@ export class DeliveryProcessor implements RunningDelivery {
   /** Set once processing has ended: synchronously, if neither store nor handler is asynchronous. */
   result: Result | undefined;
   readonly #delivery: Delivery;
-  /** Until when the webhook id must be remembered; milliseconds since the epoch. */
   readonly #replayUntil: number;
   readonly #info: DeliveryInfo;
   readonly #deps: ProcessorDependencies;
@@ -56,9 +55,7 @@ export class DeliveryProcessor implements RunningDelivery {
   /** At shutdown: starts nothing any more, and releases the lease. */
   async abandon(): Promise<void> {
     this.#abandoned = true;
-    this.abort(
-      new WebhookError('shutting-down', 'The receiver is closing and released the lease.'),
-    );
+    this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
     await this.#lease?.release();
   }
 
@@ -89,6 +86,8 @@ export class DeliveryProcessor implements RunningDelivery {
       if (!(isPending(completed) ? await completed : completed)) throw leaseLost();
       return this.#finish({ outcome });
     } catch (error) {
+      if (error instanceof WebhookError && error.eventName !== undefined)
+        this.#info.eventName = error.eventName;
       return this.#finish(failureResult(error));
     }
   }
@@ -104,20 +103,21 @@ export class DeliveryProcessor implements RunningDelivery {
   }
 
   #createClaim(key: string | undefined): Claim {
+    const token = newToken();
     return {
-      webhookId: this.#delivery.webhookId,
+      // With the profile, retries keep the webhook id: events are recognized by their key alone.
+      webhookId: this.#deps.settings.profile === undefined ? this.#delivery.webhookId : token,
       replayUntil: this.#replayUntil,
       leaseMs: this.#deps.settings.leaseFor,
-      token: newToken(),
+      token,
       key,
     };
   }
 
   #createContext({ route }: Job, attempt: number): DeliveryContext {
     this.#info.attempt = attempt;
-    const { fieldNames } = this.#deps.settings;
-    const { payload, key } = route;
-    const context = new DeliveryContext(this.#delivery, payload, key, attempt, fieldNames);
+    const { settings } = this.#deps;
+    const context = new DeliveryContext(this.#delivery, route, attempt, settings.fieldNames);
     this.#context = context;
     if (this.#abortReason) context.abort(this.#abortReason);
     return context;

@@ -37,7 +37,8 @@ export interface Receiver {
   /** Handles one request. Never rejects, and responds only with outcomes of the table `OUTCOMES`. */
   receive(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
-   * Whether store and queue answer within `storeTimeout`, for a readiness probe. Never rejects.
+   * Whether deliveries can be accepted now, for a readiness probe: store and queue answer within
+   * `storeTimeout`, the secret provider works, and fewer than `maxInFlight` are running. Never rejects.
    */
   health(): Promise<Health>;
   /**
@@ -65,13 +66,15 @@ export function createReceiver<
   const settings = resolveSettings(options as ReceiverOptions<never, never>);
   const { now, handlers, queue, ackWithin, storeTimeout, logger } = settings;
   const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
-  const rules = { ...settings, keys: keySource(settings.secret, scheduler, safeLogger(logger)) };
+  const keys = keySource(settings.secret, scheduler, safeLogger(logger));
+  const rules = { ...settings, keys };
   const limiter = new ConcurrencyLimiter(settings.maxInFlight);
   const reporter = new Reporter(settings.onOutcome);
   const deps = {
     settings,
     scheduler,
     queue,
+    profile: settings.profile,
     storeTimeout,
     deadLetter: handlers.deadLetter,
     routes: new Routes(handlers),
@@ -151,7 +154,13 @@ export function createReceiver<
     receive,
     health: () =>
       checkHealth(
-        { store: settings.store, queue, closing: limiter.closing },
+        {
+          store: settings.store,
+          queue,
+          keys: typeof settings.secret === 'function' ? keys : undefined,
+          closing: limiter.closing,
+          full: limiter.full,
+        },
         storeTimeout,
         scheduler,
       ),

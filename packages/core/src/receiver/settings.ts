@@ -39,8 +39,13 @@ export const handlerShape = () => ({
   on: z.record(z.string(), aFunction().optional()).optional(),
   events: z.record(z.string(), aSchema()).optional(),
   custom: z
-    .strictObject({ schema: aSchema(), key: aFunction().optional(), handle: aFunction() })
+    .strictObject({
+      schema: aSchema().optional(),
+      key: aFunction().optional(),
+      handle: aFunction(),
+    })
     .optional(),
+  includeSchemaValues: z.boolean().optional(),
   onUnhandled: aFunction().optional(),
   deadLetter: aFunction().optional(),
   fieldNames: z
@@ -98,6 +103,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     on,
     events,
     custom,
+    includeSchemaValues,
     onUnhandled,
     deadLetter,
     headerPrefix,
@@ -111,7 +117,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
   return {
     ...rest,
     secret: secret as Secret | SecretProvider,
-    handlers: { on, events, custom, onUnhandled, deadLetter },
+    handlers: { on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
     names: headerNames(headerPrefix, profile),
     profile,
     // Only a clock that was passed in: by default leases use the monotonic clock.

@@ -1,11 +1,11 @@
 import { equalText, hmacBase64 } from '#hmac';
 import type { HeadersLike } from '../http/request.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import type { Profile } from '../profile.ts';
 import type { Key, KeySource } from './secrets.ts';
 import {
   readSignatureHeaders,
   type HeaderNames,
-  type Profile,
   type SignatureHeaders,
 } from './signature-headers.ts';
 

@@ -1,12 +1,8 @@
 import { hmacBase64 } from '#hmac';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import type { Profile } from '../profile.ts';
 import { keysOf } from './secrets.ts';
-import {
-  casedHeaderNames,
-  isSendable,
-  type HeaderPrefix,
-  type Profile,
-} from './signature-headers.ts';
+import { casedHeaderNames, isSendable, type HeaderPrefix } from './signature-headers.ts';
 
 /** What to sign, and how. */
 export interface SignOptions {

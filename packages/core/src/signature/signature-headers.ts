@@ -1,15 +1,9 @@
 import { headerValue, type HeadersLike } from '../http/request.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
+import type { Profile } from '../profile.ts';
 
 /** The names of the three headers: a prefix (`'X-Service'`), or each name. */
 export type HeaderPrefix = string | { id: string; timestamp: string; signature: string };
-
-/**
- * Which conventions the sender follows. By default those of the service; `'standard-webhooks'` is
- * for senders that follow https://www.standardwebhooks.com: other header names, several signatures
- * in one header, and a webhook id that stays the same when a delivery is retried.
- */
-export type Profile = 'standard-webhooks';
 
 /** The names of the three headers. */
 export interface HeaderNames {

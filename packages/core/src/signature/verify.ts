@@ -1,8 +1,9 @@
 import { bodyBytes } from '../http/body.ts';
 import type { HeadersLike } from '../http/request.ts';
+import type { Profile } from '../profile.ts';
 import { authenticate, DEFAULT_TOLERANCE_SECONDS } from './authenticate.ts';
 import { fixedKeys, type Secret } from './secrets.ts';
-import { headerNames, type HeaderPrefix, type Profile } from './signature-headers.ts';
+import { headerNames, type HeaderPrefix } from './signature-headers.ts';
 
 /** How a delivery is verified. */
 export interface VerifyOptions {

@@ -112,7 +112,7 @@ export function createAttempt(settings: HandlerSettings): JobProcessor {
       delivery = deliveryOf(queued, logger);
       route = await routes.find(delivery.rawBody);
       if (abandonReason) throw abandonReason;
-      const context = new DeliveryContext(delivery, route.payload, route.key, attempt, fieldNames);
+      const context = new DeliveryContext(delivery, route, attempt, fieldNames);
       await runHandler(route, context, signal);
       return { status: 'done' };
     } catch (thrown) {

@@ -12,6 +12,18 @@ describe('eventKey', () => {
       { ...STARTED, eventName: 'call:completed' },
       'call-1:call:completed',
     ],
+    ['an eventId of a call event', { ...STARTED, eventId: 'other' }, 'call-1:call:started'],
+    [
+      'an eventId of a completed call',
+      { ...STARTED, eventName: 'call:completed', eventId: 'other' },
+      'call-1:call:completed',
+    ],
+    ['an eventId of an unknown event', { eventName: 'call:new', eventId: 'e', callId: 'c' }, 'e'],
+    [
+      'a recording without an eventId',
+      { ...RECORDING, eventId: null },
+      'call-1:call:recording-available',
+    ],
     ['an empty eventId', { ...STARTED, eventId: '' }, 'call-1:call:started'],
     ['an eventId that is no text', { ...STARTED, eventId: 7 }, 'call-1:call:started'],
     ['no callId', { eventName: 'call:completed' }, undefined],

@@ -1,6 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
-import { type Queue, type QueuedDelivery } from '../../src/index.ts';
+import {
+  createWorkerHandler,
+  type DeadLetter,
+  type Queue,
+  type QueuedDelivery,
+} from '../../src/index.ts';
 import { createTestReceiver, delivery, NOW, SECONDS, STARTED } from '../support.ts';
 
 describe('custom payloads', () => {
@@ -18,6 +23,41 @@ describe('custom payloads', () => {
     expect(handle).toHaveBeenCalledTimes(1);
     expect(handle.mock.calls[0]?.[0]).toEqual({ id: 'x', n: 5 });
     expect(outcomes[0]?.key).toBe('custom:x');
+  });
+});
+
+describe('a payload that does not match its schema', () => {
+  const options = {
+    events: { 'call:voicemail': z.object({ seconds: z.number() }) },
+    on: { 'call:voicemail': () => undefined },
+  } as never;
+  const event = { eventName: 'call:voicemail', seconds: 'seven' };
+  const issues = [
+    { path: 'seconds', message: expect.stringContaining('expected number') as unknown },
+  ];
+
+  it('is told with its event and its issues in the log and the outcome', async () => {
+    const { send, outcomes, lines } = createTestReceiver(options);
+    expect(await send(event)).toBe('invalid-payload');
+    expect(outcomes[0]).toMatchObject({ eventName: 'call:voicemail', error: { issues } });
+    expect(lines[0]).toContain('does not match its schema: seconds: ');
+    expect(lines[0]).toContain('event call:voicemail');
+    expect(lines[0]).not.toContain('seven');
+  });
+
+  it('reaches the dead letters of receivers and workers with them', async () => {
+    const expected = { reason: 'invalid-payload', eventName: 'call:voicemail', error: { issues } };
+    const deadLetter = jest.fn<(letter: DeadLetter) => void>();
+    const { send, outcomes } = createTestReceiver({ ...(options as object), deadLetter });
+    expect(await send(event)).toBe('dead-lettered');
+    expect(outcomes[0]).toMatchObject({ eventName: 'call:voicemail' });
+    const work = createWorkerHandler({ ...(options as object), deadLetter });
+    const body = Buffer.from(JSON.stringify(event)).toString('base64');
+    await expect(
+      work({ webhookId: 'w', timestamp: SECONDS, receivedAt: NOW, body }),
+    ).rejects.toMatchObject({ code: 'invalid-payload' });
+    for (const [letter] of deadLetter.mock.calls) expect(letter).toMatchObject(expected);
+    expect(deadLetter).toHaveBeenCalledTimes(2);
   });
 });
 

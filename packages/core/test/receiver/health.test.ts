@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { memoryStore } from '../../src/index.ts';
-import { createTestReceiver } from '../support.ts';
+import { createTestReceiver, deferred, SECRET, STARTED } from '../support.ts';
 
 const never = () => new Promise<never>(() => undefined);
 const enqueue = () => Promise.resolve();
@@ -58,6 +58,40 @@ describe('receiver.health()', () => {
         },
       );
     }
+  });
+
+  it('is down while a secret provider fails, until it gives a secret', async () => {
+    jest.useFakeTimers();
+    let answer = (): string => {
+      throw new Error('no access');
+    };
+    const { receiver, send } = createTestReceiver({ secret: () => answer() });
+    expect(await send(STARTED)).toBe('secret-unavailable');
+    expect(await receiver.health()).toMatchObject({
+      ok: false,
+      store: { status: 'up' },
+      secrets: { status: 'down', error: expect.stringContaining('no access') as unknown },
+    });
+    answer = () => SECRET;
+    jest.advanceTimersByTime(1_001); // a provider that failed is left alone for a second
+    expect(await receiver.health()).toMatchObject({ ok: true, secrets: { status: 'up' } });
+    jest.useRealTimers();
+    expect(await send(STARTED)).toBe('ignored');
+  });
+
+  it('is not ok while the receiver is full', async () => {
+    const done = deferred();
+    const on = { 'call:started': () => done.promise };
+    const { receiver, send } = createTestReceiver({ maxInFlight: 1, on });
+    const sent = send(STARTED);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await send({ ...STARTED, callId: 'other' })).toBe('overloaded');
+    expect(await receiver.health()).toMatchObject({ ok: false, overloaded: true });
+    done.resolve();
+    await sent;
+    const health = await receiver.health();
+    expect(health).toMatchObject({ ok: true });
+    expect(health).not.toHaveProperty('overloaded');
   });
 
   it('is not ok while it closes', async () => {

@@ -59,6 +59,11 @@ describe.each(ERRORS)('an error that holds %s', (name, make) => {
   const schema = z.object({ recipientName: z.string() });
   const body = bytes(JSON.stringify(CALL));
 
+  const invalidEvent = {
+    events: { 'call:new': z.object({ seconds: z.number() }) },
+    on: { 'call:new': fail },
+    deadLetter: reject,
+  };
   const places: [string, object, unknown][] = [
     ['a handler', { on: { 'call:completed': fail } }, CALL],
     ['onUnhandled', { onUnhandled: fail }, { ...CALL, eventName: 'call:new' }],
@@ -68,7 +73,7 @@ describe.each(ERRORS)('an error that holds %s', (name, make) => {
     ['a schema', { custom: { schema: schema.transform(fail), handle: fail } }, PERSON],
     ['a sink', { on: { 'call:completed': fail }, maxAttempts: 1, deadLetter: reject }, CALL],
     ['a sink, of a body that is no JSON', { deadLetter: fail }, body.subarray(1)],
-    ['a sink, of a body of the wrong shape', { deadLetter: reject }, { ...CALL, callId: 7 }],
+    ['a sink, of a body of the wrong shape', invalidEvent, { ...CALL, eventName: 'call:new' }],
     ['a queue', { queue: { enqueue: reject } }, CALL],
   ];
   // A handler throws all of them; of the other places each meets every fourth, by turns.
@@ -114,7 +119,10 @@ describe('an error of a client', () => {
 describe('what anybody can send', () => {
   it('never reaches a log line or an outcome', async () => {
     const { receiver, lines, outcomes } = createTestReceiver({
-      on: { 'call:completed': () => undefined },
+      on: {
+        'call:completed': () => undefined,
+        'call:recording-available': () => undefined,
+      },
     });
     const planted = 'Wilhelmina w.oyelaran@example.com 5550104477';
     const send = async (body: unknown, signing: Signing = {}, change: object = {}) =>
@@ -132,7 +140,7 @@ describe('what anybody can send', () => {
     await send(CALL, { secret: OTHER_SECRET, webhookId: 'Wilhelmina' });
     await send(CALL, {}, { body: () => Promise.reject(new Error('w.oyelaran@example.com')) });
     await send(bytes(`"${planted}`));
-    await send({ eventName: 'call:started', callId: [planted] });
+    await send({ eventName: 'call:recording-available', callId: [planted] });
     expect(outcomes).toHaveLength(10);
     for (const outcome of outcomes) expect(outcome.status).toBeGreaterThanOrEqual(400);
     expect(lines.join() + inspect(outcomes, { depth: 10 })).not.toMatch(PLANTED);

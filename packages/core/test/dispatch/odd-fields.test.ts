@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { Routes } from '../../src/dispatch/routes.ts';
+import type { HandlerOptions } from '../../src/index.ts';
+import { bytes, RECORDING, STARTED } from '../support.ts';
+
+const handler = () => undefined;
+const find = async (payload: unknown, options: unknown = {}) =>
+  new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)));
+
+describe('an event with missing or odd fields', () => {
+  describe.each(Object.keys(RECORDING).filter((field) => field !== 'eventName'))(
+    'a recording whose %s',
+    (field) => {
+      const on = { 'call:recording-available': handler };
+      it.each([
+        ['is missing', undefined],
+        ['is null', null],
+        ['is odd', { raw: true }],
+      ])('%s is handled', async (_how, value) => {
+        const event = { ...RECORDING, [field]: value };
+        const route = await find(event, { on });
+        expect(route).toMatchObject({ outcome: 'handled', handle: handler });
+        const expected = typeof value === 'object' && value !== null ? undefined : value;
+        expect((route.payload as Record<string, unknown>)[field]).toBe(expected);
+        expect(route.body).toEqual(JSON.parse(JSON.stringify(event)));
+      });
+    },
+  );
+
+  it('takes a fractional duration, and the raw value of a numeric time stays in the body', async () => {
+    const event = { ...RECORDING, recordingDurationSeconds: 12.5, occurredAt: 1_760_000_000_000 };
+    const route = await find(event, { on: { 'call:recording-available': handler } });
+    expect(route.payload).toEqual({ ...event, occurredAt: undefined });
+    expect(route.body).toEqual(event);
+  });
+
+  it('refuses a recording that names neither itself nor its call, if somebody handles it', async () => {
+    for (const ids of [
+      { eventId: '', callId: null },
+      { eventId: 7, callId: [] },
+    ]) {
+      const event = { ...RECORDING, ...ids };
+      const handled = find(event, { on: { 'call:recording-available': handler } });
+      await expect(handled).rejects.toMatchObject({
+        code: 'invalid-payload',
+        eventName: 'call:recording-available',
+      });
+      expect(await find(event)).toMatchObject({ outcome: 'ignored' });
+    }
+  });
+
+  it.each<[string, object, object]>([
+    ['a callId that is a number', { callId: 5 }, { callId: undefined }],
+    ['an endless callId', { callId: 'x'.repeat(4_001) }, {}],
+    ['a fromPhoneNumber that is a text', { fromPhoneNumber: '+1' }, { fromPhoneNumber: undefined }],
+    ['a fromPhoneNumber that is a list', { fromPhoneNumber: [1] }, { fromPhoneNumber: undefined }],
+  ])('handles %s', async (_name, change, typed) => {
+    const event = { ...STARTED, ...change };
+    const route = await find(event, { on: { 'call:started': handler } });
+    expect(route.payload).toEqual({ ...event, ...typed });
+    expect(route.body).toEqual(event);
+  });
+
+  it('never refuses what nobody handles', async () => {
+    const events = { 'call:voicemail': z.object({ seconds: z.number() }) };
+    for (const event of [
+      { eventName: 'call:voicemail' },
+      { eventName: 'call:recording-available' },
+    ])
+      for (const onUnhandled of [undefined, handler])
+        expect(await find(event, { events, onUnhandled })).toMatchObject({
+          outcome: 'ignored',
+          payload: event,
+        });
+  });
+});

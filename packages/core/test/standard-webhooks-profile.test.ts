@@ -1,0 +1,129 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
+import { createReceiver, sign, verify, type ReceiverOptions } from '../src/index.ts';
+import { bytes, Lines, OTHER_SECRET, SECRET } from './support.ts';
+
+const profile = 'standard-webhooks' as const;
+const BODY = JSON.stringify({ type: 'call.ended', data: { id: 'c1' } });
+
+/** One attempt of a sender: the packages sign with the time that they are given. */
+function attempt(
+  signer: { sign(id: string, time: Date, body: string): string },
+  { id = 'msg_1', body = BODY, seconds = Math.floor(Date.now() / 1000), signatures = [''] } = {},
+) {
+  const signature = signer.sign(id, new Date(seconds * 1000), body);
+  return {
+    headers: {
+      'webhook-id': id,
+      'webhook-timestamp': String(seconds),
+      'webhook-signature': [...signatures, signature].filter(Boolean).join(' '),
+    },
+    body: bytes(body),
+  };
+}
+
+function createTestReceiver(options: Partial<ReceiverOptions> = {}) {
+  const handle = jest.fn<(payload: unknown, context: { key?: string | undefined }) => unknown>();
+  const custom = { handle };
+  const receiver = createReceiver({
+    secret: SECRET,
+    profile,
+    custom,
+    logger: new Lines(),
+    ...options,
+  });
+  const send = async (request: ReturnType<typeof attempt>) =>
+    (await receiver.receive(request)).outcome.outcome;
+  return { handle, send };
+}
+
+describe.each([
+  ['standardwebhooks', StandardWebhook],
+  ['svix', SvixWebhook],
+])('the profile standard-webhooks with the sender %s', (_name, Webhook) => {
+  const sender = new Webhook(SECRET);
+  const other = new Webhook(OTHER_SECRET);
+
+  it('accepts one signature', async () => {
+    const { handle, send } = createTestReceiver();
+    expect(await send(attempt(sender))).toBe('handled');
+    expect(handle.mock.calls[0]?.[0]).toEqual(JSON.parse(BODY));
+    expect(handle.mock.calls[0]?.[1]?.key).toBe('webhook-id:msg_1');
+  });
+
+  it('accepts any of several signatures, and skips those of other versions', async () => {
+    const seconds = Math.floor(Date.now() / 1000);
+    const foreign = other.sign('msg_1', new Date(seconds * 1000), BODY);
+    const { send } = createTestReceiver();
+    expect(await send(attempt(sender, { seconds, signatures: [foreign, 'v1a,ed25519=='] }))).toBe(
+      'handled',
+    );
+    const request = attempt(other, { seconds, signatures: ['v2,x'] });
+    expect(await send(request)).toBe('signature-mismatch');
+  });
+
+  it('runs the retry of a failed delivery that keeps its webhook id', async () => {
+    const { handle, send } = createTestReceiver();
+    handle.mockImplementationOnce(() => {
+      throw new Error('not yet');
+    });
+    const now = Math.floor(Date.now() / 1000);
+    expect(await send(attempt(sender, { seconds: now - 5 }))).toBe('handler-failed');
+    expect(await send(attempt(sender, { seconds: now }))).toBe('handled');
+    expect(await send(attempt(sender, { seconds: now }))).toBe('duplicate');
+    expect(handle).toHaveBeenCalledTimes(2);
+  });
+
+  it('runs a retry with the very same headers, too', async () => {
+    const { handle, send } = createTestReceiver();
+    handle.mockImplementationOnce(() => {
+      throw new Error('not yet');
+    });
+    const request = attempt(sender);
+    expect(await send(request)).toBe('handler-failed');
+    expect(await send(request)).toBe('handled');
+  });
+
+  it('prefers the key of an event to the webhook id', async () => {
+    const handle = jest.fn();
+    const { send } = createTestReceiver({ on: { 'call:started': handle } });
+    const body = JSON.stringify({ eventName: 'call:started', callId: 'c1' });
+    expect(await send(attempt(sender, { id: 'msg_1', body }))).toBe('handled');
+    expect(await send(attempt(sender, { id: 'msg_2', body }))).toBe('duplicate');
+  });
+
+  it('still refuses what is forged, old or unsigned', async () => {
+    const { handle, send } = createTestReceiver();
+    expect(await send(attempt(other))).toBe('signature-mismatch');
+    const seconds = Math.floor(Date.now() / 1000) - 400;
+    expect(await send(attempt(sender, { seconds }))).toBe('timestamp-out-of-tolerance');
+    const { headers, body } = attempt(sender);
+    const unsigned = { ...headers, 'webhook-signature': 'v1a,only' };
+    expect(await send({ headers: unsigned, body })).toBe('malformed-header');
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  it('is refused without the profile', async () => {
+    const headerPrefix = {
+      id: 'webhook-id',
+      timestamp: 'webhook-timestamp',
+      signature: 'webhook-signature',
+    };
+    const { send } = createTestReceiver({ profile: undefined, headerPrefix });
+    const request = attempt(sender, { signatures: ['v1,x'] });
+    expect(await send(request)).toBe('malformed-header');
+    expect(await send(attempt(sender))).toBe('handled');
+    expect(await send(attempt(sender, { seconds: Math.floor(Date.now() / 1000) + 1 }))).toBe(
+      'replayed',
+    );
+  });
+
+  it('goes both ways: sign and verify know it', async () => {
+    const headers = await sign({ secret: SECRET, body: BODY, profile, webhookId: 'msg_9' });
+    expect(Object.keys(headers)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+    expect(sender.verify(BODY, headers)).toEqual(JSON.parse(BODY));
+    const verified = await verify(attempt(sender), { secret: SECRET, profile });
+    expect(verified.webhookId).toBe('msg_1');
+  });
+});
