@@ -121,11 +121,11 @@ describe('types', () => {
     switch (event.action) {
       case 'opened':
         // @ts-expect-error only clicked and downloaded have an object
-        event.object;
+        expect(event.object).toBeUndefined();
         return `${event.device.os} ${event.location.city}`;
       case 'clicked':
         // @ts-expect-error only opened and downloaded have a device
-        event.device;
+        expect(event.device).toBeUndefined();
         return event.object.title;
       case 'downloaded':
         return `${event.object.title} ${event.device.program} ${event.location.country}`;
@@ -134,7 +134,7 @@ describe('types', () => {
       case 'meetinginvites:confirmed':
       case 'poll:voted':
         // @ts-expect-error it has no device
-        event.device;
+        expect(event.device).toBeUndefined();
         return event.actionName;
       default:
         return `${event.action} ${String(event['novelty'])}`;

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileFunction } from 'node:vm';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import ts from 'typescript';
 import * as main from '../src/index.ts';
@@ -37,9 +38,8 @@ test('the sample has ten to fifteen lines, and runs', async () => {
     .replace("'call.audio'", 'file');
   const printed: unknown[][] = [];
   const names = ['main', 'process', 'console', 'file'];
-  const run = new Function(...names, `return (async () => {${body}})()`) as (
-    ...values: unknown[]
-  ) => Promise<void>;
+  const code = `return (async () => {${body}})()`;
+  const run = compileFunction(code, names) as unknown as (...values: unknown[]) => Promise<void>;
   const env = { SERVICE_URL: server.origin, API_TOKEN: TOKEN };
   const log = (...values: unknown[]): void => void printed.push(values);
   await run(main, { env }, { log }, join(folder, 'call.audio'));

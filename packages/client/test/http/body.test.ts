@@ -53,7 +53,12 @@ describe('a watched body', () => {
     let pulled = 0;
     const clock = new TestClock();
     const source = new ReadableStream<Uint8Array>(
-      { pull: (controller) => (pulled++, controller.enqueue(bytes('x'))) },
+      {
+        pull(controller) {
+          pulled++;
+          controller.enqueue(bytes('x'));
+        },
+      },
       { highWaterMark: 0 },
     );
     const body = watched(source, {}, clock);
@@ -85,7 +90,7 @@ describe('a watched body', () => {
     let settle: (result: { done: boolean }) => void;
     const reader = {
       read: () => new Promise((resolve) => (settle = resolve)),
-      cancel: () => Promise.resolve(settle({ done: true })),
+      cancel: async () => settle({ done: true }),
     };
     const response = { headers: new Headers(), body: { getReader: () => reader } };
     const answer = { response: response as never, redactor: createRedactor([]) };

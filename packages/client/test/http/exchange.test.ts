@@ -88,7 +88,7 @@ test('onRequest sees every request, and never the token', async () => {
   let first = true;
   answer = (request, response, message) => {
     if (first) sendJson(response, {}, 503);
-    else redirectTo(() => foreign.origin)(request, response, message);
+    else return redirectTo(() => foreign.origin)(request, response, message);
     first = false;
   };
   const onRequest = (notice: RequestNotice): void => void notices.push(notice);

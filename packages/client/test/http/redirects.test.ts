@@ -82,7 +82,9 @@ describe('redirects', () => {
     });
 
     test('a redirect that the runtime hides', () => {
-      const hidden = { type: 'opaqueredirect', status: 0, headers: new Headers() } as Response;
+      const hidden = Object.create(Response.error(), {
+        type: { value: 'opaqueredirect' },
+      }) as Response;
       expect(() => redirectTarget(hidden, { method: 'GET', url }, url, rules, 1)).toThrow('hides');
     });
   });
@@ -93,7 +95,11 @@ describe('redirects', () => {
 
   test('a redirect that is not followed lets go of its connection', () => {
     let cancelled = 0;
-    const body = new ReadableStream({ cancel: () => void cancelled++ });
+    const body = new ReadableStream({
+      cancel() {
+        cancelled++;
+      },
+    });
     const headers = { location: 'ftp://example.com' };
     const response = new Response(body, { status: 302, headers });
     expect(() => redirectTarget(response, { method: 'GET', url }, url, rules, 1)).toThrow(

@@ -117,7 +117,8 @@ describe('a timeout', () => {
     let reads = 0;
     const fetch = async (url: string, init: object): Promise<Response> => {
       const response = await globalThis.fetch(url, init);
-      const reader = response.body!.getReader();
+      const stream = response.body as ReadableStream<Uint8Array>;
+      const reader = stream.getReader();
       const body = new ReadableStream<Uint8Array>(
         {
           async pull(controller) {

@@ -1,7 +1,12 @@
+import { compileFunction } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { inferNames } from '../../src/infer/index.ts';
 import { base } from '../support/inferred.ts';
+
+interface Options {
+  readonly fieldNames: Readonly<Record<string, string>>;
+}
 
 describe('the snippet', () => {
   test('has the names that were found, and the doubts as comments', () => {
@@ -33,9 +38,8 @@ wire: {
       fc.property(name, (b) => {
         fc.pre(!(b in base));
         const { snippet } = inferNames([{ ...base, b: undefined, [b]: base.b }]);
-        const options = new Function(`return {${snippet}}`)() as {
-          fieldNames: Record<string, string>;
-        };
+        const read = compileFunction(`return {${snippet}}`) as unknown as () => Options;
+        const options = read();
         expect(options.fieldNames['calledNumber']).toBe(b);
       }),
       { numRuns: 1000, seed: 20_261_122 },

@@ -25,7 +25,9 @@ describe('runExclusive', () => {
   test('whenIdle waits for the running tasks, and for those that they start', async () => {
     const store = {};
     let done = 0;
-    const finish = async (): Promise<void> => void done++;
+    const finish = async (): Promise<void> => {
+      done++;
+    };
     void runExclusive(store, async () => {
       void runExclusive(store, finish);
       await finish();

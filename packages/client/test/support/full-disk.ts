@@ -7,7 +7,7 @@ function limited(file: FileHandle, room: number): FileHandle {
     get(target, key) {
       if (key !== 'write') {
         const value: unknown = Reflect.get(target, key);
-        return typeof value === 'function' ? value.bind(target) : value;
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
       }
       return async (bytes: Uint8Array, offset: number, _: undefined, position: number) => {
         const length = Math.min(bytes.byteLength - offset, room - position);
