@@ -96,7 +96,7 @@ export async function currentProcess(fs: FileSystem): Promise<ProcessId> {
 }
 
 /** Whether a process may still be running. A process of another machine always may. */
-export async function isRunning(fs: FileSystem, other: ProcessId): Promise<boolean> {
+async function isRunning(fs: FileSystem, other: ProcessId): Promise<boolean> {
   if (other.host !== hostname()) return true;
   try {
     globalThis.process.kill(other.pid, 0);
