@@ -1,22 +1,22 @@
-import { part, setAttribute } from './dom/element.ts';
+import { byId, setAttribute } from './dom/element.ts';
 import { nextTheme, restoreTheme } from './dom/theme.ts';
 import { detail } from './detail/detail.ts';
 import { resend } from './detail/detail-head.ts';
 import { Live } from './live/live.ts';
-import type { Filter } from './model/filter.ts';
+import type { Filter } from './model/delivery-window.ts';
 import { Store } from './model/store.ts';
 import { callsPanel } from './panels/calls-panel.ts';
 import { chaosPanel } from './panels/chaos-panel.ts';
 import { outboxPanel } from './panels/outbox-panel.ts';
 import { rulesPanel } from './panels/rules-panel.ts';
 import { SECTIONS, tabs } from './panels/tabs.ts';
-import { attempt } from './parts/action-button.ts';
-import { tell } from './parts/notices.ts';
-import { askForCall } from './parts/place-call.ts';
-import { askForReset } from './parts/reset.ts';
-import { listenForShortcuts, showShortcuts, type Shortcut } from './parts/shortcuts.ts';
-import { keepTicking } from './parts/ticking.ts';
-import { topBar, TURNS } from './parts/top-bar.ts';
+import { attempt } from './components/action-button.ts';
+import { notify } from './components/notices.ts';
+import { openCallDialog } from './components/place-call.ts';
+import { openResetDialog } from './components/top-bar.ts';
+import { listenForShortcuts, showShortcuts, type Shortcut } from './components/shortcuts.ts';
+import { keepTicking } from './components/times.ts';
+import { topBar, ADVANCE } from './components/top-bar.ts';
 import { filters } from './timeline/filters.ts';
 import { pausedBanner } from './timeline/paused-banner.ts';
 import { announceCounts, neighbour, timeline } from './timeline/timeline.ts';
@@ -48,11 +48,11 @@ const step = (by: 1 | -1) => () => {
   const next = neighbour(store, by);
   if (next !== undefined) choose(next);
 };
-const turn = (run: () => Promise<unknown>) => () => {
+const advance = (run: () => Promise<unknown>) => () => {
   void attempt(run);
 };
 const changeTheme = () => {
-  tell(`Theme: ${nextTheme()}.`);
+  notify(`Theme: ${nextTheme()}.`);
 };
 
 topBar(store);
@@ -81,21 +81,21 @@ const focusDetail = detail(store, {
 keepTicking(store);
 
 const shortcuts: Shortcut[] = [
-  { key: 'c', does: 'Place a call', run: askForCall },
-  { key: 'j', does: 'The next delivery', run: step(1) },
-  { key: 'k', does: 'The delivery before', run: step(-1) },
+  { key: 'c', does: 'Place a call', run: openCallDialog },
+  { key: 'j', does: 'Next delivery', run: step(1) },
+  { key: 'k', does: 'Previous delivery', run: step(-1) },
   {
     key: 'r',
-    does: 'Resend the chosen delivery',
+    does: 'Resend the selected delivery',
     run: () => store.selected && attempt(() => resend(store.selected ?? '', store)),
   },
-  { key: 'Escape', does: 'Close the chosen delivery', run: close },
-  { key: 'n', does: 'Turn the clock to what is due next', run: turn(TURNS.next) },
-  { key: 'a', does: 'Turn the clock five minutes ahead', run: turn(TURNS.fiveMinutes) },
-  { key: 'i', does: 'Turn the clock until idle', run: turn(TURNS.untilIdle) },
+  { key: 'Escape', does: 'Close the selected delivery', run: close },
+  { key: 'n', does: 'Advance the clock to the next due time', run: advance(ADVANCE.next) },
+  { key: 'a', does: 'Advance the clock by five minutes', run: advance(ADVANCE.fiveMinutes) },
+  { key: 'i', does: 'Advance the clock until idle', run: advance(ADVANCE.untilIdle) },
   {
     key: '/',
-    does: 'Go to the filters',
+    does: 'Focus the filters',
     run: () => document.querySelector<HTMLElement>('.chip[aria-pressed=true]')?.focus(),
   },
   ...SECTIONS.map((section, index) => ({
@@ -103,10 +103,10 @@ const shortcuts: Shortcut[] = [
     does: `Show ${section}`,
     run: () => {
       showSection(section);
-      part(section === 'deliveries' ? 'timeline' : `tab-${section}`).focus({ preventScroll: true });
+      byId(section === 'deliveries' ? 'timeline' : `tab-${section}`).focus({ preventScroll: true });
     },
   })),
-  { key: 't', does: 'Light, dark, or as the system has it', run: changeTheme },
+  { key: 't', does: 'Switch the theme: light, dark or system', run: changeTheme },
   {
     key: '?',
     does: 'Show this list',
@@ -116,13 +116,13 @@ const shortcuts: Shortcut[] = [
   },
 ];
 listenForShortcuts(shortcuts);
-part('place-call').addEventListener('click', askForCall);
-part('theme').addEventListener('click', changeTheme);
-part('help').addEventListener('click', () => {
+byId('place-call').addEventListener('click', openCallDialog);
+byId('theme').addEventListener('click', changeTheme);
+byId('help').addEventListener('click', () => {
   showShortcuts(shortcuts);
 });
-part('reset').addEventListener('click', () => {
-  askForReset(store);
+byId('reset').addEventListener('click', () => {
+  openResetDialog(store);
 });
 store.subscribe(() => {
   setAttribute(document.body, 'data-ready', store.policy !== undefined);

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './test-resources.ts';
+import { testResources } from './test-resources.ts';
 
 const EVIL = `<script>document.title = 'taken over'</script><img src=x onerror="document.title='taken over'">`;
 
-const open = tidy();
+const open = testResources();
 
 describeInChromium('what others wrote is shown as text', (chromium) => {
   test('bodies and headers of answers, payloads, names of people and of rules', async () => {
@@ -27,7 +27,7 @@ describeInChromium('what others wrote is shown as text', (chromium) => {
     for (const row of await page.locator('.delivery').all()) {
       await row.click();
       await detail
-        .getByRole('region', { name: 'Answer body' })
+        .getByRole('region', { name: 'Response body' })
         .getByText(EVIL, { exact: true })
         .waitFor();
       await detail.locator('dd').getByText(EVIL, { exact: true }).first().waitFor();
@@ -36,7 +36,7 @@ describeInChromium('what others wrote is shown as text', (chromium) => {
     await tab('Calls');
     await page.getByRole('list', { name: 'Calls' }).getByText(EVIL).first().waitFor();
     await page.locator('#panel-calls').getByRole('button', { name: EVIL }).click();
-    await page.getByTitle('Show all again').getByText(EVIL).waitFor();
+    await page.getByTitle('Show all', { exact: true }).getByText(EVIL).waitFor();
 
     expect(await page.title()).toBe('Call webhooks: inspector');
     // The page's own script and picture are the only ones.
@@ -118,6 +118,6 @@ describeInChromium('what others wrote is shown as text', (chromium) => {
     await tab('Calls');
     await page.route('**/end', (route) => route.abort());
     await page.getByRole('button', { name: 'End', exact: true }).click();
-    await page.getByRole('alert').getByText('can’t be reached').waitFor();
+    await page.getByRole('alert').getByText('cannot be reached').waitFor();
   });
 });

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './test-resources.ts';
+import { testResources } from './test-resources.ts';
 
 describeInChromium('the inspector, in a browser', (chromium) => {
-  const open = tidy();
+  const open = testResources();
 
   test('leads a newcomer from the first URL to the first deliveries', async () => {
     const simulator = await open.simulator();
@@ -56,9 +56,9 @@ describeInChromium('the inspector, in a browser', (chromium) => {
 
     await page.locator('.delivery').click();
     const detail = page.locator('#detail');
-    await detail.getByText('retried, because the receiver answered 503').waitFor();
+    await detail.getByText('retry: the receiver responded 503').waitFor();
     await detail.getByText(/Attempt 2 of 6 is due in [45]m/).waitFor();
-    await detail.getByText('To be retried: the answer was neither 2xx nor 404.').waitFor();
+    await detail.getByText('The service retries: the status was neither 2xx nor 404.').waitFor();
     const [delivery] = simulator.deliveries.list();
     const { request } = delivery!.attempts[0]!;
     await detail.getByText(request.headers['X-Service-Webhook-Id']!).waitFor();
@@ -94,7 +94,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     await page.getByRole('alert').getByText('The rule “To the CRM” was paused').waitFor();
     await count('failed', 1);
     const rule = page.getByRole('list', { name: 'Rules' }).getByRole('listitem').first();
-    await rule.getByText(/because its URL answered 404.*Its owner was mailed/).waitFor();
+    await rule.getByText(/: its URL responded 404.*The owner was emailed/).waitFor();
     await tab('Outbox 1');
     await page.getByText('Your rule "To the CRM" is paused').waitFor();
     await tab('Rules 1 paused');
@@ -103,7 +103,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     expect(simulator.rules.list()).toMatchObject([{ state: 'active' }]);
     expect(await page.locator('#paused').isVisible()).toBe(false);
     await rule.getByRole('button', { name: 'Pause' }).click();
-    await page.locator('#paused').getByText('because somebody paused it').waitFor();
+    await page.locator('#paused').getByText('is paused: somebody paused it').waitFor();
     expect(simulator.rules.list()).toMatchObject([{ state: 'paused', pauseReason: 'by-hand' }]);
   });
 

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { SeededRandom } from '../../simulator/src/seeded-random.ts';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './test-resources.ts';
+import { testResources } from './test-resources.ts';
 
 const STATES = ['acknowledged', 'in-flight', 'waiting', 'failed', 'held', 'dropped'] as const;
 
 describeInChromium('the page and the simulator', (chromium) => {
-  const open = tidy();
+  const open = testResources();
 
   test('count the same, with every chaos mode at once and a rule that gets paused', async () => {
     const draws = new SeededRandom('a receiver that fails');

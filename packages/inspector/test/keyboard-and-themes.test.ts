@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { tidy } from './test-resources.ts';
+import { testResources } from './test-resources.ts';
 
 const focused = (page: Page) => page.locator(':focus');
 
@@ -14,7 +14,7 @@ const lightness = (page: Page, property: string): Promise<number> =>
   })()`);
 
 describeInChromium('the inspector without a mouse, and in both themes', (chromium) => {
-  const open = tidy();
+  const open = testResources();
 
   async function withDeliveries() {
     const simulator = await open.simulator();
@@ -33,7 +33,7 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
     await count('all', 3);
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-    await help.getByText('Turn the clock five minutes ahead').waitFor();
+    await help.getByText('Advance the clock by five minutes').waitFor();
     await page.keyboard.press('c'); // not while a dialog is open
     expect(await page.getByRole('dialog').count()).toBe(1);
     await page.keyboard.press('Escape');

@@ -3,9 +3,9 @@ import { request, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { inspectorPage } from '@call-webhooks/inspector';
-import { tidy } from './test-resources.ts';
+import { testResources } from './test-resources.ts';
 
-const open = tidy();
+const open = testResources();
 
 test('the page and its parts are served with a policy that lets nothing else in', async () => {
   const { url } = await open.simulator();

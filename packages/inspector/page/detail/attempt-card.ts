@@ -1,14 +1,13 @@
-import { fill, h, setAttribute } from '../dom/element.ts';
+import { setChildren, h, setAttribute } from '../dom/element.ts';
 import type { KeyedRow } from '../dom/keyed-list.ts';
 import type { AttemptResponse, Attempt } from '@call-webhooks/simulator/control-api';
 import { took } from '../model/time.ts';
-import { answerText, attemptTone, CHAOS, PAUSED } from '../model/words.ts';
-import { bodyBlock, headerTable } from '../parts/code.ts';
-import { clockTime } from '../parts/ticking.ts';
-import { curlCommand } from './curl-command.ts';
-import { copyButton } from '../parts/copy.ts';
+import { responseText, attemptTone, CHAOS, PAUSE_REASONS } from '../model/labels.ts';
+import { bodyBlock, headerTable } from '../components/code.ts';
+import { clockTime } from '../components/times.ts';
+import { copyButton } from '../components/action-button.ts';
 
-/** One attempt, to be unfolded: the request as it went out, and the answer as it came. */
+/** One attempt, which unfolds to its request and its response. */
 export function attemptCard(attempt: Attempt): KeyedRow<Attempt> {
   const summary = h('summary', null);
   const body = h('div', { class: 'attempt-body' });
@@ -16,7 +15,7 @@ export function attemptCard(attempt: Attempt): KeyedRow<Attempt> {
   const update = (now: Attempt) => {
     const seen = { ...now, dropped: now.droppedResponse !== undefined };
     setAttribute(element, 'data-tone', attemptTone(seen));
-    fill(
+    setChildren(
       summary,
       h(
         'span',
@@ -25,33 +24,39 @@ export function attemptCard(attempt: Attempt): KeyedRow<Attempt> {
           ? `Replay of attempt ${String(now.number)}`
           : `Attempt ${String(now.number)}`,
       ),
-      h('span', { class: 'answer', 'data-tone': attemptTone(seen) }, answerText(seen)),
+      h('span', { class: 'answer', 'data-tone': attemptTone(seen) }, responseText(seen)),
       h('span', { class: 'took' }, now.tookMs === undefined ? '' : took(now.tookMs)),
       now.chaos.map((mode) =>
         h('span', { class: 'tag chaos-tag', title: CHAOS[mode][1] }, CHAOS[mode][0]),
       ),
       clockTime(now.startedAt, 'when'),
     );
-    fill(body, h('p', { class: 'result' }, verdictText(now)), requestPart(now), answerParts(now));
+    setChildren(
+      body,
+      h('p', { class: 'result-text' }, resultText(now)),
+      requestPart(now),
+      responseParts(now),
+    );
   };
   update(attempt);
   return { element, update };
 }
 
-function verdictText({ kind, response, result, droppedResponse }: Attempt): string {
+function resultText({ kind, response, result, droppedResponse }: Attempt): string {
   if (kind === 'replay')
-    return 'Somebody sent the captured request again. Its answer changes nothing.';
-  if (!response || !result) return 'The receiver is working on it.';
+    return 'Somebody sent the captured request again. The response changes nothing.';
+  if (!response || !result) return 'The receiver is handling the request.';
   if (result.next === 'acknowledged')
-    return 'Any 2xx in time acknowledges the delivery. The body of the answer is ignored.';
-  const lost = droppedResponse ? ' The receiver did its work, but chaos dropped its answer.' : '';
-  if (result.next === 'retry') return `To be retried: ${RETRIED[result.reason]}.${lost}`;
-  return `The rule was paused, because ${PAUSED[result.reason]}.${lost}`;
+    return 'Any 2xx in time acknowledges the delivery. The service ignores the response body.';
+  const lost = droppedResponse ? ' The receiver did its work, but chaos dropped the response.' : '';
+  if (result.next === 'retry')
+    return `The service retries: ${RETRY_REASONS[result.reason]}.${lost}`;
+  return `The rule was paused: ${PAUSE_REASONS[result.reason]}.${lost}`;
 }
 
-const RETRIED = {
-  status: 'the answer was neither 2xx nor 404',
-  timeout: 'there was no answer in time',
+const RETRY_REASONS = {
+  status: 'the status was neither 2xx nor 404',
+  timeout: 'there was no response in time',
   'connection-error': 'the connection failed',
 } as const;
 
@@ -71,32 +76,39 @@ function requestPart({ request }: Attempt): HTMLElement {
   );
 }
 
-function answerParts({ response, droppedResponse }: Attempt): HTMLElement[] {
-  const parts = response ? [answerPart('Answer', response)] : [];
-  return droppedResponse
-    ? [...parts, answerPart('Answer that was dropped', droppedResponse)]
-    : parts;
+function responseParts({ response, droppedResponse }: Attempt): HTMLElement[] {
+  const parts = response ? [responsePart('Response', response)] : [];
+  return droppedResponse ? [...parts, responsePart('Dropped response', droppedResponse)] : parts;
 }
 
-function answerPart(name: string, answer: AttemptResponse): HTMLElement {
+function responsePart(name: string, answer: AttemptResponse): HTMLElement {
   return h(
     'section',
     { class: 'exchange', 'aria-label': name },
     h('div', { class: 'exchange-head' }, h('h4', null, name)),
-    ...answerContent(answer),
+    ...responseContent(answer),
   );
 }
 
-function answerContent(answer: AttemptResponse): HTMLElement[] {
-  if (answer.kind === 'timeout')
-    return [h('p', { class: 'line' }, 'No status line within the acknowledgement time.')];
+function responseContent(answer: AttemptResponse): HTMLElement[] {
+  if (answer.kind === 'timeout') return [h('p', { class: 'line' }, 'No response in time.')];
   if (answer.kind === 'connection-error')
     return [h('p', { class: 'line' }, `Connection error: ${answer.code}`)];
   return [
     h('p', { class: 'line' }, h('strong', null, String(answer.status))),
-    headerTable('Answer headers', answer.headers),
+    headerTable('Response headers', answer.headers),
     answer.body === ''
       ? h('p', { class: 'hint' }, 'No body.')
-      : bodyBlock(answer.truncated ? 'Answer body (the beginning)' : 'Answer body', answer.body),
+      : bodyBlock(answer.truncated ? 'Response body (truncated)' : 'Response body', answer.body),
   ];
 }
+
+/** The same request as a shell command. Its signature is valid for five minutes. */
+function curlCommand({ url, headers, body }: Attempt['request']): string {
+  const lines = [`curl -i ${quoted(url)}`];
+  for (const [name, value] of Object.entries(headers))
+    if (!/^content-length$/i.test(name)) lines.push(`-H ${quoted(`${name}: ${value}`)}`);
+  return [...lines, `--data-binary ${quoted(body)}`].join(' \\\n  ');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

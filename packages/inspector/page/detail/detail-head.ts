@@ -1,27 +1,31 @@
 import { h } from '../dom/element.ts';
-import type { Delivery, DeliverySummary } from '@call-webhooks/simulator/control-api';
-import { ask } from '../live/ask.ts';
+import { icon } from '../dom/icon.ts';
+import type {
+  Delivery,
+  DeliveryState,
+  DeliverySummary,
+} from '@call-webhooks/simulator/control-api';
+import { callApi } from '../live/api.ts';
 import type { Store } from '../model/store.ts';
-import { because, nextAttempt } from '../model/words.ts';
-import { actionButton } from '../parts/action-button.ts';
-import { stateBadge } from '../parts/badge.ts';
-import { tell } from '../parts/notices.ts';
-import { clockTime, countdown } from '../parts/ticking.ts';
+import { nextAttempt, stateReason, STATES } from '../model/labels.ts';
+import { actionButton } from '../components/action-button.ts';
+import { notify } from '../components/notices.ts';
+import { clockTime, countdown } from '../components/times.ts';
 
-/** What the detail asks of the rest of the page. */
+/** What the details need from the rest of the page. */
 export interface DetailActions {
   readonly close: () => void;
   readonly showCall: (callId: string) => void;
 }
 
-/** Sends a delivery's event once more, and shows the new one. */
+/** Sends the event of a delivery again and shows the new delivery. */
 export async function resend(id: string, store: Store): Promise<void> {
-  const { _id, number } = await ask<Delivery>('POST', `/deliveries/${id}/resend`);
-  tell(`Sent again, as #${String(number)}.`);
+  const { _id, number } = await callApi<Delivery>('POST', `/deliveries/${id}/resend`);
+  notify(`Sent again as #${String(number)}.`);
   store.select(_id);
 }
 
-/** What a delivery is, in what state, why, and what happens next. */
+/** The event, the state and its reason, and the next attempt. */
 export function detailHead(
   delivery: Delivery,
   store: Store,
@@ -76,7 +80,7 @@ export function detailHead(
 
 function story(delivery: Delivery, { policy }: Store): HTMLElement {
   const summary = summaryOf(delivery);
-  const why = policy ? because(summary, policy) : '';
+  const why = policy ? stateReason(summary, policy) : '';
   return h(
     'p',
     { class: 'story' },
@@ -133,7 +137,7 @@ function facts(delivery: Delivery, store: Store, showCall: DetailActions['showCa
         'span',
         null,
         h('code', null, delivery.copyOf),
-        delivery.copiedBy === 'resend' ? ', resent by hand' : ', made by chaos',
+        delivery.copiedBy === 'resend' ? ', resent' : ', made by chaos',
       ),
     ]);
   return h(
@@ -146,4 +150,15 @@ function facts(delivery: Delivery, store: Store, showCall: DetailActions['showCa
 function named(name: string, button: HTMLElement): HTMLElement {
   button.dataset['part'] = name;
   return button;
+}
+
+/** The state of a delivery, as colour, icon and text. */
+function stateBadge(state: DeliveryState): HTMLElement {
+  const look = STATES.find((one) => one.state === state);
+  return h(
+    'span',
+    { class: 'badge', 'data-state': state },
+    look && icon(look.icon),
+    look?.label ?? state,
+  );
 }

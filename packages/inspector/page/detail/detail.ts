@@ -1,22 +1,22 @@
-import { fill, h, part } from '../dom/element.ts';
+import { setChildren, h, byId } from '../dom/element.ts';
 import { KeyedList } from '../dom/keyed-list.ts';
 import type { Attempt, Delivery } from '@call-webhooks/simulator/control-api';
-import { fetchDelivery } from '../live/fetch-state.ts';
+import { fetchDelivery } from '../live/api.ts';
 import type { Store } from '../model/store.ts';
-import { attempt } from '../parts/action-button.ts';
+import { attempt } from '../components/action-button.ts';
 import { attemptCard } from './attempt-card.ts';
 import { detailHead, type DetailActions } from './detail-head.ts';
 
 /**
- * The chosen delivery with all its attempts: requests, answers, and why there is another one.
- * @returns moves the focus there, once it is shown
+ * The selected delivery with all its attempts.
+ * @returns a function that moves the focus there
  */
 export function detail(store: Store, actions: DetailActions): () => void {
-  const pane = part('detail');
+  const pane = byId('detail');
   const head = h('div', { class: 'detail-head' });
   const list = h('ol', {
     class: 'attempts',
-    'aria-label': 'Attempts, the newest first',
+    'aria-label': 'Attempts, newest first',
     reversed: true,
   });
   const none = h('p', { class: 'none' }, 'Nothing has been sent yet.');
@@ -26,7 +26,7 @@ export function detail(store: Store, actions: DetailActions): () => void {
   let takesFocus = false;
 
   function newRows(): KeyedList<Attempt> {
-    fill(list);
+    setChildren(list);
     return new KeyedList<Attempt>(list, keyOf, attemptCard);
   }
 
@@ -43,7 +43,7 @@ export function detail(store: Store, actions: DetailActions): () => void {
     const focused = head.contains(document.activeElement)
       ? document.activeElement?.getAttribute('data-part')
       : undefined;
-    fill(head, detailHead(delivery, store, actions));
+    setChildren(head, detailHead(delivery, store, actions));
     if (focused) head.querySelector<HTMLElement>(`[data-part="${focused}"]`)?.focus();
     rows.render([...attempts].reverse());
     const [newest] = list.querySelectorAll('details');
@@ -51,11 +51,11 @@ export function detail(store: Store, actions: DetailActions): () => void {
     none.hidden = attempts.length > 0;
     pane.hidden = false;
     document.body.toggleAttribute('data-detail', true);
-    if (takesFocus) part('detail-title').focus();
+    if (takesFocus) byId('detail-title').focus();
     takesFocus = false;
   }
 
-  fill(pane, head, list, none);
+  setChildren(pane, head, list, none);
   store.subscribe(() => {
     const { selected } = store;
     if (selected === undefined) {
@@ -74,13 +74,13 @@ export function detail(store: Store, actions: DetailActions): () => void {
   });
   return () => {
     takesFocus = true;
-    if (shown && shown._id === store.selected) part('detail-title').focus();
+    if (shown && shown._id === store.selected) byId('detail-title').focus();
   };
 }
 
 const keyOf = ({ kind, number }: Attempt): string => `${kind} ${String(number)}`;
 
-/** Attempts that did not change stay the same objects, so that they are not drawn anew. */
+/** Unchanged attempts stay the same objects, so that they are not rendered again. */
 function keepSame(now: readonly Attempt[], before: readonly Attempt[]): Attempt[] {
   const known = new Map(before.map((one) => [keyOf(one), one]));
   return now.map((one) => {

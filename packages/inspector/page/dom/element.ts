@@ -3,14 +3,14 @@ export type Child = Node | string | number | null | undefined | false | readonly
 type Value = string | number | boolean | null | undefined;
 
 export interface Properties {
-  /** Listeners; everything else becomes an attribute. */
+  /** Listeners. Everything else becomes an attribute. */
   readonly on?: Readonly<Record<string, (event: never) => unknown>>;
   readonly [attribute: string]: Value | Properties['on'];
 }
 
 /**
- * Makes an element. Children that are texts become text nodes, never HTML: what receivers and
- * payloads say is shown as it came.
+ * Creates an element. Strings become text nodes, never HTML, so that responses and payloads are safe
+ * to show.
  * @param properties `true` sets an empty attribute; `false`, `null` and `undefined` set none
  */
 export function h<Tag extends keyof HTMLElementTagNameMap>(
@@ -29,7 +29,7 @@ export function h<Tag extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Sets or takes away an attribute; leaves it alone where nothing changes. */
+/** Sets or removes an attribute, if that changes anything. */
 export function setAttribute(element: Element, name: string, value: Value): void {
   if (value === false || value === null || value === undefined) {
     element.removeAttribute(name);
@@ -39,20 +39,20 @@ export function setAttribute(element: Element, name: string, value: Value): void
   if (element.getAttribute(name) !== text) element.setAttribute(name, text);
 }
 
-/** Puts other children into an element. */
-export function fill(element: Element, ...children: readonly Child[]): void {
+/** Replaces the children of an element. */
+export function setChildren(element: Element, ...children: readonly Child[]): void {
   element.replaceChildren(...nodesOf(children));
 }
 
-/** Writes a text where it differs, so that screen readers are not disturbed for nothing. */
-export function write(element: Element, text: string): void {
+/** Sets the text if it differs, so that screen readers do not repeat it. */
+export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** An element of the page's own HTML. */
-export function part(id: string): HTMLElement {
+/** An element of index.html. */
+export function byId(id: string): HTMLElement {
   const element = document.getElementById(id);
-  if (!element) throw new Error(`The page has no part ${id}.`);
+  if (!element) throw new Error(`The page has no element ${id}.`);
   return element;
 }
 

@@ -1,12 +1,14 @@
-/** One row's element, and how it is brought up to date. */
+import { h, setText } from './element.ts';
+
+/** The element of a row, and how to update it. */
 export interface KeyedRow<Item> {
   readonly element: HTMLElement;
   update(item: Item): void;
 }
 
 /**
- * Keeps the children of an element in step with a list. An element stays as long as its key does,
- * so focus and open parts stay too; an item that is the same object is not drawn again.
+ * Renders a list into an element. A row keeps its element as long as its key exists, and with it the
+ * focus. An item that is the same object is not rendered again.
  */
 export class KeyedList<Item> {
   readonly #parent: Element;
@@ -35,7 +37,7 @@ export class KeyedList<Item> {
     }
   }
 
-  /** Draws all rows again: for what they show besides their item. */
+  /** Renders all rows again, when something other than their items changed. */
   refresh(): void {
     for (const { row, item } of this.#rows.values()) row.update(item);
   }
@@ -47,4 +49,16 @@ export class KeyedList<Item> {
     known.row.update(item);
     return { row: known.row, item };
   }
+}
+
+/** A note about the items that are not shown. */
+export function olderNote(what: string): { element: HTMLElement; say(more: number): void } {
+  const element = h('p', { class: 'none' });
+  return {
+    element,
+    say(more) {
+      element.hidden = more <= 0;
+      setText(element, `… and ${more.toLocaleString()} older ${what}`);
+    },
+  };
 }

@@ -10,12 +10,12 @@ function paint(theme: Theme): void {
   else document.documentElement.dataset['theme'] = theme;
 }
 
-/** Takes up what was chosen earlier. */
+/** Applies the theme that was selected earlier. */
 export function restoreTheme(): void {
   paint(current());
 }
 
-/** System, light, dark, and round again. @returns the new one */
+/** Switches from system to light to dark. @returns the new theme */
 export function nextTheme(): Theme {
   const theme = THEMES[(THEMES.indexOf(current()) + 1) % THEMES.length] ?? 'system';
   localStorage.setItem(KEY, theme);

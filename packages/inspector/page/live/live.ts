@@ -1,12 +1,12 @@
 import type { ChangesView } from '@call-webhooks/simulator/control-api';
 import type { Store } from '../model/store.ts';
-import { fetchDeliveries, fetchState } from './fetch-state.ts';
+import { fetchDeliveries, fetchState } from './api.ts';
 
-/** Milliseconds between two looks at the whole state, and until a lost stream is opened again. */
+/** Milliseconds between two reads of the state, and until a lost stream is reopened. */
 const BETWEEN_SYNCS = 300;
 const REOPEN_AFTER = 1_000;
 
-/** Keeps the store up to date with the simulator's stream, over lost connections and restarts. */
+/** Keeps the store up to date through the stream, across lost connections and restarts. */
 export class Live {
   readonly #store: Store;
   #syncing = false;
@@ -26,14 +26,14 @@ export class Live {
     });
     stream.addEventListener('error', () => {
       this.#store.setConnection('lost');
-      if (stream.readyState !== EventSource.CLOSED) return; // it tries again by itself
+      if (stream.readyState !== EventSource.CLOSED) return; // it reconnects by itself
       setTimeout(() => {
         this.open();
       }, REOPEN_AFTER);
     });
   }
 
-  /** Fetches everything that is shown; asked for again meanwhile, once more after that. */
+  /** Fetches the state; a call in the meantime fetches it once more afterwards. */
   async sync(): Promise<void> {
     this.#again = this.#syncing;
     if (this.#syncing) return;

@@ -1,8 +1,22 @@
 import type { DeliverySummary } from '@call-webhooks/simulator/control-api';
-import { matches, WINDOW, type Filter } from './filter.ts';
-import { keepSame } from './keep-same.ts';
 
-/** The latest deliveries that match a filter. However many there are, the page holds no more. */
+/** How many deliveries the page holds: the latest that match. */
+export const WINDOW = 200;
+
+/** Which deliveries are shown. A field that is left out matches all. */
+export type Filter = Readonly<{
+  [Name in 'state' | 'eventName' | 'ruleId' | 'callId']?: DeliverySummary[Name] | undefined;
+}>;
+
+export const matches = (filter: Filter, delivery: DeliverySummary): boolean =>
+  (Object.keys(filter) as (keyof Filter)[]).every(
+    (name) => filter[name] === undefined || filter[name] === delivery[name],
+  );
+
+export const isFiltered = (filter: Filter): boolean =>
+  (Object.values(filter) as unknown[]).some((value) => value !== undefined);
+
+/** The latest deliveries that match a filter. */
 export class DeliveryWindow {
   #deliveries = new Map<string, DeliverySummary>();
 
@@ -10,7 +24,7 @@ export class DeliveryWindow {
     return this.#deliveries.get(id);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   list(): DeliverySummary[] {
     return [...this.#deliveries.values()].sort((one, other) => other.number - one.number);
   }
@@ -19,7 +33,7 @@ export class DeliveryWindow {
     this.#deliveries = keepSame(deliveries, this.#deliveries);
   }
 
-  /** Takes in what changed; an older delivery than those of a full window stays outside. */
+  /** Applies changes. Deliveries beyond the window are left out. */
   put(deliveries: readonly DeliverySummary[], filter: Filter): void {
     for (const delivery of deliveries) {
       if (matches(filter, delivery)) this.#deliveries.set(delivery._id, delivery);
@@ -27,4 +41,21 @@ export class DeliveryWindow {
     }
     for (const { _id } of this.list().slice(WINDOW)) this.#deliveries.delete(_id);
   }
+}
+
+interface Row {
+  readonly _id: string;
+}
+
+/** Rows by id. Equal rows stay the same objects, so that they are not rendered again. */
+export function keepSame<Kind extends Row>(
+  now: readonly Kind[],
+  before: ReadonlyMap<string, Kind>,
+): Map<string, Kind> {
+  return new Map(
+    now.map((row) => {
+      const old = before.get(row._id);
+      return [row._id, old && JSON.stringify(old) === JSON.stringify(row) ? old : row];
+    }),
+  );
 }

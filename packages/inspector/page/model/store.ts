@@ -11,14 +11,14 @@ import type {
   StateView,
 } from '@call-webhooks/simulator/control-api';
 import { DeliveryWindow } from './delivery-window.ts';
-import { WINDOW, type Filter } from './filter.ts';
-import { keepSame } from './keep-same.ts';
+import { WINDOW, type Filter } from './delivery-window.ts';
+import { keepSame } from './delivery-window.ts';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
 const NONE: CountsView = { calls: 0, deliveries: {}, mails: 0, messages: 0 };
 
-/** What the page knows of the simulator. Whoever shows some of it is told once a frame. */
+/** The state of the page. Listeners are called at most once per frame. */
 export class Store {
   readonly deliveries = new DeliveryWindow();
   connection: Connection = 'connecting';
@@ -26,7 +26,7 @@ export class Store {
   selected: string | undefined;
   seed = '';
   url = '';
-  /** Absent until the state was fetched once. */
+  /** Absent until the state was fetched. */
   policy: PolicyView | undefined;
   clock: ClockView | undefined;
   counts: CountsView = NONE;
@@ -42,7 +42,7 @@ export class Store {
     this.#listeners.push(listener);
   }
 
-  /** In the order they were made. */
+  /** In the order of creation. */
   rules(): Rule[] {
     return [...this.#rules.values()];
   }
@@ -51,7 +51,7 @@ export class Store {
     return this.#rules.get(id);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   calls(): Call[] {
     return [...this.#calls.values()].reverse();
   }
@@ -60,12 +60,12 @@ export class Store {
     return this.#calls.get(id);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   mails(): Mail[] {
     return [...this.#mails.values()].reverse();
   }
 
-  /** The simulator's time: a real clock goes on by itself between two messages. */
+  /** The simulator's time. A real clock goes on between two messages. */
   now(): number {
     if (!this.clock) return Date.now();
     const since = this.clock.mode === 'real' ? performance.now() - this.#clockReadAt : 0;
@@ -90,6 +90,7 @@ export class Store {
     this.#readNumbers(changes);
     if (changes.resync) return;
     for (const rule of changes.rules) this.#rules.set(rule._id, rule);
+    for (const id of changes.removedRules) this.#rules.delete(id);
     for (const call of changes.calls) this.#calls.set(call._id, call);
     for (const mail of changes.outbox) this.#mails.set(mail._id, mail);
     for (const records of [this.#calls, this.#mails]) keepLatest(records);
@@ -111,7 +112,7 @@ export class Store {
     this.changed();
   }
 
-  /** Draws with the next frame, however often it is called until then. */
+  /** Calls the listeners in the next frame, once. */
   changed(): void {
     if (this.#drawing) return;
     this.#drawing = true;

@@ -6,13 +6,13 @@ const TIME = new Intl.DateTimeFormat(undefined, {
 });
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 
-/** `12:00:05`, in the reader's time zone. @param time milliseconds since the epoch */
+/** `12:00:05`, in the user's time zone. @param time milliseconds since the epoch */
 export const timeOfDay = (time: number): string => TIME.format(time);
 
-/** `31 Jan 2026`, as the reader's language has it. */
+/** `31 Jan 2026`, in the user's language. */
 export const day = (time: number): string => DAY.format(time);
 
-/** Both, exactly: for titles. */
+/** Date and time, for tooltips. */
 export const moment = (time: number): string => `${day(time)}, ${timeOfDay(time)}`;
 
 const UNITS = [
@@ -34,6 +34,6 @@ export function span(ms: number): string {
   return parts.slice(0, 2).join(' ');
 }
 
-/** How long an answer took: `12 ms`, `1.5 s`. */
+/** How long a response took: `12 ms`, `1.5 s`. */
 export const took = (ms: number): string =>
   ms < 1_000 ? `${String(Math.round(ms))} ms` : `${(ms / 1_000).toFixed(1)} s`;

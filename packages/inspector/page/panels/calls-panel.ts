@@ -1,22 +1,22 @@
-import { fill, h, part } from '../dom/element.ts';
+import { setChildren, h, byId } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 import { KeyedList, type KeyedRow } from '../dom/keyed-list.ts';
 import type { Call } from '@call-webhooks/simulator/control-api';
-import { ask } from '../live/ask.ts';
+import { callApi } from '../live/api.ts';
 import type { Store } from '../model/store.ts';
 import { span } from '../model/time.ts';
-import { actionButton } from '../parts/action-button.ts';
-import { clockTime, countdown } from '../parts/ticking.ts';
-import { olderNote } from './older-note.ts';
+import { actionButton } from '../components/action-button.ts';
+import { clockTime, countdown } from '../components/times.ts';
+import { olderNote } from '../dom/keyed-list.ts';
 
 const SHOWN = 100;
 
-/** The calls, the newest first. One that is chosen shows its deliveries. */
+/** The calls, newest first. Selecting one shows its deliveries. */
 export function callsPanel(store: Store, showOf: (call: Call) => void): void {
   const list = h('ul', { class: 'rows', 'aria-label': 'Calls' });
   const none = h('p', { class: 'none' }, 'No calls yet. Place one: press c.');
   const older = olderNote('calls');
-  fill(part('panel-calls'), list, none, older.element);
+  setChildren(byId('panel-calls'), list, none, older.element);
   const rows = new KeyedList<Call>(
     list,
     ({ _id }) => _id,
@@ -31,7 +31,11 @@ export function callsPanel(store: Store, showOf: (call: Call) => void): void {
 }
 
 function callRow(call: Call, showOf: (call: Call) => void): KeyedRow<Call> {
-  const choose = h('button', { type: 'button', class: 'row', title: 'Show its deliveries' });
+  const choose = h('button', {
+    type: 'button',
+    class: 'row',
+    title: 'Show the deliveries of this call',
+  });
   const side = h('div', { class: 'row-side' });
   const element = h('li', null, choose, side);
   let shown = call;
@@ -40,13 +44,13 @@ function callRow(call: Call, showOf: (call: Call) => void): KeyedRow<Call> {
   });
   const update = (now: Call) => {
     shown = now;
-    fill(
+    setChildren(
       choose,
       h('span', { class: 'row-title' }, icon('phone'), now.calledName ?? now.calledNumber),
       h('span', { class: 'row-note' }, now.calledName === undefined ? '' : now.calledNumber),
       h('span', { class: 'row-note' }, ...progress(now)),
     );
-    fill(side, now.state === 'ongoing' && endButton(now));
+    setChildren(side, now.state === 'ongoing' && endButton(now));
   };
   update(call);
   return { element, update };
@@ -61,11 +65,11 @@ function progress(call: Call): (Node | string)[] {
       h('strong', { class: 'ongoing' }, 'ongoing'),
       ...(plannedMs === undefined ? [] : [', ends ', countdown(dialedAt + plannedMs)]),
     ];
-  const tape = recording ? 'recording available' : recorded ? 'recording to come' : 'not recorded';
+  const tape = recording ? 'recording available' : recorded ? 'recording pending' : 'not recorded';
   return [...begun, `${span(endedAt - dialedAt)} · ${tape}`];
 }
 
 const endButton = ({ _id }: Call): HTMLElement =>
   actionButton({ label: 'End', class: 'button small', title: 'End this call now' }, () =>
-    ask('POST', `/calls/${_id}/end`),
+    callApi('POST', `/calls/${_id}/end`),
   );

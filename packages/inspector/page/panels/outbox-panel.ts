@@ -1,18 +1,18 @@
-import { fill, h, part } from '../dom/element.ts';
+import { setChildren, h, byId } from '../dom/element.ts';
 import { KeyedList } from '../dom/keyed-list.ts';
 import type { Mail } from '@call-webhooks/simulator/control-api';
 import type { Store } from '../model/store.ts';
-import { clockTime } from '../parts/ticking.ts';
-import { olderNote } from './older-note.ts';
+import { clockTime } from '../components/times.ts';
+import { olderNote } from '../dom/keyed-list.ts';
 
 const SHOWN = 100;
 
-/** The mails that the service would have sent, the newest first. */
+/** The emails that the service would have sent, newest first. */
 export function outboxPanel(store: Store): void {
-  const list = h('ul', { class: 'cards', 'aria-label': 'Mails' });
-  const none = h('p', { class: 'none' }, 'No mails. When a rule is paused, its owner gets one.');
-  const older = olderNote('mails');
-  fill(part('panel-outbox'), list, none, older.element);
+  const list = h('ul', { class: 'cards', 'aria-label': 'Emails' });
+  const none = h('p', { class: 'none' }, 'No emails. The owner gets one when a rule is paused.');
+  const older = olderNote('emails');
+  setChildren(byId('panel-outbox'), list, none, older.element);
   const rows = new KeyedList<Mail>(
     list,
     ({ _id }) => _id,

@@ -1,20 +1,21 @@
-import { fill, h, part, setAttribute, write } from '../dom/element.ts';
+import { setChildren, h, byId, setAttribute, setText } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 import { KeyedList, type KeyedRow } from '../dom/keyed-list.ts';
 import type { Action, PolicyView, Rule } from '@call-webhooks/simulator/control-api';
-import { ask } from '../live/ask.ts';
+import { callApi } from '../live/api.ts';
 import { span } from '../model/time.ts';
 import type { Store } from '../model/store.ts';
-import { PAUSED } from '../model/words.ts';
-import { actionButton } from '../parts/action-button.ts';
-import { forwardForm } from '../parts/forward-form.ts';
-import { clockTime } from '../parts/ticking.ts';
+import { PAUSE_REASONS } from '../model/labels.ts';
+import { actionButton } from '../components/action-button.ts';
+import { forwardForm } from '../components/forward-form.ts';
+import { clockTime } from '../components/times.ts';
+import { addAction, editAction, removeAction, removeRule, renameRule } from './rule-dialogs.ts';
 import { secretRow } from './secret.ts';
 
-/** The rules with their state, their actions and secrets; and a form that makes new ones. */
+/** The rules with their states, actions and secrets, and a form that creates new ones. */
 export function rulesPanel(store: Store, showOf: (rule: Rule) => void): void {
   const list = h('ul', { class: 'cards', 'aria-label': 'Rules' });
-  const none = h('p', { class: 'none' }, 'No rules yet: nothing is delivered.');
+  const none = h('p', { class: 'none' }, 'No rules yet, so nothing is delivered.');
   const more = h(
     'details',
     { class: 'more', id: 'add-rules' },
@@ -22,7 +23,7 @@ export function rulesPanel(store: Store, showOf: (rule: Rule) => void): void {
     forwardForm(),
   );
   const policy = h('p', { class: 'hint policy' });
-  fill(part('panel-rules'), list, none, more, policy);
+  setChildren(byId('panel-rules'), list, none, more, policy);
   const rows = new KeyedList<Rule>(
     list,
     ({ _id }) => _id,
@@ -33,13 +34,13 @@ export function rulesPanel(store: Store, showOf: (rule: Rule) => void): void {
     rows.render(rules);
     none.hidden = rules.length > 0;
     more.hidden = rules.length === 0;
-    write(policy, store.policy ? policyText(store.policy) : '');
+    setText(policy, store.policy ? policyText(store.policy) : '');
   });
 }
 
 const policyText = ({ maxAttempts, retryEvery, acknowledgeWithin }: PolicyView): string =>
-  `A receiver has ${span(acknowledgeWithin)} to answer 2xx. Otherwise it is tried again about every ${span(retryEvery)}, ` +
-  `up to ${String(maxAttempts)} attempts; when the last one fails, or at a 404, the rule is paused.`;
+  `A receiver must respond 2xx within ${span(acknowledgeWithin)}. Otherwise the delivery is retried about every ${span(retryEvery)}, ` +
+  `up to ${String(maxAttempts)} attempts. A 404, or a failed last attempt, pauses the rule.`;
 
 function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
   const head = h('div', { class: 'card-head' });
@@ -58,17 +59,26 @@ function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
   const rows = new KeyedList<Action>(
     actions,
     ({ _id }) => _id,
-    (action) => actionRow(rule._id, action),
+    (action) => actionRow(() => shown, action),
   );
+  let shown = rule;
   const update = (now: Rule) => {
+    shown = now;
     const paused = now.state === 'paused';
     setAttribute(element, 'data-state', now.state);
-    fill(head, h('h3', null, now.name), ruleState(paused));
-    fill(why, ...reason(now));
+    setChildren(head, h('h3', null, now.name), ruleState(paused));
+    setChildren(why, ...reason(now));
     why.hidden = !paused;
     rows.render(now.actions);
     const had = buttons.contains(document.activeElement);
-    fill(buttons, switchOf(now), deliveriesOf(now, showOf));
+    setChildren(
+      buttons,
+      pauseButton(now),
+      linkButton('Deliveries', () => showOf(now)),
+      now.kind === 'rule' && linkButton('Add URL', () => addAction(now)),
+      linkButton('Rename', () => renameRule(now)),
+      linkButton('Remove', () => removeRule(now)),
+    );
     if (had) buttons.querySelector('button')?.focus();
   };
   update(rule);
@@ -77,7 +87,7 @@ function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
 
 function triggerOf({ trigger, kind, scope }: Rule): string {
   if (kind === 'recording-webhook') return `On ${trigger}`;
-  return `On ${trigger}, a ${scope === 'user' ? 'user’s' : 'workspace’s'} rule`;
+  return `On ${trigger}, ${scope === 'user' ? 'calls of the owner' : 'all calls'}`;
 }
 
 const ruleState = (paused: boolean): HTMLElement =>
@@ -90,56 +100,55 @@ const ruleState = (paused: boolean): HTMLElement =>
 
 function reason({ pauseReason, pausedAt, scope }: Rule): (Node | string)[] {
   if (!pauseReason || pausedAt === undefined) return [];
-  const mailed =
-    scope === 'workspace' ? 'The workspace’s admins were mailed.' : 'Its owner was mailed.';
+  const mailed = scope === 'workspace' ? 'The admins were emailed.' : 'The owner was emailed.';
   return [
     'Paused at ',
     clockTime(pausedAt),
-    `, because ${PAUSED[pauseReason]}. `,
+    `: ${PAUSE_REASONS[pauseReason]}. `,
     pauseReason === 'by-hand' ? '' : mailed,
   ];
 }
 
-function switchOf({ _id, state }: Rule): HTMLElement {
+function pauseButton({ _id, state }: Rule): HTMLElement {
   if (state === 'paused')
     return actionButton({ label: 'Resume', icon: 'forward', class: 'button small primary' }, () =>
-      ask('POST', `/rules/${_id}/resume`),
+      callApi('POST', `/rules/${_id}/resume`),
     );
   return actionButton({ label: 'Pause', icon: 'pause', class: 'button small' }, () =>
-    ask('POST', `/rules/${_id}/pause`),
+    callApi('POST', `/rules/${_id}/pause`),
   );
 }
 
-function deliveriesOf(rule: Rule, showOf: (rule: Rule) => void): HTMLElement {
-  const button = h('button', { type: 'button', class: 'ghost small' }, 'Its deliveries');
-  button.addEventListener('click', () => {
-    showOf(rule);
-  });
+function linkButton(label: string, run: () => void): HTMLElement {
+  const button = h('button', { type: 'button', class: 'ghost small' }, label);
+  button.addEventListener('click', run);
   return button;
 }
 
-function actionRow(ruleId: string, action: Action): KeyedRow<Action> {
+function actionRow(rule: () => Rule, action: Action): KeyedRow<Action> {
   const url = h('code', { class: 'url' });
+  const tools = h('span', { class: 'tools' });
   const notes = h('p', { class: 'hint' });
   const secret = h('div', null);
-  const element = h('li', null, url, notes, secret);
+  const element = h('li', null, h('div', { class: 'url-row' }, url, tools), notes, secret);
   let signed: boolean | undefined;
   const update = (now: Action) => {
-    fill(url, now.url);
+    setChildren(url, now.url);
     setAttribute(url, 'title', now.url);
-    fill(notes, now.payload === undefined ? null : 'sends a custom payload');
+    const isRule = rule().kind === 'rule';
+    setChildren(
+      tools,
+      linkButton('Edit', () => editAction(rule(), now)),
+      isRule && linkButton('Remove', () => removeAction(rule(), now)),
+    );
+    setChildren(notes, now.payload === undefined ? null : 'sends a custom payload');
     notes.hidden = now.payload === undefined;
     if (signed === now.signed) return;
     signed = now.signed;
-    fill(
+    const unsigned = 'No secret: deliveries are not signed. Remove this action and add it again.';
+    setChildren(
       secret,
-      signed
-        ? secretRow(ruleId, now._id)
-        : h(
-            'p',
-            { class: 'hint' },
-            'An old action without a secret: its deliveries are not signed.',
-          ),
+      signed ? secretRow(rule()._id, now._id) : h('p', { class: 'hint' }, unsigned),
     );
   };
   update(action);

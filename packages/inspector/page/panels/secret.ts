@@ -1,15 +1,15 @@
-import { fill, h } from '../dom/element.ts';
+import { setChildren, h } from '../dom/element.ts';
 import type { SecretsView } from '@call-webhooks/simulator/control-api';
-import { ask } from '../live/ask.ts';
-import { actionButton } from '../parts/action-button.ts';
-import { copyButton } from '../parts/copy.ts';
-import { tell } from '../parts/notices.ts';
+import { callApi } from '../live/api.ts';
+import { actionButton } from '../components/action-button.ts';
+import { copyButton } from '../components/action-button.ts';
+import { notify } from '../components/notices.ts';
 
 const HIDDEN = 'whsec_••••••••••••';
 
 /**
- * The signing secret of an action: not on the page, nor in its memory, until somebody asks for it;
- * and hidden again after a rotation.
+ * The signing secret of an action. The page fetches it only when the user shows or copies it, and
+ * hides it again after a rotation.
  */
 export function secretRow(ruleId: string, actionId: string): HTMLElement {
   const text = h('code', { class: 'secret' });
@@ -23,11 +23,11 @@ export function secretRow(ruleId: string, actionId: string): HTMLElement {
   );
 
   const hide = (note = '') => {
-    fill(text, HIDDEN);
+    setChildren(text, HIDDEN);
     const reveal = actionButton(
       { label: 'Show the secret', icon: 'eye', class: 'ghost small', iconOnly: true },
       async () => {
-        fill(text, await secretOf(actionId));
+        setChildren(text, await secretOf(actionId));
         reveal.replaceWith(conceal);
         conceal.focus();
       },
@@ -40,13 +40,13 @@ export function secretRow(ruleId: string, actionId: string): HTMLElement {
         return Promise.resolve();
       },
     );
-    fill(
+    setChildren(
       buttons,
       reveal,
       copyButton('Secret', () => secretOf(actionId)),
       rotate,
     );
-    if (note) tell(note);
+    if (note) notify(note);
   };
   const rotate = actionButton(
     {
@@ -57,10 +57,8 @@ export function secretRow(ruleId: string, actionId: string): HTMLElement {
       iconOnly: true,
     },
     async () => {
-      await ask('POST', `/rules/${ruleId}/actions/${actionId}/rotate`);
-      hide(
-        'Rotated. The next delivery is signed with the new secret: show or copy it beside the rule.',
-      );
+      await callApi('POST', `/rules/${ruleId}/actions/${actionId}/rotate`);
+      hide('Rotated. The next delivery is signed with the new secret.');
       rotate.focus();
     },
   );
@@ -69,6 +67,6 @@ export function secretRow(ruleId: string, actionId: string): HTMLElement {
 }
 
 async function secretOf(actionId: string): Promise<string> {
-  const secrets = await ask<SecretsView>('GET', '/secrets');
+  const secrets = await callApi<SecretsView>('GET', '/secrets');
   return secrets[actionId]?.current ?? '';
 }

@@ -1,7 +1,7 @@
-import { fill, h, part, setAttribute } from '../dom/element.ts';
+import { setChildren, h, byId, setAttribute } from '../dom/element.ts';
 import type { Store } from '../model/store.ts';
 
-/** The parts of the page. `deliveries` is a tab only where the page is narrow. */
+/** The sections of the page. `deliveries` is a tab only on narrow pages. */
 export const SECTIONS = ['deliveries', 'rules', 'calls', 'outbox', 'chaos'] as const;
 export type Section = (typeof SECTIONS)[number];
 
@@ -14,11 +14,11 @@ const NAMES: Readonly<Record<Section, string>> = {
 };
 const NARROW = matchMedia('(max-width: 899px)');
 
-/** The tabs; the arrow keys go from one to the next. @returns shows a section */
+/** The tabs. Arrow keys move between them. @returns a function that shows a section */
 export function tabs(store: Store): (section: Section) => void {
   const made = SECTIONS.map((section) => ({ section, ...tab(section) }));
-  const list = part('tabs');
-  fill(
+  const list = byId('tabs');
+  setChildren(
     list,
     made.map(({ element }) => element),
   );
@@ -58,7 +58,7 @@ export function tabs(store: Store): (section: Section) => void {
       const { number, suffix } = numbers[section];
       const text = `${String(number)} ${suffix ?? ''}`;
       if (count.textContent.trim() === text.trim()) continue;
-      fill(
+      setChildren(
         count,
         number.toLocaleString(),
         suffix && h('span', { class: `tab-suffix suffix-${suffix}` }, ` ${suffix}`),

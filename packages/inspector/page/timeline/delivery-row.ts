@@ -1,11 +1,11 @@
-import { fill, h, setAttribute } from '../dom/element.ts';
+import { setChildren, h, setAttribute } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 import type { KeyedRow } from '../dom/keyed-list.ts';
 import type { AttemptSummary, DeliverySummary } from '@call-webhooks/simulator/control-api';
 import type { Store } from '../model/store.ts';
 import { took } from '../model/time.ts';
-import { answerText, attemptTone, because, nextAttempt, STATES } from '../model/words.ts';
-import { clockTime, countdown } from '../parts/ticking.ts';
+import { responseText, attemptTone, stateReason, nextAttempt, STATES } from '../model/labels.ts';
+import { clockTime, countdown } from '../components/times.ts';
 
 const MOST_PIPS = 12;
 
@@ -15,7 +15,7 @@ const COPIED: Readonly<Record<NonNullable<DeliverySummary['copiedBy']>, string>>
   resend: 'resent',
 };
 
-/** One delivery of the timeline: what, to whom, what came of it, and what happens next. */
+/** One delivery: event, attempts, response, call, and the reason for its state. */
 export function deliveryRow(
   delivery: DeliverySummary,
   store: Store,
@@ -30,7 +30,7 @@ export function deliveryRow(
     const selected = store.selected === now._id;
     setAttribute(button, 'data-state', now.state);
     setAttribute(button, 'aria-current', selected && 'true');
-    fill(
+    setChildren(
       button,
       stateMark(now),
       what(now),
@@ -76,14 +76,14 @@ function result({ attempts }: DeliverySummary): HTMLElement {
 }
 
 const answer = (attempt: AttemptSummary): HTMLElement =>
-  h('span', { class: 'answer', 'data-tone': attemptTone(attempt) }, answerText(attempt));
+  h('span', { class: 'answer', 'data-tone': attemptTone(attempt) }, responseText(attempt));
 
 const time = ({ tookMs }: AttemptSummary): HTMLElement =>
   h('span', { class: 'took' }, tookMs === undefined ? '' : took(tookMs));
 
 function note(delivery: DeliverySummary, store: Store): HTMLElement {
   const call = store.call(delivery.callId);
-  const why = store.policy && because(delivery, store.policy);
+  const why = store.policy && stateReason(delivery, store.policy);
   return h(
     'span',
     { class: 'note' },

@@ -1,13 +1,13 @@
-import { fill, h, part, setAttribute, write } from '../dom/element.ts';
+import { setChildren, h, byId, setAttribute, setText } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 import type { DeliveryState, EventName } from '@call-webhooks/simulator/control-api';
-import type { Filter } from '../model/filter.ts';
+import type { Filter } from '../model/delivery-window.ts';
 import type { Store } from '../model/store.ts';
-import { STATES } from '../model/words.ts';
+import { STATES } from '../model/labels.ts';
 
 const EVENTS: readonly EventName[] = ['call:started', 'call:completed', 'call:recording-available'];
 
-/** The counts, each a switch that shows deliveries of that state alone; and the other filters. */
+/** The filters. Each state shows its count. */
 export function filters(store: Store, change: (filter: Filter) => void): void {
   const all = chip('All', undefined);
   const states = STATES.map(({ state, label }) => ({ state, ...chip(label, state) }));
@@ -17,9 +17,9 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
     h('option', { value: '' }, 'All events'),
     EVENTS.map((name) => h('option', { value: name }, name)),
   );
-  const of = h('button', { type: 'button', class: 'chip of', title: 'Show all again' });
-  fill(
-    part('filters'),
+  const of = h('button', { type: 'button', class: 'chip of', title: 'Show all' });
+  setChildren(
+    byId('filters'),
     h(
       'div',
       { class: 'chips', role: 'group', 'aria-label': 'State' },
@@ -44,7 +44,7 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
   });
   of.addEventListener('click', () => {
     narrow({ ruleId: undefined, callId: undefined });
-    part('event-filter').focus();
+    byId('event-filter').focus();
   });
 
   store.subscribe(() => {
@@ -58,11 +58,11 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
     events.value = filter.eventName ?? '';
     const name = nameOf(store, filter);
     of.hidden = name === undefined;
-    if (name !== undefined) fill(of, name, icon('cross'));
+    if (name !== undefined) setChildren(of, name, icon('cross'));
   });
 }
 
-/** A paused rule either holds its events or drops them: the other state has nothing to show. */
+/** Paused rules either hold or drop their events, so one of the two states stays empty. */
 function isOfOtherPolicy(state: DeliveryState, { policy, counts }: Store): boolean {
   const other = policy?.whilePaused === 'hold' ? 'dropped' : 'held';
   return state === other && (counts.deliveries[state] ?? 0) === 0;
@@ -78,7 +78,7 @@ function chip(label: string, state: string | undefined) {
     number,
   );
   const show = (count: number, pressed: boolean) => {
-    write(number, count.toLocaleString());
+    setText(number, count.toLocaleString());
     setAttribute(element, 'aria-pressed', String(pressed));
     element.toggleAttribute('data-none', count === 0);
   };

@@ -1,24 +1,24 @@
-import { fill, h, part, write } from '../dom/element.ts';
+import { setChildren, h, byId, setText } from '../dom/element.ts';
 import { KeyedList } from '../dom/keyed-list.ts';
 import type { DeliverySummary } from '@call-webhooks/simulator/control-api';
-import { isFiltered, WINDOW } from '../model/filter.ts';
+import { isFiltered, WINDOW } from '../model/delivery-window.ts';
 import type { Store } from '../model/store.ts';
 import { deliveryRow } from './delivery-row.ts';
 
-/** The deliveries, the newest first: the latest of those that match the filters. */
+/** The latest deliveries that match the filters, newest first. */
 export function timeline(store: Store, choose: (id: string, byKeyboard: boolean) => void): void {
   const list = h('ol', {
     class: 'rows timeline',
-    'aria-label': 'Deliveries, the newest first',
+    'aria-label': 'Deliveries, newest first',
     reversed: true,
   });
   const none = h('p', { class: 'none' }, 'No delivery matches these filters.');
   const more = h(
     'p',
     { class: 'none' },
-    `Only the latest ${String(WINDOW)} are shown. Filter to see others.`,
+    `These are the latest ${String(WINDOW)}. Filter to see others.`,
   );
-  fill(part('timeline'), list, none, more);
+  setChildren(byId('timeline'), list, none, more);
   const rows = new KeyedList<DeliverySummary>(
     list,
     ({ _id }) => _id,
@@ -30,7 +30,7 @@ export function timeline(store: Store, choose: (id: string, byKeyboard: boolean)
   store.subscribe(() => {
     const deliveries = store.deliveries.list();
     rows.render(deliveries);
-    // Rows also show whether they are chosen, and what the policy makes of them.
+    // Rows also depend on the selection and the policy.
     const nowReady = store.policy !== undefined;
     if (selected !== store.selected || ready !== nowReady) rows.refresh();
     selected = store.selected;
@@ -40,14 +40,14 @@ export function timeline(store: Store, choose: (id: string, byKeyboard: boolean)
   });
 }
 
-/** The delivery before or after the chosen one; the newest when none is. */
+/** The delivery before or after the selected one; the newest when none is selected. */
 export function neighbour(store: Store, step: 1 | -1): string | undefined {
   const deliveries = store.deliveries.list();
   const at = deliveries.findIndex(({ _id }) => _id === store.selected);
   return deliveries[at < 0 ? 0 : at + step]?._id;
 }
 
-/** Says how many deliveries there are of each state, a while after they have changed. */
+/** Announces the counts to screen readers, a second after they changed. */
 export function announceCounts(store: Store): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let before = '';
@@ -59,7 +59,7 @@ export function announceCounts(store: Store): void {
     before = now;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      write(part('announcer'), `Deliveries: ${now}.`);
+      setText(byId('announcer'), `Deliveries: ${now}.`);
     }, 1_000);
   });
 }

@@ -1,21 +1,21 @@
-import { h, part } from '../dom/element.ts';
+import { h, byId } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 
-/** Milliseconds that a notice stays. Errors stay until they are closed, or pushed out. */
+/** Milliseconds that a notice stays. Errors stay until they are closed or displaced. */
 const STAYS = 5_000;
 const MOST = 4;
 
-/** Tells something that went well, politely. */
-export function tell(message: string): void {
-  const notice = show(part('notices'), message, 'notice');
+/** Reports a success. */
+export function notify(message: string): void {
+  const notice = show(byId('notices'), message, 'notice');
   setTimeout(() => {
     notice.remove();
   }, STAYS);
 }
 
-/** Tells something that went wrong, or that nobody should miss. */
-export function warn(message: string): void {
-  show(part('alerts'), message, 'notice notice-bad');
+/** Reports an error, or something that the user should not miss. */
+export function notifyError(message: string): void {
+  show(byId('alerts'), message, 'notice notice-bad');
 }
 
 function show(region: HTMLElement, message: string, classes: string): HTMLElement {

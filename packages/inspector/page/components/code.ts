@@ -1,11 +1,11 @@
 import { h, setAttribute } from '../dom/element.ts';
-import { copyButton } from './copy.ts';
+import { copyButton } from './action-button.ts';
 
-/** Longer texts are shown without colours. */
+/** Longer texts are not highlighted. */
 const MOST_COLOURED = 20_000;
 const TOKENS = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** A body: pretty where it is JSON, raw (the very characters that were sent) at a click. */
+/** A body: formatted if it is JSON, with a button that shows it as sent. */
 export function bodyBlock(what: string, body: string): HTMLElement {
   const pretty = prettyJson(body);
   const code = h('code', null);
@@ -57,7 +57,7 @@ function colours(text: string): (Node | string)[] {
   return nodes;
 }
 
-/** Headers, a row each. */
+/** One row per header. */
 export function headerTable(
   what: string,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,

@@ -1,8 +1,8 @@
 import { h } from '../dom/element.ts';
-import { ask } from '../live/ask.ts';
+import { callApi } from '../live/api.ts';
 import { messageOf } from './action-button.ts';
-import { field, written } from './field.ts';
-import { tell } from './notices.ts';
+import { field, fieldValue } from './field.ts';
+import { notify } from './notices.ts';
 
 /** A form that sends all three events to one receiver. */
 export function forwardForm(): HTMLFormElement {
@@ -21,11 +21,11 @@ export function forwardForm(): HTMLFormElement {
     h(
       'details',
       null,
-      h('summary', null, 'Use a signing secret of your own'),
+      h('summary', null, 'Use your own signing secret'),
       field(
         'Signing secret',
         { name: 'secret', placeholder: 'whsec_…', pattern: 'whsec_.+' },
-        'One for all three. Otherwise each rule gets its own, shown beside it.',
+        'The same for all three. Otherwise each rule gets its own.',
       ),
     ),
     error,
@@ -34,10 +34,13 @@ export function forwardForm(): HTMLFormElement {
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     error.textContent = '';
-    ask('POST', '/forward', { url: written(form, 'url'), secret: written(form, 'secret') })
+    callApi('POST', '/forward', {
+      url: fieldValue(form, 'url'),
+      secret: fieldValue(form, 'secret'),
+    })
       .then(() => {
         form.reset();
-        tell('All three events are forwarded now.');
+        notify('Forwarding all three events.');
       })
       .catch((reason: unknown) => {
         error.textContent = messageOf(reason);

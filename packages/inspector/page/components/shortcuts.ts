@@ -7,7 +7,7 @@ export interface Shortcut {
   run(): unknown;
 }
 
-/** Single keys, unless somebody is typing or a dialog is open. */
+/** Handles single keys, unless the user is typing or a dialog is open. */
 export function listenForShortcuts(shortcuts: readonly Shortcut[]): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -25,7 +25,7 @@ export function listenForShortcuts(shortcuts: readonly Shortcut[]): void {
   });
 }
 
-/** Lists them. */
+/** Opens the list of shortcuts. */
 export function showShortcuts(shortcuts: readonly Shortcut[]): void {
   const close = h('button', { type: 'button', class: 'button primary' }, 'Close');
   const rows = shortcuts.map(({ key, does }) =>

@@ -1,20 +1,20 @@
 import { h, setAttribute, type Properties } from '../dom/element.ts';
 import { icon, type IconName } from '../dom/icon.ts';
-import { AskError } from '../live/ask.ts';
-import { warn } from './notices.ts';
+import { ApiError } from '../live/api.ts';
+import { notify, notifyError } from './notices.ts';
 
 interface Look {
   readonly label: string;
   readonly icon?: IconName;
   /** `button` by default. */
   readonly class?: string;
-  /** What it does, where the label does not say enough. */
+  /** A tooltip. */
   readonly title?: string;
-  /** Its name for screen readers, where it shows only an icon. */
+  /** Shows only the icon; the label is for screen readers. */
   readonly iconOnly?: boolean;
 }
 
-/** A button that asks the simulator for something: busy meanwhile, and an error is told. */
+/** A button that calls the simulator. It is busy meanwhile, and reports errors. */
 export function actionButton(look: Look, run: () => Promise<unknown>): HTMLButtonElement {
   const properties: Properties = {
     type: 'button',
@@ -32,7 +32,7 @@ export function actionButton(look: Look, run: () => Promise<unknown>): HTMLButto
   return button;
 }
 
-/** Runs something for a button. It keeps its focus, and does nothing more until that is done. */
+/** Runs something for a button, which keeps its focus and ignores clicks until it is done. */
 export async function whileBusy(button: Element, run: () => Promise<unknown>): Promise<void> {
   if (button.getAttribute('aria-busy') === 'true') return;
   setAttribute(button, 'aria-busy', 'true');
@@ -40,14 +40,24 @@ export async function whileBusy(button: Element, run: () => Promise<unknown>): P
   button.removeAttribute('aria-busy');
 }
 
-/** Runs something, and tells its error. */
+/** Runs something and reports an error. */
 export async function attempt(run: () => Promise<unknown>): Promise<void> {
   try {
     await run();
   } catch (error) {
-    warn(messageOf(error));
+    notifyError(messageOf(error));
   }
 }
 
 export const messageOf = (error: unknown): string =>
-  error instanceof AskError ? error.message : `The page failed: ${String(error)}`;
+  error instanceof ApiError ? error.message : `The page failed: ${String(error)}`;
+
+/** A button that copies a text. @param what names it in the message, `Secret` for example */
+export const copyButton = (what: string, text: () => Promise<string> | string): HTMLButtonElement =>
+  actionButton(
+    { label: `Copy ${what.toLowerCase()}`, icon: 'copy', class: 'ghost small', iconOnly: true },
+    async () => {
+      await navigator.clipboard.writeText(await text());
+      notify(`${what} copied.`);
+    },
+  );

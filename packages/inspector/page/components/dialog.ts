@@ -1,21 +1,21 @@
-import { fill, h } from '../dom/element.ts';
+import { setChildren, h } from '../dom/element.ts';
 import { messageOf } from './action-button.ts';
 
 interface Question {
   readonly title: string;
-  /** The label of the button that does it. */
+  /** The label of the submit button. */
   readonly go: string;
-  /** Whether it destroys something. */
+  /** Whether the action removes something. */
   readonly danger?: boolean;
   readonly content: readonly Node[];
 }
 
 /**
- * Asks something in a modal dialog. Escape and Cancel close it; an error is shown inside, and lets
- * the user try again.
- * @param run is given the form when the user goes on
+ * Opens a modal dialog with a form. Escape and Cancel close it. An error is shown inside, and the user
+ * can try again.
+ * @param run gets the form on submit
  */
-export function askUser(
+export function openDialog(
   question: Question,
   run: (form: HTMLFormElement) => Promise<unknown>,
 ): void {
@@ -34,14 +34,14 @@ export function askUser(
   const dialog = h('dialog', { 'aria-labelledby': 'dialog-title' }, form);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    fill(error);
+    setChildren(error);
     go.disabled = true;
     run(form)
       .then(() => {
         dialog.close();
       })
       .catch((reason: unknown) => {
-        fill(error, messageOf(reason));
+        setChildren(error, messageOf(reason));
         go.disabled = false;
       });
   });
@@ -51,7 +51,7 @@ export function askUser(
   show(dialog);
 }
 
-/** Opens a dialog, and forgets it when it closes: the browser gives the focus back. */
+/** Opens a dialog, and removes it when it closes. The browser restores the focus. */
 export function show(dialog: HTMLDialogElement): void {
   dialog.addEventListener('close', () => {
     dialog.remove();

@@ -1,10 +1,10 @@
-import { h, write } from '../dom/element.ts';
+import { h, setText } from '../dom/element.ts';
 import type { Store } from '../model/store.ts';
 import { moment, span, timeOfDay } from '../model/time.ts';
 
 let now = () => Date.now();
 
-/** A time that is due, told as a span from now; it counts down. @param at milliseconds */
+/** A countdown to a time. @param at milliseconds since the epoch */
 export const countdown = (at: number): HTMLElement =>
   h('time', { 'data-due': at, title: moment(at), datetime: new Date(at).toISOString() }, left(at));
 
@@ -13,7 +13,7 @@ function left(at: number): string {
   return ms > 0 ? `in ${span(ms)}` : 'now';
 }
 
-/** A time of day that stays as it is. */
+/** A time of day. */
 export const clockTime = (at: number, classes = ''): HTMLElement =>
   h(
     'time',
@@ -21,12 +21,12 @@ export const clockTime = (at: number, classes = ''): HTMLElement =>
     timeOfDay(at),
   );
 
-/** Keeps every countdown of the page right: as the clock flows, and as it is turned. */
+/** Updates every countdown of the page. */
 export function keepTicking(store: Store): void {
   now = () => store.now();
   const tick = () => {
     for (const element of document.querySelectorAll('[data-due]'))
-      write(element, left(Number(element.getAttribute('data-due'))));
+      setText(element, left(Number(element.getAttribute('data-due'))));
   };
   store.subscribe(tick);
   setInterval(tick, 1_000);

@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { openInspector } from './open-inspector.ts';
+import { testResources } from './test-resources.ts';
+
+describeInChromium('rules and actions in the inspector', (chromium) => {
+  const open = testResources();
+
+  test('an unsigned action is edited, removed and added again', async () => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver();
+    const rule = simulator.rules.create({
+      trigger: 'call:started',
+      actions: [{ url, signed: false }],
+    });
+    const { page } = await openInspector(chromium, simulator);
+    const card = page.getByRole('list', { name: 'Rules' }).getByRole('listitem').first();
+    const dialog = page.getByRole('dialog');
+    await card.getByText('No secret: deliveries are not signed.').waitFor();
+
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('URL').fill(`${url}/new`);
+    await dialog.getByLabel('Custom payload').fill('{"id": ');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').getByText('not valid JSON').waitFor();
+    await dialog.getByLabel('Custom payload').fill('{"id": "{{callId}}"}');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('sends a custom payload').waitFor();
+    const [edited] = simulator.rules.get(rule._id).actions;
+    expect(edited).toMatchObject({ url: `${url}/new`, payload: { id: '{{callId}}' } });
+    await card.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('Custom payload').fill('');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('sends a custom payload').waitFor({ state: 'hidden' });
+    expect(simulator.rules.get(rule._id).actions[0]).not.toHaveProperty('payload');
+
+    await card.locator('.url-row').getByRole('button', { name: 'Remove' }).click();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(simulator.rules.get(rule._id).actions).toEqual([]);
+    await card.getByRole('button', { name: 'Add URL' }).click();
+    await dialog.getByLabel('URL').fill(url);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await card.getByRole('button', { name: 'Show the secret' }).waitFor();
+    expect(simulator.rules.get(rule._id).actions).toMatchObject([{ url, signed: true }]);
+  });
+
+  test('a rule is renamed and removed', async () => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver();
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
+    const { page } = await openInspector(chromium, simulator);
+    const list = page.getByRole('list', { name: 'Rules' });
+    const dialog = page.getByRole('dialog');
+    await list.getByRole('button', { name: 'Rename' }).click();
+    await dialog.getByLabel('Name').fill('To the CRM');
+    await dialog.getByRole('button', { name: 'Rename' }).click();
+    await list.getByRole('heading', { name: 'To the CRM' }).waitFor();
+    await list.locator('.buttons').getByRole('button', { name: 'Remove' }).click();
+    await dialog.getByText('This removes “To the CRM”').waitFor();
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No rules yet').waitFor();
+    expect(simulator.rules.list()).toEqual([]);
+  });
+});
