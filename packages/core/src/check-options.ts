@@ -53,13 +53,22 @@ export function checkOptions<Rules extends z.ZodRawShape>(
   rules: Rules,
   options: unknown = {},
 ): z.output<z.ZodObject<Rules, z.core.$strict>> {
-  const result = z.strictObject(rules).safeParse(options);
+  return checkAgainst(z.strictObject(rules), options, ` of ${creator}`);
+}
+
+/**
+ * As `checkOptions`, with a schema that may be kept.
+ * @throws WebhookError `invalid-options`
+ */
+export function checkAgainst<Schema extends z.ZodType>(
+  schema: Schema,
+  options: unknown,
+  where = '',
+): z.output<Schema> {
+  const result = schema.safeParse(options);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) =>
     [...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
   );
-  throw new WebhookError(
-    'invalid-options',
-    `Invalid options of ${creator}: ${problems.join('; ')}.`,
-  );
+  throw new WebhookError('invalid-options', `Invalid options${where}: ${problems.join('; ')}.`);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkAgainst } from '../check-options.ts';
 import { EVENT_NAMES } from '../events/events.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue } from '../queue.ts';
@@ -97,7 +98,7 @@ let receiverSchema: z.ZodObject<ReturnType<typeof receiverShape>, z.core.$strict
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
 export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
-  const checked = checkedOptions((receiverSchema ??= z.strictObject(receiverShape())), options);
+  const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkEventNames(checked);
   const {
     on,
@@ -125,19 +126,6 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     queue,
     onOutcome,
   };
-}
-
-/** @throws WebhookError `invalid-options` */
-export function checkedOptions<Schema extends z.ZodType>(
-  schema: Schema,
-  options: unknown,
-): z.output<Schema> {
-  const result = schema.safeParse(options);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(
-    ({ path, message }) => `${path.join('.') || 'options'}: ${message}`,
-  );
-  throw new WebhookError('invalid-options', `Invalid options: ${problems.join('; ')}.`);
 }
 
 /** @throws WebhookError `invalid-options` for a handler that no event could reach */

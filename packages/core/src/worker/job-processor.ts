@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fromBase64 } from '../base64.ts';
+import { checkAgainst } from '../check-options.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/context.ts';
 import type { DeadLetter, ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
@@ -9,7 +10,7 @@ import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { checkedOptions, checkEventNames, handlerShape } from '../receiver/settings.ts';
+import { checkEventNames, handlerShape } from '../receiver/settings.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { safeLogger } from '../reporting/logger.ts';
 
@@ -94,7 +95,7 @@ interface HandlerSettings extends HandlerOptions {
 export function handlerSettings<Extra extends ExtraEvents, Custom extends StandardSchema>(
   options: WorkerOptions<Extra, Custom>,
 ): HandlerSettings {
-  const settings = checkedOptions(z.strictObject(handlerShape()), options);
+  const settings = checkAgainst(z.strictObject(handlerShape()), options);
   checkEventNames(settings);
   return settings;
 }

@@ -120,6 +120,14 @@ describe('memoryStore', () => {
     expect(await admit('k', 'c')).toEqual({ status: 'admitted', attempt: 1 });
   });
 
+  it('refuses invalid options', () => {
+    const invalid = { rememberFor: 599_999, maxEntries: 0, now: 5, onEvicted: 'warn' };
+    for (const [name, value] of Object.entries(invalid))
+      expect(() => memoryStore({ [name]: value })).toThrow(`of memoryStore: ${name}: `);
+    for (const rememberFor of [NaN, Infinity])
+      expect(() => memoryStore({ rememberFor })).toThrow('from 600000');
+  });
+
   it('never evicts a live lease, and reports what it evicts before its time', async () => {
     const { evicted, store, admit } = setup({ maxEntries: 2 });
     for (const key of ['a', 'b', 'c', 'd']) await admit(key, key);
