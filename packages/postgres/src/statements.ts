@@ -1,11 +1,11 @@
 /**
- * The statements of a store, one for each call. Time is the server's: `statement_timestamp()`, which
- * is one and the same throughout a statement, so no condition can change its mind within it.
+ * The statements of a store, one for each call. They use the server's clock: `statement_timestamp()`
+ * stays the same throughout a statement.
  *
- * `admit` is safe under READ COMMITTED: `ON CONFLICT DO UPDATE … WHERE` decides on the row's newest
- * version, under its lock, and webhook ids are locked before events, so there is no deadlock. The
- * last SELECT may see an older version than the one that refused the claim; that is why only `done`,
- * which is final, is believed, and all else is `in-progress`, which the service delivers again.
+ * `admit` is safe under READ COMMITTED: `ON CONFLICT DO UPDATE … WHERE` decides on the newest version
+ * of the row, under its lock. Webhook ids are locked before events, so there is no deadlock. The last
+ * SELECT may see an older version than the one that refused the claim. So only `done`, which is final,
+ * counts; everything else is `in-progress`, and the service delivers again.
  */
 export function statements(schema: string) {
   const ids = `${schema}.webhook_ids`;
@@ -55,7 +55,7 @@ SELECT CASE
     release: `UPDATE ${events} SET lease_until = '-infinity' WHERE ${held} RETURNING 1 AS held`,
     /** $3 ms of lease. */
     extend: `UPDATE ${events} SET lease_until = ${ms('$3')} WHERE ${held} RETURNING 1 AS held`,
-    /** $1 how many rows of each table at most. It waits for nobody's lock. */
+    /** $1 how many rows of each table at most. It never waits for a lock. */
     sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')})
 SELECT ((SELECT count(*) FROM old_ids) + (SELECT count(*) FROM old_events))::int AS removed`,
   };

@@ -75,18 +75,18 @@ withPostgres('a job of pg-boss after its last run', () => {
     await killedBy('killed'); // in deadLetter
     expect(await jobs('killed-dead')).toEqual([]);
 
-    const parked: DeadLetter[] = [];
+    const letters: DeadLetter[] = [];
     let runs = 0;
     work('killed', {
       on: { 'call:completed': () => void (runs += 1) },
-      deadLetter: (one) => void parked.push(one),
+      deadLetter: (one) => void letters.push(one),
     });
     await waitFor(async () => (await jobs('killed'))[0]?.state === 'completed');
     expect(runs).toBe(0);
-    expect(parked).toEqual([
+    expect(letters).toEqual([
       expect.objectContaining({ key: delivery.key, attempt: 3, reason: 'handler-failed' }),
     ]);
-    expect(String(parked[0]?.error)).toContain('Its last run came to no end');
+    expect(String(letters[0]?.error)).toContain('Its last run came to no end');
     const dead = await jobs('killed-dead');
     expect(dead.map(({ data }) => data)).toEqual([delivery]);
     expect(dead[0]!.keep_until.getTime() - Date.now()).toBeGreaterThan(29.9 * 86_400_000);
@@ -101,12 +101,12 @@ withPostgres('a job of pg-boss after its last run', () => {
       backoff: { initialDelay: 0 },
     });
     const attempts: number[] = [];
-    const parked: DeadLetter[] = [];
+    const letters: DeadLetter[] = [];
     const started = deferred();
     const never = deferred();
     const start = (end?: Promise<void>) =>
       work('closed', {
-        deadLetter: (one) => void parked.push(one),
+        deadLetter: (one) => void letters.push(one),
         on: {
           'call:completed': (_event, { attempt }) => {
             attempts.push(attempt);
@@ -122,15 +122,15 @@ withPostgres('a job of pg-boss after its last run', () => {
     start();
     await waitFor(async () => (await jobs('closed'))[0]?.state === 'completed');
     expect(attempts).toEqual([1, 2]);
-    expect(parked).toEqual([]);
+    expect(letters).toEqual([]);
     expect(await jobs('closed-dead')).toEqual([]);
   });
 
   it('is kept in a dead-letter queue that is made anew where it is missing; one sent by hand has its own limit', async () => {
     await boss.createQueue('by hand');
-    const parked: DeadLetter[] = [];
+    const letters: DeadLetter[] = [];
     work('by hand', {
-      deadLetter: (one) => void parked.push(one),
+      deadLetter: (one) => void letters.push(one),
       on: {
         'call:completed': async (_event, { attempt }) => {
           if (attempt === 2) await boss.deleteQueue('by hand-dead');
@@ -141,7 +141,7 @@ withPostgres('a job of pg-boss after its last run', () => {
     const delivery = queuedCall('call-1');
     await boss.send('by hand', delivery, { retryLimit: 1, retryDelay: 0 });
     await waitFor(async () => (await jobs('by hand-dead')).length > 0);
-    expect(parked.map(({ attempt }) => attempt)).toEqual([2]);
+    expect(letters.map(({ attempt }) => attempt)).toEqual([2]);
     expect((await jobs('by hand-dead')).map(({ data }) => data)).toEqual([delivery]);
   });
 

@@ -14,5 +14,5 @@ createPgBossWorker(boss, {
   deadLetter: die,
 });
 
-// Should it get no job, nobody may wait for its end for ever.
+// Without a job it would run for ever.
 setTimeout(() => process.exit(4), 15_000);

@@ -1,16 +1,16 @@
 /**
- * The store's state of one event, each part a key with a time to live, which the server counts down:
- * no clock but its own decides when a lease ends. All of them lie in one cluster slot.
+ * What is kept of one event: a few keys, each with a time to live, in one cluster slot. The server
+ * counts the times down, so only its clock decides when a lease ends.
  *
- * Writes that need memory come first in each script: a full server refuses the first of them and has
- * changed nothing. What ends a lease (RENAME, DEL, PEXPIRE) needs none, so that handled events can
- * be committed on a full server.
+ * In each script, writes that need memory come first: a full server refuses the first one, and nothing
+ * has changed. Ending a lease (RENAME, DEL, PEXPIRE) needs no memory, so handled events can be
+ * committed on a full server.
  */
 
 /**
- * KEYS: the webhook id; and for an event with a key its attempts, its lease, its mark of being done.
- * ARGV: token, until when the id is remembered (ms since the epoch), lease (ms), memory of events (ms).
- * Gives the attempt, or one of `REFUSALS`.
+ * KEYS: the webhook id, and for an event with a key its attempts, its lease and its done mark.
+ * ARGV: token, when the id may be forgotten (ms since the epoch), lease (ms), memory of events (ms).
+ * Returns the attempt, or one of `REFUSALS`.
  */
 export const ADMIT = `
 local seen = redis.call('GET', KEYS[1])
@@ -26,7 +26,7 @@ redis.call('PEXPIRE', KEYS[2], ARGV[4])
 redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[3])
 return attempt`;
 
-/** What the numbers mean that are no attempt. */
+/** The meaning of results that are not an attempt. */
 export const REFUSALS: ReadonlyMap<number, 'duplicate' | 'in-progress' | 'replayed'> = new Map([
   [0, 'duplicate'],
   [-1, 'in-progress'],
@@ -34,8 +34,8 @@ export const REFUSALS: ReadonlyMap<number, 'duplicate' | 'in-progress' | 'replay
 ]);
 
 /**
- * KEYS: lease, done, attempts. ARGV: token, memory of events (ms). The lease becomes the mark of
- * being done, token and all: who repeats a completion whose reply was lost is told the same again.
+ * KEYS: lease, done, attempts. ARGV: token, memory of events (ms). The lease becomes the done mark
+ * and keeps its token, so a completion that is repeated after a lost reply has the same result.
  */
 export const COMPLETE = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -57,7 +57,7 @@ export const EXTEND = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
-/** KEYS: a key for this. A write, as a full or read-only server answers reads and takes no claim. */
+/** KEYS: a key for this. It writes, since a full or read-only server still answers reads. */
 export const PING = `
 redis.call('SET', KEYS[1], '1', 'PX', 1000)
 return 1`;

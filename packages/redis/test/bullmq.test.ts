@@ -110,17 +110,17 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     expect(new Set(handled)).toEqual(new Set([...calls, late]));
   });
 
-  it('a worker that can not end its job leaves it to another, with a higher attempt; the zombie commits nothing', async () => {
+  it('a worker that can not end its job leaves it to another, with a higher attempt; the first one commits nothing', async () => {
     const callId = unique('call');
     const contexts: HandlerContext[] = [];
     const started = deferred();
-    const zombie = deferred();
+    const hang = deferred();
     const first = work({
       on: {
         'call:completed': async (_event, context) => {
           contexts.push(context);
           started.resolve();
-          await zombie.promise; // deaf to its signal
+          await hang.promise; // deaf to its signal
         },
       },
     });
@@ -140,7 +140,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     await second.promise;
     expect(contexts.map(({ attempt }) => attempt)).toEqual([1, 2]);
     await waitFor(async () => (await queue.getCompletedCount()) === 1);
-    zombie.resolve();
+    hang.resolve();
   });
 
   it('gives up on a job in which too many workers died, and hands it over without running it', async () => {
@@ -159,7 +159,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
       await waitFor(() => runs === crash);
       await made.close({ graceMs: 0 });
     }
-    work({ on, deadLetter: (parked) => void kept.push(parked) }, { maxCrashes: 1 });
+    work({ on, deadLetter: (letter) => void kept.push(letter) }, { maxCrashes: 1 });
     await waitFor(async () => (await queue.getFailedCount()) === 1);
     expect(kept).toHaveLength(1);
     expect(kept[0]?.error).toEqual(new Error('2 workers died in this job.'));

@@ -16,8 +16,8 @@ jest.setTimeout(40_000);
 
 interface Subject extends Deliverer {
   name: string;
-  /** What the handler of `waiting…` events waits for. */
-  gate: ReturnType<typeof deferred<void>>;
+  /** Ends the handlers of `waiting…` events. */
+  release: ReturnType<typeof deferred<void>>;
 }
 
 /** The server goes away in every way there is, under receivers over each of the clients at once. */
@@ -31,13 +31,13 @@ describeWithProgram('redis-server', 'redisStore through outages of the server', 
     for (const [name, connect] of Object.entries(CLIENTS)) {
       const connected = await connect(server.port);
       open.push(connected);
-      const gate = deferred();
+      const release = deferred();
       const store = redisStore(connected.client, { prefix: name });
       // Half of the default: outages are waited for many times here.
       const made = deliverer({ store, storeTimeout: 500 }, (callId) =>
-        callId.startsWith('waiting') ? gate.promise : undefined,
+        callId.startsWith('waiting') ? release.promise : undefined,
       );
-      subjects.push({ name, gate, ...made });
+      subjects.push({ name, release, ...made });
     }
   });
   afterAll(async () => {
@@ -101,7 +101,7 @@ describeWithProgram('redis-server', 'redisStore through outages of the server', 
     await each(({ runs }) => waitFor(() => runs.includes(`${running} 1`)));
     await admin.config('SET', 'maxmemory', '1');
     await isAway(callId);
-    for (const { gate } of subjects) gate.resolve();
+    for (const { release } of subjects) release.resolve();
     expect(await Promise.all(answers)).toEqual(subjects.map(() => 'handled'));
     await admin.config('SET', 'maxmemory', '0');
     await isBack(callId);

@@ -1,7 +1,7 @@
 /** A smaller difference is drift, or the resolution of the clocks; milliseconds. */
 const STEP_MS = 1_000;
 
-/** Notices when a wall clock was set back, by comparing it with a clock that nobody can set. */
+/** Notices when the wall clock was set back, by comparing it with a monotonic clock. */
 export class ClockSteps {
   #offset: number | undefined;
 

@@ -1,5 +1,5 @@
 /**
- * The leases that this process took, by a clock that nobody can set. When the wall clock is set
+ * The leases that this process took, by a monotonic clock. When the wall clock is set
  * forward, a lease in the file looks as if it had run out, but its handler still runs.
  */
 export class HeldLeases {

@@ -42,7 +42,7 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   const { prefix, rememberFor } = settings;
   const now = settings.now ?? (() => Date.now());
   const transactions = new Transactions(db, storeSchema(prefix));
-  // A clock of the user's is the only one: it may be turned in tests.
+  // With a clock of the user, such as a fake one in tests, there is no other clock.
   const held = settings.now ? undefined : new HeldLeases();
   let statements: ReturnType<typeof storeStatements> | undefined;
   const sql = () => (statements ??= storeStatements(db, prefix));

@@ -68,22 +68,22 @@ it('hands a job that kills each of its processes to deadLetter, and does not beg
   for (let death = 3; death <= 4; death++)
     expect(await once(start('support-killer.ts', file), 'exit')).toEqual([null, 'SIGKILL']);
 
-  const parked: DeadLetter[] = [];
+  const letters: DeadLetter[] = [];
   let runs = 0;
   const worker = createSqliteWorker(queue, {
     maxAttempts: 1,
     pollEvery: 20,
     logger: collectingLogger(),
     on: { 'call:completed': () => void (runs += 1) },
-    deadLetter: (one) => void parked.push(one),
+    deadLetter: (one) => void letters.push(one),
   });
   await waitFor(async () => (await queue.stats()).dead === 1);
   await worker.close();
   expect(runs).toBe(0);
-  expect(parked).toEqual([
+  expect(letters).toEqual([
     expect.objectContaining({ key: delivery.key, attempt: 5, reason: 'handler-failed' }),
   ]);
-  expect(String(parked[0]!.error)).toContain('process died in each of the last attempts');
+  expect(String(letters[0]!.error)).toContain('process died in each of the last attempts');
   expect(await queue.deadLetters()).toMatchObject([{ delivery, attempt: 5 }]);
   db.close();
   remove();

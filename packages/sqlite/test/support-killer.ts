@@ -9,5 +9,5 @@ createSqliteWorker(sqliteQueue(new Database(file)), {
   on: { 'call:completed': () => process.kill(process.pid, 'SIGKILL') },
 });
 
-// Should it get no job, nobody may wait for its end for ever.
+// Without a job it would run for ever.
 setTimeout(() => process.exit(4), 10_000);

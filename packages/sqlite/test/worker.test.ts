@@ -68,7 +68,7 @@ describe('createSqliteWorker', () => {
     ]);
   });
 
-  it('waits longer with each attempt, for hours of turned time, and loses nothing', async () => {
+  it('waits longer after each attempt, for hours of its clock, and loses nothing', async () => {
     let down = true;
     const worker = work(() => {
       if (down) throw new Error('the CRM is down');
@@ -110,7 +110,7 @@ describe('createSqliteWorker', () => {
     expect(logger.lines.filter((line) => line.includes('gave up on delivery'))).toHaveLength(2);
   });
 
-  it('gives back what is not done in time at its shutdown, and is fenced afterwards', async () => {
+  it('releases jobs that do not end in time at shutdown, and can not settle them afterwards', async () => {
     const started = deferred();
     const aborted = deferred();
     const zombie = work(async (_callId, _attempt, signal) => {
@@ -152,7 +152,7 @@ describe('createSqliteWorker', () => {
     expect(runs).toEqual(['call-1 1', 'call-1 2']);
   });
 
-  it('does not run a job beside itself, though nobody could renew its lease for a while', async () => {
+  it('does not run a job beside itself when its lease could not be renewed', async () => {
     const go = deferred();
     work(() => go.promise, { leaseFor: 90 });
     await queue.enqueue(queuedCall('call-1'));

@@ -24,27 +24,27 @@ export function oneEvent({ start }: AdapterTestContext): void {
 
     it('while it runs elsewhere it is in-progress: 503', async () => {
       const entered = deferred();
-      const gate = deferred();
+      const release = deferred();
       let runs = 0;
       const { sender } = await start({
         on: {
           'call:completed': async () => {
             runs += 1;
             entered.resolve();
-            await gate.promise;
+            await release.promise;
           },
         },
       });
       const first = sender.post(callBody('c1'));
       await entered.promise;
       expect(await sender.post(callBody('c1'))).toEqual({ status: 503, outcome: 'in-progress' });
-      gate.resolve();
+      release.resolve();
       expect((await first).outcome).toBe('handled');
       expect(runs).toBe(1);
     });
 
     it('one that outlives the deadline gets 503 in time, commits late, and its retry is a duplicate', async () => {
-      const gate = deferred();
+      const release = deferred();
       const late = deferred();
       const aborted: boolean[] = [];
       const { sender, outcomes } = await start({
@@ -55,13 +55,13 @@ export function oneEvent({ start }: AdapterTestContext): void {
         },
         on: {
           'call:completed': async (_event, { signal }) => {
-            await gate.promise;
+            await release.promise;
             aborted.push(signal.aborted);
           },
         },
       });
       expect(await sender.post(callBody('c1'))).toEqual({ status: 503, outcome: 'deadline' });
-      gate.resolve();
+      release.resolve();
       await late.promise;
       expect(aborted).toEqual([true]);
       expect(outcomes.map(({ outcome, late: isLate }) => [outcome, isLate])).toEqual([
@@ -73,20 +73,20 @@ export function oneEvent({ start }: AdapterTestContext): void {
 
     it('a late failure is released and reported, and the retry runs it', async () => {
       const late = deferred<string>();
-      const gate = deferred();
+      const release = deferred();
       const { sender } = await start({
         ackWithin: 30,
         onOutcome: (outcome) => outcome.late && late.resolve(outcome.outcome),
         on: {
           'call:completed': async (_event, { attempt }) => {
             if (attempt > 1) return;
-            await gate.promise;
+            await release.promise;
             throw new Error('too late');
           },
         },
       });
       expect((await sender.post(callBody('c1'))).outcome).toBe('deadline');
-      gate.resolve();
+      release.resolve();
       expect(await late.promise).toBe('handler-failed');
       expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'handled' });
     });
@@ -96,7 +96,7 @@ export function oneEvent({ start }: AdapterTestContext): void {
       const now = () => clock;
       const store = memoryStore({ now });
       const entered = deferred();
-      const zombie = deferred();
+      const hang = deferred();
       const tokens: string[] = [];
       const { sender, outcomes } = await start({
         now,
@@ -111,7 +111,7 @@ export function oneEvent({ start }: AdapterTestContext): void {
           'call:completed': async (_event, { attempt }) => {
             if (attempt > 1) return;
             entered.resolve();
-            await zombie.promise;
+            await hang.promise;
           },
         },
       });
@@ -122,7 +122,7 @@ export function oneEvent({ start }: AdapterTestContext): void {
         (await sender.post(callBody('c1'), { timestamp: Math.floor(clock / 1000) })).outcome,
       ).toBe('handled');
       expect(outcomes.at(-1)?.attempt).toBe(2);
-      zombie.resolve();
+      hang.resolve();
       expect(await first).toEqual({ status: 503, outcome: 'in-progress' });
       const [token = ''] = tokens;
       expect(await store.complete('c1:call:completed', token)).toBe(false);

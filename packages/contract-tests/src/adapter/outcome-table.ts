@@ -62,20 +62,20 @@ export function outcomeTable({ start }: AdapterTestContext): void {
     });
 
     it('dead-lettered: 200 after maxAttempts, and at once for what can never be parsed', async () => {
-      const parked: DeadLetter[] = [];
+      const letters: DeadLetter[] = [];
       const { sender } = await start({
         maxAttempts: 2,
-        on: { 'call:completed': () => Promise.reject(new Error('poison')) },
-        deadLetter: (delivery) => parked.push(delivery),
+        on: { 'call:completed': () => Promise.reject(new Error('always')) },
+        deadLetter: (delivery) => letters.push(delivery),
       });
       expect(await sender.post(callBody('c1'))).toEqual({ status: 500, outcome: 'handler-failed' });
       expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'dead-lettered' });
       expect(await sender.post('{"eventName":')).toEqual({ status: 200, outcome: 'dead-lettered' });
-      expect(parked.map(({ reason, attempt }) => [reason, attempt])).toEqual([
+      expect(letters.map(({ reason, attempt }) => [reason, attempt])).toEqual([
         ['handler-failed', 2],
         ['invalid-payload', 1],
       ]);
-      expect(Buffer.from(parked[0]!.rawBody).toString()).toBe(callBody('c1'));
+      expect(Buffer.from(letters[0]!.rawBody).toString()).toBe(callBody('c1'));
     });
 
     it('body-timeout: 408, and nothing is claimed', async () => {
@@ -159,20 +159,20 @@ export function outcomeTable({ start }: AdapterTestContext): void {
 
     it('overloaded: 503 above maxInFlight', async () => {
       const entered = deferred();
-      const gate = deferred();
+      const release = deferred();
       const { sender } = await start({
         maxInFlight: 1,
         on: {
           'call:completed': async () => {
             entered.resolve();
-            await gate.promise;
+            await release.promise;
           },
         },
       });
       const first = sender.post(callBody('c1'));
       await entered.promise;
       expect(await sender.post(callBody('c2'))).toEqual({ status: 503, outcome: 'overloaded' });
-      gate.resolve();
+      release.resolve();
       expect((await first).outcome).toBe('handled');
     });
   });

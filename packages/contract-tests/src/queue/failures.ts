@@ -30,7 +30,7 @@ export function failures(open: OpenQueue): void {
     let runs = 0;
     const boom = new Error('never');
     await startWorker({
-      deadLetter: (parked) => void kept.push(parked),
+      deadLetter: (letter) => void kept.push(letter),
       on: {
         'call:completed': () => {
           runs += 1;
@@ -55,16 +55,16 @@ export function failures(open: OpenQueue): void {
     expect(await deadLetters()).toEqual([delivery]);
   });
 
-  it('gives up on poison with its first attempt', async () => {
+  it('gives up on an invalid payload at once', async () => {
     const { queue, startWorker, deadLetters } = await open();
     const kept: DeadLetter[] = [];
-    await startWorker({ deadLetter: (parked) => void kept.push(parked) });
-    const poison = queued(Buffer.from('{"eventName":'));
-    await queue.enqueue(poison);
+    await startWorker({ deadLetter: (letter) => void kept.push(letter) });
+    const invalid = queued(Buffer.from('{"eventName":'));
+    await queue.enqueue(invalid);
     await waitFor(async () => (await deadLetters()).length > 0);
     expect(kept).toHaveLength(1);
     expect(kept[0]).toMatchObject({ reason: 'invalid-payload', attempt: 1 });
-    expect(await deadLetters()).toEqual([poison]);
+    expect(await deadLetters()).toEqual([invalid]);
   });
 
   it('asks a deadLetter sink that failed again, as long as there are attempts', async () => {

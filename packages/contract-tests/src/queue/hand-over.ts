@@ -38,7 +38,7 @@ export function handOver(open: OpenQueue): void {
   it('keeps every byte, of large bodies and of bodies that are no text', async () => {
     const { queue, startWorker } = await open();
     const kept: DeadLetter[] = [];
-    await startWorker({ deadLetter: (parked) => void kept.push(parked) });
+    await startWorker({ deadLetter: (letter) => void kept.push(letter) });
     const bodies = [
       Uint8Array.from({ length: 256 }, (_, byte) => byte),
       new Uint8Array(0),
@@ -48,8 +48,8 @@ export function handOver(open: OpenQueue): void {
     await Promise.all(deliveries.map((delivery) => queue.enqueue(delivery)));
     await waitFor(() => kept.length === bodies.length);
     for (const [index, { webhookId }] of deliveries.entries()) {
-      const parked = kept.find((one) => one.webhookId === webhookId)!;
-      expect(Buffer.compare(parked.rawBody, bodies[index]!)).toBe(0);
+      const letter = kept.find((one) => one.webhookId === webhookId)!;
+      expect(Buffer.compare(letter.rawBody, bodies[index]!)).toBe(0);
     }
   });
 

@@ -14,7 +14,7 @@ export interface RedisServer {
   start(): Promise<void>;
   /** SIGKILL: as a crash. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open, and nobody answers. */
+  /** SIGSTOP: connections stay open, but the server does not answer. */
   freeze(): void;
   /** SIGCONT. */
   thaw(): void;

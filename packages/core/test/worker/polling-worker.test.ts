@@ -5,11 +5,11 @@ import { deferred } from '../support.ts';
 /** An engine whose jobs end when they are told to. */
 function engine(count: number) {
   const log: string[] = [];
-  const gates = Array.from({ length: count }, () => deferred());
-  const jobs = gates.map((gate, index): PolledJob => ({
+  const releases = Array.from({ length: count }, () => deferred());
+  const jobs = releases.map((release, index): PolledJob => ({
     async run(signal) {
       log.push(`run ${String(index)}`);
-      await gate.promise;
+      await release.promise;
       log.push(`end ${String(index)}${signal.aborted ? ' aborted' : ''}`);
     },
     release() {
@@ -17,13 +17,13 @@ function engine(count: number) {
       return Promise.resolve();
     },
   }));
-  return { log, gates, jobs };
+  return { log, releases, jobs };
 }
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('startPollingWorker', () => {
   it('runs no more at once than it may, and asks on as jobs end', async () => {
-    const { log, gates, jobs } = engine(3);
+    const { log, releases, jobs } = engine(3);
     const worker = startPollingWorker({
       concurrency: 2,
       pollEvery: 60_000,
@@ -32,18 +32,18 @@ describe('startPollingWorker', () => {
     });
     await turn();
     expect(log).toEqual(['run 0', 'run 1']);
-    gates[1]!.resolve();
+    releases[1]!.resolve();
     await turn();
     expect(log).toEqual(['run 0', 'run 1', 'end 1', 'run 2']);
-    gates[0]!.resolve();
-    gates[2]!.resolve();
+    releases[0]!.resolve();
+    releases[2]!.resolve();
     await worker.close();
     expect(log.slice(-2)).toEqual(['end 0', 'end 2']);
   });
 
   it('goes on after an engine that failed, and looks when the engine says so', async () => {
-    const { log, gates, jobs } = engine(1);
-    gates[0]!.resolve();
+    const { log, releases, jobs } = engine(1);
+    releases[0]!.resolve();
     const errors: unknown[] = [];
     let asked = 0;
     const worker = startPollingWorker({
@@ -180,7 +180,7 @@ describe('startPollingWorker', () => {
   });
 
   it('waits for as long as it is asked to, even for ever', async () => {
-    const { log, gates, jobs } = engine(1);
+    const { log, releases, jobs } = engine(1);
     const worker = startPollingWorker({
       concurrency: 1,
       pollEvery: 60_000,
@@ -190,7 +190,7 @@ describe('startPollingWorker', () => {
     await turn();
     const closed = worker.close({ graceMs: Infinity });
     await turn();
-    gates[0]!.resolve();
+    releases[0]!.resolve();
     await closed;
     expect(log).toEqual(['run 0', 'end 0']);
   });

@@ -43,12 +43,12 @@ describe('createWorkerHandler', () => {
   });
 
   it('rejects with a clean error, and hands the last failure to deadLetter', async () => {
-    const parked: DeadLetter[] = [];
+    const letters: DeadLetter[] = [];
     const boom = new Error('call Ada Lovelace');
     const work = createWorkerHandler({
       logger,
       maxAttempts: 2,
-      deadLetter: (letter) => void parked.push(letter),
+      deadLetter: (letter) => void letters.push(letter),
       on: { 'call:started': () => Promise.reject(boom) },
     });
     const job = queued(bytes(JSON.stringify({ ...STARTED, name: 'Ada Lovelace' })));
@@ -57,10 +57,10 @@ describe('createWorkerHandler', () => {
       message: 'The handler failed: Error: call [redacted]',
     });
     await expect(work(job)).rejects.toEqual(failed);
-    expect(parked).toEqual([]);
+    expect(letters).toEqual([]);
     await expect(work(job, { attempt: 2 })).rejects.toEqual(failed);
-    expect(parked).toHaveLength(1);
-    expect(parked[0]).toMatchObject({
+    expect(letters).toHaveLength(1);
+    expect(letters[0]).toMatchObject({
       reason: 'handler-failed',
       attempt: 2,
       error: boom,
@@ -73,12 +73,12 @@ describe('createWorkerHandler', () => {
     const deadLetter = jest.fn(() => Promise.resolve());
     deadLetter.mockRejectedValueOnce(new Error('full'));
     const work = createWorkerHandler({ logger, deadLetter });
-    const poison = queued(bytes('{'));
-    await expect(work(poison)).rejects.toMatchObject({
+    const invalid = queued(bytes('{'));
+    await expect(work(invalid)).rejects.toMatchObject({
       code: 'handler-failed', // so it is retried
       message: expect.stringContaining('The deadLetter sink failed'),
     });
-    await expect(work(poison, { attempt: 2 })).rejects.toMatchObject({ code: 'invalid-payload' });
+    await expect(work(invalid, { attempt: 2 })).rejects.toMatchObject({ code: 'invalid-payload' });
     expect(deadLetter.mock.calls).toHaveLength(2);
     expect((deadLetter.mock.calls as unknown[][])[1]?.[0]).toMatchObject({
       reason: 'invalid-payload',
