@@ -5,7 +5,7 @@ export interface User {
   readonly _id: string;
   readonly name: string;
   readonly email: string;
-  /** Admins are emailed when a workspace rule is paused. */
+  /** Admins get the emails about workspace rules. */
   readonly admin?: boolean;
   readonly teamIds: readonly string[];
 }

@@ -25,8 +25,8 @@ export interface Rule {
   readonly name: string;
   readonly trigger: EventName;
   /**
-   * A `user` rule fires for the calls of its owner, who is emailed when it is paused. A `workspace`
-   * rule fires for all calls, and the admins are emailed.
+   * A `user` rule fires for the calls of its owner, who gets the emails about it. A `workspace` rule
+   * fires for all calls, and the admins get the emails.
    */
   readonly scope: 'user' | 'workspace';
   /** The `_id` of a user. */
