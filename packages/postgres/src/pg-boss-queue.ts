@@ -12,6 +12,7 @@ import { createQueues } from './create-queues.ts';
 import { jobId } from './job-id.ts';
 import { checkBoss, type PgBossClient, type PgBossSendOptions } from './pg-boss.ts';
 
+/** Options of `pgBossQueue`. */
 export interface PgBossQueueOptions {
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;

@@ -4,6 +4,7 @@ import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';
 import { Sweeper } from './sweeper.ts';
 
+/** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /** The schema of the two tables; `call_webhooks` by default. Lower-case letters, digits and `_`. */
   schema?: string | undefined;

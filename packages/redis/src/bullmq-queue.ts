@@ -26,6 +26,7 @@ export interface BullmqJobOptions {
   stackTraceLimit: number;
 }
 
+/** Options of `bullmqQueue`. */
 export interface BullmqQueueOptions {
   /** How often a job is run until it is dead; 100 by default, about four days with the worker's backoff. */
   maxAttempts?: number | undefined;

@@ -47,6 +47,7 @@ export interface BullmqWorkerOptions<
   bullmq?: object | undefined;
 }
 
+/** A running worker, as `createBullmqWorker` returns it. */
 export interface BullmqWorker<Worker> {
   /** BullMQ's worker, for its events. */
   readonly worker: Worker;

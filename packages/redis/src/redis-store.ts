@@ -13,6 +13,7 @@ import { Keys } from './keys.ts';
 import { ScriptRunner } from './script-runner.ts';
 import { ADMIT, COMPLETE, EXTEND, PING, REFUSALS, RELEASE } from './scripts.ts';
 
+/** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /** All keys begin with it; `call-webhooks` by default. Receivers with the same prefix share their memory. */
   prefix?: string | undefined;

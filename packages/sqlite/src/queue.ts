@@ -4,6 +4,7 @@ import type { DeadJob, QueueStats } from './job-rows.ts';
 import { Jobs } from './jobs.ts';
 import type { SqliteOptions } from './options.ts';
 
+/** Options of `sqliteQueue`. */
 export type SqliteQueueOptions = SqliteOptions;
 
 /** A queue in a SQLite file. Its methods reject with the client's error. */

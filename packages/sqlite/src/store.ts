@@ -11,6 +11,7 @@ import { sqliteOptionRules, type SqliteOptions } from './options.ts';
 import { storeSchema, storeStatements } from './store-statements.ts';
 import { Transactions } from './transactions.ts';
 
+/** Options of `sqliteStore`. */
 export type SqliteStoreOptions = SqliteOptions;
 
 /** No receiver asks for a longer lease; milliseconds. */

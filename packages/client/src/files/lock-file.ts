@@ -90,6 +90,7 @@ function parseProcess(text: string): ProcessId | undefined {
   }
 }
 
+/** This process, as a lock file names it. */
 export async function currentProcess(fs: FileSystem): Promise<ProcessId> {
   const { pid } = globalThis.process;
   return { pid, host: hostname(), startedAt: (await processStatus(fs, pid))?.startedAt };

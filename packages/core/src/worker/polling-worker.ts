@@ -18,6 +18,7 @@ export interface PollResult {
   nextIn?: number | undefined;
 }
 
+/** Options of `startPollingWorker`. */
 export interface PollingWorkerOptions {
   /** Takes up to `limit` jobs from the engine. */
   take(limit: number): Promise<PollResult>;
@@ -29,6 +30,7 @@ export interface PollingWorkerOptions {
   onError(error: unknown): void;
 }
 
+/** Options of the `close()` of a worker. */
 export interface CloseOptions {
   /** Milliseconds to wait for running handlers; 10,000 by default. */
   graceMs?: number | undefined;
@@ -48,6 +50,7 @@ export interface PollingWorker {
   close(options?: CloseOptions): Promise<void>;
 }
 
+/** How long `close()` of a worker waits for running jobs by default, in milliseconds. */
 export const DEFAULT_GRACE_MS = 10_000;
 /** How long the engine may take to accept released jobs; milliseconds. */
 export const RELEASE_MS = 1_000;

@@ -10,17 +10,20 @@ export interface User {
   readonly teamIds: readonly string[];
 }
 
+/** A team of the workspace and its members. */
 export interface Team {
   readonly _id: string;
   readonly name: string;
 }
 
+/** A template of messages. */
 export interface Template {
   readonly _id: string;
   readonly name: string;
   readonly title: string;
 }
 
+/** A sequence of messages that is sent automatically. */
 export interface Sequence {
   readonly _id: string;
   readonly name: string;

@@ -26,6 +26,7 @@ export interface ClockView {
   readonly inFlight: number;
 }
 
+/** How many records of each kind the simulator keeps. */
 export interface CountsView {
   readonly calls: number;
   readonly deliveries: Partial<Readonly<Record<DeliveryState, number>>>;
