@@ -13,7 +13,7 @@ import { inferCommand } from './commands/infer.ts';
 import { listenCommand } from './commands/listen/listen.ts';
 import { recordingCommand } from './commands/recording.ts';
 import { replayCommand } from './commands/replay.ts';
-import { rotateCommand } from './commands/rotate.ts';
+import { rotateCommand } from './commands/rotate/rotate.ts';
 import { rulesCommand } from './commands/rules/rules.ts';
 import { secretsCommand } from './commands/secrets.ts';
 import { sendCommand } from './commands/send/send.ts';

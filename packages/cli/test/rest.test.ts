@@ -54,9 +54,12 @@ describe('events', () => {
   });
 
   test('searches by flags or by a complete search, but not both', async () => {
-    expect(
-      (await cli('events', '--subject', 'first', '--type', 'opened', '--json')).records(),
-    ).toHaveLength(1);
+    expect((await cli('events', '--subject', 'first', '--json')).records()).toHaveLength(1);
+    expect((await cli('events', '--type', 'opened', '--all', '--json')).records()).toHaveLength(3);
+    // An exact subject is the whole search (spec, search rule 2).
+    const both = await cli('events', '--subject', 'first', '--type', 'opened');
+    expect(both.code).toBe(2);
+    expect(both.stderr).toContain('--subject cannot be combined with --type.');
     expect((await cli('events', '--search', '"first"', '--json')).records()).toHaveLength(1);
     expect((await cli('events', '--search', 'x', '--since', '2026-01-01')).stderr).toContain(
       '--since',

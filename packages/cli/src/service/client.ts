@@ -1,7 +1,8 @@
 import { createClient, version, type Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { badInput } from '../errors.ts';
+import { badInput, didYouMean } from '../errors.ts';
+import { repeatable } from '../input/options.ts';
 import { readBytes } from '../input/read.ts';
 import { isLoopback } from '../input/target-url.ts';
 
@@ -13,14 +14,16 @@ export interface ServiceOptions {
   readonly baseUrl?: string;
   readonly apiToken?: string;
   readonly apiTokenFile?: string;
+  readonly wire?: readonly string[];
 }
 
-/** Adds `--base-url`, `--api-token` and `--api-token-file`. */
+/** Adds `--base-url`, `--api-token`, `--api-token-file` and `--wire`. */
 export const withServiceOptions = (command: Command): Command =>
   command
     .option('--base-url <url>', `the service's URL without /v1 (or $${BASE_URL_VARIABLE})`)
     .option('--api-token <token>', `the API token; safer: $${TOKEN_VARIABLE} or a file`)
-    .option('--api-token-file <file>', 'a file with the API token');
+    .option('--api-token-file <file>', 'a file with the API token')
+    .option('--wire <name=value>', 'a name that the spec does not show; repeatable', repeatable);
 
 /** The service's URL, if it is given. */
 export const givenBaseUrl = (
@@ -42,8 +45,39 @@ export async function serviceClient(app: App, options: ServiceOptions): Promise<
   return createClient({
     baseUrl,
     apiToken: await requiredToken(app, options),
+    wire: wireNames(options.wire),
     userAgent: `call-webhooks-cli/${version}`,
   });
+}
+
+const WIRE_NAMES = [
+  'nextParam',
+  'nextField',
+  'hasNextField',
+  'limitParam',
+  'callsField',
+  'secretField',
+  'requestIdHeader',
+];
+
+/** Parses `--wire name=value`. @throws CliError 2 */
+function wireNames(given: readonly string[] = []): Record<string, string> {
+  return Object.fromEntries(
+    given.map((pair) => {
+      const [, name, value] = /^(\w+)=(\S+)$/.exec(pair) ?? [];
+      if (name === undefined || value === undefined)
+        throw badInput(
+          `--wire ${pair} is not of the form name=value.`,
+          'Example: callsField=items',
+        );
+      if (!WIRE_NAMES.includes(name))
+        throw badInput(
+          `There is no wire setting ${name}.`,
+          didYouMean(name, WIRE_NAMES, `Settings: ${WIRE_NAMES.join(', ')}.`),
+        );
+      return [name, value];
+    }),
+  );
 }
 
 async function requiredToken(

@@ -39,10 +39,15 @@ export function restError(error: ClientError): CliError {
   if (error instanceof SearchSyntaxError || error instanceof ConfigurationError)
     return new CliError(EXIT.badInput, error.message);
   const cause = error instanceof UnconfirmedWriteError ? undefined : deepestCause(error);
+  const [, setting] = /\bwire\.(\w+)/.exec(error.message) ?? [];
   return new CliError(
     EXIT.environment,
     cause === undefined ? error.message : `${error.message} (${cause})`,
-    error instanceof NetworkError && !error.maybeSent ? UNREACHABLE : undefined,
+    setting === undefined
+      ? error instanceof NetworkError && !error.maybeSent
+        ? UNREACHABLE
+        : undefined
+      : `Pass --wire ${setting}=NAME. To find the name: call-webhooks infer FILE`,
   );
 }
 

@@ -18,6 +18,7 @@ const withSearch = (command: Command): Command =>
     .option('--type <action>', 'opened, clicked, downloaded, replied, unopened, …')
     .option('--template <name>', 'messages that used this template; * for any')
     .option('--sequence <name>', 'messages of this sequence; * for any')
+    .option('--sequence-id <id>', 'messages of the sequence with this id')
     .option('--from <sender>', 'myself, a team or an address');
 
 /** `events`: lists activity events. */

@@ -18,6 +18,7 @@ export interface SearchOptions {
   readonly type?: string;
   readonly template?: string;
   readonly sequence?: string;
+  readonly sequenceId?: string;
   readonly from?: string;
 }
 
@@ -30,8 +31,12 @@ const PARTS = [
   'type',
   'template',
   'sequence',
+  'sequenceId',
   'from',
 ] as const;
+
+type Part = (typeof PARTS)[number];
+const FLAGS: Partial<Record<Part, string>> = { sequenceId: 'sequence-id' };
 
 /**
  * The search that the flags describe. `--search` is sent as it is.
@@ -40,20 +45,28 @@ const PARTS = [
  */
 export function searchOf(options: SearchOptions): string | AnyEventSearch | undefined {
   const given = PARTS.filter((part) => options[part] !== undefined);
+  const flags = (parts: readonly Part[]) => parts.map((part) => `--${FLAGS[part] ?? part}`);
   if (options.search !== undefined) {
     if (given.length > 0)
       throw badInput(
-        `--search cannot be combined with ${given.map((part) => `--${part}`).join(', ')}.`,
+        `--search cannot be combined with ${flags(given).join(', ')}.`,
         'Write the operators into the search: --search "to:example.com type:opened"',
       );
     return options.search;
   }
+  const others = given.filter((part) => part !== 'subject');
+  if (options.subject !== undefined && others.length > 0)
+    throw badInput(
+      `--subject cannot be combined with ${flags(others).join(', ')}.`,
+      'An exact subject is the whole search. To combine words with other flags, use --text.',
+    );
   return given.length === 0 ? undefined : buildSearch(options);
 }
 
 // The type of the builder tracks which parts were used. Here each flag is used once at most.
 function buildSearch(options: SearchOptions): AnyEventSearch {
   const { text, subject, to = [], since, until, type, template, sequence, from } = options;
+  const { sequenceId } = options;
   const empty: unknown = eventSearch();
   let search = empty as Builder;
   if (text !== undefined) search = search.text(text);
@@ -63,7 +76,8 @@ function buildSearch(options: SearchOptions): AnyEventSearch {
   if (until !== undefined) search = search.until(until);
   if (type !== undefined) search = search.type(actionOf(type));
   if (template !== undefined) search = search.template(template === '*' ? ANY : template);
-  if (sequence !== undefined) search = search.sequence(sequence === '*' ? ANY : sequence);
+  if (sequence !== undefined) search = search.sequence(sequence === '*' ? ANY : { name: sequence });
+  if (sequenceId !== undefined) search = search.sequence({ id: sequenceId });
   return from === undefined ? search : search.from(from);
 }
 

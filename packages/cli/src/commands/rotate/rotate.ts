@@ -1,48 +1,27 @@
-import { existsSync } from 'node:fs';
-import {
-  createClient,
-  SecretNotSavedError,
-  type Client,
-  type SecretStore,
-  type StoredSecret,
-} from '@call-webhooks/client';
+import { createClient, type Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
-import { examples, type App } from '../app.ts';
-import { badInput, EXIT } from '../errors.ts';
-import { readBytes } from '../input/read.ts';
-import { parseSecretFile, writeSecretFile } from '../input/secret-file.ts';
-import { isLoopback } from '../input/target-url.ts';
+import { examples, type App } from '../../app.ts';
+import { badInput, EXIT } from '../../errors.ts';
+import { isLoopback } from '../../input/target-url.ts';
 import {
   givenBaseUrl,
   serviceClient,
   withServiceOptions,
   type ServiceOptions,
-} from '../service/client.ts';
+} from '../../service/client.ts';
 import {
   simulatorOf,
   withSimulatorOption,
   type SimulatorOptions,
-} from '../simulator/connection.ts';
-import { askYesNo } from '../terminal/prompts.ts';
-import { t } from '../terminal/text.ts';
-import { findActionOf, findRule } from './rules/find.ts';
+} from '../../simulator/connection.ts';
+import { askYesNo } from '../../terminal/prompts.ts';
+import { t } from '../../terminal/text.ts';
+import { findActionOf, findRule } from '../rules/find.ts';
+import { rotateSecret, type ActionIds, type SecretTarget } from './rotate-secret.ts';
 
-interface RotateOptions extends ServiceOptions, SimulatorOptions {
-  readonly secretOut?: string;
-  readonly showSecret?: boolean;
+interface RotateOptions extends ServiceOptions, SimulatorOptions, SecretTarget {
   readonly yes?: boolean;
 }
-
-interface ActionIds {
-  readonly ruleId: string;
-  readonly actionId: string;
-}
-
-/**
- * How long the old secret stays in the file, in milliseconds: with a tolerance of five minutes
- * either way, no signature verifies for longer.
- */
-const OVERLAP_MS = 600_000;
 
 /** `rotate`: rotates the signing secret of an action. */
 export function rotateCommand(app: App): Command {
@@ -81,7 +60,7 @@ async function rotate(app: App, action: ActionIds, options: RotateOptions): Prom
     baseUrl === undefined
       ? await prepareSimulator(app, action, options)
       : { client: await confirmedClient(app, options, baseUrl), ids: action };
-  const secret = await rotateWith(app, client, ids, file);
+  const secret = await rotateSecret(app, client, ids, options);
   await output.print({ ...ids, rotated: true, file, ...(showSecret && { secret }) }, ({ green }) =>
     showSecret ? t`${secret}` : t`${green('rotated')}  ${ids.actionId}`,
   );
@@ -115,27 +94,6 @@ async function confirmedClient(app: App, options: RotateOptions, baseUrl: string
   return client;
 }
 
-/** Rotates the secret, into a file if there is one. @returns the new secret */
-async function rotateWith(
-  { output, signal }: App,
-  { rules }: Client,
-  { ruleId, actionId }: ActionIds,
-  file: string | undefined,
-): Promise<string> {
-  if (file === undefined)
-    return (await rules.rotateSigningSecret(ruleId, actionId, { signal })).secret;
-  try {
-    const store = secretFileStore(file);
-    const request = { ruleId, actionId, overlap: OVERLAP_MS, signal };
-    return (await rules.rotateInto(store, request)).current.secret;
-  } catch (error) {
-    // Printing the secret unasked is better than losing it.
-    if (error instanceof SecretNotSavedError)
-      output.message(t`The file could not be written. Keep the new secret: ${error.secret}`);
-    throw error;
-  }
-}
-
 async function requireConfirmation(
   app: App,
   { yes }: RotateOptions,
@@ -148,20 +106,4 @@ async function requireConfirmation(
   const question = `Rotate the secret at ${baseUrl}? The next delivery is signed with the new one.`;
   if (await askYesNo(app, question)) return;
   throw badInput('Nothing was rotated.');
-}
-
-/** A secret file as the store of a rotation. */
-function secretFileStore(path: string): SecretStore {
-  return {
-    async load() {
-      if (!existsSync(path)) return [];
-      const content = (await readBytes(path, 'secret file')).toString('utf8');
-      if (content.trim() === '') return [];
-      return parseSecretFile(content, path).map((entry, at): StoredSecret => ({
-        id: `line-${String(at + 1)}`,
-        ...entry,
-      }));
-    },
-    save: (secrets) => writeSecretFile(path, secrets),
-  };
 }

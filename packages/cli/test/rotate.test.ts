@@ -1,0 +1,121 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { receiver, SECRET } from './support/receiver.ts';
+import { run, start } from './support/run.ts';
+
+const OLD = SECRET;
+const NEW = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+const file = join(folder, 'secrets');
+let service: Awaited<ReturnType<typeof receiver>>;
+let respond: () => { status: number; body: string } | undefined;
+let env: Record<string, string>;
+
+beforeEach(async () => {
+  service = await receiver(() => respond() ?? { status: 200 });
+  env = {
+    CALL_WEBHOOKS_BASE_URL: `http://127.0.0.1:${String(service.port)}`,
+    CALL_WEBHOOKS_API_TOKEN: 'token',
+  };
+});
+afterEach(async () => {
+  await service.close();
+  rmSync(file, { force: true });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const rotate = (...argv: string[]) => run(['rotate', 'rule', 'action', ...argv], { env });
+const respondWith = (body: object) => {
+  respond = () => ({ status: 200, body: JSON.stringify(body) });
+};
+
+describe('a response with several secrets', () => {
+  test.each([
+    ['the current of two', { previous: OLD, current: NEW }],
+    [
+      'the one of this action in a whole rule',
+      {
+        actions: [
+          { _id: 'other', secret: OLD },
+          { _id: 'action', secret: NEW },
+        ],
+      },
+    ],
+  ])('%s is printed and saved', async (_what, body) => {
+    respondWith(body);
+    expect((await rotate('--show-secret')).stdout).toBe(`${NEW}\n`);
+    expect((await rotate('--secret-out', file)).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe(`${NEW}\n`);
+  });
+
+  test('if it is unclear which is new, --show-secret prints all, and a file keeps all', async () => {
+    respondWith({ a: OLD, b: NEW });
+    const shown = await rotate('--show-secret');
+    expect(shown).toMatchObject({ code: 3, stdout: '' });
+    expect(shown.stderr).toContain(`a: ${OLD}\nb: ${NEW}\n`);
+    const saved = await rotate('--secret-out', file);
+    expect(saved).toMatchObject({ code: 3, stdout: '' });
+    expect(saved.stderr).not.toContain('whsec_');
+    expect(saved.stderr).toContain('--wire secretField=PATH');
+    expect(readFileSync(file, 'utf8')).toBe(`${OLD}\n${NEW}\n`);
+  });
+
+  test('--wire secretField names the new one', async () => {
+    respondWith({ a: OLD, b: NEW });
+    const { code, stdout } = await rotate('--show-secret', '--wire', 'secretField=b');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${NEW}\n` });
+  });
+});
+
+test('a secret that cannot be saved is printed', async () => {
+  const gone = mkdtempSync(join(tmpdir(), 'cli-'));
+  respond = () => {
+    rmSync(gone, { recursive: true });
+    return { status: 200, body: JSON.stringify({ secret: NEW }) };
+  };
+  const { code, stdout, stderr } = await rotate('--secret-out', join(gone, 'secrets'));
+  expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+  expect(stderr).toContain(`The new secret: ${NEW}\n`);
+  expect(stderr).toContain('fix:   Save the new secret where your receiver reads it.');
+}, 20_000);
+
+test('Ctrl-C during a rotation says that the secret may have been rotated', async () => {
+  const rotating = start(['rotate', 'rule', 'action', '--show-secret'], { env });
+  respond = () => {
+    rotating.stop();
+    return undefined;
+  };
+  expect(await rotating.code).toBe(130);
+  expect(rotating.stderr()).toContain('may have been rotated');
+});
+
+test.each([
+  ['callsFeld=items', 'Did you mean callsField?'],
+  ['callsField', 'Example: callsField=items'],
+])('--wire %s is exit code 2, with a fix', async (pair, fix) => {
+  const { code, stderr } = await run(['calls', '--wire', pair], { env });
+  expect(code).toBe(2);
+  expect(stderr).toContain(fix);
+});
+
+test('an unknown list shape names the flag, which then works', async () => {
+  respondWith({ items: [{ _id: 'call-1' }] });
+  const { code, stderr } = await run(['calls'], { env });
+  expect(code).toBe(3);
+  expect(stderr).toContain('Pass --wire callsField=NAME.');
+  const { records } = await run(['calls', '--wire', 'callsField=items', '--json'], { env });
+  expect(records()).toEqual([{ _id: 'call-1' }]);
+});
+
+test('a sequence is searched by name or id', async () => {
+  respondWith({ results: [] });
+  await run(['events', '--sequence', '0123456789abcdef01234567'], { env });
+  await run(['events', '--sequence-id', '7'], { env });
+  const searches = service.received.map(({ url }) => new URL(url, 'http://x').searchParams);
+  expect(searches.map((one) => one.get('search'))).toEqual([
+    'sequence:"0123456789abcdef01234567"',
+    'sequence:7',
+  ]);
+});
