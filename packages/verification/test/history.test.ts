@@ -1,52 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { checkHistory } from '../src/history/check/check.ts';
-import type { JournalEntry, RunEntry } from '../src/history/journal.ts';
+import type { JournalEntry } from '../src/history/journal.ts';
+import { key, run, delivery, claimed, renewed, settled, fault } from './history-entries.ts';
 
 // The check that scripts/history.ts runs, on handwritten histories.
-
-const key = 'call-1:call:completed';
-const run = (kind: RunEntry['kind'], at: number, pid = 1, attempt = 1): JournalEntry => ({
-  ...{ kind, at, pid, key, attempt },
-});
-const delivery = (until: number, status = 200, outcome = 'handled'): JournalEntry => ({
-  ...{ kind: 'delivery', at: until - 50, until, key, status, outcome },
-});
-const claimed = (at: number, pid = 1, attempt = 1): JournalEntry => ({
-  ...{
-    kind: 'claimed',
-    at,
-    until: at + 1,
-    pid,
-    key,
-    attempt,
-    token: `token ${pid}`,
-    leaseMs: 1_000,
-  },
-});
-const renewed = (at: number, pid = 1): JournalEntry => ({
-  ...{ kind: 'renewed', at, until: at + 1, pid, key, token: `token ${pid}`, leaseMs: 1_000 },
-});
-const settled = (
-  at: number,
-  pid = 1,
-  how: 'complete' | 'release' = 'complete',
-  held = true,
-): JournalEntry[] => {
-  const common = { at, pid, key, how, token: `token ${pid}` };
-  return [
-    { kind: 'settling', ...common },
-    { kind: 'settled', ...common, until: at + 1, held },
-  ];
-};
-const fault = (
-  what: 'kill' | 'freeze' | 'server',
-  at: number,
-  until: number,
-  pid = 1,
-): JournalEntry => ({
-  ...{ kind: 'fault', fault: what, at, until },
-  ...(what !== 'server' && { pid }),
-});
 
 const violations = (entries: JournalEntry[], queued = false) =>
   checkHistory(entries, { queued }).violations;
@@ -180,6 +137,18 @@ test.each<[string, JournalEntry[], string]>([
   ],
 ])('finds %s', (_name, entries, violation) => {
   expect(violations(entries)).toContain(violation);
+});
+
+test('a dead job that was retried by hand needs its effect', () => {
+  const dead = [claimed(0), run('begin', 5), run('failed', 10), run('dead', 11), ...settled(12)];
+  const retried = (asNewJob: boolean): JournalEntry => ({ kind: 'retried', at: 20, key, asNewJob });
+  const again = [delivery(15), retried(false), run('begin', 30, 1, 2)];
+  expect(violations([...dead, ...again, run('effect', 35, 1, 2)], true)).toEqual([]);
+  expect(violations([...dead, ...again, run('failed', 35, 1, 2)], true)).toEqual([
+    `${key} was retried by hand and has no effect`,
+  ]);
+  const asNew = [...dead, delivery(15), retried(true), run('begin', 30), run('effect', 35)];
+  expect(violations(asNew, true)).toEqual([]);
 });
 
 test('with a queue, accepts an effect after the acknowledgement, but not a missing one', () => {

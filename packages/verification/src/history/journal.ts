@@ -8,7 +8,14 @@ export const monotonicMs = () => Number(process.hrtime.bigint()) / 1e6;
  * a start (`at`) and an end (`until`).
  */
 export type JournalEntry =
-  DeliveryEntry | RunEntry | ClaimEntry | RenewalEntry | SettlingEntry | SettledEntry | FaultEntry;
+  | DeliveryEntry
+  | RetryEntry
+  | RunEntry
+  | ClaimEntry
+  | RenewalEntry
+  | SettlingEntry
+  | SettledEntry
+  | FaultEntry;
 
 interface Moment {
   at: number;
@@ -36,6 +43,14 @@ export interface RunEntry extends Moment {
   pid: number;
   key: string;
   attempt: number;
+}
+
+/** An operator retried the dead job of an event. */
+export interface RetryEntry extends Moment {
+  kind: 'retried';
+  key: string;
+  /** Whether it is a new job, whose attempts count from 1 again. */
+  asNewJob: boolean;
 }
 
 /** The store granted a lease. */

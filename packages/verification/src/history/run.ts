@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { injectFaults } from './faults.ts';
 import { Journal, monotonicMs, readJournal } from './journal.ts';
 import { ManagedProcess, startService } from './managed-process.ts';
 import { probeEngine } from './monitors.ts';
+import { Operator } from './operator.ts';
 
 const RECEIVERS = 3;
 const WORKERS = 2;
@@ -53,7 +54,8 @@ export async function runHistory(
   for (const signal of SIGNALS) process.once(signal, abort);
   try {
     const secret = generateSecret();
-    const common = { engine, url: server.url, journal: path, seed, secret, queued, bug };
+    const fixedFile = join(folder, 'fixed');
+    const common = { engine, url: server.url, journal: path, seed, secret, queued, fixedFile, bug };
     const input = (port: number) => ({ ...common, port, bugFolder: join(folder, 'bug') });
     for (const port of ports) processes.push(new ManagedProcess('receiver', input(port), journal));
     for (let number = 0; queued && number < WORKERS; number++)
@@ -63,19 +65,29 @@ export async function runHistory(
     const opened = await openEngine(engine);
     const probe = probeEngine(await opened.store(server.url), journal);
     cleanUp.push(() => probe.stop());
+    const operator = queued && new Operator(await opened.deadJobs(server.url), journal);
     const { url } = balancer;
     const service = await startService({
       ...{ journal: path, seed, secret, url, calls, quietMs: QUIET_MS },
     });
     cleanUp.push(() => service.stop());
+    if (operator) operator.start();
     const count = Math.ceil(calls / CALLS_PER_FAULT);
     await Promise.all([
       service.done,
       faults && injectFaults({ seed, processes, server, journal, count }),
     ]);
     const check = () => checkHistory(readJournal(path), { queued });
-    // Queued jobs may still have to run.
-    while (queued && check().violations.length > 0 && !(await isQuiet(path)));
+    if (operator) {
+      await operator.stop();
+      await writeFile(fixedFile, '');
+      // The jobs may still have to run, and some of them die once more.
+      while (
+        (await operator.retryAll()) > 0 ||
+        (check().violations.length > 0 && !(await isQuiet(path)))
+      )
+        await delay(1_000);
+    }
     return { ...check(), folder };
   } finally {
     for (const step of cleanUp) step();

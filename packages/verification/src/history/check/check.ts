@@ -2,6 +2,7 @@ import { LEASE_MS } from '../engines/engine.ts';
 import type { JournalEntry } from '../journal.ts';
 import { checkAcknowledged } from './acknowledged.ts';
 import { checkLeases } from './leases.ts';
+import { checkRetried } from './retried.ts';
 import { checkRuns } from './runs.ts';
 
 export interface HistoryReport {
@@ -28,6 +29,7 @@ export function checkHistory(
     violations: [
       ...checkAcknowledged(entries, queued),
       ...checkLeases(entries),
+      ...checkRetried(entries),
       ...runs.violations,
     ],
     counts: {
@@ -36,6 +38,7 @@ export function checkHistory(
       runs: count(({ kind }) => kind === 'begin'),
       effects: count(({ kind }) => kind === 'effect'),
       'dead letters': count(({ kind }) => kind === 'dead'),
+      'dead jobs retried by hand': count(({ kind }) => kind === 'retried'),
       'process kills': faults('kill'),
       'server kills': faults('server'),
       freezes: faults('freeze'),

@@ -11,6 +11,9 @@ interface HandlerRun {
   end: 'effect' | 'failed' | 'none';
 }
 
+/** More than any job has. */
+const ATTEMPTS_PER_JOB = 1_000;
+
 /** Which faults explain duplicate effects, and how many. */
 export type Explanations = Partial<Record<FaultEntry['fault'], number>>;
 
@@ -59,11 +62,16 @@ export function checkRuns(
 /** A run is identified by process, event and attempt. */
 function handlerRuns(entries: readonly JournalEntry[]): HandlerRun[] {
   const runs: HandlerRun[] = [];
+  const newJobs = new Map<string, number>();
   const open = new Map<string, HandlerRun>();
   const sameRun = ({ pid, key, attempt }: RunEntry) => `${pid} ${attempt} ${key}`;
   for (const entry of entries) {
-    if (entry.kind === 'begin') {
-      const { key, attempt, pid, at } = entry;
+    if (entry.kind === 'retried' && entry.asNewJob)
+      newJobs.set(entry.key, (newJobs.get(entry.key) ?? 0) + 1);
+    else if (entry.kind === 'begin') {
+      const { key, pid, at } = entry;
+      // A new job counts its attempts from 1 again.
+      const attempt = entry.attempt + (newJobs.get(key) ?? 0) * ATTEMPTS_PER_JOB;
       const run: HandlerRun = { key, attempt, pid, at, until: Infinity, end: 'none' };
       open.set(sameRun(entry), run);
       runs.push(run);

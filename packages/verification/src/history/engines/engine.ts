@@ -12,10 +12,23 @@ export const QUEUE_ATTEMPTS = 8;
 /** Concurrent jobs in a worker: a single one of the two workers keeps up with the service. */
 export const CONCURRENCY = 30;
 
+/** The dead jobs of a queue, as an operator sees them. */
+export interface DeadJobs {
+  /** Whether a retried job is a new one, whose attempts count from 1 again. */
+  readonly asNewJob: boolean;
+  /**
+   * Retries all dead jobs.
+   * @param onRetry called before each retry
+   * @returns how many
+   */
+  retryAll(onRetry: (key: string) => void): Promise<number>;
+}
+
 /** What a receiver or a worker needs, opened in its own process. */
 export interface Engine {
   store(url: string): Promise<Store>;
   queue(url: string): Promise<Queue>;
+  deadJobs(url: string): Promise<DeadJobs>;
   startWorker(url: string, handlers: ReturnType<typeof journaledHandlers>): Promise<void>;
 }
 

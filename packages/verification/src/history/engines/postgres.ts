@@ -1,3 +1,4 @@
+import type { QueuedDelivery } from '@call-webhooks/core';
 import { createPgBossWorker, pgBossQueue, postgresStore } from '@call-webhooks/postgres';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
@@ -6,6 +7,9 @@ import { CONCURRENCY, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './e
 /** pg-boss counts in seconds and does not renew its leases: longer than the slowest handler. */
 const EXPIRE_SECONDS = 3;
 const EXPIRE_EVERY_MS = 500;
+/** The default names. */
+const QUEUE = 'call-webhooks';
+const DEAD_QUEUE = `${QUEUE}-dead`;
 const nothing = () => undefined;
 
 export const postgres: Engine = {
@@ -24,6 +28,21 @@ export const postgres: Engine = {
     const queue = queueOf(await bossOf(url));
     await retryUntilSuccess(() => queue.migrate());
     return queue;
+  },
+  async deadJobs(url) {
+    const boss = await bossOf(url);
+    return {
+      asNewJob: true,
+      async retryAll(onRetry) {
+        const dead = await boss.fetch<QueuedDelivery>(DEAD_QUEUE, { batchSize: 1_000 });
+        for (const { id, data } of dead) {
+          onRetry(data.key ?? '');
+          await boss.send(QUEUE, data);
+          await boss.complete(DEAD_QUEUE, id);
+        }
+        return dead.length;
+      },
+    };
   },
   async startWorker(url, handlers) {
     const boss = await bossOf(url);

@@ -1,3 +1,4 @@
+import type { QueuedDelivery } from '@call-webhooks/core';
 import { bullmqQueue, createBullmqWorker, redisStore } from '@call-webhooks/redis';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
@@ -13,10 +14,21 @@ export const redis: Engine = {
     return Promise.resolve(redisStore(client, { logger: { warn: nothing, error: nothing } }));
   },
   queue(url) {
-    const connection = { url, enableOfflineQueue: false, retryStrategy: () => 50 };
-    const queue = new Queue(NAME, { connection });
-    queue.on('error', nothing);
-    return Promise.resolve(bullmqQueue(queue, { maxAttempts: QUEUE_ATTEMPTS }));
+    return Promise.resolve(bullmqQueue(openQueue(url), { maxAttempts: QUEUE_ATTEMPTS }));
+  },
+  deadJobs(url) {
+    const queue = openQueue(url);
+    return Promise.resolve({
+      asNewJob: false,
+      async retryAll(onRetry) {
+        const dead = await queue.getFailed();
+        for (const job of dead) {
+          onRetry((job.data as QueuedDelivery).key ?? '');
+          await job.retry();
+        }
+        return dead.length;
+      },
+    });
   },
   startWorker(url, handlers) {
     createBullmqWorker({
@@ -31,3 +43,10 @@ export const redis: Engine = {
     return Promise.resolve();
   },
 };
+
+function openQueue(url: string): Queue {
+  const connection = { url, enableOfflineQueue: false, retryStrategy: () => 50 };
+  const queue = new Queue(NAME, { connection });
+  queue.on('error', nothing);
+  return queue;
+}

@@ -5,6 +5,20 @@ import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts'
 export const sqlite: Engine = {
   store: (file) => Promise.resolve(sqliteStore(new Database(file))),
   queue: (file) => Promise.resolve(sqliteQueue(new Database(file))),
+  deadJobs(file) {
+    const queue = sqliteQueue(new Database(file));
+    return Promise.resolve({
+      asNewJob: false,
+      async retryAll(onRetry) {
+        const dead = await queue.deadLetters({ limit: 1_000 });
+        for (const { id, delivery } of dead) {
+          onRetry(delivery.key ?? '');
+          await queue.retryDead(id);
+        }
+        return dead.length;
+      },
+    });
+  },
   startWorker(file, handlers) {
     createSqliteWorker(sqliteQueue(new Database(file)), {
       ...handlers,

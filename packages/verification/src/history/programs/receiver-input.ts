@@ -10,6 +10,8 @@ export interface ReceiverInput {
   secret: string;
   port: number;
   queued: boolean;
+  /** Its existence fixes the handlers. */
+  fixedFile: string;
   /** Deliberate bug in the store. */
   bug?: Bug | undefined;
   /** Where the bug keeps its files. */

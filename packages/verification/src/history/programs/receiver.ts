@@ -20,7 +20,7 @@ monitorStalls(journal);
 const engine = await openEngine(input.engine);
 const real = await engine.store(url);
 const store = journaledStore(bug ? buggyStore(real, bug, bugFolder) : real, journal);
-const { logger, ...handlers } = journaledHandlers(seed, journal);
+const { logger, ...handlers } = journaledHandlers(seed, journal, input.fixedFile);
 
 const handle = createNodeHandler({
   secret,

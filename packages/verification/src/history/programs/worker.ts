@@ -9,5 +9,5 @@ const input = receiverInput();
 const journal = new Journal(input.journal);
 monitorStalls(journal);
 const engine = await openEngine(input.engine);
-await engine.startWorker(input.url, journaledHandlers(input.seed, journal));
+await engine.startWorker(input.url, journaledHandlers(input.seed, journal, input.fixedFile));
 process.send?.('ready');
