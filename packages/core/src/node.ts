@@ -3,21 +3,26 @@ import type { ExtraEvents } from './dispatch/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
 import type { ReceiverResponse } from './outcome/response.ts';
+import { WebhookError } from './outcome/webhook-error.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
 import type { Logger } from './reporting/logger.ts';
 
 export { discardRest, keepRawBody, readRawBody } from './http/node-body.ts';
 
-/** A handler for `node:http`, with the receiver that it stands on. */
+/** A handler for `node:http`, with its receiver. */
 export interface NodeHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   readonly receiver: Receiver;
 }
 
 /**
- * A receiver for bare `node:http`, and for what is close to it: Koa, Nest.
- * @throws WebhookError `invalid-options` and `invalid-secret`
+ * Creates a handler for `node:http`, and for frameworks that give access to its request and response
+ * (Koa, Nest).
+ * @throws WebhookError `invalid-options` or `invalid-secret`
+ * @example
+ * const hook = createNodeHandler({ secret, on: { 'call:completed': async (event) => { … } } });
+ * createServer((request, response) => void hook(request, response)).listen(3000);
  */
 export function createNodeHandler<
   Extra extends ExtraEvents = {},
@@ -27,24 +32,38 @@ export function createNodeHandler<
 }
 
 /**
- * The same over a receiver that was made already.
- * @param fix what to do about a body that somebody else parsed; it goes into the log
+ * The same for a receiver that you created.
+ * @param fix what to do if the body was already parsed; part of the error's message
  */
 export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
-  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const { method, headers } = request;
-    const answer = await receiver.receive({
+    const result = await receiver.receive({
       method,
       headers,
       body: (limits) => readRawBody(request, limits, fix),
       log: requestLogger(request),
     });
-    writeAnswer(request, response, answer);
+    writeResponse(request, response, result);
+  };
+  // It throws synchronously: Express 4 would not see a rejection.
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    checkArguments(response);
+    return respond(request, response);
   };
   return Object.assign(handle, { receiver });
 }
 
-/** What pino-http and the like put on a request. */
+/** @throws WebhookError `invalid-options` for the objects of a framework that are not Node's */
+function checkArguments(response: Partial<ServerResponse> | undefined): void {
+  if (typeof response?.writeHead === 'function') return;
+  throw new WebhookError(
+    'invalid-options',
+    "This handler takes the request and response of node:http. In Fastify, register the plugin of @call-webhooks/fastify. In Koa, call it with ctx.req and ctx.res. For fetch's Request (Hono, Bun, Deno, Workers), use createWebHandler of @call-webhooks/core/web.",
+  );
+}
+
+/** The logger that pino-http and others add to a request. */
 function requestLogger(request: IncomingMessage & { log?: Partial<Logger> }): Logger | undefined {
   const { log } = request;
   return typeof log?.warn === 'function' && typeof log.error === 'function'
@@ -52,13 +71,13 @@ function requestLogger(request: IncomingMessage & { log?: Partial<Logger> }): Lo
     : undefined;
 }
 
-function writeAnswer(
+function writeResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: ReceiverResponse,
+  { status, headers, body }: ReceiverResponse,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  response.writeHead(answer.status, answer.headers);
-  response.end(answer.body);
+  response.writeHead(status, headers);
+  response.end(body);
   discardRest(request);
 }

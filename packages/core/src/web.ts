@@ -1,18 +1,23 @@
 import type { ExtraEvents } from './dispatch/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
 import { readWebBody } from './http/body.ts';
+import { WebhookError } from './outcome/webhook-error.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver, type ReceiverRequest } from './receiver/receiver.ts';
 
-/** A handler for fetch-style servers, with the receiver that it stands on. */
+/** A handler for servers that use fetch's `Request` and `Response`, with its receiver. */
 export interface WebHandler {
   (request: Request, extras?: Pick<ReceiverRequest, 'log' | 'waitUntil'>): Promise<Response>;
   readonly receiver: Receiver;
 }
 
 /**
- * A receiver for fetch-style servers: Hono, SvelteKit, Remix, Bun, Deno, Workers.
- * @throws WebhookError `invalid-options` and `invalid-secret`
+ * Creates a handler for servers that use fetch's `Request` and `Response`: Hono, SvelteKit, Remix,
+ * Bun, Deno, Workers.
+ * @throws WebhookError `invalid-options` or `invalid-secret`
+ * @example
+ * const hook = createWebHandler({ secret, on: { 'call:completed': async (event) => { … } } });
+ * app.post('/hook', (c) => hook(c.req.raw)); // Hono
  */
 export function createWebHandler<
   Extra extends ExtraEvents = {},
@@ -21,20 +26,37 @@ export function createWebHandler<
   return webHandler(createReceiver(options));
 }
 
-/** The same over a receiver that was made already. */
+/** The same for a receiver that you created. */
 export function webHandler(receiver: Receiver): WebHandler {
-  const handle = async (
+  const respond = async (
     request: Request,
-    extras: Pick<ReceiverRequest, 'log' | 'waitUntil'> = {},
+    extras: Pick<ReceiverRequest, 'log' | 'waitUntil'> | undefined,
   ) => {
     const { method, headers } = request;
-    const answer = await receiver.receive({
+    const response = await receiver.receive({
       method,
       headers,
       body: (limits) => readWebBody(request, limits),
       ...extras,
     });
-    return new Response(answer.body, { status: answer.status, headers: answer.headers });
+    return new Response(response.body, { status: response.status, headers: response.headers });
   };
-  return Object.assign(handle, { receiver });
+  // It throws synchronously: Express 4 would not see a rejection.
+  const handle: WebHandler = Object.assign(
+    (request: Request, extras?: Pick<ReceiverRequest, 'log' | 'waitUntil'>) => {
+      checkArgument(request);
+      return respond(request, extras);
+    },
+    { receiver },
+  );
+  return handle;
+}
+
+/** @throws WebhookError `invalid-options` for the object of a framework that is not fetch's `Request` */
+function checkArgument(request: { headers?: { get?: unknown } } | undefined): void {
+  if (typeof request?.headers?.get === 'function') return;
+  throw new WebhookError(
+    'invalid-options',
+    "This handler takes fetch's Request. In Hono, pass c.req.raw. For the request and response of node:http (Express, Koa, Nest), use createNodeHandler of @call-webhooks/core/node.",
+  );
 }

@@ -6,15 +6,19 @@ import {
 } from '@call-webhooks/core';
 import { nodeHandler, type NodeHandler } from '@call-webhooks/core/node';
 
-export { keepRawBody } from '@call-webhooks/core/node';
+export * from '@call-webhooks/core';
+export { keepRawBody, type NodeHandler } from '@call-webhooks/core/node';
 
 const FIX =
-  'Mount callWebhooks before app.use(express.json()), or keep the raw bytes for it: express.json({ verify: keepRawBody }), with keepRawBody from @call-webhooks/express.';
+  'Mount callWebhooks before app.use(express.json()), or keep the raw bytes with express.json({ verify: keepRawBody }), where keepRawBody is exported by @call-webhooks/express.';
 
 /**
- * An Express handler that receives call webhooks: `app.all('/hook', callWebhooks({ secret, on }))`.
- * Its `receiver` is for `close()` at shutdown.
- * @throws WebhookError `invalid-options` and `invalid-secret`, with the fix in the message
+ * Creates an Express handler that receives call webhooks. Call `close()` of its `receiver` at
+ * shutdown.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
+ * @example
+ * const hook = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
+ * app.all('/hook', hook); // before app.use(express.json())
  */
 export function callWebhooks<
   Extra extends ExtraEvents = {},

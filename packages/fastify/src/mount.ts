@@ -4,27 +4,30 @@ import type { Receiver } from '@call-webhooks/core';
 import { discardRest, readRawBody } from '@call-webhooks/core/node';
 
 const FIX =
-  'Something read it before the route did: look for a preParsing hook or a plugin that consumes request.raw.';
+  'Something read the body before the route did. Look for a preParsing hook or a plugin that consumes request.raw.';
 
-/** Puts a receiver at the root of a scope of its own. */
+/**
+ * Mounts a receiver at the root of its own scope.
+ * @param hasOwnPath whether the scope's path belongs to the receiver alone
+ */
 export function mount(
   scope: FastifyInstance,
   receiver: Receiver,
   graceMs: number,
-  ownPath: boolean,
+  hasOwnPath: boolean,
 ): void {
-  // The signature is over the raw bytes, so nobody parses them here: the receiver reads the stream.
+  // The signature covers the raw bytes: nothing parses them here, and the receiver reads the stream.
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, payload, done) => {
     done(null, payload);
   });
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+  const respond = async (request: FastifyRequest, reply: FastifyReply) => {
     const { status, headers, body } = await receiver.receive({
       method: request.method,
       headers: request.headers,
       body: (limits) => readRawBody(request.raw, limits, FIX),
-      // Fastify's logger of `logger: false` has no level, and drops every line.
+      // With `logger: false`, Fastify's logger has no level and drops every line.
       log: 'level' in request.log ? request.log : undefined,
     });
     if (!request.raw.complete) {
@@ -34,27 +37,26 @@ export function mount(
     }
     return reply.code(status).headers(headers).send(body);
   };
-  if (!ownPath) learnMethods(scope);
-  scope.all('/', answer);
-  // A content type that Fastify can't read, or misses, is no matter: the receiver reads bytes.
+  if (!hasOwnPath) addAllMethods(scope);
+  scope.all('/', respond);
+  // An unknown or missing content type does not matter: the receiver reads bytes.
   scope.setErrorHandler((error: Error & Partial<FastifyError>, request, reply) => {
     if (!/^FST_ERR_(?:CTP|ROUTE_MISSING_CONTENT_TYPE)/.test(error.code ?? '')) throw error;
-    return answer(request, reply);
+    return respond(request, reply);
   });
-  // Methods that Fastify has no routes for would get its 404, and a 404 pauses the rule. Without a
-  // path of its own the prefix is somebody else's, and so is the 404 below it: see `learnMethods`.
-  if (ownPath) scope.setNotFoundHandler(answer);
+  // Methods that Fastify has no routes for would get its 404, which pauses the rule. Without a path of
+  // its own, the receiver shares the prefix, and the 404 below it belongs to the app.
+  if (hasOwnPath) scope.setNotFoundHandler(respond);
 
-  // Before the server waits for its connections: handlers that hold them have to end first.
+  // Before the server waits for its connections: the handlers that hold them have to end first.
   scope.addHook('preClose', () => receiver.close({ graceMs }));
 }
 
 /**
- * Teaches Fastify the methods that it has no routes for, so that `scope.all` takes them: the app's
- * 404 stays the app's. Fastify knows its methods for the whole app, so an `all` elsewhere that is
- * registered later takes them too; a receiver with a path of its own does without this.
+ * Adds all HTTP methods to Fastify, so that `scope.all` handles them and the app keeps its 404. This
+ * applies to the whole app: an `all` route that is registered later handles them as well.
  */
-function learnMethods(scope: FastifyInstance): void {
+function addAllMethods(scope: FastifyInstance): void {
   const known = new Set(scope.supportedMethods);
   for (const method of METHODS) if (!known.has(method)) scope.addHttpMethod(method);
 }

@@ -73,7 +73,7 @@ describe('the Fastify plugin', () => {
     const reply = await startSender(`${await listen(app)}/hook`, secret).post(callBody('c1'));
     expect(reply).toEqual({ status: 500, outcome: 'body-already-parsed' });
     expect(logger.lines).toHaveLength(1);
-    expect(logger.lines[0]).toContain('look for a preParsing hook or a plugin');
+    expect(logger.lines[0]).toContain('Look for a preParsing hook or a plugin');
   });
 
   it('keeps the rejection of a hook of the app', async () => {

@@ -1,7 +1,7 @@
-/** Whether `next build` is importing the routes to look at them. */
+/** Whether `next build` is importing the routes. */
 export const duringBuild = (): boolean => process.env['NEXT_PHASE'] === 'phase-production-build';
 
-/** Makes a value when it is first asked for. */
+/** Creates a value on first use. */
 export function onFirstUse<Value extends object>(make: () => Value): () => Value {
   let made: Value | undefined;
   return () => (made ??= make());

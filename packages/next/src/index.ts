@@ -9,16 +9,20 @@ import {
 import { webHandler } from '@call-webhooks/core/web';
 import { duringBuild, onFirstUse } from './build-phase.ts';
 
-/** A route handler of the App Router, with the receiver that it stands on. */
+export * from '@call-webhooks/core';
+
+/** A route handler of the App Router, with its receiver. */
 export interface RouteHandler {
   (request: Request): Promise<Response>;
   readonly receiver: Receiver;
 }
 
 /**
- * A route handler for the App Router: `export const POST = callWebhooks({ secret, on })`.
- * @throws WebhookError `invalid-options` and `invalid-secret`; not while `next build` imports the
- *   route, where the secret is often not set, but with the first request then
+ * Creates a route handler for the App Router.
+ * @throws WebhookError `invalid-options` or `invalid-secret`. During `next build`, when the secret is
+ *   often not set, the error waits for the first request.
+ * @example
+ * export const POST = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
  */
 export function callWebhooks<
   Extra extends ExtraEvents = {},
@@ -36,11 +40,11 @@ export function callWebhooks<
   }) as unknown as RouteHandler;
 }
 
-/** A serverless function is frozen once it has answered, and a handler may go on after its deadline. */
+/** A serverless function is frozen after its response, but a handler may run beyond its deadline. */
 function keepAlive(work: () => Promise<unknown> | undefined): void {
   try {
     after(work);
   } catch {
-    // Outside of Next's request scope: nobody freezes us there.
+    // Outside of Next's request scope nothing is frozen.
   }
 }

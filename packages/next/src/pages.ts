@@ -9,19 +9,23 @@ import {
 import { nodeHandler } from '@call-webhooks/core/node';
 import { duringBuild, onFirstUse } from './build-phase.ts';
 
-const FIX =
-  'Switch the parser off in this file, as a literal: export const config = { api: { bodyParser: false } }';
+export * from '@call-webhooks/core';
 
-/** An API route of the Pages Router, with the receiver that it stands on. */
+const FIX =
+  'Turn the body parser off in this file, with a literal: export const config = { api: { bodyParser: false } }';
+
+/** An API route of the Pages Router, with its receiver. */
 export interface ApiHandler {
   (request: IncomingMessage, response: ServerResponse): Promise<void>;
   readonly receiver: Receiver;
 }
 
 /**
- * An API route for the Pages Router: `export default callWebhooks({ secret, on })`. The same file
- * needs `export const config = { api: { bodyParser: false } }`, which Next reads as a literal only.
- * @throws WebhookError `invalid-options` and `invalid-secret`, as for the App Router
+ * Creates an API route for the Pages Router. The same file must export this `config`, as a literal.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, as for the App Router
+ * @example
+ * export const config = { api: { bodyParser: false } };
+ * export default callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
  */
 export function callWebhooks<
   Extra extends ExtraEvents = {},
