@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { WebhookError } from './outcome/webhook-error.ts';
 
 /** The longest delay of a timer; milliseconds, about 24 days. */

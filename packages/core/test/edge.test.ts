@@ -13,11 +13,12 @@ const here = fileURLToPath(new URL('..', import.meta.url));
 const EDGE = [['edge-light', 'worker', 'browser'], ['workerd', 'worker', 'browser'], ['browser']];
 
 /** The receiver of `./web` for a runtime with these conditions, in one text, and what is in it. */
-async function bundle(conditions: string[]) {
+async function bundle(conditions: string[], minify = false) {
   const { outputFiles, metafile } = await build({
     absWorkingDir: here,
     stdin: { contents: `export * from '@call-webhooks/core/web'`, resolveDir: here },
     bundle: true,
+    minify,
     write: false,
     metafile: true,
     platform: 'neutral',
@@ -129,6 +130,11 @@ it('without such a condition #hmac is node:crypto', async () => {
   expect(hmac).toContainEqual(expect.stringContaining('node-crypto.ts'));
   expect(hmac).not.toContainEqual(expect.stringContaining('web-crypto.ts'));
   expect(builtins).toContain('node:crypto');
+});
+
+it('./web stays small: zod is imported so that bundlers can drop what is unused', async () => {
+  const { script } = await bundle(['workerd', 'worker', 'browser'], true);
+  expect(script.length).toBeLessThan(160_000); // 512,000 with `import { z }`
 });
 
 it('#hmac can not be imported by users of the package', async () => {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { checkAgainst } from '../check-options.ts';
 import { EVENT_NAMES } from '../events/events.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { fromBase64 } from '../base64.ts';
 import { checkAgainst } from '../check-options.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
