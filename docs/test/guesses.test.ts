@@ -35,7 +35,7 @@ const CLAIMS: [guess: RegExp, claim: RegExp][] = [
   [/lack `callId`/, /\bold(er)? action[^.]* (lacks?|has no|without)\b(?! a secret)/i],
   [/always sent/, /recording-available[^.|]*always (has|sends|carries|contains)/i],
   [/Format of recordings/, /recordings? (is|are|comes? as) (an? )?(wav|mp3)/i],
-  [/^Ids/, /\b24 hex/i],
+  [/^Ids/, /\b(ids?|_id) (is|are|has|have|consists? of) 24 hex/i],
 ];
 
 /** Paragraphs, list items and table rows of a page, without its programs. */
