@@ -4,8 +4,8 @@ import type { Settings } from './settings.ts';
 import { SimulatorError } from './simulator-error.ts';
 
 /**
- * Fails at the start rather than with the first delivery.
- * @throws SimulatorError `invalid-input` when `headerPrefix` or `extraHeaders` can't be sent
+ * Checks the headers at the start rather than with the first delivery.
+ * @throws SimulatorError `invalid-input` when `headerPrefix` or `extraHeaders` is invalid
  */
 export async function checkHeaders({ headerPrefix, extraHeaders }: Settings): Promise<void> {
   try {
@@ -16,6 +16,8 @@ export async function checkHeaders({ headerPrefix, extraHeaders }: Settings): Pr
     }
   } catch (cause) {
     const { message } = cause as Error;
-    throw new SimulatorError('invalid-input', `headerPrefix, extraHeaders: ${message}`, { cause });
+    throw new SimulatorError('invalid-input', `Invalid headerPrefix or extraHeaders: ${message}`, {
+      cause,
+    });
   }
 }

@@ -6,10 +6,10 @@ import { milliseconds } from './clock/duration.ts';
 import type { SimulatorOptions } from './options.ts';
 import { SimulatorError } from './simulator-error.ts';
 
-/** The options, checked, with every default filled in. Durations are milliseconds. */
+/** The checked options, with all defaults. Durations are milliseconds. */
 export type Settings = ReturnType<typeof resolveSettings>;
 
-/** @throws SimulatorError `invalid-input` that names the wrong option */
+/** @throws SimulatorError `invalid-input`, naming the option */
 export function resolveSettings(options: SimulatorOptions) {
   const { rateLimit } = options;
   return {
@@ -53,18 +53,18 @@ function bodyFieldNames(names: NonNullable<SimulatorOptions['fieldNames']>): Bod
   const chosen = Object.entries(names).filter(([, name]) => name !== undefined);
   const all = { ...DEFAULT_FIELD_NAMES, ...Object.fromEntries(chosen) };
   if (Object.keys(all).length > Object.keys(DEFAULT_FIELD_NAMES).length)
-    throw wrong('fieldNames', `some of ${Object.keys(DEFAULT_FIELD_NAMES).join(', ')}`);
+    throw invalid('fieldNames', `some of ${Object.keys(DEFAULT_FIELD_NAMES).join(', ')}`);
   return all satisfies Record<keyof CallDetails, string>;
 }
 
 function whole(name: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
-  throw wrong(name, `a whole number from ${String(min)} to ${String(max)}`);
+  throw invalid(name, `a whole number from ${String(min)} to ${String(max)}`);
 }
 
 function part(name: string, value: number): number {
   if (value >= 0 && value <= 1) return value;
-  throw wrong(name, 'a number from 0 to 1');
+  throw invalid(name, 'a number from 0 to 1');
 }
 
 function oneOf<const Value extends string>(
@@ -73,8 +73,8 @@ function oneOf<const Value extends string>(
   values: readonly Value[],
 ): Value {
   if (values.includes(value)) return value;
-  throw wrong(name, values.map((one) => `"${one}"`).join(' or '));
+  throw invalid(name, values.map((one) => `"${one}"`).join(' or '));
 }
 
-const wrong = (name: string, expected: string) =>
-  new SimulatorError('invalid-input', `The option ${name} is to be ${expected}.`);
+const invalid = (name: string, expected: string) =>
+  new SimulatorError('invalid-input', `The option ${name} must be ${expected}.`);

@@ -1,21 +1,21 @@
 /** Codes of `SimulatorError`. They are stable; the messages are for people. */
 export type SimulatorErrorCode =
-  /** An option or an argument has a value that it can't have. */
+  /** An option or an argument is invalid. */
   | 'invalid-input'
   /** No rule, action, call, delivery or message has this id. */
   | 'not-found'
-  /** It exists, but its state does not allow this (a call that ended already). */
+  /** The state of the record does not allow it: the call has already ended, for example. */
   | 'conflict'
   /** A receiver's URL is not on this machine, and `allowExternal` is off. */
   | 'external-target'
-  /** The file of `db` can't be read or is no snapshot. */
+  /** The file of `db` cannot be read or written, or is not a snapshot. */
   | 'bad-snapshot'
-  /** Another simulator, in this process or another one, keeps its state in the file of `db`. */
+  /** Another simulator uses the file of `db`. */
   | 'db-in-use';
 
 const BRAND = Symbol.for('@call-webhooks/SimulatorError');
 
-/** The one error class of this package. `instanceof` works across copies of it (ESM and CJS). */
+/** The error class of this package. `instanceof` works across its ESM and CJS copies. */
 export class SimulatorError extends Error {
   override readonly name = 'SimulatorError';
   readonly code: SimulatorErrorCode;

@@ -9,52 +9,51 @@ import type { Rules } from './rules/rules.ts';
 import type { Secrets } from './rules/secrets.ts';
 import type { Simulation } from './simulation.ts';
 
-/** What the service sent, or is about to send. */
+/** The deliveries, sent or waiting. */
 export interface Deliveries {
-  /** Those that match, in the order they were made; all without a filter. */
+  /** The deliveries that match, in the order of creation; all without a filter. */
   list(filter?: DeliveryFilter): Delivery[];
   /** @throws SimulatorError `not-found` */
   get(id: string): Delivery;
-  /** How many there are in each state. */
+  /** The number of deliveries in each state. */
   counts(): Partial<Record<DeliveryState, number>>;
   /**
-   * Sends the same event once more, as a new delivery, even while its rule is paused.
-   * @throws SimulatorError `not-found`
+   * Sends the event again, as a new delivery, even while the rule is paused.
+   * @throws SimulatorError `not-found`, also when its action was removed
    */
   resend(id: string): Delivery;
-  /** Resolves when no receiver is working on anything; retries may still be due later. */
+  /** Resolves when no attempt is in flight. Retries may still be due. */
   settled(): Promise<void>;
 }
 
 /** A running simulator. */
 export interface Simulator {
-  /** Where it listens: the inspector, the REST endpoints under `/v1`, the control API under `/_sim`. */
+  /** The URL of the inspector; the REST API is below `/v1`, the control API below `/_sim`. */
   readonly url: string;
-  /** What REST requests have to carry in `X-API-Token`. */
+  /** The `X-API-Token` of the REST API. */
   readonly apiToken: string;
-  /** Pass it as `seed` to see the same run again. */
+  /** Pass it as `seed` to repeat this run. */
   readonly seed: string;
   readonly rules: Rules;
   readonly calls: Calls;
-  /** Messages and what happened to them: what `GET /v1/events` lists. */
+  /** Messages and their activities: the content of `GET /v1/events`. */
   readonly messages: Messages;
   readonly deliveries: Deliveries;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly chaos: Chaos;
   readonly secrets: Secrets;
-  /** Forgets everything: rules, calls, deliveries, mails, messages. What follows has new ids. */
+  /** Removes all rules, calls, deliveries, emails and messages. Later records get new ids. */
   reset(): void;
   /**
-   * Ends all attempts, stops listening, and writes the snapshot if there is one; rejects when that
-   * can't be written.
+   * Ends all attempts, stops listening, and writes the snapshot of `db`. Rejects when that fails.
    */
   close(): Promise<void>;
-  /** Settles as `close` does, whoever closes it: the control API can, too. */
+  /** Settles when the simulator is closed, by `close` or by the control API. */
   readonly closed: Promise<void>;
 }
 
-/** The deliveries of a simulation, as they are shown to its user. */
+/** The `deliveries` of a simulator. */
 export function createDeliveries({ log, dispatcher, inFlight }: Simulation): Deliveries {
   return {
     list: (filter) => log.list(filter),

@@ -42,7 +42,7 @@ export const CHAOS: Readonly<Record<ChaosMode, readonly [label: string, does: st
 /** The status or the error of an attempt. */
 export function responseText({ response, dropped }: AttemptSummary): string {
   if (!response) return 'in flight';
-  if (dropped) return 'response lost';
+  if (dropped) return 'lost';
   if (response.kind === 'status') return String(response.status);
   return response.kind === 'timeout' ? 'timed out' : response.code;
 }

@@ -2,49 +2,54 @@ import { milliseconds, type Duration } from './duration.ts';
 import type { InFlightRequests } from './in-flight-requests.ts';
 import { Timers, type Timer } from './timers.ts';
 
-/** `manual`: time stands still unless it is turned. `real`: it passes, and can be turned ahead too. */
+/** `manual`: time advances only on request. `real`: it passes by itself, and can be advanced too. */
 export type ClockMode = 'real' | 'manual';
 
-/** The simulator's time. Retries, time-outs and calls obey it; signatures carry the wall time. */
+/** The simulator's clock. Retries, timeouts and calls follow it; signatures carry the wall time. */
 export interface Clock {
   readonly mode: ClockMode;
   /** Milliseconds since the epoch. */
   now(): number;
   /**
-   * Turns the clock ahead, doing on the way everything that falls due, and waits for receivers.
-   * @param by milliseconds, or a text such as `'5m'`
-   * @throws SimulatorError `invalid-input` for something that is no duration
+   * Advances the clock, runs everything that is due on the way, and waits for receivers.
+   * @param by milliseconds, or a string such as `'5m'`
+   * @throws SimulatorError `invalid-input` for an invalid duration
    */
   advance(by: Duration): Promise<void>;
-  /** Turns the clock to the next thing that is due. `false` when nothing is. */
+  /** Advances the clock to the next due time. Resolves to `false` when nothing is due. */
   next(): Promise<boolean>;
-  /** Turns the clock until nothing is left to be done: every delivery is acknowledged or given up. */
+  /** Advances the clock until nothing is due: no call is to end, and no delivery waits. */
   runUntilIdle(): Promise<void>;
-  /** Resolves after so much of the simulator's time: for receivers in the same process. */
+  /** Resolves after some time of the simulator's clock, for receivers in the same process. */
   sleep(duration: Duration): Promise<void>;
-  /** When the next thing is due, in milliseconds since the epoch; `undefined` when nothing is. */
+  /** The next due time, in milliseconds since the epoch; `undefined` when nothing is due. */
   nextDueAt(): number | undefined;
 }
 
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-/** A clock that is turned by hand, and in `real` mode flows by itself in between. */
+/** A clock that is advanced on request and, in `real` mode, also passes by itself. */
 export class SimulatorClock implements Clock {
   readonly mode: ClockMode;
   readonly #timers = new Timers();
   readonly #inFlight: InFlightRequests;
-  readonly #onTurned: () => void;
+  readonly #onAdvanced: () => void;
   #time: number;
   #since = performance.now();
-  #turns: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
   #wakeUp: ReturnType<typeof setTimeout> | undefined;
   #closed = false;
 
-  constructor(mode: ClockMode, startAt: number, inFlight: InFlightRequests, onTurned: () => void) {
+  constructor(
+    mode: ClockMode,
+    startAt: number,
+    inFlight: InFlightRequests,
+    onAdvanced: () => void,
+  ) {
     this.mode = mode;
     this.#time = startAt;
     this.#inFlight = inFlight;
-    this.#onTurned = onTurned;
+    this.#onAdvanced = onAdvanced;
   }
 
   now(): number {
@@ -52,7 +57,7 @@ export class SimulatorClock implements Clock {
     return Math.floor(this.#time + performance.now() - this.#since);
   }
 
-  /** Runs something at a time; what is due already runs at the clock's next turn, or at once if it flows. */
+  /** Runs something at a time. What is already due runs with the next advance, or soon on a real clock. */
   at(time: number, run: () => void): Timer {
     const timer = this.#timers.add(time, run);
     this.#arm();
@@ -65,18 +70,18 @@ export class SimulatorClock implements Clock {
 
   advance(by: Duration): Promise<void> {
     const ms = milliseconds(by);
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       await this.#inFlight.waitWithPatience();
-      await this.#turnTo(this.now() + ms);
+      await this.#advanceTo(this.now() + ms);
     });
   }
 
   next(): Promise<boolean> {
-    return this.#inTurn(() => this.#next());
+    return this.#enqueue(() => this.#next());
   }
 
   runUntilIdle(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       while (await this.#next());
     });
   }
@@ -90,7 +95,7 @@ export class SimulatorClock implements Clock {
     });
   }
 
-  /** Sets the time and forgets every timer: for a reset, or a restored snapshot. */
+  /** Sets the time and removes all timers: for a reset, or a restored snapshot. */
   restart(time: number): void {
     this.#timers.clear();
     this.#set(time);
@@ -106,11 +111,11 @@ export class SimulatorClock implements Clock {
     await this.#inFlight.waitWithPatience();
     const at = this.#timers.nextAt();
     if (at === undefined || this.#closed) return false;
-    await this.#turnTo(Math.max(at, this.now()));
+    await this.#advanceTo(Math.max(at, this.now()));
     return true;
   }
 
-  async #turnTo(target: number): Promise<void> {
+  async #advanceTo(target: number): Promise<void> {
     for (let at = this.#timers.nextAt(); at !== undefined && at <= target;) {
       if (at > this.now()) this.#set(at);
       this.#runDue();
@@ -119,7 +124,7 @@ export class SimulatorClock implements Clock {
     }
     if (target > this.now()) this.#set(target);
     this.#arm();
-    this.#onTurned();
+    this.#onAdvanced();
   }
 
   #runDue(): void {
@@ -132,9 +137,9 @@ export class SimulatorClock implements Clock {
     this.#since = performance.now();
   }
 
-  #inTurn<T>(turn: () => Promise<T>): Promise<T> {
-    const result = this.#turns.then(turn);
-    this.#turns = result.catch(() => undefined);
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(task);
+    this.#queue = result.catch(() => undefined);
     return result;
   }
 

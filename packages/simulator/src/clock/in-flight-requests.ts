@@ -1,16 +1,14 @@
-interface Flight {
-  /** Real milliseconds (`performance.now()`) until which the clock waits for it. */
+interface InFlight {
+  /** The clock waits until then; `performance.now()`. */
   until: number;
 }
 
 /**
- * What the clock has to wait for before it turns on: requests that a receiver is working on.
- *
- * A receiver may hang, and then only the clock can end the attempt. So each flight is waited for
- * during `patience` real milliseconds, once; after that, time passes without it.
+ * The requests that receivers are handling. The clock waits for them before it advances, but only for
+ * `patience`: only the clock can end an attempt whose receiver hangs.
  */
 export class InFlightRequests {
-  readonly #flights = new Set<Flight>();
+  readonly #requests = new Set<InFlight>();
   readonly #patience: number;
   #waiters: (() => void)[] = [];
 
@@ -19,52 +17,52 @@ export class InFlightRequests {
   }
 
   get size(): number {
-    return this.#flights.size;
+    return this.#requests.size;
   }
 
   /**
-   * Holds the clock while the work goes on. The work must not reject.
-   * @param work is given a function that lets the clock wait for it once more
+   * Makes the clock wait for some work, which must not reject.
+   * @param work gets a function that makes the clock wait again
    */
   async track(work: (renew: () => void) => Promise<void>): Promise<void> {
-    const flight = { until: 0 };
+    const request = { until: 0 };
     const renew = () => {
-      flight.until = performance.now() + this.#patience;
+      request.until = performance.now() + this.#patience;
     };
     renew();
-    this.#flights.add(flight);
+    this.#requests.add(request);
     await work(renew);
-    this.#flights.delete(flight);
+    this.#requests.delete(request);
     for (const wake of this.#waiters.splice(0)) wake();
   }
 
-  /** Gives all flights their patience once more: something happened that may let them go on. */
+  /** Makes the clock wait again for all requests: something happened that may end them. */
   renew(): void {
     const until = performance.now() + this.#patience;
-    for (const flight of this.#flights) flight.until = until;
+    for (const request of this.#requests) request.until = until;
   }
 
-  /** Resolves when every flight has landed, or has been waited for long enough. */
+  /** Resolves when every request has ended or was waited for long enough. */
   async waitWithPatience(): Promise<void> {
     for (;;) {
       const wait = this.#longestWait();
       if (wait <= 0) return;
-      await this.#nextLanding(wait);
+      await this.#nextEnd(wait);
     }
   }
 
-  /** Resolves when every flight has landed, however long that takes. */
+  /** Resolves when every request has ended. */
   async waitForAll(): Promise<void> {
-    while (this.#flights.size > 0) await this.#nextLanding();
+    while (this.#requests.size > 0) await this.#nextEnd();
   }
 
   #longestWait(): number {
     let until = -Infinity;
-    for (const flight of this.#flights) until = Math.max(until, flight.until);
+    for (const request of this.#requests) until = Math.max(until, request.until);
     return until - performance.now();
   }
 
-  #nextLanding(withinMs?: number): Promise<void> {
+  #nextEnd(withinMs?: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = withinMs === undefined ? undefined : setTimeout(resolve, Math.ceil(withinMs));
       this.#waiters.push(() => {

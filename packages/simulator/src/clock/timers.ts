@@ -1,4 +1,4 @@
-/** Something that is to happen at a time of the simulator's clock. */
+/** Something that runs at a time of the simulator's clock. */
 export interface Timer {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -11,7 +11,7 @@ interface Entry {
   run: (() => void) | undefined;
 }
 
-/** Timers, soonest first (a binary heap); those of the same time in the order they were added. */
+/** A binary heap of timers, the earliest first. Timers of the same time run in the order of creation. */
 export class Timers {
   readonly #heap: Entry[] = [];
   #added = 0;
@@ -28,13 +28,13 @@ export class Timers {
     };
   }
 
-  /** When the next timer is due; `undefined` when there is none. */
+  /** The time of the next timer; `undefined` when there is none. */
   nextAt(): number | undefined {
     while (this.#heap[0] && !this.#heap[0].run) this.#takeFirst();
     return this.#heap[0]?.at;
   }
 
-  /** Takes the next timer out if it is due by `now`. */
+  /** Removes the next timer if it is due by `now`. */
   take(now: number): (() => void) | undefined {
     const at = this.nextAt();
     return at !== undefined && at <= now ? this.#takeFirst()?.run : undefined;

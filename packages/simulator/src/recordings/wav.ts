@@ -1,17 +1,17 @@
 const RATE = 8_000;
 const BYTES_PER_SECOND = RATE * 2;
 const HEADER_BYTES = 44;
-const PIECE_BYTES = 65_536;
-/** Hertz; whole numbers, so that one second joins the next without a click. */
+const CHUNK_BYTES = 65_536;
+/** Hertz. Whole numbers, so that the seconds join without a click. */
 const HIGH_TONES = [523, 587, 659, 698, 784] as const;
 
 /** The size of a recording; bytes. */
 export const wavSize = (seconds: number) => HEADER_BYTES + seconds * BYTES_PER_SECOND;
 
 /**
- * A part of a recording that can be played: a WAV file, 8 kHz, 16 bits, mono, with two tones a
- * second. It is made as it is read, so that a recording of hours costs no memory.
- * @param tune which tones: the same number sounds the same
+ * Generates part of a recording: a WAV file (8 kHz, 16 bits, mono) with two tones per second. It is
+ * generated as it is read, so long recordings need no memory.
+ * @param tune selects the tones
  * @param from the first byte
  * @param to the last byte, included
  */
@@ -27,9 +27,9 @@ export function* wavPart(
   let at = Math.max(from, HEADER_BYTES);
   while (at <= to) {
     const start = (at - HEADER_BYTES) % BYTES_PER_SECOND;
-    const piece = second.subarray(start, start + Math.min(PIECE_BYTES, to + 1 - at));
-    yield piece;
-    at += piece.length;
+    const chunk = second.subarray(start, start + Math.min(CHUNK_BYTES, to + 1 - at));
+    yield chunk;
+    at += chunk.length;
   }
 }
 

@@ -77,5 +77,5 @@ test('durations', () => {
     250, 250, 30_000, 300_000, 5_400_000, 172_800_000, 1_000, 0,
   ]);
   for (const wrong of ['', '5', '-5m', 'm', '5 weeks', -1, NaN, Infinity, null, {}])
-    expect(() => milliseconds(wrong)).toThrow('A duration is');
+    expect(() => milliseconds(wrong)).toThrow('A duration must be');
 });
