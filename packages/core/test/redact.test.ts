@@ -15,7 +15,7 @@ const PAYLOAD = {
   客户: '李明',
 };
 
-describe('scrub', () => {
+describe('redact', () => {
   it.each([
     ['a secret', `bad key ${SECRET}!`, SECRET.slice(6)],
     ['a URL-safe secret', 'bad key whsec_abc-def_ghi', 'def'],

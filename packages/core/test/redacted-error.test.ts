@@ -51,7 +51,7 @@ describe('stackFrames', () => {
   });
 });
 
-describe('scrubbedError', () => {
+describe('redactedError', () => {
   it('makes errors whose message and stack are both clean', () => {
     const error = redactedError('handler-failed', 'Failed: ', new Error('Ada Lovelace'), {
       name: 'Ada Lovelace',

@@ -38,18 +38,18 @@ describe('a handler that fails', () => {
   });
 
   it('gives the raw delivery to deadLetter after maxAttempts', async () => {
-    const parked: DeadLetter[] = [];
+    const deadLetters: DeadLetter[] = [];
     const { send } = createTestReceiver({
       on: { 'call:started': fail },
       maxAttempts: 2,
-      deadLetter: (letter: DeadLetter) => void parked.push(letter),
+      deadLetter: (letter: DeadLetter) => void deadLetters.push(letter),
     });
     expect([
       await send(STARTED),
       await send(STARTED, { webhookId: 'last' }),
       await send(STARTED),
     ]).toEqual(['handler-failed', 'dead-lettered', 'duplicate']);
-    expect(parked).toEqual([
+    expect(deadLetters).toEqual([
       {
         reason: 'handler-failed',
         rawBody: bytes(JSON.stringify(STARTED)),
@@ -90,16 +90,16 @@ describe('a handler that fails', () => {
       clock.now += 1_000;
     }
     const handle = jest.fn();
-    const parked: DeadLetter[] = [];
+    const deadLetters: DeadLetter[] = [];
     const { send } = createTestReceiver({
       store,
       on: { 'call:started': handle },
       maxAttempts: 2,
-      deadLetter: (letter: DeadLetter) => void parked.push(letter),
+      deadLetter: (letter: DeadLetter) => void deadLetters.push(letter),
     });
     expect(await send(STARTED)).toBe('dead-lettered');
     expect(handle).not.toHaveBeenCalled();
-    expect(parked[0]).toMatchObject({ attempt: 7, reason: 'handler-failed' });
+    expect(deadLetters[0]).toMatchObject({ attempt: 7, reason: 'handler-failed' });
   });
 
   it('may throw anything', async () => {
@@ -119,11 +119,11 @@ describe('a handler that fails', () => {
   });
 
   it('and a payload that can never be handled go to deadLetter at once', async () => {
-    const parked: DeadLetter[] = [];
-    const deadLetter = jest.fn((letter: DeadLetter) => void parked.push(letter));
+    const deadLetters: DeadLetter[] = [];
+    const deadLetter = jest.fn((letter: DeadLetter) => void deadLetters.push(letter));
     const { send, lines } = createTestReceiver({ deadLetter });
     expect(await send(bytes('{'))).toBe('dead-lettered');
-    expect(parked[0]).toMatchObject({
+    expect(deadLetters[0]).toMatchObject({
       reason: 'invalid-payload',
       rawBody: bytes('{'),
       attempt: 1,

@@ -111,17 +111,20 @@ describe('custom payloads whose schema or key throws', () => {
     ['a schema that rejects', { schema: throwing(reject as never) }],
     ['a key that throws', { schema, key: fail }],
     ['a key that is no text', { schema, key: () => 7 }],
-  ])('%s: parked with deadLetter, 422 without', async (_what, custom) => {
+  ])('%s: dead-lettered with deadLetter, 422 without', async (_what, custom) => {
     const handle = jest.fn();
-    const parked: DeadLetter[] = [];
+    const deadLetters: DeadLetter[] = [];
     const options = { custom: { ...custom, handle } } as object;
     const kept = createTestReceiver({
       ...options,
-      deadLetter: (letter) => void parked.push(letter),
+      deadLetter: (letter) => void deadLetters.push(letter),
     });
     expect(await kept.send({ custom: 1 })).toBe('dead-lettered');
-    expect(parked).toHaveLength(1);
-    expect(parked[0]).toMatchObject({ reason: 'invalid-payload', rawBody: bytes('{"custom":1}') });
+    expect(deadLetters).toHaveLength(1);
+    expect(deadLetters[0]).toMatchObject({
+      reason: 'invalid-payload',
+      rawBody: bytes('{"custom":1}'),
+    });
     expect(await createTestReceiver(options).send({ custom: 1 })).toBe('invalid-payload');
     expect(handle).not.toHaveBeenCalled();
   });

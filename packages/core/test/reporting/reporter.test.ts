@@ -60,10 +60,10 @@ describe('the answer table', () => {
 function setup(onOutcome?: (outcome: Outcome) => void) {
   const reporter = new Reporter(onOutcome);
   const log = new Lines();
-  const report = (code: OutcomeCode, facts: object = {}, late = false) =>
+  const report = (code: OutcomeCode, info: object = {}, late = false) =>
     reporter.report(
       performance.now(),
-      facts,
+      info,
       { outcome: code, error: new WebhookError(code, 'why') },
       log,
       late,

@@ -6,16 +6,16 @@ import { deferred, SEED } from '../support.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-describe('Watch', () => {
+describe('DeadlineScheduler', () => {
   it('wakes each wait at its time, with one timer', () => {
     const delays = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(delays, (all) => {
-        const watch = new DeadlineScheduler();
+        const scheduler = new DeadlineScheduler();
         const start = performance.now();
         const woken: number[] = [];
         for (const ms of all) {
-          watch.add({ at: start + ms, onReached: () => void woken.push(ms) });
+          scheduler.add({ at: start + ms, onReached: () => void woken.push(ms) });
           expect(jest.getTimerCount()).toBe(1);
         }
         for (let t = 1; t <= 501; t++) {
@@ -31,21 +31,21 @@ describe('Watch', () => {
   });
 
   it('does not wake what was deleted', () => {
-    const watch = new DeadlineScheduler();
+    const scheduler = new DeadlineScheduler();
     const onReached = jest.fn();
     const deadline = { at: performance.now() + 10, onReached };
-    watch.add(deadline);
-    watch.delete(deadline);
+    scheduler.add(deadline);
+    scheduler.delete(deadline);
     jest.advanceTimersByTime(20);
     expect(onReached).not.toHaveBeenCalled();
   });
 
   it('wakes what is added while it wakes', () => {
-    const watch = new DeadlineScheduler();
+    const scheduler = new DeadlineScheduler();
     const second = jest.fn();
-    watch.add({
+    scheduler.add({
       at: performance.now() + 10,
-      onReached: () => watch.add({ at: performance.now() + 10, onReached: second }),
+      onReached: () => scheduler.add({ at: performance.now() + 10, onReached: second }),
     });
     jest.advanceTimersByTime(19);
     expect(second).not.toHaveBeenCalled();
@@ -54,15 +54,17 @@ describe('Watch', () => {
   });
 
   it('gives what a promise gives within its time', async () => {
-    const watch = new DeadlineScheduler();
-    await expect(watch.withTimeout(10, Promise.resolve(1))).resolves.toBe(1);
-    await expect(watch.withTimeout(10, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const scheduler = new DeadlineScheduler();
+    await expect(scheduler.withTimeout(10, Promise.resolve(1))).resolves.toBe(1);
+    await expect(scheduler.withTimeout(10, Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
   it('gives up on a slow promise, and drops what it rejects with later', async () => {
-    const watch = new DeadlineScheduler();
+    const scheduler = new DeadlineScheduler();
     const slow = deferred();
-    const result = expect(watch.withTimeout(10, slow.promise)).rejects.toBeInstanceOf(TimeoutError);
+    const result = expect(scheduler.withTimeout(10, slow.promise)).rejects.toBeInstanceOf(
+      TimeoutError,
+    );
     await jest.advanceTimersByTimeAsync(11);
     await result;
     slow.reject(new Error('late'));

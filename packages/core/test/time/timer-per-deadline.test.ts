@@ -5,16 +5,16 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 it('has a timer for each wait, and none for what is over', async () => {
-  const watch = new TimerPerDeadline();
+  const scheduler = new TimerPerDeadline();
   const woken: number[] = [];
   const waits = [10, 20, 30].map((ms) => ({
     at: performance.now() + ms,
     onReached: () => void woken.push(ms),
   }));
-  for (const wait of waits) watch.add(wait);
+  for (const wait of waits) scheduler.add(wait);
   expect(jest.getTimerCount()).toBe(3);
-  watch.add(waits[2]!); // again: it replaces its timer
-  watch.delete(waits[1]!);
+  scheduler.add(waits[2]!); // again: it replaces its timer
+  scheduler.delete(waits[1]!);
   expect(jest.getTimerCount()).toBe(2);
   await jest.advanceTimersByTimeAsync(31);
   expect(woken).toEqual([10, 30]);
@@ -22,11 +22,13 @@ it('has a timer for each wait, and none for what is over', async () => {
 });
 
 it('bounds a promise, and leaves no timer behind one that is quick', async () => {
-  const watch = new TimerPerDeadline();
-  const slow = expect(watch.withTimeout(10, new Promise(() => undefined))).rejects.toThrow('10 ms');
+  const scheduler = new TimerPerDeadline();
+  const slow = expect(scheduler.withTimeout(10, new Promise(() => undefined))).rejects.toThrow(
+    '10 ms',
+  );
   await jest.advanceTimersByTimeAsync(11);
   await slow;
-  await expect(watch.withTimeout(10, Promise.resolve(1))).resolves.toBe(1);
+  await expect(scheduler.withTimeout(10, Promise.resolve(1))).resolves.toBe(1);
   await jest.advanceTimersByTimeAsync(0);
   expect(jest.getTimerCount()).toBe(0);
 });

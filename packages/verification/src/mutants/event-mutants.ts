@@ -121,8 +121,8 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('store/memory-store.ts'),
-        from: 'options.now ?? (() => performance.now())',
-        to: 'options.now ?? Date.now',
+        from: 'now ?? (() => performance.now())',
+        to: 'now ?? Date.now',
       },
     ],
     killedBy: MODEL,
