@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Chaos } from '../chaos/chaos.ts';
 import { planAttempt } from '../chaos/chaos-plan.ts';
 import type { SimulatorClock } from '../clock/clock.ts';
@@ -21,6 +22,13 @@ export interface AttemptDeps extends SigningDeps {
     /** Real milliseconds. */
     readonly slowBodyMs: number;
   };
+}
+
+/** Ends all attempts. Each one in flight listens to it, and Node would take that for a leak. */
+export function createStop(): AbortController {
+  const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
+  return stop;
 }
 
 /** How the scheduler follows an attempt, and how it ends one. */

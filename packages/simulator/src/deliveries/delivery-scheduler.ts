@@ -3,7 +3,7 @@ import type { Timer } from '../clock/timers.ts';
 import { omit } from '../omit.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { PauseReason, Rule } from '../rules/rule.ts';
-import { attemptDelivery, type AttemptDeps } from './attempt-delivery.ts';
+import { attemptDelivery, createStop, type AttemptDeps } from './attempt-delivery.ts';
 import { retryDelay } from './attempt-result.ts';
 import { interrupted, type DeliveryLog } from './delivery-log.ts';
 import type { Attempt, AttemptResult, Delivery } from './delivery.ts';
@@ -28,7 +28,7 @@ export class DeliveryScheduler {
   readonly #deps: Deps;
   readonly #waiting = new Map<string, Timer>();
   #slots: Semaphore;
-  #stop = new AbortController();
+  #stop = createStop();
 
   constructor(deps: Deps) {
     this.#deps = deps;
@@ -94,7 +94,7 @@ export class DeliveryScheduler {
   /** Ends all attempts and forgets all waiting deliveries. Nothing more of them is recorded. */
   reset(): void {
     this.close();
-    this.#stop = new AbortController();
+    this.#stop = createStop();
     this.#slots = new Semaphore(this.#deps.policy.maxInFlight);
   }
 

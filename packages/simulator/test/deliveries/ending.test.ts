@@ -1,4 +1,6 @@
+import { getMaxListeners } from 'node:events';
 import { expect, test } from '@jest/globals';
+import { createStop } from '../../src/deliveries/attempt-delivery.ts';
 import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
@@ -20,6 +22,10 @@ test('after close nothing is sent any more, not even what stood in line', async 
   simulator.calls.start();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(receiver.received).toHaveLength(1);
+});
+
+test('any number of attempts may listen for the end, without a warning about a leak', () => {
+  expect(getMaxListeners(createStop().signal)).toBe(0);
 });
 
 test('a reset in the middle of everything leaves nothing behind', async () => {
