@@ -41,7 +41,7 @@ describe('listen', () => {
     const { url, arrivals } = await listening();
     const { code, records } = await run(['check', '--to', url, '--json'], { env });
     expect(code).toBe(0);
-    expect(records().map(({ verdict }) => verdict)).toEqual(Array(8).fill('ok'));
+    expect(records().map(({ result }) => result)).toEqual(Array(8).fill('ok'));
     expect(arrivals().map(({ outcome }) => outcome)).toEqual([
       'method-not-allowed',
       'missing-header',
@@ -72,9 +72,9 @@ describe('listen', () => {
       answer = { status, headers: { location: 'http://127.0.0.1:1/' } };
       const { url, stderr, arrivals } = await listening('--forward-to', behind.url);
       const { records } = await send(url, '--json');
-      expect(records()).toMatchObject([{ answer: { status: 503 } }]);
+      expect(records()).toMatchObject([{ response: { status: 503 } }]);
       expect(stderr()).toContain(`warning: The server answered ${String(status)}`);
-      expect(arrivals()).toMatchObject([{ status: 503, forwarded: { answer: String(status) } }]);
+      expect(arrivals()).toMatchObject([{ status: 503, forwarded: { response: String(status) } }]);
     },
   );
 
@@ -86,13 +86,13 @@ describe('listen', () => {
     answer = { status, body: 'said' };
     const { url } = await listening('--forward-to', behind.url);
     const { records } = await send(url, '--json');
-    expect(records()).toMatchObject([{ answer: { status: seen, body: 'said' } }]);
+    expect(records()).toMatchObject([{ response: { status: seen, body: 'said' } }]);
   });
 
   test('a server that is down becomes 503, and forged requests are not forwarded', async () => {
     const { url, arrivals } = await listening('--forward-to', 'http://127.0.0.1:1/hook');
     expect((await send(url)).code).toBe(1);
-    expect(arrivals()).toMatchObject([{ status: 503, forwarded: { answer: 'ECONNREFUSED' } }]);
+    expect(arrivals()).toMatchObject([{ status: 503, forwarded: { response: 'ECONNREFUSED' } }]);
     const open = await listening('--forward-to', behind.url);
     const forged = await run([
       'send',
@@ -103,7 +103,7 @@ describe('listen', () => {
       `whsec_${Buffer.alloc(24).toString('base64')}`,
       '--json',
     ]);
-    expect(forged.records()).toMatchObject([{ answer: { status: 401 } }]);
+    expect(forged.records()).toMatchObject([{ response: { status: 401 } }]);
     expect(behind.received).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe('check', () => {
     const { code, records } = await run(['check', '--to', behind.url, '--json'], { env });
     expect(code).toBe(1);
     const wrong = records()
-      .filter(({ verdict }) => verdict === 'wrong')
+      .filter(({ result }) => result === 'wrong')
       .map(({ probe }) => probe);
     expect(wrong).toEqual(['unsigned', 'forged', 'stale', 'ahead of time', 'tampered', 'replayed']);
   });
@@ -140,7 +140,7 @@ describe('check', () => {
     answer = { status };
     const { code, records } = await run(['check', '--to', behind.url, '--json']);
     expect(code).toBe(1);
-    expect(records().map(({ verdict }) => verdict)).toEqual(['wrong', 'wrong', 'wrong']);
+    expect(records().map(({ result }) => result)).toEqual(['wrong', 'wrong', 'wrong']);
     expect(records().every(({ fix }) => typeof fix === 'string')).toBe(true);
   });
 });

@@ -87,7 +87,7 @@ describe('send', () => {
       env,
     });
     expect(records()).toMatchObject([
-      { request: { url: target.url }, answer: { status: 200 }, judgement: 'acknowledged' },
+      { request: { url: target.url }, response: { status: 200 }, effect: 'acknowledged' },
     ]);
     expect(stdout).not.toContain(SECRET);
   });

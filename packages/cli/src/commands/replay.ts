@@ -81,7 +81,7 @@ async function sendCaptured({ output, signal }: App, delivery: Delivery): Promis
   const request = { url, headers, body: Buffer.from(captured.body), timeout: TIMEOUT_MS };
   const result = requireReached(url, await post(request, signal));
   const refused = result.kind === 'status' && (result.status === 409 || result.status === 401);
-  await output.print({ url, answer: withoutBody(result), refused }, ({ green, red }) =>
+  await output.print({ url, response: withoutBody(result), refused }, ({ green, red }) =>
     refused
       ? t`${green(describeResult(result))}  refused, as it must be`
       : t`${red(describeResult(result))}  ${problemOf(result)}`,

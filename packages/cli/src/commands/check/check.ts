@@ -67,7 +67,7 @@ async function check(app: App, options: CheckOptions): Promise<number> {
   }
   if (secret === undefined)
     output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for five more tests.');
-  const wrong = findings.filter(({ verdict }) => verdict === 'wrong').length;
+  const wrong = findings.filter(({ result }) => result === 'wrong').length;
   if (wrong === 0) return EXIT.done;
   output.message(output.messageColors.red(`${wrong} of ${findings.length} responses are wrong.`));
   return EXIT.receiverFailed;
@@ -76,8 +76,8 @@ async function check(app: App, options: CheckOptions): Promise<number> {
 /** The result of one probe. */
 interface Finding {
   readonly probe: string;
-  readonly verdict: 'ok' | 'warning' | 'wrong';
-  readonly answer: string;
+  readonly result: 'ok' | 'warning' | 'wrong';
+  readonly response: string;
   readonly expected: string;
   readonly fix?: string;
 }
@@ -85,17 +85,17 @@ interface Finding {
 const EXPECTED = { refused: '401', accepted: '2xx', 'not-post': '405' } as const;
 
 /** Judges a response. What harms the rule comes first, then what the probe expects. */
-function findingOf(probe: Probe, result: PostResult): Finding {
-  const finding = (verdict: Finding['verdict'], fix?: string): Finding => ({
+function findingOf(probe: Probe, posted: PostResult): Finding {
+  const finding = (result: Finding['result'], fix?: string): Finding => ({
     probe: probe.name,
-    verdict,
-    answer: describeResult(result),
+    result,
+    response: describeResult(posted),
     expected: probe.name === 'replayed' ? '409' : EXPECTED[probe.expected],
     ...(fix !== undefined && { fix }),
   });
-  if (result.kind !== 'status')
+  if (posted.kind !== 'status')
     return finding('wrong', 'There is no response. Is the receiver running at this address?');
-  const { status } = result;
+  const { status } = posted;
   if (status === 404)
     return finding(
       'wrong',
@@ -114,12 +114,12 @@ function findingOf(probe: Probe, result: PostResult): Finding {
 
 const PROBE_WIDTH = 'ahead of time'.length;
 
-function findingLine(colors: Colors, { probe, verdict, answer, expected }: Finding): Text {
+function findingLine(colors: Colors, { probe, result, response, expected }: Finding): Text {
   const label = {
     ok: colors.green('ok   '),
     warning: colors.yellow('warn '),
     wrong: colors.red('wrong'),
-  }[verdict];
-  const head = t`${label}  ${pad(probe, PROBE_WIDTH)}  ${answer}`;
-  return verdict === 'ok' ? head : t`${head}  ${colors.dim(`expected ${expected}`)}`;
+  }[result];
+  const head = t`${label}  ${pad(probe, PROBE_WIDTH)}  ${response}`;
+  return result === 'ok' ? head : t`${head}  ${colors.dim(`expected ${expected}`)}`;
 }

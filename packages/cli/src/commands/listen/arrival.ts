@@ -26,7 +26,7 @@ export interface Arrival {
 export interface Forwarded {
   readonly url: string;
   /** The status, or the error. */
-  readonly answer: string;
+  readonly response: string;
   readonly ms: number;
   /** Set when the response was not passed on. */
   readonly warning?: string | undefined;
@@ -76,7 +76,7 @@ export function arrivalLines(colors: Colors, arrival: Arrival, withBody: boolean
     join(head, '  '),
     ...(problem === undefined ? [] : [t`  ${yellow(problem)}`]),
     ...(forwarded
-      ? [t`  ${cyan('→')} ${forwarded.url}  ${forwarded.answer}  ${dim(duration(forwarded.ms))}`]
+      ? [t`  ${cyan('→')} ${forwarded.url}  ${forwarded.response}  ${dim(duration(forwarded.ms))}`]
       : []),
     ...(withBody ? bodyLines(arrival.body, 40).map((line) => t`  ${dim(line)}`) : []),
   ];

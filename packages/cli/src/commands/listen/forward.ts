@@ -56,11 +56,11 @@ export async function forward(
   const headers = headersToForward(request);
   const result = await post({ url, headers, body, timeout: TIMEOUT_MS }, signal);
   const warning = warningFor(result);
-  const forwarded = { url, answer: describeResult(result), ms: result.ms, warning };
+  const forwarded = { url, response: describeResult(result), ms: result.ms, warning };
   if (result.kind !== 'status' || warning !== undefined)
     return {
       status: 503,
-      outcome: warning === undefined ? 'not forwarded' : 'answer held back',
+      outcome: warning === undefined ? 'not forwarded' : 'response withheld',
       body: Buffer.from('{"outcome":"forwarding-failed"}'),
       contentType: 'application/json',
       forwarded,

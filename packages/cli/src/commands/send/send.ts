@@ -76,13 +76,13 @@ async function sendDelivery(app: App, eventName: string, options: SendOptions): 
     return EXIT.done;
   }
   const result = requireReached(url, await post({ url, headers, body, timeout }, signal));
-  const judgement = effectOf(result);
-  const answer =
+  const effect = effectOf(result);
+  const response =
     result.kind === 'status' ? { ...result, body: result.body.toString('utf8') } : result;
-  await output.print({ request: { url, headers }, answer, judgement }, (colors) =>
+  await output.print({ request: { url, headers }, response, effect }, (colors) =>
     resultLines(colors, result),
   );
-  return judgement === 'acknowledged' ? EXIT.done : EXIT.receiverFailed;
+  return effect === 'acknowledged' ? EXIT.done : EXIT.receiverFailed;
 }
 
 function resultLines({ green, red, dim }: Colors, result: PostResult): Text[] {
