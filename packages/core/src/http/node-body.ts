@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { sharesTimers } from '#hmac';
 import getRawBody from 'raw-body';
 import { describeError } from '../redact.ts';
-import { TimerPerDeadline } from '../time/deadline-scheduler.ts';
+import { DeadlineScheduler, TimerPerDeadline } from '../time/deadline-scheduler.ts';
 import { resolveOnImmediate } from '../time/resolve-on-immediate.ts';
-import { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import { alreadyParsed, bodyTimedOut, incomplete, tooLarge, type BodyLimits } from './body.ts';
 
 const KEPT = Symbol.for('@call-webhooks/raw-body');
