@@ -29,6 +29,7 @@ export class LeasedJobRun implements PolledJob {
   readonly #process: JobProcessor;
   readonly #expiresAt: number;
   #state: 'running' | 'writing' | 'released' = 'running';
+  #stopTimers: () => void = () => undefined;
 
   constructor(job: LeasedJob, process: JobProcessor) {
     this.#job = job;
@@ -43,13 +44,13 @@ export class LeasedJobRun implements PolledJob {
       controller.abort();
     };
     stop.addEventListener('abort', abort, { once: true });
-    const endLease = this.#keepLease(abort);
+    this.#stopTimers = this.#keepLease(abort);
     try {
       const { signal } = controller;
       const job = { attempt, isLastAttempt, abandonReason, signal };
       await this.#write(await this.#process(delivery, job), stop);
     } finally {
-      endLease();
+      this.#stopTimers();
       stop.removeEventListener('abort', abort);
     }
   }
@@ -58,9 +59,11 @@ export class LeasedJobRun implements PolledJob {
   async release(): Promise<void> {
     if (this.#state === 'writing') return;
     this.#state = 'released';
+    this.#stopTimers(); // the handler may never end, and must not keep the process alive
     await this.#job.release();
   }
 
+  /** @returns stops the timers of the lease */
   #keepLease(onLost: () => void): () => void {
     const { expiresIn, extendEvery } = this.#job;
     const expiry = expiresIn === undefined ? undefined : setTimeout(onLost, expiresIn);

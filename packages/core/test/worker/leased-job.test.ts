@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { LeasedJobRun, type JobResult, type LeasedJob, type WorkerJob } from '../../src/index.ts';
 import { deferred } from '../support.ts';
 
@@ -48,6 +48,20 @@ describe('LeasedJobRun', () => {
     result.resolve({ status: 'done' });
     await done;
     expect(log).toEqual(['release']);
+  });
+
+  it('keeps no timer once it is released, even if the handler never ends', async () => {
+    jest.useFakeTimers();
+    try {
+      const extend = () => Promise.resolve(true);
+      const { run } = leased({ expiresIn: 300_000, extendEvery: 20_000, extend });
+      void run.run(idle());
+      expect(jest.getTimerCount()).toBe(2);
+      await run.release();
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('writes again until the engine takes it', async () => {
