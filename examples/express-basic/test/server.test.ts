@@ -52,5 +52,7 @@ it('without a secret, exits with the fix and without a stack trace', async () =>
   let said = '';
   server.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
   expect(await once(server, 'close')).toEqual([1, null]);
-  expect(said).toMatch(/^CALL_WEBHOOK_SECRET: .*Is the environment variable set\? Copy the whole secret .*\n$/);
+  expect(said).toMatch(
+    /^CALL_WEBHOOK_SECRET: .*Is the environment variable set\? Copy the whole secret .*\n$/,
+  );
 });
