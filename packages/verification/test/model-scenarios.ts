@@ -76,8 +76,8 @@ export async function checkScenarios(
     `${name}: ${String(runs)} scenarios, seed ${String(seed)}, ${ms.toFixed(0)} ms, ${String(invalid)} not counted; ${JSON.stringify(Object.fromEntries(counts))}`,
   );
   expect(MUST_OCCUR.filter((what) => !counts.has(what))).toEqual([]);
-  return counts;
   expect(invalid).toBeLessThanOrEqual(runs / 10);
+  return counts;
 }
 
 /**
