@@ -1,7 +1,9 @@
 /** Paths relative to the repository's root. */
 export const core = (file: string) => `packages/core/src/${file}`;
+export const sqlite = (file: string) => `packages/sqlite/src/${file}`;
 export const test = (file: string) => `packages/core/test/${file}`;
 export const MODEL = 'packages/verification/test/model.test.ts';
+export const QUEUE_MODEL = 'packages/verification/test/queue-model.test.ts';
 
 /** One change to a source file. `from` occurs there exactly once. */
 export interface Edit {
