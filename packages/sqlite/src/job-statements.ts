@@ -3,6 +3,7 @@ import type { SqliteDatabase } from './database.ts';
 /**
  * The table of a queue. `due_at` is when something happens to a job next: an `open` job without a
  * token may be run, one with a token loses its lease, a `done` job is forgotten. A `dead` job stays.
+ * An `open` job has an `error` once it failed: without a token, it waits for its next attempt.
  * `crashes` counts the last runs in a row that ended with their process, or without a word. With
  * `abandon_reason` no handler is run any more. Times are milliseconds since the epoch.
  */
@@ -46,6 +47,16 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     shortenLeases: db.prepare(
       `UPDATE ${jobs} SET due_at = ? WHERE state = 'open' AND token IS NOT NULL AND due_at > ?`,
     ),
+    /** What was added, released or retried by hand can be run at once. */
+    makeDue: db.prepare(
+      `UPDATE ${jobs} SET due_at = ? WHERE state = 'open' AND token IS NULL AND error IS NULL AND due_at > ?`,
+    ),
+    delayedAttempts: db.prepare(
+      `SELECT DISTINCT attempt FROM ${jobs} WHERE state = 'open' AND token IS NULL AND due_at > ?`,
+    ),
+    shortenDelays: db.prepare(
+      `UPDATE ${jobs} SET due_at = ? WHERE state = 'open' AND token IS NULL AND due_at > ? AND attempt = ?`,
+    ),
     nextDue: db.prepare(
       `SELECT min(due_at) AS dueAt FROM ${jobs} WHERE state = 'open' AND ${notOneOf}`,
     ),
@@ -58,7 +69,9 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     retry: db.prepare(
       `UPDATE ${jobs} SET due_at = ?, error = ?, abandon_reason = ?, crashes = 0, token = NULL WHERE ${held} RETURNING 1`,
     ),
-    release: db.prepare(`UPDATE ${jobs} SET due_at = ?, token = NULL WHERE ${held} RETURNING 1`),
+    release: db.prepare(
+      `UPDATE ${jobs} SET due_at = ?, error = NULL, token = NULL WHERE ${held} RETURNING 1`,
+    ),
     moveToDead: db.prepare(
       `UPDATE ${jobs} SET state = 'dead', due_at = ?, error = ?, token = NULL WHERE ${held} RETURNING 1`,
     ),

@@ -56,21 +56,30 @@ export class Jobs {
 
   /**
    * Leases up to `limit` jobs that are due, and says when the next one is.
+   * @param settings the caller's lease in milliseconds, and its delay after each attempt
    * @param running ids of jobs that the caller runs. Their leases may have run out while another
    *   process held the file's lock, and a job must not run beside itself
    */
   take(
     limit: number,
-    leaseMs: number,
+    settings: { leaseFor: number; backoff: (attempt: number) => number },
     running: Iterable<number>,
   ): Promise<{ jobs: TakenJob[]; nextIn: number | undefined }> {
     return this.#run((sql) => {
       const at = this.#now();
-      // A lease that long was made before the clock was set back: its worker may be dead.
-      if (this.#clock.wasSetBack(at)) sql.shortenLeases.run(at + leaseMs, at + MAX_LEASE_MS);
+      const leasedUntil = at + settings.leaseFor;
+      if (this.#clock.wasSetBack(at)) {
+        // A lease that long was made before the clock was set back: its worker may be dead.
+        sql.shortenLeases.run(leasedUntil, at + MAX_LEASE_MS);
+        sql.makeDue.run(at, at);
+        for (const { attempt } of sql.delayedAttempts.all(at) as Row[]) {
+          const dueAt = at + settings.backoff(Number(attempt));
+          sql.shortenDelays.run(dueAt, dueAt, Number(attempt));
+        }
+      }
       const token = randomUUID();
       const ours = JSON.stringify([...running]);
-      const rows = sql.take.all(token, at + leaseMs, at, ours, limit) as Row[];
+      const rows = sql.take.all(token, leasedUntil, at, ours, limit) as Row[];
       const [next] = sql.nextDue.all(ours) as Row[];
       const dueAt = next?.['dueAt'] ?? undefined;
       return {

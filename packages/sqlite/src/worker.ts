@@ -98,7 +98,7 @@ export function createSqliteWorker<
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
     async take(limit) {
-      const { jobs: taken, nextIn } = await jobs.take(limit, settings.leaseFor, running);
+      const { jobs: taken, nextIn } = await jobs.take(limit, run, running);
       isFailing = false;
       return { jobs: taken.map(polledJob), nextIn };
     },

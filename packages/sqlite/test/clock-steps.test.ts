@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { collectingLogger, queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
+import {
+  collectingLogger,
+  deferred,
+  queuedCall,
+  unique,
+  waitFor,
+} from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';
@@ -85,6 +91,66 @@ describe('when the wall clock is set', () => {
     await queue.enqueue(queuedCall('call-2'));
     await waitFor(() => attempts.length === 2);
     expect(attempts.sort()).toEqual([1, 2]);
+    await worker.close();
+  });
+
+  it('back by an hour, jobs that were added, released or retried by hand before are run at once', async () => {
+    const queue = sqliteQueue(db);
+    const logger = collectingLogger();
+    const backoff = { initialDelay: 1, maxDelay: 1 };
+    const hang = deferred();
+    let runs = 0;
+    const before = createSqliteWorker(queue, {
+      ...{ logger, backoff, pollEvery: 5, maxAttempts: 2 },
+      on: {
+        'call:completed': async ({ callId }, { attempt }) => {
+          runs += 1;
+          if (callId === 'dead' || attempt === 1) throw new Error('no');
+          await hang.promise;
+        },
+      },
+    });
+    await queue.enqueue(queuedCall('dead'));
+    await queue.enqueue(queuedCall('released'));
+    await waitFor(async () => runs === 4 && (await queue.stats()).dead === 1);
+    await before.close({ graceMs: 0 });
+    const [dead] = await queue.deadLetters();
+    await queue.retryDead(dead!.id);
+    await queue.enqueue(queuedCall('added-1'));
+    await queue.enqueue(queuedCall('added-2'));
+    setClock(-3_600_000);
+    const ran: unknown[] = [];
+    const worker = createSqliteWorker(queue, {
+      ...{ logger, pollEvery: 5, concurrency: 1 }, // an hour is its longest delay
+      on: { 'call:completed': ({ callId }) => void ran.push(callId) },
+    });
+    await waitFor(() => ran.length === 4);
+    expect(ran).toEqual(['dead', 'released', 'added-1', 'added-2']);
+    await worker.close();
+    hang.resolve();
+  });
+
+  it('back by an hour while a worker runs, a failed job waits for its backoff, and a new one does not wait', async () => {
+    const queue = sqliteQueue(db);
+    const ran: string[] = [];
+    const worker = createSqliteWorker(queue, {
+      ...{ logger: collectingLogger(), pollEvery: 5 },
+      backoff: { initialDelay: 100, maxDelay: 3_600_000 },
+      on: {
+        'call:completed': ({ callId }, { attempt }) => {
+          ran.push(`${String(callId)} ${String(attempt)}`);
+          if (attempt === 1 && callId === 'failing') throw new Error('no');
+        },
+      },
+    });
+    await queue.enqueue(queuedCall('failing'));
+    await waitFor(async () => (await queue.stats()).delayed === 1);
+    worker.pause();
+    await queue.enqueue(queuedCall('new'));
+    setClock(-3_600_000);
+    worker.resume();
+    await waitFor(() => ran.length === 3);
+    expect(ran).toEqual(['failing 1', 'new 1', 'failing 2']);
     await worker.close();
   });
 });
