@@ -1,5 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JobProcessor, QueuedDelivery } from '@call-webhooks/core';
 import { BACKOFF_TYPE } from './bullmq-backoff.ts';
+
+/** How often a call of Redis is tried before its job is left to another worker. */
+const TRIES = 5;
+const TRY_EVERY_MS = 100;
 
 /** What a worker notes in a job's data, for the next run. */
 interface WorkerNote {
@@ -47,15 +52,38 @@ export async function runBullmqJob(job: BullmqJobLike, run: Run): Promise<void> 
   if (result.status === 'done') return;
   if (result.status === 'dead') {
     if (reason !== undefined)
-      await job.updateData({ ...delivery, workerNote: { crashes: job.stalledCounter } });
+      await repeat(run.signal, () =>
+        job.updateData({ ...delivery, workerNote: { crashes: job.stalledCounter } }),
+      );
     throw named('UnrecoverableError', result.error);
   }
   if (result.abandonReason === undefined) throw result.error;
   // The attempts are used up, but `deadLetter` failed: BullMQ would give the job up as well.
   const { abandonReason } = result;
-  await job.updateData({ ...delivery, workerNote: { ...workerNote, abandonReason } });
-  await job.moveToDelayed(Date.now() + run.strategy(attempt, BACKOFF_TYPE), run.token);
+  try {
+    await repeat(run.signal, () =>
+      job.updateData({ ...delivery, workerNote: { ...workerNote, abandonReason } }),
+    );
+    await repeat(run.signal, () =>
+      job.moveToDelayed(Date.now() + run.strategy(attempt, BACKOFF_TYPE), run.token),
+    );
+  } catch {
+    // The job stays active. BullMQ takes it for stalled when its lock has run out, and runs it again.
+  }
   throw named('DelayedError', result.error);
+}
+
+/** Calls Redis up to `TRIES` times, for instance during a failover, until the job is aborted. */
+async function repeat(signal: AbortSignal, call: () => Promise<void>): Promise<void> {
+  for (let left = TRIES - 1; ; left--) {
+    try {
+      await call();
+      return;
+    } catch (error) {
+      if (left === 0 || signal.aborted) throw error;
+      await delay(TRY_EVERY_MS, undefined, { signal });
+    }
+  }
 }
 
 const named = (name: string, cause: Error) =>
