@@ -14,7 +14,8 @@ const effects: Readonly<Record<WriteOperation, readonly [maybe: string, done: st
 /**
  * A write that may have happened although its new secret did not arrive: the connection broke or
  * timed out after something was sent, the service answered 5xx or with a redirect that is not
- * followed, the call was aborted, or the response holds no `whsec_` string. `cause` tells which.
+ * followed, the call was aborted, or the response holds no `whsec_` string, or only old ones. The
+ * message tells which, and `cause` holds the error behind it, if there is one.
  */
 export class UnconfirmedWriteError extends ClientError {
   static {

@@ -15,6 +15,8 @@ export interface WantedSecret {
 export interface ChosenSecret {
   readonly secret: string | undefined;
   readonly candidates: readonly FoundSecret[];
+  /** Whether none of them can be new: each was known before the write, or has a name that says old. */
+  readonly outdated: boolean;
 }
 
 /**
@@ -24,10 +26,20 @@ export interface ChosenSecret {
 export function chooseSecret(found: readonly FoundSecret[], wanted: WantedSecret): ChosenSecret {
   const here =
     narrow(found, (one) => ownerOf(one, wanted) === 'this') ?? withoutOwner(found, wanted);
-  if (here === undefined) return { secret: undefined, candidates: found };
+  if (here === undefined) return choice(found, undefined, wanted);
   const fresh = narrow(here, ({ secret }) => !wanted.known?.has(secret)) ?? here;
   const candidates = isOne(fresh) ? fresh : newest(fresh);
-  return { secret: isOne(candidates) ? candidates[0]?.secret : undefined, candidates };
+  return choice(candidates, isOne(candidates) ? candidates[0]?.secret : undefined, wanted);
+}
+
+function choice(
+  candidates: readonly FoundSecret[],
+  secret: string | undefined,
+  { known }: WantedSecret,
+): ChosenSecret {
+  const current = secretsOf(candidates.filter((one) => ageOfPath(one) !== 'old'));
+  const outdated = candidates.every((one) => known?.has(one.secret) || !current.has(one.secret));
+  return { secret, candidates, outdated };
 }
 
 /** Leaves out secrets that are called old, then those that are not called new. */
@@ -93,13 +105,10 @@ const oldWords =
 const newWords = /^(?:new|next|current|active|latest|fresh|pending|primary)$/;
 
 /** Whether names say that a secret was replaced, or is the one that counts. */
-function ageOf({ path, parents }: FoundSecret): 'old' | 'new' | undefined {
-  // The field nearest to the secret counts first.
-  for (const key of [...path].reverse()) {
-    const age = ageInWords(key);
-    if (age !== undefined) return age;
-  }
-  const nearest = parents.at(-1);
+function ageOf(found: FoundSecret): 'old' | 'new' | undefined {
+  const age = ageOfPath(found);
+  if (age !== undefined) return age;
+  const nearest = found.parents.at(-1);
   if (!isRecord(nearest)) return undefined;
   for (const [key, value] of Object.entries(nearest)) {
     if (/^(?:status|state|kind|type|label|name)$/i.test(key) && typeof value === 'string') {
@@ -110,6 +119,14 @@ function ageOf({ path, parents }: FoundSecret): 'old' | 'new' | undefined {
     if (/^(?:expires|revoked|retired)_?at$/i.test(key) && value !== null) return 'old';
   }
   return undefined;
+}
+
+/** What the names of the fields around a secret say. The field nearest to it counts first. */
+function ageOfPath({ path }: FoundSecret): 'old' | 'new' | undefined {
+  return [...path]
+    .reverse()
+    .map(ageInWords)
+    .find((age) => age !== undefined);
 }
 
 function ageInWords(text: string): 'old' | 'new' | undefined {

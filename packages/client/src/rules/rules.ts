@@ -41,7 +41,7 @@ export interface Rules {
    * do not know it reject the delivery. Prefer `rotateInto`. If the response holds several secrets,
    * the one of this action is taken, and not a previous one.
    *
-   * @throws {UnconfirmedWriteError} if it may have been rotated, but no secret arrived
+   * @throws {UnconfirmedWriteError} if it may have been rotated, but no new secret arrived
    * @throws {AmbiguousSecretError} if it was rotated, but the new secret is unclear
    * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError} if nothing was done
    */

@@ -30,7 +30,7 @@ export interface SecretSearch extends WantedSecret {
 /**
  * Sends a write and finds the secret of the action in the response.
  *
- * @throws {UnconfirmedWriteError} if the write may have happened, but no secret arrived
+ * @throws {UnconfirmedWriteError} if the write may have happened, but no new secret arrived
  * @throws {AmbiguousSecretError} if the response holds several secrets, and nothing tells them apart
  * @throws the error of the transport if the write has certainly not happened
  */
@@ -54,7 +54,11 @@ export async function sendWrite(
     const why = 'the response holds no "whsec_" string';
     throw new UnconfirmedWriteError(operation, why, { response });
   }
-  const { secret, candidates } = chooseSecret(inField(response, search.field) ?? found, search);
+  const { secret, candidates, outdated } = chooseSecret(
+    inField(response, search.field) ?? found,
+    search,
+  );
+  if (outdated) throw new UnconfirmedWriteError(operation, noNewSecret, { response });
   if (secret !== undefined) return { secret, secrets, response };
   const choices = candidates.map(({ path, ...one }) => ({
     path: printable(path),
@@ -62,6 +66,10 @@ export async function sendWrite(
   }));
   throw new AmbiguousSecretError(operation, choices, { response });
 }
+
+const noNewSecret =
+  'the response holds no new secret: each was known before, or has a name that says it is old. ' +
+  'If a name misleads, set wire.secretField to the field of the new secret';
 
 /** The secret in the configured field. Undefined if the response does not have it there. */
 function inField(response: unknown, field: string | undefined): FoundSecret[] | undefined {

@@ -1,5 +1,10 @@
+import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { AmbiguousSecretError, type SecretChoice } from '../../src/errors/index.ts';
+import {
+  AmbiguousSecretError,
+  UnconfirmedWriteError,
+  type SecretChoice,
+} from '../../src/errors/index.ts';
 import { caught, everyPrint } from '../support/caught.ts';
 import { testClient } from '../support/client.ts';
 import { sendJson } from '../support/server.ts';
@@ -47,4 +52,32 @@ test('wire.secretField says where it is', async () => {
   server.answer = (_, to) => sendJson(to, { elsewhere: A });
   expect(await rules.rotateSigningSecret('r', 'a')).toMatchObject({ secret: A });
   expect(everyPrint(rules)).not.toContain('whsec_');
+});
+
+test.each<[string, unknown]>([
+  ['beside a masked one', { action: { _id: 'a', secret: 'whsec_QkJC****' }, previousSecret: A }],
+  ['alone', { _id: 'a', previous: { secret: A } }],
+  ['twice', { _id: 'a', oldSecrets: [A, B] }],
+])('a secret that is called old is not returned as the new one: %s', async (_, body) => {
+  server.answer = (_request, to) => sendJson(to, body);
+  const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
+  expect(error).toBeInstanceOf(UnconfirmedWriteError);
+  expect(error.message).toContain('Check the action in the service');
+  expect(error.response).toEqual(body);
+  expect(inspect(error)).not.toContain('whsec_');
+});
+
+test.each<[string, unknown]>([
+  ['of an inactive action', { _id: 'a', status: 'inactive', active: false, signingSecret: B }],
+  ['with an end', { _id: 'a', signingSecret: B, expiresAt: '2030-01-01T00:00:00Z' }],
+])('a new secret %s is not taken for an old one', async (_, body) => {
+  server.answer = (_request, to) => sendJson(to, body);
+  const { rules } = testClient(server.origin);
+  expect(await rules.rotateSigningSecret('r', 'a')).toMatchObject({ secret: B });
+});
+
+test('a name that misleads is overruled by wire.secretField', async () => {
+  server.answer = (_, to) => sendJson(to, { oldStyleSecret: B });
+  const { rules } = testClient(server.origin, { wire: { secretField: 'oldStyleSecret' } });
+  expect(await rules.rotateSigningSecret('r', 'a')).toMatchObject({ secret: B });
 });
