@@ -95,12 +95,15 @@ describe('events', () => {
       expect(clock.pauses).toEqual([250, 500]);
     });
 
-    test('ends when the service repeats a cursor', async () => {
+    test('fails when the service repeats a cursor, after the results that came', async () => {
       server.answer = (_, response) =>
         sendJson(response, { results: [{ _id: 'e' }], next: 'same', hasNext: true });
       let count = 0;
-      for await (const event of testClient(server.origin).events.iterate())
-        count += event._id.length;
+      const reading = (async () => {
+        for await (const event of testClient(server.origin).events.iterate())
+          count += event._id.length;
+      })();
+      await expect(reading).rejects.toThrow('wire.nextParam');
       expect(count).toBe(2);
       expect(server.requests).toHaveLength(2);
     });

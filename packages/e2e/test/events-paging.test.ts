@@ -89,7 +89,7 @@ describe('a server that dies between two pages', () => {
   }, 60_000);
 });
 
-test('a repeated cursor ends the iteration instead of looping', async () => {
+test('a repeated cursor fails the iteration, which neither loops nor ends as if it were complete', async () => {
   const simulator = await open.simulator({ pageSize: 10 });
   fillMessages(simulator, 30);
   let cursor: string | undefined;
@@ -103,7 +103,10 @@ test('a repeated cursor ends the iteration instead of looping', async () => {
   open.add(proxy);
   const client = createClient({ baseUrl: proxy.origin, apiToken: simulator.apiToken });
   let count = 0;
-  for await (const _event of client.events.iterate()) count++;
+  const reading = (async () => {
+    for await (const _event of client.events.iterate()) count++;
+  })();
+  await expect(reading).rejects.toThrow('wire.nextParam');
   expect(count).toBe(20);
   expect(proxy.paths).toHaveLength(2);
 });

@@ -27,6 +27,7 @@ export interface Events {
    * included, see UnknownActivityEvent.
    *
    * @throws like `list`, at the result where it happens
+   * @throws {InvalidResponseError} if the service repeats a cursor
    *
    * @example
    * for await (const event of client.events.iterate({ search: eventSearch().type('replied') })) {

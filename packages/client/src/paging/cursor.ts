@@ -24,7 +24,8 @@ export function findNext(spec: RequestSpec, response: JsonResponse, wire: Paging
   const field = valueAt(value, wire.nextField);
   const more = valueAt(value, wire.hasNextField);
   const source = `the field "${wire.nextField}"`;
-  if (typeof field === 'number') return { next: String(field), hasNext: more !== false };
+  if (typeof field === 'number' && field > 0)
+    return { next: String(field), hasNext: more !== false };
   if (typeof field === 'string' && field !== '') {
     const next = isUrl(field, spec.url) ? cursorOfUrl(field, source, spec, wire) : field;
     return { next, hasNext: more !== false };
@@ -57,8 +58,20 @@ function announcement(value: unknown, wire: PagingNames): string | undefined {
     pathsTo(
       value,
       (flag, path) => flag === true && /(?:^|\.)(?:has_?)?(?:more|next)(?:_?pages?)?$/i.test(path),
-    )[0]
+    )[0] ??
+    pathsTo(value, (total, path) => isTotalAbovePage(total, path, value))[0]
   );
+}
+
+/** Whether a field such as `totalPages` is greater than the number of the page beside it. */
+function isTotalAbovePage(total: unknown, path: string, response: unknown): boolean {
+  const match = /^(.*\.)?total_?pages$/i.exec(path);
+  if (match === null || typeof total !== 'number') return false;
+  const page = ['page', 'pageNumber', 'page_number', 'currentPage', 'current_page']
+    .map((name) => valueAt(response, `${match[1] ?? ''}${name}`))
+    .find((value) => typeof value === 'number');
+  // Where pages are counted from 0, the first of one page is the last.
+  return page !== undefined && total > Math.max(1, page);
 }
 
 function isNamedNext(value: unknown, path: string): boolean {
@@ -69,8 +82,9 @@ function isNamedCursor(value: unknown, path: string): boolean {
   return /cursor|after|token/i.test(path) && isCursor(value);
 }
 
+/** Whether a value may be a cursor. No page number or offset of 0 comes next, so 0 means none. */
 function isCursor(value: unknown): boolean {
-  return typeof value === 'number' || (typeof value === 'string' && value !== '');
+  return (typeof value === 'number' && value > 0) || (typeof value === 'string' && value !== '');
 }
 
 /** Whether a text is a URL and not a cursor. A cursor in base64 may start with a slash, too. */

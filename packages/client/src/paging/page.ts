@@ -82,7 +82,10 @@ function noResults(spec: RequestSpec, raw: unknown, { path, setting }: ListField
 
 /**
  * Yields the results of all pages. A page is requested when its first result is needed, never
- * earlier. It ends after the last page, or when the service repeats a cursor, which would never end.
+ * earlier.
+ *
+ * @throws {InvalidResponseError} if the service repeats a cursor: going on would never end, and
+ * ending would lose the pages after it
  */
 export async function* iteratePages<T, O extends PageOptions>(
   options: O,
@@ -96,7 +99,13 @@ export async function* iteratePages<T, O extends PageOptions>(
     yield* page.results;
     // The consumer may have paused for long between two results.
     options.signal?.throwIfAborted();
-    if (!page.hasNext || page.next === undefined || used.has(page.next)) return;
+    if (!page.hasNext || page.next === undefined) return;
+    if (used.has(page.next)) {
+      throw new InvalidResponseError(
+        'the next page cannot be requested: the service repeats a cursor, so it may have ignored it. ' +
+          'Set wire.nextParam to the query parameter that the service reads the cursor from',
+      );
+    }
     current = { ...options, next: page.next };
   }
 }

@@ -19,6 +19,13 @@ describe('more pages are never lost in silence', () => {
     ['a nested field', { results, paging: { next: 'n' } }, ['wire.nextField', '"paging.next"']],
     ['another name', { results, nextPageToken: 'n' }, ['wire.nextField', '"nextPageToken"']],
     ['a number of another name', { results, next_page: 2 }, ['wire.nextField', '"next_page"']],
+    ['zero and a flag', { results, next: 0, hasNext: true, after: 'n' }, ['"hasNext"', '"after"']],
+    ['a total of pages', { results, page: 1, totalPages: 3 }, ['"totalPages"', 'wire.nextField']],
+    [
+      'a nested total, counted from 0',
+      { results, meta: { current_page: 0, total_pages: 2 } },
+      ['"meta.total_pages"', 'wire.nextField'],
+    ],
     ['an object', { results, next: { cursor: 'n' } }, ['wire.nextField', '"next.cursor"']],
     ['an empty object', { results, next: {} }, ['wire.nextField']],
     ['an array', { results, next: ['n'] }, ['wire.nextField']],

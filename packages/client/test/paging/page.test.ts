@@ -11,6 +11,13 @@ describe('a page', () => {
     [{ results, next: 7 }, '7', true],
     [{ results, next: 'n', hasNext: false }, 'n', false],
     [{ results, next: '' }, undefined, false],
+    [{ results, next: 0 }, undefined, false],
+    [{ results, next: -1 }, undefined, false],
+    [{ results, paging: { next: 0 } }, undefined, false],
+    [{ results, page: 3, totalPages: 3 }, undefined, false],
+    [{ results, page: 0, totalPages: 1 }, undefined, false],
+    [{ results, page: 1, totalPages: 3, next: 2 }, '2', true],
+    [{ results, totalPages: 3 }, undefined, false],
     [{ results, next: null }, undefined, false],
     [{ results, next: false }, undefined, false],
     [{ results, next: {}, hasNext: false }, undefined, false],
@@ -72,11 +79,21 @@ describe('iterate', () => {
     expect(await collect(iteratePages({}, fetchPage))).toEqual([1]);
   });
 
-  test('ends when a cursor comes again: at once, later, or the one it started with', async () => {
+  test('fails when a cursor comes again, so that no page is lost in silence: at once, later, or the one it started with', async () => {
+    const walk = async (source: AsyncIterable<number>): Promise<number[]> => {
+      const all: number[] = [];
+      const reading = (async () => {
+        for await (const one of source) all.push(one);
+      })();
+      const error = await reading.catch((cause: unknown) => cause);
+      expect(error).toBeInstanceOf(InvalidResponseError);
+      expect((error as Error).message).toContain('wire.nextParam');
+      return all;
+    };
     const twice = pages({ '': { results: [1], next: 'a' }, a: { results: [2], next: 'a' } });
-    expect(await collect(iteratePages({}, twice.fetchPage))).toEqual([1, 2]);
+    expect(await walk(iteratePages({}, twice.fetchPage))).toEqual([1, 2]);
     const circle = pages({ a: { results: [1], next: 'b' }, b: { results: [2], next: 'a' } });
-    expect(await collect(iteratePages({ next: 'a' }, circle.fetchPage))).toEqual([1, 2]);
+    expect(await walk(iteratePages({ next: 'a' }, circle.fetchPage))).toEqual([1, 2]);
   });
 
   test('never fetches ahead of its consumer', async () => {
