@@ -22,11 +22,12 @@ const PATTERNS = [
 export function redact(text: string, sensitiveData?: unknown): string {
   if (text.length > MAX_LENGTH)
     return `[withheld: ${String(text.length)} characters are too many to redact]`;
-  const values = sensitiveTexts(sensitiveData, MAX_LENGTH);
+  const values = sensitiveTexts(sensitiveData, Infinity);
   if (values === undefined) return '[withheld: the body has too many values to redact]';
   let clean = decodeEscapes(text);
   for (const pattern of PATTERNS) clean = clean.replace(pattern, '[redacted]');
-  for (const value of values) clean = redactWord(clean, value);
+  for (const value of values) if (value.length <= clean.length) clean = redactWord(clean, value);
+  clean = redactParts(clean, values);
   return clean.replace(/\p{Cc}+/gu, ' '); // keep it on one line
 }
 
@@ -82,15 +83,45 @@ const decodeEscapes = (text: string) =>
     }
   });
 
+/** Also after an escape of JSON: in `"Ada\nLovelace"`, the `n` is not a part of the name. */
+const WORD_START = '(?:(?<![\\p{L}\\p{N}])|(?<=\\\\[bfnrt]|\\\\u[0-9a-f]{4}))';
+
 function redactWord(text: string, value: string): string {
   const literal = value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   // A word ends where its letters end, except in scripts that are written without spaces.
   const spaceless =
     /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-  const pattern = spaceless.test(value)
-    ? literal
-    : `(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`;
+  const pattern = spaceless.test(value) ? literal : `${WORD_START}${literal}(?![\\p{L}\\p{N}])`;
   return text.replace(new RegExp(pattern, 'giu'), '[redacted]');
+}
+
+/** So many characters in a row that also occur in one value are a part of it. */
+const PART_LENGTH = 8;
+
+/** Removes the parts of longer values: a message may contain just the first words of a note. */
+function redactParts(text: string, values: readonly string[]): string {
+  const lower = text.toLowerCase();
+  // A rare letter gets longer in lower case. Then the positions would differ.
+  const fold = (value: string) => (lower.length === text.length ? value.toLowerCase() : value);
+  const searched = fold(text);
+  const partAt = (of: string, at: number) => of.slice(at, at + PART_LENGTH);
+  const parts = new Set<string>();
+  for (let at = 0; at <= searched.length - PART_LENGTH; at++) parts.add(partAt(searched, at));
+  const quoted = new Set<string>();
+  for (const value of values.map(fold))
+    for (let at = 0; at <= value.length - PART_LENGTH; at++)
+      if (parts.has(partAt(value, at))) quoted.add(partAt(value, at));
+  let clean = '';
+  let kept = 0; // where the text that is not copied yet begins
+  for (let at = 0; at <= searched.length - PART_LENGTH; at++) {
+    if (!quoted.has(partAt(searched, at))) continue;
+    let end = at + PART_LENGTH;
+    while (quoted.has(partAt(searched, end - PART_LENGTH + 1))) end++;
+    clean += `${text.slice(kept, at)}[redacted]`;
+    kept = end;
+    at = end - 1;
+  }
+  return clean + text.slice(kept);
 }
 
 const MAX_VALUES = 500;
@@ -101,8 +132,9 @@ const MAX_NAME_LENGTH = 200;
 const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
 
 /**
- * Every text in a payload, longest first, and the words of short texts: a message may contain just a
- * first name, or the part of an address before the `@`.
+ * Every text in a payload, longest first, also escaped as in JSON, and the words of short texts: a
+ * message may contain just a first name, or the part of an address before the `@`. Keys count as well,
+ * apart from those that look like field names: letters, digits and `_`, the first letter in lower case.
  * @param maxLength longer texts are left out
  * @returns `undefined` when there are too many
  */
@@ -111,6 +143,7 @@ export function sensitiveTexts(payload: unknown, maxLength: number): string[] | 
   const add = (text: string): void => {
     if (text.length > maxLength) return;
     found.add(text);
+    found.add(JSON.stringify(text).slice(1, -1)); // as a message that quotes JSON has it
     if (text.length > MAX_NAME_LENGTH) return;
     const words = text.split(/[\s@,;()"<>]+/);
     if (words.length > MAX_WORDS) return;
@@ -126,7 +159,8 @@ export function sensitiveTexts(payload: unknown, maxLength: number): string[] | 
       return;
     }
     for (const [name, inner] of Object.entries(value)) {
-      if (!/^\w*$/.test(name)) add(name); // a person's name as a key: { "Ada Lovelace": 3 }
+      // A key may be the name of a person: { "Lovelace": 3 }
+      if (!Array.isArray(value) && !/^([a-z_]\w*)?$/.test(name)) add(name);
       visit(inner, name);
     }
   };

@@ -70,6 +70,40 @@ describe('redact', () => {
     expect(redact('no contact Ángeles', { name: six })).not.toContain('Ángeles');
   });
 
+  it.each([
+    ['quotes', 'Ada said "call me tomorrow" to us'],
+    ['a line break', 'Ada\nLovelace'],
+    ['a control character', 'x\u0001Lovelace'],
+    ['a long note', 'Ada Byron said "call me tomorrow at the office" about the offer'],
+  ])('takes a value with %s out of a text that quotes it as JSON', (_name, note) => {
+    const clean = redact(`CRM refused ${JSON.stringify({ note })}`, { note });
+    expect(clean).toBe('CRM refused {"note":"[redacted]"}');
+    expect(redact(JSON.stringify(note).slice(4), { note })).not.toMatch(/Lovelace|tomorrow|Byron/);
+  });
+
+  it('takes a part of a longer value out of a text', () => {
+    const note = 'Ada Byron asked us to call her back tomorrow about the big offer';
+    expect(redact(`refused ${note.slice(0, 30)}…`, { note })).toBe('refused [redacted]…');
+    expect(redact(`refused:${note.slice(4, 15).trim().toUpperCase()}!`, { note })).toBe(
+      'refused:[redacted]!',
+    );
+    const transcript = `${'word '.repeat(2_000)} Ada Byron is on the line`;
+    expect(redact('no Ada Byron is here', { transcript })).toBe('no[redacted]here');
+  });
+
+  it('takes keys out that do not look like field names', () => {
+    const people = { Lovelace: 1, Ada_King: 2, '4477': 3, recipientName: 4 };
+    expect(redact('Lovelace, Ada_King, 4477, recipientName', { people })).toBe(
+      '[redacted], [redacted], [redacted], recipientName',
+    );
+    expect(
+      redact(
+        'item 12',
+        Array.from({ length: 20 }, () => true),
+      ),
+    ).toBe('item 12');
+  });
+
   it('leaves what tells the events apart, and whole other words', () => {
     expect(redact('call-7 of call:completed failed: Adamant', PAYLOAD)).toBe(
       'call-7 of call:completed failed: Adamant',

@@ -1,5 +1,8 @@
-import { WebhookError, type PayloadIssue } from '../outcome/webhook-error.ts';
-import { redact, redactedError } from '../redact.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import { redactedError } from '../redact.ts';
+import { payloadIssues, type SchemaIssue } from './schema-issues.ts';
+
+export type { SchemaIssue };
 
 /**
  * The part of the Standard Schema interface that this package uses. zod, valibot, arktype and others
@@ -19,16 +22,8 @@ export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
-/** Why a value does not match a schema. */
-export interface SchemaIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-}
-
 /** The type of a schema's values after validation. */
 export type OutputOf<Schema> = Schema extends StandardSchema<infer Output> ? Output : never;
-
-const MAX_ISSUES = 5;
 
 /**
  * The value after validation by a user's schema.
@@ -49,11 +44,7 @@ export async function validate(
     throw redactedError('invalid-payload', 'The schema failed: ', error, value, eventName);
   }
   if (!result.issues) return result.value;
-  const clean = (text: string) => (includeValues ? text : redact(text, value));
-  const issues = result.issues.slice(0, MAX_ISSUES).map(({ path = [], message }): PayloadIssue => ({
-    path: clean(path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')),
-    message: clean(message),
-  }));
+  const issues = payloadIssues(schema, result.issues, value, includeValues);
   const why = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
   throw new WebhookError(
     'invalid-payload',
