@@ -63,7 +63,6 @@ export type { Logger } from './reporting/logger.ts';
 export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './events/schema.ts';
 export {
   DEFAULT_GRACE_MS,
-  RELEASE_MS,
   startPollingWorker,
   type CloseOptions,
   type PollResult,
@@ -72,7 +71,8 @@ export {
   type PollingWorkerOptions,
 } from './worker/polling-worker.ts';
 export { LeasedJobRun, type LeasedJob } from './worker/leased-job.ts';
-export { RunningJobs, waitAtMost } from './worker/running-jobs.ts';
+export { RunningJobs } from './worker/running-jobs.ts';
+export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
 export { exponentialBackoff, type BackoffOptions } from './worker/backoff.ts';
 export { safeLogger } from './reporting/logger.ts';
 export { checkOptions, option } from './check-options.ts';

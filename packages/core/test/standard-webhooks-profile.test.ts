@@ -1,7 +1,16 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { createReceiver, sign, verify, type ReceiverOptions } from '../src/index.ts';
+import {
+  createJobProcessor,
+  createReceiver,
+  memoryStore,
+  sign,
+  verify,
+  type DeadLetter,
+  type QueuedDelivery,
+  type ReceiverOptions,
+} from '../src/index.ts';
 import { bytes, Lines, OTHER_SECRET, SECRET } from './support.ts';
 
 const profile = 'standard-webhooks' as const;
@@ -71,18 +80,58 @@ describe.each([
     const now = Math.floor(Date.now() / 1000);
     expect(await send(attempt(sender, { seconds: now - 5 }))).toBe('handler-failed');
     expect(await send(attempt(sender, { seconds: now }))).toBe('handled');
-    expect(await send(attempt(sender, { seconds: now }))).toBe('duplicate');
+    expect(await send(attempt(sender, { seconds: now }))).toBe('replayed');
+    expect(await send(attempt(sender, { seconds: now + 1 }))).toBe('duplicate');
     expect(handle).toHaveBeenCalledTimes(2);
   });
 
-  it('runs a retry with the very same headers, too', async () => {
-    const { handle, send } = createTestReceiver();
+  it('refuses the replay of a captured request, whether its handler failed or not', async () => {
+    const deadLetter = jest.fn();
+    const { handle, send } = createTestReceiver({ deadLetter, maxAttempts: 1 });
     handle.mockImplementationOnce(() => {
-      throw new Error('not yet');
+      throw new Error('broken');
     });
-    const request = attempt(sender);
-    expect(await send(request)).toBe('handler-failed');
+    const seconds = Math.floor(Date.now() / 1000);
+    for (const [id, first] of [
+      ['msg_1', 'dead-lettered'],
+      ['msg_2', 'handled'],
+    ] as const) {
+      const request = attempt(sender, { id, seconds });
+      expect(await send(request)).toBe(first);
+      for (let times = 0; times < 3; times++) expect(await send(request)).toBe('replayed');
+    }
+    const invalid = attempt(sender, { id: 'msg_3', body: 'no json', seconds });
+    expect(await send(invalid)).toBe('dead-lettered');
+    expect(await send(invalid)).toBe('replayed');
+    expect(handle).toHaveBeenCalledTimes(2);
+    expect(deadLetter).toHaveBeenCalledTimes(2);
+  });
+
+  it('refuses a replay although the event is forgotten', async () => {
+    let time = Date.now();
+    const now = () => time;
+    const store = memoryStore({ now, rememberFor: 600_000 });
+    const { handle, send } = createTestReceiver({ now, store, toleranceSeconds: 3_600 });
+    const request = attempt(sender, { seconds: Math.floor(time / 1000) });
     expect(await send(request)).toBe('handled');
+    time += 601_000;
+    expect(await send(request)).toBe('replayed');
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
+  it('gives the handler and the dead letter of a worker the same key', async () => {
+    const jobs: QueuedDelivery[] = [];
+    const queue = { enqueue: (job: QueuedDelivery) => Promise.resolve(void jobs.push(job)) };
+    expect(await createTestReceiver({ queue }).send(attempt(sender))).toBe('queued');
+    const handle = jest.fn((_payload: unknown, { key }: { key?: string | undefined }) => {
+      throw new Error(key);
+    });
+    const deadLetter = jest.fn<(letter: DeadLetter) => void>();
+    const logger = new Lines();
+    const process = createJobProcessor({ custom: { handle }, deadLetter, logger, maxAttempts: 1 });
+    expect(await process(jobs[0]!)).toMatchObject({ status: 'dead' });
+    expect(handle.mock.calls[0]?.[1].key).toBe('webhook-id:msg_1');
+    expect(deadLetter.mock.calls[0]?.[0].key).toBe('webhook-id:msg_1');
   });
 
   it('prefers the key of an event to the webhook id', async () => {

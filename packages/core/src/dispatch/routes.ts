@@ -120,9 +120,10 @@ export class Routes {
   }
 }
 
-/** A recording that names neither itself nor its call cannot be used for anything. */
+/** A recording that names neither itself nor its call cannot be used for anything. An id of another
+ * type is accepted: the handler has it in `context.body`. */
 function checkIdentity({ eventName, eventId, callId }: Record<string, unknown>): void {
-  if ([eventId, callId].some((id) => typeof id === 'string' && id !== '')) return;
+  if ([eventId, callId].some((id) => id !== undefined && id !== null && id !== '')) return;
   throw new WebhookError('invalid-payload', 'The event has neither an eventId nor a callId.', {
     eventName: eventName as string,
   });

@@ -1,5 +1,6 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { MAX_LEASE_MS } from '../store/lease.ts';
+import { RELEASE_MS, waitAtMost } from '../time/wait-at-most.ts';
 
 /** A delivery that is being handled. */
 export interface RunningDelivery {
@@ -8,9 +9,6 @@ export interface RunningDelivery {
   /** Gives up on it at shutdown: aborts the handler and releases its lease. */
   abandon(): Promise<void>;
 }
-
-/** The longest delay of a timer; a longer one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Limits the deliveries that are handled at the same time, and stops admitting at shutdown. */
 export class ConcurrencyLimiter {
@@ -64,19 +62,16 @@ export class ConcurrencyLimiter {
 
   /**
    * Stops admitting, waits for running deliveries, and abandons those that are not done in time.
+   * It ends within `graceMs` and one second, even if the store does not answer.
    * @param graceMs milliseconds to wait
    */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     await Promise.resolve(); // a handler that calls this as it starts has not been added yet
     this.#dropStuck();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const grace = new Promise(
-      (resolve) => (timer = setTimeout(resolve, Math.min(graceMs, MAX_TIMER_MS))),
-    );
     const allDone = Promise.all([...this.#running.keys()].map((delivery) => delivery.done));
-    await Promise.race([allDone, grace]);
-    clearTimeout(timer);
-    await Promise.all([...this.#running.keys()].map((delivery) => delivery.abandon()));
+    await waitAtMost(graceMs, allDone);
+    const abandoned = [...this.#running.keys()].map((delivery) => delivery.abandon());
+    await waitAtMost(RELEASE_MS, Promise.all(abandoned));
   }
 }

@@ -26,6 +26,7 @@ export interface ReceiverOptions<
   /**
    * `'standard-webhooks'` for senders that follow Standard Webhooks: headers `webhook-id` and so on,
    * several signatures in one header, and a webhook id that stays the same on retries.
+   * A replay is then the same webhook id with the same timestamp.
    */
   profile?: Profile | undefined;
   /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */

@@ -103,13 +103,13 @@ export class DeliveryProcessor implements RunningDelivery {
   }
 
   #createClaim(key: string | undefined): Claim {
-    const token = newToken();
+    const { webhookId: id, timestamp } = this.#delivery;
     return {
-      // With the profile, retries keep the webhook id: events are recognized by their key alone.
-      webhookId: this.#deps.settings.profile === undefined ? this.#delivery.webhookId : token,
+      // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
+      webhookId: this.#deps.profile === undefined ? id : `${id}.${String(timestamp)}`,
       replayUntil: this.#replayUntil,
       leaseMs: this.#deps.settings.leaseFor,
-      token,
+      token: newToken(),
       key,
     };
   }

@@ -43,7 +43,7 @@ export interface Receiver {
   health(): Promise<Health>;
   /**
    * Stops accepting deliveries (503), waits for running handlers, and releases the leases of
-   * unfinished ones. Stores and queues that were passed in stay open: close them afterwards.
+   * unfinished ones. It ends within `graceMs` and one second, even if the store does not answer. Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
    */
   close(options?: { graceMs?: number }): Promise<void>;

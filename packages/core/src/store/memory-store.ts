@@ -1,4 +1,5 @@
 import { checkOptions, option } from '../check-options.ts';
+import { callHook } from '../reporting/logger.ts';
 import { hash53, IdCache } from './id-cache.ts';
 import type { Admission, Claim, Store } from './store.ts';
 import { syncMethod } from './sync-store.ts';
@@ -23,7 +24,7 @@ export interface MemoryStoreOptions {
   now?: (() => number) | undefined;
   /**
    * Called when a webhook id or an event is evicted before its time because `maxEntries` is too
-   * small. Default: warns once.
+   * small. Default: warns once. What it throws, or rejects with, is ignored.
    */
   onEvicted?: ((evicted: { kind: 'webhook-id' | 'event' }) => void) | undefined;
 }
@@ -67,11 +68,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
   function createCache(kind: 'webhook-id' | 'event', now: () => number): IdCache {
     return new IdCache(maxEntries, now, () => {
-      try {
-        onEvicted({ kind });
-      } catch {
-        // A hook that throws must not refuse a delivery.
-      }
+      callHook(onEvicted, { kind });
     });
   }
 

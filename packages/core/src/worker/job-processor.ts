@@ -111,7 +111,7 @@ export function createAttempt(settings: HandlerSettings): JobProcessor {
     let route: Route | undefined;
     try {
       delivery = deliveryOf(queued, logger);
-      route = await routes.find(delivery.rawBody);
+      route = withQueuedKey(await routes.find(delivery.rawBody), queued);
       if (abandonReason) throw abandonReason;
       const context = new DeliveryContext(delivery, route, attempt, fieldNames);
       await runHandler(route, context, signal);
@@ -161,6 +161,10 @@ async function runHandler(
     signal?.removeEventListener('abort', abort);
   }
 }
+
+/** With the profile `'standard-webhooks'`, only the receiver can tell the key of some events. */
+const withQueuedKey = (route: Route, { key }: QueuedDelivery): Route =>
+  route.key === undefined && key !== undefined ? { ...route, key } : route;
 
 function failureOf(error: unknown, route: Route | undefined): WebhookError {
   if (error instanceof WebhookError && !route) return error;

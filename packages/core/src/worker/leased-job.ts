@@ -55,11 +55,15 @@ export class LeasedJobRun implements PolledJob {
     }
   }
 
-  /** Does nothing once the end of the run is being written: a release could overtake it. */
+  /**
+   * Does nothing once the end of the run is being written: a release could overtake it. It sends
+   * nothing for a job that expired, which may run elsewhere.
+   */
   async release(): Promise<void> {
     if (this.#state === 'writing') return;
     this.#state = 'released';
     this.#stopTimers(); // the handler may never end, and must not keep the process alive
+    if (performance.now() >= this.#expiresAt) return;
     await this.#job.release();
   }
 
@@ -68,9 +72,11 @@ export class LeasedJobRun implements PolledJob {
     const { expiresIn, extendEvery } = this.#job;
     const expiry = expiresIn === undefined ? undefined : setTimeout(onLost, expiresIn);
     const renew = async () => {
-      // If the engine does not answer, the write at the end tells whether the job was lost.
-      const isHeld = await this.#job.extend?.().catch(() => true);
-      if (isHeld === false) onLost();
+      try {
+        if ((await this.#job.extend?.()) === false) onLost();
+      } catch {
+        // If the engine does not answer, the write at the end tells whether the job was lost.
+      }
     };
     const renewal =
       extendEvery === undefined ? undefined : setInterval(() => void renew(), extendEvery);
@@ -88,7 +94,7 @@ export class LeasedJobRun implements PolledJob {
     if (this.#state === 'released') return;
     this.#state = 'writing';
     // A job that expired may run elsewhere. Its success is still true, its failure is not.
-    const until = result.status === 'retry' ? this.#expiresAt : Infinity;
+    const until = result.status === 'done' ? Infinity : this.#expiresAt;
     while (performance.now() < until) {
       try {
         await this.#writeOnce(result);

@@ -1,4 +1,6 @@
-import { RunningJobs, waitAtMost } from './running-jobs.ts';
+import { callHook } from '../reporting/logger.ts';
+import { RELEASE_MS, waitAtMost } from '../time/wait-at-most.ts';
+import { RunningJobs } from './running-jobs.ts';
 
 /** A job that was taken from an engine. It belongs to this worker until it is settled or released. */
 export interface PolledJob {
@@ -26,7 +28,10 @@ export interface PollingWorkerOptions {
   concurrency: number;
   /** Milliseconds between two polls when the engine has no jobs or fails. */
   pollEvery: number;
-  /** Called when `take`, `run` or `release` failed. The worker goes on; what this throws is ignored. */
+  /**
+   * Called when `take`, `run` or `release` failed. The worker goes on; what this throws,
+   * or rejects with, is ignored.
+   */
   onError(error: unknown): void;
 }
 
@@ -52,8 +57,6 @@ export interface PollingWorker {
 
 /** How long `close()` of a worker waits for running jobs by default, in milliseconds. */
 export const DEFAULT_GRACE_MS = 10_000;
-/** How long the engine may take to accept released jobs; milliseconds. */
-export const RELEASE_MS = 1_000;
 
 /**
  * Polls an engine for jobs and runs them: the loop for a queue of your own.
@@ -72,11 +75,7 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
 
   const onError = (error: unknown): void => {
     if (closing) return; // the engine may be closed already
-    try {
-      options.onError(error);
-    } catch {
-      // A broken hook must not stop the worker.
-    }
+    callHook((thrown) => options.onError(thrown), error);
   };
   const canTake = () => !paused && !closing && running.size < concurrency;
   const wake = (): void => {

@@ -1,6 +1,3 @@
-/** The longest delay of a timer; milliseconds. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** The jobs that run in this process: each has a signal of its own. */
 export class RunningJobs<Id> {
   readonly #running = new Map<Id, { controller: AbortController; done: Promise<void> }>();
@@ -37,15 +34,3 @@ export class RunningJobs<Id> {
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
   }
 }
-
-/** Waits for a promise for `ms` milliseconds at most. A promise that rejects has ended as well. */
-export async function waitAtMost(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.min(ms, MAX_TIMER_MS));
-  });
-  await Promise.race([promise.then(ignore, ignore), limit]);
-  clearTimeout(timer);
-}
-
-const ignore = () => undefined;

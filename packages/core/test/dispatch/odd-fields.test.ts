@@ -38,7 +38,7 @@ describe('an event with missing or odd fields', () => {
   it('refuses a recording that names neither itself nor its call, if somebody handles it', async () => {
     for (const ids of [
       { eventId: '', callId: null },
-      { eventId: 7, callId: [] },
+      { eventId: undefined, callId: undefined },
     ]) {
       const event = { ...RECORDING, ...ids };
       const handled = find(event, { on: { 'call:recording-available': handler } });
@@ -47,6 +47,19 @@ describe('an event with missing or odd fields', () => {
         eventName: 'call:recording-available',
       });
       expect(await find(event)).toMatchObject({ outcome: 'ignored' });
+    }
+  });
+
+  it('takes a recording whose only id is odd: it has no key', async () => {
+    for (const ids of [
+      { eventId: undefined, callId: 42 },
+      { eventId: 7, callId: [] },
+    ]) {
+      const event = { ...RECORDING, ...ids };
+      const route = await find(event, { on: { 'call:recording-available': handler } });
+      expect(route).toMatchObject({ outcome: 'handled', callId: undefined, key: undefined });
+      expect(route.payload).toEqual({ ...event, eventId: undefined, callId: undefined });
+      expect(route.body).toEqual(JSON.parse(JSON.stringify(event)));
     }
   });
 

@@ -18,6 +18,17 @@ it('gives the place of a handler that never ends away when its lease is over', (
   expect(() => gate.check()).not.toThrow();
 });
 
+it('closes within its grace and a second, though nothing can be released', async () => {
+  const limiter = new ConcurrencyLimiter(1);
+  limiter.add({ ...hung(), abandon: () => new Promise(() => undefined) }, performance.now());
+  const closed = jest.fn();
+  void limiter.close(200).then(closed);
+  await jest.advanceTimersByTimeAsync(1_199);
+  expect(closed).not.toHaveBeenCalled();
+  await jest.advanceTimersByTimeAsync(1);
+  expect(closed).toHaveBeenCalledTimes(1);
+});
+
 it('an endless grace is no short one', async () => {
   const gate = new ConcurrencyLimiter(1);
   const work = hung();

@@ -140,7 +140,7 @@ describe('what anybody can send', () => {
     await send(CALL, { secret: OTHER_SECRET, webhookId: 'Wilhelmina' });
     await send(CALL, {}, { body: () => Promise.reject(new Error('w.oyelaran@example.com')) });
     await send(bytes(`"${planted}`));
-    await send({ eventName: 'call:recording-available', callId: [planted] });
+    await send({ eventName: 'call:recording-available', callId: '', userId: [planted] });
     expect(outcomes).toHaveLength(10);
     for (const outcome of outcomes) expect(outcome.status).toBeGreaterThanOrEqual(400);
     expect(lines.join() + inspect(outcomes, { depth: 10 })).not.toMatch(PLANTED);

@@ -1,5 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { LeasedJobRun, type JobResult, type LeasedJob, type WorkerJob } from '../../src/index.ts';
+import {
+  LeasedJobRun,
+  WebhookError,
+  type JobResult,
+  type LeasedJob,
+  type WorkerJob,
+} from '../../src/index.ts';
 import { deferred } from '../support.ts';
 
 const delivery = { webhookId: 'id-1', timestamp: 1, receivedAt: 1, body: '' };
@@ -26,6 +32,13 @@ function leased(more: Partial<LeasedJob> = {}) {
   });
   return { log, run, result, signal: () => seen.signal as AbortSignal };
 }
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => {
+      resolve();
+    });
+  });
 const idle = () => new AbortController().signal;
 
 describe('LeasedJobRun', () => {
@@ -66,12 +79,42 @@ describe('LeasedJobRun', () => {
 
   it('writes again until the engine takes it', async () => {
     let refused = 0;
-    const { run, result } = leased({
+    const job: Partial<LeasedJob> = {
       complete: () => (++refused < 3 ? Promise.reject(new Error('down')) : Promise.resolve()),
-    });
+    };
+    const { run, result } = leased(job);
     result.resolve({ status: 'done' });
     await run.run(idle());
     expect(refused).toBe(3);
+  });
+
+  it('sends neither a release nor a failure of a job that expired: it may run elsewhere', async () => {
+    const error = new WebhookError('handler-failed', 'no');
+    for (const end of [{ status: 'dead', error }, { status: 'retry', error }, undefined] as const) {
+      const { log, run, result, signal } = leased({ expiresIn: 1 });
+      const done = run.run(idle());
+      await aborted(signal());
+      await new Promise((resolve) => setTimeout(resolve, 2)); // a timer may be early by a fraction
+      if (!end) await run.release();
+      result.resolve(end ?? { status: 'done' });
+      await done;
+      expect(log).toEqual([]);
+    }
+  });
+
+  it('goes on when extend throws', async () => {
+    const extended = deferred();
+    const extend = () => {
+      extended.resolve();
+      throw new Error('closed');
+    };
+    const { log, run, result, signal } = leased({ extendEvery: 1, extend });
+    const done = run.run(idle());
+    await extended.promise;
+    expect(signal().aborted).toBe(false);
+    result.resolve({ status: 'done' });
+    await done;
+    expect(log).toEqual(['complete']);
   });
 
   it('aborts the handler when the lease is lost, when it expires, and when the worker stops', async () => {
@@ -81,13 +124,7 @@ describe('LeasedJobRun', () => {
     const stop = new AbortController();
     const runs = [lost.run.run(idle()), expired.run.run(idle()), stopped.run.run(stop.signal)];
     stop.abort();
-    for (const { signal } of [lost, expired, stopped])
-      if (!signal().aborted)
-        await new Promise<void>((resolve) => {
-          signal().addEventListener('abort', () => {
-            resolve();
-          });
-        });
+    for (const { signal } of [lost, expired, stopped]) await aborted(signal());
     for (const { result } of [lost, expired, stopped]) result.resolve({ status: 'done' });
     await Promise.all(runs);
     expect(expired.log).toEqual(['complete']); // its effect has happened

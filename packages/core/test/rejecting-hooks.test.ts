@@ -1,0 +1,40 @@
+import { expect, it, jest } from '@jest/globals';
+import { memoryStore, startPollingWorker } from '../src/index.ts';
+import { deferred } from './support.ts';
+
+/** What an asynchronous hook returns. Node ends the process if nobody handles it. */
+function rejection() {
+  const promise = Promise.reject(new Error('metrics are down'));
+  return { promise: promise as never, handled: jest.spyOn(promise, 'catch') };
+}
+
+it('onEvicted of a memory store may reject', async () => {
+  const { promise, handled } = rejection();
+  const store = memoryStore({ maxEntries: 1, onEvicted: () => promise });
+  for (const webhookId of ['a', 'b'])
+    await store.admit({
+      webhookId,
+      token: webhookId,
+      key: undefined,
+      leaseMs: 60_000,
+      replayUntil: Date.now() + 300_000,
+    });
+  expect(handled).toHaveBeenCalledTimes(1);
+});
+
+it('onError of a polling worker may reject', async () => {
+  const { promise, handled } = rejection();
+  const failed = deferred();
+  const worker = startPollingWorker({
+    concurrency: 1,
+    pollEvery: 60_000,
+    take: () => Promise.reject(new Error('away')),
+    onError() {
+      failed.resolve();
+      return promise;
+    },
+  });
+  await failed.promise;
+  await worker.close();
+  expect(handled).toHaveBeenCalledTimes(1);
+});
