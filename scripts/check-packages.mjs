@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { checkCli } from './check-cli.mjs';
 
+// This repository refuses packages that do not support its Node version. A user's npm only warns.
+delete process.env.npm_config_engine_strict;
+
 const run = (command, args, options = {}) =>
   execFileSync(command, args, {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,10 +1,10 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
 import { parsePayload } from '../events/payload.ts';
-import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue, QueuedDelivery } from '../queue.ts';
 import { describeError, redactedError } from '../redact.ts';
+import type { Result } from '../reporting/reporter.ts';
 import type { Profile } from '../profile.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Delivery, DeliveryContext } from './context.ts';
@@ -18,7 +18,7 @@ export interface Job {
   readonly key: string | undefined;
   /** Whether it may go to `deadLetter` after `maxAttempts`. */
   readonly canDeadLetter: boolean;
-  run(context: DeliveryContext): Awaitable<OutcomeCode>;
+  run(context: DeliveryContext): Awaitable<Result>;
   /** Makes the response's error out of what `run` threw. */
   failure(error: unknown): WebhookError;
 }
@@ -61,6 +61,9 @@ export function createJob(delivery: Delivery, deps: JobDependencies): Job | Prom
 const withWebhookIdAsKey = (route: Route, { webhookId }: Delivery): Route =>
   route.key === undefined ? { ...route, key: `webhook-id:${webhookId}` } : route;
 
+const HANDLED: Result = { outcome: 'handled' };
+const IGNORED: Result = { outcome: 'ignored' };
+
 /** Runs the user's handler. */
 class HandlerJob implements Job {
   readonly route: Route;
@@ -72,11 +75,12 @@ class HandlerJob implements Job {
     this.key = route.handle && route.key;
   }
 
-  run(context: DeliveryContext): Awaitable<OutcomeCode> {
+  run(context: DeliveryContext): Awaitable<Result> {
     const { handle, payload, outcome } = this.route;
     const running = handle?.(payload, context);
+    const result = outcome === 'handled' ? HANDLED : IGNORED;
     // A promise of our own, as `await` would make: the `then` of a thenable need not return one.
-    return isPending(running) ? Promise.resolve(running).then(() => outcome) : outcome;
+    return isPending(running) ? Promise.resolve(running).then(() => result) : result;
   }
 
   failure(error: unknown): WebhookError {
@@ -105,9 +109,9 @@ function queueJob(
     route,
     key,
     canDeadLetter: false, // a queue that is down says nothing against the delivery
-    async run(): Promise<OutcomeCode> {
+    async run(): Promise<Result> {
       await scheduler.withTimeout(storeTimeout, queue.enqueue(queued));
-      return 'queued';
+      return { outcome: 'queued' };
     },
     failure: (error) =>
       new WebhookError(
@@ -123,14 +127,15 @@ function deadLetterJob(error: WebhookError, delivery: Delivery, deadLetter: Dead
     route: { ...UNHANDLED_ROUTE, eventName: error.eventName },
     key: undefined,
     canDeadLetter: false,
-    async run(): Promise<OutcomeCode> {
+    async run(): Promise<Result> {
       await deadLetter(toDeadLetter('invalid-payload', delivery, 1, error));
-      return 'dead-lettered';
+      return { outcome: 'dead-lettered', error };
     },
     failure: (sinkError) =>
       new WebhookError(
         'invalid-payload',
         `${error.message} The deadLetter sink failed as well: ${describeSinkError(sinkError, delivery.rawBody)}`,
+        { eventName: error.eventName, issues: error.issues },
       ),
   };
 }

@@ -81,10 +81,10 @@ export class DeliveryProcessor implements RunningDelivery {
       if (this.#abandoned) await lease.release();
       this.#throwIfAbandoned();
       const running = this.#run(job, context, lease);
-      const outcome = isPending(running) ? await running : running;
+      const result = isPending(running) ? await running : running;
       const completed = lease.complete();
       if (!(isPending(completed) ? await completed : completed)) throw leaseLost();
-      return this.#finish({ outcome });
+      return this.#finish(result);
     } catch (error) {
       if (error instanceof WebhookError && error.eventName !== undefined)
         this.#info.eventName = error.eventName;
@@ -133,7 +133,7 @@ export class DeliveryProcessor implements RunningDelivery {
   }
 
   /** @throws WebhookError the error of the response, if the delivery is to be retried */
-  #run(job: Job, context: DeliveryContext, lease: Lease): Awaitable<OutcomeCode> {
+  #run(job: Job, context: DeliveryContext, lease: Lease): Awaitable<Result> {
     try {
       if (this.#isCrashLooping(job, context))
         throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
@@ -163,11 +163,13 @@ export class DeliveryProcessor implements RunningDelivery {
     job: Job,
     context: DeliveryContext,
     lease: Lease,
-  ): Promise<OutcomeCode> {
+  ): Promise<Result> {
     lease.startRenewal();
-    if (await this.#sendToDeadLetter(error, job, context)) return 'dead-lettered';
+    const failure = job.failure(error);
+    if (await this.#sendToDeadLetter(error, job, context))
+      return { outcome: 'dead-lettered', error: failure };
     await lease.release();
-    throw job.failure(error);
+    throw failure;
   }
 
   /** @returns `false` if the delivery is to be retried */

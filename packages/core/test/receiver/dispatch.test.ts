@@ -48,9 +48,10 @@ describe('a payload that does not match its schema', () => {
   it('reaches the dead letters of receivers and workers with them', async () => {
     const expected = { reason: 'invalid-payload', eventName: 'call:voicemail', error: { issues } };
     const deadLetter = jest.fn<(letter: DeadLetter) => void>();
-    const { send, outcomes } = createTestReceiver({ ...(options as object), deadLetter });
+    const { send, outcomes, lines } = createTestReceiver({ ...(options as object), deadLetter });
     expect(await send(event)).toBe('dead-lettered');
-    expect(outcomes[0]).toMatchObject({ eventName: 'call:voicemail' });
+    expect(outcomes[0]).toMatchObject({ eventName: 'call:voicemail', error: { issues } });
+    expect(lines[0]).toContain('does not match its schema: seconds: ');
     const work = createWorkerHandler({ ...(options as object), deadLetter });
     const body = Buffer.from(JSON.stringify(event)).toString('base64');
     await expect(
@@ -58,6 +59,13 @@ describe('a payload that does not match its schema', () => {
     ).rejects.toMatchObject({ code: 'invalid-payload' });
     for (const [letter] of deadLetter.mock.calls) expect(letter).toMatchObject(expected);
     expect(deadLetter).toHaveBeenCalledTimes(2);
+  });
+
+  it('is told with its issues when the dead-letter sink fails as well', async () => {
+    const deadLetter = () => Promise.reject(new Error('disk full'));
+    const { send, outcomes } = createTestReceiver({ ...(options as object), deadLetter });
+    expect(await send(event)).toBe('invalid-payload');
+    expect(outcomes[0]).toMatchObject({ eventName: 'call:voicemail', error: { issues } });
   });
 });
 

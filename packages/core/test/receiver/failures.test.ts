@@ -63,6 +63,17 @@ describe('a handler that fails', () => {
     ]);
   });
 
+  it('names the cause of a dead letter in the outcome and in the log', async () => {
+    const { send, lines, outcomes } = createTestReceiver({
+      on: { 'call:started': fail },
+      maxAttempts: 1,
+      deadLetter: () => undefined,
+    });
+    expect(await send(STARTED)).toBe('dead-lettered');
+    expect(outcomes[0]?.error).toMatchObject({ code: 'handler-failed' });
+    expect(lines.join()).toContain('200 dead-lettered: The handler failed: Error: no');
+  });
+
   it('is retried when the sink fails too', async () => {
     const deadLetter = jest.fn(() => Promise.reject(new Error('disk full')));
     const { send, lines } = createTestReceiver({
