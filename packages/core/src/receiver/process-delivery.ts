@@ -125,11 +125,8 @@ export class DeliveryProcessor implements RunningDelivery {
 
   #createLease(claim: Claim, context: DeliveryContext): Lease {
     const { store, scheduler } = this.#deps;
-    const lease = new Lease(store, scheduler, claim, () => {
-      context.abort(leaseLost());
-    });
-    this.#lease = lease;
-    return lease;
+    const onLost = () => context.abort(leaseLost());
+    return (this.#lease = new Lease(store, scheduler, claim, onLost));
   }
 
   /** @throws WebhookError the error of the response, if the delivery is to be retried */
