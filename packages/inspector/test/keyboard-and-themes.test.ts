@@ -38,6 +38,10 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
     expect(await page.getByRole('dialog').count()).toBe(1);
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
+    // The browser moves the focus back with the next frame. A key that is pressed before it is lost.
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+    );
 
     await page.keyboard.press('c');
     const dialog = page.getByRole('dialog', { name: 'Place a call' });
