@@ -9,7 +9,7 @@ const hook = callWebhooks({
   onOutcome: (outcome) => outcomes.push(outcome),
   on: {
     'call:recording-available': (event, context: HandlerContext) => {
-      const url: string = event.recordingUrl;
+      const url: string | null | undefined = event.recordingUrl;
       return [url, context.attempt];
     },
   },
