@@ -25,8 +25,8 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('receiver/process-delivery.ts'),
-        from: 'await lease.release();\n    throw job.failure(error);',
-        to: 'await lease.complete();\n    throw job.failure(error);',
+        from: 'await lease.release();\n    throw failure;',
+        to: 'await lease.complete();\n    throw failure;',
       },
     ],
     killedBy: MODEL,
