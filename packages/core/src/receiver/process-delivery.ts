@@ -1,15 +1,14 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
-import { createJob, toDeadLetter, type Job, type JobDependencies } from '../dispatch/job.ts';
-import type { OutcomeCode } from '../outcome/outcomes.ts';
+import { createJob, type Job, type JobDependencies } from '../dispatch/job.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
-import { safeLogger } from '../reporting/logger.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
 import type { BoundedStore } from '../store/bounded-store.ts';
-import { Lease, newToken } from '../store/lease.ts';
-import type { Admission, Claim } from '../store/store.ts';
+import { Lease } from '../store/lease.ts';
+import type { Claim } from '../store/store.ts';
+import { createClaim, refusalOutcome } from './claim.ts';
 import type { RunningDelivery } from './concurrency-limiter.ts';
+import { isCrashLooping, sendToDeadLetter } from './dead-letters.ts';
 import type { Settings } from './options.ts';
 
 /** What processing needs from the receiver. */
@@ -20,8 +19,8 @@ export interface ProcessorDependencies extends JobDependencies {
 
 /** Processes one authentic delivery, from its claim to its commit, even beyond its deadline. */
 export class DeliveryProcessor implements RunningDelivery {
-  /** Settles when processing ends; never rejects. */
-  readonly done: Promise<Result>;
+  /** Set by `start`. Settles when processing ends; never rejects. */
+  done!: Promise<Result>;
   /** Set once processing has ended: synchronously, if neither store nor handler is asynchronous. */
   result: Result | undefined;
   readonly #delivery: Delivery;
@@ -43,6 +42,9 @@ export class DeliveryProcessor implements RunningDelivery {
     this.#replayUntil = replayUntil;
     this.#info = info;
     this.#deps = deps;
+  }
+
+  start(): void {
     this.done = this.#process();
   }
 
@@ -70,7 +72,7 @@ export class DeliveryProcessor implements RunningDelivery {
       if (key !== undefined) this.#info.key = key;
 
       this.#throwIfAbandoned();
-      const claim = this.#createClaim(job.key);
+      const claim = createClaim(this.#delivery, this.#replayUntil, job.key, this.#deps.settings);
       const pendingAdmission = this.#deps.store.admit(claim);
       const admission = isPending(pendingAdmission) ? await pendingAdmission : pendingAdmission;
       if (admission.status !== 'admitted')
@@ -102,18 +104,6 @@ export class DeliveryProcessor implements RunningDelivery {
       throw new WebhookError('shutting-down', 'The receiver closed before the handler started.');
   }
 
-  #createClaim(key: string | undefined): Claim {
-    const { webhookId: id, timestamp } = this.#delivery;
-    return {
-      // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
-      webhookId: this.#deps.profile === undefined ? id : `${id}.${String(timestamp)}`,
-      replayUntil: this.#replayUntil,
-      leaseMs: this.#deps.settings.leaseFor,
-      token: newToken(),
-      key,
-    };
-  }
-
   #createContext({ route }: Job, attempt: number): DeliveryContext {
     this.#info.attempt = attempt;
     const { settings } = this.#deps;
@@ -132,7 +122,7 @@ export class DeliveryProcessor implements RunningDelivery {
   /** @throws WebhookError the error of the response, if the delivery is to be retried */
   #run(job: Job, context: DeliveryContext, lease: Lease): Awaitable<Result> {
     try {
-      if (this.#isCrashLooping(job, context))
+      if (isCrashLooping(job, context.attempt, this.#deps.settings))
         throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
       const running = job.run(context);
       if (!isPending(running)) return running;
@@ -145,15 +135,6 @@ export class DeliveryProcessor implements RunningDelivery {
     }
   }
 
-  /**
-   * Whether so many attempts never ended that the event must be crashing its process. The margin is
-   * for attempts that are lost to deploys and slow stores.
-   */
-  #isCrashLooping(job: Job, { attempt }: DeliveryContext): boolean {
-    const { deadLetter, settings } = this.#deps;
-    return job.canDeadLetter && deadLetter !== undefined && attempt > settings.maxAttempts * 3;
-  }
-
   /** Sends it to the dead letters after its last attempt; otherwise frees the event for the retry. */
   async #handleFailure(
     error: unknown,
@@ -163,33 +144,12 @@ export class DeliveryProcessor implements RunningDelivery {
   ): Promise<Result> {
     lease.startRenewal();
     const failure = job.failure(error);
-    if (await this.#sendToDeadLetter(error, job, context))
+    const { settings } = this.#deps;
+    if (await sendToDeadLetter(error, job, this.#delivery, context.attempt, settings))
       return { outcome: 'dead-lettered', error: failure };
     await lease.release();
     throw failure;
   }
-
-  /** @returns `false` if the delivery is to be retried */
-  async #sendToDeadLetter(error: unknown, job: Job, context: DeliveryContext): Promise<boolean> {
-    const { deadLetter, settings } = this.#deps;
-    if (!job.canDeadLetter || !deadLetter || context.attempt < settings.maxAttempts) return false;
-    const { attempt } = context;
-    try {
-      await deadLetter(toDeadLetter('handler-failed', this.#delivery, attempt, error, job.route));
-      return true;
-    } catch (sinkError) {
-      safeLogger(this.#delivery.log).error(
-        `call-webhooks: The deadLetter sink failed: ${describeError(sinkError, job.route.sensitiveData)}`,
-      );
-      return false;
-    }
-  }
-}
-
-/** The outcome of a claim that was refused. Stores are written by users as well: check the answer. */
-function refusalOutcome({ status }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode {
-  if (['duplicate', 'in-progress', 'replayed'].includes(status)) return status;
-  throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
 }
 
 const leaseLost = () =>

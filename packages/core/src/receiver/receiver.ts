@@ -105,6 +105,7 @@ export function createReceiver<
         log: request.log ?? logger, // unchanged: a handler may use more of it than we do
       };
       const processor = new DeliveryProcessor(delivery, replayUntil, info, deps);
+      processor.start();
       result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
     } catch (error) {
       result = failureResult(error);

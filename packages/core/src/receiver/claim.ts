@@ -1,0 +1,38 @@
+import type { Delivery } from '../dispatch/context.ts';
+import type { OutcomeCode } from '../outcome/outcomes.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import { newToken } from '../store/lease.ts';
+import type { Admission, Claim } from '../store/store.ts';
+import type { Settings } from './options.ts';
+
+/**
+ * The claim of one delivery on its event.
+ * @param replayUntil until when the webhook id must be remembered; milliseconds since the epoch
+ * @param key of the event, if it has one and a handler
+ */
+export function createClaim(
+  { webhookId, timestamp }: Delivery,
+  replayUntil: number,
+  key: string | undefined,
+  { profile, leaseFor }: Settings,
+): Claim {
+  return {
+    // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
+    webhookId: profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`,
+    replayUntil,
+    leaseMs: leaseFor,
+    token: newToken(),
+    key,
+  };
+}
+
+/**
+ * The outcome of a claim that was refused. Stores are written by users as well: check the answer.
+ * @throws WebhookError `store-unavailable` for an answer that no store may give
+ */
+export function refusalOutcome({
+  status,
+}: Exclude<Admission, { status: 'admitted' }>): OutcomeCode {
+  if (['duplicate', 'in-progress', 'replayed'].includes(status)) return status;
+  throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
+}

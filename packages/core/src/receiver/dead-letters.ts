@@ -1,0 +1,37 @@
+import type { Delivery } from '../dispatch/context.ts';
+import { toDeadLetter, type Job } from '../dispatch/job.ts';
+import { describeError } from '../redact.ts';
+import { safeLogger } from '../reporting/logger.ts';
+import type { Settings } from './options.ts';
+
+/**
+ * Whether so many attempts never ended that the event must be crashing its process. The margin is
+ * for attempts that are lost to deploys and slow stores.
+ */
+export function isCrashLooping(job: Job, attempt: number, settings: Settings): boolean {
+  const { handlers, maxAttempts } = settings;
+  return job.canDeadLetter && handlers.deadLetter !== undefined && attempt > maxAttempts * 3;
+}
+
+/**
+ * Hands a delivery to `deadLetter` after its last attempt.
+ * @returns `false` if the delivery is to be retried
+ */
+export async function sendToDeadLetter(
+  error: unknown,
+  job: Job,
+  delivery: Delivery,
+  attempt: number,
+  { handlers: { deadLetter }, maxAttempts }: Settings,
+): Promise<boolean> {
+  if (!job.canDeadLetter || !deadLetter || attempt < maxAttempts) return false;
+  try {
+    await deadLetter(toDeadLetter('handler-failed', delivery, attempt, error, job.route));
+    return true;
+  } catch (sinkError) {
+    safeLogger(delivery.log).error(
+      `call-webhooks: The deadLetter sink failed: ${describeError(sinkError, job.route.sensitiveData)}`,
+    );
+    return false;
+  }
+}
