@@ -1,4 +1,4 @@
-// Updates docs/answers.md and the README from core's outcome table: npm run outcomes. With --check,
+// Updates docs/outcomes.md and the README from core's outcome table: npm run outcomes. With --check,
 // it writes nothing and fails if a page is out of date. It keeps the notes below a section's list,
 // which are written by hand.
 import { readFile, writeFile } from 'node:fs/promises';
@@ -97,7 +97,7 @@ const missing = codes.filter((code) => !covered.has(OUTCOMES[code].status));
 if (missing.length > 0) throw new Error(`No row of the README has ${missing.join(', ')}.`);
 
 const pages: [file: string, update: (page: string) => string][] = [
-  ['docs/answers.md', outcomesPage],
+  ['docs/outcomes.md', outcomesPage],
   ['README.md', (page) => replaceTable(page, /^\| Status .*\n(?:\|.*\n)*/m, summary())],
 ];
 for (const [file, update] of pages) {

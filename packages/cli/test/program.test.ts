@@ -101,9 +101,9 @@ describe('an unavailable file or server is exit code 3', () => {
 });
 
 describe('explain', () => {
-  const docs = readFileSync(new URL('../../../docs/answers.md', import.meta.url), 'utf8');
+  const docs = readFileSync(new URL('../../../docs/outcomes.md', import.meta.url), 'utf8');
 
-  test('knows exactly the codes of docs/answers.md', () => {
+  test('knows exactly the codes of docs/outcomes.md', () => {
     const anchors = [...docs.matchAll(/^## ([a-z-]+)$/gm)].map(([, code]) => code);
     expect([...CODES].sort()).toEqual(anchors.sort());
   });

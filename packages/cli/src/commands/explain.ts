@@ -114,6 +114,6 @@ function explanationLines(colors: Colors, one: Explanation, columns: number): Te
     join(head, '  '),
     ...paragraph(when, columns, 2),
     ...paragraph(`Fix: ${fix}`, columns, 2),
-    ...(code === String(status) ? [] : [t`  ${colors.dim(docsUrl(`answers.md#${code}`))}`]),
+    ...(code === String(status) ? [] : [t`  ${colors.dim(docsUrl(`outcomes.md#${code}`))}`]),
   ];
 }

@@ -162,7 +162,7 @@ export const OUTCOMES = {
   },
 } as const satisfies Record<string, OutcomeInfo>;
 
-/** How a request ended. Each code has a section in the docs: `docsUrl('answers.md#<code>')`. */
+/** How a request ended. Each code has a section in the docs: `docsUrl('outcomes.md#<code>')`. */
 export type OutcomeCode = keyof typeof OUTCOMES;
 
 /** The HTTP status of each outcome. */

@@ -38,7 +38,7 @@ export class WebhookError extends Error {
     // Log lines have the link to an outcome. These errors are thrown, so they bring their own.
     super(
       Object.hasOwn(CONFIGURATION_ERRORS, code)
-        ? `${message} See ${docsUrl(`answers.md#${code}`)}`
+        ? `${message} See ${docsUrl(`outcomes.md#${code}`)}`
         : message,
       options,
     );

@@ -82,7 +82,7 @@ export class Reporter {
     const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? OUTCOMES[code].when}`;
     const level = status >= 500 ? 'error' : 'warn';
     safeLogger(log)[level](
-      `${line}${details.length > 0 ? ` (${details.join(', ')})` : ''} See ${docsUrl(`answers.md#${code}`)}${frames}`,
+      `${line}${details.length > 0 ? ` (${details.join(', ')})` : ''} See ${docsUrl(`outcomes.md#${code}`)}${frames}`,
     );
   }
 

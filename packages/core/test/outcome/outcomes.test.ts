@@ -37,14 +37,14 @@ describe('docsUrl', () => {
   });
 
   it('leads to a section of the docs for each code', () => {
-    const page = read('../../../../docs/answers.md');
+    const page = read('../../../../docs/outcomes.md');
     for (const code of Object.keys({ ...OUTCOMES, ...CONFIGURATION_ERRORS }))
       expect(page).toContain(`\n## ${code}\n`);
   });
 
   it('is in the errors that are thrown at start-up', () => {
     const error = new WebhookError('invalid-secret', 'The list is empty.');
-    expect(error.message).toBe(`The list is empty. See ${docsUrl('answers.md#invalid-secret')}`);
+    expect(error.message).toBe(`The list is empty. See ${docsUrl('outcomes.md#invalid-secret')}`);
     expect(new WebhookError('deadline', 'late').message).toBe('late');
   });
 });

@@ -78,7 +78,7 @@ describe('Reporter', () => {
     expect(lines).toEqual([]);
     report('in-progress', { webhookId: 'id-1', eventName: 'call:started', attempt: 2 });
     expect(lines).toEqual([
-      'error call-webhooks: 503 in-progress: why (webhook id-1, event call:started, attempt 2) See https://github.com/call-webhooks/call-webhooks/blob/main/docs/answers.md#in-progress',
+      'error call-webhooks: 503 in-progress: why (webhook id-1, event call:started, attempt 2) See https://github.com/call-webhooks/call-webhooks/blob/main/docs/outcomes.md#in-progress',
     ]);
     report('dead-lettered');
     expect(lines[1]).toMatch(/^warn call-webhooks: 200 dead-lettered/);
