@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
 import {
   LEASE_MS,
@@ -33,6 +34,7 @@ export function storeContractTests(subject: StoreUnderTest): void {
       advance: async (ms) => opened.advance(ms),
     };
     events(context);
+    deadLettered(context);
     webhookIds(context);
   });
 }

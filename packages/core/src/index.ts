@@ -7,7 +7,7 @@ export { generateSecret } from './signature/secrets.ts';
 export type { NamedSecret, Secret } from './signature/secrets.ts';
 export type { SecretProvider } from './signature/secret-provider.ts';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
-export type { Admission, Claim, Store } from './store/store.ts';
+export type { Admission, Claim, DoneMark, Store } from './store/store.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
 export { createWorkerHandler, type WorkerHandler } from './worker/worker-handler.ts';
 export {

@@ -40,6 +40,7 @@ BEGIN
       token text NOT NULL,
       attempt integer NOT NULL,
       done boolean NOT NULL DEFAULT false,
+      dead_lettered boolean NOT NULL DEFAULT false,
       lease_until timestamptz NOT NULL,
       keep_until timestamptz NOT NULL
     ) WITH (fillfactor = 80);

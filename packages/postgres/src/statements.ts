@@ -4,8 +4,9 @@
  *
  * `admit` is safe under READ COMMITTED: `ON CONFLICT DO UPDATE … WHERE` decides on the newest version
  * of the row, under its lock. Webhook ids are locked before events, so there is no deadlock. The last
- * SELECT may see an older version than the one that refused the claim. So only `done`, which is final,
- * counts; everything else is `in-progress`, and the service delivers again.
+ * SELECT may see an older version than the one that refused the claim. So only `done` counts, which is
+ * final, or at least safe with the dead letters; everything else is `in-progress`, and the service
+ * delivers again.
  */
 export function statements(schema: string) {
   const ids = `${schema}.webhook_ids`;
@@ -38,6 +39,7 @@ export function statements(schema: string) {
       WHEN known.token = excluded.token AND known.lease_until > ${now} THEN known.attempt
       ELSE known.attempt + 1 END,
     done = false,
+    dead_lettered = false,
     lease_until = excluded.lease_until,
     keep_until = excluded.keep_until
   WHERE known.keep_until <= ${now}
@@ -47,14 +49,18 @@ export function statements(schema: string) {
 SELECT CASE
     WHEN NOT EXISTS (SELECT FROM seen) THEN 'replayed'
     WHEN $4::text IS NULL OR EXISTS (SELECT FROM claimed) THEN 'admitted'
+    WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND dead_lettered) THEN 'dead-lettered'
     WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND done) THEN 'duplicate'
     ELSE 'in-progress' END AS status,
   coalesce((SELECT attempt FROM claimed), 1) AS attempt`,
-    /** $1 key, $2 token: all three give a row when the lease is held. */
+    /** $1 key, $2 token: all four give a row when the lease is held. */
     complete: `UPDATE ${events} SET done = true WHERE ${held} RETURNING 1 AS held`,
+    deadLetter: `UPDATE ${events} SET done = true, dead_lettered = true WHERE ${held} RETURNING 1 AS held`,
     release: `UPDATE ${events} SET lease_until = '-infinity' WHERE ${held} RETURNING 1 AS held`,
     /** $3 ms of lease. */
     extend: `UPDATE ${events} SET lease_until = ${ms('$3')} WHERE ${held} RETURNING 1 AS held`,
+    /** $1 key: gives a row when the event was dead-lettered. */
+    reopen: `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now} RETURNING 1 AS held`,
     /** $1 how many rows of each table at most. It never waits for a lock. */
     sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')})
 SELECT ((SELECT count(*) FROM old_ids) + (SELECT count(*) FROM old_events))::int AS removed`,

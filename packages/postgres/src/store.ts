@@ -74,11 +74,12 @@ export function postgresStore(
     return rows[0]?.removed ?? 0;
   };
   const sweeper = new Sweeper(sweep);
-  const holds = async (text: string, key: string, ...values: unknown[]) =>
+  const changes = async (text: string, key: string, ...values: unknown[]) =>
     (await rowsOf<{ held: 1 }>(client, text, [await storableKey(key), ...values], ['held']))
       .length > 0;
 
   return {
+    rememberFor,
     async admit({ webhookId, replayUntil, key, leaseMs, token }) {
       const keepIdMs = Math.max(1, replayUntil - now());
       const id = await storableKey(webhookId);
@@ -90,9 +91,11 @@ export function postgresStore(
       const { status, attempt } = row;
       return status === 'admitted' ? { status, attempt } : { status };
     },
-    complete: (key, token) => holds(sql.complete, key, token),
-    release: (key, token) => holds(sql.release, key, token),
-    extend: (key, token, leaseMs) => holds(sql.extend, key, token, leaseMs),
+    complete: (key, token, mark) =>
+      changes(mark === undefined ? sql.complete : sql.deadLetter, key, token),
+    release: (key, token) => changes(sql.release, key, token),
+    extend: (key, token, leaseMs) => changes(sql.extend, key, token, leaseMs),
+    reopen: (key) => changes(sql.reopen, key),
     async migrate() {
       await client.query(migrationSql({ schema }));
     },

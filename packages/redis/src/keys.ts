@@ -8,6 +8,7 @@ export interface EventKeys {
   readonly attempts: string;
   readonly lease: string;
   readonly done: string;
+  readonly deadLettered: string;
 }
 
 /** Names the keys of a store under its prefix. */
@@ -20,7 +21,12 @@ export class Keys {
 
   async event(key: string): Promise<EventKeys> {
     const slot = await this.#slot(key);
-    return { attempts: `${slot}:attempts`, lease: `${slot}:lease`, done: `${slot}:done` };
+    return {
+      attempts: `${slot}:attempts`,
+      lease: `${slot}:lease`,
+      done: `${slot}:done`,
+      deadLettered: `${slot}:dead-lettered`,
+    };
   }
 
   /**

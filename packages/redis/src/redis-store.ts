@@ -11,7 +11,7 @@ import { scriptClient, type RedisClient } from './clients.ts';
 import { evictionWarning } from './eviction-warning.ts';
 import { Keys } from './keys.ts';
 import { ScriptRunner } from './script-runner.ts';
-import { ADMIT, COMPLETE, EXTEND, PING, REFUSALS, RELEASE } from './scripts.ts';
+import { ADMIT, COMPLETE, EXTEND, PING, REFUSALS, RELEASE, REOPEN } from './scripts.ts';
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
@@ -56,25 +56,28 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const completing = script(COMPLETE);
   const releasing = script(RELEASE);
   const extending = script(EXTEND);
+  const reopening = script(REOPEN);
   const pinging = script(PING);
   const eviction = evictionWarning(scripts, safeLogger(settings.logger));
   eviction.check();
 
   return {
+    rememberFor,
     async admit({ webhookId, key, token, replayUntil, leaseMs }: Claim): Promise<Admission> {
       const names = [await keys.webhook(webhookId, key)];
       if (key !== undefined) {
-        const { attempts, lease, done } = await keys.event(key);
-        names.push(attempts, lease, done);
+        const { attempts, lease, done, deadLettered } = await keys.event(key);
+        names.push(attempts, lease, done, deadLettered);
       }
       const until = Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
       const reply = await admitting.run(names, [token, until, whole(leaseMs), rememberFor]);
       eviction.check();
       return admissionOf(reply);
     },
-    async complete(key, token) {
-      const { lease, done, attempts } = await keys.event(key);
-      return isOne(await completing.run([lease, done, attempts], [token, rememberFor]));
+    async complete(key, token, mark) {
+      const { lease, done, deadLettered, attempts } = await keys.event(key);
+      const names = [lease, mark === undefined ? done : deadLettered, attempts];
+      return isOne(await completing.run(names, [token, rememberFor]));
     },
     async release(key, token) {
       const { lease } = await keys.event(key);
@@ -83,6 +86,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async extend(key, token, leaseMs) {
       const { lease } = await keys.event(key);
       return isOne(await extending.run([lease], [token, whole(leaseMs)]));
+    },
+    async reopen(key) {
+      const { deadLettered } = await keys.event(key);
+      return isOne(await reopening.run([deadLettered], []));
     },
     ping: () => pinging.run([keys.ping], []),
   };

@@ -1,3 +1,5 @@
+import type { Admission } from '@call-webhooks/core';
+
 /**
  * What is kept of one event: a few keys, each with a time to live, in one cluster slot. The server
  * counts the times down, so only its clock decides when a lease ends.
@@ -8,7 +10,7 @@
  */
 
 /**
- * KEYS: the webhook id, and for an event with a key its attempts, its lease and its done mark.
+ * KEYS: the webhook id, and for an event with a key its attempts, its lease and its two done marks.
  * ARGV: token, when the id may be forgotten (ms since the epoch), lease (ms), memory of events (ms).
  * Returns the attempt, or one of `REFUSALS`.
  */
@@ -21,20 +23,22 @@ local holder = redis.call('GET', KEYS[3])
 if holder == ARGV[1] then return tonumber(redis.call('GET', KEYS[2]) or 1) end
 if holder then return -1 end
 if redis.call('EXISTS', KEYS[4]) == 1 then return 0 end
+if redis.call('EXISTS', KEYS[5]) == 1 then return -3 end
 local attempt = redis.call('INCR', KEYS[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[4])
 redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[3])
 return attempt`;
 
 /** The meaning of results that are not an attempt. */
-export const REFUSALS: ReadonlyMap<number, 'duplicate' | 'in-progress' | 'replayed'> = new Map([
+export const REFUSALS: ReadonlyMap<number, Exclude<Admission['status'], 'admitted'>> = new Map([
   [0, 'duplicate'],
   [-1, 'in-progress'],
   [-2, 'replayed'],
+  [-3, 'dead-lettered'],
 ]);
 
 /**
- * KEYS: lease, done, attempts. ARGV: token, memory of events (ms). The lease becomes the done mark
+ * KEYS: lease, one of the done marks, attempts. ARGV: token, memory of events (ms). The lease becomes the done mark
  * and keeps its token, so a completion that is repeated after a lost reply has the same result.
  */
 export const COMPLETE = `
@@ -56,6 +60,9 @@ return redis.call('DEL', KEYS[1])`;
 export const EXTEND = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+
+/** KEYS: the mark of a dead-lettered event. */
+export const REOPEN = `return redis.call('DEL', KEYS[1])`;
 
 /** KEYS: a key for this. It writes, since a full or read-only server still answers reads. */
 export const PING = `

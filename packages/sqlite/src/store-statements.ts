@@ -1,6 +1,9 @@
 import type { SqliteDatabase } from './database.ts';
 
-/** The tables of a store. Times are milliseconds since the epoch, by the wall clock. */
+/**
+ * The tables of a store. `done` is 1 for a handled event, and 2 for one that the dead letters have.
+ * Times are milliseconds since the epoch, by the wall clock.
+ */
 export const storeSchema = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}ids (
   id TEXT PRIMARY KEY, token TEXT NOT NULL, keep_until INTEGER NOT NULL
@@ -33,8 +36,12 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
       `INSERT OR REPLACE INTO ${events} (key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, ?, 0, ?, ?)`,
     ),
     complete: db.prepare(`UPDATE ${events} SET done = 1 WHERE ${held} RETURNING 1`),
+    deadLetter: db.prepare(`UPDATE ${events} SET done = 2 WHERE ${held} RETURNING 1`),
     release: db.prepare(`UPDATE ${events} SET lease_until = 0 WHERE ${held} RETURNING 1`),
     extend: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE ${held} RETURNING 1`),
+    reopen: db.prepare(
+      `DELETE FROM ${events} WHERE key = ? AND done = 2 AND keep_until > ? RETURNING 1`,
+    ),
     shortenLease: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE key = ?`),
     sweepIds: db.prepare(sweep(ids, 'id')),
     sweepEvents: db.prepare(sweep(events, 'key')),

@@ -65,7 +65,8 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     const [event] = sql().event.all(key, at) as EventRow[];
-    if (event && Number(event.done) === 1) return { status: 'duplicate' };
+    const done = Number(event?.done ?? 0);
+    if (done > 0) return { status: done === 1 ? 'duplicate' : 'dead-lettered' };
     const past = Number(event?.attempt ?? 0);
     if (event && isLive(event, key, at, leaseMs))
       // The same token again: the reply to the first claim was lost.
@@ -87,7 +88,11 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   /** When leases must have run out to be lost; those that this process holds are never lost. */
   const since = (key: string, token: string) => (held?.holds(key, token) ? 0 : now());
 
-  const settle = async (how: 'complete' | 'release', eventKey: string, token: string) => {
+  const settle = async (
+    how: 'complete' | 'deadLetter' | 'release',
+    eventKey: string,
+    token: string,
+  ) => {
     const key = await storableKey(eventKey);
     return transactions.run(() => {
       const isHeld = sql()[how].all(key, token, since(key, token)).length > 0;
@@ -97,12 +102,14 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   };
 
   return {
+    rememberFor,
     async admit(claim) {
       const id = await storableKey(claim.webhookId);
       const key = claim.key === undefined ? undefined : await storableKey(claim.key);
       return transactions.run(() => admit({ ...claim, id, key }));
     },
-    complete: (key, token) => settle('complete', key, token),
+    complete: (key, token, mark) =>
+      settle(mark === undefined ? 'complete' : 'deadLetter', key, token),
     release: (key, token) => settle('release', key, token),
     async extend(eventKey, token, leaseMs) {
       const key = await storableKey(eventKey);
@@ -112,6 +119,10 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
         held?.take(key, token, leaseMs);
         return true;
       });
+    },
+    async reopen(eventKey) {
+      const key = await storableKey(eventKey);
+      return transactions.run(() => sql().reopen.all(key, now()).length > 0);
     },
     ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
   };

@@ -21,6 +21,7 @@ const MUST_OCCUR = [
   'handled',
   'duplicate',
   'dead-lettered',
+  'in-dead-letters',
   'replayed',
   'handler-failed',
   'in-progress',

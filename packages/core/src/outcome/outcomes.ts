@@ -52,6 +52,12 @@ export const OUTCOMES = {
     when: 'The event failed maxAttempts times, or its payload is invalid. The deadLetter sink took it.',
     fix: 'Find the delivery in your dead letters, fix the cause, and run it again.',
   },
+  'in-dead-letters': {
+    status: 200,
+    service: acknowledged,
+    when: 'The event failed before and waits in the dead letters. The handler did not run.',
+    fix: 'Fix the cause, and redrive the dead letter.',
+  },
   'missing-header': {
     status: 401,
     service: retried,

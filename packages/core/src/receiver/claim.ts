@@ -33,6 +33,7 @@ export function createClaim(
 export function refusalOutcome({
   status,
 }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode {
+  if (status === 'dead-lettered') return 'in-dead-letters';
   if (['duplicate', 'in-progress', 'replayed'].includes(status)) return status;
   throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
 }

@@ -84,7 +84,7 @@ export class DeliveryProcessor implements RunningDelivery {
       this.#throwIfAbandoned();
       const running = this.#run(job, context, lease);
       const result = isPending(running) ? await running : running;
-      const completed = lease.complete();
+      const completed = lease.complete(markOf(result));
       if (!(isPending(completed) ? await completed : completed)) throw leaseLost();
       return this.#finish(result);
     } catch (error) {
@@ -151,6 +151,8 @@ export class DeliveryProcessor implements RunningDelivery {
     throw failure;
   }
 }
+
+const markOf = ({ outcome }: Result) => (outcome === 'dead-lettered' ? outcome : undefined);
 
 const leaseLost = () =>
   new WebhookError(

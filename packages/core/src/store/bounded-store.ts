@@ -78,7 +78,8 @@ export function boundedStore(
           releaseUnanswered(claim, answer);
         },
       ),
-    complete: (key, token) => bounded(() => callSyncIfPossible(store, 'complete', key, token)),
+    complete: (key, token, mark) =>
+      bounded(() => callSyncIfPossible(store, 'complete', key, token, mark)),
     release: (key, token) => bounded(() => callSyncIfPossible(store, 'release', key, token)),
     extend: (key, token, leaseMs) =>
       bounded(() => callSyncIfPossible(store, 'extend', key, token, leaseMs)),

@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
 import type { Deadline, DeadlineScheduler } from '../time/deadline-scheduler.ts';
-import type { Claim } from './store.ts';
+import type { Claim, DoneMark } from './store.ts';
 
 /**
  * No lease is held for longer; milliseconds. The service retries after about 300 s, and the retry
@@ -11,7 +11,7 @@ export const MAX_LEASE_MS = 240_000;
 
 /** The part of a store that a lease uses. */
 export interface LeaseStore {
-  complete(key: string, token: string): Awaitable<boolean>;
+  complete(key: string, token: string, mark?: DoneMark): Awaitable<boolean>;
   release(key: string, token: string): Awaitable<boolean>;
   extend(key: string, token: string, leaseMs: number): Awaitable<boolean>;
 }
@@ -65,12 +65,13 @@ export class Lease implements Deadline {
 
   /**
    * Marks the event as done.
+   * @param mark of an event that the dead letters have
    * @returns `false` if the lease was lost before: another delivery may be running the event
    */
-  complete(): Awaitable<boolean> {
+  complete(mark?: DoneMark): Awaitable<boolean> {
     if (this.#key === undefined) return true;
     this.#end();
-    return (this.#commit = this.#store.complete(this.#key, this.#token));
+    return (this.#commit = this.#store.complete(this.#key, this.#token, mark));
   }
 
   /**

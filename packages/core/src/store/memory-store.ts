@@ -1,7 +1,7 @@
 import { checkOptions, option } from '../check-options.ts';
 import { callHook } from '../reporting/logger.ts';
 import { hash53, IdCache } from './id-cache.ts';
-import type { Admission, Claim, Store } from './store.ts';
+import type { Admission, Claim, DoneMark, Store } from './store.ts';
 import { syncMethod } from './sync-store.ts';
 
 /** Options of `memoryStore`. */
@@ -35,8 +35,9 @@ interface Lease {
   until: number;
 }
 
-/** The value of a handled event. The value of any other is the number of its failed attempts. */
+/** The values of done events. The value of any other is the number of its failed attempts. */
 const DONE = -1;
+const DEAD_LETTERED = -2;
 
 const rules = () => ({
   maxEntries: option.count(1, 1e9).default(100_000),
@@ -63,7 +64,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const leases = new Map<string, Lease>();
   /** By webhook id: a hash of the token of its claim. */
   const webhookIds = createCache('webhook-id', () => wallTime);
-  /** By event key: `DONE`, or the number of failed attempts. */
+  /** By event key: `DONE`, `DEAD_LETTERED`, or the number of failed attempts. */
   const events = createCache('event', () => monotonicTime);
 
   function createCache(kind: 'webhook-id' | 'event', now: () => number): IdCache {
@@ -90,6 +91,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
         : { status: 'in-progress' };
     const past = events.get(key) ?? 0;
     if (past === DONE) return { status: 'duplicate' };
+    if (past === DEAD_LETTERED) return { status: 'dead-lettered' };
     leases.set(key, { token, attempt: past + 1, until: monotonicTime + leaseMs });
     return { status: 'admitted', attempt: past + 1 };
   }
@@ -121,9 +123,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return lease?.token === token ? lease : undefined;
   }
 
-  function complete(key: string, token: string): boolean {
+  function complete(key: string, token: string, mark?: DoneMark): boolean {
     const lease = heldLease(key, token);
-    if (lease) endLease(key, DONE);
+    if (lease) endLease(key, mark === undefined ? DONE : DEAD_LETTERED);
     return lease !== undefined;
   }
 
@@ -141,11 +143,20 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     return true;
   }
 
+  function reopen(key: string): boolean {
+    monotonicTime = readMonotonicClock();
+    if (events.get(key) !== DEAD_LETTERED) return false;
+    events.set(key, 0, rememberFor);
+    return true;
+  }
+
   return {
+    rememberFor,
     admit: syncMethod(admit),
     complete: syncMethod(complete),
     release: syncMethod(release),
     extend: syncMethod(extend),
+    reopen: syncMethod(reopen),
     ping: () => Promise.resolve(),
   };
 }

@@ -17,10 +17,15 @@ export type Admission =
   | { status: 'admitted'; attempt: number }
   /** The event is done. */
   | { status: 'duplicate' }
+  /** The event was given up, and the dead letters have it. */
+  | { status: 'dead-lettered' }
   /** Another claim holds a live lease. */
   | { status: 'in-progress' }
   /** The webhook id was seen before. */
   | { status: 'replayed' };
+
+/** How an event was done, if its handler did not succeed. */
+export type DoneMark = 'dead-lettered';
 
 /**
  * Remembers webhook ids and events. Every call is atomic and takes one round trip.
@@ -31,12 +36,23 @@ export type Admission =
 export interface Store {
   /** Checks and remembers the webhook id, and takes the lease on the event as its next attempt. */
   admit(claim: Claim): Promise<Admission>;
-  /** Marks the event as done. */
-  complete(key: string, token: string): Promise<boolean>;
+  /**
+   * Marks the event as done.
+   * @param mark `'dead-lettered'`: no handler succeeded, and the dead letters have the event
+   */
+  complete(key: string, token: string, mark?: DoneMark): Promise<boolean>;
   /** Ends the lease and keeps the attempt count. */
   release(key: string, token: string): Promise<boolean>;
   /** Makes the lease end `leaseMs` milliseconds from now. */
   extend(key: string, token: string, leaseMs: number): Promise<boolean>;
+  /**
+   * Makes a dead-lettered event free again; its attempts count from 1. Without this method, dead
+   * letters cannot be redriven.
+   * @returns `false` if the event is not dead-lettered
+   */
+  reopen?(key: string): Promise<boolean>;
+  /** How long a done event is known; milliseconds. */
+  readonly rememberFor?: number | undefined;
   /** Resolves when the store can take a claim, for `receiver.health()`. */
   ping?(): Promise<unknown>;
   /** Called by whoever created the store; a receiver never closes it. */

@@ -48,7 +48,7 @@ describe('a handler that fails', () => {
       await send(STARTED),
       await send(STARTED, { webhookId: 'last' }),
       await send(STARTED),
-    ]).toEqual(['handler-failed', 'dead-lettered', 'duplicate']);
+    ]).toEqual(['handler-failed', 'dead-lettered', 'in-dead-letters']);
     expect(deadLetters).toEqual([
       {
         reason: 'handler-failed',

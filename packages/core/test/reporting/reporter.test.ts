@@ -9,7 +9,7 @@ afterEach(() => void jest.useRealTimers());
 
 /** The answer table of the design, written down once more. */
 const TABLE: [number, string[]][] = [
-  [200, ['handled', 'duplicate', 'ignored', 'dead-lettered']],
+  [200, ['handled', 'duplicate', 'ignored', 'dead-lettered', 'in-dead-letters']],
   [202, ['queued']],
   [401, ['missing-header', 'malformed-header', 'timestamp-out-of-tolerance', 'signature-mismatch']],
   [405, ['method-not-allowed']],

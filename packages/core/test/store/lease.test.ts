@@ -46,7 +46,7 @@ describe('Lease', () => {
   it('is not renewed once it is completed, or given back', async () => {
     const completed = setup();
     expect(await completed.lease.complete()).toBe(true);
-    expect(completed.store.complete).toHaveBeenCalledWith('k', 't');
+    expect(completed.store.complete).toHaveBeenCalledWith('k', 't', undefined);
     const given = setup();
     await given.lease.release();
     expect(given.store.release).toHaveBeenCalledWith('k', 't');

@@ -38,7 +38,7 @@ function noFencing(store: Store, folder: string): Store {
         writeFileSync(fileOf(claim.key), claim.token);
       return admission;
     },
-    complete: (key) => store.complete(key, holder(key)),
+    complete: (key, _token, mark) => store.complete(key, holder(key), mark),
     release: (key) => store.release(key, holder(key)),
     extend: (key, _token, leaseMs) => store.extend(key, holder(key), leaseMs),
   };

@@ -1,4 +1,4 @@
-import type { Claim, Store } from '@call-webhooks/core';
+import type { Claim, DoneMark, Store } from '@call-webhooks/core';
 import { monotonicMs, type Journal } from './journal.ts';
 
 /** Close to the receiver's limit of 1 s, after which it treats the call as failed. */
@@ -24,9 +24,14 @@ export function journaledStore(store: Store, journal: Journal): Store {
     }
   }
 
-  const settle = async (how: 'complete' | 'release', key: string, token: string) => {
+  const settle = async (
+    how: 'complete' | 'release',
+    key: string,
+    token: string,
+    mark?: DoneMark,
+  ) => {
     journal.write({ kind: 'settling', how, at: monotonicMs(), pid, key, token });
-    const { result: held, at, until } = await timed(() => store[how](key, token));
+    const { result: held, at, until } = await timed(() => store[how](key, token, mark));
     journal.write({ kind: 'settled', how, at, until, pid, key, token, held });
     return held;
   };
@@ -41,7 +46,7 @@ export function journaledStore(store: Store, journal: Journal): Store {
       }
       return result;
     },
-    complete: (key, token) => settle('complete', key, token),
+    complete: (key, token, mark) => settle('complete', key, token, mark),
     release: (key, token) => settle('release', key, token),
     async extend(key, token, leaseMs) {
       const { result: held, at, until } = await timed(() => store.extend(key, token, leaseMs));

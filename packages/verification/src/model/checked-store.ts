@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Admission, Claim, Store } from '@call-webhooks/core';
+import type { Admission, Claim, DoneMark, Store } from '@call-webhooks/core';
 import { callSyncIfPossible, syncMethod } from '../../../core/src/store/sync-store.ts';
 import type { Awaitable } from '../../../core/src/awaitable.ts';
 import type { EventModel } from './event-model.ts';
@@ -43,11 +43,11 @@ export class CheckedStore implements Store {
   // The receiver calls the memory store synchronously, so this wrapper has to support that as well.
   readonly admit = syncMethod((claim: Claim) => this.#admit(claim)) as Store['admit'];
 
-  readonly complete = syncMethod((key: string, token: string) =>
+  readonly complete = syncMethod((key: string, token: string, mark?: DoneMark) =>
     this.#call(
       `complete ${key}`,
-      () => callSyncIfPossible(this.#store, 'complete', key, token),
-      () => this.#model.complete(key, token),
+      () => callSyncIfPossible(this.#store, 'complete', key, token, mark),
+      () => this.#model.complete(key, token, mark),
     ),
   ) as Store['complete'];
 

@@ -1,4 +1,4 @@
-import type { Admission, Claim } from '@call-webhooks/core';
+import type { Admission, Claim, DoneMark } from '@call-webhooks/core';
 
 /** Milliseconds: what webhook ids and leases expire by. */
 export interface ModelClocks {
@@ -10,6 +10,8 @@ export interface ModelClocks {
 /** The state of one event. */
 interface EventState {
   done: boolean;
+  /** Whether the dead letters have it. */
+  dead: boolean;
   attempts: number;
   lease?: { token: string; until: number } | undefined;
 }
@@ -39,6 +41,7 @@ export class EventModel {
 
     const event = this.#event(key);
     if (event.done) return { status: 'duplicate' };
+    if (event.dead) return { status: 'dead-lettered' };
     if (this.lease(key)) {
       return event.lease?.token === token
         ? { status: 'admitted', attempt: event.attempts }
@@ -50,9 +53,10 @@ export class EventModel {
     return { status: 'admitted', attempt: event.attempts };
   }
 
-  complete(key: string, token: string): boolean {
+  complete(key: string, token: string, mark?: DoneMark): boolean {
     return this.#withLease(key, token, (event) => {
-      event.done = true;
+      if (mark === undefined) event.done = true;
+      else event.dead = true;
       event.lease = undefined;
     });
   }
@@ -69,8 +73,20 @@ export class EventModel {
     });
   }
 
+  reopen(key: string): boolean {
+    const event = this.#event(key);
+    if (!event.dead) return false;
+    event.dead = false;
+    event.attempts = 0;
+    return true;
+  }
+
   isDone(key: string): boolean {
     return this.#event(key).done;
+  }
+
+  isDead(key: string): boolean {
+    return this.#event(key).dead;
   }
 
   /** How many times it was admitted. */
@@ -92,7 +108,7 @@ export class EventModel {
   #event(key: string): EventState {
     const known = this.#events.get(key);
     if (known) return known;
-    const event: EventState = { done: false, attempts: 0 };
+    const event: EventState = { done: false, dead: false, attempts: 0 };
     this.#events.set(key, event);
     return event;
   }

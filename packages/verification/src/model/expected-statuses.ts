@@ -5,6 +5,7 @@ const STATUS: Readonly<Record<string, number>> = {
   ignored: 200,
   queued: 202,
   'dead-lettered': 200,
+  'in-dead-letters': 200,
   'missing-header': 401,
   'malformed-header': 401,
   'timestamp-out-of-tolerance': 401,

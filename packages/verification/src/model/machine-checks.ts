@@ -69,10 +69,12 @@ export class MachineChecks implements MachineEvents {
 
   outcome(machine: Machine, { outcome, key, late }: Outcome): void {
     if (machine.store.dead || key === undefined) return;
+    const { model } = this.#parts;
+    const isCommitted = { handled: model.isDone(key), 'dead-lettered': model.isDead(key) };
     if (outcome === 'handled' || outcome === 'dead-lettered')
       this.#record(() => {
         assertThat(
-          this.#parts.model.isDone(key),
+          isCommitted[outcome],
           `${key}: ${outcome}, but not committed (${late ? 'late' : 'in time'})`,
         );
       });

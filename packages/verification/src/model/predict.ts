@@ -50,6 +50,7 @@ function predictOutcome(
   // Its signature still verifies, so the id must be remembered.
   if (model.saw(sent.webhookId)) return 'replayed';
   if (model.isDone(sent.key)) return 'duplicate';
+  if (model.isDead(sent.key)) return 'in-dead-letters';
   if (model.lease(sent.key) !== undefined) return 'in-progress';
   const attempt = model.attempts(sent.key) + 1;
   const deadLettered = machine.sinkFails ? 'handler-failed' : 'dead-lettered';

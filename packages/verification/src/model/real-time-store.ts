@@ -1,4 +1,4 @@
-import type { Admission, Claim, Store } from '@call-webhooks/core';
+import type { Admission, Claim, DoneMark, Store } from '@call-webhooks/core';
 
 /** Wraps a store whose calls take real time. Counts the pending calls, so that a test can wait for them. */
 export class RealTimeStore implements Store {
@@ -27,8 +27,8 @@ export class RealTimeStore implements Store {
     return this.#counted(() => this.#store.admit(claim));
   }
 
-  complete(key: string, token: string): Promise<boolean> {
-    return this.#counted(() => this.#store.complete(key, token));
+  complete(key: string, token: string, mark?: DoneMark): Promise<boolean> {
+    return this.#counted(() => this.#store.complete(key, token, mark));
   }
 
   release(key: string, token: string): Promise<boolean> {

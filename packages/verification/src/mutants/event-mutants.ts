@@ -13,7 +13,7 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
       },
       {
         file: core('receiver/process-delivery.ts'),
-        from: 'const completed = lease.complete();',
+        from: 'const completed = lease.complete(markOf(result));',
         to: 'const completed = marked;',
       },
     ],
@@ -27,6 +27,18 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
         file: core('receiver/process-delivery.ts'),
         from: 'await lease.release();\n    throw failure;',
         to: 'await lease.complete();\n    throw failure;',
+      },
+    ],
+    killedBy: MODEL,
+  },
+  {
+    name: 'a dead letter is remembered as handled',
+    harm: 'its redrive is acknowledged as a duplicate and never run',
+    edits: [
+      {
+        file: core('receiver/process-delivery.ts'),
+        from: 'const completed = lease.complete(markOf(result));',
+        to: 'const completed = (markOf(result), lease.complete());',
       },
     ],
     killedBy: MODEL,

@@ -1,0 +1,94 @@
+import { expect, it } from '@jest/globals';
+import { unique } from '../unique.ts';
+import { LEASE_MS, type StoreTestContext } from './under-test.ts';
+
+const DEAD_LETTERED = { status: 'dead-lettered' };
+
+/** Events that were given up, and are in the dead letters. */
+export function deadLettered({ store, connections, claim, advance }: StoreTestContext): void {
+  /** A dead-lettered event after its third attempt. */
+  async function deadLetteredEvent(): Promise<string> {
+    const key = unique('event');
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      const owner = claim(key);
+      expect(await store().admit(owner)).toEqual({ status: 'admitted', attempt });
+      if (attempt < 3) expect(await store().release(key, owner.token)).toBe(true);
+      else expect(await store().complete(key, owner.token, 'dead-lettered')).toBe(true);
+    }
+    return key;
+  }
+
+  it('tells a dead-lettered event from one that was handled, until it is reopened', async () => {
+    const key = await deadLetteredEvent();
+    for (const one of connections()) expect(await one.admit(claim(key))).toEqual(DEAD_LETTERED);
+    await advance(LEASE_MS * 2);
+    expect(await store().admit(claim(key))).toEqual(DEAD_LETTERED);
+
+    expect(await store().reopen!(key)).toBe(true);
+    expect(await store().reopen!(key)).toBe(false);
+    const first = claim(key);
+    expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await store().complete(key, first.token)).toBe(true);
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+  });
+
+  it('takes a reopened event that fails again as dead-lettered again', async () => {
+    const key = await deadLetteredEvent();
+    await store().reopen!(key);
+    const again = claim(key);
+    await store().admit(again);
+    expect(await store().complete(key, again.token, 'dead-lettered')).toBe(true);
+    expect(await store().admit(claim(key))).toEqual(DEAD_LETTERED);
+    expect(await store().reopen!(key)).toBe(true);
+  });
+
+  it('reopens nothing but dead-lettered events', async () => {
+    const unknown = unique('event');
+    expect(await store().reopen!(unknown)).toBe(false);
+    expect(await store().admit(claim(unknown))).toEqual({ status: 'admitted', attempt: 1 });
+
+    const key = unique('event');
+    const owner = claim(key);
+    await store().admit(owner);
+    expect(await store().reopen!(key)).toBe(false);
+    expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    expect(await store().release(key, owner.token)).toBe(true);
+    expect(await store().reopen!(key)).toBe(false);
+    const second = claim(key);
+    expect(await store().admit(second)).toEqual({ status: 'admitted', attempt: 2 });
+    await store().complete(key, second.token);
+    expect(await store().reopen!(key)).toBe(false);
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+  });
+
+  it('fences: a lost lease marks nothing, and an old token cannot touch a dead-lettered event', async () => {
+    const key = unique('event');
+    const zombie = claim(key);
+    await store().admit(zombie);
+    await advance(LEASE_MS + 1);
+    expect(await store().complete(key, zombie.token, 'dead-lettered')).toBe(false);
+    const owner = claim(key);
+    expect(await store().admit(owner)).toEqual({ status: 'admitted', attempt: 2 });
+    expect(await store().complete(key, zombie.token, 'dead-lettered')).toBe(false);
+    expect(await store().complete(key, owner.token, 'dead-lettered')).toBe(true);
+    expect(await store().complete(key, zombie.token)).toBe(false);
+    expect(await store().release(key, owner.token)).toBe(false);
+    expect(await store().extend(key, owner.token, LEASE_MS)).toBe(false);
+    expect(await store().admit(claim(key))).toEqual(DEAD_LETTERED);
+  });
+
+  it('reopens an event for one of 20 racing callers, and one of 20 claims gets it', async () => {
+    const key = await deadLetteredEvent();
+    const on = (index: number) => connections()[index % connections().length]!;
+    const twenty = Array.from({ length: 20 }, (_, index) => on(index));
+    const reopened = await Promise.all(twenty.map((one) => one.reopen!(key)));
+    expect(reopened.filter(Boolean)).toHaveLength(1);
+    const admissions = await Promise.all(twenty.map((one) => one.admit(claim(key))));
+    expect(admissions.filter(({ status }) => status === 'admitted')).toHaveLength(1);
+    expect(admissions.filter(({ status }) => status === 'in-progress')).toHaveLength(19);
+  });
+
+  it('says how long it remembers', () => {
+    expect(store().rememberFor).toBe(86_400_000);
+  });
+}
