@@ -10,7 +10,7 @@ app.register(callWebhooks, {
   secret: process.env['CALL_WEBHOOK_SECRET'],
   on: {
     'call:completed': (event, { log, attempt }) => {
-      log.warn(`call ${event.callId ?? '?'} completed (attempt ${String(attempt)})`);
+      log.info({ attempt }, `call ${event.callId ?? '?'} completed`);
     },
     'call:recording-available': (event, { log }) => {
       log.warn(

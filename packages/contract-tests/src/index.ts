@@ -6,7 +6,7 @@ export { queueContractTests } from './queue-contract-tests.ts';
 export { queued, queuedCall } from './queue/deliveries.ts';
 export type { WorkerHandlers, OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
 export { callBody, recordingBody, startSender, type Sender } from './sender.ts';
-export { collectingLogger } from './collecting-logger.ts';
+export { collectingLogger, type LogEntry } from './collecting-logger.ts';
 export { deferred } from './deferred.ts';
 export { serveLocally } from './serve-locally.ts';
 export { postgresBinaries, startPostgres, type PostgresServer } from './servers/postgres.ts';

@@ -59,7 +59,7 @@ export type { HeadersLike } from './http/request.ts';
 export type { HeaderPrefix } from './signature/signature-headers.ts';
 export type { Profile } from './profile.ts';
 export type { BodyLimits, BodyReader } from './http/body.ts';
-export type { Logger } from './reporting/logger.ts';
+export type { HandlerLogger, Logger, LogMethod } from './reporting/logger.ts';
 export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './events/schema.ts';
 export {
   DEFAULT_GRACE_MS,
@@ -75,5 +75,6 @@ export { RunningJobs } from './worker/running-jobs.ts';
 export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
 export { exponentialBackoff, type BackoffOptions } from './worker/backoff.ts';
 export { safeLogger } from './reporting/logger.ts';
+export { describeError } from './redact.ts';
 export { checkOptions, option } from './check-options.ts';
 export { sha256, storableKey } from './store/storable-key.ts';

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { createReceiver, sign, type Outcome, type ReceiverOptions } from '../src/index.ts';
 import type { Receiver } from '../src/receiver/receiver.ts';
 
@@ -38,10 +39,21 @@ export async function delivery(payload: unknown, signing: Signing = {}) {
   return { method: 'POST', headers, body };
 }
 
+/** A logger that keeps its lines, with everything that is in their fields. */
 export class Lines {
   readonly all: string[] = [];
-  warn = (line: string) => void this.all.push(`warn ${line}`);
-  error = (line: string) => void this.all.push(`error ${line}`);
+  readonly entries: { level: string; fields: Record<string, unknown>; message: string }[] = [];
+  warn = (fields: object, message: string) => {
+    this.#keep('warn', fields, message);
+  };
+  error = (fields: object, message: string) => {
+    this.#keep('error', fields, message);
+  };
+
+  #keep(level: string, fields: object, message: string): void {
+    this.entries.push({ level, fields: { ...fields }, message });
+    this.all.push(`${level} ${message} ${inspect(fields, { depth: 10, breakLength: Infinity })}`);
+  }
 }
 
 export interface TestReceiver {

@@ -7,7 +7,10 @@ adapterContractTests({
   name: 'Fastify 5',
   async mount(options) {
     // The receiver's lines go to the logger of the request, so the contract tests read them there.
-    const write = (line: string) => options.logger?.warn((JSON.parse(line) as { msg: string }).msg);
+    const write = (line: string) => {
+      const { msg, ...fields } = JSON.parse(line) as { msg: string };
+      options.logger?.warn(fields, msg);
+    };
     const app = fastify({ logger: { level: 'warn', stream: { write } } });
     const receiver = createReceiver(options);
     app.register(callWebhooks, { path: '/hook', receiver });

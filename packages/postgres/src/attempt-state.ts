@@ -12,6 +12,8 @@ export const retryLimitOf = (maxAttempts: number): number => BEYOND + maxAttempt
 export interface AttemptState {
   /** 1 for the first run. */
   attempt: number;
+  /** How many runs the job gets. */
+  maxAttempts: number;
   /** Whether the job is given up when this run fails. */
   isLastAttempt: boolean;
   /** Whether pg-boss itself gives the job up when this run fails: it was sent by hand. */
@@ -29,6 +31,7 @@ export function attemptState({ retryCount, retryLimit, output }: PgBossJob): Att
   const wasLost = !hasOwnLimit && retryCount > limit && output?.released !== true;
   return {
     attempt: retryCount + 1,
+    maxAttempts: limit + 1,
     isLastAttempt: retryCount >= limit,
     hasOwnLimit,
     abandonReason: output?.abandonReason ?? (wasLost ? LOST : undefined),

@@ -13,7 +13,7 @@ interface Queues {
 export function leasedJob(job: PgBossJob, { boss, queue, deadLetterQueue }: Queues): LeasedJob {
   const { id, expireInSeconds } = job;
   const delivery = job.data as QueuedDelivery;
-  const { attempt, isLastAttempt, hasOwnLimit, abandonReason } = attemptState(job);
+  const { attempt, maxAttempts, isLastAttempt, hasOwnLimit, abandonReason } = attemptState(job);
 
   /** Under the job's own id, so that repeating this adds no second dead letter. */
   async function moveToDead(message: string): Promise<void> {
@@ -28,6 +28,7 @@ export function leasedJob(job: PgBossJob, { boss, queue, deadLetterQueue }: Queu
   return {
     delivery,
     attempt,
+    maxAttempts,
     isLastAttempt,
     abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
     expiresIn: expireInSeconds * 1_000,

@@ -1,6 +1,8 @@
 import {
   checkOptions,
   createJobProcessor,
+  describeError,
+  docsUrl,
   LeasedJobRun,
   option,
   safeLogger,
@@ -90,8 +92,10 @@ export function createPgBossWorker<
     onError(error) {
       if (isFailing) return; // one line for each outage
       isFailing = true;
-      const text = error instanceof Error ? error.message : String(error);
-      log.error(`call-webhooks: pg-boss fails: ${text}`);
+      log.error(
+        { queue, docs: docsUrl('queues.md#pg-boss') },
+        `call-webhooks: pg-boss fails: ${describeError(error)}`,
+      );
     },
   });
 }

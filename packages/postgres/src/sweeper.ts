@@ -1,3 +1,5 @@
+import { describeError, docsUrl } from '@call-webhooks/core';
+
 const EVERY = 100;
 
 /**
@@ -37,7 +39,8 @@ export class Sweeper {
   #warn(error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;
-    const text = error instanceof Error ? error.message : String(error);
-    console.warn(`call-webhooks: deleting old rows of the Postgres store failed: ${text}`);
+    console.warn(
+      `call-webhooks: deleting old rows of the Postgres store failed: ${describeError(error)} See ${docsUrl('stores.md#postgres')}`,
+    );
   }
 }

@@ -43,9 +43,11 @@ export async function runBullmqJob(job: BullmqJobLike, run: Run): Promise<void> 
   const reason =
     workerNote.abandonReason ??
     (crashes > run.maxCrashes ? `${String(crashes)} workers died in this job.` : undefined);
+  const maxAttempts = job.opts.attempts ?? 1;
   const result = await run.process(delivery, {
     attempt,
-    isLastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
+    maxAttempts,
+    isLastAttempt: job.attemptsMade + 1 >= maxAttempts,
     abandonReason: reason === undefined ? undefined : new Error(reason),
     signal: run.signal,
   });

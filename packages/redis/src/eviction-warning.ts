@@ -13,7 +13,8 @@ export function evictionWarning(client: ScriptClient, logger: Logger): AskOnce {
     const policy = /maxmemory_policy:([\w-]+)/.exec(String(memory))?.[1];
     if (policy === undefined || policy === 'noeviction') return;
     logger.warn(
-      `call-webhooks: the Redis server's maxmemory-policy is ${policy}. When its memory is full, it drops leases and webhook ids, and events may run twice. Set it to noeviction. See ${docsUrl('stores.md#redis')}`,
+      { policy, docs: docsUrl('stores.md#redis') },
+      `call-webhooks: the Redis server's maxmemory-policy is ${policy}. When its memory is full, it drops leases and webhook ids, and events may run twice. Set it to noeviction.`,
     );
   });
 }

@@ -25,7 +25,8 @@ export function persistenceWarning(queue: HasRedisClient, logger: Logger): AskOn
     }
     if (!Array.isArray(reply) || reply[1] !== 'no') return;
     logger.warn(
-      `call-webhooks: the Redis server of the queue has appendonly no. It loses acknowledged deliveries when it restarts. Set it to yes. See ${docsUrl('queues.md#what-they-promise')}`,
+      { docs: docsUrl('queues.md#what-they-promise') },
+      'call-webhooks: the Redis server of the queue has appendonly no. It loses acknowledged deliveries when it restarts. Set it to yes.',
     );
   });
 }

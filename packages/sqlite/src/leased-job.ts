@@ -20,6 +20,7 @@ export function leasedJob(jobs: Jobs, taken: TakenJob, settings: RunSettings): L
     delivery,
     attempt,
     isLastAttempt: attempt >= maxAttempts,
+    maxAttempts,
     abandonReason: abandonReasonOf(taken, maxAttempts),
     extendEvery: leaseFor / 3,
     extend: () => jobs.extend(taken, leaseFor),

@@ -1,6 +1,8 @@
 import {
   checkOptions,
   createJobProcessor,
+  describeError,
+  docsUrl,
   exponentialBackoff,
   LeasedJobRun,
   option,
@@ -106,7 +108,8 @@ export function createSqliteWorker<
       if (isFailing) return; // one line for each outage
       isFailing = true;
       log.error(
-        `call-webhooks: the SQLite queue fails: ${error instanceof Error ? error.message : String(error)}`,
+        { docs: docsUrl('queues.md#sqlite') },
+        `call-webhooks: the SQLite queue fails: ${describeError(error)}`,
       );
     },
   });

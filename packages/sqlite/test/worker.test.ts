@@ -107,7 +107,7 @@ describe('createSqliteWorker', () => {
     expect(await queue.retryDead(first!.id)).toBe(false);
     await waitFor(async () => (await queue.stats()).done === 2);
     expect(runs.slice(4)).toEqual([`${first!.delivery.key!.split(':')[0]!} 3`]);
-    expect(logger.lines.filter((line) => line.includes('gave up on delivery'))).toHaveLength(2);
+    expect(logger.lines.filter((line) => line.includes('gave up after'))).toHaveLength(2);
   });
 
   it('releases jobs that do not end in time at shutdown, and can not settle them afterwards', async () => {

@@ -1,5 +1,5 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
-import type { Logger } from '../reporting/logger.ts';
+import { handlerLogger, type HandlerLogger, type Logger } from '../reporting/logger.ts';
 
 /** One verified delivery. */
 export interface Delivery {
@@ -40,8 +40,13 @@ export interface HandlerContext {
   readonly body: unknown;
   /** The seven fields that the spec describes by meaning, read with the configured `fieldNames`. */
   readonly call: CallDetails;
-  /** The request's logger if the framework has one, otherwise the receiver's. */
-  readonly log: Logger;
+  /**
+   * The request's logger if the framework has one, otherwise the receiver's. What you log is not
+   * redacted.
+   * @example
+   * context.log.info({ rows: 3 }, 'saved');
+   */
+  readonly log: HandlerLogger;
 }
 
 /** What a context takes from the route of its delivery. */
@@ -61,7 +66,7 @@ export class DeliveryContext implements HandlerContext {
   readonly queued: boolean;
   readonly rawBody: Uint8Array;
   readonly body: unknown;
-  readonly log: Logger;
+  readonly log: HandlerLogger;
   declare readonly signal: AbortSignal;
   declare readonly call: CallDetails;
   readonly #event: unknown;
@@ -83,7 +88,7 @@ export class DeliveryContext implements HandlerContext {
     this.queued = delivery.queued === true;
     this.rawBody = delivery.rawBody;
     this.body = body;
-    this.log = delivery.log;
+    this.log = handlerLogger(delivery.log);
     this.#event = payload;
     this.#fieldNames = fieldNames;
     // Own properties, so that a spread copies them. `defineProperties` would take twice as long.

@@ -1,6 +1,8 @@
 import type { Delivery } from '../dispatch/context.ts';
 import { toDeadLetter, type Job } from '../dispatch/job.ts';
+import { docsUrl } from '../outcome/docs-url.ts';
 import { describeError } from '../redact.ts';
+import { deliveryFields } from '../reporting/outcome-line.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import type { Settings } from './options.ts';
 
@@ -30,6 +32,10 @@ export async function sendToDeadLetter(
     return true;
   } catch (sinkError) {
     safeLogger(delivery.log).error(
+      {
+        ...deliveryFields({ webhookId: delivery.webhookId, ...job.route, attempt }),
+        docs: docsUrl('outcomes.md#dead-lettered'),
+      },
       `call-webhooks: The deadLetter sink failed: ${describeError(sinkError, job.route.sensitiveData)}`,
     );
     return false;

@@ -4,10 +4,12 @@ import { Routes } from '../dispatch/routes.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import { checkRequest, type HeadersLike } from '../http/request.ts';
+import { docsUrl } from '../outcome/docs-url.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact.ts';
 import { safeLogger, type Logger } from '../reporting/logger.ts';
+import { deliveryFields } from '../reporting/outcome-line.ts';
 import { failureResult, Reporter, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
 import { authenticate } from '../signature/authenticate.ts';
 import { keySource } from '../signature/secret-provider.ts';
@@ -138,7 +140,10 @@ export function createReceiver<
           try {
             request.waitUntil?.(late);
           } catch (thrown) {
-            safeLogger(log).warn(`call-webhooks: waitUntil failed: ${describeError(thrown)}`);
+            safeLogger(log).warn(
+              { ...deliveryFields(info), docs: docsUrl('raw-body.md#work-after-the-response') },
+              `call-webhooks: waitUntil failed: ${describeError(thrown)}`,
+            );
           }
         },
       };

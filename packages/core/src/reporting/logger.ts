@@ -1,8 +1,41 @@
-/** Where log lines go: `console`, pino and the like. Each line is plain text. */
+import { consoleLine } from './console-line.ts';
+
+/**
+ * Where log lines go: `console`, or a structured logger that takes the fields first, as pino, Fastify
+ * and bunyan do. What it throws is ignored.
+ * @example
+ * const logger: Logger = {
+ *   warn: (fields, message) => winston.warn(message, fields),
+ *   error: (fields, message) => winston.error(message, fields),
+ * };
+ */
 export interface Logger {
-  warn(line: string): unknown;
-  error(line: string): unknown;
+  debug?(fields: object, message: string): unknown;
+  info?(fields: object, message: string): unknown;
+  warn(fields: object, message: string): unknown;
+  error(fields: object, message: string): unknown;
 }
+
+/** Logs fields and a message, or a message alone. */
+export interface LogMethod {
+  (fields: object, message?: string): void;
+  (message: string): void;
+}
+
+/**
+ * What handlers log with. A logger of pino or Fastify is passed on as it is. Of others, `debug` and
+ * `info` do nothing if they are missing.
+ */
+export interface HandlerLogger {
+  readonly debug: LogMethod;
+  readonly info: LogMethod;
+  readonly warn: LogMethod;
+  readonly error: LogMethod;
+}
+
+type Level = keyof HandlerLogger;
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies Level[];
+const isLevel = (name: unknown): name is Level => LEVELS.includes(name as Level);
 
 /**
  * Calls a hook of the user. What it throws, or rejects with, is dropped: a broken hook must not
@@ -20,14 +53,55 @@ export function callHook<Argument>(
   }
 }
 
-/** The same logger, whose errors are dropped. */
-export function safeLogger(logger: Logger): Logger {
+/** The same logger with all four methods, whose errors are dropped. `console` gets readable lines. */
+export function safeLogger(logger: Logger): Required<Logger> {
+  const method = (level: Level) => (fields: object, message: string) => {
+    callHook((line) => write(logger, level, fields, line), message);
+  };
   return {
-    warn(line) {
-      callHook((text) => logger.warn(text), line);
-    },
-    error(line) {
-      callHook((text) => logger.error(text), line);
-    },
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
   };
 }
+
+const handlerLoggers = new WeakMap<Logger, HandlerLogger>();
+
+/** The logger for `context.log`. */
+export function handlerLogger(logger: Logger): HandlerLogger {
+  if (isPinoLike(logger)) return logger;
+  let known = handlerLoggers.get(logger);
+  if (!known) handlerLoggers.set(logger, (known = withAllLevels(logger)));
+  return known;
+}
+
+/** pino's methods take a message alone as well. */
+const isPinoLike = (logger: object): logger is HandlerLogger =>
+  ['child', ...LEVELS].every((name) => typeof Reflect.get(logger, name) === 'function');
+
+/** A proxy: a handler may use everything else that its logger has. */
+function withAllLevels(logger: Logger): HandlerLogger {
+  const method = (level: Level) => (fields: unknown, message?: string) => {
+    if (typeof fields === 'string') write(logger, level, {}, fields);
+    else write(logger, level, Object(fields) as object, message ?? '');
+  };
+  const methods = new Map(LEVELS.map((level) => [level, method(level)]));
+  return new Proxy(logger, {
+    get(target, name) {
+      if (isLevel(name)) return methods.get(name);
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  }) as HandlerLogger;
+}
+
+function write(logger: Logger, level: Level, fields: object, message: string): unknown {
+  if (!isConsole(logger)) return logger[level]?.(fields, message);
+  logger[level](consoleLine(fields, message));
+  return undefined;
+}
+
+/** `instanceof` would not know the consoles of other realms. */
+const isConsole = (logger: object): logger is Console =>
+  logger === globalThis.console || 'groupEnd' in logger;

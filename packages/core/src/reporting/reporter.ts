@@ -1,9 +1,9 @@
-import { docsUrl } from '../outcome/docs-url.ts';
-import { OUTCOMES, STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
+import { STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
 import type { Outcome } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact.ts';
 import { callHook, safeLogger, type Logger } from './logger.ts';
+import { outcomeLine } from './outcome-line.ts';
 
 /** What is known about a request so far. It fills up on the way through the receiver. */
 export type DeliveryInfo = Pick<
@@ -67,23 +67,8 @@ export class Reporter {
   #log(outcome: Outcome, log: Logger): void {
     const suppressed = this.#suppressedLines(outcome.outcome);
     if (suppressed === undefined) return;
-    const { outcome: code, status, error, late, webhookId, eventName, attempt } = outcome;
-    const details = [
-      webhookId !== undefined && `webhook ${webhookId}`,
-      eventName !== undefined && `event ${printable(eventName)}`,
-      attempt !== undefined && `attempt ${String(attempt)}`,
-      late && 'after its deadline',
-      suppressed > 0 && `${String(suppressed)} more like it since the last line`,
-    ].filter(Boolean);
-    const frames =
-      code === 'handler-failed' && error?.stack?.includes('\n')
-        ? error.stack.slice(error.stack.indexOf('\n'))
-        : '';
-    const line = `call-webhooks: ${String(status)} ${code}: ${error?.message ?? OUTCOMES[code].when}`;
-    const level = status >= 500 ? 'error' : 'warn';
-    safeLogger(log)[level](
-      `${line}${details.length > 0 ? ` (${details.join(', ')})` : ''} See ${docsUrl(`outcomes.md#${code}`)}${frames}`,
-    );
+    const { level, fields, message } = outcomeLine(outcome, suppressed);
+    safeLogger(log)[level](fields, message);
   }
 
   /** The number of lines left out since the last one, or `undefined` to leave this one out too. */
@@ -114,6 +99,3 @@ export function failureResult(error: unknown): Result {
     error: redactedError('handler-failed', 'Unexpected error: ', error),
   };
 }
-
-/** Names come from the body: no line breaks, no terminal codes, and a limited length. */
-const printable = (text: string) => text.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');

@@ -1,3 +1,4 @@
+import { docsUrl } from '../outcome/docs-url.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact.ts';
 import type { Logger } from '../reporting/logger.ts';
@@ -80,7 +81,10 @@ function providerKeys(
       // Working keys stay in use while the secrets manager is down.
       return load(webhookId, true).catch((error: unknown) => {
         loadedAt = performance.now();
-        logger.warn(`call-webhooks: ${(error as Error).message} The cached secrets remain in use.`);
+        logger.warn(
+          { docs: docsUrl('outcomes.md#secret-unavailable') },
+          `call-webhooks: ${(error as Error).message} The cached secrets remain in use.`,
+        );
         return old;
       });
     },

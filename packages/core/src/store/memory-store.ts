@@ -1,4 +1,5 @@
 import { checkOptions, option } from '../check-options.ts';
+import { docsUrl } from '../outcome/docs-url.ts';
 import { callHook } from '../reporting/logger.ts';
 import { hash53, IdCache } from './id-cache.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
@@ -167,7 +168,7 @@ function warnOnce(): () => void {
     if (warned) return;
     warned = true;
     console.warn(
-      'call-webhooks: the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres or SQLite store.',
+      `call-webhooks: the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres or SQLite store. See ${docsUrl('stores.md')}`,
     );
   };
 }

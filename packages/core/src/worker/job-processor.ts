@@ -3,7 +3,12 @@ import { fromBase64 } from '../base64.ts';
 import { checkAgainst } from '../check-options.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/context.ts';
-import type { DeadLetter, ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
+import type {
+  DeadLetter,
+  DeadLetterSink,
+  ExtraEvents,
+  HandlerOptions,
+} from '../dispatch/handlers.ts';
 import { describeSinkError, handlerFailed, toDeadLetter } from '../dispatch/job.ts';
 import { Routes, type Route } from '../dispatch/routes.ts';
 import type { FieldNames } from '../events/call-details.ts';
@@ -13,6 +18,7 @@ import type { QueuedDelivery } from '../queue.ts';
 import { checkEventNames, handlerShape } from '../receiver/settings.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { safeLogger } from '../reporting/logger.ts';
+import { jobLine, type JobInfo } from './job-line.ts';
 
 /** The handlers of a worker, as a receiver has them. */
 export interface WorkerOptions<
@@ -30,6 +36,8 @@ export interface WorkerOptions<
 export interface WorkerJob {
   /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
   attempt?: number | undefined;
+  /** How many runs the engine makes; the worker's option by default. */
+  maxAttempts?: number | undefined;
   /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
   isLastAttempt?: boolean | undefined;
   /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
@@ -65,53 +73,37 @@ export function createJobProcessor<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: WorkerOptions<Extra, Custom>): JobProcessor {
-  const settings = handlerSettings(options);
-  const attemptJob = createAttempt(settings);
-  const log = safeLogger(settings.logger);
-
-  return async (delivery, job) => {
-    const result = await attemptJob(delivery, job);
-    const { webhookId } = delivery;
-    const attempt = String(job?.attempt ?? 1);
-    if (result.status === 'retry')
-      log.warn(
-        `call-webhooks: attempt ${attempt} at delivery ${webhookId} failed: ${result.error.message}`,
-      );
-    if (result.status === 'dead')
-      log.error(
-        `call-webhooks: gave up on delivery ${webhookId} after ${attempt} attempts: ${result.error.message}`,
-      );
-    return result;
-  };
-}
-
-interface HandlerSettings extends HandlerOptions {
-  fieldNames: FieldNames;
-  maxAttempts: number;
-  logger: Logger;
-}
-
-/** @throws WebhookError `invalid-options` */
-export function handlerSettings<Extra extends ExtraEvents, Custom extends StandardSchema>(
-  options: WorkerOptions<Extra, Custom>,
-): HandlerSettings {
   const settings = checkAgainst(z.strictObject(handlerShape()), options);
   checkEventNames(settings);
-  return settings;
-}
-
-/** The same as `createJobProcessor`, without log lines. */
-export function createAttempt(settings: HandlerSettings): JobProcessor {
-  const { deadLetter, fieldNames, maxAttempts, logger } = settings;
+  const { fieldNames, logger } = settings;
+  const deadLetter: DeadLetterSink | undefined = settings.deadLetter;
   const routes = new Routes(settings);
 
-  return async (queued, { attempt = 1, signal, abandonReason, ...job } = {}) => {
+  return async (queued, job = {}) => {
+    const { webhookId, eventName, key } = queued;
+    const { attempt = 1, maxAttempts = attemptsOf(job, settings.maxAttempts) } = job;
+    const seen: JobInfo = { webhookId, eventName, key, attempt, maxAttempts };
+    const result = await runAttempt(queued, job, seen);
+    if (result.status === 'done') return result;
+    const { level, fields, message } = jobLine(result.error, result.status === 'dead', seen);
+    safeLogger(logger)[level](fields, message);
+    return result;
+  };
+
+  async function runAttempt(
+    queued: QueuedDelivery,
+    { signal, abandonReason, ...job }: WorkerJob,
+    seen: JobInfo,
+  ): Promise<JobResult> {
+    const { attempt, maxAttempts = Infinity } = seen;
     const { isLastAttempt = attempt >= maxAttempts } = job;
     let delivery: Delivery | undefined;
     let route: Route | undefined;
     try {
       delivery = deliveryOf(queued, logger);
       route = withQueuedKey(await routes.find(delivery.rawBody), queued);
+      const { eventName, callId, key } = route;
+      Object.assign(seen, { eventName, callId, key });
       if (abandonReason) throw abandonReason;
       const context = new DeliveryContext(delivery, route, attempt, fieldNames);
       await runHandler(route, context, signal);
@@ -132,7 +124,7 @@ export function createAttempt(settings: HandlerSettings): JobProcessor {
         abandonReason: abandonReason?.message ?? error.message,
       };
     }
-  };
+  }
 
   async function sendToDeadLetter(letter: DeadLetter): Promise<WebhookError | undefined> {
     try {
@@ -144,6 +136,10 @@ export function createAttempt(settings: HandlerSettings): JobProcessor {
     }
   }
 }
+
+/** An engine that decides about the last attempt has a limit of its own. */
+const attemptsOf = ({ isLastAttempt }: WorkerJob, maxAttempts: number): number | undefined =>
+  isLastAttempt === undefined ? maxAttempts : undefined;
 
 async function runHandler(
   route: Route,

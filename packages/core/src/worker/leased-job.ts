@@ -7,6 +7,8 @@ export interface LeasedJob extends Pick<WorkerJob, 'abandonReason'> {
   readonly delivery: QueuedDelivery;
   readonly attempt: number;
   readonly isLastAttempt: boolean;
+  /** How many runs the engine makes, for log lines. */
+  readonly maxAttempts?: number | undefined;
   /** Milliseconds until the engine takes the job back. Without it `extend` renews the lease. */
   readonly expiresIn?: number | undefined;
   /** Renews the lease. Resolves with `false` when the job was lost. */
@@ -38,7 +40,7 @@ export class LeasedJobRun implements PolledJob {
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { delivery, attempt, isLastAttempt, abandonReason } = this.#job;
+    const { delivery, attempt, isLastAttempt, maxAttempts, abandonReason } = this.#job;
     const controller = new AbortController();
     const abort = () => {
       controller.abort();
@@ -47,7 +49,7 @@ export class LeasedJobRun implements PolledJob {
     this.#stopTimers = this.#keepLease(abort);
     try {
       const { signal } = controller;
-      const job = { attempt, isLastAttempt, abandonReason, signal };
+      const job = { attempt, isLastAttempt, maxAttempts, abandonReason, signal };
       await this.#write(await this.#process(delivery, job), stop);
     } finally {
       this.#stopTimers();

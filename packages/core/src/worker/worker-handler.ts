@@ -1,18 +1,13 @@
 import type { ExtraEvents } from '../dispatch/handlers.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import {
-  createAttempt,
-  handlerSettings,
-  type WorkerJob,
-  type WorkerOptions,
-} from './job-processor.ts';
+import { createJobProcessor, type WorkerJob, type WorkerOptions } from './job-processor.ts';
 
 /** Runs one queued delivery. It rejects with a `WebhookError` when the run failed. */
 export type WorkerHandler = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<void>;
 
 /**
- * As `createJobProcessor`, for engines whose jobs fail by rejecting. It logs nothing.
+ * As `createJobProcessor`, for engines whose jobs fail by rejecting.
  *
  * It rejects with `handler-failed`, or with `invalid-payload` if no retry can help: the engine should
  * then give the job up. `deadLetter` is called before: for `handler-failed` in the last attempt, for
@@ -23,9 +18,9 @@ export function createWorkerHandler<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: WorkerOptions<Extra, Custom>): WorkerHandler {
-  const attempt = createAttempt(handlerSettings(options));
+  const process = createJobProcessor(options);
   return async (delivery, job) => {
-    const result = await attempt(delivery, job);
+    const result = await process(delivery, job);
     if (result.status !== 'done') throw result.error;
   };
 }

@@ -41,7 +41,7 @@ describe('a payload that does not match its schema', () => {
     expect(await send(event)).toBe('invalid-payload');
     expect(outcomes[0]).toMatchObject({ eventName: 'call:voicemail', error: { issues } });
     expect(lines[0]).toContain('does not match its schema: seconds: ');
-    expect(lines[0]).toContain('event call:voicemail');
+    expect(lines[0]).toContain("eventName: 'call:voicemail'");
     expect(lines[0]).not.toContain('seven');
   });
 

@@ -54,7 +54,7 @@ describe('in time', () => {
     work.reject(new Error('late'));
     await jest.advanceTimersByTimeAsync(1);
     expect(outcomes.at(-1)).toMatchObject({ outcome: 'handler-failed', late: true });
-    expect(lines.at(-1)).toContain('after its deadline');
+    expect(lines.at(-1)).toContain('late: true');
     expect(await send(STARTED)).toBe('handler-failed');
     expect(outcomes.at(-1)).toMatchObject({ attempt: 2 });
   });

@@ -31,8 +31,22 @@ describe('createJobProcessor', () => {
     });
     expect(await process({ ...JOB, body: '%' })).toMatchObject({ status: 'dead' });
     expect(logger.lines).toHaveLength(4);
-    expect(logger.lines[0]).toContain('attempt 1 at delivery id-1 failed');
-    expect(logger.lines[1]).toContain('gave up on delivery id-1 after 2 attempts');
+    const call = {
+      ...{ eventName: 'call:started', callId: 'call-1', key: 'call-1:call:started' },
+      ...{ webhookId: 'id-1', maxAttempts: 2, queued: true },
+    };
+    expect(logger.entries.slice(0, 2)).toMatchObject([
+      {
+        level: 'warn',
+        message: 'call-webhooks: attempt 1 of 2 failed: The handler failed: Error: no',
+        fields: { ...call, outcome: 'handler-failed', attempt: 1, retriedBy: 'queue' },
+      },
+      {
+        level: 'error',
+        message: 'call-webhooks: gave up after 2 attempts: The handler failed: Error: no',
+        fields: { ...call, outcome: 'dead-lettered', attempt: 2, retriedBy: 'nobody' },
+      },
+    ]);
   });
 
   it('asks for another run while deadLetter fails, and then calls deadLetter only', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { handlerLogger } from '../../src/reporting/logger.ts';
 import {
   createWorkerHandler,
   type HandlerContext,
@@ -37,7 +38,7 @@ describe('createWorkerHandler', () => {
       key: 'call-1:call:started',
       secretId: undefined,
       queued: true,
-      log: logger,
+      log: handlerLogger(logger),
     });
     expect(Buffer.from(context.rawBody).toString()).toBe(JSON.stringify(STARTED));
   });

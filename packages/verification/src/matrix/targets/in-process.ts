@@ -15,7 +15,9 @@ const HOST = '127.0.0.1';
 
 function receiverOptions(secret: string) {
   const lines: string[] = [];
-  const keep = (line: string) => void lines.push(line);
+  const keep = (fields: object, message: string) => {
+    lines.push(`${message} ${JSON.stringify(fields)}`);
+  };
   const options = {
     secret,
     on: { 'call:completed': () => undefined },
@@ -108,7 +110,8 @@ async function mountInFastify(
   prepare: (app: FastifyInstance) => void = () => undefined,
 ): Promise<Mounted> {
   const write = (line: string) => {
-    options.logger.warn((JSON.parse(line) as { msg: string }).msg);
+    const { msg, ...fields } = JSON.parse(line) as { msg: string };
+    options.logger.warn(fields, msg);
   };
   const app = fastify({ http, logger: { level: 'warn', stream: { write } } });
   prepare(app);
