@@ -22,6 +22,11 @@ export const option = {
   rememberFor: () => whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS).default(86_400_000),
   text: (pattern: RegExp, expected: string) =>
     z.custom<string>((value) => typeof value === 'string' && pattern.test(value), expected),
+  date: () =>
+    z.custom<Date>(
+      (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+      'expected a valid Date',
+    ),
   function: <Type>() =>
     z.custom<Type>((value) => typeof value === 'function', 'expected a function'),
   object: <Type extends object>(...methods: string[]) =>

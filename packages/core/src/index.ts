@@ -8,6 +8,36 @@ export type { NamedSecret, Secret } from './signature/secrets.ts';
 export type { SecretProvider } from './signature/secret-provider.ts';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
 export type { Admission, Claim, DoneMark, Store } from './store/store.ts';
+export { memoryDeadLetters, type MemoryDeadLettersOptions } from './store/memory-dead-letters.ts';
+export type {
+  DeadLetter,
+  DeadLetterFailure,
+  DeadLetterSink,
+  StoredDeadLetter,
+} from './store/dead-letter.ts';
+export type {
+  DeadLetterClaim,
+  DeadLetterFilter,
+  DeadLetterList,
+  DeadLetterPage,
+  DeadLetterQuery,
+  DeadLetters,
+} from './store/dead-letters.ts';
+export {
+  deadLetterId,
+  fromRecord,
+  MAX_FAILURES,
+  storableName,
+  toFailureJson,
+  toRecord,
+  type DeadLetterRecord,
+} from './store/dead-letter-record.ts';
+export {
+  checkDeadLetterQuery,
+  deadLetterPage,
+  type CheckedDeadLetterQuery,
+} from './store/dead-letter-query.ts';
+export type { DeliverySource } from './outcome/delivery-source.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
 export { createWorkerHandler, type WorkerHandler } from './worker/worker-handler.ts';
 export {
@@ -47,13 +77,11 @@ export type { HandlerContext } from './dispatch/context.ts';
 export type { Delivery } from './dispatch/context.ts';
 export type {
   CustomPayload,
-  DeadLetterSink,
   EventsWith,
   ExtraEvents,
   Handler,
   HandlerOptions,
   Handlers,
-  DeadLetter,
 } from './dispatch/handlers.ts';
 export type { HeadersLike } from './http/request.ts';
 export type { HeaderPrefix } from './signature/signature-headers.ts';

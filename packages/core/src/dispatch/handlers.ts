@@ -1,5 +1,6 @@
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
 import type { OutputOf, StandardSchema } from '../events/schema.ts';
+import type { DeadLetterSink } from '../store/dead-letter.ts';
 import type { HandlerContext } from './context.ts';
 
 /** Schemas (zod, valibot, arktype …) of further events, by event name. */
@@ -29,28 +30,6 @@ export interface CustomPayload<Schema extends StandardSchema = StandardSchema> {
   key?: ((payload: OutputOf<Schema>) => string | undefined) | undefined;
   handle: Handler<OutputOf<Schema>>;
 }
-
-/** A delivery that failed for good, with all that is needed to run it again. */
-export interface DeadLetter {
-  /** Its handler failed `maxAttempts` times, or its payload can never be handled. */
-  reason: 'handler-failed' | 'invalid-payload';
-  /** The raw body, byte for byte. It may contain personal data. */
-  rawBody: Uint8Array;
-  webhookId: string;
-  /** When the last attempt was signed. */
-  timestamp: Date;
-  eventName?: string;
-  key?: string;
-  attempt: number;
-  /** What the handler threw, unchanged, or a `WebhookError`. It may contain personal data. */
-  error: unknown;
-}
-
-/**
- * Stores dead letters. Once it resolves, the delivery is acknowledged, so it must be stored durably
- * by then. If it throws, the delivery is retried.
- */
-export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
 
 /** The options that a receiver and a queue's worker share. */
 export interface HandlerOptions<

@@ -6,10 +6,11 @@ import type { Queue, QueuedDelivery } from '../queue.ts';
 import { describeError, redactedError } from '../redact.ts';
 import type { Result } from '../reporting/reporter.ts';
 import type { Profile } from '../profile.ts';
+import type { DeadLetterSink } from '../store/dead-letter.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Delivery, DeliveryContext } from './context.ts';
-import type { DeadLetter, DeadLetterSink } from './handlers.ts';
 import { UNHANDLED_ROUTE, type Route, type Routes } from './routes.ts';
+import { toDeadLetter } from './to-dead-letter.ts';
 
 /** What to do with one delivery. */
 export interface Job {
@@ -32,6 +33,8 @@ export interface JobDependencies {
   /** Milliseconds for one call of the queue. */
   readonly storeTimeout: number;
   readonly scheduler: DeadlineScheduler;
+  /** The clock; milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /**
@@ -46,7 +49,7 @@ export function createJob(delivery: Delivery, deps: JobDependencies): Job | Prom
   };
   const onInvalidPayload = (error: unknown) => {
     if (deps.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
-      return deadLetterJob(error, delivery, deps.deadLetter);
+      return deadLetterJob(error, delivery, deps.deadLetter, deps.now);
     throw error;
   };
   try {
@@ -122,13 +125,18 @@ function queueJob(
 }
 
 /** Hands a payload that can never be handled to the dead-letter sink. */
-function deadLetterJob(error: WebhookError, delivery: Delivery, deadLetter: DeadLetterSink): Job {
+function deadLetterJob(
+  error: WebhookError,
+  delivery: Delivery,
+  deadLetter: DeadLetterSink,
+  now: () => number,
+): Job {
   return {
     route: { ...UNHANDLED_ROUTE, eventName: error.eventName },
     key: undefined,
     canDeadLetter: false,
     async run(): Promise<Result> {
-      await deadLetter(toDeadLetter('invalid-payload', delivery, 1, error));
+      await deadLetter(toDeadLetter('invalid-payload', delivery, { attempt: 1, error, at: now() }));
       return { outcome: 'dead-lettered', error };
     },
     failure: (sinkError) =>
@@ -154,25 +162,4 @@ export function describeSinkError(error: unknown, rawBody: Uint8Array): string {
 /** @param sensitiveData the content of the delivery, which is removed from the message */
 export function handlerFailed(error: unknown, sensitiveData: unknown): WebhookError {
   return redactedError('handler-failed', 'The handler failed: ', error, sensitiveData);
-}
-
-export function toDeadLetter(
-  reason: DeadLetter['reason'],
-  delivery: Delivery,
-  attempt: number,
-  error: unknown,
-  route?: Route,
-): DeadLetter {
-  const invalidEvent = error instanceof WebhookError ? error.eventName : undefined;
-  const eventName = route?.eventName ?? invalidEvent;
-  return {
-    reason,
-    rawBody: delivery.rawBody,
-    webhookId: delivery.webhookId,
-    timestamp: new Date(delivery.timestamp * 1000),
-    ...(eventName !== undefined && { eventName }),
-    ...(route?.key !== undefined && { key: route.key }),
-    attempt,
-    error,
-  };
 }

@@ -1,5 +1,6 @@
 import type { Delivery } from '../dispatch/context.ts';
-import { toDeadLetter, type Job } from '../dispatch/job.ts';
+import type { Job } from '../dispatch/job.ts';
+import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
 import { docsUrl } from '../outcome/docs-url.ts';
 import { describeError } from '../redact.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
@@ -24,11 +25,12 @@ export async function sendToDeadLetter(
   job: Job,
   delivery: Delivery,
   attempt: number,
-  { handlers: { deadLetter }, maxAttempts }: Settings,
+  { handlers: { deadLetter }, maxAttempts, now }: Settings,
 ): Promise<boolean> {
   if (!job.canDeadLetter || !deadLetter || attempt < maxAttempts) return false;
   try {
-    await deadLetter(toDeadLetter('handler-failed', delivery, attempt, error, job.route));
+    const failure = { attempt, error, at: now(), route: job.route };
+    await deadLetter(toDeadLetter('handler-failed', delivery, failure));
     return true;
   } catch (sinkError) {
     safeLogger(delivery.log).error(

@@ -78,6 +78,7 @@ export function createReceiver<
     queue,
     profile: settings.profile,
     storeTimeout,
+    now,
     deadLetter: handlers.deadLetter,
     routes: new Routes(handlers),
     store: boundedStore(settings.store, storeTimeout, scheduler),

@@ -3,14 +3,10 @@ import { fromBase64 } from '../base64.ts';
 import { checkAgainst } from '../check-options.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/context.ts';
-import type {
-  DeadLetter,
-  DeadLetterSink,
-  ExtraEvents,
-  HandlerOptions,
-} from '../dispatch/handlers.ts';
-import { describeSinkError, handlerFailed, toDeadLetter } from '../dispatch/job.ts';
+import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
+import { describeSinkError, handlerFailed } from '../dispatch/job.ts';
 import { Routes, type Route } from '../dispatch/routes.ts';
+import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
@@ -18,6 +14,7 @@ import type { QueuedDelivery } from '../queue.ts';
 import { checkEventNames, handlerShape } from '../receiver/settings.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { safeLogger } from '../reporting/logger.ts';
+import type { DeadLetter, DeadLetterSink } from '../store/dead-letter.ts';
 import { jobLine, type JobInfo } from './job-line.ts';
 
 /** The handlers of a worker, as a receiver has them. */
@@ -114,9 +111,8 @@ export function createJobProcessor<
       if (!isInvalid && !isLastAttempt && !abandonReason) return { status: 'retry', error };
       if (!delivery) return { status: 'dead', error };
       const reason = isInvalid ? 'invalid-payload' : 'handler-failed';
-      const sinkError = await sendToDeadLetter(
-        toDeadLetter(reason, delivery, attempt, thrown, route),
-      );
+      const failure = { attempt, error: thrown, at: Date.now(), route };
+      const sinkError = await sendToDeadLetter(toDeadLetter(reason, delivery, failure));
       if (!sinkError) return { status: 'dead', error };
       return {
         status: 'retry',

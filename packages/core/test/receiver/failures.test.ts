@@ -56,9 +56,13 @@ describe('a handler that fails', () => {
         webhookId: 'last',
         timestamp: new Date(NOW),
         eventName: 'call:started',
+        callId: 'call-1',
         key: 'call-1:call:started',
         attempt: 2,
+        failedAt: new Date(NOW),
+        source: 'webhook',
         error: new Error('no'),
+        errorText: 'Error: no',
       },
     ]);
   });

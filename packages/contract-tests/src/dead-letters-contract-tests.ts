@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import { claimed } from './dead-letters/claimed.ts';
+import { kept } from './dead-letters/kept.ts';
+import { listed } from './dead-letters/listed.ts';
+import type {
+  DeadLettersTestContext,
+  DeadLettersUnderTest,
+  OpenedDeadLetters,
+} from './dead-letters/under-test.ts';
+
+/** What every store of dead letters must do. */
+export function deadLettersContractTests(subject: DeadLettersUnderTest): void {
+  describe(`${subject.name}: dead letters contract tests`, () => {
+    let opened: OpenedDeadLetters;
+    beforeAll(async () => {
+      opened = await subject.open();
+    });
+    afterAll(async () => opened.close?.());
+
+    const context: DeadLettersTestContext = {
+      letters: () => opened.deadLetters,
+      connections: () => [opened.deadLetters, ...(opened.others ?? [])],
+      advance: async (ms) => opened.advance(ms),
+    };
+    kept(context);
+    listed(context);
+    claimed(context);
+  });
+}

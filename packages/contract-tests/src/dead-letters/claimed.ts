@@ -1,0 +1,137 @@
+import { expect, it } from '@jest/globals';
+import { deadLetterId } from '@call-webhooks/core';
+import { unique } from '../unique.ts';
+import { after, deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';
+
+/** Claims: one redrive at a time has a letter. */
+export function claimed({ letters, connections, advance }: DeadLettersTestContext): void {
+  async function newLetter() {
+    const letter = deadLetter();
+    await letters().put(letter);
+    return { letter, id: await deadLetterId(letter) };
+  }
+  const claim = (token: string, leaseMs = LEASE_MS) => ({ token, leaseMs });
+  const failure = { at: after(9_000), source: 'redrive', attempt: 4, error: 'Error: no' } as const;
+
+  it('gives a letter to one of 20 racing claims, and takes a repeated claim as one', async () => {
+    const { id } = await newLetter();
+    const tokens = Array.from({ length: 20 }, () => unique('token'));
+    const race = () =>
+      Promise.all(
+        tokens.map((token, index) =>
+          connections()[index % connections().length]!.claim(id, claim(token)),
+        ),
+      );
+    const first = await race();
+    const winner = first.findIndex((letter) => letter !== undefined);
+    expect(first.filter((letter) => letter !== undefined)).toHaveLength(1);
+    expect((await race()).map((letter) => letter !== undefined)).toEqual(
+      tokens.map((_, index) => index === winner),
+    );
+    expect((await letters().get(id))!.claimedUntil).toBeInstanceOf(Date);
+    expect(await letters().settle(id, tokens[winner]!)).toBe(true);
+  });
+
+  it('removes a letter that is settled', async () => {
+    const { id, letter } = await newLetter();
+    const token = unique('token');
+    expect(await letters().claim(id, claim(token))).toMatchObject({ id, key: letter.key });
+    expect(await letters().settle(id, token)).toBe(true);
+    expect(await letters().get(id)).toBeUndefined();
+    expect(await letters().settle(id, token)).toBe(false);
+  });
+
+  it('keeps a letter that is given back, with its new failure if there is one', async () => {
+    const { id, letter } = await newLetter();
+    const before = await letters().get(id);
+    await letters().claim(id, claim('first'));
+    expect(await letters().giveBack(id, 'first')).toBe(true);
+    expect(await letters().get(id)).toEqual(before);
+
+    await letters().claim(id, claim('second'));
+    expect(await letters().giveBack(id, 'second', failure)).toBe(true);
+    expect(await letters().get(id)).toEqual({
+      ...before,
+      ...{ failedAt: failure.at, source: 'redrive', attempt: 4, error: 'Error: no' },
+      history: [...before!.history, failure],
+    });
+    const { letters: found } = await letters().list({
+      eventName: letter.eventName,
+      since: after(9_000),
+    });
+    expect(found.map((one) => one.id)).toContain(id);
+    expect(await letters().claim(id, claim('third'))).toBeDefined();
+  });
+
+  it('fences a claim that ran out, before and after another one came', async () => {
+    const { id } = await newLetter();
+    await letters().claim(id, claim('zombie'));
+    await advance(LEASE_MS + 1);
+    const refused = async () => {
+      expect(await letters().extend(id, 'zombie', LEASE_MS)).toBe(false);
+      expect(await letters().giveBack(id, 'zombie', failure)).toBe(false);
+      expect(await letters().settle(id, 'zombie')).toBe(false);
+    };
+    await refused();
+    expect((await letters().get(id))!.claimedUntil).toBeUndefined();
+    expect(await letters().claim(id, claim('owner'))).toBeDefined();
+    await refused();
+    expect((await letters().get(id))!.history).toHaveLength(1);
+    expect(await letters().settle(id, 'owner')).toBe(true);
+  });
+
+  it('extends a claim from now on', async () => {
+    const { id } = await newLetter();
+    await letters().claim(id, claim('owner'));
+    await advance(50_000);
+    expect(await letters().extend(id, 'owner', LEASE_MS)).toBe(true);
+    await advance(50_000);
+    expect(await letters().claim(id, claim('other'))).toBeUndefined();
+    expect(await letters().settle(id, 'owner')).toBe(true);
+  });
+
+  it('ends the claim on a letter whose event failed anew', async () => {
+    const { id, letter } = await newLetter();
+    await letters().claim(id, claim('owner'));
+    await letters().put({ ...letter, failedAt: after(5_000), source: 'redrive' });
+    expect(await letters().giveBack(id, 'owner', failure)).toBe(false);
+    expect(await letters().settle(id, 'owner')).toBe(false);
+    expect((await letters().get(id))!.history).toHaveLength(2);
+    expect(await letters().claim(id, claim('other'))).toBeDefined();
+  });
+
+  it('claims nothing that is not there', async () => {
+    expect(await letters().claim(unique('nobody'), claim('token'))).toBeUndefined();
+    const { id } = await newLetter();
+    expect(await letters().settle(id, 'token')).toBe(false);
+    expect(await letters().giveBack(id, 'token')).toBe(false);
+    expect(await letters().extend(id, 'token', LEASE_MS)).toBe(false);
+  });
+
+  it('gives each of 1,000 letters to one of two operators', async () => {
+    const eventName = unique('event');
+    const numbers = Array.from({ length: 1_000 }, (_, number) => number);
+    for (let from = 0; from < 1_000; from += 100)
+      await Promise.all(
+        numbers
+          .slice(from, from + 100)
+          .map((number) => letters().put(deadLetter({ eventName, failedAt: after(number) }))),
+      );
+    const ids = (await letters().list({ eventName, limit: 1_000 })).letters.map(({ id }) => id);
+    expect(ids).toHaveLength(1_000);
+    const operator = async (name: string, number: number): Promise<string[]> => {
+      const on = connections()[number % connections().length]!;
+      const got: string[] = [];
+      for (const id of ids)
+        if (await on.claim(id, claim(name))) {
+          got.push(id);
+          if (got.length % 2 === 0) await on.settle(id, name);
+        }
+      return got;
+    };
+    const [one, other] = await Promise.all([operator('one', 0), operator('other', 1)]);
+    expect([...one, ...other].sort()).toEqual([...ids].sort());
+    const settled = Math.floor(one.length / 2) + Math.floor(other.length / 2);
+    expect(await letters().count({ eventName })).toBe(1_000 - settled);
+  }, 60_000);
+}

@@ -1,0 +1,122 @@
+import { expect, it } from '@jest/globals';
+import { deadLetterId, type DeadLetter } from '@call-webhooks/core';
+import { unique } from '../unique.ts';
+import { after, deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';
+
+/** What is kept of a letter, and for how long. */
+export function kept({ letters }: DeadLettersTestContext): void {
+  it('keeps a letter with all that is needed to run it again', async () => {
+    const letter = deadLetter({
+      rawBody: Uint8Array.from({ length: 70_000 }, (_, at) => at % 256),
+    });
+    await letters().put(letter);
+    const id = await deadLetterId(letter);
+    const { error: _error, errorText, ...rest } = letter;
+    expect(await letters().get(id)).toEqual({
+      ...rest,
+      id,
+      rawBody: new Uint8Array(letter.rawBody),
+      error: errorText,
+      history: [{ at: letter.failedAt, source: 'webhook', attempt: 3, error: errorText }],
+    });
+    expect(await letters().get(unique('nobody'))).toBeUndefined();
+  });
+
+  it('keeps a letter of which little is known', async () => {
+    const { eventName: _name, callId: _callId, key: _key, ...rest } = deadLetter();
+    const letter = { ...rest, reason: 'invalid-payload', rawBody: new Uint8Array() } as const;
+    await letters().put(letter);
+    const stored = await letters().get(await deadLetterId(letter));
+    expect(stored).toMatchObject({ reason: 'invalid-payload', webhookId: letter.webhookId });
+    for (const absent of ['eventName', 'callId', 'key', 'claimedUntil'])
+      expect(stored).not.toHaveProperty(absent);
+    expect(stored!.rawBody).toHaveLength(0);
+  });
+
+  it('keeps texts unchanged that databases refuse: NUL, lone surrogates, very long ones', async () => {
+    for (const odd of [
+      '\0',
+      '\ud800',
+      '\udfff',
+      "'; --",
+      '%',
+      'é',
+      '\u{1f4de}',
+      'x'.repeat(4_000),
+    ]) {
+      const eventName = `${unique('event')}${odd}`;
+      const letter = deadLetter({
+        ...{ eventName, key: `${eventName}:key`, callId: `${eventName}:call` },
+        ...{ webhookId: `${unique('webhook')}${odd}`, errorText: `Error: ${odd}` },
+      });
+      await letters().put(letter);
+      const { webhookId, key, callId, errorText: error } = letter;
+      expect(await letters().get(await deadLetterId(letter))).toMatchObject({
+        ...{ eventName, webhookId, key, callId, error },
+      });
+      expect(await letters().count({ eventName })).toBe(1);
+    }
+  });
+
+  it('has one letter for each event, whose history goes on', async () => {
+    const first = deadLetter();
+    await letters().put(first);
+    const again: DeadLetter = {
+      ...first,
+      ...{ webhookId: unique('webhook'), attempt: 4, failedAt: after(5_000) },
+      ...{ source: 'redrive' as const, errorText: 'Error: still down' },
+    };
+    await letters().put(again);
+    const eventName = first.eventName!;
+    const id = await deadLetterId(first);
+    expect(await letters().get(id)).toMatchObject({
+      ...{ webhookId: again.webhookId, attempt: 4, failedAt: again.failedAt, source: 'redrive' },
+      error: 'Error: still down',
+      history: [
+        { at: first.failedAt, source: 'webhook', attempt: 3, error: 'Error: the CRM is down' },
+        { at: again.failedAt, source: 'redrive', attempt: 4, error: 'Error: still down' },
+      ],
+    });
+    const { letters: listed } = await letters().list({ eventName, limit: 1_000 });
+    expect(listed.filter((letter) => letter.id === id)).toHaveLength(1);
+  });
+
+  it('keeps two deliveries without a key apart', async () => {
+    const eventName = unique('event');
+    for (let i = 0; i < 2; i++) {
+      const { key: _key, ...keyless } = deadLetter({ eventName });
+      await letters().put(keyless);
+    }
+    expect(await letters().count({ eventName })).toBe(2);
+  });
+
+  it('keeps the last 50 failures of a letter', async () => {
+    const letter = deadLetter({ eventName: unique('event') });
+    for (let attempt = 1; attempt <= 30; attempt++)
+      await letters().put({ ...letter, attempt, failedAt: after(attempt) });
+    const id = await deadLetterId(letter);
+    for (let attempt = 31; attempt <= 60; attempt++) {
+      const token = unique('token');
+      await letters().claim(id, { token, leaseMs: LEASE_MS });
+      const failure = { at: after(attempt), source: 'redrive', attempt, error: 'no' } as const;
+      expect(await letters().giveBack(id, token, failure)).toBe(true);
+    }
+    const { history, attempt, failedAt } = (await letters().get(id))!;
+    expect(history.map((failure) => failure.attempt)).toEqual(
+      Array.from({ length: 50 }, (_, at) => at + 11),
+    );
+    expect({ attempt, failedAt }).toEqual({ attempt: 60, failedAt: after(60) });
+  });
+
+  it('removes a letter for good', async () => {
+    const letter = deadLetter();
+    await letters().put(letter);
+    const id = await deadLetterId(letter);
+    expect(await letters().remove(id)).toBe(true);
+    expect(await letters().remove(id)).toBe(false);
+    expect(await letters().get(id)).toBeUndefined();
+    expect(await letters().claim(id, { token: 't', leaseMs: LEASE_MS })).toBeUndefined();
+    await letters().put(letter);
+    expect((await letters().get(id))!.history).toHaveLength(1);
+  });
+}

@@ -1,0 +1,82 @@
+import { expect, it } from '@jest/globals';
+import type { DeadLetterQuery, StoredDeadLetter } from '@call-webhooks/core';
+import { unique } from '../unique.ts';
+import { after, deadLetter, type DeadLettersTestContext } from './under-test.ts';
+
+/** Lists, pages, filters and counts. */
+export function listed({ letters }: DeadLettersTestContext): void {
+  /** All letters of a query, over all of its pages. */
+  async function all(query: DeadLetterQuery): Promise<StoredDeadLetter[]> {
+    const found: StoredDeadLetter[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await letters().list({ ...query, cursor });
+      if (page.cursor !== undefined) expect(page.letters).toHaveLength(query.limit ?? 100);
+      found.push(...page.letters);
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  it('lists each letter once over many pages, those that failed longest ago first', async () => {
+    const eventName = unique('event');
+    // Several fail in the same millisecond.
+    await Promise.all(
+      Array.from({ length: 250 }, (_, number) =>
+        letters().put(deadLetter({ eventName, failedAt: after(number % 20) })),
+      ),
+    );
+    for (const limit of [1_000, 250, 100, 7]) {
+      const found = await all({ eventName, limit });
+      expect(new Set(found.map(({ id }) => id)).size).toBe(250);
+      const times = found.map(({ failedAt }) => failedAt.getTime());
+      expect(times).toEqual([...times].sort((one, other) => one - other));
+    }
+    expect((await letters().list({ eventName })).letters).toHaveLength(100);
+  });
+
+  it('filters by event name, reason and time, and counts alike', async () => {
+    const [one, other] = [unique('event'), unique('event')];
+    for (let second = 0; second < 6; second++) {
+      const failedAt = after(second * 1_000);
+      const reason = second % 2 === 0 ? 'handler-failed' : 'invalid-payload';
+      await letters().put(deadLetter({ eventName: one, failedAt, reason }));
+      await letters().put(deadLetter({ eventName: other, failedAt, reason }));
+    }
+    const [since, until] = [after(1_000), after(4_000)];
+    const expected: [DeadLetterQuery, number[]][] = [
+      [{}, [0, 1, 2, 3, 4, 5]],
+      [{ reason: 'invalid-payload' }, [1, 3, 5]],
+      [{ since }, [1, 2, 3, 4, 5]],
+      [{ until }, [0, 1, 2, 3]],
+      [{ since, until, reason: 'handler-failed' }, [2]],
+      [{ since: until, until: since }, []],
+    ];
+    for (const [filter, seconds] of expected) {
+      for (const limit of [1, 2, 1_000]) {
+        const found = await all({ eventName: one, limit, ...filter });
+        expect(found.map(({ failedAt }) => failedAt)).toEqual(
+          seconds.map((second) => after(second * 1_000)),
+        );
+      }
+      expect(await letters().count({ eventName: one, ...filter })).toBe(seconds.length);
+    }
+    const total = await letters().count();
+    expect(total).toBeGreaterThanOrEqual(12);
+    expect(await all({ limit: 1_000 })).toHaveLength(total);
+  });
+
+  it('refuses a query that means nothing', async () => {
+    const wrong = [
+      { limit: 0 },
+      { limit: 1_001 },
+      { cursor: 'nonsense' },
+      { since: new Date(NaN) },
+      { until: 'yesterday' },
+      { reason: 'bad luck' },
+      { name: 'call:started' },
+    ] as never[];
+    for (const query of wrong)
+      await expect(letters().list(query)).rejects.toMatchObject({ code: 'invalid-options' });
+  });
+}

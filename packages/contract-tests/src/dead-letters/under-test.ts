@@ -1,0 +1,54 @@
+import type { DeadLetter, DeadLetters } from '@call-webhooks/core';
+import { unique } from '../unique.ts';
+
+export interface OpenedDeadLetters {
+  deadLetters: DeadLetters;
+  /** The same letters over more connections, if there can be several. Races run over all of them. */
+  others?: DeadLetters[];
+  /** Moves the clock of the claims forward, or makes them that much older. */
+  advance(ms: number): Promise<void> | void;
+  close?(): Promise<void>;
+}
+
+export interface DeadLettersUnderTest {
+  name: string;
+  /** Opens a new, empty store of dead letters. */
+  open(): Promise<OpenedDeadLetters>;
+}
+
+/** What a group of contract tests works with. */
+export interface DeadLettersTestContext {
+  letters(): DeadLetters;
+  /** The letters over each of the connections. */
+  connections(): DeadLetters[];
+  advance(ms: number): Promise<void>;
+}
+
+/** The claims of the tests last this long; milliseconds. */
+export const LEASE_MS = 60_000;
+
+const START = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
+
+/** A dead letter of an event of its own. */
+export function deadLetter(more: Partial<DeadLetter> = {}): DeadLetter {
+  const callId = unique('call');
+  const eventName = more.eventName ?? 'call:completed';
+  return {
+    reason: 'handler-failed',
+    rawBody: Buffer.from(JSON.stringify({ eventName, callId })),
+    webhookId: unique('webhook'),
+    timestamp: new Date(START - 2_000),
+    eventName,
+    callId,
+    key: `${callId}:${eventName}`,
+    attempt: 3,
+    failedAt: new Date(START),
+    source: 'webhook',
+    error: new Error('the CRM is down'),
+    errorText: 'Error: the CRM is down',
+    ...more,
+  };
+}
+
+/** So many milliseconds after the first letter failed. */
+export const after = (ms: number): Date => new Date(START + ms);

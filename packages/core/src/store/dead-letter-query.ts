@@ -1,0 +1,68 @@
+import { checkOptions, option } from '../check-options.ts';
+import type { StoredDeadLetter } from './dead-letter.ts';
+import { storableName } from './dead-letter-record.ts';
+import type { DeadLetterFilter, DeadLetterPage, DeadLetterQuery } from './dead-letters.ts';
+
+/** Where a page of the list begins: after this letter. */
+export interface DeadLetterPosition {
+  /** Milliseconds since the epoch. */
+  failedAt: number;
+  id: string;
+}
+
+/** A checked query, as a store uses it. */
+export interface CheckedDeadLetterQuery {
+  eventName: string | undefined;
+  reason: string | undefined;
+  /** Milliseconds since the epoch; the first that is meant. */
+  since: number;
+  /** The first that is not meant any more. */
+  until: number;
+  limit: number;
+  after: DeadLetterPosition | undefined;
+}
+
+/** The last millisecond that a `Date` can have. */
+const END_OF_TIME = 8.64e15;
+const CURSOR = /^([0-9a-z]{1,11})\.([\w:-]{1,200})$/;
+
+const rules = () => ({
+  eventName: option.text(/^/, 'expected the name of an event').optional(),
+  reason: option
+    .text(/^(handler-failed|invalid-payload)$/, "expected 'handler-failed' or 'invalid-payload'")
+    .optional(),
+  since: option.date().optional(),
+  until: option.date().optional(),
+  limit: option.count(1, 1_000).default(100),
+  cursor: option.text(CURSOR, 'expected the cursor of a page').optional(),
+});
+
+/**
+ * Checks a query of a list of dead letters and fills in the defaults.
+ * @throws WebhookError `invalid-options`
+ */
+export function checkDeadLetterQuery(
+  query: DeadLetterQuery | DeadLetterFilter = {},
+): CheckedDeadLetterQuery {
+  const { eventName, since, until, cursor, ...rest } = checkOptions('list', rules(), query);
+  const [, failedAt = '', id = ''] = CURSOR.exec(cursor ?? '') ?? [];
+  return {
+    reason: rest.reason,
+    limit: rest.limit,
+    eventName: eventName === undefined ? undefined : storableName(eventName),
+    since: since?.getTime() ?? 0,
+    until: until?.getTime() ?? END_OF_TIME,
+    after: cursor === undefined ? undefined : { failedAt: parseInt(failedAt, 36), id },
+  };
+}
+
+/**
+ * A page of the list.
+ * @param letters one more than the limit, if there are as many
+ */
+export function deadLetterPage(letters: StoredDeadLetter[], limit: number): DeadLetterPage {
+  const page = letters.slice(0, limit);
+  const last = page.at(-1);
+  if (!last || letters.length <= limit) return { letters: page };
+  return { letters: page, cursor: `${last.failedAt.getTime().toString(36)}.${last.id}` };
+}
