@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
+import { groups } from './store/groups.ts';
 import {
   LEASE_MS,
   REMEMBER_MS,
@@ -35,6 +36,7 @@ export function storeContractTests(subject: StoreUnderTest): void {
     };
     events(context);
     deadLettered(context);
+    groups(context);
     webhookIds(context);
   });
 }

@@ -8,7 +8,7 @@ export const schemaOption = () =>
 
 /**
  * The statement that `migrate()` runs, for migrations that you keep in files. It creates the schema
- * and its two tables if they are missing, and changes nothing otherwise.
+ * and its tables if they are missing, and changes nothing otherwise.
  *
  * It is one statement, so it is atomic with every client, and it takes a lock, so several machines may
  * run it at once. A role without CREATE can run it when everything exists.
@@ -45,6 +45,14 @@ BEGIN
       keep_until timestamptz NOT NULL
     ) WITH (fillfactor = 80);
     CREATE INDEX events_keep_until ON ${name}.events (keep_until);
+  END IF;
+  IF to_regclass('${name}.groups') IS NULL THEN
+    CREATE TABLE ${name}.groups (
+      id text COLLATE "C" PRIMARY KEY,
+      key text COLLATE "C" NOT NULL,
+      keep_until timestamptz NOT NULL
+    );
+    CREATE INDEX groups_keep_until ON ${name}.groups (keep_until);
   END IF;
 END
 $migration$`;

@@ -7,10 +7,14 @@
  * SELECT may see an older version than the one that refused the claim. So only `done` counts, which is
  * final, or at least safe with the dead letters; everything else is `in-progress`, and the service
  * delivers again.
+ *
+ * A group is a row that points to the event which ran last, and is busy while that event holds its
+ * lease. So ending or extending a lease is the same for all events.
  */
 export function statements(schema: string) {
   const ids = `${schema}.webhook_ids`;
   const events = `${schema}.events`;
+  const groups = `${schema}.groups`;
   const now = 'statement_timestamp()';
   const ms = (milliseconds: string) =>
     `${now} + ${milliseconds}::float8 * interval '1 millisecond'`;
@@ -21,17 +25,39 @@ export function statements(schema: string) {
        ORDER BY keep_until LIMIT $1::int FOR UPDATE SKIP LOCKED
      )) RETURNING 1`;
 
-  return {
-    /** $1 webhook id, $2 token, $3 ms to keep the id, $4 key or null, $5 ms of lease, $6 ms to keep the event. */
-    admit: `WITH seen AS (
+  // Only claims of the group write its row, and they lock it first. Each part below sees the snapshot
+  // of the statement, except what FOR UPDATE returns: that is the newest version. An event that got
+  // its lease after the snapshot is not in it, but then the group does not point where it pointed.
+  const turn = `, last AS (
+  SELECT key FROM ${groups} WHERE id = $7::text AND EXISTS (SELECT FROM seen) FOR UPDATE
+), ended AS (
+  SELECT key FROM ${events} WHERE key = (SELECT key FROM last) AND (done OR lease_until <= ${now})
+  FOR UPDATE
+), gone AS (
+  SELECT key FROM last WHERE key = (SELECT key FROM ${groups} WHERE id = $7::text)
+    AND NOT EXISTS (SELECT FROM ${events} WHERE key = (SELECT key FROM last))
+), turn AS (
+  INSERT INTO ${groups} AS known (id, key, keep_until)
+  SELECT $7::text, $4::text, ${ms('$6')} FROM seen
+  WHERE NOT EXISTS (SELECT FROM last) OR $4::text = (SELECT key FROM last)
+    OR EXISTS (SELECT FROM ended) OR EXISTS (SELECT FROM gone)
+  ON CONFLICT (id) DO UPDATE SET key = excluded.key, keep_until = excluded.keep_until
+  WHERE known.key = excluded.key OR EXISTS (SELECT FROM last)
+  RETURNING 1
+)`;
+  const groupIsBusy = `
+    WHEN NOT EXISTS (SELECT FROM turn) AND NOT EXISTS (
+      SELECT FROM ${events} WHERE key = $4::text AND lease_until > ${now}
+    ) THEN 'group-busy'`;
+  const admit = (inGroup: boolean) => `WITH seen AS (
   INSERT INTO ${ids} AS known (id, token, keep_until)
   VALUES ($1::text, $2::text, ${ms('$3')})
   ON CONFLICT (id) DO UPDATE SET token = excluded.token, keep_until = excluded.keep_until
   WHERE known.token = excluded.token OR known.keep_until <= ${now}
   RETURNING 1
-), claimed AS (
+)${inGroup ? turn : ''}, claimed AS (
   INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
-  SELECT $4::text, $2::text, 1, ${ms('$5')}, ${ms('$6')} FROM seen WHERE $4::text IS NOT NULL
+  SELECT $4::text, $2::text, 1, ${ms('$5')}, ${ms('$6')} FROM ${inGroup ? 'turn' : 'seen'} WHERE $4::text IS NOT NULL
   ON CONFLICT (key) DO UPDATE SET
     token = excluded.token,
     attempt = CASE
@@ -50,9 +76,15 @@ SELECT CASE
     WHEN NOT EXISTS (SELECT FROM seen) THEN 'replayed'
     WHEN $4::text IS NULL OR EXISTS (SELECT FROM claimed) THEN 'admitted'
     WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND dead_lettered) THEN 'dead-lettered'
-    WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND done) THEN 'duplicate'
+    WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND done) THEN 'duplicate'${inGroup ? groupIsBusy : ''}
     ELSE 'in-progress' END AS status,
-  coalesce((SELECT attempt FROM claimed), 1) AS attempt`,
+  coalesce((SELECT attempt FROM claimed), 1) AS attempt`;
+
+  return {
+    /** $1 webhook id, $2 token, $3 ms to keep the id, $4 key or null, $5 ms of lease, $6 ms to keep the event. */
+    admit: admit(false),
+    /** Also $7 group. The key is not null. */
+    admitInGroup: admit(true),
     /** $1 key, $2 token: all four give a row when the lease is held. */
     complete: `UPDATE ${events} SET done = true WHERE ${held} RETURNING 1 AS held`,
     deadLetter: `UPDATE ${events} SET done = true, dead_lettered = true WHERE ${held} RETURNING 1 AS held`,
@@ -62,7 +94,9 @@ SELECT CASE
     /** $1 key: gives a row when the event was dead-lettered. */
     reopen: `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now} RETURNING 1 AS held`,
     /** $1 how many rows of each table at most. It never waits for a lock. */
-    sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')})
-SELECT ((SELECT count(*) FROM old_ids) + (SELECT count(*) FROM old_events))::int AS removed`,
+    sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')}),
+old_groups AS (${expired(groups, 'id')})
+SELECT ((SELECT count(*) FROM old_ids) + (SELECT count(*) FROM old_events)
+  + (SELECT count(*) FROM old_groups))::int AS removed`,
   };
 }

@@ -6,7 +6,7 @@ import { Sweeper } from './sweeper.ts';
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
-  /** The schema of the two tables; `call_webhooks` by default. Lower-case letters, digits and `_`. */
+  /** The schema of the tables; `call_webhooks` by default. Lower-case letters, digits and `_`. */
   schema?: string | undefined;
   /**
    * How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least
@@ -80,12 +80,14 @@ export function postgresStore(
 
   return {
     rememberFor,
-    async admit({ webhookId, replayUntil, key, leaseMs, token }) {
+    async admit({ webhookId, replayUntil, key, leaseMs, token, group }) {
       const keepIdMs = Math.max(1, replayUntil - now());
       const id = await storableKey(webhookId);
       const text = key === undefined ? null : await storableKey(key);
       const values = [id, token, keepIdMs, text, leaseMs, rememberFor];
-      const [row] = await rowsOf<AdmissionRow>(client, sql.admit, values, ['status', 'attempt']);
+      if (group !== undefined) values.push(await storableKey(group));
+      const statement = group === undefined ? sql.admit : sql.admitInGroup;
+      const [row] = await rowsOf<AdmissionRow>(client, statement, values, ['status', 'attempt']);
       if (!row) throw new Error('Postgres gave no row for a claim.');
       sweeper.count();
       const { status, attempt } = row;

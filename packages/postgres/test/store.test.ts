@@ -98,6 +98,11 @@ withPostgres('postgresStore', () => {
     await store.complete('event-1', 'token-1');
     await store.release('event-1', 'token-1');
     expect(texts).toHaveLength(4);
+    texts.length = 0;
+    await store.admit(claim(2, { key: 'event-2', group: 'call' }));
+    await store.extend('event-2', 'token-2', 60_000);
+    await store.complete('event-2', 'token-2');
+    expect(texts).toHaveLength(3);
   });
 
   describe('racing machines', () => {

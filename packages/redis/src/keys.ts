@@ -38,6 +38,11 @@ export class Keys {
     return key === undefined ? `${slot}:id` : `${slot}:id:${await storableKey(webhookId)}`;
   }
 
+  /** In a slot of its own: the events of a group have their slots already. */
+  async group(group: string): Promise<string> {
+    return `${await this.#slot(group)}:group`;
+  }
+
   get ping(): string {
     return `${this.#prefix}:ping`;
   }

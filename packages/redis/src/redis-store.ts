@@ -9,8 +9,9 @@ import {
 } from '@call-webhooks/core';
 import { scriptClient, type RedisClient } from './clients.ts';
 import { evictionWarning } from './eviction-warning.ts';
+import { GroupLeases } from './group-leases.ts';
 import { Keys } from './keys.ts';
-import { ScriptRunner } from './script-runner.ts';
+import { isOne, ScriptRunner, whole } from './script-runner.ts';
 import { ADMIT, COMPLETE, EXTEND, PING, REFUSALS, RELEASE, REOPEN } from './scripts.ts';
 
 /** Options of `redisStore`. */
@@ -58,34 +59,40 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const extending = script(EXTEND);
   const reopening = script(REOPEN);
   const pinging = script(PING);
+  const groups = new GroupLeases(scripts);
   const eviction = evictionWarning(scripts, safeLogger(settings.logger));
   eviction.check();
 
   return {
     rememberFor,
-    async admit({ webhookId, key, token, replayUntil, leaseMs }: Claim): Promise<Admission> {
+    async admit({ webhookId, key, token, replayUntil, leaseMs, group }: Claim): Promise<Admission> {
       const names = [await keys.webhook(webhookId, key)];
       if (key !== undefined) {
         const { attempts, lease, done, deadLettered } = await keys.event(key);
         names.push(attempts, lease, done, deadLettered);
       }
       const until = Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
-      const reply = await admitting.run(names, [token, until, whole(leaseMs), rememberFor]);
+      const args = [token, until, whole(leaseMs), rememberFor];
+      const reply = await (group === undefined
+        ? admitting.run(names, args)
+        : groups.admit(await keys.group(group), token, leaseMs, (name, state) =>
+            admitting.run(names, [...args, name, state]),
+          ));
       eviction.check();
       return admissionOf(reply);
     },
     async complete(key, token, mark) {
       const { lease, done, deadLettered, attempts } = await keys.event(key);
       const names = [lease, mark === undefined ? done : deadLettered, attempts];
-      return isOne(await completing.run(names, [token, rememberFor]));
+      return groups.free(token, await completing.run(names, [token, rememberFor]));
     },
     async release(key, token) {
       const { lease } = await keys.event(key);
-      return isOne(await releasing.run([lease], [token]));
+      return groups.free(token, await releasing.run([lease], [token]));
     },
     async extend(key, token, leaseMs) {
       const { lease } = await keys.event(key);
-      return isOne(await extending.run([lease], [token, whole(leaseMs)]));
+      return groups.extend(token, leaseMs, await extending.run([lease], [token, whole(leaseMs)]));
     },
     async reopen(key) {
       const { deadLettered } = await keys.event(key);
@@ -102,9 +109,3 @@ function admissionOf(reply: unknown): Admission {
   if (status === undefined) throw new Error('The server gave a reply that the script never gives.');
   return { status };
 }
-
-/** The server accepts whole milliseconds above 0 only. */
-const whole = (ms: number) => Math.max(1, Math.ceil(ms));
-
-/** Clients reply with numbers, bigints or texts. */
-const isOne = (reply: unknown) => Number(reply) === 1;

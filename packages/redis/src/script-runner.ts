@@ -32,3 +32,9 @@ async function sha1(script: string): Promise<string> {
 /** The server was restarted or flushed its scripts: `NOSCRIPT …`, in valkey-glide `NoScriptError …`. */
 const isUnknownScript = (error: unknown) =>
   error instanceof Error && /\bno_?script/i.test(error.message);
+
+/** The server accepts whole milliseconds above 0 only. */
+export const whole = (ms: number) => Math.max(1, Math.ceil(ms));
+
+/** Clients reply with numbers, bigints or texts. */
+export const isOne = (reply: unknown) => Number(reply) === 1;

@@ -10,6 +10,7 @@ import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { redisStore } from '../src/index.ts';
 import { age } from './age.ts';
+import { clusterOfTwo } from './cluster-of-two.ts';
 import { CLIENTS, type Connected } from './clients.ts';
 
 describeWithProgram('redis-server', 'redisStore on a real server', () => {
@@ -93,3 +94,30 @@ describeWithProgram(
     });
   },
 );
+
+describeWithProgram('redis-server', 'redisStore on a cluster of two nodes', () => {
+  let cluster: Awaited<ReturnType<typeof clusterOfTwo>>;
+  beforeAll(async () => {
+    cluster = await clusterOfTwo();
+  });
+  afterAll(() => cluster.stop());
+
+  storeContractTests({
+    name: 'redisStore, where a group and its events may be on different nodes',
+    open() {
+      const clients = Array.from({ length: 4 }, () => cluster.connect());
+      const [store, ...others] = clients.map((client) => redisStore(client));
+      return Promise.resolve({
+        store: store!,
+        others,
+        now: Date.now,
+        advance: async (ms) => {
+          for (const admin of cluster.admins) await age(admin, ms);
+        },
+        close: async () => {
+          for (const client of clients) client.disconnect();
+        },
+      });
+    },
+  });
+});

@@ -13,7 +13,11 @@ CREATE TABLE IF NOT EXISTS ${prefix}events (
   key TEXT PRIMARY KEY, token TEXT NOT NULL, attempt INTEGER NOT NULL, done INTEGER NOT NULL,
   lease_until INTEGER NOT NULL, keep_until INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_until);`;
+CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_until);
+CREATE TABLE IF NOT EXISTS ${prefix}groups (
+  id TEXT PRIMARY KEY, key TEXT NOT NULL, keep_until INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS ${prefix}groups_keep_until ON ${prefix}groups (keep_until);`;
 
 /**
  * The statements of a store. Each runs within a transaction that has the write lock. Parameters have
@@ -22,6 +26,7 @@ CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_u
 export function storeStatements(db: SqliteDatabase, prefix: string) {
   const ids = `${prefix}ids`;
   const events = `${prefix}events`;
+  const groups = `${prefix}groups`;
   const held = 'key = ? AND token = ? AND done = 0 AND lease_until > ?';
   const sweep = (table: string, key: string) =>
     `DELETE FROM ${table} WHERE ${key} IN (
@@ -35,6 +40,11 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
     putEvent: db.prepare(
       `INSERT OR REPLACE INTO ${events} (key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, ?, 0, ?, ?)`,
     ),
+    /** The event of a group that was admitted last. The group is busy while it holds its lease. */
+    lastOfGroup: db.prepare(
+      `SELECT key, token, attempt, done, lease_until AS leaseUntil FROM ${groups} JOIN ${events} USING (key) WHERE id = ?`,
+    ),
+    putGroup: db.prepare(`INSERT OR REPLACE INTO ${groups} (id, key, keep_until) VALUES (?, ?, ?)`),
     complete: db.prepare(`UPDATE ${events} SET done = 1 WHERE ${held} RETURNING 1`),
     deadLetter: db.prepare(`UPDATE ${events} SET done = 2 WHERE ${held} RETURNING 1`),
     release: db.prepare(`UPDATE ${events} SET lease_until = 0 WHERE ${held} RETURNING 1`),
@@ -45,5 +55,6 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
     shortenLease: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE key = ?`),
     sweepIds: db.prepare(sweep(ids, 'id')),
     sweepEvents: db.prepare(sweep(events, 'key')),
+    sweepGroups: db.prepare(sweep(groups, 'id')),
   };
 }

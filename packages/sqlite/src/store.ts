@@ -53,11 +53,12 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     id: string;
   }
 
-  function admit({ id, replayUntil, key, leaseMs, token }: StorableClaim): Admission {
+  function admit({ id, replayUntil, key, leaseMs, token, group }: StorableClaim): Admission {
     const at = now();
     if (claims++ % SWEEP_EVERY === 0) {
       sql().sweepIds.run(at, SWEEP_ROWS);
       sql().sweepEvents.run(at, SWEEP_ROWS);
+      sql().sweepGroups.run(at, SWEEP_ROWS);
     }
     const [seen] = sql().id.all(id, at) as { token: string }[];
     if (seen && seen.token !== token) return { status: 'replayed' };
@@ -73,9 +74,19 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
       return event.token === token
         ? { status: 'admitted', attempt: past }
         : { status: 'in-progress' };
-    sql().putEvent.run(key, token, past + 1, at + leaseMs, at + leaseMs + rememberFor);
+    const keepUntil = at + leaseMs + rememberFor;
+    if (group !== undefined) {
+      if (isBusy(group, at, leaseMs)) return { status: 'group-busy' };
+      sql().putGroup.run(group, key, keepUntil);
+    }
+    sql().putEvent.run(key, token, past + 1, at + leaseMs, keepUntil);
     held?.take(key, token, leaseMs);
     return { status: 'admitted', attempt: past + 1 };
+  }
+
+  function isBusy(group: string, at: number, leaseMs: number): boolean {
+    const [last] = sql().lastOfGroup.all(group) as (EventRow & { key: string })[];
+    return last !== undefined && Number(last.done) === 0 && isLive(last, last.key, at, leaseMs);
   }
 
   function isLive(event: EventRow, key: string, at: number, leaseMs: number): boolean {
@@ -106,7 +117,8 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     async admit(claim) {
       const id = await storableKey(claim.webhookId);
       const key = claim.key === undefined ? undefined : await storableKey(claim.key);
-      return transactions.run(() => admit({ ...claim, id, key }));
+      const group = claim.group === undefined ? undefined : await storableKey(claim.group);
+      return transactions.run(() => admit({ ...claim, id, key, group }));
     },
     complete: (key, token, mark) =>
       settle(mark === undefined ? 'complete' : 'deadLetter', key, token),

@@ -25,9 +25,13 @@ export interface RedisServer {
 /**
  * Makes a server on a free port; `start()` is yours.
  * @param options.durable keeps what was written over a kill (AOF, synced with each write)
- * @param options.cluster makes it a cluster of one node, which refuses what spans two slots
+ * @param options.cluster makes it a cluster of one node, which refuses what spans two slots; or, with
+ *   the first and the last of its slots, a node of a larger one, which does not know the others yet
  */
-export async function redisServer({ durable = false, cluster = false } = {}): Promise<RedisServer> {
+export async function redisServer({
+  durable = false,
+  cluster = false,
+}: { durable?: boolean; cluster?: boolean | [number, number] } = {}): Promise<RedisServer> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), 'redis-'));
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
@@ -48,7 +52,8 @@ export async function redisServer({ durable = false, cluster = false } = {}): Pr
       });
       if (started.exitCode !== null)
         throw new Error(`redis-server ended with exit code ${String(started.exitCode)}.`);
-      if (cluster) await command(port, 'CLUSTER ADDSLOTSRANGE 0 16383', '');
+      const [first, last] = cluster === true ? [0, 16_383] : cluster || [];
+      if (first !== undefined) await command(port, `CLUSTER ADDSLOTSRANGE ${first} ${last}`, '');
     },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;

@@ -34,6 +34,7 @@ export function refusalOutcome({
   status,
 }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode {
   if (status === 'dead-lettered') return 'in-dead-letters';
-  if (['duplicate', 'in-progress', 'replayed'].includes(status)) return status;
+  if (status !== 'group-busy' && ['duplicate', 'in-progress', 'replayed'].includes(status))
+    return status;
   throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
 }

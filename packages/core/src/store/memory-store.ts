@@ -33,6 +33,7 @@ export interface MemoryStoreOptions {
 interface Lease {
   readonly token: string;
   readonly attempt: number;
+  readonly group: string | undefined;
   until: number;
 }
 
@@ -63,6 +64,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   let wallTime = 0;
   let monotonicTime = 0;
   const leases = new Map<string, Lease>();
+  /** By group: the key of its event that holds a lease. */
+  const groups = new Map<string, string>();
   /** By webhook id: a hash of the token of its claim. */
   const webhookIds = createCache('webhook-id', () => wallTime);
   /** By event key: `DONE`, `DEAD_LETTERED`, or the number of failed attempts. */
@@ -74,7 +77,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     });
   }
 
-  function admit({ webhookId, replayUntil, key, leaseMs, token }: Claim): Admission {
+  function admit({ webhookId, replayUntil, key, leaseMs, token, group }: Claim): Admission {
     wallTime = readWallClock();
     monotonicTime = readMonotonicClock();
     const tokenHash = hash53(token);
@@ -93,7 +96,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     const past = events.get(key) ?? 0;
     if (past === DONE) return { status: 'duplicate' };
     if (past === DEAD_LETTERED) return { status: 'dead-lettered' };
-    leases.set(key, { token, attempt: past + 1, until: monotonicTime + leaseMs });
+    if (group !== undefined) {
+      const running = groups.get(group);
+      if (running !== undefined && liveLease(running)) return { status: 'group-busy' };
+      groups.set(group, key);
+    }
+    leases.set(key, { token, attempt: past + 1, group, until: monotonicTime + leaseMs });
     return { status: 'admitted', attempt: past + 1 };
   }
 
@@ -101,12 +109,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   function endExpiredLeases(): void {
     for (const [key, lease] of leases) {
       if (lease.until > monotonicTime) return;
-      endLease(key, lease.attempt);
+      endLease(key, lease, lease.attempt);
     }
   }
 
-  function endLease(key: string, past: number): void {
+  function endLease(key: string, { group }: Lease, past: number): void {
     leases.delete(key);
+    if (group !== undefined) groups.delete(group);
     events.set(key, past, rememberFor);
   }
 
@@ -114,7 +123,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   function liveLease(key: string): Lease | undefined {
     const lease = leases.get(key);
     if (!lease || lease.until > monotonicTime) return lease;
-    endLease(key, lease.attempt);
+    endLease(key, lease, lease.attempt);
     return undefined;
   }
 
@@ -126,13 +135,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
   function complete(key: string, token: string, mark?: DoneMark): boolean {
     const lease = heldLease(key, token);
-    if (lease) endLease(key, mark === undefined ? DONE : DEAD_LETTERED);
+    if (lease) endLease(key, lease, mark === undefined ? DONE : DEAD_LETTERED);
     return lease !== undefined;
   }
 
   function release(key: string, token: string): boolean {
     const lease = heldLease(key, token);
-    if (lease) endLease(key, lease.attempt);
+    if (lease) endLease(key, lease, lease.attempt);
     return lease !== undefined;
   }
 

@@ -9,6 +9,11 @@ export interface Claim {
   leaseMs: number;
   /** New for every claim. A repeated call with the same token is the same claim. */
   token: string;
+  /**
+   * Of all events of a group, one runs at a time: while another one holds its lease, the answer is
+   * `group-busy`. A claim with a group has a key. A store without groups must throw.
+   */
+  group?: string | undefined;
 }
 
 /** The answer to a claim. */
@@ -21,6 +26,11 @@ export type Admission =
   | { status: 'dead-lettered' }
   /** Another claim holds a live lease. */
   | { status: 'in-progress' }
+  /**
+   * Another event of the group holds a live lease. No attempt was counted and no lease taken, and the
+   * webhook id is remembered with this token: the same claim may be made again.
+   */
+  | { status: 'group-busy' }
   /** The webhook id was seen before. */
   | { status: 'replayed' };
 

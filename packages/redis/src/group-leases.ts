@@ -1,0 +1,76 @@
+import type { ScriptClient } from './clients.ts';
+import { isOne, ScriptRunner, whole } from './script-runner.ts';
+import { GROUP_IS_ELSEWHERE, SETTLE_GROUP, TAKE_GROUP } from './scripts.ts';
+
+/** What a claim of the group alone gave; empty if there was none. */
+type GroupState = '' | 'held' | 'busy';
+
+/**
+ * So much longer is a group leased than its event, whose lease comes after it: a call of the store
+ * takes at most 10 s.
+ */
+const AHEAD_MS = 10_000;
+
+/**
+ * The leases of groups that another node of a cluster has than the event: no script reaches both, so
+ * each gets a call of its own. Anywhere else the scripts of the event do it all.
+ */
+export class GroupLeases {
+  readonly #taking: ScriptRunner;
+  readonly #settling: ScriptRunner;
+  #apart = false;
+
+  constructor(client: ScriptClient) {
+    this.#taking = new ScriptRunner(client, TAKE_GROUP);
+    this.#settling = new ScriptRunner(client, SETTLE_GROUP);
+  }
+
+  /**
+   * @param name of the group's lease
+   * @param admit runs the script that admits the event
+   */
+  async admit(
+    name: string,
+    token: string,
+    leaseMs: number,
+    admit: (name: string, state: GroupState) => Promise<unknown>,
+  ): Promise<unknown> {
+    if (!this.#apart) {
+      const reply = await admit(name, '');
+      if (Number(reply) !== GROUP_IS_ELSEWHERE) return reply;
+      this.#apart = true;
+    }
+    const held = isOne(await this.#taking.run([name], [token, whole(leaseMs) + AHEAD_MS]));
+    let admitted = false;
+    try {
+      const reply = await admit(name, held ? 'held' : 'busy');
+      admitted = Number(reply) > 0;
+      return reply;
+    } finally {
+      if (held && !admitted) await this.free(token, name);
+    }
+  }
+
+  /**
+   * @param reply of a script that ended the event's lease
+   * @returns whether it was held
+   */
+  async free(token: string, reply: unknown): Promise<boolean> {
+    const name = nameIn(reply);
+    if (name === undefined) return isOne(reply);
+    // The event is settled. If this fails, the group's lease runs out.
+    await this.#settling.run([name], [token]).catch(() => undefined);
+    return true;
+  }
+
+  /** @param reply of the script that extended the event's lease */
+  async extend(token: string, leaseMs: number, reply: unknown): Promise<boolean> {
+    const name = nameIn(reply);
+    if (name === undefined) return isOne(reply);
+    return isOne(await this.#settling.run([name], [token, whole(leaseMs) + AHEAD_MS]));
+  }
+}
+
+/** The group's lease, if the script could not reach it. */
+const nameIn = (reply: unknown) =>
+  typeof reply === 'string' && reply.endsWith(':group') ? reply : undefined;

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import {
+  describeWithProgram,
+  redisServer,
+  unique,
+  type RedisServer,
+} from '@call-webhooks/contract-tests';
+import { Redis } from 'ioredis';
+import { redisStore } from '../src/index.ts';
+
+describeWithProgram('redis-server', 'groups of redisStore', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  beforeAll(async () => {
+    server = await redisServer();
+    await server.start();
+    redis = new Redis(server.port, '127.0.0.1');
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+  });
+  afterAll(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  const claim = (key: string) => ({
+    webhookId: unique('webhook'),
+    token: unique('token'),
+    replayUntil: Date.now() + 300_000,
+    leaseMs: 60_000,
+    key,
+  });
+
+  it('makes one round trip a call', async () => {
+    const store = redisStore(redis);
+    const run = async () => {
+      const one = { ...claim(unique('event')), group: unique('call') };
+      expect((await store.admit(one)).status).toBe('admitted');
+      expect(await store.extend(one.key, one.token, 60_000)).toBe(true);
+      expect(await store.complete(one.key, one.token)).toBe(true);
+      expect(await store.release(one.key, one.token)).toBe(false);
+    };
+    await run(); // teaches the server the scripts
+    await redis.config('RESETSTAT');
+    for (let i = 0; i < 5; i++) await run();
+    const stats = await redis.info('commandstats');
+    expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe('20');
+    expect(stats).not.toContain('cmdstat_eval:');
+  });
+
+  it("keeps a group's lease no longer than its event's", async () => {
+    const store = redisStore(redis, { prefix: 'p' });
+    const one = { ...claim('event'), group: 'call' };
+    const left = () => Promise.all([redis.pttl('p:{event}:lease'), redis.pttl('p:{call}:group')]);
+    await store.admit(one);
+    const [first, second] = await left();
+    expect(Math.abs(first - second)).toBeLessThanOrEqual(1);
+    await store.extend('event', one.token, 90_000);
+    const [ofEvent, ofGroup] = await left();
+    expect(ofGroup).toBeGreaterThan(80_000);
+    expect(Math.abs(ofEvent - ofGroup)).toBeLessThanOrEqual(1);
+    await store.complete('event', one.token);
+    expect((await left())[1]).toBe(-2);
+    // As after an eviction: it is not known who has the group.
+    const two = { ...claim('event-2'), group: 'call' };
+    await store.admit(two);
+    await redis.del('p:{call}:group');
+    expect(await store.extend('event-2', two.token, 60_000)).toBe(false);
+  });
+});
