@@ -1,5 +1,7 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
 import { handlerLogger, type HandlerLogger, type Logger } from '../reporting/logger.ts';
+import { Transactions, type Completable } from './transactions.ts';
 
 /** One verified delivery. */
 export interface Delivery {
@@ -47,6 +49,22 @@ export interface HandlerContext {
    * context.log.info({ rows: 3 }, 'saved');
    */
   readonly log: HandlerLogger;
+  /**
+   * Marks the event as done in a transaction of yours, so that its effect and "done" are committed
+   * together, or neither is. Await it before the transaction ends, and await the transaction.
+   *
+   * It takes the transaction of a client on the database of the store (`postgresStore`,
+   * `sqliteStore`); in a worker, on that of the queue (`pgBossQueue`, `sqliteQueue`). If the
+   * transaction is rolled back after all, the event is not done, and is retried.
+   * @throws WebhookError, which has to roll the transaction back: the lease was lost, the event has no
+   *   key, or the store or queue is in no such database
+   * @example
+   * await db.transaction(async (tx) => {
+   *   await tx.insert(calls).values({ id: event.callId });
+   *   await completeIn(tx);
+   * });
+   */
+  readonly completeIn: (tx: unknown) => Promise<void>;
 }
 
 /** What a context takes from the route of its delivery. */
@@ -71,6 +89,9 @@ export class DeliveryContext implements HandlerContext {
   declare readonly call: CallDetails;
   readonly #event: unknown;
   readonly #fieldNames: FieldNames;
+  #completable: Completable | undefined;
+  #transactions: Transactions | undefined;
+  #ended = false;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 
@@ -96,6 +117,16 @@ export class DeliveryContext implements HandlerContext {
     Object.defineProperty(this, 'call', DeliveryContext.#call);
   }
 
+  readonly completeIn = (tx: unknown): Promise<void> => {
+    if (this.#ended)
+      throw new WebhookError(
+        'handler-failed',
+        'completeIn: the handler has ended. Await the transaction in the handler.',
+      );
+    this.#transactions ??= new Transactions(this.#completable);
+    return this.#transactions.completeIn(tx);
+  };
+
   static readonly #signal: PropertyDescriptor & ThisType<DeliveryContext> = {
     enumerable: true,
     get() {
@@ -118,7 +149,24 @@ export class DeliveryContext implements HandlerContext {
     return this.#controller.signal;
   }
 
-  /** Called by the receiver; not part of `HandlerContext`. The first reason counts. */
+  // The rest is for the receiver, and not part of `HandlerContext`.
+
+  /** The transactions of `completeIn`, if it was called. */
+  get transactions(): Transactions | undefined {
+    return this.#transactions;
+  }
+
+  /** What `completeIn` marks as done. */
+  set completable(completable: Completable | undefined) {
+    this.#completable = completable;
+  }
+
+  /** The handler has ended, so it can complete nothing any more. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** The first reason counts. */
   abort(reason: Error): void {
     this.#abortReason ??= reason;
     this.#controller?.abort(this.#abortReason);

@@ -3,18 +3,18 @@ import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import { createJob, type Job, type JobDependencies } from '../dispatch/job.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
-import type { BoundedStore } from '../store/bounded-store.ts';
-import { Lease } from '../store/lease.ts';
+import { Lease, type LeaseStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import { createClaim, refusalOutcome } from './claim.ts';
 import type { RunningDelivery } from './concurrency-limiter.ts';
 import { isCrashLooping, sendToDeadLetter } from './dead-letters.ts';
 import type { Settings } from './options.ts';
+import { leaseLost, logFailureAfterCommit, rolledBack, wasCommitted } from './transaction-end.ts';
 
 /** What processing needs from the receiver. */
 export interface ProcessorDependencies extends JobDependencies {
   readonly settings: Settings;
-  readonly store: BoundedStore;
+  readonly store: LeaseStore;
 }
 
 /** Processes one authentic delivery, from its claim to its commit, even beyond its deadline. */
@@ -116,7 +116,9 @@ export class DeliveryProcessor implements RunningDelivery {
   #createLease(claim: Claim, context: DeliveryContext): Lease {
     const { store, scheduler } = this.#deps;
     const onLost = () => context.abort(leaseLost());
-    return (this.#lease = new Lease(store, scheduler, claim, onLost));
+    this.#lease = new Lease(store, scheduler, claim, onLost);
+    context.completable = this.#lease;
+    return this.#lease;
   }
 
   /** @throws WebhookError the error of the response, if the delivery is to be retried */
@@ -125,14 +127,39 @@ export class DeliveryProcessor implements RunningDelivery {
       if (isCrashLooping(job, context.attempt, this.#deps.settings))
         throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
       const running = job.run(context);
-      if (!isPending(running)) return running;
+      if (!isPending(running)) return this.#onSuccess(running, job, context, lease);
       lease.startRenewal();
-      return running.then(undefined, (error: unknown) =>
-        this.#handleFailure(error, job, context, lease),
+      return running.then(
+        (result) => this.#onSuccess(result, job, context, lease),
+        (error: unknown) => this.#onFailure(error, job, context, lease),
       );
     } catch (error) {
-      return this.#handleFailure(error, job, context, lease);
+      return this.#onFailure(error, job, context, lease);
     }
+  }
+
+  /** A handler that called `completeIn` has succeeded only if its transaction was committed. */
+  #onSuccess(result: Result, job: Job, context: DeliveryContext, lease: Lease): Awaitable<Result> {
+    context.end();
+    if (!context.transactions) return result;
+    return wasCommitted(context, lease).then((committed) =>
+      committed ? result : this.#handleFailure(rolledBack(), job, context, lease),
+    );
+  }
+
+  /** A handler that failed after its transaction was committed has succeeded all the same. */
+  async #onFailure(
+    error: unknown,
+    job: Job,
+    context: DeliveryContext,
+    lease: Lease,
+  ): Promise<Result> {
+    context.end();
+    if (context.transactions && (await wasCommitted(context, lease))) {
+      logFailureAfterCommit(error, job, this.#delivery, context.attempt);
+      return { outcome: job.route.outcome };
+    }
+    return this.#handleFailure(error, job, context, lease);
   }
 
   /** Sends it to the dead letters after its last attempt; otherwise frees the event for the retry. */
@@ -153,9 +180,3 @@ export class DeliveryProcessor implements RunningDelivery {
 }
 
 const markOf = ({ outcome }: Result) => (outcome === 'dead-lettered' ? outcome : undefined);
-
-const leaseLost = () =>
-  new WebhookError(
-    'in-progress',
-    'The lease was lost while the handler ran: another delivery of the event may be running.',
-  );

@@ -6,11 +6,6 @@ import type { LeaseStore } from './lease.ts';
 import type { Admission, Claim, Store } from './store.ts';
 import { callSyncIfPossible } from './sync-store.ts';
 
-/** The part of a store that the receiver uses. */
-export interface BoundedStore extends LeaseStore {
-  admit(claim: Claim): Awaitable<Admission>;
-}
-
 /**
  * A store whose calls end within `timeoutMs`: clients of dead servers can hang for many seconds. A
  * call that timed out may still be applied later; the fencing tokens make that harmless. Every
@@ -20,7 +15,7 @@ export function boundedStore(
   store: Store,
   timeoutMs: number,
   scheduler: DeadlineScheduler,
-): BoundedStore {
+): LeaseStore {
   function bounded<T>(
     call: () => Awaitable<T>,
     onFailed?: (call: Promise<T>) => void,
@@ -80,6 +75,9 @@ export function boundedStore(
       ),
     complete: (key, token, mark) =>
       bounded(() => callSyncIfPossible(store, 'complete', key, token, mark)),
+    // Runs on a connection of the user, whose own time limits apply.
+    completeIn:
+      store.completeIn && ((tx, key, token) => store.completeIn?.(tx, key, token) ?? false),
     release: (key, token) => bounded(() => callSyncIfPossible(store, 'release', key, token)),
     extend: (key, token, leaseMs) =>
       bounded(() => callSyncIfPossible(store, 'extend', key, token, leaseMs)),

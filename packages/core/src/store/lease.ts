@@ -1,7 +1,8 @@
 import type { Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Deadline, DeadlineScheduler } from '../time/deadline-scheduler.ts';
-import type { Claim, DoneMark } from './store.ts';
+import type { Admission, Claim, DoneMark } from './store.ts';
 
 /**
  * No lease is held for longer; milliseconds. The service retries after about 300 s, and the retry
@@ -9,12 +10,17 @@ import type { Claim, DoneMark } from './store.ts';
  */
 export const MAX_LEASE_MS = 240_000;
 
-/** The part of a store that a lease uses. */
+/** The part of a store that a receiver uses. */
 export interface LeaseStore {
+  admit(claim: Claim): Awaitable<Admission>;
   complete(key: string, token: string, mark?: DoneMark): Awaitable<boolean>;
+  completeIn?: ((tx: unknown, key: string, token: string) => Awaitable<boolean>) | undefined;
   release(key: string, token: string): Awaitable<boolean>;
   extend(key: string, token: string, leaseMs: number): Awaitable<boolean>;
 }
+
+/** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */
+export type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
 
 let tokenPrefix: string | undefined;
 let tokenCount = 0;
@@ -35,6 +41,7 @@ export class Lease implements Deadline {
   at: number;
   readonly #store: LeaseStore;
   readonly #scheduler: DeadlineScheduler;
+  readonly #claim: Claim;
   readonly #key: string | undefined;
   readonly #token: string;
   readonly #leaseMs: number;
@@ -42,15 +49,14 @@ export class Lease implements Deadline {
   readonly #onLost: () => void;
   #ended = false;
   #commit: Awaitable<boolean> | undefined;
+  /** Whether a transaction may have marked the event: then a refused renewal does not mean a lost lease. */
+  #mayBeDone = false;
 
-  constructor(
-    store: LeaseStore,
-    scheduler: DeadlineScheduler,
-    { key, token, leaseMs }: Pick<Claim, 'key' | 'token' | 'leaseMs'>,
-    onLost: () => void,
-  ) {
+  constructor(store: LeaseStore, scheduler: DeadlineScheduler, claim: Claim, onLost: () => void) {
+    const { key, token, leaseMs } = claim;
     this.#store = store;
     this.#scheduler = scheduler;
+    this.#claim = claim;
     this.#key = key;
     this.#token = token;
     this.#leaseMs = leaseMs;
@@ -70,8 +76,44 @@ export class Lease implements Deadline {
    */
   complete(mark?: DoneMark): Awaitable<boolean> {
     if (this.#key === undefined) return true;
+    if (this.#commit === true) return true; // in a transaction of the user
     this.#end();
     return (this.#commit = this.#store.complete(this.#key, this.#token, mark));
+  }
+
+  /**
+   * Marks the event as done in a transaction of the user.
+   * @returns `false` if the lease was lost
+   * @throws WebhookError if the event has no key, or if the store can't do it
+   */
+  completeIn(tx: unknown): Awaitable<boolean> {
+    if (this.#key === undefined)
+      throw new WebhookError(
+        'handler-failed',
+        'completeIn: the event has no key, so there is nothing to mark as done.',
+      );
+    if (!this.#store.completeIn)
+      throw new WebhookError(
+        'invalid-options',
+        'completeIn: this store is in no database that a transaction of yours could reach. Use postgresStore or sqliteStore.',
+      );
+    this.#mayBeDone = true;
+    return this.#store.completeIn(tx, this.#key, this.#token);
+  }
+
+  /**
+   * Asks the store how the transaction of `completeIn` ended, by repeating the claim. Unless it was
+   * committed or the lease is lost, the lease is held afterwards. It rejects if the store fails.
+   */
+  async transactionEnd(): Promise<TransactionEnd> {
+    let { status } = await this.#store.admit(this.#claim);
+    // A claim that waited for the commit may have seen the event as it was before.
+    if (status === 'in-progress') ({ status } = await this.#store.admit(this.#claim));
+    if (status === 'admitted') return 'rolled-back';
+    if (status !== 'duplicate') return 'lost';
+    this.#end();
+    this.#commit = true;
+    return 'committed';
   }
 
   /**
@@ -113,7 +155,7 @@ export class Lease implements Deadline {
     } catch {
       // The store is unavailable: the next renewal or the commit will tell.
     }
-    if (held || this.#ended) return; // a commit or a release may have come first
+    if (held || this.#ended || this.#mayBeDone) return; // a commit or a release may have come first
     this.#scheduler.delete(this);
     this.#onLost();
   }

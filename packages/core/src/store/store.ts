@@ -51,6 +51,16 @@ export interface Store {
    * @param mark `'dead-lettered'`: no handler succeeded, and the dead letters have the event
    */
   complete(key: string, token: string, mark?: DoneMark): Promise<boolean>;
+  /**
+   * Marks the event as done with a statement of the caller's own transaction: what else it wrote and
+   * "done" are committed together, or neither is. A token that has marked the event may do it again.
+   *
+   * A synchronous client cannot wait: with one, this returns and throws at once.
+   * @param tx the transaction, of a client that the store knows
+   * @returns `false` if the lease was lost: the transaction must be rolled back
+   * @throws WebhookError `invalid-options` for what is no transaction
+   */
+  completeIn?(tx: unknown, key: string, token: string): boolean | Promise<boolean>;
   /** Ends the lease and keeps the attempt count. */
   release(key: string, token: string): Promise<boolean>;
   /** Makes the lease end `leaseMs` milliseconds from now. */

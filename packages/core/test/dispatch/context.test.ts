@@ -18,6 +18,7 @@ describe('a context', () => {
         'attempt',
         'body',
         'call',
+        'completeIn',
         'key',
         'log',
         'queued',

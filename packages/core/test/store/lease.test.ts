@@ -10,6 +10,8 @@ function setup(
   kept = true,
 ) {
   const store = {
+    admit: jest.fn<LeaseStore['admit']>(() => Promise.resolve({ status: 'duplicate' })),
+    completeIn: jest.fn<(tx: unknown, key: string, token: string) => boolean>(() => true),
     complete: jest.fn<LeaseStore['complete']>(() => Promise.resolve(true)),
     release: jest.fn<LeaseStore['release']>(() => Promise.resolve(true)),
     extend: jest.fn<LeaseStore['extend']>(() => Promise.resolve(true)),
@@ -22,7 +24,8 @@ function setup(
     return Promise.resolve(true);
   });
   const onLost = jest.fn();
-  const lease = new Lease(store, new DeadlineScheduler(), { key, token: 't', leaseMs }, onLost);
+  const claim = { webhookId: 'w', replayUntil: 0, key, token: 't', leaseMs };
+  const lease = new Lease(store, new DeadlineScheduler(), claim, onLost);
   if (kept) lease.startRenewal();
   return { store, lease, onLost, renewals };
 }
@@ -91,6 +94,21 @@ describe('Lease', () => {
     expect(onLost).not.toHaveBeenCalled();
   });
 
+  it('is not reported as lost by a renewal that a transaction of the user overtook', async () => {
+    const { store, lease, onLost } = setup();
+    store.extend.mockResolvedValue(false);
+    expect(lease.completeIn('tx')).toBe(true);
+    expect(store.completeIn).toHaveBeenCalledWith('tx', 'k', 't');
+    await jest.advanceTimersByTimeAsync(45_000);
+    expect(store.extend).toHaveBeenCalledTimes(2);
+    expect(onLost).not.toHaveBeenCalled();
+    expect(await lease.transactionEnd()).toBe('committed');
+    expect(lease.complete()).toBe(true);
+    await lease.release();
+    expect(store.complete).not.toHaveBeenCalled();
+    expect(store.release).not.toHaveBeenCalled();
+  });
+
   it('is tried again after a renewal that failed', async () => {
     const { store, onLost } = setup();
     store.extend.mockRejectedValueOnce(new Error('away'));
@@ -110,6 +128,7 @@ describe('Lease', () => {
     await jest.advanceTimersByTimeAsync(300_000);
     expect(await lease.complete()).toBe(true);
     await lease.release();
+    expect(() => lease.completeIn('tx')).toThrow('no key');
     for (const call of Object.values(store)) expect(call).not.toHaveBeenCalled();
   });
 });

@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Store, WebhookError } from '../../src/index.ts';
+import { deferred, STARTED } from '../support.ts';
+import { thrownBy, transactionalReceiver } from '../transactional-store.ts';
+
+describe('context.completeIn in trouble', () => {
+  it('throws when the lease was lost, which is 503 whatever the handler makes of it', async () => {
+    for (const swallow of [false, true]) {
+      let error: WebhookError | undefined;
+      const { send, store } = transactionalReceiver(async ({ completeIn, key = '' }, tx) => {
+        await store.release(key, heldToken);
+        error = await thrownBy(() => completeIn(tx));
+        if (!swallow) throw error;
+      });
+      let heldToken = '';
+      const { admit } = store;
+      store.admit = (claim) => {
+        heldToken = claim.token;
+        return admit(claim);
+      };
+      expect(await send(STARTED)).toBe('in-progress');
+      expect(error?.code).toBe('in-progress');
+      expect(error?.message).toContain('the lease was lost');
+    }
+  });
+
+  it('while the store cannot be asked: 503, and the retry learns what was committed', async () => {
+    for (const throws of [false, true]) {
+      let down = false;
+      const { send, store } = transactionalReceiver(async ({ completeIn }, tx) => {
+        await completeIn(tx);
+        await tx.commit();
+        down = true;
+        if (throws) throw new Error('connection lost during COMMIT');
+      });
+      const { admit } = store;
+      store.admit = (claim) => (down ? Promise.reject(new Error('down')) : admit(claim));
+      expect(await send(STARTED)).toBe('store-unavailable');
+      down = false;
+      expect(await send(STARTED)).toBe('duplicate');
+    }
+  });
+
+  it('asks once more when its claim waited for the commit and saw what was before', async () => {
+    let asked = 0;
+    const { send, store } = transactionalReceiver(async ({ completeIn }, tx) => {
+      await completeIn(tx);
+      await tx.commit();
+    });
+    const { admit } = store;
+    store.admit = (claim) =>
+      ++asked === 2 ? Promise.resolve({ status: 'in-progress' }) : admit(claim);
+    expect(await send(STARTED)).toBe('handled');
+    expect(asked).toBe(3);
+  });
+
+  it('that lost its answer counts as unknown: the store is asked', async () => {
+    const { send, store } = transactionalReceiver(async ({ completeIn }, tx) => {
+      await completeIn(tx).catch(() => undefined);
+      await tx.commit();
+    });
+    const completeIn = store.completeIn as NonNullable<Store['completeIn']>;
+    store.completeIn = async (...args) => {
+      await completeIn(...args);
+      throw new Error('the answer was lost');
+    };
+    expect(await send(STARTED)).toBe('handled');
+    expect(await send(STARTED)).toBe('duplicate');
+  });
+
+  it('that nobody awaits is not taken for done before it is committed', async () => {
+    const go = deferred();
+    let ended: Promise<unknown> | undefined;
+    const { send, store } = transactionalReceiver(({ completeIn }, tx) => {
+      ended = thrownBy(() => completeIn(tx).then(() => tx.commit()));
+    });
+    const completeIn = store.completeIn as NonNullable<Store['completeIn']>;
+    store.completeIn = async (...args) => {
+      await go.promise;
+      return completeIn(...args);
+    };
+    expect(await send(STARTED)).toBe('handler-failed');
+    go.resolve();
+    expect(await ended).toMatchObject({ code: 'in-progress' }); // the lease was released
+  });
+
+  it('is refused after the handler has ended', async () => {
+    let late: (() => Promise<void>) | undefined;
+    const { send } = transactionalReceiver(({ completeIn }, tx) => {
+      late = () => completeIn(tx);
+    });
+    expect(await send(STARTED)).toBe('handled');
+    expect(late).toThrow('Await the transaction in the handler');
+  });
+
+  it('throws at once with a synchronous client, so that its transaction rolls back', async () => {
+    const held = [true, false];
+    const { send, store } = transactionalReceiver(({ completeIn }, tx) => {
+      void completeIn(tx); // throws here
+      return tx.commit();
+    });
+    const marked: unknown[] = [];
+    store.completeIn = (_tx, key, token) => {
+      const isHeld = held.shift() ?? false;
+      if (isHeld) marked.push(store.complete(key, token));
+      return isHeld;
+    };
+    expect(await send(STARTED)).toBe('handled');
+    expect(await send({ ...STARTED, callId: 'call-2' })).toBe('in-progress');
+    expect(marked).toHaveLength(1);
+  });
+});
