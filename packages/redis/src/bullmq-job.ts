@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobProcessor, QueuedDelivery } from '@call-webhooks/core';
+import { RELEASE_MS, type JobProcessor, type QueuedDelivery } from '@call-webhooks/core';
 import { BACKOFF_TYPE } from './bullmq-backoff.ts';
+import type { LockedJob } from './bullmq-lock.ts';
 
 /** How often a call of Redis is tried before its job is left to another worker. */
 const TRIES = 5;
@@ -15,7 +16,7 @@ interface WorkerNote {
 }
 
 /** What is used of BullMQ's `Job`. */
-export interface BullmqJobLike {
+export interface BullmqJobLike extends LockedJob {
   id?: string | undefined;
   data: QueuedDelivery & { workerNote?: WorkerNote };
   attemptsMade: number;
@@ -73,6 +74,13 @@ export async function runBullmqJob(job: BullmqJobLike, run: Run): Promise<void> 
     // The job stays active. BullMQ takes it for stalled when its lock has run out, and runs it again.
   }
   throw named('DelayedError', result.error);
+}
+
+/** Gives a job back that was not run. If its lock was lost, it is in the queue already. */
+export async function giveBack(job: BullmqJobLike, token: string | undefined): Promise<never> {
+  // Later, since a worker that closes may still wait for a job that is due.
+  await job.moveToDelayed(Date.now() + RELEASE_MS, token).catch(() => undefined);
+  throw named('DelayedError', new Error('The worker closed, or lost the lock of the job.'));
 }
 
 /** Calls Redis up to `TRIES` times, for instance during a failover, until the job is aborted. */

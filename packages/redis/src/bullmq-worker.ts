@@ -2,6 +2,7 @@ import {
   checkOptions,
   createJobProcessor,
   DEFAULT_GRACE_MS,
+  docsUrl,
   option,
   RELEASE_MS,
   RunningJobs,
@@ -14,13 +15,14 @@ import {
   type WorkerOptions,
 } from '@call-webhooks/core';
 import { backoffStrategy } from './bullmq-backoff.ts';
-import { runBullmqJob, type BullmqJobLike } from './bullmq-job.ts';
+import { giveBack, runBullmqJob, type BullmqJobLike } from './bullmq-job.ts';
+import { keepLock } from './bullmq-lock.ts';
 import { errorLog } from './error-log.ts';
 
 /** The methods that are used of BullMQ's `Worker`. */
 export interface BullmqWorkerLike {
+  readonly opts: { lockDuration?: number | undefined };
   on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'lockRenewalFailed', listener: (jobIds: string[]) => void): unknown;
   pause(doNotWaitActive?: boolean): Promise<void>;
   close(force?: boolean): Promise<void>;
 }
@@ -61,6 +63,8 @@ export interface BullmqWorker<Worker> {
 
 /** How long handlers may take to end after they were aborted; milliseconds. */
 const ABORT_MS = 300;
+/** How long BullMQ's locks last by default; milliseconds. */
+const LOCK_MS = 30_000;
 
 const rules = <Worker>() => ({
   Worker: option.function<Worker>(),
@@ -95,11 +99,36 @@ export function createBullmqWorker<
   });
   const process = createJobProcessor<Extra, Custom>(handlers);
   const strategy = backoffStrategy(settings.backoff);
-  const running = new RunningJobs<string>();
-  const run = (job: BullmqJobLike, token?: string) =>
-    running.run(job.id ?? '', (signal) =>
-      runBullmqJob(job, { process, strategy, token, signal, maxCrashes: settings.maxCrashes }),
-    );
+  const log = safeLogger(handlers.logger ?? console);
+  const running = new RunningJobs<BullmqJobLike>();
+  let aborting = false;
+
+  async function run(job: BullmqJobLike, token = ''): Promise<void> {
+    // BullMQ hands out a job again when it lost its lock, also to the process that still runs it.
+    const earlier = running.ids().filter(({ id }) => id === job.id);
+    running.abort(earlier);
+    await running.run(job, async (signal) => {
+      const stopRenewal = keepLock(job, token, {
+        duration: worker.opts.lockDuration ?? LOCK_MS,
+        signal,
+        onLost() {
+          log.warn(
+            { queue: queueName, jobId: job.id, docs: docsUrl('queues.md#bullmq') },
+            'call-webhooks: a job of BullMQ lost its lock. Its handler is aborted, and it runs again.',
+          );
+          running.abort([job]); // it may run elsewhere as well, and can't commit
+        },
+      });
+      try {
+        if (earlier.length > 0) await Promise.race([running.idle(earlier), aborted(signal)]);
+        if (signal.aborted || aborting) await giveBack(job, token);
+        const { maxCrashes } = settings;
+        await runBullmqJob(job, { process, strategy, token, signal, maxCrashes });
+      } finally {
+        stopRenewal();
+      }
+    });
+  }
 
   const worker = new Worker(
     queueName,
@@ -110,14 +139,11 @@ export function createBullmqWorker<
       connection,
       // Past its own limit BullMQ fails a job and tells nobody. Ours is reached before.
       maxStalledCount: 1e9,
+      skipLockRenewal: true, // we renew them
       settings: { backoffStrategy: strategy },
     } as never,
   );
-  worker.on('error', errorLog(safeLogger(handlers.logger ?? console)));
-  // A job without its lock may run elsewhere as well, and can't commit.
-  worker.on('lockRenewalFailed', (jobIds) => {
-    running.abort(jobIds);
-  });
+  worker.on('error', errorLog(log));
 
   return {
     worker,
@@ -127,9 +153,15 @@ export function createBullmqWorker<
         graceMs,
         pausing.then(() => running.idle()),
       );
+      aborting = true;
       running.abort();
       if (running.size > 0) await waitAtMost(ABORT_MS, running.idle());
       await waitAtMost(RELEASE_MS - ABORT_MS, worker.close(running.size > 0));
     },
   };
 }
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import {
   collectingLogger,
   deferred,
-  queuedCall,
   describeWithProgram,
-  redisServer,
+  queuedCall,
   unique,
   waitFor,
   type WorkerHandlers,
-  type RedisServer,
 } from '@call-webhooks/contract-tests';
 import type { DeadLetter } from '@call-webhooks/core';
-import { Queue, Worker } from 'bullmq';
-import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
-import { deliverer, type Deliverer } from './deliverer.ts';
+import { bullmqQueue } from '../src/index.ts';
+import { useBullmq } from './use-bullmq.ts';
 
 jest.setTimeout(30_000);
 
@@ -21,45 +18,12 @@ describeWithProgram(
   'redis-server',
   'BullMQ jobs that are given up, and workers that are closed',
   () => {
-    let server: RedisServer;
-    let queue: Queue;
-    let receiver: Deliverer;
-    const toClose: (() => Promise<void>)[] = [];
-    beforeAll(async () => {
-      server = await redisServer({ durable: true });
-      await server.start();
-    });
-    afterAll(() => server.stop());
-
-    beforeEach(() => {
-      const connection = { host: '127.0.0.1', port: server.port };
-      queue = new Queue(unique('calls'), { connection });
-      queue.on('error', () => undefined);
-      receiver = deliverer({ queue: bullmqQueue(queue) });
-    });
-    afterEach(async () => {
-      await receiver.close();
-      for (const close of toClose.splice(0)) await close();
-      await queue.close();
-    });
-
-    /** A worker whose jobs are taken over when it was silent for a moment. */
-    const work = (handlers: WorkerHandlers, more: object = {}) => {
-      const made = createBullmqWorker({
-        ...{ Worker, queueName: queue.name, connection: { host: '127.0.0.1', port: server.port } },
-        ...{ backoff: { initialDelay: 20, maxDelay: 200 }, logger: collectingLogger() },
-        bullmq: { lockDuration: 300, stalledInterval: 100, runRetryDelay: 100 },
-        ...more,
-        ...handlers,
-      });
-      toClose.push(() => made.close({ graceMs: 0 }));
-      return made;
-    };
+    const { test, work } = useBullmq();
 
     it('runs a job that was given up for crashes when it is retried by hand', async () => {
       let runs = 0;
       const hang = deferred();
-      await receiver.deliver(unique('call'));
+      await test.receiver.deliver(unique('call'));
       const crashing = work({
         on: {
           'call:completed': async () => {
@@ -71,10 +35,10 @@ describeWithProgram(
       await waitFor(() => runs === 1);
       await crashing.close({ graceMs: 0 });
       work({ on: { 'call:completed': () => void (runs += 1) } }, { maxCrashes: 0 });
-      await waitFor(async () => (await queue.getFailedCount()) === 1);
+      await waitFor(async () => (await test.queue.getFailedCount()) === 1);
       expect(runs).toBe(1);
-      await queue.retryJobs();
-      await waitFor(async () => (await queue.getCompletedCount()) === 1);
+      await test.queue.retryJobs();
+      await waitFor(async () => (await test.queue.getCompletedCount()) === 1);
       expect(runs).toBe(2);
       hang.resolve();
     });
@@ -86,7 +50,7 @@ describeWithProgram(
         let asked = 0;
         let runs = 0;
         const attempts = why === 'for crashes' ? 100 : 1;
-        const hand = bullmqQueue(queue, { maxAttempts: attempts, logger: collectingLogger() });
+        const hand = bullmqQueue(test.queue, { maxAttempts: attempts, logger: collectingLogger() });
         await hand.enqueue(queuedCall(unique('call')));
         if (why === 'for crashes') {
           const started = deferred();
@@ -117,11 +81,11 @@ describeWithProgram(
           },
         };
         work(handlers, { maxCrashes: 0 });
-        await waitFor(async () => (await queue.getFailedCount()) === 1);
+        await waitFor(async () => (await test.queue.getFailedCount()) === 1);
         expect(asked).toBe(3);
         expect(runs).toBe(why === 'for crashes' ? 0 : 1);
         expect(letters).toHaveLength(1);
-        await queue.retryJobs();
+        await test.queue.retryJobs();
         await waitFor(() => runs === (why === 'for crashes' ? 1 : 2));
       },
     );
@@ -137,14 +101,14 @@ describeWithProgram(
           },
         },
       });
-      await receiver.deliver(unique('call'));
+      await test.receiver.deliver(unique('call'));
       const signal = await started.promise;
-      server.freeze();
+      test.server.freeze();
       const from = performance.now();
       await made.close({ graceMs: 200 });
       expect(performance.now() - from).toBeLessThan(2_000);
       expect(signal.aborted).toBe(true);
-      server.thaw();
+      test.server.thaw();
       hang.resolve();
     });
   },

@@ -16,6 +16,7 @@ function lastAttempt(calls: Pick<BullmqJobLike, 'updateData' | 'moveToDelayed'>)
   const job: BullmqJobLike = {
     ...{ id: '1', data: queuedCall('call-1'), opts: { attempts: 3 } },
     ...{ attemptsMade: 2, attemptsStarted: 3, stalledCounter: 0 },
+    extendLock: () => Promise.resolve(1),
     ...calls,
   };
   const fail = () => {

@@ -1,19 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, jest } from '@jest/globals';
-import {
-  collectingLogger,
-  deferred,
-  describeWithProgram,
-  redisServer,
-  unique,
-  waitFor,
-  type WorkerHandlers,
-  type RedisServer,
-} from '@call-webhooks/contract-tests';
-import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
-import { Queue, Worker } from 'bullmq';
+import { expect, it, jest } from '@jest/globals';
+import { deferred, describeWithProgram, unique, waitFor } from '@call-webhooks/contract-tests';
+import type { DeadLetter, HandlerContext } from '@call-webhooks/core';
 import { BACKOFF_TYPE, backoffStrategy } from '../src/bullmq-backoff.ts';
-import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
-import { deliverer, type Deliverer } from './deliverer.ts';
+import { useBullmq } from './use-bullmq.ts';
 
 jest.setTimeout(30_000);
 
@@ -25,40 +14,7 @@ it('delays jobs of ours alone', () => {
 });
 
 describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come and go', () => {
-  let server: RedisServer;
-  let queue: Queue;
-  let receiver: Deliverer;
-  const toClose: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    server = await redisServer({ durable: true });
-    await server.start();
-  });
-  afterAll(() => server.stop());
-
-  beforeEach(() => {
-    const connection = { host: '127.0.0.1', port: server.port };
-    queue = new Queue(unique('calls'), { connection });
-    queue.on('error', () => undefined);
-    receiver = deliverer({ queue: bullmqQueue(queue) });
-  });
-  afterEach(async () => {
-    await receiver.close();
-    for (const close of toClose.splice(0)) await close();
-    await queue.close();
-  });
-
-  /** A worker whose jobs are taken over when it was silent for a moment. */
-  const work = (handlers: WorkerHandlers, more: object = {}) => {
-    const made = createBullmqWorker({
-      ...{ Worker, queueName: queue.name, connection: { host: '127.0.0.1', port: server.port } },
-      ...{ backoff: { initialDelay: 20, maxDelay: 200 }, logger: collectingLogger() },
-      bullmq: { lockDuration: 300, stalledInterval: 100, runRetryDelay: 100 },
-      ...more,
-      ...handlers,
-    });
-    toClose.push(() => made.close({ graceMs: 0 }));
-    return made;
-  };
+  const { test, work } = useBullmq();
 
   it('a handler that fails for long pauses nothing and loses nothing: once it heals, all is handled', async () => {
     let down = true;
@@ -74,13 +30,13 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
       },
     });
     const calls = Array.from({ length: 30 }, () => unique('call'));
-    for (const callId of calls) expect(await receiver.deliver(callId)).toBe('queued');
-    for (const callId of calls) expect(await receiver.deliver(callId)).toBe('duplicate');
+    for (const callId of calls) expect(await test.receiver.deliver(callId)).toBe('queued');
+    for (const callId of calls) expect(await test.receiver.deliver(callId)).toBe('duplicate');
     await waitFor(() => failed > calls.length * 4);
     down = false;
     await waitFor(() => handled.length >= calls.length);
     expect(handled.sort()).toEqual(calls.sort());
-    expect(await queue.getFailedCount()).toBe(0);
+    expect(await test.queue.getFailedCount()).toBe(0);
   });
 
   it('the server dies and comes back: 503 in time while it is away, then well, and nothing is lost', async () => {
@@ -95,17 +51,17 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
       },
     });
     const calls = Array.from({ length: 12 }, () => unique('call'));
-    for (const callId of calls) expect(await receiver.deliver(callId)).toBe('queued');
-    await server.kill();
+    for (const callId of calls) expect(await test.receiver.deliver(callId)).toBe('queued');
+    await test.server.kill();
     const late = unique('call');
-    expect(await receiver.deliver(late)).toBe('store-unavailable');
-    expect(await receiver.health()).toBe(false);
+    expect(await test.receiver.deliver(late)).toBe('store-unavailable');
+    expect(await test.receiver.health()).toBe(false);
     go.resolve();
-    await server.start();
-    await waitFor(async () => ['queued', 'duplicate'].includes(await receiver.deliver(late)), {
+    await test.server.start();
+    await waitFor(async () => ['queued', 'duplicate'].includes(await test.receiver.deliver(late)), {
       every: 50,
     });
-    expect(await receiver.health()).toBe(true);
+    expect(await test.receiver.health()).toBe(true);
     await waitFor(() => new Set(handled).size === calls.length + 1);
     expect(new Set(handled)).toEqual(new Set([...calls, late]));
   });
@@ -124,7 +80,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
         },
       },
     });
-    await receiver.deliver(callId);
+    await test.receiver.deliver(callId);
     await started.promise;
     await first.close({ graceMs: 0 });
     expect(contexts[0]?.signal.aborted).toBe(true);
@@ -139,7 +95,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     });
     await second.promise;
     expect(contexts.map(({ attempt }) => attempt)).toEqual([1, 2]);
-    await waitFor(async () => (await queue.getCompletedCount()) === 1);
+    await waitFor(async () => (await test.queue.getCompletedCount()) === 1);
     hang.resolve();
   });
 
@@ -153,14 +109,14 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
         await hang.promise;
       },
     };
-    await receiver.deliver(unique('call'));
+    await test.receiver.deliver(unique('call'));
     for (let crash = 1; crash <= 2; crash++) {
       const made = work({ on });
       await waitFor(() => runs === crash);
       await made.close({ graceMs: 0 });
     }
     work({ on, deadLetter: (letter) => void kept.push(letter) }, { maxCrashes: 1 });
-    await waitFor(async () => (await queue.getFailedCount()) === 1);
+    await waitFor(async () => (await test.queue.getFailedCount()) === 1);
     expect(kept).toHaveLength(1);
     expect(kept[0]?.error).toEqual(new Error('2 workers died in this job.'));
     expect(runs).toBe(2);

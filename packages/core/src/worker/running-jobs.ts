@@ -1,4 +1,7 @@
-/** The jobs that run in this process: each has a signal of its own. */
+/**
+ * The jobs that run in this process: each has a signal of its own. An id stands for one run: after a
+ * lost lease the same job may be here twice.
+ */
 export class RunningJobs<Id> {
   readonly #running = new Map<Id, { controller: AbortController; done: Promise<void> }>();
 
@@ -14,13 +17,11 @@ export class RunningJobs<Id> {
   async run(id: Id, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const controller = new AbortController();
     const done = work(controller.signal);
-    const entry = { controller, done };
-    this.#running.set(id, entry);
+    this.#running.set(id, { controller, done });
     try {
       await done;
     } finally {
-      // The same job may run here again after it lost its lease.
-      if (this.#running.get(id) === entry) this.#running.delete(id);
+      this.#running.delete(id);
     }
   }
 
@@ -29,8 +30,8 @@ export class RunningJobs<Id> {
     for (const id of ids) this.#running.get(id)?.controller.abort();
   }
 
-  /** Resolves when all jobs that run now have ended. */
-  async idle(): Promise<void> {
-    await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
+  /** Resolves when these jobs have ended; by default all that run now. */
+  async idle(ids: Iterable<Id> = this.#running.keys()): Promise<void> {
+    await Promise.allSettled([...ids].map(async (id) => this.#running.get(id)?.done));
   }
 }
