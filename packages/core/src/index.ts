@@ -73,6 +73,7 @@ export {
   type OutcomeInfo,
 } from './outcome/outcomes.ts';
 export type { Outcome } from './outcome/response.ts';
+export type { Around, Run } from './dispatch/around.ts';
 export type { HandlerContext } from './dispatch/context.ts';
 export type { Delivery } from './dispatch/context.ts';
 export type {
@@ -87,8 +88,17 @@ export type { HeadersLike } from './http/request.ts';
 export type { HeaderPrefix } from './signature/signature-headers.ts';
 export type { Profile } from './profile.ts';
 export type { BodyLimits, BodyReader } from './http/body.ts';
+export type { ErrorHook, ErrorInfo, ReportingHooks } from './reporting/hooks.ts';
+export type { ErrorSource } from './outcome/origin.ts';
+export type {
+  DeliveryMessage,
+  EnqueueMessage,
+  HandlerMessage,
+  StoreMessage,
+} from './channels/channels.ts';
 export type { HandlerLogger, Logger, LogMethod } from './reporting/logger.ts';
-export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './events/schema.ts';
+export type { OutputOf, SchemaResult, StandardSchema } from './events/schema.ts';
+export type { SchemaIssue } from './events/schema-issues.ts';
 export {
   DEFAULT_GRACE_MS,
   startPollingWorker,

@@ -26,6 +26,8 @@ export interface HandlerContext {
   readonly webhookId: string;
   /** When this attempt was signed. */
   readonly timestamp: Date;
+  /** When the receiver got it. In a queue's worker: when the receiver that enqueued it got it. */
+  readonly receivedAt: Date;
   /** 1 the first time that this event runs, as far as the store knows. */
   readonly attempt: number;
   /** The idempotency key: use it to make an effect happen exactly once. Some events have none. */
@@ -78,6 +80,7 @@ interface RoutedPayload {
 export class DeliveryContext implements HandlerContext {
   readonly webhookId: string;
   readonly timestamp: Date;
+  readonly receivedAt: Date;
   readonly attempt: number;
   readonly key: string | undefined;
   readonly secretId: string | undefined;
@@ -103,6 +106,7 @@ export class DeliveryContext implements HandlerContext {
   ) {
     this.webhookId = delivery.webhookId;
     this.timestamp = new Date(delivery.timestamp * 1000);
+    this.receivedAt = new Date(delivery.receivedAt);
     this.attempt = attempt;
     this.key = key;
     this.secretId = delivery.secretId;

@@ -1,6 +1,8 @@
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
 import type { OutputOf, StandardSchema } from '../events/schema.ts';
+import type { ReportingHooks } from '../reporting/hooks.ts';
 import type { DeadLetterSink } from '../store/dead-letter.ts';
+import type { Around } from './around.ts';
 import type { HandlerContext } from './context.ts';
 
 /** Schemas (zod, valibot, arktype …) of further events, by event name. */
@@ -35,7 +37,7 @@ export interface CustomPayload<Schema extends StandardSchema = StandardSchema> {
 export interface HandlerOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
-> {
+> extends ReportingHooks {
   /** Your handlers by event name. */
   // NoInfer: otherwise a misspelt name would be taken for an extra event.
   on?: Handlers<NoInfer<Extra>> | undefined;
@@ -55,4 +57,9 @@ export interface HandlerOptions<
    * it they are answered 500 (or 422) until the service pauses the rule.
    */
   deadLetter?: DeadLetterSink | undefined;
+  /**
+   * Wraps each run of a handler: one function, or a list whose first is the outermost.
+   * @see Around
+   */
+  around?: Around | readonly Around[] | undefined;
 }

@@ -1,14 +1,17 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
+import { CHANNELS, traced } from '../channels/channels.ts';
 import { parsePayload } from '../events/payload.ts';
+import { originsOf, withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue, QueuedDelivery } from '../queue.ts';
-import { describeError, redactedError } from '../redact.ts';
+import { describeError } from '../redact.ts';
 import type { Result } from '../reporting/reporter.ts';
 import type { Profile } from '../profile.ts';
 import type { DeadLetterSink } from '../store/dead-letter.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Delivery, DeliveryContext } from './context.ts';
+import { handlerFailed, runHandler } from './run-handler.ts';
 import { UNHANDLED_ROUTE, type Route, type Routes } from './routes.ts';
 import { toDeadLetter } from './to-dead-letter.ts';
 
@@ -17,8 +20,8 @@ export interface Job {
   readonly route: Route;
   /** The key to lease, or `undefined` if there is nothing to protect. */
   readonly key: string | undefined;
-  /** Whether it may go to `deadLetter` after `maxAttempts`. */
-  readonly canDeadLetter: boolean;
+  /** What its run does. Only a failed `handler` goes to `deadLetter`, after `maxAttempts`. */
+  readonly kind: 'handler' | 'enqueue' | 'dead-letter';
   run(context: DeliveryContext): Awaitable<Result>;
   /** Makes the response's error out of what `run` threw. */
   failure(error: unknown): WebhookError;
@@ -71,7 +74,7 @@ const IGNORED: Result = { outcome: 'ignored' };
 class HandlerJob implements Job {
   readonly route: Route;
   readonly key: string | undefined;
-  readonly canDeadLetter = true;
+  readonly kind = 'handler';
 
   constructor(route: Route) {
     this.route = route;
@@ -79,9 +82,8 @@ class HandlerJob implements Job {
   }
 
   run(context: DeliveryContext): Awaitable<Result> {
-    const { handle, payload, outcome } = this.route;
-    const running = handle?.(payload, context);
-    const result = outcome === 'handled' ? HANDLED : IGNORED;
+    const running = runHandler(this.route, context);
+    const result = this.route.outcome === 'handled' ? HANDLED : IGNORED;
     // A promise of our own, as `await` would make: the `then` of a thenable need not return one.
     return isPending(running) ? Promise.resolve(running).then(() => result) : result;
   }
@@ -108,19 +110,24 @@ function queueJob(
     ...(eventName !== undefined && { eventName }),
     body: toBase64(rawBody),
   };
+  const failure = (error: unknown) => {
+    const { sensitiveData } = route;
+    const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
+    const failed = new WebhookError('store-unavailable', message);
+    return withOrigin(failed, { source: 'queue', error, sensitiveData });
+  };
   return {
     route,
     key,
-    canDeadLetter: false, // a queue that is down says nothing against the delivery
+    kind: 'enqueue',
     async run(): Promise<Result> {
-      await scheduler.withTimeout(storeTimeout, queue.enqueue(queued));
+      const channel = CHANNELS.enqueue;
+      const enqueue = () => scheduler.withTimeout(storeTimeout, queue.enqueue(queued));
+      if (channel?.hasSubscribers !== true) await enqueue();
+      else await traced(channel, { delivery: queued }, enqueue, failure);
       return { outcome: 'queued' };
     },
-    failure: (error) =>
-      new WebhookError(
-        'store-unavailable',
-        `The queue did not accept the delivery: ${describeError(error, route.sensitiveData)}`,
-      ),
+    failure,
   };
 }
 
@@ -134,17 +141,18 @@ function deadLetterJob(
   return {
     route: { ...UNHANDLED_ROUTE, eventName: error.eventName },
     key: undefined,
-    canDeadLetter: false,
+    kind: 'dead-letter',
     async run(): Promise<Result> {
       await deadLetter(toDeadLetter('invalid-payload', delivery, { attempt: 1, error, at: now() }));
       return { outcome: 'dead-lettered', error };
     },
-    failure: (sinkError) =>
-      new WebhookError(
-        'invalid-payload',
-        `${error.message} The deadLetter sink failed as well: ${describeSinkError(sinkError, delivery.rawBody)}`,
-        { eventName: error.eventName, issues: error.issues },
-      ),
+    failure(sinkError) {
+      const { eventName, issues } = error;
+      const message = `${error.message} The deadLetter sink failed as well: ${describeSinkError(sinkError, delivery.rawBody)}`;
+      const failed = new WebhookError('invalid-payload', message, { eventName, issues });
+      const origin = { source: 'dead-letter', error: sinkError } as const;
+      return withOrigin(failed, ...originsOf(error), origin);
+    },
   };
 }
 
@@ -157,9 +165,4 @@ export function describeSinkError(error: unknown, rawBody: Uint8Array): string {
     return 'its error may quote the body and is withheld';
   }
   return describeError(error, sensitiveData);
-}
-
-/** @param sensitiveData the content of the delivery, which is removed from the message */
-export function handlerFailed(error: unknown, sensitiveData: unknown): WebhookError {
-  return redactedError('handler-failed', 'The handler failed: ', error, sensitiveData);
 }

@@ -1,8 +1,10 @@
 import { eventKey, isKnownEvent, typedEvent } from '../events/events.ts';
 import { parsePayload } from '../events/payload.ts';
 import { validate } from '../events/schema.ts';
+import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact.ts';
+import { wrapHandler } from './around.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
 
 /** The handler of a payload, and how the payload is identified. */
@@ -41,10 +43,19 @@ const MAX_KEY_LENGTH = 4_000;
 export class Routes {
   readonly #options: HandlerOptions;
   readonly #handlers: Map<string, Handler<unknown>>;
+  readonly #onUnhandled: Handler<unknown> | undefined;
+  readonly #handleCustom: Handler<unknown> | undefined;
 
   constructor(options: HandlerOptions) {
+    const { on = {}, onUnhandled, custom, around = [] } = options;
+    const layers = typeof around === 'function' ? [around] : around;
+    const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);
     this.#options = options;
-    this.#handlers = new Map(Object.entries(options.on ?? {}) as [string, Handler<unknown>][]);
+    this.#handlers = new Map(
+      Object.entries(on).flatMap(([name, handle]) => (handle ? [[name, wrapped(handle)]] : [])),
+    );
+    this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
+    this.#handleCustom = custom && wrapped(custom.handle);
   }
 
   /**
@@ -111,12 +122,8 @@ export class Routes {
       payload,
       sensitiveData,
       outcome: 'handled',
-      handle: custom.handle,
+      handle: this.#handleCustom,
     };
-  }
-
-  get #onUnhandled() {
-    return this.#options.onUnhandled as Handler<unknown> | undefined;
   }
 }
 
@@ -137,7 +144,8 @@ function customKey(
   try {
     return key?.(payload);
   } catch (error) {
-    throw redactedError('invalid-payload', 'custom.key failed: ', error, sensitiveData);
+    const failure = redactedError('invalid-payload', 'custom.key failed: ', error, sensitiveData);
+    throw withOrigin(failure, { source: 'hook', error, sensitiveData });
   }
 }
 

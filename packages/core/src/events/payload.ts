@@ -1,3 +1,4 @@
+import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 
 const MAX_DEPTH = 64;
@@ -18,9 +19,10 @@ export function parsePayload(body: Uint8Array): unknown {
   let payload: unknown;
   try {
     payload = JSON.parse(text);
-  } catch {
+  } catch (error) {
     // The parser's own message would quote the body.
-    throw new WebhookError('invalid-payload', 'The body is not valid JSON.');
+    const failure = new WebhookError('invalid-payload', 'The body is not valid JSON.');
+    throw withOrigin(failure, { source: 'schema', error, sensitiveData: text });
   }
   // Each level takes a bracket, so a text with few brackets is not checked any further.
   if (hasMoreBrackets(text, MAX_DEPTH) && isDeeperThan(payload, MAX_DEPTH)) {

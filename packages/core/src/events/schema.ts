@@ -1,8 +1,7 @@
+import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact.ts';
 import { payloadIssues, type SchemaIssue } from './schema-issues.ts';
-
-export type { SchemaIssue };
 
 /**
  * The part of the Standard Schema interface that this package uses. zod, valibot, arktype and others
@@ -41,14 +40,17 @@ export async function validate(
   try {
     result = await schema['~standard'].validate(value);
   } catch (error) {
-    throw redactedError('invalid-payload', 'The schema failed: ', error, value, eventName);
+    const failed = redactedError('invalid-payload', 'The schema failed: ', error, value, eventName);
+    throw withOrigin(failed, { source: 'schema', error, sensitiveData: value });
   }
   if (!result.issues) return result.value;
   const issues = payloadIssues(schema, result.issues, value, includeValues);
   const why = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
-  throw new WebhookError(
-    'invalid-payload',
-    `The payload does not match its schema: ${why.join('; ')}.`,
-    { eventName, issues },
-  );
+  const message = `The payload does not match its schema: ${why.join('; ')}.`;
+  const cause = result.issues;
+  throw withOrigin(new WebhookError('invalid-payload', message, { eventName, issues }), {
+    source: 'schema',
+    error: new WebhookError('invalid-payload', message, { eventName, issues, cause }),
+    sensitiveData: value,
+  });
 }

@@ -16,6 +16,22 @@ export interface Outcome {
   key?: string;
   /** 1 the first time that this event runs. */
   attempt?: number;
+  /**
+   * How many attempts are left before the event goes to `deadLetter`; set when one failed. Absent in
+   * a receiver without `deadLetter`: how often the service retries is its own affair.
+   */
+  attemptsLeft?: number;
+  /** Milliseconds that the handler took. Absent if it did not run. */
+  handlerMs?: number;
+  /** Milliseconds that were spent waiting for the store. */
+  storeMs?: number;
+  /**
+   * Milliseconds from the signature to the receiver, to the second; in a queue's worker, from the
+   * receiver to the start of the run. Never negative.
+   */
+  lagMs?: number;
+  /** Set in a queue's worker. Its `status` is the one that a receiver would have responded with. */
+  queued?: true;
   /** The `id` of the secret that verified the delivery, never the secret itself. */
   secretId?: string;
   /** Why it was not handled. Its message contains no secret and nothing from the body. */

@@ -2,6 +2,7 @@ import type { Delivery } from '../dispatch/context.ts';
 import type { Job } from '../dispatch/job.ts';
 import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
 import { docsUrl } from '../outcome/docs-url.ts';
+import type { ErrorOrigin } from '../outcome/origin.ts';
 import { describeError } from '../redact.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import { safeLogger } from '../reporting/logger.ts';
@@ -13,12 +14,13 @@ import type { Settings } from './options.ts';
  */
 export function isCrashLooping(job: Job, attempt: number, settings: Settings): boolean {
   const { handlers, maxAttempts } = settings;
-  return job.canDeadLetter && handlers.deadLetter !== undefined && attempt > maxAttempts * 3;
+  return job.kind === 'handler' && handlers.deadLetter !== undefined && attempt > maxAttempts * 3;
 }
 
 /**
  * Hands a delivery to `deadLetter` after its last attempt.
- * @returns `false` if the delivery is to be retried
+ * @returns `undefined` if it is there; otherwise the delivery is to be retried, and a list of what
+ *   `deadLetter` threw, if it was called
  */
 export async function sendToDeadLetter(
   error: unknown,
@@ -26,12 +28,12 @@ export async function sendToDeadLetter(
   delivery: Delivery,
   attempt: number,
   { handlers: { deadLetter }, maxAttempts, now }: Settings,
-): Promise<boolean> {
-  if (!job.canDeadLetter || !deadLetter || attempt < maxAttempts) return false;
+): Promise<ErrorOrigin[] | undefined> {
+  if (job.kind !== 'handler' || !deadLetter || attempt < maxAttempts) return [];
   try {
     const failure = { attempt, error, at: now(), route: job.route };
     await deadLetter(toDeadLetter('handler-failed', delivery, failure));
-    return true;
+    return undefined;
   } catch (sinkError) {
     safeLogger(delivery.log).error(
       {
@@ -40,6 +42,6 @@ export async function sendToDeadLetter(
       },
       `call-webhooks: The deadLetter sink failed: ${describeError(sinkError, job.route.sensitiveData)}`,
     );
-    return false;
+    return [{ source: 'dead-letter', error: sinkError, sensitiveData: job.route.sensitiveData }];
   }
 }

@@ -1,7 +1,6 @@
 import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
-import type { Outcome } from '../outcome/response.ts';
 import type { Profile } from '../profile.ts';
 import type { Queue } from '../queue.ts';
 import type { Logger } from '../reporting/logger.ts';
@@ -49,11 +48,6 @@ export interface ReceiverOptions<
   storeTimeout?: number | undefined;
   /** Where log lines go; `console` by default. */
   logger?: Logger | undefined;
-  /**
-   * Called with every outcome, for metrics. What it throws is ignored. A delivery that misses its
-   * deadline has a second outcome, with `late: true`: leave those out to count deliveries.
-   */
-  onOutcome?: ((outcome: Outcome) => void) | undefined;
   /** The clock; milliseconds since the epoch, `Date.now` by default. */
   now?: (() => number) | undefined;
 }
@@ -76,6 +70,5 @@ export interface Settings {
   readonly leaseFor: number;
   readonly storeTimeout: number;
   readonly logger: Logger;
-  readonly onOutcome: ((outcome: Outcome) => void) | undefined;
   readonly now: () => number;
 }

@@ -1,6 +1,7 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import { createJob, type Job, type JobDependencies } from '../dispatch/job.ts';
+import { originsOf, withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
 import { Lease, type LeaseStore } from '../store/lease.ts';
@@ -63,18 +64,22 @@ export class DeliveryProcessor implements RunningDelivery {
 
   /** Awaits only what is pending: a quick delivery has ended when this returns. */
   async #process(): Promise<Result> {
+    const info = this.#info;
     try {
       const pendingJob = createJob(this.#delivery, this.#deps);
       const job = pendingJob instanceof Promise ? await pendingJob : pendingJob;
       const { eventName, callId, key } = job.route;
-      if (eventName !== undefined) this.#info.eventName = eventName;
-      if (callId !== undefined) this.#info.callId = callId;
-      if (key !== undefined) this.#info.key = key;
+      if (eventName !== undefined) info.eventName = eventName;
+      if (callId !== undefined) info.callId = callId;
+      if (key !== undefined) info.key = key;
 
       this.#throwIfAbandoned();
       const claim = createClaim(this.#delivery, this.#replayUntil, job.key, this.#deps.settings);
+      const claimedAt = performance.now();
       const pendingAdmission = this.#deps.store.admit(claim);
       const admission = isPending(pendingAdmission) ? await pendingAdmission : pendingAdmission;
+      const admittedAt = performance.now();
+      info.storeMs = admittedAt - claimedAt;
       if (admission.status !== 'admitted')
         return this.#finish({ outcome: refusalOutcome(admission) });
 
@@ -82,14 +87,34 @@ export class DeliveryProcessor implements RunningDelivery {
       const lease = this.#createLease(claim, context);
       if (this.#abandoned) await lease.release();
       this.#throwIfAbandoned();
-      const running = this.#run(job, context, lease);
-      const result = isPending(running) ? await running : running;
+      let result: Result | undefined;
+      let failure: unknown;
+      try {
+        const running = this.#run(job, context);
+        if (isPending(running)) lease.startRenewal();
+        result = isPending(running) ? await running : running;
+      } catch (error) {
+        failure = error;
+      }
+      context.end();
+      if (job.kind === 'handler') info.handlerMs = performance.now() - admittedAt;
+      if (context.transactions && (await wasCommitted(context, lease))) {
+        if (!result) logFailureAfterCommit(failure, job, this.#delivery, context.attempt);
+        result = { outcome: job.route.outcome };
+      } else if (context.transactions && result) {
+        result = undefined;
+        failure = rolledBack();
+      }
+      result ??= await this.#handleFailure(failure, job, context, lease);
+      const endedAt = performance.now();
       const completed = lease.complete(markOf(result));
-      if (!(isPending(completed) ? await completed : completed)) throw leaseLost();
+      const isHeld = isPending(completed) ? await completed : completed;
+      info.storeMs += performance.now() - endedAt;
+      if (!isHeld) throw leaseLost();
       return this.#finish(result);
     } catch (error) {
       if (error instanceof WebhookError && error.eventName !== undefined)
-        this.#info.eventName = error.eventName;
+        info.eventName = error.eventName;
       return this.#finish(failureResult(error));
     }
   }
@@ -121,61 +146,31 @@ export class DeliveryProcessor implements RunningDelivery {
     return this.#lease;
   }
 
-  /** @throws WebhookError the error of the response, if the delivery is to be retried */
-  #run(job: Job, context: DeliveryContext, lease: Lease): Awaitable<Result> {
-    try {
-      if (isCrashLooping(job, context.attempt, this.#deps.settings))
-        throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
-      const running = job.run(context);
-      if (!isPending(running)) return this.#onSuccess(running, job, context, lease);
-      lease.startRenewal();
-      return running.then(
-        (result) => this.#onSuccess(result, job, context, lease),
-        (error: unknown) => this.#onFailure(error, job, context, lease),
-      );
-    } catch (error) {
-      return this.#onFailure(error, job, context, lease);
-    }
+  #run(job: Job, context: DeliveryContext): Awaitable<Result> {
+    if (isCrashLooping(job, context.attempt, this.#deps.settings))
+      throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
+    return job.run(context);
   }
 
-  /** A handler that called `completeIn` has succeeded only if its transaction was committed. */
-  #onSuccess(result: Result, job: Job, context: DeliveryContext, lease: Lease): Awaitable<Result> {
-    context.end();
-    if (!context.transactions) return result;
-    return wasCommitted(context, lease).then((committed) =>
-      committed ? result : this.#handleFailure(rolledBack(), job, context, lease),
-    );
-  }
-
-  /** A handler that failed after its transaction was committed has succeeded all the same. */
-  async #onFailure(
-    error: unknown,
-    job: Job,
-    context: DeliveryContext,
-    lease: Lease,
-  ): Promise<Result> {
-    context.end();
-    if (context.transactions && (await wasCommitted(context, lease))) {
-      logFailureAfterCommit(error, job, this.#delivery, context.attempt);
-      return { outcome: job.route.outcome };
-    }
-    return this.#handleFailure(error, job, context, lease);
-  }
-
-  /** Sends it to the dead letters after its last attempt; otherwise frees the event for the retry. */
+  /**
+   * Sends it to the dead letters after its last attempt; otherwise frees the event for the retry.
+   * @throws WebhookError the error of the response, if the delivery is to be retried
+   */
   async #handleFailure(
     error: unknown,
     job: Job,
-    context: DeliveryContext,
+    { attempt }: DeliveryContext,
     lease: Lease,
   ): Promise<Result> {
     lease.startRenewal();
-    const failure = job.failure(error);
     const { settings } = this.#deps;
-    if (await sendToDeadLetter(error, job, this.#delivery, context.attempt, settings))
-      return { outcome: 'dead-lettered', error: failure };
+    if (job.kind === 'handler' && settings.handlers.deadLetter)
+      this.#info.attemptsLeft = Math.max(0, settings.maxAttempts - attempt);
+    const failure = job.failure(error);
+    const sinkFailure = await sendToDeadLetter(error, job, this.#delivery, attempt, settings);
+    if (sinkFailure === undefined) return { outcome: 'dead-lettered', error: failure };
     await lease.release();
-    throw failure;
+    throw withOrigin(failure, ...originsOf(failure), ...sinkFailure);
   }
 }
 

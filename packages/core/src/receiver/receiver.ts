@@ -3,6 +3,7 @@ import type { ExtraEvents } from '../dispatch/handlers.ts';
 import { Routes } from '../dispatch/routes.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
+import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
 import { checkRequest, type HeadersLike } from '../http/request.ts';
 import { docsUrl } from '../outcome/docs-url.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
@@ -71,7 +72,7 @@ export function createReceiver<
   const keys = keySource(settings.secret, scheduler, safeLogger(logger));
   const rules = { ...settings, keys };
   const limiter = new ConcurrencyLimiter(settings.maxInFlight);
-  const reporter = new Reporter(settings.onOutcome);
+  const reporter = new Reporter(handlers);
   const deps = {
     settings,
     scheduler,
@@ -84,7 +85,14 @@ export function createReceiver<
     store: boundedStore(settings.store, storeTimeout, scheduler),
   };
 
-  async function receive(request: ReceiverRequest): Promise<ReceiverResponse> {
+  function receive(request: ReceiverRequest): Promise<ReceiverResponse> {
+    const channel = CHANNELS.delivery;
+    if (channel?.hasSubscribers !== true) return respond(request);
+    const message: DeliveryMessage = { headers: request.headers };
+    return traced(channel, message, () => respond(request));
+  }
+
+  async function respond(request: ReceiverRequest): Promise<ReceiverResponse> {
     const startedAt = performance.now();
     const info: DeliveryInfo = {};
     let result: Result;
@@ -97,6 +105,7 @@ export function createReceiver<
       const { webhookId, timestamp, replayUntil, secretId } = authentic;
       info.webhookId = webhookId;
       info.secretId = secretId;
+      info.lagMs = Math.max(0, receivedAt - timestamp * 1000);
 
       limiter.check();
       const delivery = {

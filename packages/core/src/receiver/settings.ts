@@ -49,6 +49,11 @@ export const handlerShape = () => ({
   includeSchemaValues: z.boolean().optional(),
   onUnhandled: aFunction().optional(),
   deadLetter: aFunction().optional(),
+  around: z
+    .union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions')
+    .optional(),
+  onError: aFunction().optional(),
+  onOutcome: aFunction().optional(),
   fieldNames: z
     .strictObject({
       placedBy: z.string().optional(),
@@ -87,7 +92,6 @@ const receiverShape = () => ({
   maxInFlight: whole(1, 1_000_000).default(1_000),
   leaseFor: whole(1, MAX_LEASE_MS).default(60_000),
   storeTimeout: whole(1, 10_000).default(1_000),
-  onOutcome: aFunction().optional(),
   now: z.custom<() => number>(isFunction, 'expected a function').default(() => Date.now),
 });
 
@@ -112,19 +116,23 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     store,
     queue,
     secret,
+    around,
+    onError,
     onOutcome,
     ...rest
   } = checked;
   return {
     ...rest,
     secret: secret as Secret | SecretProvider,
-    handlers: { on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
+    handlers: {
+      ...{ on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
+      ...{ around, onError, onOutcome },
+    },
     names: headerNames(headerPrefix, profile),
     profile,
     // Only a clock that was passed in: by default leases use the monotonic clock.
     store: store ?? memoryStore({ now: options.now }),
     queue,
-    onOutcome,
   };
 }
 

@@ -1,14 +1,26 @@
+import { withOrigin } from '../outcome/origin.ts';
 import { STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
 import type { Outcome } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact.ts';
-import { callHook, safeLogger, type Logger } from './logger.ts';
+import { callReportingHooks, type ReportingHooks } from './hooks.ts';
+import { safeLogger, type Logger } from './logger.ts';
 import { outcomeLine } from './outcome-line.ts';
 
 /** What is known about a request so far. It fills up on the way through the receiver. */
 export type DeliveryInfo = Pick<
   Outcome,
-  'webhookId' | 'eventName' | 'callId' | 'key' | 'attempt' | 'secretId'
+  | 'webhookId'
+  | 'eventName'
+  | 'callId'
+  | 'key'
+  | 'attempt'
+  | 'attemptsLeft'
+  | 'secretId'
+  | 'handlerMs'
+  | 'storeMs'
+  | 'lagMs'
+  | 'queued'
 >;
 
 /** How one request ended. */
@@ -33,13 +45,13 @@ const RATE_LIMITED = new Set<OutcomeCode>([
 ]);
 const LOG_INTERVAL_MS = 10_000;
 
-/** Makes outcomes of results, passes them to `onOutcome`, and writes the log lines. */
+/** Makes outcomes of results, passes them to the user's hooks, and writes the log lines. */
 export class Reporter {
-  readonly #onOutcome: ((outcome: Outcome) => void) | undefined;
+  readonly #hooks: ReportingHooks;
   readonly #lastLines = new Map<OutcomeCode, { at: number; suppressed: number }>();
 
-  constructor(onOutcome: ((outcome: Outcome) => void) | undefined) {
-    this.#onOutcome = onOutcome;
+  constructor(hooks: ReportingHooks) {
+    this.#hooks = hooks;
   }
 
   /** @param startedAt `performance.now()` when the request arrived */
@@ -59,8 +71,7 @@ export class Reporter {
     if (error) outcome.error = error;
     if (late) outcome.late = true;
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
-    // A copy: changes that the hook makes must not reach the response.
-    if (this.#onOutcome) callHook(this.#onOutcome, { ...outcome });
+    callReportingHooks(this.#hooks, outcome);
     return outcome;
   }
 
@@ -94,8 +105,6 @@ export function failureResult(error: unknown): Result {
   const isFailure = (code: string): code is OutcomeCode =>
     Object.hasOwn(STATUS, code) && STATUS[code as OutcomeCode] >= 400;
   if (error instanceof WebhookError && isFailure(error.code)) return { outcome: error.code, error };
-  return {
-    outcome: 'handler-failed',
-    error: redactedError('handler-failed', 'Unexpected error: ', error),
-  };
+  const failure = redactedError('handler-failed', 'Unexpected error: ', error);
+  return { outcome: 'handler-failed', error: withOrigin(failure, { source: 'hook', error }) };
 }

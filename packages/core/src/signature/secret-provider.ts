@@ -1,4 +1,5 @@
 import { docsUrl } from '../outcome/docs-url.ts';
+import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact.ts';
 import type { Logger } from '../reporting/logger.ts';
@@ -60,10 +61,11 @@ function providerKeys(
       failure = undefined;
       return cached;
     } catch (cause) {
-      const error = new WebhookError(
-        'secret-unavailable',
-        `The secret provider failed: ${describeError(cause)}`,
-      );
+      const message = `The secret provider failed: ${describeError(cause)}`;
+      const error = withOrigin(new WebhookError('secret-unavailable', message), {
+        source: 'secret',
+        error: cause,
+      });
       failure = { at: performance.now(), error };
       throw error;
     }

@@ -1,4 +1,6 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
+import { withOrigin } from '../outcome/origin.ts';
+import { CHANNELS, traced, type StoreMessage } from '../channels/channels.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact.ts';
 import { TimeoutError, type DeadlineScheduler } from '../time/deadline-scheduler.ts';
@@ -67,22 +69,44 @@ export function boundedStore(
 
   return {
     admit: (claim) =>
-      bounded(
-        () => callSyncIfPossible(store, 'admit', claim),
-        (answer) => {
-          releaseUnanswered(claim, answer);
-        },
+      observed('admit', claim.key, () =>
+        bounded(
+          () => callSyncIfPossible(store, 'admit', claim),
+          (answer) => {
+            releaseUnanswered(claim, answer);
+          },
+        ),
       ),
     complete: (key, token, mark) =>
-      bounded(() => callSyncIfPossible(store, 'complete', key, token, mark)),
+      observed('complete', key, () =>
+        bounded(() => callSyncIfPossible(store, 'complete', key, token, mark)),
+      ),
     // Runs on a connection of the user, whose own time limits apply.
     completeIn:
       store.completeIn && ((tx, key, token) => store.completeIn?.(tx, key, token) ?? false),
-    release: (key, token) => bounded(() => callSyncIfPossible(store, 'release', key, token)),
+    release: (key, token) =>
+      observed('release', key, () =>
+        bounded(() => callSyncIfPossible(store, 'release', key, token)),
+      ),
     extend: (key, token, leaseMs) =>
-      bounded(() => callSyncIfPossible(store, 'extend', key, token, leaseMs)),
+      observed('extend', key, () =>
+        bounded(() => callSyncIfPossible(store, 'extend', key, token, leaseMs)),
+      ),
   };
 }
 
-const unavailable = (cause: unknown) =>
-  new WebhookError('store-unavailable', `The store failed: ${describeError(cause)}`);
+/** Runs a call within `call-webhooks:store`. */
+function observed<T>(
+  operation: StoreMessage['operation'],
+  key: string | undefined,
+  call: () => Awaitable<T>,
+): Awaitable<T> {
+  const channel = CHANNELS.store;
+  if (channel?.hasSubscribers !== true) return call();
+  return traced(channel, { operation, key }, call, (error) => error as WebhookError);
+}
+
+function unavailable(error: unknown): WebhookError {
+  const message = `The store failed: ${describeError(error)}`;
+  return withOrigin(new WebhookError('store-unavailable', message), { source: 'store', error });
+}

@@ -5,9 +5,9 @@ import { deliveryFields, type LogLine } from '../reporting/outcome-line.ts';
 /** What is known about a run of a job. */
 export interface JobInfo {
   readonly webhookId: string;
-  readonly eventName: string | undefined;
+  readonly eventName?: string | undefined;
   readonly callId?: string | undefined;
-  readonly key: string | undefined;
+  readonly key?: string | undefined;
   readonly attempt: number;
   /** `undefined` if only the engine knows. */
   readonly maxAttempts: number | undefined;

@@ -75,7 +75,9 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
 
   const onError = (error: unknown): void => {
     if (closing) return; // the engine may be closed already
-    callHook((thrown) => options.onError(thrown), error);
+    callHook(() => {
+      options.onError(error);
+    });
   };
   const canTake = () => !paused && !closing && running.size < concurrency;
   const wake = (): void => {

@@ -58,7 +58,7 @@ describe('the answer table', () => {
 });
 
 function setup(onOutcome?: (outcome: Outcome) => void) {
-  const reporter = new Reporter(onOutcome);
+  const reporter = new Reporter({ onOutcome });
   const log = new Lines();
   const report = (code: OutcomeCode, info: object = {}, late = false) =>
     reporter.report(

@@ -1,0 +1,84 @@
+import { openChannel } from '#channels';
+import type { Awaitable } from '../awaitable.ts';
+import type { Outcome } from '../outcome/response.ts';
+import type { WebhookError } from '../outcome/webhook-error.ts';
+import type { QueuedDelivery } from '../queue.ts';
+import type { TracingChannel } from './types.ts';
+
+/** What all messages have. `error` and `result` are set by the channel, before it publishes its end. */
+interface Message {
+  /** What failed, redacted. */
+  error?: WebhookError;
+}
+
+/** The message of `call-webhooks:delivery`: one HTTP request, or one job of a worker. */
+export interface DeliveryMessage extends Message {
+  /** The headers of the request, to continue a trace. They are not verified. */
+  readonly headers?: object | undefined;
+  /** The delivery that a worker runs. */
+  readonly queued?: QueuedDelivery | undefined;
+  /** How it ended. */
+  result?: { readonly outcome: Outcome };
+}
+
+/** The message of `call-webhooks:handler`: one run of a handler. */
+export interface HandlerMessage extends Message {
+  readonly webhookId: string;
+  readonly eventName: string | undefined;
+  readonly callId: string | undefined;
+  readonly key: string | undefined;
+  readonly attempt: number;
+  readonly queued: boolean;
+}
+
+/** The message of `call-webhooks:store`: one call of the store. */
+export interface StoreMessage extends Message {
+  readonly operation: 'admit' | 'complete' | 'release' | 'extend';
+  readonly key: string | undefined;
+  /** The answer: an admission, or whether the token still held the lease. */
+  result?: { status: string; attempt?: number } | boolean;
+}
+
+/** The message of `call-webhooks:enqueue`: one delivery that is handed to the queue. */
+export interface EnqueueMessage extends Message {
+  /** Set its `trace` to pass a trace context on to the worker. */
+  readonly delivery: QueuedDelivery;
+}
+
+/**
+ * Tracing channels of `node:diagnostics_channel`. Where the runtime has none, or nobody subscribes,
+ * they cost nothing.
+ */
+export const CHANNELS = {
+  delivery: openChannel('call-webhooks:delivery'),
+  handler: openChannel('call-webhooks:handler'),
+  store: openChannel('call-webhooks:store'),
+  enqueue: openChannel('call-webhooks:enqueue'),
+};
+
+/**
+ * Runs a step within its channel, as `TracingChannel.tracePromise` does. The error that is published
+ * is redacted; the caller gets the original.
+ * @param redactError makes a `WebhookError` of what the step threw; not needed if it throws one
+ */
+export async function traced<T>(
+  channel: TracingChannel,
+  message: object,
+  run: () => Awaitable<T>,
+  redactError: (error: unknown) => WebhookError = (error) => error as WebhookError,
+): Promise<T> {
+  let thrown: { error: unknown } | undefined;
+  const step = async () => {
+    try {
+      return await run();
+    } catch (error) {
+      thrown = { error };
+      throw redactError(error);
+    }
+  };
+  try {
+    return await channel.tracePromise(step, message);
+  } catch (redacted) {
+    throw thrown ? thrown.error : redacted;
+  }
+}

@@ -1,0 +1,8 @@
+/** What is used of a `TracingChannel` of `node:diagnostics_channel`. */
+export interface TracingChannel {
+  readonly hasSubscribers: boolean;
+  tracePromise<T>(run: () => Promise<T>, message: object): Promise<T>;
+}
+
+/** The tracing channel of a name, or `undefined` where the runtime has none. */
+export type OpenChannel = (name: string) => TracingChannel | undefined;

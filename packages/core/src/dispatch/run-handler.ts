@@ -1,0 +1,30 @@
+import type { Awaitable } from '../awaitable.ts';
+import { CHANNELS, traced, type HandlerMessage } from '../channels/channels.ts';
+import { withOrigin } from '../outcome/origin.ts';
+import type { WebhookError } from '../outcome/webhook-error.ts';
+import { redactedError } from '../redact.ts';
+import type { DeliveryContext } from './context.ts';
+import type { Route } from './routes.ts';
+
+/** Runs the handler of a route, if it has one, within `call-webhooks:handler`. */
+export function runHandler(route: Route, context: DeliveryContext): Awaitable<unknown> {
+  const { handle, payload } = route;
+  const channel = CHANNELS.handler;
+  if (!handle || channel?.hasSubscribers !== true) return handle?.(payload, context);
+  const message: HandlerMessage = {
+    webhookId: context.webhookId,
+    eventName: route.eventName,
+    callId: route.callId,
+    key: route.key,
+    attempt: context.attempt,
+    queued: context.queued,
+  };
+  const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
+  return traced(channel, message, () => handle(payload, context), failure);
+}
+
+/** @param sensitiveData the content of the delivery, which is removed from the message */
+export function handlerFailed(error: unknown, sensitiveData: unknown): WebhookError {
+  const failure = redactedError('handler-failed', 'The handler failed: ', error, sensitiveData);
+  return withOrigin(failure, { source: 'handler', error, sensitiveData });
+}

@@ -1,0 +1,81 @@
+import type { OutcomeCode } from '../outcome/outcomes.ts';
+import { originsOf, type ErrorOrigin, type ErrorSource } from '../outcome/origin.ts';
+import type { Outcome } from '../outcome/response.ts';
+import { callHook } from './logger.ts';
+
+/** Where and when an error happened. It contains no personal data. */
+export interface ErrorInfo {
+  /** The outcome of the attempt. */
+  code: OutcomeCode;
+  /** What failed. */
+  source: ErrorSource;
+  eventName?: string;
+  callId?: string;
+  /** The idempotency key of the event. */
+  key?: string;
+  /** Set once the delivery was verified. */
+  webhookId?: string;
+  /** 1 the first time that the event runs. */
+  attempt?: number;
+  /** Whether the event is not run again: it goes to `deadLetter`, or its worker gives up. */
+  lastAttempt: boolean;
+  /** Whether the service got its response (`deadline`) before the error. */
+  late: boolean;
+  /** Whether it happened in a queue's worker. */
+  queued: boolean;
+}
+
+/** Takes an error as it was thrown, with its `cause`. */
+export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
+
+/** Hooks that are told of outcomes and errors. What they throw changes nothing. */
+export interface ReportingHooks {
+  /**
+   * Called with the original error of each failed attempt, for an error tracker. The error may
+   * contain personal data.
+   */
+  onError?: ErrorHook | undefined;
+  /**
+   * Called with every outcome, for metrics. A delivery that misses its deadline has a second outcome,
+   * with `late: true`: leave those out to count deliveries.
+   */
+  onOutcome?: ((outcome: Outcome) => unknown) | undefined;
+}
+
+/**
+ * Passes an outcome to `onOutcome`, and what was thrown to `onError`. A failure that nothing was
+ * thrown for, such as a forged signature, is only an outcome.
+ */
+export function callReportingHooks({ onError, onOutcome }: ReportingHooks, outcome: Outcome): void {
+  const { error: failure } = outcome;
+  if (onError && failure) callErrorHook(onError, originsOf(failure), outcome);
+  if (!onOutcome) return;
+  callHook(
+    () => onOutcome({ ...outcome }), // a copy: changes must not reach the response
+    (error) => {
+      if (onError) callErrorHook(onError, [{ source: 'hook', error }], outcome);
+    },
+  );
+}
+
+/** Passes errors to `onError`, with what is known of their attempt. */
+export function callErrorHook(
+  onError: ErrorHook,
+  thrown: readonly ErrorOrigin[],
+  outcome: Outcome,
+): void {
+  if (thrown.length === 0) return;
+  const { outcome: code, eventName, callId, key, webhookId, attempt, attemptsLeft } = outcome;
+  const info = {
+    code,
+    ...(eventName !== undefined && { eventName }),
+    ...(callId !== undefined && { callId }),
+    ...(key !== undefined && { key }),
+    ...(webhookId !== undefined && { webhookId }),
+    ...(attempt !== undefined && { attempt }),
+    lastAttempt: attemptsLeft === 0,
+    late: outcome.late === true,
+    queued: outcome.queued === true,
+  };
+  for (const { error, source } of thrown) callHook(() => onError(error, { ...info, source }));
+}
