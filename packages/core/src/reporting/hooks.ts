@@ -50,12 +50,10 @@ export function callReportingHooks({ onError, onOutcome }: ReportingHooks, outco
   const { error: failure } = outcome;
   if (onError && failure) callErrorHook(onError, originsOf(failure), outcome);
   if (!onOutcome) return;
-  callHook(
-    () => onOutcome({ ...outcome }), // a copy: changes must not reach the response
-    (error) => {
-      if (onError) callErrorHook(onError, [{ source: 'hook', error }], outcome);
-    },
-  );
+  // A copy: changes that the hook makes must not reach the response.
+  callHook(onOutcome, { ...outcome }, (error) => {
+    if (onError) callErrorHook(onError, [{ source: 'hook', error }], outcome);
+  });
 }
 
 /** Passes errors to `onError`, with what is known of their attempt. */
@@ -77,5 +75,6 @@ export function callErrorHook(
     late: outcome.late === true,
     queued: outcome.queued === true,
   };
-  for (const { error, source } of thrown) callHook(() => onError(error, { ...info, source }));
+  for (const { error, source } of thrown)
+    callHook((thrown) => onError(thrown, { ...info, source }), error);
 }

@@ -41,12 +41,13 @@ const isLevel = (name: unknown): name is Level => LEVELS.includes(name as Level)
  * Calls a hook of the user. What it throws, or rejects with, is dropped: a broken hook must not
  * change a response or end the process.
  */
-export function callHook(
-  hook: () => unknown,
+export function callHook<Argument>(
+  hook: (argument: Argument) => unknown,
+  argument: Argument,
   onFailed: (error: unknown) => void = () => undefined,
 ): void {
   try {
-    const result: unknown = hook();
+    const result: unknown = hook(argument);
     if (result instanceof Promise) result.catch(onFailed);
   } catch (error) {
     onFailed(error);

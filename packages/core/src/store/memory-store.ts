@@ -73,9 +73,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
 
   function createCache(kind: 'webhook-id' | 'event', now: () => number): IdCache {
     return new IdCache(maxEntries, now, () => {
-      callHook(() => {
-        onEvicted({ kind });
-      });
+      callHook(onEvicted, { kind });
     });
   }
 

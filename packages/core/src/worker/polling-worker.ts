@@ -75,9 +75,7 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
 
   const onError = (error: unknown): void => {
     if (closing) return; // the engine may be closed already
-    callHook(() => {
-      options.onError(error);
-    });
+    callHook((thrown) => options.onError(thrown), error);
   };
   const canTake = () => !paused && !closing && running.size < concurrency;
   const wake = (): void => {

@@ -23,6 +23,7 @@ describe('a context', () => {
         'log',
         'queued',
         'rawBody',
+        'receivedAt',
         'secretId',
         'signal',
         'timestamp',

@@ -1,0 +1,115 @@
+import diagnostics from 'node:diagnostics_channel';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createJobProcessor, type QueuedDelivery } from '../../src/index.ts';
+import { createTestReceiver, NOW, SECONDS, STARTED } from '../support.ts';
+
+const NAMES = ['delivery', 'handler', 'store', 'enqueue'] as const;
+const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
+const undo: (() => void)[] = [];
+
+afterEach(() => {
+  undo.splice(0).forEach((stop) => {
+    stop();
+  });
+});
+
+/** Subscribes to all channels, and collects what they publish. */
+function listen() {
+  const published: { name: string; event: string; message: Record<string, unknown> }[] = [];
+  for (const name of NAMES) {
+    const channel = diagnostics.tracingChannel(`call-webhooks:${name}`);
+    const listener = (event: string) => (message: unknown) =>
+      void published.push({ name, event, message: message as Record<string, unknown> });
+    const listeners = Object.fromEntries(EVENTS.map((event) => [event, listener(event)]));
+    channel.subscribe(listeners as never);
+    undo.push(() => {
+      channel.unsubscribe(listeners as never);
+    });
+  }
+  return published;
+}
+
+const steps = (published: ReturnType<typeof listen>) =>
+  published.map(({ name, event }) => `${name} ${event}`).filter((step) => !step.includes(' end'));
+
+describe('the tracing channels', () => {
+  it('follow a delivery', async () => {
+    const published = listen();
+    const { send } = createTestReceiver({ on: { 'call:started': () => undefined } });
+    expect(await send(STARTED)).toBe('handled');
+    expect(steps(published).filter((step) => step.endsWith(' start'))).toEqual([
+      'delivery start',
+      'store start',
+      'handler start',
+      'store start',
+    ]);
+    const messages = published.filter(({ event }) => event === 'asyncEnd');
+    expect(messages.map(({ name, message }) => [name, message])).toMatchObject([
+      ['store', { operation: 'admit', result: { status: 'admitted', attempt: 1 } }],
+      ['handler', { eventName: 'call:started', callId: 'call-1', attempt: 1, queued: false }],
+      ['store', { operation: 'complete', result: true }],
+      ['delivery', { result: { outcome: { outcome: 'handled' } } }],
+    ]);
+  });
+
+  it('publish errors in redacted form; the caller gets the original', async () => {
+    const published = listen();
+    const error = new Error('no number +49 30 1234567');
+    const errors: unknown[] = [];
+    const { send } = createTestReceiver({
+      on: { 'call:started': () => Promise.reject(error) },
+      onError: (thrown) => void errors.push(thrown),
+    });
+    await send(STARTED);
+    expect(errors).toEqual([error]);
+    const failed = published.filter(({ event }) => event === 'error');
+    expect(failed).toMatchObject([
+      { name: 'handler', message: { error: { code: 'handler-failed' } } },
+    ]);
+    expect(String(failed[0]?.message['error'])).not.toContain('1234567');
+  });
+
+  it('carry a trace context through the queue', async () => {
+    const enqueued: QueuedDelivery[] = [];
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const channel = diagnostics.tracingChannel('call-webhooks:enqueue');
+    const listeners = {
+      start: (message: unknown) =>
+        void ((message as { delivery: QueuedDelivery }).delivery.trace = { traceparent }),
+    };
+    channel.subscribe(listeners as never);
+    undo.push(() => {
+      channel.unsubscribe(listeners as never);
+    });
+    const enqueue = (delivery: QueuedDelivery) => {
+      enqueued.push(delivery);
+      return Promise.resolve();
+    };
+    const { send } = createTestReceiver({
+      queue: { enqueue },
+      on: { 'call:started': () => undefined },
+    });
+    expect(await send(STARTED)).toBe('queued');
+    expect(enqueued).toMatchObject([{ trace: { traceparent } }]);
+
+    const published = listen();
+    const process = createJobProcessor({ on: { 'call:started': () => undefined } });
+    await process(enqueued[0] as QueuedDelivery);
+    expect(published[0]).toMatchObject({
+      name: 'delivery',
+      message: { queued: { trace: { traceparent } } },
+    });
+  });
+
+  it('follow a job of a worker to its outcome', async () => {
+    const published = listen();
+    const body = Buffer.from(JSON.stringify(STARTED)).toString('base64');
+    const process = createJobProcessor({ on: { 'call:started': () => undefined } });
+    await process({ webhookId: 'id-1', timestamp: SECONDS, receivedAt: NOW, body });
+    expect(published.at(-1)).toMatchObject({
+      name: 'delivery',
+      event: 'asyncEnd',
+      message: { result: { outcome: { outcome: 'handled', queued: true } } },
+    });
+  });
+});

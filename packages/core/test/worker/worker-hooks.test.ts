@@ -1,0 +1,105 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { collectingLogger } from '@call-webhooks/contract-tests';
+import {
+  createJobProcessor,
+  type ErrorInfo,
+  type Outcome,
+  type WorkerOptions,
+} from '../../src/index.ts';
+import { bytes, SECONDS, STARTED } from '../support.ts';
+
+const job = (body: Uint8Array, receivedAt: number) => ({
+  webhookId: 'id-1',
+  timestamp: SECONDS,
+  receivedAt,
+  body: Buffer.from(body).toString('base64'),
+});
+const JOB = job(bytes(JSON.stringify(STARTED)), 0);
+const boom = new Error('no');
+const IDENTITY = {
+  webhookId: 'id-1',
+  eventName: 'call:started',
+  callId: 'call-1',
+  key: 'call-1:call:started',
+};
+
+/** A worker, and what its hooks were called with. */
+function setup(options: WorkerOptions<never, never>) {
+  const outcomes: Outcome[] = [];
+  const errors: { error: unknown; info: ErrorInfo }[] = [];
+  const process = createJobProcessor({
+    logger: collectingLogger(),
+    onOutcome: (outcome) => void outcomes.push(outcome),
+    onError: (error, info) => void errors.push({ error, info }),
+    ...options,
+  });
+  return { outcomes, errors, process };
+}
+
+describe('the hooks of a worker', () => {
+  it('are told of a job that was handled', async () => {
+    jest.spyOn(Date, 'now').mockReturnValue(5_000);
+    const { outcomes, errors, process } = setup({ on: { 'call:started': () => undefined } });
+    await process({ ...JOB, receivedAt: 2_000 });
+    await process({ ...JOB, receivedAt: 9_000 }); // the clock was set back
+    jest.restoreAllMocks();
+    expect(outcomes[0]).toEqual({
+      outcome: 'handled',
+      status: 200,
+      durationMs: expect.any(Number) as unknown,
+      handlerMs: expect.any(Number) as unknown,
+      lagMs: 3_000,
+      queued: true,
+      attempt: 1,
+      ...IDENTITY,
+    });
+    expect(outcomes[1]?.lagMs).toBe(0);
+    expect(errors).toEqual([]);
+  });
+
+  it('are told of every failed attempt and of the dead letter', async () => {
+    const { outcomes, errors, process } = setup({
+      on: { 'call:started': () => Promise.reject(boom) },
+      deadLetter: () => undefined,
+    });
+    await process(JOB);
+    await process(JOB, { attempt: 2, maxAttempts: 5 });
+    await process(JOB, { attempt: 5, maxAttempts: 5 });
+    expect(outcomes.map((outcome) => [outcome.outcome, outcome.attemptsLeft])).toEqual([
+      ['handler-failed', 2],
+      ['handler-failed', 3],
+      ['dead-lettered', 0],
+    ]);
+    expect(errors.map(({ error }) => error)).toEqual([boom, boom, boom]);
+    expect(errors[2]?.info).toEqual({
+      code: 'dead-lettered',
+      source: 'handler',
+      ...IDENTITY,
+      attempt: 5,
+      lastAttempt: true,
+      late: false,
+      queued: true,
+    });
+  });
+
+  it('are told that deadLetter failed', async () => {
+    const sinkError = new Error('disk full');
+    const { outcomes, errors, process } = setup({
+      on: { 'call:started': () => Promise.reject(boom) },
+      deadLetter: () => Promise.reject(sinkError),
+    });
+    await process(JOB, { attempt: 3 });
+    expect(outcomes).toMatchObject([{ outcome: 'handler-failed', attemptsLeft: 0 }]);
+    expect(errors.map(({ error, info }) => [info.source, error])).toEqual([
+      ['handler', boom],
+      ['dead-letter', sinkError],
+    ]);
+  });
+
+  it('are told of a payload that is not valid', async () => {
+    const { outcomes, errors, process } = setup({ on: {} });
+    await process(job(bytes('{'), 0));
+    expect(outcomes).toMatchObject([{ outcome: 'invalid-payload', attemptsLeft: 0 }]);
+    expect(errors).toMatchObject([{ info: { source: 'schema', lastAttempt: true } }]);
+  });
+});
