@@ -63,13 +63,15 @@ describe('onError', () => {
 
   it('gets the issues of a schema as the cause, and what a schema threw', async () => {
     const schema = z.object({ customer: z.object({ name: z.string() }) });
-    const { errors, send } = setup({ custom: { schema, handle: () => undefined } });
+    const { errors, send } = setup({
+      custom: { schema: schema as never, handle: () => undefined },
+    });
     expect(await send({ customer: { name: 7 } })).toBe('invalid-payload');
     expect(errors[0]?.info).toMatchObject({ source: 'schema', code: 'invalid-payload' });
     expect((errors[0]?.error as Error).cause).toMatchObject([{ path: ['customer', 'name'] }]);
 
     const throwing = { '~standard': { version: 1, vendor: 'x', validate: refuse } } as const;
-    const second = setup({ custom: { schema: throwing, handle: () => undefined } });
+    const second = setup({ custom: { schema: throwing as never, handle: () => undefined } });
     await second.send({});
     expect(second.errors).toMatchObject([{ error: boom, info: { source: 'schema' } }]);
   });
