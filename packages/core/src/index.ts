@@ -43,10 +43,9 @@ export { createWorkerHandler, type WorkerHandler } from './worker/worker-handler
 export {
   createJobProcessor,
   type JobProcessor,
-  type JobResult,
-  type WorkerJob,
   type WorkerOptions,
 } from './worker/job-processor.ts';
+export type { JobResult, WorkerJob } from './worker/attempt-job.ts';
 export { eventKey } from './events/events.ts';
 export {
   callDetails,

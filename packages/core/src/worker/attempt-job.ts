@@ -17,7 +17,31 @@ import type { Logger } from '../reporting/logger.ts';
 import type { DeliveryInfo } from '../reporting/reporter.ts';
 import type { DeadLetter, DeadLetterSink } from '../store/dead-letter.ts';
 import type { JobInfo } from './job-line.ts';
-import type { JobResult, WorkerJob } from './job-processor.ts';
+
+/** What a queue's engine knows about one run of a job. */
+export interface WorkerJob {
+  /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
+  attempt?: number | undefined;
+  /** How many runs the engine makes; the worker's option by default. */
+  maxAttempts?: number | undefined;
+  /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
+  isLastAttempt?: boolean | undefined;
+  /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
+  abandonReason?: Error | undefined;
+  /** Aborted when the engine takes the job back. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What the engine has to do with a job after a run. */
+export type JobResult =
+  | { status: 'done' }
+  /**
+   * Run it again later. With `abandonReason` the attempts are used up and `deadLetter` failed: pass
+   * the reason on to the next run, which then calls `deadLetter` only.
+   */
+  | { status: 'retry'; error: WebhookError; abandonReason?: string }
+  /** Never run it again; `deadLetter` has it. */
+  | { status: 'dead'; error: WebhookError };
 
 type Info = DeliveryInfo & { webhookId: string };
 

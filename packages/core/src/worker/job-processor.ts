@@ -3,12 +3,11 @@ import { checkAgainst } from '../check-options.ts';
 import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
-import type { WebhookError } from '../outcome/webhook-error.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { checkEventNames, handlerShape } from '../receiver/settings.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { safeLogger } from '../reporting/logger.ts';
-import { createAttempt } from './attempt-job.ts';
+import { createAttempt, type JobResult, type WorkerJob } from './attempt-job.ts';
 import { jobLine } from './job-line.ts';
 
 /** The handlers of a worker, as a receiver has them. */
@@ -22,31 +21,6 @@ export interface WorkerOptions<
   /** Gets a line for each failed attempt; `console` by default. */
   logger?: Logger | undefined;
 }
-
-/** What a queue's engine knows about one run of a job. */
-export interface WorkerJob {
-  /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
-  attempt?: number | undefined;
-  /** How many runs the engine makes; the worker's option by default. */
-  maxAttempts?: number | undefined;
-  /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
-  isLastAttempt?: boolean | undefined;
-  /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
-  abandonReason?: Error | undefined;
-  /** Aborted when the engine takes the job back. */
-  signal?: AbortSignal | undefined;
-}
-
-/** What the engine has to do with a job after a run. */
-export type JobResult =
-  | { status: 'done' }
-  /**
-   * Run it again later. With `abandonReason` the attempts are used up and `deadLetter` failed: pass
-   * the reason on to the next run, which then calls `deadLetter` only.
-   */
-  | { status: 'retry'; error: WebhookError; abandonReason?: string }
-  /** Never run it again; `deadLetter` has it. */
-  | { status: 'dead'; error: WebhookError };
 
 /** Runs one queued delivery. Never rejects. */
 export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<JobResult>;

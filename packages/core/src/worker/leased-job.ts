@@ -1,5 +1,6 @@
 import type { QueuedDelivery } from '../queue.ts';
-import type { JobProcessor, JobResult, WorkerJob } from './job-processor.ts';
+import type { JobResult, WorkerJob } from './attempt-job.ts';
+import type { JobProcessor } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
 
 /** A job that an engine leased to this worker, and how its end is written to the engine. */

@@ -1,7 +1,8 @@
 import type { ExtraEvents } from '../dispatch/handlers.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { createJobProcessor, type WorkerJob, type WorkerOptions } from './job-processor.ts';
+import type { WorkerJob } from './attempt-job.ts';
+import { createJobProcessor, type WorkerOptions } from './job-processor.ts';
 
 /** Runs one queued delivery. It rejects with a `WebhookError` when the run failed. */
 export type WorkerHandler = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<void>;

@@ -25,8 +25,8 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('receiver/process-delivery.ts'),
-        from: 'await lease.release();\n    throw failure;',
-        to: 'await lease.complete();\n    throw failure;',
+        from: 'await lease.release();\n    throw withOrigin(',
+        to: 'await lease.complete();\n    throw withOrigin(',
       },
     ],
     killedBy: MODEL,
@@ -144,9 +144,9 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     harm: 'the event is acknowledged, and is in no list',
     edits: [
       {
-        file: core('receiver/process-delivery.ts'),
-        from: '      );\n      return false;',
-        to: '      );\n      return true;',
+        file: core('receiver/dead-letters.ts'),
+        from: "return [{ source: 'dead-letter',",
+        to: "return undefined && [{ source: 'dead-letter',",
       },
     ],
     killedBy: MODEL,

@@ -31,9 +31,9 @@ export const QUEUE_MUTANTS: readonly Mutant[] = [
     harm: 'the repaired sink is never told of the job',
     edits: [
       {
-        file: core('worker/job-processor.ts'),
-        from: "if (!sinkError) return { status: 'dead', error };",
-        to: "if (!sinkError || !abandonReason) return { status: 'dead', error };",
+        file: core('worker/attempt-job.ts'),
+        from: 'if (!sinkError)',
+        to: 'if (!sinkError || !abandonReason)',
       },
     ],
     killedBy: QUEUE_MODEL,
