@@ -1,4 +1,5 @@
 export { sqliteStore, type SqliteStoreOptions } from './store.ts';
+export { sqliteDeadLetters, type SqliteDeadLettersOptions } from './dead-letters.ts';
 export type { SqliteDatabase, SqliteStatement } from './database.ts';
 export { sqliteQueue, type SqliteQueue, type SqliteQueueOptions } from './queue.ts';
 export type { DeadJob, QueueStats } from './job-rows.ts';
