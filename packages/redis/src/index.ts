@@ -1,4 +1,5 @@
 export { redisStore, type RedisStoreOptions } from './redis-store.ts';
+export { redisDeadLetters, type RedisDeadLettersOptions } from './redis-dead-letters.ts';
 export type {
   BunRedisClient,
   GlideClient,

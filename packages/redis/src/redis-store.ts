@@ -10,7 +10,7 @@ import {
 import { scriptClient, type RedisClient } from './clients.ts';
 import { evictionWarning } from './eviction-warning.ts';
 import { GroupLeases } from './group-leases.ts';
-import { Keys } from './keys.ts';
+import { Keys, prefixOption } from './keys.ts';
 import { isOne, ScriptRunner, whole } from './script-runner.ts';
 import { ADMIT, COMPLETE, EXTEND, PING, REFUSALS, RELEASE, REOPEN } from './scripts.ts';
 
@@ -31,9 +31,7 @@ export interface RedisStoreOptions {
 const CLOCK_DIFFERENCE_MS = 60_000;
 
 const rules = () => ({
-  prefix: option
-    .text(/^[^{}\0\p{Surrogate}]{1,200}$/u, 'expected 1 to 200 characters without { and }')
-    .default('call-webhooks'),
+  prefix: prefixOption(),
   rememberFor: option.rememberFor(),
   logger: option.object<Logger>('warn', 'error').default(() => console),
 });

@@ -1,0 +1,98 @@
+/**
+ * What is kept of dead letters, all in one cluster slot: an index of their ids by the time of the last
+ * failure, a hash of their reasons and event names, and for each letter a text, a list of failures,
+ * and a claim with a time to live.
+ *
+ * In each script, writes that need memory come first: a full server refuses the first one, and nothing
+ * has changed.
+ */
+
+/**
+ * KEYS: index, names, letter, failures, claim.
+ * ARGV: id, time of the failure (ms), reason and event name, letter, failure, how many failures are kept.
+ */
+export const PUT = `
+redis.call('SET', KEYS[3], ARGV[4])
+redis.call('RPUSH', KEYS[4], ARGV[5])
+redis.call('LTRIM', KEYS[4], -ARGV[6], -1)
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
+redis.call('DEL', KEYS[5])
+return 1`;
+
+/**
+ * Finds ids in the order of the index, among the next 1,000.
+ * KEYS: index, names. ARGV: time (ms) and id to begin after, or the first time and no id; the time to
+ * end before (ms); reason or nothing; "=" and an event name, or nothing; how many ids at most.
+ * Returns the time and the id to go on after, or two empty texts at the end; then the ids. Each id is
+ * behind a "=": `@upstash/redis` takes a reply of digits for a number.
+ */
+export const FIND = `
+local from, after, til = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local start = redis.call('ZCOUNT', KEYS[1], '-inf', '(' .. ARGV[1])
+local rows
+repeat
+  rows = redis.call('ZRANGE', KEYS[1], start, start + 999, 'WITHSCORES')
+  start = start + 1000
+until #rows == 0 or tonumber(rows[#rows]) > from or rows[#rows - 1] > after
+local found = {'', ''}
+for i = 1, #rows, 2 do
+  local id, at = rows[i], tonumber(rows[i + 1])
+  if at >= til then return found end
+  if at > from or id > after then
+    local name = redis.call('HGET', KEYS[2], id) or ''
+    local reason, event = string.match(name, '^([^ ]*) (.*)$')
+    if (ARGV[4] == '' or ARGV[4] == reason) and (ARGV[5] == '' or ARGV[5] == '=' .. event) then
+      found[#found + 1] = '=' .. id
+    end
+    if #found - 2 == tonumber(ARGV[6]) or i == 1999 then
+      found[1], found[2] = rows[i + 1], '=' .. id
+      return found
+    end
+  end
+end
+return found`;
+
+/**
+ * KEYS: letter, failures and claim of each letter.
+ * Returns for each what is left of its claim (ms), the letter and its failures; or nothing.
+ */
+export const READ = `
+local letters = {}
+for i = 1, #KEYS, 3 do
+  local letter = redis.call('GET', KEYS[i])
+  letters[#letters + 1] = letter
+    and {redis.call('PTTL', KEYS[i + 2]), letter, redis.call('LRANGE', KEYS[i + 1], 0, -1)}
+end
+return letters`;
+
+/** KEYS: letter, failures, claim. ARGV: token, lease (ms). Returns the same as `READ`, for one letter. */
+export const CLAIM = `
+local letter = redis.call('GET', KEYS[1])
+if not letter then return false end
+local holder = redis.call('GET', KEYS[3])
+if holder and holder ~= ARGV[1] then return false end
+redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2])
+return {tonumber(ARGV[2]), letter, redis.call('LRANGE', KEYS[2], 0, -1)}`;
+
+/** KEYS: index, failures, claim. ARGV: token, id, time of the failure (ms), failure, how many are kept. */
+export const FAIL = `
+if redis.call('GET', KEYS[3]) ~= ARGV[1] then return 0 end
+redis.call('RPUSH', KEYS[2], ARGV[4])
+redis.call('LTRIM', KEYS[2], -ARGV[5], -1)
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2])
+redis.call('DEL', KEYS[3])
+return 1`;
+
+/** KEYS: index, names, letter, failures, claim. ARGV: id, and the token if the claim has to be held. */
+export const REMOVE = `
+if ARGV[2] and redis.call('GET', KEYS[5]) ~= ARGV[2] then return 0 end
+redis.call('DEL', KEYS[3], KEYS[4], KEYS[5])
+redis.call('HDEL', KEYS[2], ARGV[1])
+return redis.call('ZREM', KEYS[1], ARGV[1])`;
+
+/** What the server says about its memory and its persistence, or nothing if this user may not ask. */
+export const INFO = `
+local memory, persistence = redis.pcall('INFO', 'memory'), redis.pcall('INFO', 'persistence')
+if type(memory) == 'table' or type(persistence) == 'table' then return '' end
+return memory .. persistence`;
