@@ -48,10 +48,10 @@ function explained(error: unknown): unknown {
  * Tells a client from what only looks like one.
  * @throws WebhookError `invalid-options`
  */
-export function checkClient(client: PostgresClient): void {
+export function checkClient(creator: string, client: PostgresClient): void {
   const mistake = mistakeOf(client);
   if (mistake === undefined) return;
-  throw new WebhookError('invalid-options', `Invalid client of postgresStore: ${mistake}.`);
+  throw new WebhookError('invalid-options', `Invalid client of ${creator}: ${mistake}.`);
 }
 
 function mistakeOf(client: unknown): string | undefined {

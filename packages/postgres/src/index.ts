@@ -1,4 +1,9 @@
 export { postgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts';
+export {
+  postgresDeadLetters,
+  type PostgresDeadLetters,
+  type PostgresDeadLettersOptions,
+} from './dead-letters.ts';
 export { migrationSql } from './schema.ts';
 export type { PostgresClient } from './client.ts';
 export { pgBossQueue, type PgBossQueue, type PgBossQueueOptions } from './pg-boss-queue.ts';

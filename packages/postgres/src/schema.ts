@@ -54,6 +54,19 @@ BEGIN
     );
     CREATE INDEX groups_keep_until ON ${name}.groups (keep_until);
   END IF;
+  IF to_regclass('${name}.dead_letters') IS NULL THEN
+    CREATE TABLE ${name}.dead_letters (
+      id text COLLATE "C" PRIMARY KEY,
+      failed_at timestamptz NOT NULL,
+      reason text NOT NULL,
+      event_name text NOT NULL,
+      letter text NOT NULL,
+      failures text[] NOT NULL,
+      token text,
+      claimed_until timestamptz
+    );
+    CREATE INDEX dead_letters_failed_at ON ${name}.dead_letters (failed_at, id);
+  END IF;
 END
 $migration$`;
 }

@@ -66,7 +66,7 @@ export function postgresStore(
   options: PostgresStoreOptions = {},
 ): PostgresStore {
   const settings = checkOptions('postgresStore', rules(), options);
-  checkClient(client);
+  checkClient('postgresStore', client);
   const { schema, rememberFor, now = Date.now } = settings;
   const sql = statements(schema);
   const sweep = async () => {
