@@ -13,12 +13,16 @@ import { LOCK_DURATION, useBullmq } from './use-bullmq.ts';
 jest.setTimeout(30_000);
 
 describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
-  const { test, work } = useBullmq();
   let admin: Redis;
+  const endAll: (() => void)[] = [];
+  afterEach(() => {
+    for (const end of endAll.splice(0)) end();
+  });
+  afterAll(() => admin.disconnect());
+  const { test, work } = useBullmq(); // closes workers and the server after these
   beforeAll(() => {
     admin = new Redis(test.server.port, '127.0.0.1');
   });
-  afterAll(() => admin.disconnect());
 
   const lockKey = async () => {
     const [job] = await test.queue.getActive();
@@ -39,11 +43,6 @@ describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
       { every: 5, what: 'the lock is renewed' },
     );
   }
-
-  const endAll: (() => void)[] = [];
-  afterEach(() => {
-    for (const end of endAll.splice(0)) end();
-  });
 
   /** A handler that ends its runs when it is told to, and does not listen to its signal. */
   function deafHandler() {
