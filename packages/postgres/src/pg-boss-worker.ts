@@ -87,7 +87,7 @@ export function createPgBossWorker<
       const fetching = { batchSize: limit, includeMetadata: true, priority: false } as const;
       const jobs = (await boss.fetch(queue, fetching)) as PgBossJob[];
       isFailing = false;
-      return { jobs: jobs.map((job) => new LeasedJobRun(leasedJob(job, queues), process)) };
+      return { jobs: jobs.map((job) => new LeasedJobRun(leasedJob(job, queues), process, log)) };
     },
     onError(error) {
       if (isFailing) return; // one line for each outage

@@ -86,7 +86,7 @@ export function createSqliteWorker<
   let isFailing = false;
 
   function polledJob(taken: TakenJob): PolledJob {
-    const job = new LeasedJobRun(leasedJob(jobs, taken, run), process);
+    const job = new LeasedJobRun(leasedJob(jobs, taken, run), process, log);
     return {
       async run(signal) {
         running.add(taken.id);

@@ -1,7 +1,11 @@
+import { docsUrl } from '../outcome/docs-url.ts';
 import type { QueuedDelivery } from '../queue.ts';
+import { safeLogger, type Logger } from '../reporting/logger.ts';
+import { deliveryFields } from '../reporting/outcome-line.ts';
 import type { JobResult, WorkerJob } from './attempt-job.ts';
 import type { JobProcessor } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
+import { writeResult } from './write-result.ts';
 
 /** A job that an engine leased to this worker, and how its end is written to the engine. */
 export interface LeasedJob extends Pick<WorkerJob, 'abandonReason'> {
@@ -23,20 +27,22 @@ export interface LeasedJob extends Pick<WorkerJob, 'abandonReason'> {
   release(): Promise<unknown>;
 }
 
-/** Milliseconds until a write that the engine refused is repeated. */
-const WRITE_AGAIN_MS = 250;
-
-/** One run of a leased job, from its lease until the engine knows how it ended. */
+/**
+ * One run of a leased job, from its lease until the engine knows how it ended. While the engine
+ * refuses the result, it is written again; after 5 seconds the logger gets a line.
+ */
 export class LeasedJobRun implements PolledJob {
   readonly #job: LeasedJob;
   readonly #process: JobProcessor;
+  readonly #log: Required<Logger>;
   readonly #expiresAt: number;
   #state: 'running' | 'writing' | 'released' = 'running';
   #stopTimers: () => void = () => undefined;
 
-  constructor(job: LeasedJob, process: JobProcessor) {
+  constructor(job: LeasedJob, process: JobProcessor, logger: Logger = console) {
     this.#job = job;
     this.#process = process;
+    this.#log = safeLogger(logger);
     this.#expiresAt = performance.now() + (job.expiresIn ?? Infinity);
   }
 
@@ -89,24 +95,18 @@ export class LeasedJobRun implements PolledJob {
     };
   }
 
-  /**
-   * Writes the end of the run. While the engine refuses, it is written again: an outage must not make
-   * a handler run twice. It gives up when the worker stops.
-   */
   async #write(result: JobResult, stop: AbortSignal): Promise<void> {
     if (this.#state === 'released') return;
     this.#state = 'writing';
-    // A job that expired may run elsewhere. Its success is still true, its failure is not.
-    const until = result.status === 'done' ? Infinity : this.#expiresAt;
-    while (performance.now() < until) {
-      try {
-        await this.#writeOnce(result);
-        return;
-      } catch {
-        if (stop.aborted) return;
-        await new Promise((resolve) => setTimeout(resolve, WRITE_AGAIN_MS));
-      }
-    }
+    const { delivery, attempt } = this.#job;
+    await writeResult({
+      write: () => this.#writeOnce(result),
+      // A job that expired may run elsewhere. Its success is still true, its failure is not.
+      until: result.status === 'done' ? Infinity : this.#expiresAt,
+      stop,
+      log: this.#log,
+      fields: { ...deliveryFields({ ...delivery, attempt }), docs: docsUrl('queues.md') },
+    });
   }
 
   #writeOnce(result: JobResult): Promise<unknown> {

@@ -1,7 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { collectingLogger } from '@call-webhooks/contract-tests';
 import {
   LeasedJobRun,
   WebhookError,
+  type JobProcessor,
   type JobResult,
   type LeasedJob,
   type WorkerJob,
@@ -26,11 +28,13 @@ function leased(more: Partial<LeasedJob> = {}) {
     release: () => note('release'),
     ...more,
   };
-  const run = new LeasedJobRun(job, (_delivery, options) => {
+  const logger = collectingLogger();
+  const process: JobProcessor = (_delivery, options) => {
     seen = options ?? {};
     return result.promise;
-  });
-  return { log, run, result, signal: () => seen.signal as AbortSignal };
+  };
+  const run = new LeasedJobRun(job, process, logger);
+  return { log, logger, run, result, signal: () => seen.signal as AbortSignal };
 }
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
@@ -39,6 +43,7 @@ const aborted = (signal: AbortSignal) =>
       resolve();
     });
   });
+const some = () => Promise.resolve();
 const idle = () => new AbortController().signal;
 
 describe('LeasedJobRun', () => {
@@ -77,15 +82,22 @@ describe('LeasedJobRun', () => {
     }
   });
 
-  it('writes again until the engine takes it', async () => {
-    let refused = 0;
-    const job: Partial<LeasedJob> = {
-      complete: () => (++refused < 3 ? Promise.reject(new Error('down')) : Promise.resolve()),
-    };
-    const { run, result } = leased(job);
-    result.resolve({ status: 'done' });
-    await run.run(idle());
-    expect(refused).toBe(3);
+  it('writes again until the engine takes it, and tells a logger of the job', async () => {
+    jest.useFakeTimers();
+    try {
+      let refused = 0;
+      const complete = () => (++refused < 9 ? Promise.reject(new Error('down')) : some());
+      const { run, result, logger } = leased({ complete });
+      result.resolve({ status: 'done' });
+      const done = run.run(idle());
+      await jest.advanceTimersByTimeAsync(60_000);
+      await done;
+      expect(refused).toBe(9);
+      expect(logger.entries.map(({ level }) => level)).toEqual(['warn', 'info']);
+      expect(logger.entries[0]?.fields).toMatchObject({ webhookId: 'id-1', attempt: 1 });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('sends neither a release nor a failure of a job that expired: it may run elsewhere', async () => {
