@@ -73,6 +73,7 @@ export {
 } from './outcome/outcomes.ts';
 export type { Outcome } from './outcome/response.ts';
 export type { Around, Run } from './dispatch/around.ts';
+export type { GroupedEvent, OneAtATime } from './dispatch/group.ts';
 export type { HandlerContext } from './dispatch/context.ts';
 export type { Delivery } from './dispatch/context.ts';
 export type {
@@ -110,7 +111,7 @@ export {
 export { LeasedJobRun, type LeasedJob } from './worker/leased-job.ts';
 export { RunningJobs } from './worker/running-jobs.ts';
 export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
-export { exponentialBackoff, type BackoffOptions } from './worker/backoff.ts';
+export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';
 export { safeLogger } from './reporting/logger.ts';
 export { describeError } from './redact.ts';
 export { checkOptions, option } from './check-options.ts';

@@ -11,6 +11,7 @@ import type { Profile } from '../profile.ts';
 import type { DeadLetterSink } from '../store/dead-letter.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Delivery, DeliveryContext } from './context.ts';
+import { groupOf, type OneAtATime } from './group.ts';
 import { handlerFailed, runHandler } from './run-handler.ts';
 import { UNHANDLED_ROUTE, type Route, type Routes } from './routes.ts';
 import { toDeadLetter } from './to-dead-letter.ts';
@@ -20,6 +21,8 @@ export interface Job {
   readonly route: Route;
   /** The key to lease, or `undefined` if there is nothing to protect. */
   readonly key: string | undefined;
+  /** The group of which one event runs at a time. */
+  readonly group?: string | undefined;
   /** What its run does. Only a failed `handler` goes to `deadLetter`, after `maxAttempts`. */
   readonly kind: 'handler' | 'enqueue' | 'dead-letter';
   run(context: DeliveryContext): Awaitable<Result>;
@@ -32,6 +35,7 @@ export interface JobDependencies {
   readonly routes: Routes;
   readonly deadLetter: DeadLetterSink | undefined;
   readonly queue: Queue | undefined;
+  readonly oneAtATime?: OneAtATime | undefined;
   readonly profile: Profile | undefined;
   /** Milliseconds for one call of the queue. */
   readonly storeTimeout: number;
@@ -47,8 +51,12 @@ export interface JobDependencies {
  */
 export function createJob(delivery: Delivery, deps: JobDependencies): Job | Promise<Job> {
   const jobFor = (found: Route) => {
-    const route = deps.profile === undefined ? found : withWebhookIdAsKey(found, delivery);
-    return deps.queue ? queueJob(route, delivery, deps.queue, deps) : new HandlerJob(route);
+    const route = deps.profile === undefined ? found : withKey(found, delivery);
+    if (deps.queue) return queueJob(route, delivery, deps.queue, deps);
+    const group = groupOf(deps.oneAtATime, route);
+    // A group is leased together with a key. Without one of its own, the event gets its delivery's.
+    if (group !== undefined) return new HandlerJob(route, withKey(route, delivery).key, group);
+    return new HandlerJob(route, route.handle && route.key);
   };
   const onInvalidPayload = (error: unknown) => {
     if (deps.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
@@ -63,8 +71,8 @@ export function createJob(delivery: Delivery, deps: JobDependencies): Job | Prom
   }
 }
 
-/** Standard Webhooks: the webhook id identifies an event that has no key of its own. */
-const withWebhookIdAsKey = (route: Route, { webhookId }: Delivery): Route =>
+/** With Standard Webhooks, the webhook id identifies an event that has no key of its own. */
+const withKey = (route: Route, { webhookId }: Delivery): Route =>
   route.key === undefined ? { ...route, key: `webhook-id:${webhookId}` } : route;
 
 const HANDLED: Result = { outcome: 'handled' };
@@ -74,11 +82,13 @@ const IGNORED: Result = { outcome: 'ignored' };
 class HandlerJob implements Job {
   readonly route: Route;
   readonly key: string | undefined;
+  readonly group: string | undefined;
   readonly kind = 'handler';
 
-  constructor(route: Route) {
+  constructor(route: Route, key: string | undefined, group?: string) {
     this.route = route;
-    this.key = route.handle && route.key;
+    this.key = key;
+    this.group = group;
   }
 
   run(context: DeliveryContext): Awaitable<Result> {

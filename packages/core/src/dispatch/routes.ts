@@ -37,7 +37,7 @@ export const UNHANDLED_ROUTE: Route = {
   handle: undefined,
 };
 
-const MAX_KEY_LENGTH = 4_000;
+export const MAX_KEY_LENGTH = 4_000;
 
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {

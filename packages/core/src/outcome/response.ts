@@ -25,6 +25,8 @@ export interface Outcome {
   handlerMs?: number;
   /** Milliseconds that were spent waiting for the store. */
   storeMs?: number;
+  /** Milliseconds that it waited for another event of its group (`oneAtATime`). Absent if it did not. */
+  waitMs?: number;
   /**
    * Milliseconds from the signature to the receiver, to the second; in a queue's worker, from the
    * receiver to the start of the run. Never negative.

@@ -1,4 +1,5 @@
 import type { Delivery } from '../dispatch/context.ts';
+import type { Job } from '../dispatch/job.ts';
 import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { newToken } from '../store/lease.ts';
@@ -8,12 +9,11 @@ import type { Settings } from './options.ts';
 /**
  * The claim of one delivery on its event.
  * @param replayUntil until when the webhook id must be remembered; milliseconds since the epoch
- * @param key of the event, if it has one and a handler
  */
 export function createClaim(
   { webhookId, timestamp }: Delivery,
   replayUntil: number,
-  key: string | undefined,
+  { key, group }: Pick<Job, 'key' | 'group'>,
   { profile, leaseFor }: Settings,
 ): Claim {
   return {
@@ -23,6 +23,7 @@ export function createClaim(
     leaseMs: leaseFor,
     token: newToken(),
     key,
+    group,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { OneAtATime } from '../dispatch/group.ts';
 import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
@@ -20,6 +21,12 @@ export interface ReceiverOptions<
   store?: Store | undefined;
   /** The job queue: deliveries are stored in it and answered 202, and workers run the handlers. */
   queue?: Queue | undefined;
+  /**
+   * Runs one event of a group at a time, in all processes that share the store. `true` groups by
+   * `callId`. A delivery whose group is busy waits, within `ackWithin` and without using up an attempt;
+   * then it is answered 503 `in-progress`. It can't be combined with `queue`.
+   */
+  oneAtATime?: OneAtATime | undefined;
   /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
   headerPrefix?: HeaderPrefix | undefined;
   /**
@@ -58,6 +65,7 @@ export interface Settings {
   readonly handlers: HandlerOptions;
   readonly store: Store;
   readonly queue: Queue | undefined;
+  readonly oneAtATime: OneAtATime | undefined;
   readonly names: HeaderNames;
   readonly profile: Profile | undefined;
   readonly toleranceSeconds: number;

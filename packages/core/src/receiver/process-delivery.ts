@@ -9,6 +9,7 @@ import type { Claim } from '../store/store.ts';
 import { createClaim, refusalOutcome } from './claim.ts';
 import type { RunningDelivery } from './concurrency-limiter.ts';
 import { isCrashLooping, sendToDeadLetter } from './dead-letters.ts';
+import type { GroupTurns } from './group-turns.ts';
 import type { Settings } from './options.ts';
 import { leaseLost, logFailureAfterCommit, rolledBack, wasCommitted } from './transaction-end.ts';
 
@@ -16,6 +17,8 @@ import { leaseLost, logFailureAfterCommit, rolledBack, wasCommitted } from './tr
 export interface ProcessorDependencies extends JobDependencies {
   readonly settings: Settings;
   readonly store: LeaseStore;
+  /** Only with `oneAtATime`. */
+  readonly turns: GroupTurns | undefined;
 }
 
 /** Processes one authentic delivery, from its claim to its commit, even beyond its deadline. */
@@ -32,6 +35,7 @@ export class DeliveryProcessor implements RunningDelivery {
   #abortReason: WebhookError | undefined;
   #abandoned = false;
   #lease: Lease | undefined;
+  #group: string | undefined;
 
   constructor(
     delivery: Delivery,
@@ -45,8 +49,9 @@ export class DeliveryProcessor implements RunningDelivery {
     this.#deps = deps;
   }
 
-  start(): void {
-    this.done = this.#process();
+  /** @param startedAt `performance.now()` when the request arrived */
+  start(startedAt: number): void {
+    this.done = this.#process(startedAt);
   }
 
   /** Tells the handler that its result is no longer waited for. */
@@ -63,7 +68,7 @@ export class DeliveryProcessor implements RunningDelivery {
   }
 
   /** Awaits only what is pending: a quick delivery has ended when this returns. */
-  async #process(): Promise<Result> {
+  async #process(startedAt: number): Promise<Result> {
     const info = this.#info;
     try {
       const pendingJob = createJob(this.#delivery, this.#deps);
@@ -74,12 +79,16 @@ export class DeliveryProcessor implements RunningDelivery {
       if (key !== undefined) info.key = key;
 
       this.#throwIfAbandoned();
-      const claim = createClaim(this.#delivery, this.#replayUntil, job.key, this.#deps.settings);
+      const { settings, store, turns } = this.#deps;
+      const claim = createClaim(this.#delivery, this.#replayUntil, job, settings);
+      this.#group = job.group;
       const claimedAt = performance.now();
-      const pendingAdmission = this.#deps.store.admit(claim);
+      const pendingAdmission = turns
+        ? turns.admit(claim, store, startedAt, info)
+        : store.admit(claim);
       const admission = isPending(pendingAdmission) ? await pendingAdmission : pendingAdmission;
       const admittedAt = performance.now();
-      info.storeMs = admittedAt - claimedAt;
+      info.storeMs = admittedAt - claimedAt - (info.waitMs ?? 0);
       if (admission.status !== 'admitted')
         return this.#finish({ outcome: refusalOutcome(admission) });
 
@@ -120,6 +129,7 @@ export class DeliveryProcessor implements RunningDelivery {
   }
 
   #finish(result: Result): Result {
+    if (this.#group !== undefined) this.#deps.turns?.freed(this.#group);
     return (this.result = result);
   }
 

@@ -18,6 +18,7 @@ import { boundedStore } from '../store/bounded-store.ts';
 import { DeadlineScheduler, TimerPerDeadline } from '../time/deadline-scheduler.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { checkHealth, type Health } from './health.ts';
+import { GroupTurns } from './group-turns.ts';
 import type { ReceiverOptions } from './options.ts';
 import { DeliveryProcessor } from './process-delivery.ts';
 import { resolveSettings } from './settings.ts';
@@ -67,16 +68,19 @@ export function createReceiver<
   Custom extends StandardSchema = StandardSchema,
 >(options: ReceiverOptions<Extra, Custom>): Receiver {
   const settings = resolveSettings(options as ReceiverOptions<never, never>);
-  const { now, handlers, queue, ackWithin, storeTimeout, logger } = settings;
+  const { now, handlers, queue, oneAtATime, ackWithin, storeTimeout, logger } = settings;
   const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
   const keys = keySource(settings.secret, scheduler, safeLogger(logger));
   const rules = { ...settings, keys };
   const limiter = new ConcurrencyLimiter(settings.maxInFlight);
   const reporter = new Reporter(handlers);
+  const turns = oneAtATime && new GroupTurns({ scheduler, ackWithin, wakes: sharesTimers });
   const deps = {
     settings,
     scheduler,
     queue,
+    oneAtATime,
+    turns,
     profile: settings.profile,
     storeTimeout,
     now,
@@ -117,7 +121,7 @@ export function createReceiver<
         log: request.log ?? logger, // unchanged: a handler may use more of it than we do
       };
       const processor = new DeliveryProcessor(delivery, replayUntil, info, deps);
-      processor.start();
+      processor.start(startedAt);
       result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
     } catch (error) {
       result = failureResult(error);
@@ -181,6 +185,7 @@ export function createReceiver<
         scheduler,
       ),
     async close({ graceMs = 10_000 } = {}) {
+      turns?.close();
       await limiter.close(graceMs);
     },
   };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { checkAgainst } from '../check-options.ts';
+import type { OneAtATime } from '../dispatch/group.ts';
 import { EVENT_NAMES } from '../events/events.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue } from '../queue.ts';
@@ -75,6 +76,12 @@ const receiverShape = () => ({
   profile: z.literal('standard-webhooks').optional(),
   store: withMethods<Store>('admit', 'complete', 'release', 'extend').optional(),
   queue: withMethods<Queue>('enqueue').optional(),
+  oneAtATime: z
+    .custom<OneAtATime>(
+      (value) => value === true || isFunction(value),
+      'expected true or a function',
+    )
+    .optional(),
   headerPrefix: z
     .union([
       z.string(),
@@ -104,6 +111,11 @@ let receiverSchema: z.ZodObject<ReturnType<typeof receiverShape>, z.core.$strict
 export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
   const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkEventNames(checked);
+  if (checked.queue && checked.oneAtATime)
+    throw new WebhookError(
+      'invalid-options',
+      'oneAtATime has no effect on the workers of a queue. Leave out queue, or leave out oneAtATime and let the handlers take a lock of your database, such as pg_advisory_xact_lock.',
+    );
   const {
     on,
     events,
@@ -115,6 +127,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     profile,
     store,
     queue,
+    oneAtATime,
     secret,
     around,
     onError,
@@ -133,6 +146,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     // Only a clock that was passed in: by default leases use the monotonic clock.
     store: store ?? memoryStore({ now: options.now }),
     queue,
+    oneAtATime,
   };
 }
 

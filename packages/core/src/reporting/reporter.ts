@@ -19,6 +19,7 @@ export type DeliveryInfo = Pick<
   | 'secretId'
   | 'handlerMs'
   | 'storeMs'
+  | 'waitMs'
   | 'lagMs'
   | 'queued'
 >;

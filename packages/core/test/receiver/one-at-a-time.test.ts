@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { memoryStore, type HandlerContext, type Store } from '../../src/index.ts';
+import { createTestReceiver, deferred } from '../support.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const event = (eventName: string, callId: string) => ({ eventName, callId });
+const started = (callId: string) => event('call:started', callId);
+const completed = (callId: string) => event('call:completed', callId);
+
+/** Handlers that run until they are ended, in two receivers on one store. */
+function setup(options: object = {}, store: Store = memoryStore()) {
+  const begun: string[] = [];
+  const runs = new Map<string, ReturnType<typeof deferred<void>>>();
+  const handle = (payload: object, { attempt }: HandlerContext) => {
+    const { eventName, callId } = payload as { eventName: string; callId: string };
+    const name = `${callId} ${eventName.slice(5)} ${String(attempt)}`;
+    begun.push(name);
+    const run = deferred();
+    runs.set(name, run);
+    return run.promise;
+  };
+  const on = { 'call:started': handle, 'call:completed': handle };
+  const all = { store, on, oneAtATime: true as const, ...options };
+  const settle = () => jest.advanceTimersByTimeAsync(0);
+  return {
+    store,
+    begun,
+    one: createTestReceiver(all),
+    other: createTestReceiver(all),
+    settle,
+    async end(name: string, error?: Error) {
+      const run = runs.get(name);
+      if (error) run?.reject(error);
+      else run?.resolve();
+      await settle();
+    },
+  };
+}
+
+describe('oneAtATime', () => {
+  it('lets the second event of a call wait, and wakes it at once; other calls go on', async () => {
+    const { one, begun, settle, end } = setup();
+    const first = one.send(started('a'));
+    await settle();
+    const second = one.send(completed('a'));
+    const ofOther = one.send(completed('b'));
+    await settle();
+    expect(begun).toEqual(['a started 1', 'b completed 1']);
+    await end('b completed 1');
+    expect(await ofOther).toBe('handled');
+    await end('a started 1');
+    expect(await first).toBe('handled');
+    expect(begun).toEqual(['a started 1', 'b completed 1', 'a completed 1']);
+    await end('a completed 1');
+    expect(await second).toBe('handled');
+  });
+
+  it('asks again for what another process runs, with the same claim, and uses up no attempt', async () => {
+    const inner = memoryStore();
+    const admit = jest.fn(inner.admit);
+    const { one, other, begun, settle, end } = setup({}, { ...inner, admit });
+    void one.send(started('a'));
+    await settle();
+    const second = other.send(completed('a'));
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(begun).toEqual(['a started 1']);
+    const asked = admit.mock.calls.slice(1).map(([claim]) => claim);
+    expect(asked.length).toBeGreaterThan(8);
+    expect(asked.length).toBeLessThan(20);
+    expect(new Set(asked).size).toBe(1);
+    await end('a started 1');
+    expect(begun).toEqual(['a started 1']);
+    await jest.advanceTimersByTimeAsync(600);
+    expect(begun).toEqual(['a started 1', 'a completed 1']);
+    await end('a completed 1');
+    expect(await second).toBe('handled');
+  });
+
+  it('answers 503 within ackWithin when the group stays busy, and the retry is attempt 1', async () => {
+    const { one, begun, settle, end } = setup({ ackWithin: 10_000 });
+    const first = one.send(started('a'));
+    await settle();
+    const second = one.send(completed('a'));
+    await jest.advanceTimersByTimeAsync(8_999);
+    expect(one.outcomes).toEqual([]);
+    await jest.advanceTimersByTimeAsync(2);
+    expect(await second).toBe('in-progress');
+    const [outcome] = one.outcomes;
+    expect(outcome).toMatchObject({ status: 503, callId: 'a', eventName: 'call:completed' });
+    expect(outcome?.attempt).toBeUndefined();
+    expect(outcome?.error?.message).toContain('oneAtATime');
+    expect(outcome?.error?.message).toContain('9000 ms');
+    await end('a started 1');
+    expect(await first).toBe('handled');
+    const retry = one.send(completed('a'));
+    await settle();
+    await end('a completed 1');
+    expect(await retry).toBe('handled');
+    expect(begun).toEqual(['a started 1', 'a completed 1']);
+  });
+
+  it('goes on with the next event when one fails', async () => {
+    const { one, settle, end } = setup();
+    const first = one.send(started('a'));
+    await settle();
+    const second = one.send(completed('a'));
+    await settle();
+    await end('a started 1', new Error('the CRM is down'));
+    expect(await first).toBe('handler-failed');
+    await end('a completed 1');
+    expect(await second).toBe('handled');
+  });
+
+  it('wakes the next delivery also when the woken one turns out to be a duplicate', async () => {
+    const { one, begun, settle, end } = setup();
+    void one.send(started('a'));
+    await settle();
+    const waiting = [completed('a'), completed('a'), event('call:completed', 'a')];
+    const sent = waiting.map((payload) => one.send(payload));
+    await settle();
+    await end('a started 1');
+    await end('a completed 1');
+    expect((await Promise.all(sent)).sort()).toEqual(['duplicate', 'duplicate', 'handled']);
+    expect(begun).toEqual(['a started 1', 'a completed 1']);
+  });
+
+  it('ends the waits at once when the receiver closes, and waits for what runs', async () => {
+    const { one, begun, settle, end } = setup();
+    const first = one.send(started('a'));
+    await settle();
+    const second = one.send(completed('a'));
+    await settle();
+    const closed = one.receiver.close();
+    expect(await second).toBe('shutting-down');
+    await end('a started 1');
+    expect(await first).toBe('handled');
+    await closed;
+    expect(begun).toEqual(['a started 1']);
+  });
+
+  it('counts waiting deliveries for maxInFlight', async () => {
+    const { one, settle } = setup({ maxInFlight: 2 });
+    void one.send(started('a'));
+    void one.send(completed('a'));
+    await settle();
+    expect(await one.send(started('b'))).toBe('overloaded');
+  });
+
+  it('ends a wait when the store fails', async () => {
+    const inner = memoryStore();
+    let down = false;
+    const admit: Store['admit'] = (claim) =>
+      down ? Promise.reject(new Error('refused')) : inner.admit(claim);
+    const { one, settle } = setup({}, { ...inner, admit });
+    void one.send(started('a'));
+    await settle();
+    const second = one.send(completed('a'));
+    await settle();
+    down = true;
+    await jest.advanceTimersByTimeAsync(100);
+    expect(await second).toBe('store-unavailable');
+  });
+
+  it('costs no call of the store when the group is free', async () => {
+    const inner = memoryStore();
+    const [admit, complete] = [jest.fn(inner.admit), jest.fn(inner.complete)];
+    const store = { ...inner, admit, complete };
+    const on = { 'call:started': () => undefined };
+    for (const oneAtATime of [undefined, true] as const)
+      await createTestReceiver({ store, on, oneAtATime }).send(started(`call ${oneAtATime}`));
+    expect(admit.mock.calls.map(([{ group }]) => group)).toEqual([undefined, 'call true']);
+    expect(complete).toHaveBeenCalledTimes(2);
+  });
+});
