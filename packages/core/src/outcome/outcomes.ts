@@ -133,8 +133,8 @@ export const OUTCOMES = {
   'in-progress': {
     status: 503,
     service: retried,
-    when: 'Another delivery of the same event is being handled, or the handler lost its lease before it finished.',
-    fix: 'Nothing to do for quick handlers: the retry is a duplicate. If a handler runs for more than 240 seconds, use a queue.',
+    when: 'Another delivery of the same event is being handled, or another event of its group (oneAtATime), or the handler lost its lease before it finished.',
+    fix: 'Nothing to do for quick handlers: the retry is a duplicate, or runs. If a handler runs for more than 240 seconds, use a queue.',
   },
   deadline: {
     status: 503,

@@ -90,6 +90,7 @@ describe('oneAtATime', () => {
     const [outcome] = one.outcomes;
     expect(outcome).toMatchObject({ status: 503, callId: 'a', eventName: 'call:completed' });
     expect(outcome?.attempt).toBeUndefined();
+    expect(outcome?.waitMs).toBeCloseTo(9_000);
     expect(outcome?.error?.message).toContain('oneAtATime');
     expect(outcome?.error?.message).toContain('9000 ms');
     await end('a started 1');
