@@ -1,0 +1,1 @@
+export { completedEvents, type MissedEvent, type ToEvents } from './reconcile/to-events.ts';
