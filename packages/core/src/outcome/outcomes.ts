@@ -49,7 +49,7 @@ export const OUTCOMES = {
   'dead-lettered': {
     status: 200,
     service: acknowledged,
-    when: 'The event failed maxAttempts times, or its payload is invalid. The deadLetter sink took it.',
+    when: 'The event failed maxAttempts times, or its payload is invalid. The deadLetter sink took it, or it stays among the dead jobs of the queue.',
     fix: 'Find the delivery in your dead letters, fix the cause, and run it again.',
   },
   'in-dead-letters': {

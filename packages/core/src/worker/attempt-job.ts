@@ -123,11 +123,10 @@ export function createAttempt(
       const code = isInvalid ? 'invalid-payload' : 'handler-failed';
       if (!isInvalid && !isLastAttempt && !abandonReason)
         return { result: { status: 'retry', error }, code };
-      if (!delivery) return { result: { status: 'dead', error }, code };
+      if (!delivery) return { result: { status: 'dead', error }, code: 'dead-lettered' };
       const failure = { attempt, error: thrown, at: Date.now(), route };
       const sinkError = await sendToDeadLetter(toDeadLetter(code, delivery, failure), error);
-      if (!sinkError)
-        return { result: { status: 'dead', error }, code: deadLetter ? 'dead-lettered' : code };
+      if (!sinkError) return { result: { status: 'dead', error }, code: 'dead-lettered' };
       const reason = abandonReason?.message ?? error.message;
       return { result: { status: 'retry', error: sinkError, abandonReason: reason }, code };
     }
