@@ -94,6 +94,7 @@ export type {
   DeliveryMessage,
   EnqueueMessage,
   HandlerMessage,
+  OutcomeMessage,
   StoreMessage,
 } from './channels/channels.ts';
 export type { HandlerLogger, Logger, LogMethod } from './reporting/logger.ts';

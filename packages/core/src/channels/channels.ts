@@ -1,4 +1,4 @@
-import { openChannel } from '#channels';
+import { openChannel, openPlainChannel } from '#channels';
 import type { Awaitable } from '../awaitable.ts';
 import type { Outcome } from '../outcome/response.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
@@ -13,6 +13,8 @@ interface Message {
 
 /** The message of `call-webhooks:delivery`: one HTTP request, or one job of a worker. */
 export interface DeliveryMessage extends Message {
+  /** The method of the request. It is not verified. */
+  readonly method?: string | undefined;
   /** The headers of the request, to continue a trace. They are not verified. */
   readonly headers?: object | undefined;
   /** The delivery that a worker runs. */
@@ -45,8 +47,13 @@ export interface EnqueueMessage extends Message {
   readonly delivery: QueuedDelivery;
 }
 
+/** The message of `call-webhooks:outcome`: what `onOutcome` is called with, also when it is late. */
+export interface OutcomeMessage {
+  readonly outcome: Outcome;
+}
+
 /**
- * Tracing channels of `node:diagnostics_channel`. Where the runtime has none, or nobody subscribes,
+ * A plain channel, `outcome`, and tracing channels of `node:diagnostics_channel`. Where the runtime has none, or nobody subscribes,
  * they cost nothing.
  */
 export const CHANNELS = {
@@ -54,6 +61,7 @@ export const CHANNELS = {
   handler: openChannel('call-webhooks:handler'),
   store: openChannel('call-webhooks:store'),
   enqueue: openChannel('call-webhooks:enqueue'),
+  outcome: openPlainChannel('call-webhooks:outcome'),
 };
 
 /**

@@ -92,7 +92,8 @@ export function createReceiver<
   function receive(request: ReceiverRequest): Promise<ReceiverResponse> {
     const channel = CHANNELS.delivery;
     if (channel?.hasSubscribers !== true) return respond(request);
-    const message: DeliveryMessage = { headers: request.headers };
+    const { method = 'POST', headers } = request;
+    const message: DeliveryMessage = { method, headers };
     return traced(channel, message, () => respond(request));
   }
 

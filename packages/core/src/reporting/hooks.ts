@@ -1,3 +1,4 @@
+import { CHANNELS, type OutcomeMessage } from '../channels/channels.ts';
 import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { originsOf, type ErrorOrigin, type ErrorSource } from '../outcome/origin.ts';
 import type { Outcome } from '../outcome/response.ts';
@@ -48,6 +49,8 @@ export interface ReportingHooks {
  */
 export function callReportingHooks({ onError, onOutcome }: ReportingHooks, outcome: Outcome): void {
   const { error: failure } = outcome;
+  if (CHANNELS.outcome?.hasSubscribers === true)
+    CHANNELS.outcome.publish({ outcome: { ...outcome } } satisfies OutcomeMessage);
   if (onError && failure) callErrorHook(onError, originsOf(failure), outcome);
   if (!onOutcome) return;
   // A copy: changes that the hook makes must not reach the response.

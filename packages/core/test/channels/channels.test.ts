@@ -1,7 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createJobProcessor, type QueuedDelivery } from '../../src/index.ts';
-import { createTestReceiver, NOW, SECONDS, STARTED } from '../support.ts';
+import { createJobProcessor, type OutcomeMessage, type QueuedDelivery } from '../../src/index.ts';
+import { createTestReceiver, deferred, NOW, SECONDS, STARTED } from '../support.ts';
 
 const NAMES = ['delivery', 'handler', 'store', 'enqueue'] as const;
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
@@ -111,5 +111,28 @@ describe('the tracing channels', () => {
       event: 'asyncEnd',
       message: { result: { outcome: { outcome: 'handled', queued: true } } },
     });
+  });
+
+  it('tell of each outcome, also of a late one', async () => {
+    const outcomes: unknown[] = [];
+    const keep = (message: unknown) => void outcomes.push((message as OutcomeMessage).outcome);
+    diagnostics.subscribe('call-webhooks:outcome', keep);
+    undo.push(() => void diagnostics.unsubscribe('call-webhooks:outcome', keep));
+    const handler = deferred();
+    const late = deferred();
+    const { send } = createTestReceiver({
+      on: { 'call:started': () => handler.promise },
+      ackWithin: 5,
+      onOutcome: (outcome) => {
+        if (outcome.late) late.resolve();
+      },
+    });
+    expect(await send(STARTED)).toBe('deadline');
+    handler.resolve();
+    await late.promise;
+    expect(outcomes).toMatchObject([
+      { outcome: 'deadline', callId: 'call-1' },
+      { outcome: 'handled', callId: 'call-1', late: true },
+    ]);
   });
 });
