@@ -9,6 +9,9 @@ const BEYOND = 1_000_000_000;
 /** The `retryLimit` of a job that its worker gives up after `maxAttempts` runs. */
 export const retryLimitOf = (maxAttempts: number): number => BEYOND + maxAttempts - 1;
 
+/** Whether pg-boss gives the job up itself: it was sent by hand. */
+export const hasOwnLimit = ({ retryLimit }: PgBossJob): boolean => retryLimit < BEYOND;
+
 export interface AttemptState {
   /** 1 for the first run. */
   attempt: number;
@@ -16,24 +19,20 @@ export interface AttemptState {
   maxAttempts: number;
   /** Whether the job is given up when this run fails. */
   isLastAttempt: boolean;
-  /** Whether pg-boss itself gives the job up when this run fails: it was sent by hand. */
-  hasOwnLimit: boolean;
   /** Why no handler is run any more. */
   abandonReason: string | undefined;
 }
 
 const LOST = 'Its last run came to no end: the process died, or expireIn had passed.';
 
-/** @param job one of `pgBossQueue`, or one that was sent by hand with a limit of its own */
+/** @param job one whose worker gives it up */
 export function attemptState({ retryCount, retryLimit, output }: PgBossJob): AttemptState {
-  const hasOwnLimit = retryLimit < BEYOND;
-  const limit = hasOwnLimit ? retryLimit : retryLimit - BEYOND;
-  const wasLost = !hasOwnLimit && retryCount > limit && output?.released !== true;
+  const limit = retryLimit - BEYOND;
+  const wasLost = retryCount > limit && output?.released !== true;
   return {
     attempt: retryCount + 1,
     maxAttempts: limit + 1,
     isLastAttempt: retryCount >= limit,
-    hasOwnLimit,
     abandonReason: output?.abandonReason ?? (wasLost ? LOST : undefined),
   };
 }

@@ -1,8 +1,15 @@
 import { sha256, type QueuedDelivery } from '@call-webhooks/core';
 
-/** The id of an event's job: a UUID (version 8, RFC 9562) that is the same for the same event. */
-export async function jobId({ key, webhookId }: QueuedDelivery): Promise<string> {
-  const hex = await sha256(key === undefined ? `webhook ${webhookId}` : `event ${key}`);
+/** The id of an event's job. It is the same for the same event. */
+export const jobId = ({ key, webhookId }: QueuedDelivery): Promise<string> =>
+  uuidOf(key === undefined ? `webhook ${webhookId}` : `event ${key}`);
+
+/** The id of the job that continues a job sent by hand. */
+export const continuedJobId = (id: string): Promise<string> => uuidOf(`job ${id}`);
+
+/** A UUID (version 8, RFC 9562) that is the same for the same text. */
+async function uuidOf(text: string): Promise<string> {
+  const hex = await sha256(text);
   const variant = ((parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return [
     hex.slice(0, 8),

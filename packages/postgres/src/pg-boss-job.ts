@@ -1,7 +1,8 @@
 import type { LeasedJob, QueuedDelivery } from '@call-webhooks/core';
-import { attemptState } from './attempt-state.ts';
+import { attemptState, retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
-import type { PgBossClient, PgBossJob } from './pg-boss.ts';
+import { continuedJobId } from './job-id.ts';
+import type { PgBossClient, PgBossJob, PgBossSendOptions } from './pg-boss.ts';
 
 interface Queues {
   readonly boss: PgBossClient;
@@ -11,17 +12,15 @@ interface Queues {
 
 /** A fetched job of pg-boss, for the worker that runs it. */
 export function leasedJob(job: PgBossJob, { boss, queue, deadLetterQueue }: Queues): LeasedJob {
-  const { id, expireInSeconds } = job;
+  const { id } = job;
   const delivery = job.data as QueuedDelivery;
-  const { attempt, maxAttempts, isLastAttempt, hasOwnLimit, abandonReason } = attemptState(job);
+  const { attempt, maxAttempts, isLastAttempt, abandonReason } = attemptState(job);
 
   /** Under the job's own id, so that repeating this adds no second dead letter. */
   async function moveToDead(message: string): Promise<void> {
     const target = job.deadLetter ?? deadLetterQueue;
-    const kept = new Date(job.keepUntil).getTime() - new Date(job.createdOn).getTime();
-    const retentionSeconds = Math.max(1, Math.ceil(kept / 1_000));
     await createQueues(boss, queue, target); // pg-boss sends nothing to a missing queue, silently
-    await boss.send(target, delivery, { id, retentionSeconds });
+    await boss.send(target, delivery, { id, retentionSeconds: retentionSeconds(job) });
     await boss.complete(queue, id, { message });
   }
 
@@ -31,13 +30,10 @@ export function leasedJob(job: PgBossJob, { boss, queue, deadLetterQueue }: Queu
     maxAttempts,
     isLastAttempt,
     abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
-    expiresIn: expireInSeconds * 1_000,
+    expiresIn: Number(job.expireInSeconds) * 1_000,
     complete: () => boss.complete(queue, id),
     retry: (message, reason) =>
-      // After its own limit pg-boss would not run the job again.
-      isLastAttempt && hasOwnLimit
-        ? moveToDead(message)
-        : boss.fail(queue, id, { message, ...(reason !== undefined && { abandonReason: reason }) }),
+      boss.fail(queue, id, { message, ...(reason !== undefined && { abandonReason: reason }) }),
     moveToDead,
     /** As a failure: pg-boss has no other way. The job is run again, after its last attempt as well. */
     release: () =>
@@ -46,4 +42,28 @@ export function leasedJob(job: PgBossJob, { boss, queue, deadLetterQueue }: Queu
         ...(abandonReason === undefined ? { released: true } : { abandonReason }),
       }),
   };
+}
+
+/**
+ * Continues a job that was sent by hand as one that its worker gives up: at a limit of its own,
+ * pg-boss would not run it again, even if `deadLetter` failed or the worker was killed. Its new id
+ * comes from its own, so that repeating this adds no second job.
+ */
+export async function continueJob(job: PgBossJob, { boss, queue }: Queues): Promise<void> {
+  const { retryLimit, retryDelay, retryBackoff, deadLetter } = job;
+  const id = await continuedJobId(job.id);
+  const options: PgBossSendOptions = {
+    ...{ id, retryLimit: retryLimitOf(retryLimit + 1), retryDelay, retryBackoff },
+    expireInSeconds: Math.ceil(Number(job.expireInSeconds)),
+    retentionSeconds: retentionSeconds(job),
+    ...(deadLetter !== null && { deadLetter }),
+  };
+  await boss.send(queue, Object(job.data) as object, options);
+  await boss.complete(queue, job.id, { continuedBy: id });
+}
+
+/** How long pg-boss keeps a job, from when it was created. */
+function retentionSeconds({ createdOn, keepUntil }: PgBossJob): number {
+  const kept = new Date(keepUntil).getTime() - new Date(createdOn).getTime();
+  return Math.max(1, Math.ceil(kept / 1_000));
 }

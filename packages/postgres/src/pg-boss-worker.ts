@@ -9,11 +9,13 @@ import {
   startPollingWorker,
   type CloseOptions,
   type ExtraEvents,
+  type PolledJob,
   type StandardSchema,
   type WorkerOptions,
 } from '@call-webhooks/core';
+import { hasOwnLimit } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
-import { leasedJob } from './pg-boss-job.ts';
+import { continueJob, leasedJob } from './pg-boss-job.ts';
 import { deadLetterName, DEFAULT_QUEUE, queueName } from './pg-boss-queue.ts';
 import { checkBoss, type PgBossClient, type PgBossJob } from './pg-boss.ts';
 
@@ -78,6 +80,18 @@ export function createPgBossWorker<
   const queues = { boss, queue, deadLetterQueue };
   let isReady = false;
   let isFailing = false;
+
+  function polledJob(job: PgBossJob): PolledJob {
+    const leased = leasedJob(job, queues);
+    if (!hasOwnLimit(job)) return new LeasedJobRun(leased, process, log);
+    const complete = () => continueJob(job, queues);
+    return new LeasedJobRun(
+      { ...leased, complete },
+      () => Promise.resolve({ status: 'done' }),
+      log,
+    );
+  }
+
   return startPollingWorker({
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
@@ -87,7 +101,7 @@ export function createPgBossWorker<
       const fetching = { batchSize: limit, includeMetadata: true, priority: false } as const;
       const jobs = (await boss.fetch(queue, fetching)) as PgBossJob[];
       isFailing = false;
-      return { jobs: jobs.map((job) => new LeasedJobRun(leasedJob(job, queues), process, log)) };
+      return { jobs: jobs.map(polledJob) };
     },
     onError(error) {
       if (isFailing) return; // one line for each outage

@@ -8,6 +8,7 @@ export interface PgBossSendOptions {
   expireInSeconds: number;
   retentionSeconds: number;
   deadLetter?: string;
+  retryBackoff?: boolean;
 }
 
 /** A job as pg-boss hands it out with `includeMetadata`. */
@@ -16,7 +17,11 @@ export interface PgBossJob {
   data: unknown;
   retryCount: number;
   retryLimit: number;
-  expireInSeconds: number;
+  /** Seconds. */
+  retryDelay: number;
+  retryBackoff: boolean;
+  /** Postgres' clients give it as a text. */
+  expireInSeconds: number | string;
   /** The queue for dead jobs; null if none was named. */
   deadLetter: string | null;
   createdOn: Date | string;

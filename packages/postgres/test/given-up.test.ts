@@ -1,62 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import type { DeadLetter, QueuedDelivery } from '@call-webhooks/core';
-import {
-  collectingLogger,
-  deferred,
-  queuedCall,
-  startPostgres,
-  waitFor,
-  type WorkerHandlers,
-  type PostgresServer,
-} from '@call-webhooks/contract-tests';
-import PgBoss from 'pg-boss';
-import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
+import { expect, it } from '@jest/globals';
+import type { DeadLetter } from '@call-webhooks/core';
+import { deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import { pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';
+import { usePgBoss } from './use-pg-boss.ts';
 
 withPostgres('a job of pg-boss after its last run', () => {
-  let server: PostgresServer;
-  let boss: PgBoss;
-  beforeAll(async () => {
-    server = await startPostgres();
-    boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false });
-    boss.on('error', () => undefined);
-    await boss.start();
-  }, 30_000);
-  afterAll(async () => {
-    await boss.stop({ graceful: false, wait: true });
-    await server.remove();
-  });
-
-  const toClose: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of toClose.splice(0)) await close();
-  });
-  function work(queue: string, handlers: WorkerHandlers) {
-    const logger = collectingLogger();
-    const worker = createPgBossWorker(boss, { queue, pollEvery: 20, logger, ...handlers });
-    toClose.push(() => worker.close({ graceMs: 0 }));
-    return worker;
-  }
-
-  async function jobs(name: string) {
-    const { rows } = await boss
-      .getDb()
-      .executeSql('SELECT id, state, data, keep_until FROM pgboss.job WHERE name = $1', [name]);
-    return rows as { id: string; state: string; data: QueuedDelivery; keep_until: Date }[];
-  }
+  const { test, work, jobs } = usePgBoss();
 
   async function killedBy(queue: string): Promise<void> {
     const script = fileURLToPath(new URL('support-killer.ts', import.meta.url));
     const options = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
-    const killer = spawn(process.execPath, [...options, script, server.url, queue], {
+    const killer = spawn(process.execPath, [...options, script, test.server.url, queue], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
     expect(await once(killer, 'exit')).toEqual([null, 'SIGKILL']);
     await waitFor(async () => {
-      await boss.expire(); // what pg-boss does by itself every two minutes
+      await test.boss.expire(); // what pg-boss does by itself every two minutes
       return (await jobs(queue)).some(({ state }) => state === 'retry');
     });
   }
@@ -68,7 +31,7 @@ withPostgres('a job of pg-boss after its last run', () => {
       backoff: { initialDelay: 0 },
       retainFor: 30 * 86_400_000,
     };
-    const queue = pgBossQueue(boss, { queue: 'killed', ...once });
+    const queue = pgBossQueue(test.boss, { queue: 'killed', ...once });
     const delivery = queuedCall('call-1');
     await queue.enqueue(delivery);
     await killedBy('killed'); // in the handler
@@ -95,7 +58,7 @@ withPostgres('a job of pg-boss after its last run', () => {
   }, 30_000);
 
   it('is run again when its worker was closed in it', async () => {
-    const queue = pgBossQueue(boss, {
+    const queue = pgBossQueue(test.boss, {
       queue: 'closed',
       maxAttempts: 1,
       backoff: { initialDelay: 0 },
@@ -126,27 +89,27 @@ withPostgres('a job of pg-boss after its last run', () => {
     expect(await jobs('closed-dead')).toEqual([]);
   });
 
-  it('is kept in a dead-letter queue that is made anew where it is missing; one sent by hand has its own limit', async () => {
-    await boss.createQueue('by hand');
+  it('is kept in a dead-letter queue that is made anew where it is missing; one sent by hand keeps its limit', async () => {
+    await test.boss.createQueue('by hand');
     const letters: DeadLetter[] = [];
     work('by hand', {
       deadLetter: (one) => void letters.push(one),
       on: {
         'call:completed': async (_event, { attempt }) => {
-          if (attempt === 2) await boss.deleteQueue('by hand-dead');
+          if (attempt === 2) await test.boss.deleteQueue('by hand-dead');
           throw new Error('never');
         },
       },
     });
     const delivery = queuedCall('call-1');
-    await boss.send('by hand', delivery, { retryLimit: 1, retryDelay: 0 });
+    await test.boss.send('by hand', delivery, { retryLimit: 1, retryDelay: 0 });
     await waitFor(async () => (await jobs('by hand-dead')).length > 0);
     expect(letters.map(({ attempt }) => attempt)).toEqual([2]);
     expect((await jobs('by hand-dead')).map(({ data }) => data)).toEqual([delivery]);
   });
 
   it('is not given up while deadLetter fails, also when its worker was killed', async () => {
-    const queue = pgBossQueue(boss, {
+    const queue = pgBossQueue(test.boss, {
       queue: 'sink',
       maxAttempts: 1,
       expireIn: 1_000,
@@ -166,4 +129,42 @@ withPostgres('a job of pg-boss after its last run', () => {
     expect(asked).toBe(3);
     expect(runs).toBe(0);
   }, 30_000);
+
+  it.each(['its handler failed', 'its worker was killed'])(
+    'is not given up while deadLetter fails, though it was sent by hand and %s',
+    async (why) => {
+      const name = `by hand, ${why}`;
+      await test.boss.createQueue(name);
+      const delivery = queuedCall('call-1');
+      const id = await test.boss.send(name, delivery, { retryLimit: 0, expireInSeconds: 1 });
+      const wasKilled = why === 'its worker was killed';
+      if (wasKilled) await killedBy(name);
+      const letters: DeadLetter[] = [];
+      let asked = 0;
+      let runs = 0;
+      work(name, {
+        on: {
+          'call:completed': () => {
+            runs += 1;
+            throw new Error('never');
+          },
+        },
+        deadLetter(letter) {
+          if (++asked < 3) throw new Error('the disk is full');
+          letters.push(letter);
+        },
+      });
+      await waitFor(async () => (await jobs(`${name}-dead`)).length === 1);
+      expect(asked).toBe(3);
+      expect(runs).toBe(wasKilled ? 0 : 1);
+      expect(letters).toEqual([expect.objectContaining({ key: delivery.key })]);
+      expect((await jobs(`${name}-dead`))[0]?.data).toEqual(delivery);
+      const states = (await jobs(name)).map((job) => [job.id === id, job.state]);
+      expect(states).toEqual([
+        [true, 'completed'],
+        [false, 'completed'],
+      ]);
+    },
+    30_000,
+  );
 });

@@ -1,0 +1,54 @@
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import {
+  collectingLogger,
+  startPostgres,
+  type PostgresServer,
+  type WorkerHandlers,
+} from '@call-webhooks/contract-tests';
+import PgBoss from 'pg-boss';
+import { createPgBossWorker } from '../src/index.ts';
+
+/** A server of its own, and a pg-boss that does nothing by itself. */
+export interface PgBossUnderTest {
+  server: PostgresServer;
+  boss: PgBoss;
+}
+
+/** Call it in a suite. What `test` holds is filled in before its tests. */
+export function usePgBoss() {
+  const test = {} as PgBossUnderTest;
+  const toClose: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    test.server = await startPostgres();
+    const connectionString = test.server.url;
+    test.boss = new PgBoss({ connectionString, supervise: false, schedule: false });
+    test.boss.on('error', () => undefined);
+    await test.boss.start();
+  }, 30_000);
+  afterAll(async () => {
+    await test.boss.stop({ graceful: false, wait: true });
+    await test.server.remove();
+  });
+  afterEach(async () => {
+    for (const close of toClose.splice(0)) await close();
+  });
+
+  /** Starts a worker that is closed after the test. */
+  function work(queue: string, handlers: WorkerHandlers, logger = collectingLogger()) {
+    const worker = createPgBossWorker(test.boss, { queue, pollEvery: 20, logger, ...handlers });
+    toClose.push(() => worker.close({ graceMs: 0 }));
+    return worker;
+  }
+
+  /** The jobs of a queue, in the order in which they were made. */
+  async function jobs(queue: string) {
+    const columns = 'id, state, data, keep_until';
+    const { rows } = await test.boss
+      .getDb()
+      .executeSql(`SELECT ${columns} FROM pgboss.job WHERE name = $1 ORDER BY created_on`, [queue]);
+    return rows as { id: string; state: string; data: QueuedDelivery; keep_until: Date }[];
+  }
+
+  return { test, work, jobs };
+}
