@@ -1,7 +1,13 @@
 export { adapterContractTests } from './adapter-contract-tests.ts';
 export type { AdapterUnderTest, Mounted } from './adapter/under-test.ts';
-export { storeContractTests } from './store-contract-tests.ts';
-export type { OpenedStore, StoreUnderTest } from './store/under-test.ts';
+export { completeInContractTests, storeContractTests } from './store-contract-tests.ts';
+export type {
+  CompletingStoreUnderTest,
+  Effects,
+  OpenedStore,
+  StoreUnderTest,
+  TransactionUnderTest,
+} from './store/under-test.ts';
 export { deadLettersContractTests } from './dead-letters-contract-tests.ts';
 export { deadLetter } from './dead-letters/under-test.ts';
 export type { DeadLettersUnderTest, OpenedDeadLetters } from './dead-letters/under-test.ts';

@@ -5,38 +5,57 @@ import { groups } from './store/groups.ts';
 import {
   LEASE_MS,
   REMEMBER_MS,
+  type CompletingStoreUnderTest,
   type OpenedStore,
   type StoreTestContext,
   type StoreUnderTest,
 } from './store/under-test.ts';
+import { transactions } from './store/transactions.ts';
 import { webhookIds } from './store/webhook-ids.ts';
 import { unique } from './unique.ts';
 
 /** What every store must do. */
 export function storeContractTests(subject: StoreUnderTest): void {
   describe(`${subject.name}: store contract tests`, () => {
-    let opened: OpenedStore;
-    beforeAll(async () => {
-      opened = await subject.open();
-    });
-    afterAll(async () => opened.close?.());
-
-    const context: StoreTestContext = {
-      store: () => opened.store,
-      connections: () => [opened.store, ...(opened.others ?? [])],
-      claim: (key, more) => ({
-        webhookId: unique('webhook'),
-        replayUntil: opened.now() + REMEMBER_MS,
-        leaseMs: LEASE_MS,
-        token: unique('token'),
-        ...(key !== undefined && { key }),
-        ...more,
-      }),
-      advance: async (ms) => opened.advance(ms),
-    };
+    const context = contextOf(opening(subject));
     events(context);
     deadLettered(context);
     groups(context);
     webhookIds(context);
   });
 }
+
+/** What a store with `completeIn` must do in the transactions of a client. */
+export function completeInContractTests(subject: CompletingStoreUnderTest): void {
+  describe(`${subject.name}: contract tests of completeIn`, () => {
+    const opened = opening(subject);
+    transactions(contextOf(opened), {
+      transact: (work) => opened().transact(work),
+      committed: (effect) => opened().committed(effect),
+    });
+  });
+}
+
+/** Opens a store before the tests, and closes it after them. */
+function opening<Opened extends OpenedStore>({ open }: { open(): Promise<Opened> }): () => Opened {
+  let opened: Opened;
+  beforeAll(async () => {
+    opened = await open();
+  });
+  afterAll(async () => opened.close?.());
+  return () => opened;
+}
+
+const contextOf = (opened: () => OpenedStore): StoreTestContext => ({
+  store: () => opened().store,
+  connections: () => [opened().store, ...(opened().others ?? [])],
+  claim: (key, more) => ({
+    webhookId: unique('webhook'),
+    replayUntil: opened().now() + REMEMBER_MS,
+    leaseMs: LEASE_MS,
+    token: unique('token'),
+    ...(key !== undefined && { key }),
+    ...more,
+  }),
+  advance: async (ms) => opened().advance(ms),
+});

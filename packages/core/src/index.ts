@@ -116,4 +116,4 @@ export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';
 export { safeLogger } from './reporting/logger.ts';
 export { describeError } from './redact.ts';
 export { checkOptions, option } from './check-options.ts';
-export { sha256, storableKey } from './store/storable-key.ts';
+export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';

@@ -11,10 +11,32 @@ export interface OpenedStore {
   close?(): Promise<void>;
 }
 
+/** A transaction of a user, with a table of effects. */
+export interface TransactionUnderTest {
+  tx: unknown;
+  /** Has an effect. */
+  write(effect: string): Promise<unknown>;
+}
+
+/** Transactions of a client on the store's database. */
+export interface Effects {
+  /** Commits when `work` resolves; rolls back, and rejects, when it rejects. */
+  transact(work: (transaction: TransactionUnderTest) => Promise<void>): Promise<void>;
+  /** How often an effect was committed. */
+  committed(effect: string): Promise<number>;
+}
+
 export interface StoreUnderTest {
   name: string;
   /** Opens a new, empty store. */
   open(): Promise<OpenedStore>;
+}
+
+/** A store with `completeIn`, and a client on its database. */
+export interface CompletingStoreUnderTest {
+  name: string;
+  /** Opens a new, empty store and a table of effects. */
+  open(): Promise<OpenedStore & Effects>;
 }
 
 /** What a group of contract tests works with. */

@@ -8,8 +8,18 @@ const READABLE = /^[^\0\p{Surrogate}]{1,256}$/u;
  * @param readable which keys are kept as they are
  */
 export async function storableKey(key: string, readable = READABLE): Promise<string> {
-  return readable.test(key) && !key.startsWith(HASHED) ? key : HASHED + (await sha256(key));
+  return isReadable(key, readable) ? key : HASHED + (await sha256(key));
 }
+
+/**
+ * `storableKey`, at once.
+ * @param hash the SHA-256 of the text's UTF-16 (little-endian), in hexadecimal
+ */
+export const storableKeySync = (key: string, hash: (text: string) => string): string =>
+  isReadable(key, READABLE) ? key : HASHED + hash(key);
+
+const isReadable = (key: string, readable: RegExp) =>
+  readable.test(key) && !key.startsWith(HASHED);
 
 /** The SHA-256 of a text, in hexadecimal. It is made of UTF-16, so that any two texts differ. */
 export async function sha256(text: string): Promise<string> {

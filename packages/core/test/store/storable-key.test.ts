@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { sha256, storableKey } from '../../src/index.ts';
+import { sha256, storableKey, storableKeySync } from '../../src/index.ts';
 
 /** Any text, with lone surrogates and NUL, up to 4,000 characters. */
 const texts = fc
@@ -30,6 +31,17 @@ describe('storableKey', () => {
         if (first !== one) expect(await storableKey(first)).not.toBe(first); // no key passes for a hash
       }),
     ));
+
+  it('is the same at once', () => {
+    const hash = (text: string) =>
+      createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex');
+    return fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        for (const key of [text, `sha256:${text}`])
+          expect(storableKeySync(key, hash)).toBe(await storableKey(key));
+      }),
+    );
+  });
 
   it('tells apart what UTF-8 would make the same', async () => {
     expect(await sha256('\ud800')).not.toBe(await sha256('\ud801'));

@@ -1,0 +1,193 @@
+import { expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { anyText } from '../any-text.ts';
+import { unique } from '../unique.ts';
+import { LEASE_MS, type Effects, type StoreTestContext } from './under-test.ts';
+
+/** Events that are done in a transaction of the user, which also has an effect. */
+export function transactions(
+  { store, claim, advance }: StoreTestContext,
+  { transact, committed }: Effects,
+): void {
+  const completeIn = async (tx: unknown, key: string, token: string) =>
+    store().completeIn!(tx, key, token);
+  /** Ends a transaction without an effect. */
+  const rollBack = () => {
+    throw new Error('rolled back');
+  };
+  /** An admitted claim of a new event. */
+  async function admitted() {
+    const key = unique('event');
+    const first = claim(key);
+    expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+    return { key, first, token: first.token };
+  }
+
+  it('commits the effect and "done" together', async () => {
+    const { key, first, token } = await admitted();
+    await transact(async ({ tx, write }) => {
+      await write(key);
+      expect(await completeIn(tx, key, token)).toBe(true);
+    });
+    expect(await committed(key)).toBe(1);
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+    expect(await store().admit(first)).toEqual({ status: 'duplicate' });
+    expect(await store().complete(key, token)).toBe(false);
+    expect(await store().release(key, token)).toBe(false);
+    expect(await store().extend(key, token, LEASE_MS)).toBe(false);
+    await advance(LEASE_MS * 2);
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+  });
+
+  it('rolls both back: the lease is held as before', async () => {
+    const { key, first, token } = await admitted();
+    const rolledBack = transact(async ({ tx, write }) => {
+      await write(key);
+      expect(await completeIn(tx, key, token)).toBe(true);
+      rollBack();
+    });
+    await expect(rolledBack).rejects.toThrow('rolled back');
+    expect(await committed(key)).toBe(0);
+    expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    expect(await store().extend(key, token, LEASE_MS)).toBe(true);
+    expect(await store().release(key, token)).toBe(true);
+    expect(await store().admit(claim(key))).toEqual({ status: 'admitted', attempt: 2 });
+  });
+
+  it('gives a claim that was repeated after the lease ran out the next attempt', async () => {
+    const { key, first } = await admitted();
+    await advance(LEASE_MS + 1);
+    expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 2 });
+    expect(await store().release(key, first.token)).toBe(true);
+  });
+
+  it('fences who lost the lease, released it, or never held it', async () => {
+    const zombie = await admitted();
+    await advance(LEASE_MS + 1);
+    const owner = claim(zombie.key);
+    const released = await admitted();
+    await store().release(released.key, released.token);
+    const givenUp = await admitted();
+    await store().complete(givenUp.key, givenUp.token, 'dead-lettered');
+    const refused = async ({ key, token }: { key: string; token: string }) => {
+      const transaction = transact(async ({ tx, write }) => {
+        await write(key);
+        if (!(await completeIn(tx, key, token))) rollBack();
+      });
+      await expect(transaction).rejects.toThrow('rolled back');
+      expect(await committed(key)).toBe(0);
+    };
+    await refused(zombie);
+    expect((await store().admit(owner)).status).toBe('admitted');
+    for (const one of [zombie, released, givenUp]) await refused(one);
+    for (const { key } of [zombie, released]) await refused({ key, token: unique('token') });
+    await refused({ key: unique('event'), token: zombie.token });
+    expect(await store().complete(zombie.key, owner.token)).toBe(true);
+    await refused(zombie);
+  });
+
+  it('may be repeated by the token that did it, in the same transaction and after the commit', async () => {
+    const { key, token } = await admitted();
+    await transact(async ({ tx }) => {
+      expect(await completeIn(tx, key, token)).toBe(true);
+      expect(await completeIn(tx, key, token)).toBe(true);
+    });
+    await transact(async ({ tx }) => {
+      expect(await completeIn(tx, key, token)).toBe(true);
+      expect(await completeIn(tx, key, unique('token'))).toBe(false);
+    });
+  });
+
+  it.each([true, false])(
+    'admits nobody while the transaction is open (committed: %p)',
+    async (commits) => {
+      const { key, first, token } = await admitted();
+      const claims: Promise<unknown>[] = [];
+      const renewals: Promise<boolean>[] = [];
+      const statusOf = (one: typeof first) => {
+        const failed = () => 'failed'; // the store may give up
+        return store()
+          .admit(one)
+          .then(({ status }) => status, failed);
+      };
+      const transaction = transact(async ({ tx, write }) => {
+        await write(key);
+        expect(await completeIn(tx, key, token)).toBe(true);
+        claims.push(statusOf(claim(key)), statusOf(first));
+        renewals.push(
+          store()
+            .extend(key, token, LEASE_MS)
+            .catch(() => !commits),
+        );
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        if (!commits) rollBack();
+      }).catch(() => undefined);
+      await transaction;
+      const [other, same] = await Promise.all(claims);
+      expect(['in-progress', 'failed', ...(commits ? ['duplicate'] : [])]).toContain(other);
+      if (commits) expect(['duplicate', 'in-progress', 'failed']).toContain(same);
+      else expect(['admitted', 'failed']).toContain(same);
+      expect(await Promise.all(renewals)).toEqual([!commits]);
+      expect(await store().admit(first)).toEqual(
+        commits ? { status: 'duplicate' } : { status: 'admitted', attempt: 1 },
+      );
+    },
+  );
+
+  it('lets one of two racing transactions of two owners commit', async () => {
+    const { key, token } = await admitted();
+    await advance(LEASE_MS + 1);
+    const owner = claim(key);
+    await store().admit(owner);
+    const attempt = (by: string) =>
+      transact(async ({ tx, write }) => {
+        await write(key);
+        if (!(await completeIn(tx, key, by))) rollBack();
+      }).catch(() => undefined);
+    await Promise.all([attempt(token), attempt(owner.token)]);
+    expect(await committed(key)).toBeLessThanOrEqual(1); // a busy file may refuse both
+    await attempt(owner.token);
+    await attempt(token);
+    expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+  });
+
+  it('completes events whose keys are any texts, and no others', async () => {
+    const odd = [
+      "'; --",
+      '\\',
+      "\\'",
+      '$1',
+      '?',
+      ':a',
+      '%s',
+      '\0',
+      '\ud800',
+      'sha256:',
+      'é',
+      '\u{1f4de}',
+    ];
+    const texts = [...odd, ...fc.sample(anyText, { numRuns: 5, seed: 1 }), 'x'.repeat(4_000)];
+    const prefix = unique('event');
+    for (const text of texts) {
+      const key = `${prefix}${text}`;
+      const first = claim(key);
+      const neighbour = claim(`${key}x`);
+      for (const one of [first, neighbour]) await store().admit(one);
+      await transact(async ({ tx }) => {
+        expect(await completeIn(tx, key, first.token)).toBe(true);
+      });
+      expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
+      expect(await store().complete(neighbour.key!, neighbour.token)).toBe(true);
+    }
+  });
+
+  it.each([undefined, null, 'BEGIN', {}, { query: 'SELECT 1' }, () => undefined])(
+    'refuses what is no transaction: %p',
+    async (tx) => {
+      const { key, token } = await admitted();
+      await expect(completeIn(tx, key, token)).rejects.toMatchObject({ code: 'invalid-options' });
+      expect(await store().complete(key, token)).toBe(true);
+    },
+  );
+}
