@@ -6,6 +6,7 @@ export {
 } from './dead-letters.ts';
 export { migrationSql } from './schema.ts';
 export type { PostgresClient } from './client.ts';
+export type { PostgresTransaction } from './transaction.ts';
 export { pgBossQueue, type PgBossQueue, type PgBossQueueOptions } from './pg-boss-queue.ts';
 export {
   createPgBossWorker,

@@ -1,3 +1,5 @@
+import { literal, type Completion } from './transaction.ts';
+
 /**
  * The statements of a store, one for each call. They use the server's clock: `statement_timestamp()`
  * stays the same throughout a statement.
@@ -88,6 +90,11 @@ SELECT CASE
     /** $1 key, $2 token: all four give a row when the lease is held. */
     complete: `UPDATE ${events} SET done = true WHERE ${held} RETURNING 1 AS held`,
     deadLetter: `UPDATE ${events} SET done = true, dead_lettered = true WHERE ${held} RETURNING 1 AS held`,
+    /** For a transaction of the user. A token that has completed the event may do it again. */
+    completion: (key: string, token: string): Completion => ({
+      update: `UPDATE ${events} SET done = true`,
+      where: `key = ${literal(key)} AND token = ${literal(token)} AND NOT dead_lettered AND (done OR lease_until > ${now})`,
+    }),
     release: `UPDATE ${events} SET lease_until = '-infinity' WHERE ${held} RETURNING 1 AS held`,
     /** $3 ms of lease. */
     extend: `UPDATE ${events} SET lease_until = ${ms('$3')} WHERE ${held} RETURNING 1 AS held`,

@@ -3,6 +3,7 @@ import { checkClient, rowsOf, type PostgresClient } from './client.ts';
 import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';
 import { Sweeper } from './sweeper.ts';
+import { completeIn, noTransaction, type PostgresTransaction } from './transaction.ts';
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
@@ -43,6 +44,12 @@ export interface PostgresStore extends Store {
    * after every hundredth claim. Rejects with the client's error.
    */
   sweep(): Promise<number>;
+  /**
+   * Marks the event as done with a statement of your own transaction, as `context.completeIn` does.
+   * Resolves with `false` if the lease was lost. Rejects with the client's error.
+   * @throws WebhookError `invalid-options` for what is no transaction
+   */
+  completeIn(tx: PostgresTransaction, key: string, token: string): Promise<boolean>;
   /** Resolves when the server answers. Rejects with the client's error. */
   ping(): Promise<void>;
   /** Waits for a running sweep. Close the client afterwards. */
@@ -95,6 +102,13 @@ export function postgresStore(
     },
     complete: (key, token, mark) =>
       changes(mark === undefined ? sql.complete : sql.deadLetter, key, token),
+    async completeIn(tx, key, token) {
+      if (tx === client)
+        throw noTransaction(
+          'this is the connection of the store itself, whose other calls would be in the transaction. Give the store a pool',
+        );
+      return completeIn(tx, sql.completion(await storableKey(key), token));
+    },
     release: (key, token) => changes(sql.release, key, token),
     extend: (key, token, leaseMs) => changes(sql.extend, key, token, leaseMs),
     reopen: (key) => changes(sql.reopen, key),

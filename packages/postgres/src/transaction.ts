@@ -1,0 +1,78 @@
+import { WebhookError } from '@call-webhooks/core';
+import { DRIVERS, type AnyClient } from './transaction-drivers.ts';
+
+/**
+ * A transaction that `completeIn` takes: of pg, Neon (over WebSockets), PGlite or TypeORM (`query`), of
+ * Drizzle (`execute`), Kysely, Knex, postgres.js or Prisma. For any other client, pass
+ * `{ query: (text) => … }` with a function that runs a statement in the transaction.
+ */
+export type PostgresTransaction =
+  | { query(text: string): PromiseLike<unknown> }
+  | { execute(text: string): PromiseLike<unknown> }
+  | { executeQuery(query: never): PromiseLike<unknown>; isTransaction: boolean }
+  | { raw(text: string): PromiseLike<unknown> }
+  | { unsafe(text: string): PromiseLike<unknown> }
+  | { $queryRawUnsafe(text: string): PromiseLike<unknown> };
+
+/** What an UPDATE marks as done, and which rows may be. */
+export interface Completion {
+  /** `UPDATE … SET …` */
+  readonly update: string;
+  /** A condition that holds for the row of who holds the lease, and of who completed it before. */
+  readonly where: string;
+}
+
+/** Whether the transaction has an id, which it gets with its first write. */
+const HAS_ID = 'txid_current_if_assigned() IS NOT NULL';
+
+/**
+ * Runs an UPDATE in a transaction of the user. It has no parameters, since no two clients agree on
+ * placeholders, and gives one value, since some clients rename columns.
+ *
+ * A statement that is a transaction by itself has no id when it starts, and changes nothing. Neither
+ * has one the first write of a transaction, which then needs two more round trips.
+ * @returns `false` if no row was updated
+ * @throws WebhookError `invalid-options` for what is no transaction
+ */
+export async function completeIn(tx: unknown, { update, where }: Completion): Promise<boolean> {
+  const client = Object(tx) as AnyClient;
+  const driver = DRIVERS.find((one) => one.is(client));
+  if (!driver) throw noTransaction('expected a transaction of a Postgres client');
+  const mistake = driver.mistake?.(client);
+  if (mistake !== undefined) throw noTransaction(mistake);
+  const ask = async (text: string) => onlyValue(await driver.run(client, text));
+
+  const text = `WITH completed AS (${update} WHERE (${where}) AND ${HAS_ID} RETURNING 1)
+SELECT CASE
+    WHEN EXISTS (SELECT FROM completed) THEN 'done'
+    WHEN ${HAS_ID} THEN 'lost'
+    ELSE 'no id' END AS status`;
+  let status = await ask(text);
+  if (status === 'no id') {
+    await ask('SELECT txid_current()::text AS id');
+    status = await ask(text);
+  }
+  if (status === 'no id')
+    throw noTransaction('this connection is in no transaction. Run BEGIN on it first');
+  return status === 'done';
+}
+
+export const noTransaction = (mistake: string) =>
+  new WebhookError('invalid-options', `completeIn: ${mistake}.`);
+
+/** Clients reply with the rows, or with an object that has them. */
+function onlyValue(result: unknown): unknown {
+  const rows: unknown = Array.isArray(result)
+    ? result
+    : (Object(result) as { rows?: unknown }).rows;
+  if (Array.isArray(rows) && rows.length === 1)
+    return Object.values(Object(rows[0]) as object)[0] as unknown;
+  throw new Error('completeIn: the client of the transaction gave no rows.');
+}
+
+/** A text in a statement. Nothing in it can end the literal, whatever the settings of the server are. */
+export function literal(text: string): string {
+  const bytes = Array.from(new TextEncoder().encode(text));
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `convert_from(decode('${hex}', 'hex'), 'UTF8')`;
+}
