@@ -1,5 +1,6 @@
-export { sqliteStore, type SqliteStoreOptions } from './store.ts';
 export { sqliteDeadLetters, type SqliteDeadLettersOptions } from './dead-letters.ts';
+export { sqliteStore, type SqliteStore, type SqliteStoreOptions } from './store.ts';
+export type { SqliteTransaction } from './complete-in.ts';
 export type { SqliteDatabase, SqliteStatement } from './database.ts';
 export { sqliteQueue, type SqliteQueue, type SqliteQueueOptions } from './queue.ts';
 export type { DeadJob, QueueStats } from './job-rows.ts';

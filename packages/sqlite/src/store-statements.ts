@@ -1,3 +1,4 @@
+import { literal, type Completion } from './complete-in.ts';
 import type { SqliteDatabase } from './database.ts';
 
 /**
@@ -18,6 +19,22 @@ CREATE TABLE IF NOT EXISTS ${prefix}groups (
   id TEXT PRIMARY KEY, key TEXT NOT NULL, keep_until INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS ${prefix}groups_keep_until ON ${prefix}groups (keep_until);`;
+
+/**
+ * Completes an event in a transaction of the user. A token that has completed the
+ * event may do it again.
+ * @param since when leases must have run out to be lost
+ */
+export const completionOf = (
+  prefix: string,
+  key: string,
+  token: string,
+  since: number,
+): Completion => ({
+  update: `UPDATE ${prefix}events SET done = 1`,
+  where: `key = ${literal(key)} AND token = ${literal(token)}
+    AND (done = 1 OR (done = 0 AND lease_until > ${String(since)}))`,
+});
 
 /**
  * The statements of a store. Each runs within a transaction that has the write lock. Parameters have

@@ -1,18 +1,31 @@
+import { createHash } from 'node:crypto';
 import {
   checkOptions,
   storableKey,
+  storableKeySync,
   type Admission,
   type Claim,
   type Store,
 } from '@call-webhooks/core';
+import { completeIn, type SqliteTransaction } from './complete-in.ts';
 import { checkDatabase, type SqliteDatabase } from './database.ts';
 import { HeldLeases } from './held-leases.ts';
 import { sqliteOptionRules, type SqliteOptions } from './options.ts';
-import { storeSchema, storeStatements } from './store-statements.ts';
+import { completionOf, storeSchema, storeStatements } from './store-statements.ts';
 import { Transactions } from './transactions.ts';
 
 /** Options of `sqliteStore`. */
 export type SqliteStoreOptions = SqliteOptions;
+
+/** A store in a SQLite file. */
+export interface SqliteStore extends Store {
+  /**
+   * Marks the event as done with a statement of your own transaction, as `context.completeIn` does.
+   * Gives `false` if the lease was lost. With a synchronous client, it returns and throws at once.
+   * @throws WebhookError `invalid-options` for what is no transaction
+   */
+  completeIn(tx: SqliteTransaction, key: string, token: string): boolean | Promise<boolean>;
+}
 
 /** No receiver asks for a longer lease; milliseconds. */
 const MAX_LEASE_MS = 240_000;
@@ -37,7 +50,7 @@ interface EventRow {
  * @example
  * const hook = callWebhooks({ secret, store: sqliteStore(new Database('calls.db')) });
  */
-export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}): Store {
+export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
   const settings = checkOptions('sqliteStore', sqliteOptionRules(), options);
   checkDatabase('sqliteStore', db);
   const { prefix, rememberFor } = settings;
@@ -122,6 +135,10 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     },
     complete: (key, token, mark) =>
       settle(mark === undefined ? 'complete' : 'deadLetter', key, token),
+    completeIn(tx, eventKey, token) {
+      const key = storableKeySync(eventKey, sha256OfUtf16);
+      return completeIn(db, tx, completionOf(prefix, key, token, since(key, token)));
+    },
     release: (key, token) => settle('release', key, token),
     async extend(eventKey, token, leaseMs) {
       const key = await storableKey(eventKey);
@@ -139,3 +156,6 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
   };
 }
+
+const sha256OfUtf16 = (text: string) =>
+  createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex');

@@ -18,8 +18,7 @@ export async function storableKey(key: string, readable = READABLE): Promise<str
 export const storableKeySync = (key: string, hash: (text: string) => string): string =>
   isReadable(key, READABLE) ? key : HASHED + hash(key);
 
-const isReadable = (key: string, readable: RegExp) =>
-  readable.test(key) && !key.startsWith(HASHED);
+const isReadable = (key: string, readable: RegExp) => readable.test(key) && !key.startsWith(HASHED);
 
 /** The SHA-256 of a text, in hexadecimal. It is made of UTF-16, so that any two texts differ. */
 export async function sha256(text: string): Promise<string> {
