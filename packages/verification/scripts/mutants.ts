@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { EVENT_MUTANTS } from '../src/mutants/event-mutants.ts';
+import { GROUP_MUTANTS } from '../src/mutants/group-mutants.ts';
 import type { Mutant } from '../src/mutants/mutant.ts';
 import { QUEUE_MUTANTS } from '../src/mutants/queue-mutants.ts';
 import { REQUEST_MUTANTS } from '../src/mutants/request-mutants.ts';
@@ -9,8 +10,8 @@ import { StaleEdit, Sandbox } from '../src/mutants/sandbox.ts';
 // it. `npm run mutants -w @call-webhooks/verification -- [part of a name]`
 
 const wanted = process.argv[2] ?? '';
-const chosen = [...EVENT_MUTANTS, ...QUEUE_MUTANTS, ...REQUEST_MUTANTS].filter(({ name }) =>
-  name.includes(wanted),
+const chosen = [...EVENT_MUTANTS, ...GROUP_MUTANTS, ...QUEUE_MUTANTS, ...REQUEST_MUTANTS].filter(
+  ({ name }) => name.includes(wanted),
 );
 const sandbox = new Sandbox(fileURLToPath(new URL('../../..', import.meta.url)));
 let killed = 0;

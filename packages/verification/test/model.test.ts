@@ -1,12 +1,13 @@
-import { afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 import { callSyncIfPossible } from '../../core/src/store/sync-store.ts';
 import { EventModel } from '../src/model/event-model.ts';
 import { CheckedStore } from '../src/model/checked-store.ts';
+import { RealTimeStore } from '../src/model/real-time-store.ts';
 import type { FakeTime } from '../src/model/world.ts';
-import { checkScenarios, useFakeClock, warmUp } from './model-scenarios.ts';
+import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
 const runs = Number(process.env.MODEL_RUNS ?? 100);
 
@@ -24,29 +25,25 @@ test('the checked store stays synchronous on the memory store, as the receiver e
   });
 });
 
-/** Advances the clock, and gives the store some turns of the event loop to reply. */
-const timeWithin = (turns: number): FakeTime => ({
-  async advance(ms) {
-    await jest.advanceTimersByTimeAsync(ms);
-    for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
-  },
+describe.each([{ oneAtATime: false }, { oneAtATime: true }])('%j', (options) => {
+  // Its leases go by the monotonic clock, so the wall clock may be set.
+  test('with the memory store, the receiver does what the model allows', async () => {
+    const time: FakeTime = {
+      advance: (ms) => jest.advanceTimersByTimeAsync(ms),
+      setWallClock(now) {
+        jest.setSystemTime(now);
+      },
+    };
+    const setUp = () => ({ store: memoryStore(), time });
+    const counts = await checkScenarios('the memory store', runs, setUp, options);
+    expect(counts.get('a step of the wall clock')).toBeGreaterThan(0);
+  }, 120_000);
+
+  test('with the SQLite store, the receiver does what the model allows', async () => {
+    const setUp = () => {
+      const store = new RealTimeStore(sqliteStore(new Database(':memory:'), { now: Date.now }));
+      return { store, time: timeOf(store) };
+    };
+    await checkScenarios('the SQLite store', runs, setUp, options);
+  }, 120_000);
 });
-
-// Its leases go by the monotonic clock, so the wall clock may be set.
-test('with the memory store, the receiver does what the model allows', async () => {
-  const setWallClock = (now: number) => {
-    jest.setSystemTime(now);
-  };
-  const counts = await checkScenarios('the memory store', runs, () => ({
-    store: memoryStore(),
-    time: { ...timeWithin(0), setWallClock },
-  }));
-  expect(counts.get('a step of the wall clock')).toBeGreaterThan(0);
-}, 120_000);
-
-test('with the SQLite store, the receiver does what the model allows', async () => {
-  await checkScenarios('the SQLite store', runs, () => ({
-    store: sqliteStore(new Database(':memory:'), { now: Date.now }),
-    time: timeWithin(6),
-  }));
-}, 120_000);

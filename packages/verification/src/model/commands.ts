@@ -68,6 +68,29 @@ const outliveLease = fc.tuple(machine, event, fc.boolean()).map(([at, of, ok]) =
   }),
 );
 
+/** Two events of one call arrive together, and the first one takes a while. */
+const contend = fc
+  .tuple(machine, machine, fc.nat(1), behaviour, fc.constantFrom(40, 700, 5_000, 19_000), any)
+  .map(([at, otherAt, of, then, ms, which]) =>
+    step(`contend(${[at, otherAt, of, then, ms, which].join(', ')})`, async (world) => {
+      await world.deliver(at, of, 'slow', 0);
+      await world.deliver(otherAt, 1 - of, then, 0);
+      await world.deliver(at, 1 - of, then, 0);
+      await world.advance(ms);
+      if (world.runningCount > 0) await world.finish(which, which % 3 > 0);
+      await world.advance(600);
+    }),
+  );
+
+/** A machine closes while a delivery waits there for what another one runs. */
+const closeWhileWaiting = fc.tuple(machine, fc.nat(1)).map(([at, of]) =>
+  step(`closeWhileWaiting(${[at, of].join(', ')})`, async (world) => {
+    await world.deliver(at, of, 'slow', 0);
+    await world.deliver(at + 1, 1 - of, 'ok', 0);
+    await world.close(at + 1, 2);
+  }),
+);
+
 const crash = machine.map((at) => step(`crash(${String(at)})`, (world) => world.crash(at)));
 
 const close = fc
@@ -106,8 +129,11 @@ const rotate = fc.constant(
   }),
 );
 
-/** Random scenarios with a few machines, in which deliveries are several times as likely as faults. */
-export const scenarios = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
+/**
+ * Random scenarios with a few machines, in which deliveries are several times as likely as faults.
+ * @param contention whether events of one call often arrive together
+ */
+export const scenarios = (maxCommands: number, contention: boolean): fc.Arbitrary<Iterable<Step>> =>
   fc.commands(
     [
       deliver,
@@ -127,6 +153,7 @@ export const scenarios = (maxCommands: number): fc.Arbitrary<Iterable<Step>> =>
       crash,
       close,
       rotate,
+      ...(contention ? [contend, contend, contend, closeWhileWaiting] : []),
     ],
     { maxCommands, size: 'max' },
   );

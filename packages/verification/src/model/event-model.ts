@@ -14,6 +14,8 @@ interface EventState {
   dead: boolean;
   attempts: number;
   lease?: { token: string; until: number } | undefined;
+  /** When the last lease ended that was given back. */
+  endedAt: number;
 }
 
 /**
@@ -22,6 +24,8 @@ interface EventState {
  */
 export class EventModel {
   readonly #events = new Map<string, EventState>();
+  /** The events of each group. */
+  readonly #groups = new Map<string, Set<string>>();
   readonly #webhookIds = new Map<string, { token: string; until: number }>();
   readonly #clocks: ModelClocks;
   readonly #onTakenOver: () => void;
@@ -32,7 +36,7 @@ export class EventModel {
     this.#onTakenOver = onTakenOver;
   }
 
-  admit({ webhookId, replayUntil, key, leaseMs, token }: Claim): Admission {
+  admit({ webhookId, replayUntil, key, leaseMs, token, group }: Claim): Admission {
     const seen = this.#webhookIds.get(webhookId);
     if (seen && seen.until > this.#clocks.wall() && seen.token !== token)
       return { status: 'replayed' };
@@ -47,6 +51,10 @@ export class EventModel {
         ? { status: 'admitted', attempt: event.attempts }
         : { status: 'in-progress' };
     }
+    if (group !== undefined) {
+      if (this.isBusy(group)) return { status: 'group-busy' };
+      this.#groups.set(group, (this.#groups.get(group) ?? new Set()).add(key));
+    }
     if (event.lease) this.#onTakenOver();
     event.attempts++;
     event.lease = { token, until: this.#clocks.lease() + leaseMs };
@@ -58,12 +66,14 @@ export class EventModel {
       if (mark === undefined) event.done = true;
       else event.dead = true;
       event.lease = undefined;
+      event.endedAt = this.#clocks.lease();
     });
   }
 
   release(key: string, token: string): boolean {
     return this.#withLease(key, token, (event) => {
       event.lease = undefined;
+      event.endedAt = this.#clocks.lease();
     });
   }
 
@@ -105,10 +115,24 @@ export class EventModel {
     return lease && lease.until > this.#clocks.lease() ? lease.token : undefined;
   }
 
+  /** Whether an event of the group holds a lease. */
+  isBusy(group: string): boolean {
+    return [...(this.#groups.get(group) ?? [])].some((key) => this.lease(key) !== undefined);
+  }
+
+  /** For how many milliseconds no event of the group has held a lease. */
+  freeFor(group: string): number {
+    const ends = [...(this.#groups.get(group) ?? [])].map((key) => {
+      const { lease, endedAt } = this.#event(key);
+      return lease?.until ?? endedAt;
+    });
+    return Math.max(0, this.#clocks.lease() - Math.max(-Infinity, ...ends));
+  }
+
   #event(key: string): EventState {
     const known = this.#events.get(key);
     if (known) return known;
-    const event: EventState = { done: false, dead: false, attempts: 0 };
+    const event: EventState = { done: false, dead: false, attempts: 0, endedAt: -Infinity };
     this.#events.set(key, event);
     return event;
   }

@@ -11,6 +11,7 @@ export interface CheckedParts {
   readonly log: EventLog;
   readonly service: Service;
   readonly running: RunningHandlers;
+  readonly oneAtATime: boolean;
 }
 
 /** Checks what the machines report: handler runs, dead letters and outcomes. */
@@ -28,9 +29,10 @@ export class MachineChecks implements MachineEvents {
   }
 
   runHandler(machine: Machine, context: HandlerContext): void | Promise<void> {
-    const { model, log, service, running } = this.#parts;
+    const { model, log, service, running, oneAtATime } = this.#parts;
     const { webhookId, attempt } = context;
     const key = String(context.key);
+    const callId = service.callId(webhookId);
     this.#record(() => {
       const admission = machine.store.takeAdmission(webhookId);
       assertThat(
@@ -38,6 +40,11 @@ export class MachineChecks implements MachineEvents {
         `${key}: attempt ${String(attempt)} is not the store's`,
       );
       assertThat(model.lease(key) === admission.token, `${key}: a handler ran without the lease`);
+      const others = running.holding(callId, model);
+      assertThat(
+        !oneAtATime || others.length === 0,
+        `${key}: a handler ran beside that of ${others.join()}`,
+      );
       log.attempt(key, attempt);
     });
     const behaviour = service.behaviour(webhookId);
@@ -52,6 +59,7 @@ export class MachineChecks implements MachineEvents {
       machine,
       webhookId,
       key,
+      callId,
       attempt,
       token,
       since: performance.now(),

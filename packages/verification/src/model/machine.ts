@@ -29,7 +29,13 @@ export class Machine {
   /** Whether its dead-letter sink is down. */
   sinkFails = false;
 
-  constructor(name: string, store: Store, model: EventModel, events: MachineEvents) {
+  constructor(
+    name: string,
+    store: Store,
+    model: EventModel,
+    events: MachineEvents,
+    oneAtATime?: true,
+  ) {
     this.name = name;
     this.store = new CheckedStore(store, model);
     const handle = (_event: unknown, context: HandlerContext) => events.runHandler(this, context);
@@ -44,6 +50,7 @@ export class Machine {
         events.deadLettered(delivery);
       },
       store: this.store,
+      oneAtATime,
       maxAttempts: MAX_ATTEMPTS,
       logger: { warn: () => undefined, error: () => undefined },
       onOutcome: (outcome) => {

@@ -1,7 +1,9 @@
 import type { Outcome } from '@call-webhooks/core';
 import type { SentRequest } from './predict.ts';
 import type { EventLog } from './event-log.ts';
+import type { EventModel } from './event-model.ts';
 import type { Machine } from './machine.ts';
+import type { RunningHandlers } from './running-handlers.ts';
 import { assertThat } from './assert.ts';
 
 /** A delivery that waits for its response. */
@@ -16,6 +18,8 @@ export interface OpenDelivery {
 /** The receiver's default; milliseconds. */
 const ACK_WITHIN_MS = 20_000;
 const TIMER_TOLERANCE_MS = 10;
+/** Between two claims of a delivery that waits: 550 ms at most, and 1 s for a call of the store. */
+const LONGEST_PAUSE_MS = 1_600;
 
 /** The deliveries whose responses the service is waiting for. */
 export class OpenDeliveries {
@@ -39,6 +43,18 @@ export class OpenDeliveries {
     this.#open = this.#open.filter((open) => open.machine !== machine);
   }
 
+  /** @throws Violation when a delivery goes on waiting although nothing of its group runs */
+  checkWaits(running: RunningHandlers, model: EventModel, log: EventLog): void {
+    for (const { outcome, sent, machine } of this.#open) {
+      if (outcome || running.has(sent.webhookId)) continue;
+      if (machine.store.fault === 'none') log.note('a wait for a group');
+      assertThat(
+        machine.store.fault !== 'none' || model.freeFor(sent.callId) <= LONGEST_PAUSE_MS,
+        `${sent.key}: waits although its group is free`,
+      );
+    }
+  }
+
   /** Checks the responses so far. @throws Violation for a late or an unexpected one */
   check(log: EventLog): void {
     const now = performance.now();
@@ -55,6 +71,7 @@ export class OpenDeliveries {
         expected.includes(outcome.outcome),
         `${key} (${webhookId}, ${behaviour}): ${outcome.outcome}, expected ${expected.join(' or ')}`,
       );
+      if (outcome.waitMs !== undefined) log.note(`${outcome.outcome} after a wait`);
       log.responded(key, outcome);
     }
     this.#open = this.#open.filter(({ outcome }) => !outcome);

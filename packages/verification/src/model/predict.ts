@@ -8,6 +8,7 @@ export type Behaviour = 'ok' | 'fail' | 'slow';
 export interface SentRequest {
   webhookId: string;
   key: string;
+  callId: string;
   behaviour: Behaviour;
   /** The time in its timestamp header; milliseconds. */
   signedFor: number;
@@ -20,6 +21,12 @@ const TOLERANCE_SECONDS = 300;
 
 /** Possible outcomes of a handler that a shutdown abandoned; none of them acknowledges. */
 export const CLOSED_UNFINISHED = ['deadline', 'in-progress', 'handler-failed', 'store-unavailable'];
+
+/** Possible outcomes of a delivery that waits for its group: what happens meanwhile is not known. */
+export const WAITED = [
+  ...['handled', 'handler-failed', 'dead-lettered', 'deadline', 'duplicate', 'in-dead-letters'],
+  ...['in-progress', 'store-unavailable', 'shutting-down'],
+];
 
 /**
  * The possible outcomes of a delivery, predicted before it is sent. A slow handler gives `deadline`.
@@ -34,7 +41,8 @@ export function predict(
 ): string[] {
   const outcome = predictOutcome(sent, machine, model, now);
   const signatureFirst = outcome !== 'timestamp-out-of-tolerance' && !active.includes(sent.secret);
-  return signatureFirst ? ['signature-mismatch', outcome] : [outcome];
+  const outcomes = outcome === 'a wait' ? WAITED : [outcome];
+  return signatureFirst ? ['signature-mismatch', ...outcomes] : outcomes;
 }
 
 function predictOutcome(
@@ -52,6 +60,7 @@ function predictOutcome(
   if (model.isDone(sent.key)) return 'duplicate';
   if (model.isDead(sent.key)) return 'in-dead-letters';
   if (model.lease(sent.key) !== undefined) return 'in-progress';
+  if (model.isBusy(sent.callId)) return 'a wait';
   const attempt = model.attempts(sent.key) + 1;
   const deadLettered = machine.sinkFails ? 'handler-failed' : 'dead-lettered';
   if (attempt > 3 * MAX_ATTEMPTS) return deadLettered;

@@ -7,6 +7,7 @@ export interface Running {
   readonly machine: Machine;
   readonly webhookId: string;
   readonly key: string;
+  readonly callId: string;
   readonly attempt: number;
   readonly token: string;
   readonly since: number;
@@ -35,6 +36,17 @@ export class RunningHandlers {
       };
       this.#handlers.push({ ...handler, end });
     });
+  }
+
+  has(webhookId: string): boolean {
+    return this.#handlers.some((handler) => handler.webhookId === webhookId);
+  }
+
+  /** The handlers of a call whose leases are live. */
+  holding(callId: string, model: EventModel): string[] {
+    return this.#handlers
+      .filter((handler) => handler.callId === callId && model.lease(handler.key) === handler.token)
+      .map(({ key }) => key);
   }
 
   take(which: number): Running {

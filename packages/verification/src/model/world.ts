@@ -34,10 +34,13 @@ export class World {
   readonly #open = new OpenDeliveries();
   readonly #running = new RunningHandlers();
   readonly #checks: MachineChecks;
+  readonly #oneAtATime: boolean;
   #made = 0;
 
-  constructor(store: Store, time: FakeTime) {
+  /** @param oneAtATime whether the receivers run one event of a call at a time */
+  constructor(store: Store, time: FakeTime, oneAtATime = false) {
     this.#store = store;
+    this.#oneAtATime = oneAtATime;
     this.#time = time;
     const lease = time.setWallClock ? () => performance.now() : Date.now;
     this.#model = new EventModel({ wall: Date.now, lease }, () => {
@@ -45,6 +48,7 @@ export class World {
     });
     this.#checks = new MachineChecks({
       ...{ model: this.#model, log: this.log, service: this.service, running: this.#running },
+      oneAtATime,
     });
     for (let at = 0; at < 2; at++) this.#machines[at] = this.#newMachine();
   }
@@ -126,7 +130,7 @@ export class World {
     machine.closing = true;
     this.#running.markDisturbed(machine);
     await this.deliver(at, event, 'ok', 0);
-    this.#open.expectOfAll(machine, CLOSED_UNFINISHED);
+    this.#open.expectOfAll(machine, [...CLOSED_UNFINISHED, ...this.#endOfWaits]);
     await this.advance(7_000);
     assertThat(closed, 'close() did not end after its grace period');
     this.#machines[at % this.#machines.length] = this.#newMachine();
@@ -156,7 +160,14 @@ export class World {
   }
 
   #newMachine(): Machine {
-    return new Machine(`machine-${String(this.#made++)}`, this.#store, this.#model, this.#checks);
+    const name = `machine-${String(this.#made++)}`;
+    const oneAtATime = this.#oneAtATime || undefined;
+    return new Machine(name, this.#store, this.#model, this.#checks, oneAtATime);
+  }
+
+  /** What a delivery that waits for its group is answered by a receiver that closes. */
+  get #endOfWaits(): string[] {
+    return this.#oneAtATime ? ['shutting-down'] : [];
   }
 
   async #send(sent: SentRequest, machine: Machine): Promise<void> {
@@ -179,5 +190,6 @@ export class World {
     if (violation) throw violation;
     this.#running.check(this.#model);
     this.#open.check(this.log);
+    if (this.#oneAtATime) this.#open.checkWaits(this.#running, this.#model, this.log);
   }
 }
