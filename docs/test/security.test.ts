@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
+import { read, sources } from './files.ts';
 
 const SECURITY = new URL('../security.md', import.meta.url);
 const THREATS = new URL('../evidence/threats.md', import.meta.url);
@@ -42,4 +43,15 @@ test('every named test, row and mutant exists in its file', () => {
     return names.filter((name) => !source.includes(name)).map((name) => `${file}: ${name}`);
   });
   expect(missing).toEqual([]);
+});
+
+test('nothing that takes requests can call receiver.deliver', () => {
+  const adapters = sources().filter((file) =>
+    /^packages\/(express|fastify|next)\/src\/|^packages\/core\/src\/(node|web|http|receiver\/receive)\b/.test(
+      file,
+    ),
+  );
+  expect(adapters.length).toBeGreaterThan(8);
+  const callers = adapters.filter((file) => /\bdeliver\b|deliver\.ts/i.test(read(file)));
+  expect(callers).toEqual([]);
 });

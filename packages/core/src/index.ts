@@ -1,4 +1,7 @@
-export { createReceiver, type Receiver, type ReceiverRequest } from './receiver/receiver.ts';
+export { createReceiver, type Receiver } from './receiver/receiver.ts';
+export type { ReceiverRequest } from './receiver/receive.ts';
+export type { DeliverOptions } from './receiver/deliver.ts';
+export type { DeliverInput, RawDelivery, TrustedEvent } from './receiver/trusted-delivery.ts';
 export type { Health, PortHealth } from './receiver/health.ts';
 export type { ReceiverOptions } from './receiver/options.ts';
 export { verify, type Verified, type VerifyOptions } from './signature/verify.ts';
@@ -13,6 +16,7 @@ export type {
   DeadLetter,
   DeadLetterFailure,
   DeadLetterSink,
+  DeadLetterStore,
   StoredDeadLetter,
 } from './store/dead-letter.ts';
 export type {

@@ -3,7 +3,8 @@ import type { StandardSchema } from './events/schema.ts';
 import { readWebBody } from './http/body.ts';
 import { WebhookError } from './outcome/webhook-error.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
-import { createReceiver, type Receiver, type ReceiverRequest } from './receiver/receiver.ts';
+import type { ReceiverRequest } from './receiver/receive.ts';
+import { createReceiver, type Receiver } from './receiver/receiver.ts';
 
 /** A handler for servers that use fetch's `Request` and `Response`, with its receiver. */
 export interface WebHandler {

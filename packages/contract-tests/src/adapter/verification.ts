@@ -24,6 +24,21 @@ export function verification({ start }: AdapterTestContext): void {
       }
     });
 
+    it('never takes a request for one that is trusted', async () => {
+      const sources: unknown[] = [];
+      const { sender, outcomes } = await start({
+        on: { 'call:completed': (_event, { source }) => void sources.push(source) },
+      });
+      const claims = { source: 'redrive', rawBody: 'e30=', attempt: 9 };
+      const headers = { source: 'redrive', 'x-source': 'redrive', 'x-service-source': 'reconcile' };
+      const body = callBody('c1', 'call:completed', claims);
+      expect((await sender.raw(body, { headers })).status).toBe(401);
+      expect((await sender.post(body, { headers })).outcome).toBe('handled');
+      expect((await sender.post(body, { headers })).outcome).toBe('duplicate');
+      expect(sources).toEqual(['webhook']);
+      expect(outcomes.map(({ source }) => source)).toEqual(['webhook', 'webhook', 'webhook']);
+    });
+
     it('verifies arbitrary bytes: what comes after is a matter of their meaning, not of their signature', async () => {
       const { sender } = await start({ on });
       const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);

@@ -11,7 +11,7 @@ interface Message {
   error?: WebhookError;
 }
 
-/** The message of `call-webhooks:delivery`: one HTTP request, or one job of a worker. */
+/** The message of `call-webhooks:delivery`: one HTTP request, one job of a worker, or one `deliver`. */
 export interface DeliveryMessage extends Message {
   /** The method of the request. It is not verified. */
   readonly method?: string | undefined;
@@ -35,7 +35,7 @@ export interface HandlerMessage extends Message {
 
 /** The message of `call-webhooks:store`: one call of the store. */
 export interface StoreMessage extends Message {
-  readonly operation: 'admit' | 'complete' | 'release' | 'extend';
+  readonly operation: 'admit' | 'complete' | 'release' | 'extend' | 'reopen';
   readonly key: string | undefined;
   /** The answer: an admission, or whether the token still held the lease. */
   result?: { status: string; attempt?: number } | boolean;

@@ -1,19 +1,23 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
+import type { DeliverySource } from '../outcome/delivery-source.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { handlerLogger, type HandlerLogger, type Logger } from '../reporting/logger.ts';
 import { Transactions, type Completable } from './transactions.ts';
 
-/** One verified delivery. */
+/** One verified or trusted delivery. */
 export interface Delivery {
+  readonly source: DeliverySource;
   readonly webhookId: string;
   /** When this attempt was signed; Unix seconds. */
   readonly timestamp: number;
   /** When it reached the receiver; milliseconds since the epoch. */
   readonly receivedAt: number;
-  /** The `id` of the secret that matched; absent in a queue's worker. */
+  /** The `id` of the secret that matched. Only a `webhook` has it. */
   readonly secretId?: string;
-  /** `true` in a queue's worker. */
-  readonly queued?: boolean;
+  /** Of a dead letter: how often it was run before it was redriven. */
+  readonly earlierAttempts?: number;
+  /** Of a dead letter: its id in the store of dead letters. */
+  readonly letterId?: string;
   /** The raw body, byte for byte. */
   readonly rawBody: Uint8Array;
   /** The logger of the request. */
@@ -22,6 +26,11 @@ export interface Delivery {
 
 /** What a handler gets besides the event. `{ ...context, db }` keeps every property. */
 export interface HandlerContext {
+  /**
+   * `'webhook'`, `'queue'` in a queue's worker, `'redrive'` for a dead letter that is run again, or
+   * `'reconcile'` for a call that was missed.
+   */
+  readonly source: DeliverySource;
   /** New for each attempt of the service: do not use it to recognize duplicates. */
   readonly webhookId: string;
   /** When this attempt was signed. */
@@ -34,7 +43,7 @@ export interface HandlerContext {
   readonly key: string | undefined;
   /** Aborted at the deadline (`ackWithin`), when the lease is lost, and at shutdown. */
   readonly signal: AbortSignal;
-  /** The `id` of the secret that verified the delivery; `undefined` in a queue's worker. */
+  /** The `id` of the secret that verified the delivery. Only a `webhook` has it. */
   readonly secretId: string | undefined;
   /** `true` in a queue's worker: the service already got 202, and the queue retries. */
   readonly queued: boolean;
@@ -78,6 +87,7 @@ interface RoutedPayload {
 
 /** The context of one run. `signal` and `call` are created only for handlers that read them. */
 export class DeliveryContext implements HandlerContext {
+  readonly source: DeliverySource;
   readonly webhookId: string;
   readonly timestamp: Date;
   readonly receivedAt: Date;
@@ -104,13 +114,14 @@ export class DeliveryContext implements HandlerContext {
     attempt: number,
     fieldNames: FieldNames,
   ) {
+    this.source = delivery.source;
     this.webhookId = delivery.webhookId;
     this.timestamp = new Date(delivery.timestamp * 1000);
     this.receivedAt = new Date(delivery.receivedAt);
     this.attempt = attempt;
     this.key = key;
     this.secretId = delivery.secretId;
-    this.queued = delivery.queued === true;
+    this.queued = delivery.source === 'queue';
     this.rawBody = delivery.rawBody;
     this.body = body;
     this.log = handlerLogger(delivery.log);

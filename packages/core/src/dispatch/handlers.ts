@@ -1,7 +1,7 @@
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
 import type { OutputOf, StandardSchema } from '../events/schema.ts';
 import type { ReportingHooks } from '../reporting/hooks.ts';
-import type { DeadLetterSink } from '../store/dead-letter.ts';
+import type { DeadLetterSink, DeadLetterStore } from '../store/dead-letter.ts';
 import type { Around } from './around.ts';
 import type { HandlerContext } from './context.ts';
 
@@ -53,13 +53,19 @@ export interface HandlerOptions<
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>> | undefined;
   /**
-   * Receives events that failed `maxAttempts` times, so one bad event can't pause the rule. Without
-   * it they are answered 500 (or 422) until the service pauses the rule.
+   * Keeps events that failed `maxAttempts` times, so one bad event can't pause the rule: a store of
+   * dead letters, or a function of yours. Without it they are answered 500 (or 422) until the service
+   * pauses the rule.
    */
-  deadLetter?: DeadLetterSink | undefined;
+  deadLetter?: DeadLetterSink | DeadLetterStore | undefined;
   /**
    * Wraps each run of a handler: one function, or a list whose first is the outermost.
    * @see Around
    */
   around?: Around | readonly Around[] | undefined;
+}
+
+/** The options as the receiver uses them: dead letters go to a function. */
+export interface CheckedHandlerOptions extends Omit<HandlerOptions, 'deadLetter'> {
+  deadLetter?: DeadLetterSink | undefined;
 }

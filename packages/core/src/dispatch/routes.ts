@@ -39,14 +39,16 @@ export const UNHANDLED_ROUTE: Route = {
 
 export const MAX_KEY_LENGTH = 4_000;
 
+type RouteOptions = Omit<HandlerOptions, 'deadLetter'>;
+
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
-  readonly #options: HandlerOptions;
+  readonly #options: RouteOptions;
   readonly #handlers: Map<string, Handler<unknown>>;
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
 
-  constructor(options: HandlerOptions) {
+  constructor(options: RouteOptions) {
     const { on = {}, onUnhandled, custom, around = [] } = options;
     const layers = typeof around === 'function' ? [around] : around;
     const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);

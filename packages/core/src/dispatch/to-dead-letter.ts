@@ -24,6 +24,7 @@ export function toDeadLetter(
   const { eventName = invalidEvent, callId, key } = route ?? {};
   const isOurs = error instanceof WebhookError && !route;
   return {
+    ...(delivery.letterId !== undefined && { id: delivery.letterId }),
     reason,
     rawBody: delivery.rawBody,
     webhookId: delivery.webhookId,
@@ -33,7 +34,7 @@ export function toDeadLetter(
     ...(key !== undefined && { key }),
     attempt,
     failedAt: new Date(at),
-    source: delivery.queued === true ? 'queue' : 'webhook',
+    source: delivery.source,
     error,
     errorText: isOurs ? error.message : describeError(error, route?.sensitiveData),
   };

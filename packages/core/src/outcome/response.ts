@@ -1,9 +1,11 @@
+import type { DeliverySource } from './delivery-source.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 import type { WebhookError } from './webhook-error.ts';
 
-/** How one request ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
+/** How one delivery ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
 export interface Outcome {
   outcome: OutcomeCode;
+  source: DeliverySource;
   /** The HTTP status of the response. For a `late` outcome: the one that would have been sent. */
   status: number;
   /** Milliseconds since the request reached the receiver. */

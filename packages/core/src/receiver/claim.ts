@@ -11,17 +11,20 @@ import type { Settings } from './options.ts';
  * @param replayUntil until when the webhook id must be remembered; milliseconds since the epoch
  */
 export function createClaim(
-  { webhookId, timestamp }: Delivery,
+  { source, webhookId, timestamp }: Delivery,
   replayUntil: number,
   { key, group }: Pick<Job, 'key' | 'group'>,
   { profile, leaseFor }: Settings,
 ): Claim {
+  const token = newToken();
+  // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
+  const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
   return {
-    // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
-    webhookId: profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`,
+    // What is not from the network is no replay, although its webhook id may be known.
+    webhookId: source === 'webhook' ? signed : `${source}.${token}`,
     replayUntil,
     leaseMs: leaseFor,
-    token: newToken(),
+    token,
     key,
     group,
   };

@@ -12,10 +12,23 @@ import type { Settings } from './options.ts';
  * Whether so many attempts never ended that the event must be crashing its process. The margin is
  * for attempts that are lost to deploys and slow stores.
  */
-export function isCrashLooping(job: Job, attempt: number, settings: Settings): boolean {
-  const { handlers, maxAttempts } = settings;
-  return job.kind === 'handler' && handlers.deadLetter !== undefined && attempt > maxAttempts * 3;
+export function isCrashLooping(
+  job: Job,
+  { source }: Delivery,
+  attempt: number,
+  { handlers, maxAttempts }: Settings,
+): boolean {
+  // Somebody decided to run a redriven one once more.
+  if (job.kind !== 'handler' || !handlers.deadLetter || source === 'redrive') return false;
+  return attempt > maxAttempts * 3;
 }
+
+/** Nobody retries what is redriven, so its first failure is final. */
+export const attemptsLeft = (
+  { source }: Delivery,
+  attempt: number,
+  { maxAttempts }: Settings,
+): number => (source === 'redrive' ? 0 : Math.max(0, maxAttempts - attempt));
 
 /**
  * Hands a delivery to `deadLetter` after its last attempt.
@@ -27,11 +40,13 @@ export async function sendToDeadLetter(
   job: Job,
   delivery: Delivery,
   attempt: number,
-  { handlers: { deadLetter }, maxAttempts, now }: Settings,
+  settings: Settings,
 ): Promise<ErrorOrigin[] | undefined> {
-  if (job.kind !== 'handler' || !deadLetter || attempt < maxAttempts) return [];
+  const { deadLetter } = settings.handlers;
+  if (job.kind !== 'handler' || !deadLetter) return [];
+  if (attemptsLeft(delivery, attempt, settings) > 0) return [];
   try {
-    const failure = { attempt, error, at: now(), route: job.route };
+    const failure = { attempt, error, at: settings.now(), route: job.route };
     await deadLetter(toDeadLetter('handler-failed', delivery, failure));
     return undefined;
   } catch (sinkError) {

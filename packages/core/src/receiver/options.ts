@@ -1,5 +1,5 @@
 import type { OneAtATime } from '../dispatch/group.ts';
-import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
+import type { CheckedHandlerOptions, ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import type { Profile } from '../profile.ts';
@@ -62,7 +62,7 @@ export interface ReceiverOptions<
 /** The checked options, with every default filled in. */
 export interface Settings {
   readonly secret: Secret | SecretProvider;
-  readonly handlers: HandlerOptions;
+  readonly handlers: CheckedHandlerOptions;
   readonly store: Store;
   readonly queue: Queue | undefined;
   readonly oneAtATime: OneAtATime | undefined;

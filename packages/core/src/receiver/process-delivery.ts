@@ -8,7 +8,7 @@ import { Lease, type LeaseStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import { createClaim, refusalOutcome } from './claim.ts';
 import type { RunningDelivery } from './concurrency-limiter.ts';
-import { isCrashLooping, sendToDeadLetter } from './dead-letters.ts';
+import { attemptsLeft, isCrashLooping, sendToDeadLetter } from './dead-letters.ts';
 import type { GroupTurns } from './group-turns.ts';
 import type { Settings } from './options.ts';
 import { leaseLost, logFailureAfterCommit, rolledBack, wasCommitted } from './transaction-end.ts';
@@ -79,6 +79,7 @@ export class DeliveryProcessor implements RunningDelivery {
       if (key !== undefined) info.key = key;
 
       this.#throwIfAbandoned();
+      if (this.#delivery.source === 'redrive') await this.#reopen(job.key);
       const { settings, store, turns } = this.#deps;
       const claim = createClaim(this.#delivery, this.#replayUntil, job, settings);
       this.#group = job.group;
@@ -139,7 +140,14 @@ export class DeliveryProcessor implements RunningDelivery {
       throw new WebhookError('shutting-down', 'The receiver closed before the handler started.');
   }
 
-  #createContext({ route }: Job, attempt: number): DeliveryContext {
+  /** The event may be dead-lettered. */
+  async #reopen(key: string | undefined): Promise<void> {
+    if (key !== undefined) await this.#deps.store.reopen?.(key);
+  }
+
+  /** @param admitted the attempt as far as the store knows */
+  #createContext({ route }: Job, admitted: number): DeliveryContext {
+    const attempt = admitted + (this.#delivery.earlierAttempts ?? 0);
     this.#info.attempt = attempt;
     const { settings } = this.#deps;
     const context = new DeliveryContext(this.#delivery, route, attempt, settings.fieldNames);
@@ -157,7 +165,7 @@ export class DeliveryProcessor implements RunningDelivery {
   }
 
   #run(job: Job, context: DeliveryContext): Awaitable<Result> {
-    if (isCrashLooping(job, context.attempt, this.#deps.settings))
+    if (isCrashLooping(job, this.#delivery, context.attempt, this.#deps.settings))
       throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
     return job.run(context);
   }
@@ -175,7 +183,7 @@ export class DeliveryProcessor implements RunningDelivery {
     lease.startRenewal();
     const { settings } = this.#deps;
     if (job.kind === 'handler' && settings.handlers.deadLetter)
-      this.#info.attemptsLeft = Math.max(0, settings.maxAttempts - attempt);
+      this.#info.attemptsLeft = attemptsLeft(this.#delivery, attempt, settings);
     const failure = job.failure(error);
     const sinkFailure = await sendToDeadLetter(error, job, this.#delivery, attempt, settings);
     if (sinkFailure === undefined) return { outcome: 'dead-lettered', error: failure };

@@ -1,45 +1,30 @@
-import { sharesTimers } from '#hmac';
 import type { ExtraEvents } from '../dispatch/handlers.ts';
-import { Routes } from '../dispatch/routes.ts';
 import type { StandardSchema } from '../events/schema.ts';
-import { readBody, type BodyReader } from '../http/body.ts';
-import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
-import { checkRequest, type HeadersLike } from '../http/request.ts';
-import { docsUrl } from '../outcome/docs-url.ts';
-import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
-import { safeLogger, type Logger } from '../reporting/logger.ts';
-import { deliveryFields } from '../reporting/outcome-line.ts';
-import { failureResult, Reporter, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
-import { authenticate } from '../signature/authenticate.ts';
-import { keySource } from '../signature/secret-provider.ts';
-import { boundedStore } from '../store/bounded-store.ts';
-import { DeadlineScheduler, TimerPerDeadline } from '../time/deadline-scheduler.ts';
-import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import type { Outcome, ReceiverResponse } from '../outcome/response.ts';
+import { createDeliver, type DeliverOptions } from './deliver.ts';
 import { checkHealth, type Health } from './health.ts';
-import { GroupTurns } from './group-turns.ts';
 import type { ReceiverOptions } from './options.ts';
-import { DeliveryProcessor } from './process-delivery.ts';
+import { createParts } from './parts.ts';
+import { createReceive, type ReceiverRequest } from './receive.ts';
 import { resolveSettings } from './settings.ts';
-
-/** One HTTP request, as an adapter passes it on. */
-export interface ReceiverRequest {
-  /** POST when absent. */
-  method?: string | undefined;
-  headers: HeadersLike;
-  /** The raw bytes, or a function that reads them. */
-  body: Uint8Array | BodyReader;
-  /** The logger of this request; the receiver's by default. */
-  log?: Logger | undefined;
-  /** Keeps a serverless function alive for a handler that runs beyond its deadline. */
-  waitUntil?: ((work: Promise<unknown>) => void) | undefined;
-}
+import type { DeliverInput } from './trusted-delivery.ts';
 
 /** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
 export interface Receiver {
   /** Handles one request. Never rejects, and responds only with outcomes of the table `OUTCOMES`. */
   receive(request: ReceiverRequest): Promise<ReceiverResponse>;
+  /**
+   * Runs a dead letter, a raw body or an event as if the service had sent it: with the same handlers,
+   * keys, leases, limits and outcomes, but without signature, replay check and deadline. For what you
+   * trust only: no adapter passes a request on to it.
+   *
+   * With a queue, the delivery is enqueued, and a queue that has the event already drops it: redrive
+   * the dead jobs of a queue with the queue itself.
+   * @throws WebhookError `invalid-options`; every other failure is an outcome
+   * @example
+   * const { outcome } = await receiver.deliver({ eventName: 'call:completed', callId: 'c1' });
+   */
+  deliver(input: DeliverInput, options?: DeliverOptions): Promise<Outcome>;
   /**
    * Whether deliveries can be accepted now, for a readiness probe: store and queue answer within
    * `storeTimeout`, the secret provider works, and fewer than `maxInFlight` are running. Never rejects.
@@ -47,7 +32,8 @@ export interface Receiver {
   health(): Promise<Health>;
   /**
    * Stops accepting deliveries (503), waits for running handlers, and releases the leases of
-   * unfinished ones. It ends within `graceMs` and one second, even if the store does not answer. Stores and queues that were passed in stay open: close them afterwards.
+   * unfinished ones. It ends within `graceMs` and one second, even if the store does not answer.
+   * Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
    */
   close(options?: { graceMs?: number }): Promise<void>;
@@ -67,126 +53,25 @@ export function createReceiver<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: ReceiverOptions<Extra, Custom>): Receiver {
-  const settings = resolveSettings(options as ReceiverOptions<never, never>);
-  const { now, handlers, queue, oneAtATime, ackWithin, storeTimeout, logger } = settings;
-  const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
-  const keys = keySource(settings.secret, scheduler, safeLogger(logger));
-  const rules = { ...settings, keys };
-  const limiter = new ConcurrencyLimiter(settings.maxInFlight);
-  const reporter = new Reporter(handlers);
-  const turns = oneAtATime && new GroupTurns({ scheduler, ackWithin, wakes: sharesTimers });
-  const deps = {
-    settings,
-    scheduler,
-    queue,
-    oneAtATime,
-    turns,
-    profile: settings.profile,
-    storeTimeout,
-    now,
-    deadLetter: handlers.deadLetter,
-    routes: new Routes(handlers),
-    store: boundedStore(settings.store, storeTimeout, scheduler),
-  };
-
-  function receive(request: ReceiverRequest): Promise<ReceiverResponse> {
-    const channel = CHANNELS.delivery;
-    if (channel?.hasSubscribers !== true) return respond(request);
-    const { method = 'POST', headers } = request;
-    const message: DeliveryMessage = { method, headers };
-    return traced(channel, message, () => respond(request));
-  }
-
-  async function respond(request: ReceiverRequest): Promise<ReceiverResponse> {
-    const startedAt = performance.now();
-    const info: DeliveryInfo = {};
-    let result: Result;
-    try {
-      checkRequest(request, settings.bodyLimit);
-      const rawBody = await readBody(request.body, settings);
-      const receivedAt = now();
-      const pending = authenticate(request.headers, rawBody, receivedAt, rules);
-      const authentic = pending instanceof Promise ? await pending : pending;
-      const { webhookId, timestamp, replayUntil, secretId } = authentic;
-      info.webhookId = webhookId;
-      info.secretId = secretId;
-      info.lagMs = Math.max(0, receivedAt - timestamp * 1000);
-
-      limiter.check();
-      const delivery = {
-        webhookId,
-        timestamp,
-        receivedAt,
-        secretId,
-        rawBody,
-        log: request.log ?? logger, // unchanged: a handler may use more of it than we do
-      };
-      const processor = new DeliveryProcessor(delivery, replayUntil, info, deps);
-      processor.start(startedAt);
-      result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
-    } catch (error) {
-      result = failureResult(error);
-    }
-    return responseFor(reporter.report(startedAt, info, result, request.log ?? logger));
-  }
-
-  /** The result, or `deadline`. Processing then continues, and its result is reported as late. */
-  function resultInTime(
-    processor: DeliveryProcessor,
-    info: DeliveryInfo,
-    request: ReceiverRequest,
-    startedAt: number,
-  ): Promise<Result> {
-    limiter.add(processor, startedAt);
-    return new Promise((resolve) => {
-      const deadline = {
-        at: startedAt + ackWithin,
-        onReached() {
-          const error = new WebhookError(
-            'deadline',
-            `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
-          );
-          const log = request.log ?? logger;
-          const late = processor.done.then((lateResult) =>
-            reporter.report(startedAt, info, lateResult, log, true),
-          );
-          processor.abort(error);
-          resolve({ outcome: 'deadline', error });
-          try {
-            request.waitUntil?.(late);
-          } catch (thrown) {
-            safeLogger(log).warn(
-              { ...deliveryFields(info), docs: docsUrl('raw-body.md#work-after-the-response') },
-              `call-webhooks: waitUntil failed: ${describeError(thrown)}`,
-            );
-          }
-        },
-      };
-      scheduler.add(deadline);
-      void processor.done.then((result) => {
-        scheduler.delete(deadline);
-        limiter.delete(processor);
-        resolve(result);
-      });
-    });
-  }
-
+  const parts = createParts(resolveSettings(options as ReceiverOptions<never, never>));
+  const { settings, scheduler, keys, limiter, deps } = parts;
   return {
-    receive,
+    receive: createReceive(parts),
+    deliver: createDeliver(parts),
     health: () =>
       checkHealth(
         {
           store: settings.store,
-          queue,
+          queue: settings.queue,
           keys: typeof settings.secret === 'function' ? keys : undefined,
           closing: limiter.closing,
           full: limiter.full,
         },
-        storeTimeout,
+        settings.storeTimeout,
         scheduler,
       ),
     async close({ graceMs = 10_000 } = {}) {
-      turns?.close();
+      deps.turns?.close();
       await limiter.close(graceMs);
     },
   };

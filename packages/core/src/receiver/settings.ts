@@ -9,6 +9,7 @@ import type { Secret } from '../signature/secrets.ts';
 import { headerNames } from '../signature/signature-headers.ts';
 import type { SecretProvider } from '../signature/secret-provider.ts';
 import { DEFAULT_TOLERANCE_SECONDS } from '../signature/authenticate.ts';
+import type { DeadLetterSink, DeadLetterStore } from '../store/dead-letter.ts';
 import { MAX_LEASE_MS } from '../store/lease.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
@@ -32,6 +33,15 @@ const aSchema = () =>
       '~standard' in value,
     'expected a schema (zod, valibot, arktype or another Standard Schema)',
   );
+const aSink = () =>
+  z
+    .custom<DeadLetterSink | DeadLetterStore>(
+      (value) => isFunction(value) || isFunction(Reflect.get(Object(value) as object, 'put')),
+      'expected a function, or a store of dead letters',
+    )
+    .transform((given): DeadLetterSink =>
+      typeof given === 'function' ? given : (letter) => given.put(letter),
+    );
 const whole = (min: number, max: number) => z.number().int().min(min).max(max);
 
 // Schemas are built when they are first needed: that takes longer than loading this package.
@@ -49,7 +59,7 @@ export const handlerShape = () => ({
     .optional(),
   includeSchemaValues: z.boolean().optional(),
   onUnhandled: aFunction().optional(),
-  deadLetter: aFunction().optional(),
+  deadLetter: aSink().optional(),
   around: z
     .union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions')
     .optional(),

@@ -14,15 +14,17 @@ export interface LogLine {
  * @param suppressed how many lines like it were left out since the last one
  */
 export function outcomeLine(outcome: Outcome, suppressed: number): LogLine {
-  const { outcome: code, status, error, late, webhookId, durationMs } = outcome;
+  const { outcome: code, status, source, error, late, webhookId, durationMs } = outcome;
   // Anybody can send what is not authentic, and the service retries only its own deliveries.
-  const isRetried = webhookId !== undefined && OUTCOMES[code].service === 'retried';
+  const isFromService = source === 'webhook' && webhookId !== undefined;
+  const isRetried = isFromService && OUTCOMES[code].service === 'retried';
   return {
     level: status >= 500 ? 'error' : 'warn',
     message: `call-webhooks: ${String(status)} ${code}: ${error?.message ?? OUTCOMES[code].when}`,
     fields: {
       outcome: code,
       status,
+      ...(source !== 'webhook' && { source }),
       ...deliveryFields(outcome),
       ...(isRetried && { retriedBy: 'service' }),
       ...(late && { late }),

@@ -10,6 +10,7 @@ import { outcomeLine } from './outcome-line.ts';
 /** What is known about a request so far. It fills up on the way through the receiver. */
 export type DeliveryInfo = Pick<
   Outcome,
+  | 'source'
   | 'webhookId'
   | 'eventName'
   | 'callId'

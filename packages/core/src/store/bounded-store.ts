@@ -81,6 +81,9 @@ export function boundedStore(
       observed('complete', key, () =>
         bounded(() => callSyncIfPossible(store, 'complete', key, token, mark)),
       ),
+    reopen:
+      store.reopen &&
+      ((key) => observed('reopen', key, () => bounded(() => store.reopen?.(key) ?? false))),
     // Runs on a connection of the user, whose own time limits apply.
     completeIn:
       store.completeIn && ((tx, key, token) => store.completeIn?.(tx, key, token) ?? false),

@@ -41,7 +41,7 @@ export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
     timestamp: letter.timestamp.getTime(),
   };
   return {
-    id: await deadLetterId(letter),
+    id: letter.id ?? (await deadLetterId(letter)),
     eventName: storableName(eventName),
     reason,
     failedAt: failedAt.getTime(),

@@ -2,6 +2,8 @@ import type { DeliverySource } from '../outcome/delivery-source.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
 export interface DeadLetter {
+  /** Set if it is a stored letter that was redriven and failed again. */
+  id?: string;
   /** Its handler failed `maxAttempts` times, or its payload can never be handled. */
   reason: 'handler-failed' | 'invalid-payload';
   /** The raw body, byte for byte. It may contain personal data. */
@@ -31,6 +33,11 @@ export interface DeadLetter {
  */
 export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
 
+/** The method of a store of dead letters that `deadLetter` uses. */
+export interface DeadLetterStore {
+  put(letter: DeadLetter): Promise<void>;
+}
+
 /** One failure of a dead letter: the one that put it here, or a redrive. */
 export interface DeadLetterFailure {
   at: Date;
@@ -41,7 +48,7 @@ export interface DeadLetterFailure {
 }
 
 /** A dead letter as a store keeps it. */
-export interface StoredDeadLetter extends Omit<DeadLetter, 'error' | 'errorText'> {
+export interface StoredDeadLetter extends Omit<DeadLetter, 'id' | 'error' | 'errorText'> {
   /** The same for all letters of one event. */
   id: string;
   /** The last error as text, without personal data and secrets. */

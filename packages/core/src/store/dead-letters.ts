@@ -1,4 +1,9 @@
-import type { DeadLetter, DeadLetterFailure, StoredDeadLetter } from './dead-letter.ts';
+import type {
+  DeadLetter,
+  DeadLetterFailure,
+  DeadLetterStore,
+  StoredDeadLetter,
+} from './dead-letter.ts';
 
 /** Which dead letters are meant. Every condition that is given has to hold. */
 export interface DeadLetterFilter {
@@ -41,7 +46,7 @@ export interface DeadLetterList {
  * A redrive claims a letter, runs it, and then settles it or gives it back. Tokens fence, as in a
  * `Store`: a claim that ran out, or that a newer failure of the event ended, changes nothing any more.
  */
-export interface DeadLetters extends DeadLetterList {
+export interface DeadLetters extends DeadLetterList, DeadLetterStore {
   /**
    * Keeps a letter durably. A letter of the same event is replaced: its history goes on, and a claim
    * on it ends. Rejects if the letter was not kept.

@@ -17,6 +17,7 @@ export interface LeaseStore {
   completeIn?: ((tx: unknown, key: string, token: string) => Awaitable<boolean>) | undefined;
   release(key: string, token: string): Awaitable<boolean>;
   extend(key: string, token: string, leaseMs: number): Awaitable<boolean>;
+  reopen?: ((key: string) => Awaitable<boolean>) | undefined;
 }
 
 /** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */

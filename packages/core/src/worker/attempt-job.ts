@@ -1,7 +1,7 @@
 import { fromBase64 } from '../base64.ts';
 import { CHANNELS, traced } from '../channels/channels.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
-import type { HandlerOptions } from '../dispatch/handlers.ts';
+import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
 import { describeSinkError } from '../dispatch/job.ts';
 import { Routes, type Route } from '../dispatch/routes.ts';
 import { handlerFailed, runHandler } from '../dispatch/run-handler.ts';
@@ -15,7 +15,7 @@ import type { QueuedDelivery } from '../queue.ts';
 import { callReportingHooks } from '../reporting/hooks.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { DeliveryInfo } from '../reporting/reporter.ts';
-import type { DeadLetter, DeadLetterSink } from '../store/dead-letter.ts';
+import type { DeadLetter } from '../store/dead-letter.ts';
 import type { JobInfo } from './job-line.ts';
 
 /** What a queue's engine knows about one run of a job. */
@@ -46,7 +46,7 @@ export type JobResult =
 type Info = DeliveryInfo & { webhookId: string };
 
 /** The checked options of a worker. */
-export interface HandlerSettings extends HandlerOptions {
+export interface HandlerSettings extends CheckedHandlerOptions {
   readonly fieldNames: FieldNames;
   readonly maxAttempts: number;
   readonly logger: Logger;
@@ -63,8 +63,7 @@ export interface Attempt {
 export function createAttempt(
   settings: HandlerSettings,
 ): (delivery: QueuedDelivery, job?: WorkerJob) => Promise<Attempt> {
-  const { fieldNames, logger } = settings;
-  const deadLetter: DeadLetterSink | undefined = settings.deadLetter;
+  const { fieldNames, logger, deadLetter } = settings;
   const routes = new Routes(settings);
 
   return async (queued, job = {}) => {
@@ -79,7 +78,7 @@ export function createAttempt(
     const { isLastAttempt = attempt >= (maxAttempts ?? Infinity) } = job;
     const { webhookId, receivedAt } = queued;
     const lagMs = Math.max(0, Date.now() - receivedAt);
-    const info: Info = { webhookId, attempt, lagMs, queued: true };
+    const info: Info = { source: 'queue', webhookId, attempt, lagMs, queued: true };
     if (queued.eventName !== undefined) info.eventName = queued.eventName;
     if (queued.key !== undefined) info.key = queued.key;
     const { result, code } = await runJob(queued, { ...job, attempt, isLastAttempt }, info);
@@ -189,7 +188,7 @@ function storable(error: WebhookError): WebhookError {
 function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
   const { webhookId, timestamp, receivedAt, body } = queued;
   try {
-    return { webhookId, timestamp, receivedAt, queued: true, rawBody: fromBase64(body), log };
+    return { source: 'queue', webhookId, timestamp, receivedAt, rawBody: fromBase64(body), log };
   } catch {
     throw new WebhookError('invalid-payload', 'The queued delivery has no base64 body.');
   }

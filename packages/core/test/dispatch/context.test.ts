@@ -26,6 +26,7 @@ describe('a context', () => {
         'receivedAt',
         'secretId',
         'signal',
+        'source',
         'timestamp',
         'webhookId',
       ].sort(),

@@ -43,6 +43,7 @@ describe('a delivery', () => {
     expect(outcomes).toEqual([
       {
         outcome: 'handled',
+        source: 'webhook',
         status: 200,
         durationMs: expect.any(Number) as unknown as number,
         handlerMs: expect.any(Number) as unknown as number,
@@ -136,6 +137,7 @@ describe('onOutcome', () => {
     const { error, ...rest } = outcomes[0] as Outcome;
     expect(rest).toEqual({
       outcome: 'missing-header',
+      source: 'webhook',
       status: 401,
       durationMs: expect.any(Number) as unknown as number,
     });

@@ -43,6 +43,7 @@ describe('the answer table', () => {
   it.each(Object.keys(STATUS) as OutcomeCode[])('answers %s with nothing but its code', (code) => {
     const outcome: Outcome = {
       outcome: code,
+      source: 'webhook',
       status: STATUS[code],
       durationMs: 0,
       error: new WebhookError(code, 'planted'),
@@ -63,7 +64,7 @@ function setup(onOutcome?: (outcome: Outcome) => void) {
   const report = (code: OutcomeCode, info: object = {}, late = false) =>
     reporter.report(
       performance.now(),
-      info,
+      { source: 'webhook', ...info },
       { outcome: code, error: new WebhookError(code, 'why') },
       log,
       late,

@@ -45,6 +45,7 @@ describe('the hooks of a worker', () => {
     jest.restoreAllMocks();
     expect(outcomes[0]).toEqual({
       outcome: 'handled',
+      source: 'queue',
       status: 200,
       durationMs: expect.any(Number) as unknown,
       handlerMs: expect.any(Number) as unknown,

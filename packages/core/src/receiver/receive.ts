@@ -1,0 +1,122 @@
+import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
+import { readBody, type BodyReader } from '../http/body.ts';
+import { checkRequest, type HeadersLike } from '../http/request.ts';
+import { docsUrl } from '../outcome/docs-url.ts';
+import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
+import { describeError } from '../redact.ts';
+import { safeLogger, type Logger } from '../reporting/logger.ts';
+import { deliveryFields } from '../reporting/outcome-line.ts';
+import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
+import { authenticate } from '../signature/authenticate.ts';
+import type { ReceiverParts } from './parts.ts';
+import { DeliveryProcessor } from './process-delivery.ts';
+
+/** One HTTP request, as an adapter passes it on. */
+export interface ReceiverRequest {
+  /** POST when absent. */
+  method?: string | undefined;
+  headers: HeadersLike;
+  /** The raw bytes, or a function that reads them. */
+  body: Uint8Array | BodyReader;
+  /** The logger of this request; the receiver's by default. */
+  log?: Logger | undefined;
+  /** Keeps a serverless function alive for a handler that runs beyond its deadline. */
+  waitUntil?: ((work: Promise<unknown>) => void) | undefined;
+}
+
+/** The way of a delivery from the network, from request to response. */
+export function createReceive({
+  settings,
+  scheduler,
+  keys,
+  limiter,
+  reporter,
+  deps,
+}: ReceiverParts): (request: ReceiverRequest) => Promise<ReceiverResponse> {
+  const { now, ackWithin, logger } = settings;
+  const rules = { ...settings, keys };
+
+  async function respond(request: ReceiverRequest): Promise<ReceiverResponse> {
+    const startedAt = performance.now();
+    const info: DeliveryInfo = { source: 'webhook' };
+    let result: Result;
+    try {
+      checkRequest(request, settings.bodyLimit);
+      const rawBody = await readBody(request.body, settings);
+      const receivedAt = now();
+      const pending = authenticate(request.headers, rawBody, receivedAt, rules);
+      const authentic = pending instanceof Promise ? await pending : pending;
+      const { webhookId, timestamp, replayUntil, secretId } = authentic;
+      info.webhookId = webhookId;
+      info.secretId = secretId;
+      info.lagMs = Math.max(0, receivedAt - timestamp * 1000);
+
+      limiter.check();
+      const delivery = {
+        source: 'webhook',
+        webhookId,
+        timestamp,
+        receivedAt,
+        secretId,
+        rawBody,
+        log: request.log ?? logger, // unchanged: a handler may use more of it than we do
+      } as const;
+      const processor = new DeliveryProcessor(delivery, replayUntil, info, deps);
+      processor.start(startedAt);
+      result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
+    } catch (error) {
+      result = failureResult(error);
+    }
+    return responseFor(reporter.report(startedAt, info, result, request.log ?? logger));
+  }
+
+  /** The result, or `deadline`. Processing then continues, and its result is reported as late. */
+  function resultInTime(
+    processor: DeliveryProcessor,
+    info: DeliveryInfo,
+    request: ReceiverRequest,
+    startedAt: number,
+  ): Promise<Result> {
+    limiter.add(processor, startedAt);
+    return new Promise((resolve) => {
+      const deadline = {
+        at: startedAt + ackWithin,
+        onReached() {
+          const error = new WebhookError(
+            'deadline',
+            `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
+          );
+          const log = request.log ?? logger;
+          const late = processor.done.then((lateResult) =>
+            reporter.report(startedAt, info, lateResult, log, true),
+          );
+          processor.abort(error);
+          resolve({ outcome: 'deadline', error });
+          try {
+            request.waitUntil?.(late);
+          } catch (thrown) {
+            safeLogger(log).warn(
+              { ...deliveryFields(info), docs: docsUrl('raw-body.md#work-after-the-response') },
+              `call-webhooks: waitUntil failed: ${describeError(thrown)}`,
+            );
+          }
+        },
+      };
+      scheduler.add(deadline);
+      void processor.done.then((result) => {
+        scheduler.delete(deadline);
+        limiter.delete(processor);
+        resolve(result);
+      });
+    });
+  }
+
+  return (request) => {
+    const channel = CHANNELS.delivery;
+    if (channel?.hasSubscribers !== true) return respond(request);
+    const { method = 'POST', headers } = request;
+    const message: DeliveryMessage = { method, headers };
+    return traced(channel, message, () => respond(request));
+  };
+}
