@@ -2,36 +2,16 @@ export { startSimulator } from './start-simulator.ts';
 export type { Deliveries, Simulator } from './simulator.ts';
 export type { SimulatorOptions } from './options.ts';
 export { SimulatorError, type SimulatorErrorCode } from './simulator-error.ts';
+export type * from './control-api.ts';
 export type { Clock, ClockMode } from './clock/clock.ts';
 export type { Duration } from './clock/duration.ts';
-export type {
-  Action,
-  ActionChanges,
-  ActionInput,
-  EventName,
-  PauseReason,
-  Rule,
-  RuleChanges,
-  RuleInput,
-  RuleTrigger,
-} from './rules/rule.ts';
 export type { Rules } from './rules/rules.ts';
 export type { ActionSecret, Secrets } from './rules/secrets.ts';
-export type { Call, CallInput, CallRecording, PlacedCallInput } from './calls/call.ts';
 export type { Calls } from './calls/calls.ts';
-export type {
-  Attempt,
-  AttemptResponse,
-  AttemptResult,
-  Delivery,
-  DeliveryState,
-  FailureReason,
-} from './deliveries/delivery.ts';
 export type { DeliveryFilter } from './deliveries/delivery-log.ts';
 export type { TlsOptions } from './deliveries/http-sender.ts';
-export { CHAOS_MODES, type Chaos, type ChaosMode, type ChaosSettings } from './chaos/chaos.ts';
+export { CHAOS_MODES, type Chaos } from './chaos/chaos.ts';
 export type { InspectorPage, PageFile } from './http/page.ts';
-export type { Mail } from './outbox/mail.ts';
 export type { Outbox } from './outbox/outbox.ts';
 export {
   DEFAULT_WORKSPACE,
@@ -52,9 +32,3 @@ export type {
   Recipient,
 } from './activity/message.ts';
 export type { Messages } from './activity/messages.ts';
-export type {
-  AttemptSummary,
-  ChangesView,
-  ClockView,
-  DeliverySummary,
-} from './control/view-types.ts';
