@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import { cursors } from './store/cursors.ts';
 import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
 import { groups } from './store/groups.ts';
@@ -22,6 +23,7 @@ export function storeContractTests(subject: StoreUnderTest): void {
     deadLettered(context);
     groups(context);
     webhookIds(context);
+    cursors(context);
   });
 }
 

@@ -54,6 +54,12 @@ BEGIN
     );
     CREATE INDEX groups_keep_until ON ${name}.groups (keep_until);
   END IF;
+  IF to_regclass('${name}.cursors') IS NULL THEN
+    CREATE TABLE ${name}.cursors (
+      name text COLLATE "C" PRIMARY KEY,
+      cursor text NOT NULL
+    );
+  END IF;
   IF to_regclass('${name}.dead_letters') IS NULL THEN
     CREATE TABLE ${name}.dead_letters (
       id text COLLATE "C" PRIMARY KEY,

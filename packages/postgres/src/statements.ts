@@ -17,6 +17,7 @@ export function statements(schema: string) {
   const ids = `${schema}.webhook_ids`;
   const events = `${schema}.events`;
   const groups = `${schema}.groups`;
+  const cursors = `${schema}.cursors`;
   const now = 'statement_timestamp()';
   const ms = (milliseconds: string) =>
     `${now} + ${milliseconds}::float8 * interval '1 millisecond'`;
@@ -100,6 +101,11 @@ SELECT CASE
     extend: `UPDATE ${events} SET lease_until = ${ms('$3')} WHERE ${held} RETURNING 1 AS held`,
     /** $1 key: gives a row when the event was dead-lettered. */
     reopen: `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now} RETURNING 1 AS held`,
+    /** $1 name, $2 cursor. */
+    loadCursor: `SELECT cursor FROM ${cursors} WHERE name = $1`,
+    saveCursor: `INSERT INTO ${cursors} (name, cursor) VALUES ($1, $2)
+ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor`,
+    removeCursor: `DELETE FROM ${cursors} WHERE name = $1`,
     /** $1 how many rows of each table at most. It never waits for a lock. */
     sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')}),
 old_groups AS (${expired(groups, 'id')})

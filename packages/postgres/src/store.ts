@@ -112,6 +112,16 @@ export function postgresStore(
     release: (key, token) => changes(sql.release, key, token),
     extend: (key, token, leaseMs) => changes(sql.extend, key, token, leaseMs),
     reopen: (key) => changes(sql.reopen, key),
+    async loadCursor(name) {
+      const values = [await storableKey(name)];
+      return (await rowsOf<{ cursor: string }>(client, sql.loadCursor, values, ['cursor']))[0]
+        ?.cursor;
+    },
+    async saveCursor(name, cursor) {
+      const key = await storableKey(name);
+      if (cursor === undefined) await client.query(sql.removeCursor, [key]);
+      else await client.query(sql.saveCursor, [key, cursor]);
+    },
     async migrate() {
       await client.query(migrationSql({ schema }));
     },

@@ -49,6 +49,10 @@ export class Keys {
     return `${await this.#slot(group)}:group`;
   }
 
+  async cursor(name: string): Promise<string> {
+    return `${await this.#slot(name)}:cursor`;
+  }
+
   get ping(): string {
     return `${this.#prefix}:ping`;
   }

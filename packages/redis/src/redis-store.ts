@@ -12,7 +12,17 @@ import { evictionWarning } from './eviction-warning.ts';
 import { GroupLeases } from './group-leases.ts';
 import { Keys, prefixOption } from './keys.ts';
 import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import { ADMIT, COMPLETE, EXTEND, PING, REFUSALS, RELEASE, REOPEN } from './scripts.ts';
+import {
+  ADMIT,
+  COMPLETE,
+  EXTEND,
+  LOAD_CURSOR,
+  PING,
+  REFUSALS,
+  RELEASE,
+  REOPEN,
+  SAVE_CURSOR,
+} from './scripts.ts';
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
@@ -56,6 +66,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const releasing = script(RELEASE);
   const extending = script(EXTEND);
   const reopening = script(REOPEN);
+  const loading = script(LOAD_CURSOR);
+  const saving = script(SAVE_CURSOR);
   const pinging = script(PING);
   const groups = new GroupLeases(scripts);
   const eviction = evictionWarning(scripts, safeLogger(settings.logger));
@@ -95,6 +107,13 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async reopen(key) {
       const { deadLettered } = await keys.event(key);
       return isOne(await reopening.run([deadLettered], []));
+    },
+    async loadCursor(name) {
+      const reply = String(await loading.run([await keys.cursor(name)], []));
+      return reply === '' ? undefined : reply.slice(1);
+    },
+    async saveCursor(name, cursor = '') {
+      await saving.run([await keys.cursor(name)], [cursor]);
     },
     ping: () => pinging.run([keys.ping], []),
   };

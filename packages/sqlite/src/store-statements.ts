@@ -18,7 +18,8 @@ CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_u
 CREATE TABLE IF NOT EXISTS ${prefix}groups (
   id TEXT PRIMARY KEY, key TEXT NOT NULL, keep_until INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS ${prefix}groups_keep_until ON ${prefix}groups (keep_until);`;
+CREATE INDEX IF NOT EXISTS ${prefix}groups_keep_until ON ${prefix}groups (keep_until);
+CREATE TABLE IF NOT EXISTS ${prefix}cursors (name TEXT PRIMARY KEY, cursor TEXT NOT NULL) WITHOUT ROWID;`;
 
 /**
  * Completes an event in a transaction of the user. A token that has completed the
@@ -44,6 +45,7 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
   const ids = `${prefix}ids`;
   const events = `${prefix}events`;
   const groups = `${prefix}groups`;
+  const cursors = `${prefix}cursors`;
   const held = 'key = ? AND token = ? AND done = 0 AND lease_until > ?';
   const sweep = (table: string, key: string) =>
     `DELETE FROM ${table} WHERE ${key} IN (
@@ -69,6 +71,9 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
     reopen: db.prepare(
       `DELETE FROM ${events} WHERE key = ? AND done = 2 AND keep_until > ? RETURNING 1`,
     ),
+    cursor: db.prepare(`SELECT cursor FROM ${cursors} WHERE name = ?`),
+    putCursor: db.prepare(`INSERT OR REPLACE INTO ${cursors} (name, cursor) VALUES (?, ?)`),
+    removeCursor: db.prepare(`DELETE FROM ${cursors} WHERE name = ?`),
     shortenLease: db.prepare(`UPDATE ${events} SET lease_until = ? WHERE key = ?`),
     sweepIds: db.prepare(sweep(ids, 'id')),
     sweepEvents: db.prepare(sweep(events, 'key')),

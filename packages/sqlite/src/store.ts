@@ -153,6 +153,18 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
       const key = await storableKey(eventKey);
       return transactions.run(() => sql().reopen.all(key, now()).length > 0);
     },
+    async loadCursor(name) {
+      const id = await storableKey(name);
+      return transactions.run(
+        () => (sql().cursor.all(id)[0] as { cursor: string } | undefined)?.cursor,
+      );
+    },
+    async saveCursor(name, cursor) {
+      const id = await storableKey(name);
+      await transactions.run(() =>
+        cursor === undefined ? sql().removeCursor.run(id) : sql().putCursor.run(id, cursor),
+      );
+    },
     ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
   };
 }

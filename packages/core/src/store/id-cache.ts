@@ -11,13 +11,14 @@ export class IdCache {
   readonly #caches: (LRUCache<string, number> | undefined)[];
   readonly #maxPerCache: number;
   readonly #now: () => number;
-  readonly #onEvicted: () => void;
+  readonly #onEvicted: (msLeft: number) => void;
 
   /**
    * @param now the clock, in milliseconds from 0 on
-   * @param onEvicted called when an id is evicted before its time is over; must not throw
+   * @param onEvicted called when an id is evicted before its time is over, with the milliseconds that
+   *   were left; must not throw
    */
-  constructor(maxEntries: number, now: () => number, onEvicted: () => void) {
+  constructor(maxEntries: number, now: () => number, onEvicted: (msLeft: number) => void) {
     const count = Math.ceil(maxEntries / MAX_ENTRIES_PER_CACHE);
     this.#caches = new Array<undefined>(count).fill(undefined);
     this.#maxPerCache = Math.floor(maxEntries / count);
@@ -46,7 +47,9 @@ export class IdCache {
       ttlResolution: 0, // or lru-cache sets timers, and goes by a time that it read earlier
       perf: { now: () => this.#now() + 1 }, // it takes 0 for "no time set"
       dispose: (_value, id, reason) => {
-        if (reason === 'evict' && cache.getRemainingTTL(id) >= 0) this.#onEvicted();
+        if (reason !== 'evict') return;
+        const msLeft = cache.getRemainingTTL(id);
+        if (msLeft >= 0) this.#onEvicted(msLeft);
       },
     });
     return cache;

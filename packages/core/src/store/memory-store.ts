@@ -62,20 +62,30 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const readMonotonicClock = now ?? (() => performance.now());
   // Read once for each call, so that all of a call happens at one time.
   let wallTime = 0;
-  let monotonicTime = 0;
+  let monotonicTime = readMonotonicClock();
+  /** By the monotonic clock: no event that was done since then is forgotten before its time. */
+  let knownSince = monotonicTime;
   const leases = new Map<string, Lease>();
   /** By group: the key of its event that holds a lease. */
   const groups = new Map<string, string>();
   /** By webhook id: a hash of the token of its claim. */
-  const webhookIds = createCache('webhook-id', () => wallTime);
+  const webhookIds = new IdCache(
+    maxEntries,
+    () => wallTime,
+    () => {
+      callHook(onEvicted, { kind: 'webhook-id' });
+    },
+  );
   /** By event key: `DONE`, `DEAD_LETTERED`, or the number of failed attempts. */
-  const events = createCache('event', () => monotonicTime);
-
-  function createCache(kind: 'webhook-id' | 'event', now: () => number): IdCache {
-    return new IdCache(maxEntries, now, () => {
-      callHook(onEvicted, { kind });
-    });
-  }
+  const events = new IdCache(
+    maxEntries,
+    () => monotonicTime,
+    (msLeft) => {
+      knownSince = Math.max(knownSince, monotonicTime + msLeft - rememberFor);
+      callHook(onEvicted, { kind: 'event' });
+    },
+  );
+  const cursors = new Map<string, string | undefined>();
 
   function admit({ webhookId, replayUntil, key, leaseMs, token, group }: Claim): Admission {
     wallTime = readWallClock();
@@ -161,12 +171,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   }
 
   return {
-    rememberFor,
+    get rememberFor() {
+      return Math.min(rememberFor, Math.max(0, readMonotonicClock() - knownSince));
+    },
     admit: syncMethod(admit),
     complete: syncMethod(complete),
     release: syncMethod(release),
     extend: syncMethod(extend),
     reopen: syncMethod(reopen),
+    loadCursor: (name) => Promise.resolve(cursors.get(name)),
+    saveCursor: (name, cursor) => Promise.resolve(void cursors.set(name, cursor)),
     ping: () => Promise.resolve(),
   };
 }

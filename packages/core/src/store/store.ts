@@ -71,8 +71,15 @@ export interface Store {
    * @returns `false` if the event is not dead-lettered
    */
   reopen?(key: string): Promise<boolean>;
-  /** How long a done event is known; milliseconds. */
+  /**
+   * How long a done event is known; milliseconds. Less than was configured if the store can't know
+   * what happened before: one in memory that was just created knows nothing.
+   */
   readonly rememberFor?: number | undefined;
+  /** The cursor that was saved last under this name, such as how far a reconcile has come. */
+  loadCursor?(name: string): Promise<string | undefined>;
+  /** Keeps a cursor until it is saved again. Without one, forgets what it had. */
+  saveCursor?(name: string, cursor?: string): Promise<void>;
   /** Resolves when the store can take a claim, for `receiver.health()`. */
   ping?(): Promise<unknown>;
   /** Called by whoever created the store; a receiver never closes it. */
