@@ -1,7 +1,8 @@
+import diagnostics from 'node:diagnostics_channel';
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { anyText } from '../any-text.ts';
-import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
+import type { HandlerContext, DeadLetter, DeliveryMessage } from '@call-webhooks/core';
 import { collectingLogger } from '../collecting-logger.ts';
 import { deferred } from '../deferred.ts';
 import { waitFor } from '../wait-for.ts';
@@ -33,6 +34,32 @@ export function handOver(open: OpenQueue): void {
       secretId: undefined,
     });
     expect(Buffer.from(context.rawBody).toString('base64')).toBe(delivery.body);
+  });
+
+  it('brings the trace context to the worker', async () => {
+    const { queue, startWorker } = await open();
+    const trace = { traceparent: `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`, tracestate: 'k=v' };
+    const delivery = queuedCall(unique('call'), { trace });
+    const seen: unknown[] = [];
+    const onStart = (message: unknown) => {
+      const { queued: job } = message as DeliveryMessage;
+      if (job?.webhookId === delivery.webhookId) seen.push(job.trace);
+    };
+    diagnostics.subscribe('tracing:call-webhooks:delivery:start', onStart);
+    try {
+      await startWorker({
+        on: {
+          'call:completed': (_event, { attempt }) => {
+            if (attempt === 1) throw new Error('the first attempt fails');
+          },
+        },
+      });
+      await queue.enqueue(delivery);
+      await waitFor(() => seen.length === 2);
+    } finally {
+      diagnostics.unsubscribe('tracing:call-webhooks:delivery:start', onStart);
+    }
+    expect(seen).toEqual([trace, trace]);
   });
 
   it('keeps every byte, of large bodies and of bodies that are no text', async () => {
