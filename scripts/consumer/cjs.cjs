@@ -6,6 +6,7 @@ const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
+const { instrument } = require('@call-webhooks/opentelemetry');
 const { inspectorPage } = require('@call-webhooks/inspector');
 const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
 const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
@@ -21,6 +22,8 @@ assert.ok(inspectorPage().files.has('index.html'));
 assert.throws(() => sqliteStore({}), WebhookError);
 assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
+
+instrument().close();
 
 async function main() {
   const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');

@@ -1,0 +1,93 @@
+import { WebhookError, type Outcome } from '@call-webhooks/core';
+import type { Attributes } from '@opentelemetry/api';
+
+// Every attribute of a span or metric is named here. None holds a value of a body but ids and names
+// of events; errors are redacted.
+
+/** Which path a delivery took: from the service, or from a queue. */
+export const SOURCE = 'call_webhooks.source';
+export const EVENT = 'call_webhooks.event';
+export const OUTCOME = 'call_webhooks.outcome';
+/** `acknowledged`; `failed`: it is retried; `refused`: nobody knows who sent it. */
+export const RESULT = 'call_webhooks.result';
+export const QUEUE = 'call_webhooks.queue';
+export const STATE = 'call_webhooks.state';
+const ERROR_TYPE = 'error.type';
+const CALL_ID = 'call_webhooks.call_id';
+const KEY = 'call_webhooks.key';
+const ATTEMPT = 'call_webhooks.attempt';
+const ATTEMPTS_LEFT = 'call_webhooks.attempts_left';
+const LAG = 'call_webhooks.lag_ms';
+const SECRET_ID = 'call_webhooks.secret_id';
+const STORE_OPERATION = 'call_webhooks.store.operation';
+const STORE_STATUS = 'call_webhooks.store.status';
+const MESSAGE_ID = 'messaging.message.id';
+const METHOD = 'http.request.method';
+const STATUS_CODE = 'http.response.status_code';
+
+const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE QUERY'.split(' '));
+const MAX_LENGTH = 200;
+
+/** `receive`, `process` and `send` are operations of the semantic conventions. */
+export const messaging = (operation: 'receive' | 'process' | 'send'): Attributes => ({
+  'messaging.system': 'call_webhooks',
+  'messaging.operation.name': operation,
+  'messaging.operation.type': operation,
+});
+
+/** An unknown method is `_OTHER`, since anybody can send any. */
+export const httpMethod = (method: string): Attributes => ({
+  [METHOD]: METHODS.has(method) ? method : '_OTHER',
+});
+
+/** What identifies a delivery and its event. */
+export function identity(of: {
+  webhookId?: string | undefined;
+  eventName?: string | undefined;
+  callId?: string | undefined;
+  key?: string | undefined;
+  attempt?: number | undefined;
+}): Attributes {
+  return present({
+    [MESSAGE_ID]: text(of.webhookId),
+    [EVENT]: text(of.eventName),
+    [CALL_ID]: text(of.callId),
+    [KEY]: text(of.key),
+    [ATTEMPT]: of.attempt,
+  });
+}
+
+export function outcomeAttributes(outcome: Outcome): Attributes {
+  const { attemptsLeft, lagMs, queued, secretId, status } = outcome;
+  return present({
+    ...identity(outcome),
+    [SOURCE]: sourceOf(outcome),
+    [OUTCOME]: outcome.outcome,
+    [ATTEMPTS_LEFT]: attemptsLeft,
+    [LAG]: lagMs,
+    [SECRET_ID]: text(secretId),
+    [STATUS_CODE]: queued ? undefined : status,
+    [ERROR_TYPE]: outcome.error?.code,
+  });
+}
+
+export const storeAttributes = (operation: string, key: string | undefined): Attributes =>
+  present({ [STORE_OPERATION]: operation, [KEY]: text(key) });
+
+/** @param result an admission, or whether the token still held the lease */
+export const storeResult = (result: { status: string } | boolean): Attributes => ({
+  [STORE_STATUS]: typeof result === 'boolean' ? (result ? 'held' : 'lost') : result.status,
+});
+
+export const sourceOf = ({ queued }: Outcome): string => (queued ? 'queue' : 'webhook');
+
+/** The code of an error, or nothing of one that may hold anything. */
+export const errorType = (error: unknown): Attributes => ({
+  [ERROR_TYPE]: error instanceof WebhookError ? error.code : '_OTHER',
+});
+
+const text = (value: string | undefined) =>
+  value?.slice(0, MAX_LENGTH).replace(/[\p{Cc}\p{Surrogate}]/gu, '?');
+
+const present = (attributes: Attributes): Attributes =>
+  Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));

@@ -1,0 +1,2 @@
+export { instrument, type InstrumentOptions, type Telemetry } from './instrument.ts';
+export type { QueueDepth } from './queue-gauges.ts';

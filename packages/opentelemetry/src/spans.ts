@@ -1,0 +1,144 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  WebhookError,
+  type Around,
+  type DeliveryMessage,
+  type EnqueueMessage,
+  type HandlerMessage,
+  type StoreMessage,
+} from '@call-webhooks/core';
+import {
+  context,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type Link,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import {
+  errorType,
+  httpMethod,
+  identity,
+  messaging,
+  outcomeAttributes,
+  storeAttributes,
+  storeResult,
+} from './attributes.ts';
+import type { Listeners, Messages } from './channels.ts';
+import type { EventLabels } from './event-labels.ts';
+import { fromCarrier, toCarrier } from './trace-context.ts';
+
+/** Makes a span of each step. The steps of a delivery are children of its span. */
+export class Spans {
+  readonly #tracer: Tracer;
+  readonly #labels: EventLabels;
+  readonly #steps = new AsyncLocalStorage<Context | undefined>();
+  readonly #spans = new WeakMap<object, Span>();
+
+  constructor(tracer: Tracer, labels: EventLabels) {
+    this.#tracer = tracer;
+    this.#labels = labels;
+  }
+
+  listen(listeners: Listeners): void {
+    const step = <Name extends keyof Messages>(
+      name: Name,
+      start: (message: Messages[Name], parent: Context) => Span,
+      end: (span: Span, message: Messages[Name]) => void,
+    ) => {
+      listeners.bind(name, this.#steps, (message) => {
+        const active = context.active();
+        const parent = name === 'delivery' ? active : (this.#steps.getStore() ?? active);
+        const span = start(message, parent);
+        this.#spans.set(message, span);
+        return trace.setSpan(parent, span);
+      });
+      listeners.onEnd(name, (message) => {
+        const span = this.#spans.get(message);
+        if (!span) return;
+        end(span, message);
+        span.end();
+      });
+    };
+    step('delivery', this.#startDelivery, this.#endDelivery);
+    step('handler', this.#startHandler, endStep);
+    step('store', this.#startStore, endStore);
+    step('enqueue', this.#startEnqueue, endStep);
+  }
+
+  /** Makes the handler's span the active one, so that it is the parent of those in the handler. */
+  readonly around: Around = (run) => {
+    const step = this.#steps.getStore();
+    const span = step && trace.getSpan(step);
+    return span ? context.with(trace.setSpan(context.active(), span), run) : run();
+  };
+
+  readonly #startDelivery = (message: DeliveryMessage, parent: Context): Span => {
+    const { method = 'POST', queued } = message;
+    if (queued) {
+      const enqueued = fromCarrier(queued.trace);
+      const links: Link[] = enqueued ? [{ context: enqueued }] : [];
+      const attributes = { ...messaging('process'), ...identity(queued) };
+      const options = { kind: SpanKind.CONSUMER, links, attributes };
+      return this.#tracer.startSpan(this.#name('process', queued.eventName), options, parent);
+    }
+    // Within a span of the HTTP server, this is not one more request.
+    const kind = trace.getSpan(parent) ? SpanKind.INTERNAL : SpanKind.SERVER;
+    const attributes = { ...messaging('receive'), ...httpMethod(method) };
+    return this.#tracer.startSpan('receive', { kind, attributes }, parent);
+  };
+
+  readonly #endDelivery = (span: Span, { queued, result }: DeliveryMessage): void => {
+    if (!result) return;
+    const { outcome } = result;
+    const { error, eventName, status } = outcome;
+    if (eventName !== undefined)
+      span.updateName(this.#name(queued ? 'process' : 'receive', eventName));
+    span.setAttributes(outcomeAttributes(outcome));
+    if (error && (queued || status >= 500))
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
+  };
+
+  readonly #startHandler = (message: HandlerMessage, parent: Context): Span => {
+    const name = this.#name('handle', message.eventName);
+    return this.#tracer.startSpan(name, { attributes: identity(message) }, parent);
+  };
+
+  readonly #startStore = ({ operation, key }: StoreMessage, parent: Context): Span => {
+    const attributes = storeAttributes(operation, key);
+    return this.#tracer.startSpan(`store ${operation}`, { attributes }, parent);
+  };
+
+  readonly #startEnqueue = ({ delivery }: EnqueueMessage, parent: Context): Span => {
+    const attributes = { ...messaging('send'), ...identity(delivery) };
+    const options = { kind: SpanKind.PRODUCER, attributes };
+    const span = this.#tracer.startSpan(this.#name('send', delivery.eventName), options, parent);
+    const carrier = toCarrier(span.spanContext());
+    if (carrier) delivery.trace = carrier;
+    return span;
+  };
+
+  #name(operation: string, eventName: string | undefined): string {
+    return eventName === undefined ? operation : `${operation} ${this.#labels.of(eventName)}`;
+  }
+}
+
+/** The error of a message is redacted. What the step threw is not in it. */
+function endStep(span: Span, { error }: { error?: unknown }): void {
+  if (error === undefined) return;
+  span.setAttributes(errorType(error));
+  if (!(error instanceof WebhookError)) {
+    span.setStatus({ code: SpanStatusCode.ERROR });
+    return;
+  }
+  const { message, name, stack } = error;
+  span.setStatus({ code: SpanStatusCode.ERROR, message });
+  span.recordException({ name, message, ...(stack !== undefined && { stack }) });
+}
+
+function endStore(span: Span, message: StoreMessage): void {
+  if (message.result !== undefined) span.setAttributes(storeResult(message.result));
+  endStep(span, message);
+}

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { deferred } from '@call-webhooks/contract-tests';
+import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { idOf, parentOf, receiverOf, startSdk, type Sdk } from './sdk.ts';
+
+const STARTED = { eventName: 'call:started', callId: 'call-1' };
+
+let sdk: Sdk;
+beforeEach(() => {
+  sdk = startSdk();
+});
+afterEach(() => sdk.close());
+
+describe('the spans of a receiver', () => {
+  it('are one for the delivery, and children for store and handler', async () => {
+    const { send } = receiverOf({ on: { 'call:started': () => undefined } });
+    await send(STARTED);
+    const delivery = sdk.span('receive call:started');
+    expect(parentOf(delivery)).toBeUndefined();
+    expect(delivery.kind).toBe(SpanKind.SERVER);
+    expect(delivery.attributes).toEqual({
+      'messaging.system': 'call_webhooks',
+      'messaging.operation.name': 'receive',
+      'messaging.operation.type': 'receive',
+      'messaging.message.id': expect.stringMatching(/^[\da-f-]{36}$/),
+      'http.request.method': 'POST',
+      'http.response.status_code': 200,
+      'call_webhooks.source': 'webhook',
+      'call_webhooks.event': 'call:started',
+      'call_webhooks.call_id': 'call-1',
+      'call_webhooks.key': 'call-1:call:started',
+      'call_webhooks.attempt': 1,
+      'call_webhooks.outcome': 'handled',
+      'call_webhooks.lag_ms': expect.any(Number),
+      'call_webhooks.secret_id': 'secret-1',
+    });
+    expect(delivery.status.code).toBe(SpanStatusCode.UNSET);
+    const children = sdk.spans().filter((span) => span !== delivery);
+    expect(children.map(({ name, attributes }) => [name, attributes])).toMatchObject([
+      ['store admit', { 'call_webhooks.store.status': 'admitted' }],
+      ['handle call:started', { 'call_webhooks.call_id': 'call-1', 'call_webhooks.attempt': 1 }],
+      ['store complete', { 'call_webhooks.store.status': 'held' }],
+    ]);
+    for (const child of children) expect(parentOf(child)).toBe(idOf(delivery));
+  });
+
+  it('are children of the span of the HTTP server', async () => {
+    const { send } = receiverOf({});
+    const server = sdk.tracerProvider.getTracer('http').startSpan('POST /hook');
+    await context.with(trace.setSpan(ROOT_CONTEXT, server), () => send(STARTED));
+    const delivery = sdk.span('receive call:started');
+    expect(parentOf(delivery)).toBe(server.spanContext().spanId);
+    expect(delivery.kind).toBe(SpanKind.INTERNAL);
+  });
+
+  it('have the redacted error of a handler, and not the original', async () => {
+    const { send } = receiverOf({
+      on: {
+        'call:started': () => {
+          throw new Error('no answer at +49 30 1234567 for ada@example.com', {
+            cause: new Error('Ada Lovelace hung up'),
+          });
+        },
+      },
+    });
+    expect(await send({ ...STARTED, calledName: 'Ada Lovelace' })).toBe('handler-failed');
+    const handler = sdk.span('handle call:started');
+    expect(handler.status.code).toBe(SpanStatusCode.ERROR);
+    expect(handler.status.message).toMatch(/^The handler failed: Error: no answer/);
+    expect(handler.attributes['error.type']).toBe('handler-failed');
+    expect(handler.events[0]?.attributes?.['exception.stacktrace']).toMatch(/spans\.test\.ts/);
+    const delivery = sdk.span('receive call:started');
+    expect(delivery.status).toEqual(handler.status);
+    expect(delivery.attributes).toMatchObject({
+      'error.type': 'handler-failed',
+      'http.response.status_code': 500,
+    });
+    const everything = JSON.stringify(
+      sdk.spans().map(({ name, attributes, status, events }) => [name, attributes, status, events]),
+    );
+    for (const personal of ['1234567', 'ada@', 'Ada', 'Lovelace'])
+      expect(everything).not.toContain(personal);
+  });
+
+  it('tell what is not authentic, as an answer that is no error of the server', async () => {
+    const { receiver } = receiverOf({});
+    const method = 'ada@example.com';
+    await receiver.receive({ method, headers: {}, body: new Uint8Array() });
+    await receiver.receive({ method: 'POST', headers: {}, body: new Uint8Array() });
+    expect(sdk.spans().map(({ attributes, status }) => [attributes, status])).toEqual([
+      [
+        expect.objectContaining({
+          'http.request.method': '_OTHER',
+          'http.response.status_code': 405,
+          'call_webhooks.outcome': 'method-not-allowed',
+          'error.type': 'method-not-allowed',
+        }),
+        { code: SpanStatusCode.UNSET },
+      ],
+      [
+        expect.objectContaining({ 'call_webhooks.outcome': 'missing-header' }),
+        { code: SpanStatusCode.UNSET },
+      ],
+    ]);
+  });
+
+  it('of a handler ends when the handler does, after the deadline', async () => {
+    const go = deferred();
+    const late = deferred();
+    const { send } = receiverOf({
+      on: { 'call:started': () => go.promise },
+      ackWithin: 5,
+      onOutcome: (outcome) => {
+        if (outcome.late) late.resolve();
+      },
+    });
+    expect(await send(STARTED)).toBe('deadline');
+    const delivery = sdk.span('receive call:started');
+    expect(delivery.attributes['call_webhooks.outcome']).toBe('deadline');
+    expect(sdk.spans().map(({ name }) => name)).not.toContain('handle call:started');
+    go.resolve();
+    await late.promise;
+    expect(parentOf(sdk.span('handle call:started'))).toBe(idOf(delivery));
+    expect(parentOf(sdk.span('store complete'))).toBe(idOf(delivery));
+  });
+});
+
+describe('around', () => {
+  it('makes the handler span the parent of spans in the handler', async () => {
+    const tracer = sdk.tracerProvider.getTracer('pg');
+    const { send } = receiverOf({
+      around: sdk.telemetry.around,
+      on: {
+        'call:started': async () => {
+          await Promise.resolve();
+          tracer.startSpan('SELECT').end();
+        },
+      },
+    });
+    await send(STARTED);
+    expect(parentOf(sdk.span('SELECT'))).toBe(idOf(sdk.span('handle call:started')));
+  });
+
+  it('keeps what an outer layer put into the context', async () => {
+    const key = Symbol('tenant');
+    const seen: unknown[] = [];
+    const { send } = receiverOf({
+      around: [
+        (run) => context.with(context.active().setValue(key, 'space-1'), run),
+        sdk.telemetry.around,
+      ],
+      on: { 'call:started': () => void seen.push(context.active().getValue(key)) },
+    });
+    await send(STARTED);
+    expect(seen).toEqual(['space-1']);
+  });
+
+  it('runs the handler where nothing is instrumented', async () => {
+    sdk.telemetry.close();
+    const { send } = receiverOf({
+      around: sdk.telemetry.around,
+      on: { 'call:started': () => undefined },
+    });
+    expect(await send(STARTED)).toBe('handled');
+    expect(sdk.spans()).toEqual([]);
+  });
+});
