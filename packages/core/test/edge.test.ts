@@ -134,7 +134,7 @@ it('without such a condition #hmac is node:crypto', async () => {
 
 it('./web stays small: zod is imported so that bundlers can drop what is unused', async () => {
   const { script } = await bundle(['workerd', 'worker', 'browser'], true);
-  expect(script.length).toBeLessThan(180_000); // 512,000 with `import { z }`
+  expect(script.length).toBeLessThan(195_000); // 512,000 with `import { z }`
 });
 
 it('#hmac can not be imported by users of the package', async () => {

@@ -1,6 +1,6 @@
 import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { redactedError } from '../redact.ts';
+import { redactedError } from '../redact/error-text.ts';
 import { MAX_KEY_LENGTH, type Route } from './routes.ts';
 
 /** What `oneAtATime` groups by: the payload that the handler gets. */

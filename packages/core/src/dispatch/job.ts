@@ -5,7 +5,7 @@ import { parsePayload } from '../events/payload.ts';
 import { originsOf, withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue, QueuedDelivery } from '../queue.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import type { Result } from '../reporting/reporter.ts';
 import type { Profile } from '../profile.ts';
 import type { DeadLetterSink } from '../store/dead-letter.ts';

@@ -3,7 +3,7 @@ import { parsePayload } from '../events/payload.ts';
 import { validate } from '../events/schema.ts';
 import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { redactedError } from '../redact.ts';
+import { redactedError } from '../redact/error-text.ts';
 import { wrapHandler } from './around.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
 

@@ -2,7 +2,7 @@ import type { Awaitable } from '../awaitable.ts';
 import { CHANNELS, traced, type HandlerMessage } from '../channels/channels.ts';
 import { withOrigin } from '../outcome/origin.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
-import { redactedError } from '../redact.ts';
+import { redactedError } from '../redact/error-text.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Route } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import type { DeadLetter } from '../store/dead-letter.ts';
 import type { Delivery } from './context.ts';
 import type { Route } from './routes.ts';

@@ -1,5 +1,5 @@
 import type { PayloadIssue } from '../outcome/webhook-error.ts';
-import { redact } from '../redact.ts';
+import { redactStrictly } from '../redact/strict.ts';
 import { declaredNames } from './declared-names.ts';
 
 /** Why a value does not match a schema. */
@@ -62,7 +62,7 @@ export function payloadIssues(
     return typeof segment === 'string' && names.has(segment) ? segment : '[key]';
   };
   const cleanMessage = (issue: SchemaIssue): string => {
-    const clean = redact(issue.message, [payload, content?.keys]);
+    const clean = redactStrictly(issue.message, [payload, content?.keys]);
     if (clean.length <= MAX_LENGTH && !quotes(clean)) return clean;
     const code = 'code' in issue ? issue.code : undefined;
     const isSafe = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) && !quotes(code);

@@ -1,6 +1,6 @@
 import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { redactedError } from '../redact.ts';
+import { redactedError } from '../redact/error-text.ts';
 import { payloadIssues, type SchemaIssue } from './schema-issues.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 
 /** The limits for reading a body. */
 export interface BodyLimits {

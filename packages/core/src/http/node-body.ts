@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { sharesTimers } from '#hmac';
 import getRawBody from 'raw-body';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import { DeadlineScheduler, TimerPerDeadline } from '../time/deadline-scheduler.ts';
 import { resolveOnImmediate } from '../time/resolve-on-immediate.ts';
 import { alreadyParsed, bodyTimedOut, incomplete, tooLarge, type BodyLimits } from './body.ts';

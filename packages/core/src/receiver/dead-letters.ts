@@ -3,7 +3,7 @@ import type { Job } from '../dispatch/job.ts';
 import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
 import { docsUrl } from '../outcome/docs-url.ts';
 import type { ErrorOrigin } from '../outcome/origin.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import type { Settings } from './options.ts';

@@ -1,5 +1,5 @@
 import type { Queue } from '../queue.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import type { KeySource } from '../signature/secrets.ts';
 import type { Store } from '../store/store.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';

@@ -4,7 +4,7 @@ import { checkRequest, type HeadersLike } from '../http/request.ts';
 import { docsUrl } from '../outcome/docs-url.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import { safeLogger, type Logger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';

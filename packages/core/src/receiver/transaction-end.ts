@@ -2,7 +2,7 @@ import type { Delivery, DeliveryContext } from '../dispatch/context.ts';
 import type { Job } from '../dispatch/job.ts';
 import { docsUrl } from '../outcome/docs-url.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import type { Lease } from '../store/lease.ts';

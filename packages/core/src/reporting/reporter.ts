@@ -2,7 +2,7 @@ import { withOrigin } from '../outcome/origin.ts';
 import { STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
 import type { Outcome } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { redactedError } from '../redact.ts';
+import { redactedError } from '../redact/error-text.ts';
 import { callReportingHooks, type ReportingHooks } from './hooks.ts';
 import { safeLogger, type Logger } from './logger.ts';
 import { outcomeLine } from './outcome-line.ts';

@@ -1,7 +1,7 @@
 import { docsUrl } from '../outcome/docs-url.ts';
 import { withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import { fixedKeys, keysOf, type Key, type KeySource, type Secret } from './secrets.ts';

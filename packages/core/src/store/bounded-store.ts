@@ -2,7 +2,7 @@ import { isPending, type Awaitable } from '../awaitable.ts';
 import { withOrigin } from '../outcome/origin.ts';
 import { CHANNELS, traced, type StoreMessage } from '../channels/channels.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import { TimeoutError, type DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { LeaseStore } from './lease.ts';
 import type { Admission, Claim, Store } from './store.ts';

@@ -1,4 +1,4 @@
-import { describeError } from '../redact.ts';
+import { describeError } from '../redact/error-text.ts';
 import type { Logger } from '../reporting/logger.ts';
 
 /** Milliseconds until a refused write is repeated: doubled each time, up to a limit. */

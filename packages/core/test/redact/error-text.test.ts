@@ -1,14 +1,76 @@
+import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import { describeError, stackFrames } from '../src/redact.ts';
-import { redactedError } from '../src/redact.ts';
+import pino from 'pino';
+import { errorDetails } from '../../src/redact/error-details.ts';
+import { describeError, errorCopy, redactedError } from '../../src/redact/error-text.ts';
+import { createRedactor } from '../../src/redact/redactor.ts';
+
+const refused = () =>
+  Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
+const copyOf = (error: unknown, content?: unknown) =>
+  errorCopy(errorDetails(error, createRedactor('standard', content)));
 
 describe('describeError', () => {
   it('tells an error, a text, and the kind of anything else', () => {
     expect(describeError(new TypeError('no'))).toBe('TypeError: no');
+    expect(describeError(new Error(''))).toBe('Error');
     expect(describeError('plain Ada', { name: 'Ada' })).toBe('plain [redacted]');
-    expect(describeError({ name: 'Ada' })).toBe('a thrown object');
+    expect(describeError({ status: 5, 'Ada Lovelace': 1 }, { name: 'Ada Lovelace' })).toBe(
+      'a thrown object with status, [redacted]',
+    );
+    expect(describeError({})).toBe('a thrown object');
     expect(describeError(undefined)).toBe('a thrown undefined');
-    expect(describeError(null)).toBe('a thrown object');
+    expect(describeError(null)).toBe('a thrown null');
+    expect(describeError(4477)).toBe('a thrown number');
+  });
+
+  it('tells errors of other realms, and objects that look like errors', () => {
+    expect(describeError(runInNewContext('new RangeError("no")'))).toBe('RangeError: no');
+    expect(describeError({ name: 'ApiError', message: 'no', code: 42 })).toBe('ApiError: no [42]');
+  });
+
+  it('tells the code, unless the message has it', () => {
+    expect(describeError(refused())).toBe('Error: connect ECONNREFUSED 10.0.0.5:5432');
+    expect(describeError(Object.assign(new Error('no'), { code: '23505' }))).toBe(
+      'Error: no [23505]',
+    );
+  });
+
+  it('tells the causes', () => {
+    const error = new TypeError('fetch failed', { cause: refused() });
+    expect(describeError(error)).toBe(
+      'TypeError: fetch failed; cause: Error: connect ECONNREFUSED 10.0.0.5:5432',
+    );
+    expect(describeError(new Error('no', { cause: 'a text' }))).toBe('Error: no; cause: a text');
+  });
+
+  it('does not repeat what only wraps an error', () => {
+    const inner = new Error('no', { cause: new Error('why') });
+    expect(describeError(new RangeError('no', { cause: inner }))).toBe(
+      'RangeError: no; cause: Error: why',
+    );
+  });
+
+  it('tells the parts of an AggregateError', () => {
+    const parts = [refused(), new Error('connect ECONNREFUSED ::1:5432'), 'not an error'];
+    const error = Object.assign(new AggregateError(parts), { code: 'ECONNREFUSED' });
+    expect(describeError(error)).toBe(
+      'AggregateError [ECONNREFUSED]; errors: Error: connect ECONNREFUSED 10.0.0.5:5432, Error: connect ECONNREFUSED ::1:5432',
+    );
+  });
+
+  it('cuts cycles, and what is too deep, too many or too long', () => {
+    const cyclic = new Error('round');
+    cyclic.cause = new Error('and', { cause: cyclic });
+    expect(describeError(cyclic)).toBe('Error: round; cause: Error: and');
+    let deep = new Error('0');
+    for (let at = 1; at < 100; at++) deep = new Error(String(at), { cause: deep });
+    expect(describeError(deep).split('cause:')).toHaveLength(6);
+    const parts = Array.from({ length: 1_000 }, (_, at) => new Error(`part ${String(at)}`));
+    expect(describeError(new AggregateError(parts, 'many')).split('part')).toHaveLength(20);
+    const long = new AggregateError(parts.map(() => new Error('x '.repeat(3_000))));
+    expect(describeError(long).length).toBeLessThanOrEqual(8_000);
   });
 
   it('never throws, whatever it is given', () => {
@@ -19,35 +81,75 @@ describe('describeError', () => {
       },
     });
     expect(describeError(trap)).toBe('an error that cannot be read');
-    const cyclic: Record<string, unknown> = {};
+    expect(describeError(new Error('no', { cause: trap }))).toBe(
+      'Error: no; cause: an error that cannot be read',
+    );
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect(describeError(proxy)).toBe('an error that cannot be read');
+    const cyclic: Record<string, unknown> = { name: 'Ada' };
     cyclic['self'] = cyclic;
-    expect(describeError(new Error('Ada'), cyclic)).not.toContain('Ada');
+    expect(describeError(new Error('Ada'), cyclic)).toBe('Error: [redacted]');
     expect(describeError(Object.assign(new Error('x'), { message: 7 }))).toEqual(
       expect.any(String),
     );
   });
+
+  it('redacts names, messages, codes and causes', () => {
+    const cause = Object.assign(new Error('no Ada'), { name: 'AdaError Ada', code: 'E_Ada' });
+    expect(describeError(new Error('Ada', { cause }), { name: 'Ada' })).toBe(
+      'Error: [redacted]; cause: AdaError [redacted]: no [redacted] [E_[redacted]]',
+    );
+  });
 });
 
-describe('stackFrames', () => {
-  it('keeps the frames, ten at most, and nothing of the message', () => {
-    const error = new Error('for Ada\n    at Ada Lovelace\n    at +1 555 010 4477');
-    const frames = stackFrames(error).split('\n');
-    expect(frames.length).toBeGreaterThan(0);
-    expect(frames.length).toBeLessThanOrEqual(10);
-    expect(frames.join()).toContain('redacted-error.test.ts');
-    expect(frames.join()).not.toMatch(/Ada Lovelace|555 010/);
+describe('errorCopy', () => {
+  const content = { recipientName: 'Ada Lovelace' };
+  const error = new TypeError('fetch failed for Ada', { cause: refused() });
+
+  it('has everything of an error, redacted', () => {
+    const copy = copyOf(error, content);
+    expect(copy).toBeInstanceOf(Error);
+    expect(copy).toMatchObject({ name: 'TypeError', message: 'fetch failed for [redacted]' });
+    expect(copy.cause).toMatchObject({ code: 'ECONNREFUSED' });
+    expect(copy.stack).toMatch(/^TypeError: fetch failed for \[redacted\]\n +at .*error-text/);
+    expect(JSON.stringify(copy) + String(copy.stack)).not.toMatch(/\bAda\b/);
   });
 
-  it('is empty for what has no frames', () => {
-    expect(stackFrames('text')).toBe('');
-    expect(stackFrames(Object.assign(new Error('x'), { stack: undefined }))).toBe('');
-    const trap = new Error('x');
-    Object.defineProperty(trap, 'stack', {
-      get() {
-        throw new Error('trapped');
-      },
+  it('is printed by pino with its type, message, stack and causes', () => {
+    const lines: string[] = [];
+    const log = pino({}, { write: (line: string) => void lines.push(line) });
+    log.error({ err: copyOf(error, content) }, 'no');
+    const { err } = JSON.parse(lines[0] ?? '') as { err: Record<string, string> };
+    expect(err).toMatchObject({
+      type: 'TypeError',
+      message: 'fetch failed for [redacted]: connect ECONNREFUSED 10.0.0.5:5432',
     });
-    expect(stackFrames(trap)).toBe('');
+    expect(err['stack']).toMatch(/\n +at .*\ncaused by: Error: connect ECONNREFUSED.*\n +at /s);
+  });
+
+  it('is printed by JSON.stringify and inspect', () => {
+    const parts = new AggregateError([refused()], 'both failed');
+    expect(JSON.parse(JSON.stringify(copyOf(parts)))).toMatchObject({
+      type: 'AggregateError',
+      message: 'both failed',
+      errors: [{ type: 'Error', code: 'ECONNREFUSED' }],
+    });
+    expect(inspect(copyOf(error))).toMatch(/TypeError: fetch failed.*\[cause\]: Error: connect/s);
+  });
+
+  it('keeps ten frames at most, and nothing of a message that looks like one', () => {
+    const tricky = new Error('for Ada\n    at Ada Lovelace (x:1:2)\n    at y:1:2');
+    const frames = copyOf(tricky).stack?.split('\n').slice(1) ?? [];
+    expect(frames.length).toBeGreaterThan(0);
+    expect(frames.length).toBeLessThanOrEqual(10);
+    expect(frames.join()).toContain('error-text.test.ts');
+    expect(frames.join()).not.toMatch(/Ada Lovelace|y:1:2/);
+  });
+
+  it('has no frames where an error has none', () => {
+    expect(copyOf('text').stack).toBe('text');
+    expect(copyOf(Object.assign(new Error('x'), { stack: undefined })).stack).toBe('Error: x');
   });
 });
 
@@ -58,6 +160,7 @@ describe('redactedError', () => {
     });
     expect(error).toMatchObject({ code: 'handler-failed', message: 'Failed: Error: [redacted]' });
     expect(error.stack).not.toContain('Lovelace');
+    expect(error.stack).toMatch(/\n +at /);
     expect(error.cause).toBeUndefined();
   });
 });

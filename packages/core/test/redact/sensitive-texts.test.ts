@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { sensitiveTexts } from '../src/redact.ts';
+import { sensitiveTexts } from '../../src/redact/strict.ts';
 
-describe('personalTexts', () => {
+describe('sensitiveTexts', () => {
   it('lists texts and their words, the longest first', () => {
     expect(sensitiveTexts({ name: 'Lovelace, Ada' }, 100)).toEqual([
       'Lovelace, Ada',

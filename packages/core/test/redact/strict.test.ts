@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { redact } from '../src/redact.ts';
-import { SECRET, SEED } from './support.ts';
+import { redactStrictly as redact } from '../../src/redact/strict.ts';
+import { SECRET, SEED } from '../support.ts';
 
 const PAYLOAD = {
   eventName: 'call:completed',
@@ -15,7 +15,7 @@ const PAYLOAD = {
   客户: '李明',
 };
 
-describe('redact', () => {
+describe('redactStrictly', () => {
   it.each([
     ['a secret', `bad key ${SECRET}!`, SECRET.slice(6)],
     ['a URL-safe secret', 'bad key whsec_abc-def_ghi', 'def'],

@@ -1,0 +1,239 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createRedactor } from '../../src/redact/redactor.ts';
+import { SECRET, SEED } from '../support.ts';
+
+const redact = (text: string, content?: unknown) => createRedactor('standard', content)(text);
+
+const PAYLOAD = {
+  eventName: 'call:completed',
+  eventId: 'call-7:completed',
+  callId: 'call-7',
+  toPhoneNumber: '+1 (555) 010-4477',
+  recipientName: 'Ada King-Noel Lovelace',
+  recipientEmail: 'the.countess@example.com',
+  nested: [{ deeper: { label: 'Byron, Annabella' } }],
+  extension: 4711,
+  status: 'completed',
+  direction: 'outbound',
+  reason: 'Busy',
+  recordingUrl: 'https://api.example.com/v1/calls/call-7/recording',
+  workspaceId: 'space-1',
+  客户: '李明',
+};
+
+describe('what is removed', () => {
+  it.each([
+    ['a secret', `bad key ${SECRET}!`, 'bad key [redacted]!'],
+    ['a URL-safe secret', 'bad key whsec_abc-def_ghi', 'bad key [redacted]'],
+    ['an e-mail address', 'no ada.l+x@example.co.uk!', 'no [redacted]!'],
+    ['an e-mail address with an apostrophe', "no o'hara@example.com", 'no [redacted]'],
+    ['an encoded e-mail address', 'GET /c?email=ada%40example.com', 'GET /c?email=[redacted]'],
+    ['an e-mail address of letters that are not Latin', 'no 李明@例子.公司', 'no [redacted]'],
+    ['a number with a plus', 'no +15550104477.', 'no [redacted].'],
+    ['a number in groups', 'no +1 (555) 010-4477', 'no [redacted]'],
+    ['a number without a country', 'no (555) 010-4477 here', 'no [redacted] here'],
+    ['a number with dots', 'no 555.010.4477', 'no [redacted]'],
+    ['a number with slashes', 'no 0555/010/4477', 'no [redacted]'],
+    ['a number with spaces', 'no 0171 5550123', 'no [redacted]'],
+    ['a number with dashes of a typesetter', 'no +1 555–010–4477', 'no [redacted]'],
+    ['an encoded number', 'GET /c?phone=%2B15550104477', 'GET /c?phone=[redacted]'],
+    ['a number after its name', '{"phone":"15550104477"}', '{"phone":"[redacted]"}'],
+    ['a number that is called', 'can not call 15550104477', 'can not call [redacted]'],
+    ['a URL password', 'redis://user:hunter2@cache:6379', 'redis://[redacted]@cache:6379'],
+    ['a URL password alone', 'redis://:hunter2@cache:6379', 'redis://[redacted]@cache:6379'],
+    ['a URL password with an @', 'redis://u:hunt@er2@cache', 'redis://[redacted]@cache'],
+    ['a URL password with a /', 'redis://u:hun/ter2@cache', 'redis://[redacted]@cache'],
+    ['a password of a connection', 'user=app password=hunter2', 'user=app password=[redacted]'],
+    ['a password in JSON', '{"password":"hunter2"}', '{"password":"[redacted]"}'],
+    ['an API token', 'X-API-Token: abcdef failed', 'X-API-Token: [redacted] failed'],
+    ['a bearer token', 'got Bearer abc-def', 'got Bearer [redacted]'],
+    ['a signature', 'X-Service-Signature: v1,K5oZ=', 'X-Service-Signature: [redacted]'],
+    ['a GitHub token', 'bad ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'bad [redacted]'],
+    [
+      'a private key',
+      'in -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----',
+      'in [redacted]',
+    ],
+  ])('%s', (_name, text, logged) => {
+    expect(redact(text)).toBe(logged);
+  });
+
+  it.each([
+    ['the whole name', 'no contact Ada King-Noel Lovelace', 'no contact [redacted]'],
+    ['a first name', 'no contact Ada', 'no contact [redacted]'],
+    ['a name in another case', "LOVELACE's account", "[redacted]'s account"],
+    ['an encoded name', 'GET /c?name=Ada%20Lovelace', 'GET /c?name=[redacted]'],
+    ['a name after a plus', 'GET /c?name=Ada+Lovelace', 'GET /c?name=[redacted]'],
+    ['a name in JSON', '{"who":"Ada\\nLovelace"}', '{"who":"[redacted]\\n[redacted]"}'],
+    ['a name of an unknown field', 'no contact Byron', 'no contact [redacted]'],
+    ['a name in an array', 'no contact annabella', 'no contact [redacted]'],
+    ['a part of an address', 'no mailbox countess', 'no mailbox [redacted]'],
+    ['a number, written otherwise', 'no 5550104477 or 010-4477', 'no [redacted] or [redacted]'],
+    ['a number in an id', 'GET /people/15550104477', 'GET /people/[redacted]'],
+    ['an extension', 'no extension 4711', 'no extension [redacted]'],
+    ['a name without spaces around it', '客户李明不存在', '[redacted]不存在'],
+  ])('%s of the delivery', (_name, text, logged) => {
+    expect(redact(text, PAYLOAD)).toBe(logged);
+  });
+
+  it('what stands in odd places of a payload', () => {
+    expect(redact('no Ada', { 'Ada Lovelace': 3 })).toBe('no [redacted]');
+    expect(redact('no Ada', { Ada: 3 })).toBe('no [redacted]');
+    expect(redact('no Ada', new Map([['Ada', 1]]))).toBe('no [redacted]');
+    expect(redact('no Ada', [new Set(['Ada'])])).toBe('no [redacted]');
+    expect(redact('no 4477', { extension: 4477n })).toBe('no [redacted]');
+    expect(redact('no 15550104477', { phone: 15550104477 })).toBe('no [redacted]');
+    expect(redact('no ada', { customer: { first: 'ada' } })).toBe('no [redacted]');
+    expect(redact('no 李', { name: '李' })).toBe('no [redacted]');
+    expect(redact('no Angeles', { name: 'María de los Ángeles' })).toBe('no [redacted]');
+    expect(redact('no j smith', { name: 'J. Smith' })).toBe('no [redacted]');
+    expect(redact('no hunter2', { apiToken: 'hunter2' })).toBe('no [redacted]');
+  });
+
+  it('a name that is an ordinary word, where it is written as in the delivery', () => {
+    const person = { recipientName: 'Will Page' };
+    expect(redact('The job for Will will be retried', person)).toBe(
+      'The job for [redacted] will be retried',
+    );
+    expect(redact('the next page of Page', person)).toBe('the next page of [redacted]');
+  });
+
+  it('quotes of a note, and the names in it', () => {
+    const note = 'Ada Byron asked us to call her back tomorrow about the big offer';
+    expect(redact(`refused ${note.slice(0, 30)}…`, { note })).toBe('refused [redacted]…');
+    expect(redact('no contact BYRON', { note })).toBe('no contact [redacted]');
+    expect(redact('no offer for tomorrow', { note })).toBe('no offer for tomorrow');
+  });
+
+  it('any name, in any text that quotes it', () => {
+    const name = fc.stringMatching(/^[A-Z][a-zäöüéñ]{2,12}( [A-Z][a-z'-]{2,12}[a-z]){0,2}$/);
+    const marks = fc.constantFrom(' ', ', ', '"', ': ', '/', '=', '%20', '\\n', '_');
+    fc.assert(
+      fc.property(name, marks, (who, mark) => {
+        const first = who.split(' ')[0] as string;
+        for (const quoted of [who, first, first.toUpperCase(), encodeURIComponent(who)]) {
+          const clean = redact(`>${mark}${quoted}${mark}<`, { person: { name: who } });
+          expect(clean.replaceAll('[redacted]', '')).not.toContain(quoted);
+        }
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+  });
+
+  it('any phone number, however it is grouped', () => {
+    const number = fc.stringMatching(/^[1-9]\d{9,12}$/);
+    const gap = fc.constantFrom('', ' ', '-', '.', '/', ') ', ' (');
+    fc.assert(
+      fc.property(number, fc.array(gap, { minLength: 12, maxLength: 12 }), (digits, gaps) => {
+        const grouped = [...digits].map((digit, at) => digit + (gaps[at] ?? '')).join('');
+        const clean = redact(`no ${grouped}!`, { toPhoneNumber: `+${digits}` });
+        expect(clean.replace(/\D/g, '').length).toBeLessThan(7);
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+  });
+});
+
+describe('what stays', () => {
+  it.each([
+    'connect ECONNREFUSED 10.0.0.5:5432',
+    '2026-04-01T10:00:00.000Z and 2026-04-01 10:00:00 and 04/01/2026 and 01.04.2026',
+    '20260401T100000Z, 1775037600000, 1775037600',
+    '550e8400-e29b-41d4-a716-446655440000 and 12345678-1234-1234-1234-123456789012',
+    'at position 1234567 of 2,147,483,647, 99.95 %, 1.22.3334, 0x7ffee4',
+    'call 37765128 failed; row number 12345678',
+    'GET https://api.example.com:8443/v1/calls/call-7?limit=100&at=2026-04-01',
+    'https://example.com/a@b/c and git+ssh://host/x',
+    '/app/node_modules/.pnpm/pg@8.11.3/node_modules/pg/lib/client.js:526:17',
+    'password authentication failed; Unexpected token: }; token: expired; secret: undefined',
+    'Basic authentication is required; WWW-Authenticate: Bearer realm="api"',
+    'Failed to refresh the token: TypeError: fetch failed; secret: invalid_grant; token: ECONNRESET',
+    "user 'app'@'localhost', [::1]:6379, fe80::1%eth0",
+    'ERR_HTTP_HEADERS_SENT 0.1 + 0.2 = 0.30000000000000004',
+    '100%25 of a%2Fb',
+  ])('%s', (text) => {
+    expect(redact(text, PAYLOAD)).toBe(text);
+  });
+
+  it('ids, times, states, URLs and constants of the delivery', () => {
+    const text =
+      'call-7 of call:completed in space-1: status completed, outbound, Busy; Adamant at https://api.example.com/v1';
+    expect(redact(text, PAYLOAD)).toBe(text);
+    const odd = { kind: 'Follow up', label: 'in-progress', mode: 'AUTO', at: '2026-04-01' };
+    expect(redact('Follow up in-progress AUTO 2026-04-01', odd)).toBe(
+      'Follow up in-progress AUTO 2026-04-01',
+    );
+  });
+
+  it('keys that are the names of fields', () => {
+    const content = { CustomerName: 1, recipientName: 2, call_id: 3, Name: 4 };
+    const text = 'CustomerName, recipientName, call_id and Name are required';
+    expect(redact(text, content)).toBe(text);
+  });
+});
+
+describe('what cannot be searched', () => {
+  it('is cut, with its last word', () => {
+    const long = redact(`${'a '.repeat(1_990)}Wilhelmina Oyelaran`.padEnd(9_000, '!'), {
+      name: 'Wilhelmina Oyelaran',
+    });
+    expect(long).toContain('(9000 characters)');
+    expect(long).not.toMatch(/Wilhelm|Oye/);
+  });
+
+  it('is withheld, if there is too much to look for, or it cannot be read', () => {
+    const many = Array.from({ length: 20_000 }, (_, i) => `Value ${String(i)}`);
+    expect(redact('no value', many)).toMatch(/^\[withheld/);
+    const trap = Object.defineProperty({}, 'name', {
+      enumerable: true,
+      get() {
+        throw new Error('trapped');
+      },
+    });
+    expect(redact('no Ada', trap)).toMatch(/^\[withheld/);
+  });
+
+  it('makes one line', () => {
+    expect(redact('a\r\nb\u001b[31m\u2028c')).toBe('a b [31m c');
+    expect(redact('a%0Ab ada%40example.com')).toBe('a b [redacted]');
+  });
+});
+
+describe('the other ways to redact', () => {
+  it("'strict' removes more, 'off' nothing but line breaks", () => {
+    const text = 'Ada Busy\n10.0.0.5:5432 +15550104477';
+    expect(createRedactor('strict', PAYLOAD)(text)).toBe(
+      '[redacted] [redacted] [redacted]:5432 [redacted]',
+    );
+    expect(createRedactor('off', PAYLOAD)(text)).toBe('Ada Busy 10.0.0.5:5432 +15550104477');
+  });
+
+  it('a function gets the text and the event', () => {
+    const seen: unknown[] = [];
+    const own = createRedactor(
+      (text, event) => {
+        seen.push(event);
+        return `${text.replace('Ada', 'X')}\n`;
+      },
+      [PAYLOAD, {}],
+      PAYLOAD,
+    );
+    expect(own('Ada Lovelace')).toBe('X Lovelace ');
+    expect(seen).toEqual([PAYLOAD]);
+  });
+
+  it.each<[string, () => unknown]>([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['returns no text', () => Promise.resolve('x')],
+  ])('a function that %s withholds the text', (_how, own) => {
+    expect(createRedactor(own as () => string)('Ada')).toBe(
+      '[withheld: the redact function failed]',
+    );
+  });
+});
