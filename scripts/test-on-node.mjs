@@ -1,6 +1,7 @@
 // Runs tests on other Node.js versions than the installed one. Their binaries come from npm's `node` package.
-// `npm run test:node -- [versions] [-- test paths]`. The default is Node 22 and 24, and the packages
-// whose results depend on the runtime: core, the stores and queues, and the simulator.
+// `npm run test:node -- [versions] [test paths | --rest | --all]`. The default is Node 22 and 24, and the
+// packages whose results depend on the runtime most: core, the stores and queues, and the simulator.
+// `--rest` runs all other tests, those of the docs and examples too.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -12,6 +13,10 @@ const VERSIONS = ['22', '24'];
 const TESTS = ['core', 'sqlite', 'redis', 'postgres', 'simulator'].map(
   (name) => `packages/${name}/`,
 );
+const SHARES = {
+  '--all': [],
+  '--rest': ['--testPathIgnorePatterns', '/node_modules/', ...TESTS],
+};
 
 /** Installs a version in the cache, and returns the path of its binary. */
 function nodeBinary(version) {
@@ -36,7 +41,7 @@ function nodeBinary(version) {
 function runTests(version, tests) {
   const node = nodeBinary(version);
   const exact = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
-  console.log(`\n== Node ${exact}: ${tests.join(' ')}`);
+  console.log(`\n== Node ${exact}: ${tests.join(' ') || 'all tests'}`);
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
   const { status } = spawnSync(node, [...jest, ...tests], {
     cwd: ROOT,
@@ -49,10 +54,11 @@ function runTests(version, tests) {
 
 const args = process.argv.slice(2);
 const versions = args.filter((arg) => /^\d+(\.\d+)*$/.test(arg));
-const tests = args.filter((arg) => arg !== '--' && !versions.includes(arg));
+const named = args.filter((arg) => arg !== '--' && !versions.includes(arg));
+const tests = SHARES[named[0]] ?? (named.length > 0 ? named : TESTS);
 const current = process.versions.node.split('.')[0];
 const wanted = versions.length > 0 ? versions : VERSIONS.filter((version) => version !== current);
-const failed = wanted.filter((version) => !runTests(version, tests.length > 0 ? tests : TESTS));
+const failed = wanted.filter((version) => !runTests(version, tests));
 if (failed.length > 0) {
   console.error(`Tests failed on Node ${failed.join(' and ')}.`);
   process.exitCode = 1;

@@ -82,9 +82,7 @@ describe('redirects', () => {
     });
 
     test('a redirect that the runtime hides', () => {
-      const hidden = Object.create(Response.error(), {
-        type: { value: 'opaqueredirect' },
-      }) as Response;
+      const hidden = Object.defineProperty(Response.error(), 'type', { value: 'opaqueredirect' });
       expect(() => redirectTarget(hidden, { method: 'GET', url }, url, rules, 1)).toThrow('hides');
     });
   });
