@@ -117,7 +117,7 @@ export { LeasedJobRun, type LeasedJob } from './worker/leased-job.ts';
 export { RunningJobs } from './worker/running-jobs.ts';
 export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
 export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';
-export { safeLogger } from './reporting/logger.ts';
+export { callHook, safeLogger } from './reporting/logger.ts';
 export { describeError } from './redact/error-text.ts';
 export { checkOptions, option } from './check-options.ts';
 export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';

@@ -1,6 +1,7 @@
 import type { ExtraEvents } from '../dispatch/handlers.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import type { Outcome, ReceiverResponse } from '../outcome/response.ts';
+import type { Store } from '../store/store.ts';
 import { createDeliver, type DeliverOptions } from './deliver.ts';
 import { checkHealth, type Health } from './health.ts';
 import type { ReceiverOptions } from './options.ts';
@@ -11,6 +12,8 @@ import type { DeliverInput } from './trusted-delivery.ts';
 
 /** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
 export interface Receiver {
+  /** The store that it was given, or the `memoryStore()` that it created. */
+  readonly store: Store;
   /** Handles one request. Never rejects, and responds only with outcomes of the table `OUTCOMES`. */
   receive(request: ReceiverRequest): Promise<ReceiverResponse>;
   /**
@@ -56,6 +59,7 @@ export function createReceiver<
   const parts = createParts(resolveSettings(options as ReceiverOptions<never, never>));
   const { settings, scheduler, keys, limiter, deps } = parts;
   return {
+    store: settings.store,
     receive: createReceive(parts),
     deliver: createDeliver(parts),
     health: () =>
