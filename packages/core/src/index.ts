@@ -20,6 +20,7 @@ export type {
   StoredDeadLetter,
 } from './store/dead-letter.ts';
 export type {
+  DeadJobs,
   DeadLetterClaim,
   DeadLetterFilter,
   DeadLetterList,

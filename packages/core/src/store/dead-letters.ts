@@ -40,6 +40,12 @@ export interface DeadLetterList {
   count(filter?: DeadLetterFilter): Promise<number>;
 }
 
+/** The dead jobs of a queue. Its workers run what is requeued. */
+export interface DeadJobs extends DeadLetterList {
+  /** Gives a job back to the queue, to be run once more. @returns `false` if none has this id */
+  requeue(id: string): Promise<boolean>;
+}
+
 /**
  * Keeps dead letters until they are redriven or removed. Every call is atomic.
  *

@@ -1,0 +1,92 @@
+import {
+  checkOptions,
+  option,
+  type DeadJobs,
+  type DeadLetterFilter,
+  type DeadLetters,
+  type OutcomeCode,
+  type Receiver,
+  type StoredDeadLetter,
+} from '@call-webhooks/core';
+
+/** What became of the letters. Each is counted once. */
+export interface RedriveResult {
+  /** Their handlers succeeded. These letters are gone. */
+  handled: number;
+  /** Given back to a queue, whose workers run them. */
+  queued: number;
+  /** They failed again, and wait with their new error. */
+  failed: number;
+  /** Not run: another redrive has the letter, its event was handled before, or is being handled. */
+  skipped: number;
+}
+
+/** What became of one letter, and of all so far. */
+export interface RedriveProgress extends RedriveResult {
+  /** How many letters this redrive is about. */
+  total: number;
+  id: string;
+  result: keyof RedriveResult;
+  /** How the run ended. Absent if another redrive had the letter. */
+  outcome?: OutcomeCode;
+  /** As it was before the run. Absent as `outcome` is. */
+  letter?: StoredDeadLetter;
+}
+
+interface SharedOptions {
+  /** One letter. With neither `id` nor `filter`, all are run. */
+  id?: string | undefined;
+  /** The letters that match. Those that arrive during the redrive are not run. */
+  filter?: DeadLetterFilter | undefined;
+  /** How many run at once; 4 by default. */
+  concurrency?: number | undefined;
+  /** Called after each letter. What it throws is ignored. */
+  onProgress?: ((progress: RedriveProgress) => unknown) | undefined;
+  /** When it is aborted, no further letter is begun. Those that run are waited for. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of `redrive` for a store of dead letters. */
+export interface RedriveOptions extends SharedOptions {
+  /** A receiver with the handlers, and with the store that the receiving processes use. */
+  receiver: Pick<Receiver, 'deliver'>;
+  deadLetters: DeadLetters;
+  /**
+   * How long a letter stays claimed if this process dies; milliseconds, 60,000 by default. The claim is
+   * renewed while the handler runs.
+   */
+  leaseFor?: number | undefined;
+}
+
+/** Options of `redrive` for the dead jobs of a queue. */
+export interface RequeueOptions extends SharedOptions {
+  deadJobs: DeadJobs;
+}
+
+const sharedRules = () => ({
+  id: option.text(/./s, 'expected the id of a letter').optional(),
+  filter: option.object<DeadLetterFilter>().optional(),
+  concurrency: option.count(1, 1_000).default(4),
+  onProgress: option.function<(progress: RedriveProgress) => unknown>().optional(),
+  signal: option.object<AbortSignal>('throwIfAborted').optional(),
+});
+
+const redriveRules = () => ({
+  ...sharedRules(),
+  receiver: option.object<Pick<Receiver, 'deliver'>>('deliver'),
+  deadLetters: option.object<DeadLetters>('list', 'count', 'claim', 'extend', 'settle', 'giveBack'),
+  leaseFor: option.milliseconds(1_000, 3_600_000).default(60_000),
+});
+
+const requeueRules = () => ({
+  ...sharedRules(),
+  deadJobs: option.object<DeadJobs>('list', 'count', 'requeue'),
+});
+
+/** @throws WebhookError `invalid-options` */
+export const checkRedriveOptions = (options: RedriveOptions) =>
+  checkOptions('redrive', redriveRules(), options);
+
+/** @throws WebhookError `invalid-options` */
+export const checkRequeueOptions = (options: RequeueOptions) =>
+  checkOptions('redrive', requeueRules(), options);

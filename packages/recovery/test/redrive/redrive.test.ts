@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import { deadLetter } from '@call-webhooks/contract-tests';
+import { redrive, type RedriveProgress } from '../../src/index.ts';
+import { fill, setup } from './support.ts';
+
+describe('redrive', () => {
+  it('runs all letters once, and removes those that were handled', async () => {
+    const { receiver, deadLetters, runs } = setup();
+    const letters = await fill(deadLetters, 250);
+    const result = await redrive({ receiver, deadLetters });
+    expect(result).toEqual({ handled: 250, queued: 0, failed: 0, skipped: 0 });
+    expect([...runs].sort()).toEqual(letters.map(({ key }) => key).sort());
+    expect(await deadLetters.count()).toBe(0);
+    expect(await redrive({ receiver, deadLetters })).toMatchObject({ handled: 0 });
+  });
+
+  it('runs one by its id, or those that match a filter', async () => {
+    const { receiver, deadLetters, runs } = setup();
+    await fill(deadLetters, 3);
+    const [started] = await fill(deadLetters, 1, { eventName: 'call:started' });
+    const filter = { eventName: 'call:started' };
+    expect(await redrive({ receiver, deadLetters, filter })).toMatchObject({ handled: 1 });
+    expect(runs).toEqual([started!.key]);
+    const [first] = (await deadLetters.list()).letters;
+    expect(await redrive({ receiver, deadLetters, id: first!.id })).toMatchObject({ handled: 1 });
+    expect(runs[1]).toBe(first!.key);
+    expect(await redrive({ receiver, deadLetters, id: 'nobody' })).toMatchObject({ skipped: 1 });
+    expect(await deadLetters.count()).toBe(2);
+  });
+
+  it('puts a letter that fails again back, once, with its new error and its history', async () => {
+    const { receiver, deadLetters, runs } = setup({ works: () => false });
+    const [letter] = await fill(deadLetters, 1);
+    for (const failed of [1, 2]) {
+      const result = await redrive({ receiver, deadLetters });
+      expect(result).toEqual({ handled: 0, queued: 0, failed: 1, skipped: 0 });
+      expect(runs).toHaveLength(failed);
+    }
+    const { letters } = await deadLetters.list();
+    expect(letters).toHaveLength(1);
+    expect(letters[0]).toMatchObject({
+      attempt: 5,
+      error: 'Error: still broken',
+      key: letter!.key,
+    });
+    expect(letters[0]!.history).toMatchObject([
+      { source: 'webhook', attempt: 3, error: 'Error: the CRM is down' },
+      { source: 'redrive', attempt: 4, error: 'Error: still broken' },
+      { source: 'redrive', attempt: 5, error: 'Error: still broken' },
+    ]);
+    expect(letters[0]).not.toHaveProperty('claimedUntil');
+  });
+
+  it.each([
+    ['without deadLetter', undefined],
+    ['while deadLetter fails', () => Promise.reject(new Error('disk full'))],
+  ])('puts a failed letter back itself, %s', async (_when, sink) => {
+    const { receiver, deadLetters } = setup({ works: () => false, deadLetter: sink });
+    await fill(deadLetters, 1);
+    expect(await redrive({ receiver, deadLetters })).toMatchObject({ failed: 1 });
+    const { letters } = await deadLetters.list();
+    expect(letters[0]).toMatchObject({ attempt: 4, source: 'redrive' });
+    expect(letters[0]!.error).toContain('still broken');
+    expect(letters[0]!.history).toHaveLength(2);
+  });
+
+  it('is one letter still when an invalid payload becomes valid, and its handler fails', async () => {
+    const { receiver, deadLetters } = setup({ works: () => false });
+    const { key: _key, ...invalid } = deadLetter({ reason: 'invalid-payload' });
+    await deadLetters.put(invalid);
+    expect(await redrive({ receiver, deadLetters })).toMatchObject({ failed: 1 });
+    const { letters } = await deadLetters.list();
+    expect(letters).toHaveLength(1);
+    expect(letters[0]).toMatchObject({ reason: 'handler-failed' });
+    expect(letters[0]!.history).toHaveLength(2);
+  });
+
+  it('skips and removes a letter whose event was handled before', async () => {
+    const { receiver, deadLetters, runs } = setup();
+    const [letter] = await fill(deadLetters, 1);
+    await receiver.deliver(letter!);
+    expect(await redrive({ receiver, deadLetters })).toMatchObject({ handled: 0, skipped: 1 });
+    expect(runs).toHaveLength(1);
+    expect(await deadLetters.count()).toBe(0);
+  });
+
+  it('skips and keeps a letter that has no handler here, or that a worker of a queue put there', async () => {
+    const { receiver, deadLetters, runs } = setup();
+    await fill(deadLetters, 1, { eventName: 'call:moved' });
+    await fill(deadLetters, 1, { source: 'queue' });
+    const told: RedriveProgress[] = [];
+    const onProgress = (progress: RedriveProgress) => void told.push(progress);
+    expect(await redrive({ receiver, deadLetters, onProgress })).toMatchObject({ skipped: 2 });
+    expect(told.map(({ outcome }) => outcome).sort()).toEqual(['ignored', undefined]);
+    expect(runs).toEqual([]);
+    const { letters } = await deadLetters.list();
+    expect(letters.map(({ history, claimedUntil }) => [history.length, claimedUntil])).toEqual([
+      [1, undefined],
+      [1, undefined],
+    ]);
+  });
+});
