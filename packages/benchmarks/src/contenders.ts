@@ -14,6 +14,7 @@ export interface Contender {
 export const HTTP = {
   'node bare': { scheme: 'service' },
   'node + call-webhooks': { scheme: 'service' },
+  'node + call-webhooks oneAtATime': { scheme: 'service' },
   'express raw': { scheme: 'service' },
   'express raw + sendStatus': { scheme: 'service', ownResponse: true },
   'express + standardwebhooks': { scheme: 'standard' },
@@ -46,7 +47,7 @@ export function withBefore<Name extends string>(
 ): Versioned<Name>[] {
   if (before === undefined) return [...names];
   return names.flatMap((name) =>
-    /call-webhooks|^core$|^1000000$/.test(name) ? [name, `${name}${BEFORE}` as const] : [name],
+    /call-webhooks$|^core$|^1000000$/.test(name) ? [name, `${name}${BEFORE}` as const] : [name],
   );
 }
 

@@ -84,5 +84,7 @@ describe('the version before', () => {
     const names = ['node bare', 'node + call-webhooks'] as const;
     expect(withBefore(names, undefined)).toEqual(names);
     expect(withBefore(names, '/before')).toEqual([...names, 'node + call-webhooks, before']);
+    const added = ['node + call-webhooks oneAtATime'] as const; // which that version does not have
+    expect(withBefore(added, '/before')).toEqual(added);
   });
 });

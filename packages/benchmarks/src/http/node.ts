@@ -17,13 +17,18 @@ export const servers = {
       });
     }).listen(0, HOST),
 
-  'node + call-webhooks': async (root: string) => {
-    const { createNodeHandler } = await importPackage<typeof import('@call-webhooks/core/node')>(
-      root,
-      'core',
-      './node',
-    );
-    const handler = createNodeHandler(RECEIVER_OPTIONS);
-    return createServer((request, response) => void handler(request, response)).listen(0, HOST);
-  },
+  'node + call-webhooks': (root: string) => receiver(root, {}),
+
+  /** Each delivery is of a call of its own. */
+  'node + call-webhooks oneAtATime': (root: string) => receiver(root, { oneAtATime: true }),
 };
+
+async function receiver(root: string, options: { oneAtATime?: true }) {
+  const { createNodeHandler } = await importPackage<typeof import('@call-webhooks/core/node')>(
+    root,
+    'core',
+    './node',
+  );
+  const handler = createNodeHandler({ ...RECEIVER_OPTIONS, ...options });
+  return createServer((request, response) => void handler(request, response)).listen(0, HOST);
+}
