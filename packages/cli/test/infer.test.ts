@@ -89,6 +89,15 @@ describe('infer', () => {
     expect(records()).toMatchObject([{ type: 'inferred', read: { callEvents: 3 } }]);
   });
 
+  test('reads the output of calls --json as one page, and asks for whole pages', async () => {
+    const records = ['call-1', 'call-2'].map((_id) => JSON.stringify({ _id, direction: 'out' }));
+    const { code, stderr } = await run(['infer', file('calls', `${records.join('\n')}\n`)]);
+    expect(code).toBe(0);
+    expect(stderr).toContain('Read 0 call events, 0 recording events and 1 pages; ignored 0.');
+    expect(stderr).toMatch(/Not found: placedBy, .*\. Capture more deliveries\./);
+    expect(stderr).toMatch(/Not found: callsField, .*\. Capture more pages: whole responses/);
+  });
+
   test('ignores what listen refused', async () => {
     const forged = { method: 'POST', path: '/', outcome: 'signature-mismatch', problem: 'no' };
     const body = { ...events()[0], fake: 'fake@example.com' };

@@ -41,6 +41,18 @@ test('remove removes a rule', async () => {
   expect(simulator.rules.list()).toEqual([]);
 });
 
+test('trigger --wait is exit code 2 when no rule sends the event, with a fix', async () => {
+  const env = { CALL_WEBHOOKS_SIMULATOR: simulator.url };
+  const trigger = () => run(['trigger', 'call:started', '--wait'], { env });
+  const other = await trigger();
+  expect(other.code).toBe(2);
+  expect(other.stderr).toContain('No rule sends this event.');
+  simulator.rules.remove(rule);
+  const none = await trigger();
+  expect(none.code).toBe(2);
+  expect(none.stderr).toContain('Create them: call-webhooks rules create');
+});
+
 test('an unsigned action is recreated with a secret', async () => {
   expect((await cli('remove-action', action.slice(0, 6))).code).toBe(0);
   expect(simulator.rules.get(rule).actions).toEqual([]);

@@ -11,7 +11,7 @@ export function inferCommand(app: App): Command {
     .command('infer', 'Find unknown field names in captured deliveries')
     .argument(
       '<file...>',
-      'files with JSON, JSON Lines or the output of listen --json; - for stdin',
+      'files with JSON, JSON Lines or the output of listen --json or calls --json; - for stdin',
     )
     .addHelpText(
       'after',
@@ -53,15 +53,21 @@ export async function printInferred({ output }: App, inferred: InferredNames): P
   output.message(
     `Read ${callEvents} call events, ${recordingEvents} recording events and ${pages} pages; ignored ${ignored}.`,
   );
-  const names = (status: Proposal['status']) =>
-    [...fieldNames, ...wire]
+  const names = (proposals: readonly Proposal[], status: Proposal['status']) =>
+    proposals
       .filter((one) => one.status === status)
       .map(({ setting }) => setting)
       .join(', ');
-  if (names('not-sure') !== '')
-    output.message(t`Several fields match: ${names('not-sure')}. Choose one, or capture more.`);
-  if (names('not-seen') !== '')
-    output.message(t`Not found: ${names('not-seen')}. Capture more deliveries.`);
+  const unsure = names([...fieldNames, ...wire], 'not-sure');
+  if (unsure !== '')
+    output.message(t`Several fields match: ${unsure}. Choose one, or capture more.`);
+  const fields = names(fieldNames, 'not-seen');
+  if (fields !== '') output.message(t`Not found: ${fields}. Capture more deliveries.`);
+  const settings = names(wire, 'not-seen');
+  if (settings !== '')
+    output.message(
+      t`Not found: ${settings}. Capture more pages: whole responses of GET /v1/calls.`,
+    );
 }
 
 /** Reads a file of samples. @throws CliError 2 and 3 */
@@ -69,7 +75,10 @@ async function readSamples({ io }: App, file: string): Promise<unknown[]> {
   const bytes =
     file === '-' ? await readData(io, '-', 'capture') : await readBytes(file, 'capture');
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  return parseCapture(text, file).flatMap(samplesOf);
+  const samples = parseCapture(text, file).flatMap(samplesOf);
+  const records = samples.filter(isCallRecord);
+  if (records.length === 0) return samples;
+  return [...samples.filter((sample) => !isCallRecord(sample)), records];
 }
 
 /** The JSON values in a file: a single document, or one per line. */
@@ -114,6 +123,10 @@ const isCaptured = (value: unknown): value is Record<string, unknown> =>
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether a value is a line of `calls --json`: a record without its page. */
+const isCallRecord = (value: unknown): boolean =>
+  isRecord(value) && typeof value['_id'] === 'string' && !isDelivery(value);
 
 const isDelivery = (value: unknown): boolean =>
   isCaptured(value) || (isRecord(value) && 'eventName' in value);

@@ -98,7 +98,10 @@ export function readSignatureHeaders(
   const timestamp = readHeader(headers, names.timestamp);
   const signature = readHeader(headers, names.signature);
   if (!isWebhookId(webhookId))
-    throw malformed(names.id, 'one id of 1 to 256 visible ASCII characters');
+    throw malformed(
+      names.id,
+      'one id of 1 to 256 visible ASCII characters without dot, comma or space',
+    );
   if (!TIMESTAMP.test(timestamp)) throw malformed(names.timestamp, 'Unix seconds in plain digits');
   if (profile !== undefined)
     return { webhookId, timestamp, ...readSeveral(signature, names.signature) };

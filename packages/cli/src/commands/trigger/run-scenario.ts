@@ -1,6 +1,6 @@
 import type { ClockView, DeliverySummary, Rule } from '@call-webhooks/simulator';
 import type { App } from '../../app.ts';
-import { CliError, environmentError, EXIT } from '../../errors.ts';
+import { badInput, CliError, EXIT } from '../../errors.ts';
 import { setFields } from '../../input/fields.ts';
 import { simulatorOf, type SimulatorOptions } from '../../simulator/connection.ts';
 import { attemptLine } from '../../simulator/deliveries.ts';
@@ -94,9 +94,9 @@ const unsentLine = ({ red }: Colors, { eventName, callId, state, ruleId }: Deliv
 
 function nothingSent(rules: readonly Rule[]): CliError {
   return rules.length === 0
-    ? environmentError(
+    ? badInput(
         'Nothing was sent, because there are no rules.',
         'Create them: call-webhooks rules create --url http://127.0.0.1:3000/hook',
       )
-    : environmentError('No rule sends this event.', 'List the rules: call-webhooks rules list');
+    : badInput('No rule sends this event.', 'List the rules: call-webhooks rules list');
 }
