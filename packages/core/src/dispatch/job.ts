@@ -30,18 +30,20 @@ export interface Job {
   failure(error: unknown): WebhookError;
 }
 
-/** What `createJob` needs. */
+/** What `createJob` needs: parts of a receiver, and some of its checked options. */
 export interface JobDependencies {
   readonly routes: Routes;
-  readonly deadLetter: DeadLetterSink | undefined;
-  readonly queue: Queue | undefined;
-  readonly oneAtATime?: OneAtATime | undefined;
-  readonly profile: Profile | undefined;
-  /** Milliseconds for one call of the queue. */
-  readonly storeTimeout: number;
   readonly scheduler: DeadlineScheduler;
-  /** The clock; milliseconds since the epoch. */
-  readonly now: () => number;
+  readonly settings: {
+    readonly handlers: { readonly deadLetter?: DeadLetterSink | undefined };
+    readonly queue: Queue | undefined;
+    readonly oneAtATime: OneAtATime | undefined;
+    readonly profile: Profile | undefined;
+    /** Milliseconds for one call of the queue. */
+    readonly storeTimeout: number;
+    /** Milliseconds since the epoch. */
+    readonly now: () => number;
+  };
 }
 
 /**
@@ -50,17 +52,18 @@ export interface JobDependencies {
  * @throws WebhookError `invalid-payload` without a dead-letter sink
  */
 export function createJob(delivery: Delivery, deps: JobDependencies): Job | Promise<Job> {
+  const { handlers, queue, oneAtATime, profile, now } = deps.settings;
   const jobFor = (found: Route) => {
-    const route = deps.profile === undefined ? found : withKey(found, delivery);
-    if (deps.queue) return queueJob(route, delivery, deps.queue, deps);
-    const group = groupOf(deps.oneAtATime, route);
+    const route = profile === undefined ? found : withKey(found, delivery);
+    if (queue) return queueJob(route, delivery, queue, deps);
+    const group = groupOf(oneAtATime, route);
     // A group is leased together with a key. Without one of its own, the event gets its delivery's.
     if (group !== undefined) return new HandlerJob(route, withKey(route, delivery).key, group);
     return new HandlerJob(route, route.handle && route.key);
   };
   const onInvalidPayload = (error: unknown) => {
-    if (deps.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
-      return deadLetterJob(error, delivery, deps.deadLetter, deps.now);
+    if (handlers.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
+      return deadLetterJob(error, delivery, handlers.deadLetter, now);
     throw error;
   };
   try {
@@ -108,7 +111,7 @@ function queueJob(
   route: Route,
   delivery: Delivery,
   queue: Queue,
-  { storeTimeout, scheduler }: JobDependencies,
+  { scheduler, settings: { storeTimeout } }: JobDependencies,
 ): Job {
   const { webhookId, timestamp, receivedAt, rawBody } = delivery;
   const { key, eventName } = route;

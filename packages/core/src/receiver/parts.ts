@@ -22,7 +22,7 @@ export interface ReceiverParts {
 }
 
 export function createParts(settings: Settings): ReceiverParts {
-  const { now, handlers, queue, oneAtATime, ackWithin, storeTimeout, logger } = settings;
+  const { handlers, oneAtATime, ackWithin, storeTimeout, logger } = settings;
   const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
   return {
     settings,
@@ -31,10 +31,9 @@ export function createParts(settings: Settings): ReceiverParts {
     limiter: new ConcurrencyLimiter(settings.maxInFlight),
     reporter: new Reporter(handlers),
     deps: {
-      ...{ settings, scheduler, queue, oneAtATime, storeTimeout, now },
-      profile: settings.profile,
+      settings,
+      scheduler,
       turns: oneAtATime && new GroupTurns({ scheduler, ackWithin, wakes: sharesTimers }),
-      deadLetter: handlers.deadLetter,
       routes: new Routes(handlers),
       store: boundedStore(settings.store, storeTimeout, scheduler),
     },
