@@ -4,6 +4,8 @@ import { createTestReceiver, RECORDING, STARTED } from '../support.ts';
 
 const completed = (callId: string) => ({ eventName: 'call:completed', callId });
 
+const NAMED = { ...RECORDING, calledName: 'Ada Lovelace' };
+
 describe('groups of oneAtATime', () => {
   /** The group that a payload is claimed with, and the key. */
   async function claimed(payload: unknown, options: object) {
@@ -52,8 +54,8 @@ describe('groups of oneAtATime', () => {
 
   it('are refused where a function throws or gives no text; the payload stays out of the error', async () => {
     const functions = [
-      (call: { userId?: string }) => {
-        throw new Error(`no group for ${String(call.userId)}`);
+      (call: { calledName?: unknown }) => {
+        throw new Error(`no group for ${String(call.calledName)}`);
       },
       () => '',
       () => 7,
@@ -61,10 +63,10 @@ describe('groups of oneAtATime', () => {
       () => Promise.resolve('user-1'),
     ];
     for (const oneAtATime of functions) {
-      const { code, outcomes, lines } = await claimed(RECORDING, { oneAtATime });
+      const { code, outcomes, lines } = await claimed(NAMED, { oneAtATime });
       expect(code).toBe('invalid-payload');
       expect(outcomes[0]?.error?.message).toContain('oneAtATime');
-      expect(JSON.stringify([outcomes[0]?.error?.message, lines])).not.toContain('user-1');
+      expect(JSON.stringify([outcomes[0]?.error?.message, lines])).not.toContain('Lovelace');
       const deadLetter = jest.fn();
       const kept = await claimed(RECORDING, { oneAtATime, deadLetter });
       expect(kept.code).toBe('dead-lettered');
