@@ -8,6 +8,8 @@ import { resolveSettings } from './settings.ts';
 
 /** A client for the REST interface. It holds no connection and need not be closed. */
 export interface Client {
+  /** The base URL, without `/v1` and without a slash at its end. */
+  readonly baseUrl: string;
   /** Activity events on sent messages. */
   readonly events: Events;
   /** Calls and their recordings. */
@@ -36,6 +38,7 @@ export function createClient(options: ClientOptions): Client {
   const transport = createTransport(settings);
   const recordings = createRecordings(settings, transport);
   return Object.freeze({
+    baseUrl: settings.baseUrl.href.replace(/\/$/, ''),
     events: createEvents(settings, transport),
     calls: createCalls(settings, transport, recordings),
     recordings,

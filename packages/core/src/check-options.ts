@@ -27,6 +27,7 @@ export const option = {
       (value) => value instanceof Date && !Number.isNaN(value.getTime()),
       'expected a valid Date',
     ),
+  boolean: () => z.boolean(),
   function: <Type>() =>
     z.custom<Type>((value) => typeof value === 'function', 'expected a function'),
   object: <Type extends object>(...methods: string[]) =>
