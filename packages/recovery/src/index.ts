@@ -1,4 +1,16 @@
+export { reconcile } from './reconcile/reconcile.ts';
 export { completedEvents, type MissedEvent, type ToEvents } from './reconcile/to-events.ts';
+export type {
+  CallsClient,
+  ReconciledEvent,
+  ReconcileOptions,
+  ReconcileReceiver,
+  ReconcileStore,
+  SharedOptions,
+} from './reconcile/options.ts';
+export type { ReconcileResult } from './reconcile/result.ts';
+export { startReconciler, type Reconciler } from './reconciler/start-reconciler.ts';
+export type { MissedReport, ReconcilerOptions, ReconcilerStore } from './reconciler/options.ts';
 export { redrive } from './redrive/redrive.ts';
 export type {
   RedriveOptions,

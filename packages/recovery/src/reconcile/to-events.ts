@@ -1,19 +1,55 @@
 import type { CallRecord } from '@call-webhooks/client';
+import { callDetails, type FieldNames } from '@call-webhooks/core';
 
-/** An event as a webhook body would hold it. */
+/** An event as the body of its webhook would have it. It needs a `callId` or an `eventId`. */
 export interface MissedEvent {
   eventName: string;
   callId?: string;
+  eventId?: string;
   [field: string]: unknown;
 }
 
-/** The events that should have come for a call. It must leave out what has not happened yet. */
-export type ToEvents = (call: CallRecord) => readonly MissedEvent[];
+/**
+ * The events that should have come for a call by now. It must leave out what has not happened: the
+ * webhook of an event that was delivered too early is a duplicate later, and its data is lost.
+ * @param window.until what happened after it may still come by webhook
+ * @example
+ * const toEvents: ToEvents = (call, { until }) =>
+ *   typeof call.endedAt === 'string' && new Date(call.endedAt) <= until
+ *     ? [{ ...call, eventName: 'call:completed', callId: call._id }]
+ *     : [];
+ */
+export type ToEvents = (call: CallRecord, window: { until: Date }) => readonly MissedEvent[];
+
+/** A call without an end is taken for completed when it began this long ago; milliseconds. */
+export const LONGEST_CALL_MS = 4 * 3_600_000;
 
 /**
- * One `call:completed` for a call that has ended. It holds the `callId` alone: the spec shows no
- * other field of a call record than its `_id`.
+ * When a call began; milliseconds since the epoch.
+ * @param fieldNames the names of the times, as for `context.call`
+ * @returns `undefined` if its record has no time that can be read
  */
-export const completedEvents: ToEvents = ({ _id }) => [
-  { eventName: 'call:completed', callId: _id },
-];
+export function beganAt(call: CallRecord, fieldNames: FieldNames): number | undefined {
+  const { createdAt, dialedAt } = callDetails(call, fieldNames);
+  const times = [createdAt, dialedAt].flatMap((time) => time?.getTime() ?? []);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+/** Whether a call had certainly ended by a time. */
+export function hasEnded(call: CallRecord, by: Date, fieldNames: FieldNames): boolean {
+  const began = beganAt(call, fieldNames) ?? Infinity;
+  const { endedAt } = callDetails(call, fieldNames);
+  return (endedAt?.getTime() ?? began + LONGEST_CALL_MS) <= by.getTime();
+}
+
+/**
+ * One `call:completed` for each call that has ended. It holds the `callId` alone, since the spec shows
+ * no other field of a call record than `_id`.
+ *
+ * A call has ended if its record has an end, or if it began four hours ago.
+ * @param fieldNames the names of the times, as for `context.call`
+ */
+export function completedEvents(fieldNames: FieldNames = {}): ToEvents {
+  return (call, { until }) =>
+    hasEnded(call, until, fieldNames) ? [{ eventName: 'call:completed', callId: call._id }] : [];
+}

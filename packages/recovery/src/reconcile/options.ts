@@ -1,0 +1,124 @@
+import type { CallListOptions, Client } from '@call-webhooks/client';
+import {
+  checkOptions,
+  option,
+  WebhookError,
+  type DeliverOptions,
+  type FieldNames,
+  type Outcome,
+  type Store,
+} from '@call-webhooks/core';
+import type { ReconcileResult } from './result.ts';
+import { completedEvents, type MissedEvent, type ToEvents } from './to-events.ts';
+
+/** The part of `@call-webhooks/client` that is used. */
+export interface CallsClient {
+  readonly baseUrl: string;
+  readonly calls: Pick<Client['calls'], 'list' | 'recording'>;
+}
+
+/** The part of a receiver that is used. */
+export interface ReconcileReceiver {
+  deliver(
+    event: MissedEvent,
+    options: Pick<DeliverOptions, 'source'>,
+  ): Promise<Pick<Outcome, 'outcome' | 'attempt' | 'error'>>;
+  readonly store?: ReconcileStore;
+}
+
+/** The part of a store that is used. Without cursors, each run begins at the beginning. */
+export type ReconcileStore = Pick<Store, 'rememberFor' | 'loadCursor' | 'saveCursor'>;
+
+/** One event that should have come, and what became of it. */
+export interface ReconciledEvent {
+  callId: string;
+  event: MissedEvent;
+  outcome: Outcome['outcome'];
+  /** Whether no delivery had come for it. */
+  missed: boolean;
+}
+
+/** The options that `reconcile` and `startReconciler` share. */
+export interface SharedOptions {
+  client: CallsClient;
+  /** It runs the events that never came, or puts them into its queue. */
+  receiver: ReconcileReceiver;
+  /** The events that should have come for a call; `completedEvents(fieldNames)` by default. */
+  toEvents?: ToEvents | undefined;
+  /**
+   * Also asks for the recording of each call, and makes `call:recording-available` of those that there
+   * are. That is one more request for each call. `false` by default.
+   */
+  recordings?: boolean | undefined;
+  /** Where a call record has its times, as the receiver's `fieldNames`. The defaults are guesses. */
+  fieldNames?: FieldNames | undefined;
+  /** Query parameters of `GET /v1/calls`, if the service can narrow the list. The spec shows none. */
+  query?: ((window: { since: Date; until: Date }) => CallListOptions['query']) | undefined;
+  /** How many calls to ask for at once. The service decides by default. */
+  pageSize?: number | undefined;
+  /** How many calls are handled at once: 1 to 100; 4 by default. */
+  concurrency?: number | undefined;
+  /** The name of the cursor in the store; `'reconcile'` by default. */
+  name?: string | undefined;
+  /** Called with each event and its outcome. What it throws is ignored. */
+  onEvent?: ((event: ReconciledEvent) => unknown) | undefined;
+}
+
+/** The options of `reconcile`. */
+export interface ReconcileOptions extends SharedOptions {
+  /** The store that knows what was handled; `receiver.store` by default. */
+  store?: ReconcileStore | undefined;
+  /** Looks at calls that began then or later. */
+  since: Date;
+  /** Looks at calls that began before, and at what happened before; now by default. */
+  until?: Date | undefined;
+  /** Called after each call with the result so far. What it throws is ignored. */
+  onProgress?: ((result: ReconcileResult) => unknown) | undefined;
+  /** Stops between two calls. The next run of this name goes on there. */
+  signal?: AbortSignal | undefined;
+  /** The clock; milliseconds since the epoch, `Date.now` by default. */
+  now?: (() => number) | undefined;
+}
+
+/** @internal Rules for the options that `reconcile` and `startReconciler` share. */
+export const sharedRules = () => ({
+  client: option.object<CallsClient>(),
+  receiver: option.object<ReconcileReceiver>('deliver'),
+  toEvents: option.function<ToEvents>().optional(),
+  recordings: option.boolean().default(false),
+  fieldNames: option.object<FieldNames>().default({}),
+  query: option.function<NonNullable<SharedOptions['query']>>().optional(),
+  pageSize: option.count(1, 100_000).optional(),
+  concurrency: option.count(1, 100).default(4),
+  name: option.text(/^.{1,100}$/u, 'expected 1 to 100 characters').default('reconcile'),
+  onEvent: option.function<NonNullable<SharedOptions['onEvent']>>().optional(),
+});
+
+const rules = () => ({
+  ...sharedRules(),
+  store: option.object<ReconcileStore>().optional(),
+  since: option.date(),
+  until: option.date().optional(),
+  onProgress: option.function<NonNullable<ReconcileOptions['onProgress']>>().optional(),
+  signal: option.object<AbortSignal>().optional(),
+  now: option.function<() => number>().default(() => Date.now),
+});
+
+/** The checked options, with every default filled in. */
+export type ReconcileSettings = ReturnType<typeof resolveOptions>;
+
+/** @throws WebhookError `invalid-options` */
+export function resolveOptions(options: ReconcileOptions) {
+  const {
+    receiver,
+    store = receiver.store,
+    ...checked
+  } = checkOptions('reconcile', rules(), options);
+  if (!store)
+    throw new WebhookError(
+      'invalid-options',
+      'reconcile: pass the store of the receiver as store.',
+    );
+  const { fieldNames, toEvents = completedEvents(fieldNames) } = checked;
+  return { ...checked, receiver, store, toEvents };
+}

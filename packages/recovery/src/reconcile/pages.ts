@@ -1,0 +1,67 @@
+import { ApiError, InvalidResponseError, type CallRecord, type Page } from '@call-webhooks/client';
+import type { ReconcileSettings } from './options.ts';
+import type { Pass } from './cursor.ts';
+
+/** A cursor of a run of long ago may not be valid any more. */
+const REFUSED = [400, 404, 410, 422];
+
+/**
+ * The pages of a pass. Each is requested when the one before is done.
+ * @throws InvalidResponseError if the service repeats a cursor: going on would never end
+ */
+export async function* pagesOf(
+  { client, query, pageSize, signal }: ReconcileSettings,
+  { since, until, next: first }: Pass,
+): AsyncGenerator<Page<CallRecord>, void, undefined> {
+  const asked = query?.({ since: new Date(since), until: new Date(until) });
+  const list = (next: string | undefined) =>
+    client.calls.list({ query: asked, next, limit: pageSize, signal });
+  const used = new Set<string>();
+  for (let next = first; ;) {
+    let page: Page<CallRecord>;
+    try {
+      page = await list(next);
+    } catch (error) {
+      if (next === undefined || used.size > 0 || !isRefused(error)) throw error;
+      page = await list(undefined);
+    }
+    yield page;
+    next = page.next;
+    if (!page.hasNext || next === undefined) return;
+    if (used.has(next))
+      throw new InvalidResponseError(
+        'the service repeats the cursor of a page. Set wire.nextParam to the query parameter that it reads the cursor from',
+      );
+    used.add(next);
+  }
+}
+
+const isRefused = (error: unknown) => error instanceof ApiError && REFUSED.includes(error.status);
+
+/** So many calls are not in order by chance. */
+const PROOF = 10;
+
+/**
+ * Finds out whether a list has the newest calls first. The spec shows no order, so nothing is left out
+ * unless all that was seen is in that order, and that was enough.
+ */
+export class ListOrder {
+  #newestFirst = true;
+  #oldest = Infinity;
+  #descents = 0;
+
+  /**
+   * @param times when the calls of a page began, in its order; milliseconds since the epoch
+   * @returns whether the list has come to calls from before `since`, and only older ones follow
+   */
+  isPast(times: readonly number[], since: number): boolean {
+    let newest = -Infinity;
+    for (const time of times) {
+      newest = Math.max(newest, time);
+      if (time > this.#oldest) this.#newestFirst = false;
+      if (time < this.#oldest) this.#descents++;
+      this.#oldest = Math.min(this.#oldest, time);
+    }
+    return this.#newestFirst && this.#descents >= PROOF && newest < since && times.length > 0;
+  }
+}

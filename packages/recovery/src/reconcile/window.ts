@@ -1,0 +1,54 @@
+import { WebhookError } from '@call-webhooks/core';
+
+/** From when to when; milliseconds since the epoch. */
+export interface Window {
+  readonly since: number;
+  readonly until: number;
+}
+
+/**
+ * How far the clocks of the service and of the store may differ; milliseconds. A window may be longer
+ * than what is remembered by as much: calls that are too old are left out one by one.
+ */
+const CLOCK_DIFFERENCE_MS = 60_000;
+
+/**
+ * When a call must have begun, at least, so that the store still knows its events if they were handled;
+ * milliseconds since the epoch.
+ */
+export const rememberedSince = (rememberFor: number, now: number): number =>
+  now - rememberFor + CLOCK_DIFFERENCE_MS;
+
+/**
+ * Checks that the store remembers the whole window. What was handled before it began to remember would
+ * look as if it had been missed.
+ * @throws WebhookError `invalid-options`, which names both durations
+ */
+export function checkWindow(window: Window, rememberFor: number | undefined, now: number): void {
+  const refuse = (problem: string) => {
+    throw new WebhookError('invalid-options', `reconcile: ${problem}`);
+  };
+  if (rememberFor === undefined)
+    refuse(
+      'the store does not say how long it remembers (rememberFor), so handled events could run again.',
+    );
+  if (window.since >= window.until) refuse('since must be before until, and in the past.');
+  const asked = now - window.since;
+  if (asked > (rememberFor ?? 0) + CLOCK_DIFFERENCE_MS)
+    refuse(
+      `the window begins ${duration(asked)} ago (${String(asked)} ms), but the store remembers handled events for ${duration(rememberFor ?? 0)} only (${String(rememberFor)} ms). Older ones would look missed and run again. Begin later.`,
+    );
+}
+
+const UNITS = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['seconds', 1_000],
+] as const;
+
+/** Such as `36 hours`: in the largest unit that there are at least two of. */
+function duration(ms: number): string {
+  const [unit, size] = UNITS.find(([, one]) => ms >= 2 * one) ?? UNITS[3];
+  return `${String(Math.round((ms / size) * 10) / 10)} ${unit}`;
+}

@@ -1,0 +1,92 @@
+import { systemClock, type Clock } from '@call-webhooks/client';
+import { checkOptions, option, WebhookError, type Logger, type Store } from '@call-webhooks/core';
+import { sharedRules, type ReconcileReceiver, type SharedOptions } from '../reconcile/options.ts';
+import type { ReconcileResult } from '../reconcile/result.ts';
+
+/** What a run found that no delivery had come for. */
+export interface MissedReport {
+  /** The number of events. */
+  missed: number;
+  /** The `_id` of up to 20 of their calls. */
+  callIds: string[];
+  /** The calls that were looked at began between these times. */
+  since: Date;
+  until: Date;
+  result: ReconcileResult;
+}
+
+/** The part of a store that is used. */
+export type ReconcilerStore = Pick<Store, 'admit' | 'extend' | 'release' | 'rememberFor'> &
+  Required<Pick<Store, 'loadCursor' | 'saveCursor'>>;
+
+/** The options of `startReconciler`. All times are in milliseconds. */
+export interface ReconcilerOptions extends SharedOptions {
+  /** The store that all processes share; `receiver.store` by default. */
+  store?: Store | undefined;
+  /** The time between two runs, 15 minutes by default. At least a minute. */
+  every?: number | undefined;
+  /**
+   * Leaves alone what happened less than this long ago, since its webhook may still come: 10 minutes by
+   * default, so that the service has tried twice.
+   */
+  settleFor?: number | undefined;
+  /**
+   * Each run looks at least this far back: 6 hours by default. It has to be longer than calls last, and
+   * than it takes them to appear in the list.
+   */
+  lookBack?: number | undefined;
+  /**
+   * Where the very first run begins: when it was started, by default. Calls from before may have been
+   * handled by something that did not use this store.
+   */
+  since?: Date | undefined;
+  /** Called after a run that found events which no delivery had come for. What it throws is ignored. */
+  onMissed?: ((report: MissedReport) => unknown) | undefined;
+  /** Called after each run. What it throws is ignored. */
+  onRun?: ((result: ReconcileResult) => unknown) | undefined;
+  /** Called with the original error of a run that failed. What it throws is ignored. */
+  onError?: ((error: unknown) => unknown) | undefined;
+  /** `console` by default. */
+  logger?: Logger | undefined;
+  /** The source of time; the clock of the machine by default. */
+  clock?: Clock | undefined;
+}
+
+const rules = () => ({
+  ...sharedRules(),
+  store: option.object<Store>().optional(),
+  every: option.milliseconds(60_000).default(900_000),
+  settleFor: option.milliseconds(0).default(600_000),
+  lookBack: option.milliseconds(0).default(21_600_000),
+  since: option.date().optional(),
+  onMissed: option.function<NonNullable<ReconcilerOptions['onMissed']>>().optional(),
+  onRun: option.function<NonNullable<ReconcilerOptions['onRun']>>().optional(),
+  onError: option.function<NonNullable<ReconcilerOptions['onError']>>().optional(),
+  logger: option.object<Logger>('warn', 'error').default(() => console),
+  clock: option.object<Clock>('now', 'schedule').default(() => systemClock),
+});
+
+/** The checked options, with every default filled in. */
+export type ReconcilerSettings = ReturnType<typeof resolveOptions>;
+
+/** @throws WebhookError `invalid-options` */
+export function resolveOptions(options: ReconcilerOptions) {
+  const {
+    receiver,
+    store = receiver.store,
+    ...checked
+  } = checkOptions('startReconciler', rules(), options);
+  return { ...checked, receiver, store: checkStore(store) };
+}
+
+function checkStore(store: Partial<Store> | ReconcileReceiver['store']): ReconcilerStore {
+  const methods = ['admit', 'extend', 'release', 'loadCursor', 'saveCursor'] as const;
+  const missing = methods.filter(
+    (name) => typeof Reflect.get(Object(store) as object, name) !== 'function',
+  );
+  if (missing.length === 0) return store as ReconcilerStore;
+  throw new WebhookError(
+    'invalid-options',
+    `startReconciler: pass a store with ${missing.join(', ')}. Those of this project have all of it.`,
+  );
+}

@@ -1,0 +1,55 @@
+import { callHook, describeError, docsUrl, safeLogger } from '@call-webhooks/core';
+import type { ReconcileResult } from '../reconcile/result.ts';
+import type { Window } from '../reconcile/window.ts';
+import type { ReconcilerSettings } from './options.ts';
+
+const MAX_CALL_IDS = 20;
+
+/** Collects the calls of missed events. */
+export class MissedCalls {
+  readonly #ids = new Set<string>();
+
+  add(callId: string): void {
+    if (this.#ids.size < MAX_CALL_IDS) this.#ids.add(callId);
+  }
+
+  get ids(): string[] {
+    return [...this.#ids];
+  }
+}
+
+/** Tells of a run: to the hooks, and in a log line if something is wrong. */
+export function reportRun(
+  { onMissed, onRun, logger }: ReconcilerSettings,
+  window: Window,
+  result: ReconcileResult,
+  { ids: callIds }: MissedCalls,
+): void {
+  const since = new Date(window.since);
+  const until = new Date(window.until);
+  const log = safeLogger(logger);
+  const { missed, failed } = result;
+  if (missed > 0) {
+    const fields = { ...result, since, until, callIds, docs: docsUrl('recovery.md#silence') };
+    log.error(
+      fields,
+      `call-webhooks: no delivery came for ${String(missed)} event${missed === 1 ? '' : 's'} of the service's calls. The rule may be paused: look at it in the service's web application, under Rules.`,
+    );
+    if (onMissed) callHook(onMissed, { missed, callIds, since, until, result: { ...result } });
+  }
+  if (failed > 0)
+    log.warn(
+      { failed, since, until, docs: docsUrl('recovery.md#what-failed') },
+      `call-webhooks: ${String(failed)} of the events that were missed or had failed before failed now. They run again with the next run, or wait in the dead letters.`,
+    );
+  if (onRun) callHook(onRun, { ...result });
+}
+
+/** Tells of a run that ended with an error. */
+export function reportError({ onError, logger }: ReconcilerSettings, error: unknown): void {
+  safeLogger(logger).error(
+    { docs: docsUrl('recovery.md#on-a-schedule') },
+    `call-webhooks: reconciling failed, and is tried again at the next interval: ${describeError(error)}`,
+  );
+  if (onError) callHook(onError, error);
+}

@@ -1,0 +1,206 @@
+import { describe, expect, it } from '@jest/globals';
+import { memoryDeadLetters, memoryStore } from '@call-webhooks/core';
+import { reconcile, type ReconcileResult } from '@call-webhooks/recovery';
+import { HOUR, MINUTE, STARTED_AT, startWorld } from '../support/world.ts';
+
+const since = new Date(STARTED_AT);
+const NOTHING = { seen: 0, missed: 0, handled: 0, known: 0, failed: 0, ignored: 0, skipped: 0 };
+
+describe('reconcile', () => {
+  it('runs each missed event once, and nothing that was handled before', async () => {
+    const world = await startWorld();
+    const { simulator, client, receiver, ruleId, runs, now } = world;
+    const handled = await world.place(12);
+    simulator.rules.pause(ruleId);
+    const missed = await world.place(25);
+    await simulator.clock.advance('10m');
+    expect(runs.map(({ callId }) => callId)).toEqual(handled);
+
+    const progress: ReconcileResult[] = [];
+    const onProgress = (result: ReconcileResult) => void progress.push(result);
+    const found = { seen: 37, missed: 25, handled: 25, known: 12 };
+    expect(await reconcile({ client, receiver, since, now, onProgress })).toEqual({
+      ...NOTHING,
+      ...found,
+    });
+    expect(progress).toHaveLength(37);
+    expect(progress.at(-1)).toMatchObject(found);
+    const ran = runs.slice(12);
+    expect(new Set(ran.map(({ source }) => source))).toEqual(new Set(['reconcile']));
+    expect(ran.map(({ callId }) => callId).sort()).toEqual(missed.sort());
+
+    // Late webhooks, and a second run, find all of them handled.
+    simulator.rules.resume(ruleId);
+    for (const { _id } of simulator.deliveries.list({ state: 'dropped' }))
+      simulator.deliveries.resend(_id);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 12 + 25, dropped: 25 });
+    expect(await reconcile({ client, receiver, since, now })).toEqual({
+      ...NOTHING,
+      seen: 37,
+      known: 37,
+    });
+    expect(runs).toHaveLength(37);
+  });
+
+  it('goes on where it was stopped, and finds what is newer as well', async () => {
+    const { simulator, client, receiver, ruleId, runs, requests, now, place } = await startWorld();
+    simulator.rules.pause(ruleId);
+    await place(45);
+    const stopping = new AbortController();
+    const stopped = reconcile({
+      ...{ client, receiver, since, now, concurrency: 1 },
+      signal: stopping.signal,
+      onProgress: ({ handled }) => {
+        if (handled === 23) stopping.abort(new Error('enough'));
+      },
+    });
+    await expect(stopped).rejects.toThrow('enough');
+    expect(runs).toHaveLength(23);
+    expect(requests).toHaveLength(3);
+
+    await place(10); // newer ones, which come first in the list
+    requests.length = 0;
+    const result = await reconcile({ client, receiver, since, now, concurrency: 1 });
+    expect(runs).toHaveLength(55);
+    expect(new Set(runs.map(({ callId }) => callId)).size).toBe(55);
+    // The first two pages were done: their 20 calls are in the result of both runs together.
+    expect(result).toMatchObject({ handled: 20 + 22 + 10, failed: 0, skipped: 0 });
+    const pages = requests.map((url) => new URL(url).searchParams.get('next'));
+    expect(pages[0]).not.toBeNull();
+    expect(pages.slice(1)).toContain(null);
+    expect(await receiver.store.loadCursor?.('reconcile')).toBeUndefined();
+  });
+
+  it('begins anew for another window, and for a cursor that the service refuses', async () => {
+    const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld();
+    simulator.rules.pause(ruleId);
+    await place(15);
+    const cursor = { since: +since, until: now(), next: 'unknown', result: NOTHING };
+    await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
+    await reconcile({ client, receiver, since, now });
+    expect(runs).toHaveLength(15);
+
+    await receiver.store.saveCursor?.(
+      'reconcile',
+      JSON.stringify({ ...cursor, since: +since + 1 }),
+    );
+    const again = await reconcile({ client, receiver, since, now });
+    expect(again).toMatchObject({ seen: 15, known: 15 });
+    await receiver.store.saveCursor?.('reconcile', 'no JSON');
+    expect(await reconcile({ client, receiver, since, now })).toEqual(again);
+  });
+
+  it('finds what failed again, until it is handled or in the dead letters', async () => {
+    const letters = memoryDeadLetters();
+    const world = await startWorld({ receiver: { deadLetter: letters, maxAttempts: 2 } });
+    const { simulator, client, receiver, ruleId, failing, now } = world;
+    simulator.rules.pause(ruleId);
+    const [one = '', two = ''] = await world.place(5);
+    failing.add(one).add(two);
+    const run = () => reconcile({ client, receiver, since, now });
+    expect(await run()).toMatchObject({ missed: 5, handled: 3, failed: 2 });
+    failing.delete(two);
+    // No delivery came for these two either, but that was found before.
+    expect(await run()).toMatchObject({ missed: 0, handled: 1, failed: 1, known: 3 });
+    expect(await letters.count()).toBe(1);
+    expect(await run()).toMatchObject({ missed: 0, handled: 0, failed: 0, known: 5 });
+  });
+
+  it('leaves a call alone until it has ended', async () => {
+    const { simulator, client, receiver, ruleId, runs, now } = await startWorld();
+    simulator.rules.pause(ruleId);
+    const { _id } = simulator.calls.start();
+    await simulator.clock.advance('1h');
+    const run = () => reconcile({ client, receiver, since, now });
+    expect(await run()).toEqual({ ...NOTHING, seen: 1 });
+    simulator.calls.end(_id);
+    await simulator.clock.advance('1m');
+    expect(await run()).toMatchObject({ seen: 1, missed: 1, handled: 1 });
+    expect(runs).toEqual([{ callId: _id, source: 'reconcile' }]);
+  });
+
+  it('makes events of recordings if it is asked to, and other events of the own function', async () => {
+    const events: unknown[] = [];
+    const keep = (event: unknown) => void events.push(event);
+    const on = { 'call:started': keep, 'call:recording-available': keep };
+    const world = await startWorld({ receiver: { on } });
+    const { simulator, client, receiver, ruleId, now } = world;
+    simulator.rules.pause(ruleId);
+    const [recorded = '', other = ''] = await world.place(2);
+    const result = await reconcile({
+      ...{ client, receiver, since, now, recordings: true },
+      toEvents: ({ _id }) => [
+        { eventName: 'call:started', callId: _id },
+        { eventName: 'call:completed', callId: _id },
+      ],
+    });
+    expect(result).toEqual({ ...NOTHING, seen: 2, missed: 3, handled: 3, ignored: 2 });
+    expect(events).toHaveLength(3);
+    expect(events).toContainEqual({
+      eventName: 'call:recording-available',
+      eventId: `${recorded}:recording-available`,
+      callId: recorded,
+      recordingUrl: `${simulator.url}/v1/calls/${recorded}/recording`,
+    });
+    for (const callId of [recorded, other])
+      expect(events).toContainEqual({ eventName: 'call:started', callId });
+  });
+});
+
+describe('the window', () => {
+  it('is refused if it is longer than the store remembers, with both numbers', async () => {
+    const simulated = await startWorld();
+    const { simulator, client, now, receiver } = simulated;
+    await simulator.clock.advance('3d');
+    const refused = reconcile({ client, receiver, since, now });
+    await expect(refused).rejects.toThrow(
+      /begins 3 days ago \(259800000 ms\), but the store remembers .* 24 hours only \(86400000 ms\)/,
+    );
+    await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
+    await expect(
+      reconcile({ client, receiver, store: {}, since: new Date(now() - 1), now }),
+    ).rejects.toThrow('rememberFor');
+  });
+
+  it('is refused by a store in memory that was created later', async () => {
+    const { simulator, client, receiver: old, now } = await startWorld();
+    await simulator.clock.advance('2h');
+    const store = memoryStore({ now });
+    await simulator.clock.advance('30m');
+    const begins = (ago: number) =>
+      reconcile({ client, receiver: old, store, since: new Date(now() - ago), now });
+    await expect(begins(HOUR)).rejects.toThrow('30 minutes only');
+    expect(await begins(30 * MINUTE)).toEqual(NOTHING);
+  });
+
+  it('leaves out calls that the store forgets while it runs', async () => {
+    const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld({
+      simulator: { pageSize: 5 },
+    });
+    simulator.rules.pause(ruleId);
+    await place(10);
+    await simulator.clock.advance(24 * HOUR - 12 * MINUTE);
+    const result = await reconcile({
+      ...{ client, receiver, concurrency: 1 },
+      since: new Date(STARTED_AT + 10 * MINUTE),
+      // Each look at the clock is a minute later: the oldest calls come last.
+      now: (() => {
+        let minutes = 0;
+        return () => now() + Math.max(0, ++minutes - 3) * MINUTE;
+      })(),
+    });
+    expect(result.seen).toBe(10);
+    expect(result.skipped).toBeGreaterThan(1);
+    expect(result.handled + result.skipped).toBe(10);
+    expect(runs).toHaveLength(result.handled);
+  });
+
+  it('must have a beginning before its end', async () => {
+    const { client, receiver, now } = await startWorld();
+    const until = since;
+    await expect(reconcile({ client, receiver, since, until, now })).rejects.toThrow(
+      'before until',
+    );
+  });
+});
