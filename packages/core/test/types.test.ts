@@ -50,6 +50,13 @@ describe('the types', () => {
     same<Outcome['outcome'], OutcomeCode>(true);
   });
 
+  it('let a group be made of any field', () => {
+    createReceiver({ secret: SECRET, oneAtATime: (event) => event.callId });
+    createReceiver({ secret: SECRET, oneAtATime: ({ userId }) => String(userId) });
+    // @ts-expect-error it may be of any type
+    createReceiver({ secret: SECRET, oneAtATime: (event) => event['userId'] });
+  });
+
   it('refuse a misspelt event name, everywhere that names are given', () => {
     expect(() =>
       createReceiver({

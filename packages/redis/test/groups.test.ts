@@ -48,6 +48,17 @@ describeWithProgram('redis-server', 'groups of redisStore', () => {
     expect(stats).not.toContain('cmdstat_eval:');
   });
 
+  it('refuses a claim on a full server, and still frees the group there', async () => {
+    const store = redisStore(redis);
+    const [one, two] = [claim('event'), claim('event-2')].map((each) => ({ ...each, group: 'g' }));
+    await store.admit(one!);
+    await redis.config('SET', 'maxmemory', '1');
+    await expect(store.admit(two!)).rejects.toThrow('OOM');
+    expect(await store.complete('event', one!.token)).toBe(true);
+    await redis.config('SET', 'maxmemory', '0');
+    expect(await store.admit(two!)).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
   it("keeps a group's lease no longer than its event's", async () => {
     const store = redisStore(redis, { prefix: 'p' });
     const one = { ...claim('event'), group: 'call' };
