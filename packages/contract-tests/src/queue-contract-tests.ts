@@ -3,35 +3,54 @@ import { collectingLogger } from './collecting-logger.ts';
 import { failures } from './queue/failures.ts';
 import { handOver } from './queue/hand-over.ts';
 import { shutdown } from './queue/shutdown.ts';
-import { MAX_ATTEMPTS, type OpenQueue, type QueueUnderTest } from './queue/under-test.ts';
+import { transactions } from './queue/transactions.ts';
+import {
+  MAX_ATTEMPTS,
+  type CompletingQueueUnderTest,
+  type OpenedQueue,
+  type OpenQueue,
+  type QueueUnderTest,
+} from './queue/under-test.ts';
 
 /** What every queue and its worker must do. */
 export function queueContractTests(subject: QueueUnderTest): void {
   describe(`${subject.name}: queue contract tests`, () => {
-    const toClose: (() => Promise<void>)[] = [];
-    afterEach(async () => {
-      // The workers first, then the queue.
-      for (const close of toClose.splice(0).reverse()) await close();
-    });
-
-    const open: OpenQueue = async ({ maxAttempts = MAX_ATTEMPTS, concurrency = 4 } = {}) => {
-      const opened = await subject.open({ maxAttempts, concurrency });
-      toClose.push(() => opened.close());
-      return {
-        queue: opened.queue,
-        deadLetters: () => opened.deadLetters(),
-        async startWorker(handlers) {
-          const worker = await opened.startWorker({ logger: collectingLogger(), ...handlers });
-          let closing: Promise<void> | undefined;
-          const close = () => (closing ??= worker.close());
-          toClose.push(close);
-          return { close };
-        },
-      };
-    };
-
+    const open = opening((options) => subject.open(options));
     handOver(open);
     failures(open);
     shutdown(open);
   });
+}
+
+/** What a worker with `completeIn` must do in the transactions of a client. */
+export function completeJobContractTests(subject: CompletingQueueUnderTest): void {
+  describe(`${subject.name}: contract tests of completeIn`, () => {
+    transactions(opening((options) => subject.open(options)));
+  });
+}
+
+/** Opens a queue in a test, and closes it and its workers after the test. */
+function opening<Opened extends OpenedQueue>(
+  open: (options: { maxAttempts: number; concurrency: number }) => Promise<Opened>,
+): OpenQueue<Opened> {
+  const toClose: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    // The workers first, then the queue.
+    for (const close of toClose.splice(0).reverse()) await close();
+  });
+
+  return async ({ maxAttempts = MAX_ATTEMPTS, concurrency = 4 } = {}) => {
+    const opened = await open({ maxAttempts, concurrency });
+    toClose.push(() => opened.close());
+    return {
+      ...opened,
+      async startWorker(handlers) {
+        const worker = await opened.startWorker({ logger: collectingLogger(), ...handlers });
+        let closing: Promise<void> | undefined;
+        const close = () => (closing ??= worker.close());
+        toClose.push(close);
+        return { close };
+      },
+    };
+  };
 }

@@ -50,7 +50,7 @@ export {
   type JobProcessor,
   type WorkerOptions,
 } from './worker/job-processor.ts';
-export type { JobResult, WorkerJob } from './worker/attempt-job.ts';
+export type { JobResult, JobTransaction, WorkerJob } from './worker/worker-job.ts';
 export { eventKey } from './events/events.ts';
 export {
   callDetails,

@@ -39,6 +39,30 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     expect(await test.queue.getFailedCount()).toBe(0);
   });
 
+  it('completes no job in a transaction: Redis has none that a database could join', async () => {
+    const errors: unknown[] = [];
+    work({
+      on: {
+        'call:completed': ({ callId }, { completeIn, attempt }) => {
+          if (attempt > 1) return;
+          try {
+            void completeIn({ query: () => undefined });
+          } catch (error) {
+            errors.push(callId, error);
+            throw error;
+          }
+        },
+      },
+    });
+    const callId = unique('call');
+    await test.receiver.deliver(callId);
+    await waitFor(() => errors.length > 0);
+    expect(errors).toEqual([
+      callId,
+      expect.objectContaining({ code: 'invalid-options', name: 'WebhookError' }),
+    ]);
+  });
+
   it('the server dies and comes back: 503 in time while it is away, then well, and nothing is lost', async () => {
     const handled: string[] = [];
     const go = deferred();

@@ -1,4 +1,5 @@
 import type { Queue, QueuedDelivery, WorkerOptions } from '@call-webhooks/core';
+import type { Effects } from '../store/under-test.ts';
 
 /** The handlers and hooks that a test gives to a worker. */
 export type WorkerHandlers = Pick<WorkerOptions, 'on' | 'onUnhandled' | 'deadLetter' | 'logger'>;
@@ -25,11 +26,18 @@ export interface QueueUnderTest {
   open(options: { maxAttempts: number; concurrency: number }): Promise<OpenedQueue>;
 }
 
+/** A queue whose workers have `completeIn`, and a client on its database. */
+export interface CompletingQueueUnderTest {
+  name: string;
+  /** Also a table of effects. */
+  open(options: { maxAttempts: number; concurrency: number }): Promise<OpenedQueue & Effects>;
+}
+
 /** Opens a queue for one test. The queue and its workers are closed after the test. */
-export type OpenQueue = (options?: {
+export type OpenQueue<More = {}> = (options?: {
   maxAttempts?: number;
   concurrency?: number;
-}) => Promise<Omit<OpenedQueue, 'close'>>;
+}) => Promise<Omit<OpenedQueue, 'close'> & More>;
 
 /** Attempts of a job, unless a test asks for another number. */
 export const MAX_ATTEMPTS = 3;

@@ -1,4 +1,5 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
+import { logFailureAfterCommit, rolledBack } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import { createJob, type Job, type JobDependencies } from '../dispatch/job.ts';
 import { originsOf, withOrigin } from '../outcome/origin.ts';
@@ -11,7 +12,7 @@ import type { RunningDelivery } from './concurrency-limiter.ts';
 import { attemptsLeft, isCrashLooping, sendToDeadLetter } from './dead-letters.ts';
 import type { GroupTurns } from './group-turns.ts';
 import type { Settings } from './options.ts';
-import { leaseLost, logFailureAfterCommit, rolledBack, wasCommitted } from './transaction-end.ts';
+import { leaseLost, wasCommitted } from './transaction-end.ts';
 
 /** What processing needs from the receiver. */
 export interface ProcessorDependencies extends JobDependencies {
@@ -109,7 +110,7 @@ export class DeliveryProcessor implements RunningDelivery {
       context.end();
       if (job.kind === 'handler') info.handlerMs = performance.now() - admittedAt;
       if (context.transactions && (await wasCommitted(context, lease))) {
-        if (!result) logFailureAfterCommit(failure, job, this.#delivery, context.attempt);
+        if (!result) logFailureAfterCommit(failure, job.route, this.#delivery, context.attempt);
         result = { outcome: job.route.outcome };
       } else if (context.transactions && result) {
         result = undefined;

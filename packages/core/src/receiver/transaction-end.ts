@@ -1,10 +1,5 @@
-import type { Delivery, DeliveryContext } from '../dispatch/context.ts';
-import type { Job } from '../dispatch/job.ts';
-import { docsUrl } from '../outcome/docs-url.ts';
+import type { DeliveryContext } from '../dispatch/context.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact/error-text.ts';
-import { deliveryFields } from '../reporting/outcome-line.ts';
-import { safeLogger } from '../reporting/logger.ts';
 import type { Lease } from '../store/lease.ts';
 
 /**
@@ -28,23 +23,3 @@ export const leaseLost = () =>
     'in-progress',
     'The lease was lost while the handler ran: another delivery of the event may be running.',
   );
-
-/** The failure of a handler that succeeded, but whose transaction was rolled back. */
-export const rolledBack = () =>
-  new Error('The handler succeeded, but the transaction of completeIn was rolled back.');
-
-/** The event is done, so nobody else would learn of this error. */
-export function logFailureAfterCommit(
-  error: unknown,
-  { route }: Job,
-  { webhookId, log }: Delivery,
-  attempt: number,
-): void {
-  safeLogger(log).warn(
-    {
-      ...deliveryFields({ webhookId, ...route, attempt }),
-      docs: docsUrl('outcomes.md#handled'),
-    },
-    `call-webhooks: The handler failed after its transaction had been committed, so the event is done: ${describeError(error, route.sensitiveData)}`,
-  );
-}

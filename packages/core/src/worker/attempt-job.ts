@@ -1,5 +1,6 @@
 import { fromBase64 } from '../base64.ts';
 import { CHANNELS, traced } from '../channels/channels.ts';
+import { logFailureAfterCommit } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
 import { describeSinkError } from '../dispatch/job.ts';
@@ -17,31 +18,8 @@ import type { Logger } from '../reporting/logger.ts';
 import type { DeliveryInfo } from '../reporting/reporter.ts';
 import type { DeadLetter } from '../store/dead-letter.ts';
 import type { JobInfo } from './job-line.ts';
-
-/** What a queue's engine knows about one run of a job. */
-export interface WorkerJob {
-  /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
-  attempt?: number | undefined;
-  /** How many runs the engine makes; the worker's option by default. */
-  maxAttempts?: number | undefined;
-  /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
-  isLastAttempt?: boolean | undefined;
-  /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
-  abandonReason?: Error | undefined;
-  /** Aborted when the engine takes the job back. */
-  signal?: AbortSignal | undefined;
-}
-
-/** What the engine has to do with a job after a run. */
-export type JobResult =
-  | { status: 'done' }
-  /**
-   * Run it again later. With `abandonReason` the attempts are used up and `deadLetter` failed: pass
-   * the reason on to the next run, which then calls `deadLetter` only.
-   */
-  | { status: 'retry'; error: WebhookError; abandonReason?: string }
-  /** Never run it again; `deadLetter` has it. */
-  | { status: 'dead'; error: WebhookError };
+import { runInTransaction, UnsettledRun } from './job-transaction.ts';
+import type { JobResult, WorkerJob } from './worker-job.ts';
 
 type Info = DeliveryInfo & { webhookId: string };
 
@@ -102,25 +80,28 @@ export function createAttempt(
     job: WorkerJob & { attempt: number; isLastAttempt: boolean },
     info: Info,
   ): Promise<{ result: JobResult; code: OutcomeCode }> {
-    const { attempt, isLastAttempt, abandonReason } = job;
+    const { attempt, isLastAttempt, abandonReason, signal, transaction } = job;
     let delivery: Delivery | undefined;
     let route: Route | undefined;
     try {
-      delivery = deliveryOf(queued, logger);
-      route = withQueuedKey(await routes.find(delivery.rawBody), queued);
+      const found = (delivery = deliveryOf(queued, logger));
+      const to = (route = withQueuedKey(await routes.find(found.rawBody), queued));
       const { eventName, callId, key } = route;
       if (eventName !== undefined) info.eventName = eventName;
       if (callId !== undefined) info.callId = callId;
       if (key !== undefined) info.key = key;
       if (abandonReason) throw abandonReason;
       const context = new DeliveryContext(delivery, route, attempt, fieldNames);
-      await runWithSignal(route, context, job.signal, info);
+      const run = () => runWithSignal(to, context, signal, info);
+      await runInTransaction(context, transaction, run, (error) => {
+        logFailureAfterCommit(error, to, found, attempt);
+      });
       return { result: { status: 'done' }, code: route.outcome };
     } catch (thrown) {
       const error = failureOf(thrown, route);
       const isInvalid = error.code === 'invalid-payload';
       const code = isInvalid ? 'invalid-payload' : 'handler-failed';
-      if (!isInvalid && !isLastAttempt && !abandonReason)
+      if ((!isInvalid && !isLastAttempt && !abandonReason) || thrown instanceof UnsettledRun)
         return { result: { status: 'retry', error }, code };
       if (!delivery) return { result: { status: 'dead', error }, code: 'dead-lettered' };
       const failure = { attempt, error: thrown, at: Date.now(), route };

@@ -7,8 +7,9 @@ import type { QueuedDelivery } from '../queue.ts';
 import { checkEventNames, handlerShape } from '../receiver/settings.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { safeLogger } from '../reporting/logger.ts';
-import { createAttempt, type JobResult, type WorkerJob } from './attempt-job.ts';
+import { createAttempt } from './attempt-job.ts';
 import { jobLine } from './job-line.ts';
+import type { JobResult, WorkerJob } from './worker-job.ts';
 
 /** The handlers of a worker, as a receiver has them. */
 export interface WorkerOptions<

@@ -2,13 +2,13 @@ import { docsUrl } from '../outcome/docs-url.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { safeLogger, type Logger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
-import type { JobResult, WorkerJob } from './attempt-job.ts';
 import type { JobProcessor } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
+import type { JobResult, JobTransaction, WorkerJob } from './worker-job.ts';
 import { writeResult } from './write-result.ts';
 
 /** A job that an engine leased to this worker, and how its end is written to the engine. */
-export interface LeasedJob extends Pick<WorkerJob, 'abandonReason'> {
+export interface LeasedJob extends Pick<WorkerJob, 'abandonReason' | 'transaction'> {
   readonly delivery: QueuedDelivery;
   readonly attempt: number;
   readonly isLastAttempt: boolean;
@@ -38,6 +38,9 @@ export class LeasedJobRun implements PolledJob {
   readonly #expiresAt: number;
   #state: 'running' | 'writing' | 'released' = 'running';
   #stopTimers: () => void = () => undefined;
+  /** Set by `completeIn`. Then a refused renewal does not mean that the job was lost. */
+  #mayBeCompleted = false;
+  #isCompleted = false;
 
   constructor(job: LeasedJob, process: JobProcessor, logger: Logger = console) {
     this.#job = job;
@@ -56,8 +59,10 @@ export class LeasedJobRun implements PolledJob {
     this.#stopTimers = this.#keepLease(abort);
     try {
       const { signal } = controller;
-      const job = { attempt, isLastAttempt, maxAttempts, abandonReason, signal };
-      await this.#write(await this.#process(delivery, job), stop);
+      const transaction = this.#transaction(stop);
+      const job = { attempt, isLastAttempt, maxAttempts, abandonReason, signal, transaction };
+      const result = await this.#process(delivery, job);
+      if (!this.#isCompleted) await this.#write(result, stop);
     } finally {
       this.#stopTimers();
       stop.removeEventListener('abort', abort);
@@ -82,7 +87,8 @@ export class LeasedJobRun implements PolledJob {
     const expiry = expiresIn === undefined ? undefined : setTimeout(onLost, expiresIn);
     const renew = async () => {
       try {
-        if ((await this.#job.extend?.()) === false) onLost();
+        const isHeld = await this.#job.extend?.();
+        if (isHeld === false && !this.#mayBeCompleted) onLost();
       } catch {
         // If the engine does not answer, the write at the end tells whether the job was lost.
       }
@@ -95,18 +101,40 @@ export class LeasedJobRun implements PolledJob {
     };
   }
 
+  /** The job's own. Asking waits until the engine answers, as writing the result does. */
+  #transaction(stop: AbortSignal): JobTransaction | undefined {
+    const { transaction } = this.#job;
+    return (
+      transaction && {
+        completeIn: (tx) => {
+          this.#mayBeCompleted = true;
+          return transaction.completeIn(tx);
+        },
+        isCompleted: async () => {
+          let answer: boolean | undefined;
+          const ask = async () => {
+            answer = await transaction.isCompleted();
+          };
+          await this.#repeat(ask, Infinity, stop);
+          if (answer === undefined) throw new Error('The worker was stopped meanwhile.');
+          return (this.#isCompleted = answer);
+        },
+      }
+    );
+  }
+
   async #write(result: JobResult, stop: AbortSignal): Promise<void> {
     if (this.#state === 'released') return;
     this.#state = 'writing';
+    // A job that expired may run elsewhere. Its success is still true, its failure is not.
+    const until = result.status === 'done' ? Infinity : this.#expiresAt;
+    await this.#repeat(() => this.#writeOnce(result), until, stop);
+  }
+
+  #repeat(write: () => Promise<unknown>, until: number, stop: AbortSignal): Promise<void> {
     const { delivery, attempt } = this.#job;
-    await writeResult({
-      write: () => this.#writeOnce(result),
-      // A job that expired may run elsewhere. Its success is still true, its failure is not.
-      until: result.status === 'done' ? Infinity : this.#expiresAt,
-      stop,
-      log: this.#log,
-      fields: { ...deliveryFields({ ...delivery, attempt }), docs: docsUrl('queues.md') },
-    });
+    const fields = { ...deliveryFields({ ...delivery, attempt }), docs: docsUrl('queues.md') };
+    return writeResult({ write, until, stop, log: this.#log, fields });
   }
 
   #writeOnce(result: JobResult): Promise<unknown> {

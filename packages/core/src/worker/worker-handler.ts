@@ -1,7 +1,7 @@
 import type { ExtraEvents } from '../dispatch/handlers.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import type { WorkerJob } from './attempt-job.ts';
+import type { WorkerJob } from './worker-job.ts';
 import { createJobProcessor, type WorkerOptions } from './job-processor.ts';
 
 /** Runs one queued delivery. It rejects with a `WebhookError` when the run failed. */
