@@ -2,16 +2,19 @@ import type { LeasedJob, QueuedDelivery } from '@call-webhooks/core';
 import { attemptState, retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { continuedJobId } from './job-id.ts';
+import { jobTransaction } from './pg-boss-transaction.ts';
 import type { PgBossClient, PgBossJob, PgBossSendOptions } from './pg-boss.ts';
 
 interface Queues {
   readonly boss: PgBossClient;
   readonly queue: string;
   readonly deadLetterQueue: string;
+  readonly schema: string;
 }
 
 /** A fetched job of pg-boss, for the worker that runs it. */
-export function leasedJob(job: PgBossJob, { boss, queue, deadLetterQueue }: Queues): LeasedJob {
+export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
+  const { boss, queue, deadLetterQueue } = queues;
   const { id } = job;
   const delivery = job.data as QueuedDelivery;
   const { attempt, maxAttempts, isLastAttempt, abandonReason } = attemptState(job);
@@ -31,6 +34,7 @@ export function leasedJob(job: PgBossJob, { boss, queue, deadLetterQueue }: Queu
     isLastAttempt,
     abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
     expiresIn: Number(job.expireInSeconds) * 1_000,
+    transaction: jobTransaction(job, queues),
     complete: () => boss.complete(queue, id),
     retry: (message, reason) =>
       boss.fail(queue, id, { message, ...(reason !== undefined && { abandonReason: reason }) }),

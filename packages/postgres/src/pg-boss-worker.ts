@@ -28,6 +28,8 @@ export interface PgBossWorkerOptions<
   queue?: string | undefined;
   /** The queue for dead jobs; by default the name of the queue and `-dead`. */
   deadLetterQueue?: string | undefined;
+  /** The schema of pg-boss, for `context.completeIn`; `pgboss` by default, as in pg-boss. */
+  schema?: string | undefined;
   /** How many jobs run at once; 4 by default. */
   concurrency?: number | undefined;
   /** Milliseconds between two looks for new jobs; 500 by default. */
@@ -50,6 +52,9 @@ export interface PgBossWorker {
 const rules = () => ({
   queue: queueName().default(DEFAULT_QUEUE),
   deadLetterQueue: queueName().optional(),
+  schema: option
+    .text(/^[a-z_]\w{0,49}$/i, 'expected the name of a schema, without quotes')
+    .default('pgboss'),
   concurrency: option.count(1, 10_000).default(4),
   pollEvery: option.milliseconds(1).default(500),
 });
@@ -69,15 +74,22 @@ export function createPgBossWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(boss: PgBossClient, options: PgBossWorkerOptions<Extra, Custom>): PgBossWorker {
-  const { queue: name, deadLetterQueue: deadName, concurrency, pollEvery, ...handlers } = options;
+  const {
+    queue: name,
+    deadLetterQueue: dead,
+    schema,
+    concurrency,
+    pollEvery,
+    ...handlers
+  } = options;
   const settings = checkOptions('createPgBossWorker', rules(), {
-    ...{ queue: name, deadLetterQueue: deadName, concurrency, pollEvery },
+    ...{ queue: name, deadLetterQueue: dead, schema, concurrency, pollEvery },
   });
   checkBoss('createPgBossWorker', boss);
   const { queue, deadLetterQueue = deadLetterName(queue) } = settings;
   const process = createJobProcessor(handlers);
   const log = safeLogger(handlers.logger ?? console);
-  const queues = { boss, queue, deadLetterQueue };
+  const queues = { boss, queue, deadLetterQueue, schema: settings.schema };
   let isReady = false;
   let isFailing = false;
 

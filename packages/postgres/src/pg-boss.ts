@@ -43,9 +43,12 @@ export interface PgBossClient {
   ): Promise<unknown[]>;
   complete(name: string, id: string, output?: object): Promise<unknown>;
   fail(name: string, id: string, data: object): Promise<unknown>;
+  getDb(): { executeSql(text: string, values: unknown[]): Promise<unknown> };
 }
 
-const METHODS = ['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail'];
+const METHODS = [
+  ...['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'],
+];
 
 /** @throws WebhookError `invalid-options` for what is not pg-boss 10 */
 export function checkBoss(creator: string, boss: PgBossClient): void {

@@ -39,7 +39,16 @@ describe('what is no Postgres client', () => {
   });
 
   it.each(['fetch', 'complete', 'createQueue'])("is refused without pg-boss's %s()", (missing) => {
-    const methods = ['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail'];
+    const methods = [
+      'createQueue',
+      'send',
+      'getJobById',
+      'getQueue',
+      'fetch',
+      'complete',
+      'fail',
+      'getDb',
+    ];
     const boss = Object.fromEntries(methods.map((name) => [name, some])) as unknown as PgBossClient;
     const broken = { ...boss, [missing]: undefined };
     expect(() => pgBossQueue(broken)).toThrow(refusal(`no ${missing}()`));
@@ -49,7 +58,16 @@ describe('what is no Postgres client', () => {
 
 describe('invalid options', () => {
   const client = { query: some };
-  const methods = ['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail'];
+  const methods = [
+    'createQueue',
+    'send',
+    'getJobById',
+    'getQueue',
+    'fetch',
+    'complete',
+    'fail',
+    'getDb',
+  ];
   const boss = Object.fromEntries(methods.map((name) => [name, some])) as unknown as PgBossClient;
 
   it('are refused when a store, queue or worker is created', () => {
