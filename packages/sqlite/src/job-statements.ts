@@ -1,3 +1,4 @@
+import { literal, type Completion } from './complete-in.ts';
 import type { SqliteDatabase } from './database.ts';
 
 /**
@@ -21,6 +22,20 @@ CREATE TABLE IF NOT EXISTS ${prefix}jobs (
   delivery TEXT
 );
 CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);`;
+
+/**
+ * Completes a job in a transaction of the user. The token stays, so that it may be repeated, and so that
+ * the run can tell that it was this one.
+ */
+export const jobCompletion = (
+  prefix: string,
+  id: number,
+  token: string,
+  forgetAt: number,
+): Completion => ({
+  update: `UPDATE ${prefix}jobs SET state = 'done', due_at = ${String(forgetAt)}, error = NULL, delivery = NULL`,
+  where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
+});
 
 /**
  * The statements of a queue. Each runs within a transaction that has the write lock. Parameters have
@@ -66,6 +81,7 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     complete: db.prepare(
       `UPDATE ${jobs} SET state = 'done', due_at = ?, token = NULL, error = NULL, delivery = NULL WHERE ${held} RETURNING 1`,
     ),
+    isCompleted: db.prepare(`SELECT 1 FROM ${jobs} WHERE id = ? AND token = ? AND state = 'done'`),
     retry: db.prepare(
       `UPDATE ${jobs} SET due_at = ?, error = ?, abandon_reason = ?, crashes = 0, token = NULL WHERE ${held} RETURNING 1`,
     ),

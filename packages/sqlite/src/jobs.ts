@@ -10,7 +10,8 @@ import {
   type Row,
   type TakenJob,
 } from './job-rows.ts';
-import { jobSchema, jobStatements } from './job-statements.ts';
+import { completeIn } from './complete-in.ts';
+import { jobCompletion, jobSchema, jobStatements } from './job-statements.ts';
 import { sqliteOptionRules, type SqliteOptions } from './options.ts';
 import { Transactions } from './transactions.ts';
 
@@ -28,6 +29,8 @@ export class Jobs {
   readonly #transactions: Transactions;
   readonly #prepare: () => ReturnType<typeof jobStatements>;
   readonly #rememberFor: number;
+  readonly #db: SqliteDatabase;
+  readonly #prefix: string;
   #statements: ReturnType<typeof jobStatements> | undefined;
   #added = 0;
 
@@ -36,6 +39,8 @@ export class Jobs {
     checkDatabase('sqliteQueue', db);
     this.#now = now ?? (() => Date.now());
     this.#rememberFor = rememberFor;
+    this.#db = db;
+    this.#prefix = prefix;
     this.#transactions = new Transactions(db, jobSchema(prefix));
     this.#prepare = () => jobStatements(db, prefix);
   }
@@ -99,6 +104,17 @@ export class Jobs {
     return this.#run(
       (sql) => sql.complete.all(this.#now() + this.#rememberFor, id, token).length > 0,
     );
+  }
+
+  /** Completes it in a transaction of the user. A synchronous client answers, and throws, at once. */
+  completeIn(tx: unknown, { id, token }: TakenJob): boolean | Promise<boolean> {
+    const forgetAt = this.#now() + this.#rememberFor;
+    return completeIn(this.#db, tx, jobCompletion(this.#prefix, id, token, forgetAt));
+  }
+
+  /** Whether it was completed with this token, in a transaction of the user. */
+  isCompleted({ id, token }: TakenJob): Promise<boolean> {
+    return this.#run((sql) => sql.isCompleted.all(id, token).length > 0);
   }
 
   retry(

@@ -24,6 +24,10 @@ export function leasedJob(jobs: Jobs, taken: TakenJob, settings: RunSettings): L
     abandonReason: abandonReasonOf(taken, maxAttempts),
     extendEvery: leaseFor / 3,
     extend: () => jobs.extend(taken, leaseFor),
+    transaction: {
+      completeIn: (tx) => jobs.completeIn(tx, taken),
+      isCompleted: () => jobs.isCompleted(taken),
+    },
     complete: () => jobs.complete(taken),
     retry: (message, abandonReason) => jobs.retry(taken, backoff(attempt), message, abandonReason),
     moveToDead: (message) => jobs.moveToDead(taken, message),
