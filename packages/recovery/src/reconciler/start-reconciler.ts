@@ -3,7 +3,7 @@ import { reconcile } from '../reconcile/reconcile.ts';
 import { LEASE_MS, withLease } from './lease.ts';
 import { resolveOptions, type ReconcilerOptions, type ReconcilerSettings } from './options.ts';
 import { MissedCalls, reportError, reportRun } from './report.ts';
-import { loadState, nextWindow, saveState } from './state.ts';
+import { firstState, loadState, nextWindow, saveState } from './state.ts';
 
 /** A reconciler that runs by itself until it is closed. */
 export interface Reconciler {
@@ -76,8 +76,8 @@ async function runIfDue(settings: ReconcilerSettings, closing: AbortSignal): Pro
 async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<void> {
   const { store, name, clock, onEvent } = settings;
   const now = clock.now();
-  const from = settings.since?.getTime() ?? now;
-  const known = (await loadState(store, name)) ?? { from, doneUntil: from };
+  const known = (await loadState(store, name)) ?? firstState(settings, now);
+  if (known.ranAt === undefined) await saveState(store, name, known); // this run may not end
   const window = nextWindow(known, settings, now);
   const save = (doneUntil: number) => saveState(store, name, { ...known, doneUntil, ranAt: now });
   if (window.since >= window.until) return save(known.doneUntil);

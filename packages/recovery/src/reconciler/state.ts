@@ -11,6 +11,12 @@ export interface ReconcilerState {
   readonly ranAt?: number;
 }
 
+/** The state before the very first run. */
+export function firstState({ since }: ReconcilerSettings, now: number): ReconcilerState {
+  const from = since?.getTime() ?? now;
+  return { from, doneUntil: from };
+}
+
 const cursorName = (name: string) => `${name}/schedule`;
 
 /** What cannot be read counts as nothing: then the reconciler starts anew. */
