@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { generateSecret, sign } from '@call-webhooks/core';
 import { callBody, startSender } from '@call-webhooks/contract-tests';
 import express from 'express';
-import { writeSamples, type Sample } from './samples.ts';
+import { numbered, RUN_ELSEWHERE, writeSamples, type Sample } from './samples.ts';
 
 const secret = generateSecret();
 const samples = new Map(writeSamples().map((sample) => [sample.name, sample]));
@@ -178,22 +178,12 @@ describe('programs without a server', () => {
     expect(timestamp).toBeInstanceOf(Date);
   });
 
-  it.each(['packages/core/README.md#3', 'packages/fastify/README.md#2'])('%s', async (name) => {
+  const others = ['packages/core/README.md#3', 'packages/fastify/README.md#2'];
+  it.each([...others, ...numbered('docs/observability.md', 2, 3, 4, 5)])('%s', async (name) => {
     await expect(run(name)).resolves.toBeDefined();
   });
 });
 
-/** Run elsewhere: by the client's own test, or by hand in a runtime that is not here. */
-const ELSEWHERE = [
-  // They need servers: compiled here; what they call is run in their packages' own tests.
-  ...[1, 2, 3].map((number) => `packages/redis/README.md#${String(number)}`),
-  ...[2, 3, 4, 5].map((number) => `docs/stores.md#${String(number)}`),
-  ...[1, 2, 3, 4].map((number) => `docs/queues.md#${String(number)}`),
-  'packages/client/README.md#1',
-  // Nest with its decorators, Bun, Deno and Workers
-  ...[10, 14, 15, 16].map((number) => `docs/raw-body.md#${String(number)}`),
-];
-
 it('no sample is left out', () => {
-  expect([...new Set([...used, ...ELSEWHERE])].sort()).toEqual([...samples.keys()].sort());
+  expect([...new Set([...used, ...RUN_ELSEWHERE])].sort()).toEqual([...samples.keys()].sort());
 });

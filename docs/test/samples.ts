@@ -30,6 +30,20 @@ const ELSEWHERE = new Set([
   'packages/sqlite/README.md', // its test/readme.test.ts
 ]);
 
+/** `numbered('docs/queues.md', 1, 2)`: the first two programs of a document. */
+export const numbered = (document: string, ...numbers: number[]) =>
+  numbers.map((number) => `${document}#${String(number)}`);
+
+/** Run by other tests, or by hand in a runtime that is not here. */
+export const RUN_ELSEWHERE = [
+  // They need servers: compiled here; what they call is run in their packages' own tests.
+  ...numbered('packages/redis/README.md', 1, 2, 3),
+  ...numbered('docs/stores.md', 2, 3, 4, 5),
+  ...numbered('docs/queues.md', 1, 2, 3, 4),
+  ...['packages/client/README.md#1', 'docs/observability.md#1'], // and packages/e2e
+  ...numbered('docs/raw-body.md', 10, 14, 15, 16), // Nest's decorators, Bun, Deno, Workers
+];
+
 const documents = () => [
   'README.md',
   ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/README.md`),

@@ -12,18 +12,21 @@ export interface RunningSample {
 }
 
 /**
- * Runs a TypeScript block of the README beside the folder of the test.
+ * Runs a TypeScript block of the README beside the folder of the test, or of another document.
  * @param options.test `import.meta.url` of the test
+ * @param options.document its path, from the test
  * @param options.block which block; 1 is the first
  * @param options.replace texts of the sample that are different here, such as its port
  */
 export function runSample(options: {
   test: string;
+  document?: string;
   block: number;
   replace?: Record<string, string>;
   env?: Record<string, string>;
 }): RunningSample {
-  const readme = readFileSync(new URL('../README.md', options.test), 'utf8');
+  const { document = '../README.md' } = options;
+  const readme = readFileSync(new URL(document, options.test), 'utf8');
   let code = [...readme.matchAll(/^```ts\n([^]*?)^```/gm)][options.block - 1]?.[1] ?? '';
   for (const [from, to] of Object.entries(options.replace ?? {})) {
     if (!code.includes(from)) throw new Error(`The sample has no ${from}.`);

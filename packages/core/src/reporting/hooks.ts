@@ -4,8 +4,12 @@ import { originsOf, type ErrorOrigin, type ErrorSource } from '../outcome/origin
 import type { Outcome } from '../outcome/response.ts';
 import { callHook } from './logger.ts';
 
-/** Where and when an error happened. It contains no personal data. */
-export interface ErrorInfo {
+/**
+ * Where and when an error happened. It contains no personal data.
+ *
+ * No interface, so that trackers can take it as a `Record<string, unknown>`.
+ */
+export type ErrorInfo = {
   /** The outcome of the attempt. */
   code: OutcomeCode;
   /** What failed. */
@@ -24,7 +28,7 @@ export interface ErrorInfo {
   late: boolean;
   /** Whether it happened in a queue's worker. */
   queued: boolean;
-}
+};
 
 /** Takes an error as it was thrown, with its `cause`. */
 export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
