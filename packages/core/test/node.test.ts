@@ -8,7 +8,7 @@ import { delivery, Lines, STARTED } from './support.ts';
 afterEach(stopServers);
 
 describe('createNodeHandler', () => {
-  it('answers over real HTTP', async () => {
+  it('responds over real HTTP', async () => {
     const { post, handle } = setup();
     const port = await serve((req, res) => void post(req, res));
     const request = await delivery(STARTED);
@@ -21,7 +21,7 @@ describe('createNodeHandler', () => {
     expect(handle.mock.calls).toEqual([[STARTED]]);
   });
 
-  it('answers 405 to other methods', async () => {
+  it('responds 405 to other methods', async () => {
     const { post } = setup();
     const port = await serve((req, res) => void post(req, res));
     for (const method of ['GET', 'HEAD', 'PUT', 'OPTIONS']) {
@@ -30,7 +30,7 @@ describe('createNodeHandler', () => {
     }
   });
 
-  it('answers 413 to an announced length, and to a stream that grows', async () => {
+  it('responds 413 to a declared length, and to a stream that grows', async () => {
     const { post } = setup({ bodyLimit: 1_000 });
     const port = await serve((req, res) => void post(req, res));
     const { headers } = await delivery(STARTED);
@@ -46,7 +46,7 @@ describe('createNodeHandler', () => {
     expect((await send(port, { method: 'POST', headers, body, duplex: 'half' })).status).toBe(413);
   });
 
-  it('answers 408 to a body that stops, and nothing has run', async () => {
+  it('responds 408 to a body that stops, without running a handler', async () => {
     const { post, handle } = setup({ bodyTimeout: 60 });
     const port = await serve((req, res) => void post(req, res));
     const { headers, body } = await delivery(STARTED);
@@ -64,7 +64,7 @@ describe('createNodeHandler', () => {
     expect(handle).not.toHaveBeenCalled();
   });
 
-  it('claims nothing for a client that goes away within the body', async () => {
+  it('claims nothing when the client disconnects during the body', async () => {
     const { post, handle, lines } = setup();
     let over!: () => void;
     const finished = new Promise<void>((resolve) => (over = resolve));
@@ -85,7 +85,7 @@ describe('createNodeHandler', () => {
     expect((await send(port, { method: 'POST', headers, body })).status).toBe(200);
   });
 
-  it('answers 401 to joined headers', async () => {
+  it('responds 401 to joined headers', async () => {
     const { post, lines } = setup();
     const port = await serve((req, res) => void post(req, res));
     const { headers, body } = await delivery(STARTED);
@@ -103,7 +103,7 @@ describe('createNodeHandler', () => {
     expect(lines.join()).toContain('malformed-header');
   });
 
-  it('uses the logger that the request carries', async () => {
+  it('uses the logger of the request', async () => {
     const { post, lines } = setup();
     const log = new Lines();
     const port = await serve((req, res) => void post(Object.assign(req, { log }), res));
@@ -112,7 +112,7 @@ describe('createNodeHandler', () => {
     expect(lines).toEqual([]);
   });
 
-  it('does not answer twice', async () => {
+  it('does not respond twice', async () => {
     const { post } = setup();
     const port = await serve((req, res) => {
       res.writeHead(418).end();

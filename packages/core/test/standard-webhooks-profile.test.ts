@@ -142,7 +142,7 @@ describe.each([
     expect(await send(attempt(sender, { id: 'msg_2', body }))).toBe('duplicate');
   });
 
-  it('still refuses what is forged, old or unsigned', async () => {
+  it('still refuses forged, old and unsigned requests', async () => {
     const { handle, send } = createTestReceiver();
     expect(await send(attempt(other))).toBe('signature-mismatch');
     const seconds = Math.floor(Date.now() / 1000) - 400;
@@ -168,7 +168,7 @@ describe.each([
     );
   });
 
-  it('goes both ways: sign and verify know it', async () => {
+  it('is supported by sign and verify', async () => {
     const headers = await sign({ secret: SECRET, body: BODY, profile, webhookId: 'msg_9' });
     expect(Object.keys(headers)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
     expect(sender.verify(BODY, headers)).toEqual(JSON.parse(BODY));

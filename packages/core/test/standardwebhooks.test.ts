@@ -13,7 +13,7 @@ describe('the independent standardwebhooks package', () => {
   // It reads the real clock, so these signatures are made for now.
   const realSeconds = () => Math.floor(Date.now() / 1000);
 
-  it('signs what verify accepts', async () => {
+  it('makes signatures that verify accepts', async () => {
     await fc.assert(
       fc.asyncProperty(texts, fc.uuid(), async (body, id) => {
         const timestamp = realSeconds();
@@ -34,7 +34,7 @@ describe('the independent standardwebhooks package', () => {
     );
   });
 
-  it('verifies what sign makes', async () => {
+  it('accepts signatures made by sign', async () => {
     await fc.assert(
       fc.asyncProperty(
         texts,

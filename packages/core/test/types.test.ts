@@ -28,7 +28,7 @@ const same = <A, B>(proof: Same<A, B>) => {
 const voicemail = z.object({ eventName: z.literal('call:voicemail'), seconds: z.number() });
 
 describe('the types', () => {
-  it('give each handler its event', () => {
+  it('pass each handler its event', () => {
     createReceiver({
       secret: SECRET,
       on: {
@@ -57,7 +57,7 @@ describe('the types', () => {
     createReceiver({ secret: SECRET, oneAtATime: (event) => event['userId'] });
   });
 
-  it('refuse a misspelt event name, everywhere that names are given', () => {
+  it('refuse a misspelt event name everywhere', () => {
     expect(() =>
       createReceiver({
         secret: SECRET,
@@ -87,7 +87,7 @@ describe('the types', () => {
     ).toThrow('call:strated');
   });
 
-  it('refuse a handler that wants another event', () => {
+  it('refuse a handler of another event', () => {
     createReceiver({
       secret: SECRET,
       on: {
@@ -139,7 +139,7 @@ describe('the types', () => {
     });
   });
 
-  it('take an environment variable for a secret, and refuse an unknown option', () => {
+  it('accept an environment variable as secret, and refuse an unknown option', () => {
     const fromEnvironment: string | undefined = ([] as string[])[0];
     expect(() => createReceiver({ secret: fromEnvironment })).toThrow('environment variable');
     // @ts-expect-error there is no such option

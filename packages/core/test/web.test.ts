@@ -10,7 +10,7 @@ const streamed = (body: ReadableStream<Uint8Array>, headers: Record<string, stri
   new Request(URL, { method: 'POST', headers, body, duplex: 'half' });
 
 describe('createWebHandler', () => {
-  it('answers a Request with a Response', async () => {
+  it('responds to a Request with a Response', async () => {
     const handle = jest.fn();
     const post = handler({ on: { 'call:started': handle } });
     const response = await post(new Request(URL, await delivery(STARTED)));
@@ -20,7 +20,7 @@ describe('createWebHandler', () => {
     expect(handle.mock.calls[0]?.[0]).toEqual(STARTED);
   });
 
-  it('reads a body that comes in many chunks, byte for byte', async () => {
+  it('reads a body of many chunks byte for byte', async () => {
     const body = bytes(JSON.stringify({ ...STARTED, text: 'ä€😀'.repeat(50) }));
     const { headers } = await delivery(body);
     const stream = new ReadableStream<Uint8Array>({
@@ -32,7 +32,7 @@ describe('createWebHandler', () => {
     expect((await handler()(streamed(stream, headers))).status).toBe(200);
   });
 
-  it('answers 405 to GET and HEAD, and names POST', async () => {
+  it('responds 405 to GET and HEAD, with Allow: POST', async () => {
     for (const method of ['GET', 'HEAD', 'PUT']) {
       const response = await handler()(new Request(URL, { method }));
       expect(response.status).toBe(405);
@@ -40,11 +40,11 @@ describe('createWebHandler', () => {
     }
   });
 
-  it('answers 401 to a POST without a body and headers', async () => {
+  it('responds 401 to a POST without body and headers', async () => {
     expect((await handler()(new Request(URL, { method: 'POST' }))).status).toBe(401);
   });
 
-  it('answers 413 by the length that was announced, and by the one that came', async () => {
+  it('responds 413 by the declared length and by the actual one', async () => {
     const big = new Uint8Array(101);
     const { headers } = await delivery(big);
     const post = handler({ bodyLimit: 100 });
@@ -64,7 +64,7 @@ describe('createWebHandler', () => {
     expect(cancel).toHaveBeenCalledTimes(1);
   });
 
-  it('answers 408 to a body that does not come in time, and cancels it', async () => {
+  it('responds 408 to a slow body, and cancels it', async () => {
     jest.useFakeTimers();
     try {
       const cancel = jest.fn<() => void>();
@@ -79,14 +79,14 @@ describe('createWebHandler', () => {
     }
   });
 
-  it('answers 408 to a body that breaks off', async () => {
+  it('responds 408 to a body that breaks off', async () => {
     const broken = new ReadableStream<Uint8Array>({
       start: (controller) => controller.error(new Error('reset')),
     });
     expect((await handler()(streamed(broken, (await delivery(STARTED)).headers))).status).toBe(408);
   });
 
-  it('answers 500 to a body that was read before, with the fix in the log', async () => {
+  it('responds 500 to a body that was already read, with the fix in the log', async () => {
     const log = new Lines();
     const request = new Request(URL, await delivery(STARTED));
     await request.json();
@@ -95,7 +95,7 @@ describe('createWebHandler', () => {
     expect(log.all[0]).toContain('before request.json()');
   });
 
-  it('gives the receiver, and passes the logger of the request on', async () => {
+  it('has the receiver, and passes on the logger of the request', async () => {
     const post = handler();
     await post.receiver.close();
     const log = new Lines();

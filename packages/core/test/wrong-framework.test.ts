@@ -18,7 +18,7 @@ afterEach(async () => {
   expect(handle).not.toHaveBeenCalled();
 });
 
-describe('a handler that is given the objects of another framework says so, and runs nothing', () => {
+describe('a handler called by the wrong framework says so, and runs nothing', () => {
   it('createNodeHandler in a Fastify route', async () => {
     app = fastify();
     app.post('/hook', createNodeHandler(options) as never);

@@ -8,9 +8,9 @@ import type { AdapterTestContext } from './under-test.ts';
 const broken = (): Promise<never> => Promise.reject(new Error('connection refused'));
 const brokenStore: Store = { admit: broken, complete: broken, release: broken, extend: broken };
 
-/** Each row of the answer table. */
+/** Each row of the outcome table. */
 export function outcomeTable({ start }: AdapterTestContext): void {
-  describe('the answer table', () => {
+  describe('the outcome table', () => {
     it('handled: 200, with the typed event, for each of the three', async () => {
       const seen: string[] = [];
       const { sender } = await start({

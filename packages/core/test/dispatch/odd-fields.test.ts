@@ -28,14 +28,14 @@ describe('an event with missing or odd fields', () => {
     },
   );
 
-  it('takes a fractional duration, and the raw value of a numeric time stays in the body', async () => {
+  it('accepts a fractional duration, and leaves a numeric time to the raw body', async () => {
     const event = { ...RECORDING, recordingDurationSeconds: 12.5, occurredAt: 1_760_000_000_000 };
     const route = await find(event, { on: { 'call:recording-available': handler } });
     expect(route.payload).toEqual({ ...event, occurredAt: undefined });
     expect(route.body).toEqual(event);
   });
 
-  it('refuses a recording that names neither itself nor its call, if somebody handles it', async () => {
+  it('refuses a recording without eventId and callId if it has a handler', async () => {
     for (const ids of [
       { eventId: '', callId: null },
       { eventId: undefined, callId: undefined },
@@ -50,7 +50,7 @@ describe('an event with missing or odd fields', () => {
     }
   });
 
-  it('takes a recording whose only id is odd: it has no key', async () => {
+  it('accepts a recording whose only id is odd, without a key', async () => {
     for (const ids of [
       { eventId: undefined, callId: 42 },
       { eventId: 7, callId: [] },
@@ -75,7 +75,7 @@ describe('an event with missing or odd fields', () => {
     expect(route.body).toEqual(event);
   });
 
-  it('never refuses what nobody handles', async () => {
+  it('never refuses an event without a handler', async () => {
     const events = { 'call:voicemail': z.object({ seconds: z.number() }) };
     for (const event of [
       { eventName: 'call:voicemail' },

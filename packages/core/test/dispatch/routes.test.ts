@@ -24,7 +24,7 @@ describe('Routes', () => {
     });
   });
 
-  it('hands known events over untouched, unknown fields and all', async () => {
+  it('passes on known events unchanged, with unknown fields', async () => {
     const event = { ...RECORDING, later: { deep: [1, null] } };
     expect((await find(event)).payload).toEqual(event);
     const proto = await new Routes({}).find(
@@ -48,7 +48,7 @@ describe('Routes', () => {
     expect((await find(payload, { onUnhandled: handler })).handle).toBe(handler);
   });
 
-  it('handles an event whose id is endless without a key, every time', async () => {
+  it('gives an event with a huge id no key, and handles it every time', async () => {
     for (const change of [{ eventId: 'x'.repeat(4_001) }, { callId: null }]) {
       const route = await find({ ...STARTED, eventName: 'call:unheard-of', ...change });
       expect(route.key).toBeUndefined();
@@ -66,7 +66,7 @@ describe('Routes', () => {
       });
   });
 
-  it('gives extra events what their schema makes of them', async () => {
+  it('passes on extra events as their schema returns them', async () => {
     const events = { 'call:voicemail': z.object({ seconds: z.string().transform(Number) }) };
     const on = { 'call:voicemail': handler };
     const route = await find(
@@ -81,7 +81,7 @@ describe('Routes', () => {
     await expect(find({ eventName: 'call:voicemail' }, { events, on })).rejects.toEqual(refused);
   });
 
-  it('takes any Standard Schema, asynchronous ones too', async () => {
+  it('accepts any Standard Schema, also asynchronous ones', async () => {
     const validate = (value: unknown) =>
       Promise.resolve(
         (value as { ok?: boolean }).ok
@@ -123,13 +123,13 @@ describe('Routes', () => {
     await expect(find({ other: 1 }, { custom })).rejects.toEqual(refused);
   });
 
-  it('does not take an event for a custom payload', async () => {
+  it('does not treat an event as a custom payload', async () => {
     const custom = { schema: z.looseObject({}), handle: handler };
     expect((await find({ eventName: 'call:voicemail' }, { custom })).outcome).toBe('ignored');
     expect((await find({ eventName: 5 }, { custom })).outcome).toBe('handled');
   });
 
-  it('calls a custom key that throws an invalid payload, without the body in the text', async () => {
+  it('reports a custom key that throws as an invalid payload, without the body', async () => {
     const custom = {
       schema: z.object({ name: z.string() }),
       key: (payload: { name: string }) => {

@@ -14,7 +14,7 @@ const EVENT = {
 };
 
 describe('callDetails', () => {
-  it('gives the seven by meaning', () => {
+  it('returns the seven fields by meaning', () => {
     expect(callDetails(EVENT)).toEqual({
       placedBy: 'user-1',
       createdAt: new Date('2026-04-01T10:00:00.000Z'),
@@ -26,7 +26,7 @@ describe('callDetails', () => {
     });
   });
 
-  it('looks under the configured names', () => {
+  it('reads the configured names', () => {
     const names = { calledNumber: 'dialed', placedBy: undefined };
     const details = callDetails({ ...EVENT, dialed: '+15550199' }, names);
     expect(details.calledNumber).toBe('+15550199');
@@ -40,7 +40,7 @@ describe('callDetails', () => {
     );
   });
 
-  it('never throws, and never gives an odd value', () => {
+  it('never throws, and never returns an odd value', () => {
     const odd = fc.dictionary(
       fc.constantFrom(...Object.values(DEFAULT_FIELD_NAMES)),
       fc.anything(),

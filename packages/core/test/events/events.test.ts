@@ -35,7 +35,7 @@ describe('eventKey', () => {
     expect(eventKey(event)).toBe(expected);
   });
 
-  it('never gives two pairs of call and event one key', () => {
+  it('gives two pairs of call and event two keys', () => {
     const part = fc.string({
       unit: fc.constantFrom('a', ':', '%', '3', 'A'),
       minLength: 1,
@@ -51,7 +51,7 @@ describe('eventKey', () => {
     );
   });
 
-  it('does not depend on anything else in the body', () => {
+  it('depends on nothing else in the body', () => {
     expect(eventKey({ ...STARTED, more: 1 })).toBe(eventKey(STARTED));
   });
 });

@@ -6,7 +6,7 @@ import { bytes, SEED } from '../support.ts';
 const deep = (levels: number) => bytes('['.repeat(levels) + ']'.repeat(levels));
 
 describe('parsePayload', () => {
-  it('gives back every JSON value', () => {
+  it('parses every JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value);
@@ -34,11 +34,11 @@ describe('parsePayload', () => {
     expect(() => parsePayload(body)).not.toThrow('planted');
   });
 
-  it('takes 64 levels', () => {
+  it('accepts 64 levels', () => {
     expect(() => parsePayload(deep(64))).not.toThrow();
   });
 
-  it('keeps __proto__ an own property, and the last of two equal keys', () => {
+  it('keeps __proto__ as an own property, and the last of two equal keys', () => {
     const parsed = parsePayload(bytes('{"__proto__":{"admin":true},"a":1,"a":2}')) as Record<
       string,
       unknown

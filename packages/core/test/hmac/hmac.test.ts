@@ -88,7 +88,7 @@ describe('both implementations', () => {
     );
   });
 
-  it('agree on what is equal', () => {
+  it('agree on which texts are equal', () => {
     fc.assert(
       fc.property(ascii, ascii, fc.boolean(), (a, other, same) => {
         const b = same ? a : other;
@@ -98,7 +98,7 @@ describe('both implementations', () => {
     );
   });
 
-  it('take a key that is a view on part of a buffer, and keep it when the buffer changes', async () => {
+  it('accept a key that is a view of a buffer, and copy it', async () => {
     for (const [, hmac] of implementations) {
       const pool = new Uint8Array(64).fill(1);
       const view = pool.subarray(8, 32);

@@ -113,7 +113,7 @@ describe('the choice of implementation', () => {
 });
 
 describe('equalText', () => {
-  it('is equality, for signatures and for texts of other lengths', () => {
+  it('compares signatures, and texts of other lengths', () => {
     const texts = fc.oneof(
       ascii,
       fc.string({ unit: 'binary-ascii', minLength: 44, maxLength: 44 }),
@@ -127,7 +127,7 @@ describe('equalText', () => {
     );
   });
 
-  it('sees a change of any one character of a signature', () => {
+  it('notices a change of any single character', () => {
     const signature = 'A'.repeat(43) + '=';
     for (const at of numbers(0, 43)) {
       const changed = `${signature.slice(0, at)}b${signature.slice(at + 1)}`;

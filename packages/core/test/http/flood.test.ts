@@ -8,7 +8,7 @@ afterEach(stopServers);
 const REQUESTS = 10_000;
 const ANSWER = 'HTTP/1.1 401';
 
-it('answers a flood that is pipelined down one connection as fast as it is read', async () => {
+it('responds to pipelined requests as fast as they are read', async () => {
   const { post } = setup();
   let unanswered = 0;
   let most = 0;

@@ -9,14 +9,14 @@ afterEach(stopServers);
 
 const LIMITS = { bodyLimit: 1_000, bodyTimeout: 1_000 };
 
-describe('a body that was read before', () => {
+describe('a body that was already read', () => {
   const read = async (req: IncomingMessage) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     return Buffer.concat(chunks);
   };
 
-  it('is answered 500, with the fix in one log line', async () => {
+  it('gets 500, with the fix in one log line', async () => {
     const { post, lines } = setup();
     const port = await serve((req, res) => {
       void read(req).then((body) =>
@@ -28,7 +28,7 @@ describe('a body that was read before', () => {
     expect(lines[0]).toContain('Mount the receiver before any body parser.');
   });
 
-  it('is answered 500 when the stream gives texts', async () => {
+  it('gets 500 when the stream emits strings', async () => {
     const { post, lines } = setup();
     const port = await serve((req, res) => void post(req.setEncoding('utf8'), res));
     expect((await send(port, await delivery(STARTED))).status).toBe(500);
@@ -48,7 +48,7 @@ describe('a body that was read before', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
-  it('keeps to bodyLimit when it was kept', async () => {
+  it('respects bodyLimit when rawBody was kept', async () => {
     const { post } = setup({ bodyLimit: 10 });
     const port = await serve(
       (req, res) => void read(req).then((body) => post(Object.assign(req, { rawBody: body }), res)),
@@ -58,7 +58,7 @@ describe('a body that was read before', () => {
 });
 
 describe('readRawBody', () => {
-  it('gives the bytes, whatever they are, and the code when it can not', async () => {
+  it('returns the bytes, or the error code', async () => {
     const seen: unknown[] = [];
     const port = await serve((req, res) => {
       const fix = req.headers['x-fix'] as string | undefined;
@@ -81,7 +81,7 @@ describe('readRawBody', () => {
     expect((seen[2] as Error).message).toContain('Do this.');
   });
 
-  it('keeps nothing of a body that it gave up on, and does not wait for its end', async () => {
+  it('drops a body that it refuses, and does not wait for its end', async () => {
     const request = new IncomingMessage(new Socket());
     const reading = readRawBody(request, LIMITS);
     request.push(Buffer.alloc(600));

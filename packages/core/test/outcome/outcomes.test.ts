@@ -10,13 +10,13 @@ describe('the outcome table', () => {
       expect(service).toBe(status < 300 ? 'acknowledged' : 'retried');
   });
 
-  it('gives the statuses', () => {
+  it('has the status of each code', () => {
     for (const [code, { status }] of Object.entries(OUTCOMES))
       expect(STATUS[code as keyof typeof OUTCOMES]).toBe(status);
     expect(Object.keys(STATUS)).toEqual(Object.keys(OUTCOMES));
   });
 
-  it('says of each code when it happens and what to do', () => {
+  it('describes each code and its fix', () => {
     for (const { when, fix } of [
       ...Object.values(OUTCOMES),
       ...Object.values(CONFIGURATION_ERRORS),
@@ -28,7 +28,7 @@ describe('the outcome table', () => {
 });
 
 describe('docsUrl', () => {
-  it('is below the address of the repository', () => {
+  it('starts with the address of the repository', () => {
     const { repository } = JSON.parse(read('../../package.json')) as {
       repository: { url: string };
     };
@@ -36,13 +36,13 @@ describe('docsUrl', () => {
     expect(docsUrl('stores.md#redis')).toBe(`${base}/blob/main/docs/stores.md#redis`);
   });
 
-  it('leads to a section of the docs for each code', () => {
+  it('links each code to a section of the docs', () => {
     const page = read('../../../../docs/outcomes.md');
     for (const code of Object.keys({ ...OUTCOMES, ...CONFIGURATION_ERRORS }))
       expect(page).toContain(`\n## ${code}\n`);
   });
 
-  it('is in the errors that are thrown at start-up', () => {
+  it('is part of errors thrown at start-up', () => {
     const error = new WebhookError('invalid-secret', 'The list is empty.');
     expect(error.message).toBe(`The list is empty. See ${docsUrl('outcomes.md#invalid-secret')}`);
     expect(new WebhookError('deadline', 'late').message).toBe('late');

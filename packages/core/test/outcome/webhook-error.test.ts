@@ -14,7 +14,7 @@ describe('WebhookError', () => {
     expect(error).toBeInstanceOf(Error);
   });
 
-  it('is known across copies of the package', async () => {
+  it('is recognized across copies of the package', async () => {
     jest.resetModules();
     const copy = await import('../../src/outcome/webhook-error.ts');
     expect(copy.WebhookError).not.toBe(WebhookError);

@@ -5,12 +5,12 @@ import { createTestReceiver, deferred, STARTED } from '../support.ts';
 const never = (): Promise<never> => new Promise(() => undefined);
 
 describe('close()', () => {
-  it('begins nothing that the store admits after it gave up, and gives the lease back', async () => {
+  it('releases a lease that the store grants after the grace, without running the handler', async () => {
     const inner = memoryStore();
-    const [asked, gate] = [deferred(), deferred()];
+    const [asked, go] = [deferred(), deferred()];
     const admit: Store['admit'] = async (claim) => {
       asked.resolve();
-      await gate.promise;
+      await go.promise;
       return inner.admit(claim);
     };
     const handle = jest.fn();
@@ -19,14 +19,14 @@ describe('close()', () => {
     const sent = send(STARTED);
     await asked.promise;
     await receiver.close({ graceMs: 0 });
-    gate.resolve();
+    go.resolve();
     expect(await sent).toBe('shutting-down');
     expect(outcomes[0]?.status).toBe(503);
     expect(handle).not.toHaveBeenCalled();
     expect(await createTestReceiver({ store: inner, on }).send(STARTED)).toBe('handled');
   });
 
-  it('admits nothing that was still in its schema when it gave up', async () => {
+  it('claims nothing for a payload whose schema was still running at the end of the grace', async () => {
     const [asked, checked] = [deferred(), deferred<{ value: unknown }>()];
     const validate = () => {
       asked.resolve();
@@ -47,7 +47,7 @@ describe('close()', () => {
     expect(handle).not.toHaveBeenCalled();
   });
 
-  it('waits for a handler that calls it as it begins', async () => {
+  it('waits for a handler that calls close() when it starts', async () => {
     const store = memoryStore();
     const [begun, done] = [deferred(), deferred()];
     let closed: Promise<void> | undefined;
@@ -96,7 +96,7 @@ describe('close()', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
-  it('is over although the store hangs', async () => {
+  it('ends even if the store hangs', async () => {
     const entered = deferred();
     const handle = () => {
       entered.resolve();

@@ -10,15 +10,15 @@ afterEach(() => {
 
 const hung = () => ({ done: new Promise<void>(() => undefined), abandon: () => Promise.resolve() });
 
-it('gives the place of a handler that never ends away when its lease is over', () => {
-  const gate = new ConcurrencyLimiter(1);
-  gate.add(hung(), performance.now());
-  expect(() => gate.check()).toThrow('maxInFlight');
+it('frees the place of a handler that never ends when its lease expires', () => {
+  const limiter = new ConcurrencyLimiter(1);
+  limiter.add(hung(), performance.now());
+  expect(() => limiter.check()).toThrow('maxInFlight');
   jest.advanceTimersByTime(240_000);
-  expect(() => gate.check()).not.toThrow();
+  expect(() => limiter.check()).not.toThrow();
 });
 
-it('closes within its grace and a second, though nothing can be released', async () => {
+it('closes within graceMs and one second, even if nothing can be released', async () => {
   const limiter = new ConcurrencyLimiter(1);
   limiter.add({ ...hung(), abandon: () => new Promise(() => undefined) }, performance.now());
   const closed = jest.fn();
@@ -29,12 +29,12 @@ it('closes within its grace and a second, though nothing can be released', async
   expect(closed).toHaveBeenCalledTimes(1);
 });
 
-it('an endless grace is no short one', async () => {
-  const gate = new ConcurrencyLimiter(1);
+it('an infinite grace period is not a short one', async () => {
+  const limiter = new ConcurrencyLimiter(1);
   const work = hung();
   const abandon = jest.spyOn(work, 'abandon');
-  gate.add(work, performance.now());
-  void gate.close(Infinity);
+  limiter.add(work, performance.now());
+  void limiter.close(Infinity);
   await jest.advanceTimersByTimeAsync(100_000);
   expect(abandon).not.toHaveBeenCalled();
 });

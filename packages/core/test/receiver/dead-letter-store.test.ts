@@ -10,7 +10,7 @@ const on = {
 };
 
 describe('deadLetter: a store', () => {
-  it('keeps what a receiver gives up, without personal data in its error', async () => {
+  it('stores dead letters of a receiver, without personal data in their errors', async () => {
     const deadLetter = memoryDeadLetters();
     const { receiver, send } = createTestReceiver({ on, maxAttempts: 1, deadLetter });
     const event = { ...STARTED, recipientName: 'Ada Lovelace' };
@@ -41,7 +41,7 @@ describe('deadLetter: a store', () => {
     expect(await send(bytes('{'))).toBe('invalid-payload');
   });
 
-  it('keeps what a worker gives up', async () => {
+  it('stores dead letters of a worker', async () => {
     const deadLetter = memoryDeadLetters();
     const logger = { warn: () => undefined, error: () => undefined };
     const process = createJobProcessor({ on, deadLetter, logger });

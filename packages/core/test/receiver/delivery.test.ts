@@ -14,7 +14,7 @@ import {
 const COMPLETED = { ...STARTED, eventName: 'call:completed' };
 
 describe('a delivery', () => {
-  it('reaches the handler of its event, with its context', async () => {
+  it('is passed to the handler of its event, with its context', async () => {
     const seen: [unknown, HandlerContext][] = [];
     const { receiver, outcomes } = createTestReceiver({
       secret: [{ id: 'main', secret: SECRET }],
@@ -59,7 +59,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('is handled once: again it is a replay, under a new id a duplicate', async () => {
+  it('is handled once: the same id is a replay, a new id a duplicate', async () => {
     const handle = jest.fn();
     const { send } = createTestReceiver({ on: { 'call:started': handle } });
     expect(await send(STARTED, { webhookId: 'a' })).toBe('handled');
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
-  it('posted 50 times at once under one id is accepted once', async () => {
+  it('sent 50 times at once under one id is accepted once', async () => {
     const handle = jest.fn();
     const { send } = createTestReceiver({ on: { 'call:completed': handle } });
     const event = { eventName: 'call:completed' }; // without a key: only the id protects it
@@ -81,13 +81,13 @@ describe('a delivery', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
-  it('under 50 ids at once runs its handler once', async () => {
-    const gate = deferred();
-    const handle = jest.fn(() => gate.promise);
+  it('sent under 50 ids at once runs its handler once', async () => {
+    const go = deferred();
+    const handle = jest.fn(() => go.promise);
     const { send } = createTestReceiver({ on: { 'call:started': handle } });
     const sent = Array.from({ length: 50 }, async () => {
       const code = await send(STARTED);
-      if (code === 'in-progress') gate.resolve();
+      if (code === 'in-progress') go.resolve();
       return code;
     });
     const all = await Promise.all(sent);
@@ -106,7 +106,7 @@ describe('a delivery', () => {
     expect(outcomes[0]).not.toHaveProperty('key');
   });
 
-  it('that nobody handles is ignored, and told to onUnhandled', async () => {
+  it('without a handler is ignored, and passed to onUnhandled', async () => {
     const onUnhandled = jest.fn();
     const { send } = createTestReceiver({ onUnhandled });
     expect(await send({ eventName: 'call:new' })).toBe('ignored');
@@ -131,7 +131,7 @@ describe('a delivery', () => {
 });
 
 describe('onOutcome', () => {
-  it('is told of every request, refused ones too', async () => {
+  it('is called for every request, also for refused ones', async () => {
     const { receiver, outcomes } = createTestReceiver();
     await receiver.receive({ headers: {}, body: new Uint8Array() });
     const { error, ...rest } = outcomes[0] as Outcome;
@@ -146,7 +146,7 @@ describe('onOutcome', () => {
 });
 
 describe('the logger of the request', () => {
-  it('gets the lines instead of the receiver, and is in the context', async () => {
+  it('replaces the logger of the receiver, and is in the context', async () => {
     const line = () => jest.fn<(fields: object, message: string) => void>();
     const log = { debug: line(), info: line(), warn: line(), error: line(), child: () => log };
     const seen: unknown[] = [];

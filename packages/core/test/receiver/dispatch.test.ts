@@ -70,7 +70,7 @@ describe('a payload that does not match its schema', () => {
 });
 
 describe('a queue', () => {
-  it('gets the raw bytes, and the service 202', async () => {
+  it('gets the raw bytes, and the response is 202', async () => {
     const queued: QueuedDelivery[] = [];
     const handle = jest.fn();
     const queue = { enqueue: (job: QueuedDelivery) => Promise.resolve(void queued.push(job)) };

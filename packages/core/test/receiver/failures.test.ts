@@ -32,12 +32,12 @@ describe('a handler that fails', () => {
     expect(outcomes.map(({ attempt }) => attempt)).toEqual([1, 2, 3, undefined]);
   });
 
-  it('goes on failing when there is no dead letter', async () => {
+  it('keeps failing without a deadLetter', async () => {
     const { send } = createTestReceiver({ on: { 'call:started': fail }, maxAttempts: 1 });
     for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('handler-failed');
   });
 
-  it('gives the raw delivery to deadLetter after maxAttempts', async () => {
+  it('passes the raw delivery to deadLetter after maxAttempts', async () => {
     const deadLetters: DeadLetter[] = [];
     const { send } = createTestReceiver({
       on: { 'call:started': fail },
@@ -78,7 +78,7 @@ describe('a handler that fails', () => {
     expect(lines.join()).toContain('200 dead-lettered: The handler failed: Error: no');
   });
 
-  it('is retried when the sink fails too', async () => {
+  it('is retried when deadLetter fails as well', async () => {
     const deadLetter = jest.fn(() => Promise.reject(new Error('disk full')));
     const { send, lines } = createTestReceiver({
       on: { 'call:started': fail },
@@ -91,7 +91,7 @@ describe('a handler that fails', () => {
     expect(await send(STARTED)).toBe('dead-lettered');
   });
 
-  it('is not run once more when its process died in every attempt', async () => {
+  it('is not run again when its process died in every attempt', async () => {
     const clock = { now: NOW };
     const store = memoryStore({ now: () => clock.now });
     for (const token of ['a', 'b', 'c', 'd', 'e', 'f']) {
@@ -133,7 +133,7 @@ describe('a handler that fails', () => {
       expect(await send(STARTED)).toBe('handler-failed');
   });
 
-  it('and a payload that can never be handled go to deadLetter at once', async () => {
+  it('with an invalid payload goes to deadLetter at once', async () => {
     const deadLetters: DeadLetter[] = [];
     const deadLetter = jest.fn((letter: DeadLetter) => void deadLetters.push(letter));
     const { send, lines } = createTestReceiver({ deadLetter });

@@ -6,7 +6,7 @@ const never = () => new Promise<never>(() => undefined);
 const enqueue = () => Promise.resolve();
 
 describe('receiver.health()', () => {
-  it('says that all is well, with and without a queue', async () => {
+  it('is ok, with and without a queue', async () => {
     const up = { status: 'up', durationMs: expect.any(Number) as unknown };
     expect(await createTestReceiver().receiver.health()).toEqual({
       ok: true,
@@ -18,7 +18,7 @@ describe('receiver.health()', () => {
     expect(await receiver.health()).toEqual({ ok: true, closing: false, store: up, queue: up });
   });
 
-  it('asks nothing of ports without a ping, and calls them unknown', async () => {
+  it('reports stores and queues without ping as unknown', async () => {
     const { ping: _ping, ...store } = memoryStore();
     const { receiver } = createTestReceiver({ store, queue: { enqueue } });
     const unknown = { status: 'unknown', durationMs: 0 };
@@ -30,7 +30,7 @@ describe('receiver.health()', () => {
     });
   });
 
-  it('says which of them is down: it rejects, throws or hangs', async () => {
+  it('reports which of them rejects, throws or hangs', async () => {
     const refused = Promise.reject(new Error('connect ECONNREFUSED'));
     const broken = () => {
       throw new Error('no connection');
@@ -60,7 +60,7 @@ describe('receiver.health()', () => {
     }
   });
 
-  it('is down while a secret provider fails, until it gives a secret', async () => {
+  it('is not ok while a secret provider fails', async () => {
     jest.useFakeTimers();
     let answer = (): string => {
       throw new Error('no access');
@@ -94,7 +94,7 @@ describe('receiver.health()', () => {
     expect(health).not.toHaveProperty('overloaded');
   });
 
-  it('is not ok while it closes', async () => {
+  it('is not ok while the receiver closes', async () => {
     const { receiver } = createTestReceiver();
     await receiver.close();
     expect(await receiver.health()).toMatchObject({ ok: false, closing: true });

@@ -8,7 +8,7 @@ const fail = () => {
 };
 
 describe('hooks that throw', () => {
-  it('change no answer', async () => {
+  it('do not change the response', async () => {
     const loud = { warn: fail, error: fail };
     const hooks = { logger: loud, onOutcome: fail };
     const { receiver } = createTestReceiver({
@@ -23,7 +23,7 @@ describe('hooks that throw', () => {
     expect((await receiver.receive({ headers: {}, body: new Uint8Array() })).status).toBe(401);
   });
 
-  it('make no rejection: receive always answers', async () => {
+  it('do not make receive reject', async () => {
     const clock = fail as unknown as () => number;
     const { receiver } = createTestReceiver({ now: clock, store: memoryStore() });
     expect((await receiver.receive(await delivery(STARTED))).status).toBe(500);

@@ -26,8 +26,8 @@ const fail = () => {
 const reject = () => Promise.reject(new Error('no'));
 const on = { 'call:started': () => undefined };
 
-describe('a store and a queue that give plain values, and no promises', () => {
-  it('serve as well as others', async () => {
+describe('a store and a queue that return plain values instead of promises', () => {
+  it('work like others', async () => {
     const seen = new Map<string, string>();
     const plain = {
       admit: ({ key = '' }) =>
@@ -50,7 +50,7 @@ describe('waitUntil', () => {
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
   afterEach(() => void jest.useRealTimers());
 
-  it('that throws changes no answer; the handler is told, and the log', async () => {
+  it('that throws does not change the response; the handler and the log get the error', async () => {
     const signals: AbortSignal[] = [];
     const { receiver, lines } = createTestReceiver({
       on: {
@@ -79,7 +79,7 @@ describe('onOutcome', () => {
     expect((await receiver.receive({ headers: {}, body: bytes('') })).status).toBe(401);
   });
 
-  it('that changes what it is told changes no answer', async () => {
+  it('that modifies its argument does not change the response', async () => {
     const onOutcome = (outcome: Outcome) =>
       void Object.assign(outcome, { outcome: 'x', status: 404 });
     const { receiver } = createTestReceiver({ onOutcome, on });
@@ -130,9 +130,9 @@ describe('custom payloads whose schema or key throws', () => {
   });
 });
 
-describe('receive never rejects, and answers from the table', () => {
+describe('receive never rejects, and responds from the outcome table', () => {
   it.each(['handled', 'invalid-options', 'of-another-version', 'constructor'])(
-    'an error of a hook that has the code %s, which is no failure of the table',
+    'an error of a hook with the code %s, which is no failure',
     async (code) => {
       const error = Object.assign(new WebhookError('replayed', ''), { code });
       const request = { ...(await delivery(STARTED)), body: () => Promise.reject(error) };
@@ -156,7 +156,7 @@ describe('receive never rejects, and answers from the table', () => {
   });
 
   it.each([undefined, {}, { status: 'fine' }, { status: 'constructor' }, 'ok'])(
-    'a store that answers %j',
+    'a store that returns %j',
     async (nonsense) => {
       const logger = new Lines();
       const admit = () => Promise.resolve(nonsense as never);
@@ -169,7 +169,7 @@ describe('receive never rejects, and answers from the table', () => {
   );
 });
 
-describe('a handler that gives a thenable, and no promise', () => {
+describe('a handler that returns a thenable instead of a promise', () => {
   type Then = (resolve: (value?: unknown) => void, reject: (error: unknown) => void) => unknown;
   it.each<[string, string, Then]>([
     ['whose then gives nothing', 'handled', (resolve) => void setTimeout(resolve, 5)],

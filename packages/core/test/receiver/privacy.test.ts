@@ -116,7 +116,7 @@ describe('an error of a client', () => {
   });
 });
 
-describe('what anybody can send', () => {
+describe('what strangers can send', () => {
   it('never reaches a log line or an outcome', async () => {
     const { receiver, lines, outcomes } = createTestReceiver({
       on: {
@@ -146,7 +146,7 @@ describe('what anybody can send', () => {
     expect(lines.join() + inspect(outcomes, { depth: 10 })).not.toMatch(PLANTED);
   });
 
-  it('is nowhere in the outcome of a delivery that went well', async () => {
+  it('is not in the outcome of a successful delivery', async () => {
     const { receiver, outcomes } = createTestReceiver({
       on: { 'call:completed': () => undefined },
     });

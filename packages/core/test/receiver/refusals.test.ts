@@ -10,7 +10,7 @@ import {
   STARTED,
 } from '../support.ts';
 
-describe('what is refused', () => {
+describe('a refused request', () => {
   it('runs no handler, and leaves no trace in the store', async () => {
     const store = memoryStore();
     const admit = jest.fn(store.admit);
@@ -61,7 +61,7 @@ describe('what is refused', () => {
     expect(body).not.toHaveBeenCalled();
   });
 
-  it('stamped 299 s ahead and replayed 598 s later stays out', async () => {
+  it('with a timestamp 299 s ahead is still refused when it is replayed 598 s later', async () => {
     const clock = { now: NOW };
     const { receiver } = createTestReceiver({ now: () => clock.now });
     const request = await delivery({ eventName: 'call:completed' }, { timestamp: SECONDS + 299 });
@@ -80,7 +80,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  it('is an authentic body that can never be handled, without a dead letter', async () => {
+  it('is also an authentic delivery with an invalid payload, if there is no deadLetter', async () => {
     const { send } = createTestReceiver({ on: { 'call:recording-available': () => undefined } });
     for (const body of [
       bytes('{'),

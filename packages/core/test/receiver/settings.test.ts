@@ -63,7 +63,7 @@ describe('the options of a receiver', () => {
     expect(make(options)).toThrow(name);
   });
 
-  it('name every wrong option at once, and the events that there are', () => {
+  it('report every invalid option at once, and list the known events', () => {
     expect(make({ maxAttempts: 0, maxInFlight: 0 })).toThrow(/maxAttempts.*maxInFlight/);
     expect(make({ on: { x: () => undefined } })).toThrow(
       'call:started, call:completed, call:recording-available',
@@ -86,18 +86,18 @@ describe('the options of a receiver', () => {
     expect(() => createReceiver(options)).toThrow(message);
   });
 
-  it('never have the secret in an error', () => {
+  it('never show the secret in an error', () => {
     const secret = SECRET.replace('whsec_', 'wshec_');
     expect(() => createReceiver({ secret })).not.toThrow(SECRET.slice(8, 20));
   });
 
-  it('may be no object', () => {
+  it('are required', () => {
     expect(() => createReceiver(undefined as never)).toThrow(
       expect.objectContaining({ code: 'invalid-options' }),
     );
   });
 
-  it('take undefined for the default, and handlers for extra events', () => {
+  it('treat undefined as the default, and accept handlers for extra events', () => {
     expect(make({ maxAttempts: undefined, on: { 'call:started': undefined } })).not.toThrow();
     expect(
       make({ events: { 'call:voicemail': schema }, on: { 'call:voicemail': () => undefined } }),

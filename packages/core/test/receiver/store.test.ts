@@ -21,7 +21,7 @@ describe('a store that is down', () => {
     expect(lines.join()).not.toContain('hunter2');
   });
 
-  it('at the commit: 503, and the lease is left to run out', async () => {
+  it('fails at the commit: 503, and the lease expires', async () => {
     const { send } = createTestReceiver({
       store: { ...memoryStore(), complete: () => Promise.reject(new Error('x')) },
       on: { 'call:started': () => undefined },
@@ -30,7 +30,7 @@ describe('a store that is down', () => {
     expect(await send(STARTED)).toBe('in-progress');
   });
 
-  it('at the commit, with the lease lost: 503 in-progress', async () => {
+  it('fails at the commit after the lease was lost: 503 in-progress', async () => {
     const { send } = createTestReceiver({
       store: { ...memoryStore(), complete: () => Promise.resolve(false) },
       on: { 'call:started': () => undefined },
@@ -38,7 +38,7 @@ describe('a store that is down', () => {
     expect(await send(STARTED)).toBe('in-progress');
   });
 
-  it('at the release: still 500', async () => {
+  it('fails at the release: still 500', async () => {
     const { send } = createTestReceiver({
       store: { ...memoryStore(), release: () => Promise.reject(new Error('x')) },
       on: { 'call:started': fail },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { memoryStore, type HandlerContext } from '../../src/index.ts';
 import { createTestReceiver, deferred, delivery, NOW, STARTED } from '../support.ts';
 
-describe('in time', () => {
+describe('timeouts', () => {
   beforeEach(() => void jest.useFakeTimers({ now: NOW }));
   afterEach(() => void jest.useRealTimers());
 
@@ -22,7 +22,7 @@ describe('in time', () => {
     return { ...made, work, signals };
   }
 
-  it('the deadline is answered 503, the late success committed, and the retry a duplicate', async () => {
+  it('at the deadline the response is 503, a late success is committed, and the retry is a duplicate', async () => {
     const { receiver, send, outcomes, work, signals } = slow();
     const kept: Promise<unknown>[] = [];
     const request = {
@@ -59,7 +59,7 @@ describe('in time', () => {
     expect(outcomes.at(-1)).toMatchObject({ attempt: 2 });
   });
 
-  it('the lease of a slow handler is kept to 240 s, then a retry runs it, and the zombie can not commit', async () => {
+  it('a slow handler keeps its lease for 240 s; then a retry runs, and the first run cannot commit', async () => {
     const { send, outcomes, work, signals } = slow({ ackWithin: 1_000 });
     const sent = send(STARTED);
     await jest.advanceTimersByTimeAsync(1_010);
@@ -99,7 +99,7 @@ describe('in time', () => {
     expect(await sent).toBe('store-unavailable');
   });
 
-  it('more than maxInFlight are overloaded, and there is room again when one is done', async () => {
+  it('a delivery beyond maxInFlight is overloaded, until another one has ended', async () => {
     const { send, work } = slow({ maxInFlight: 2 });
     const inside = [send({ ...STARTED, callId: 'a' }), send({ ...STARTED, callId: 'b' })];
     await jest.advanceTimersByTimeAsync(1);
@@ -109,7 +109,7 @@ describe('in time', () => {
     expect(await send({ ...STARTED, callId: 'c' })).toBe('handled');
   });
 
-  it('close() lets nobody in, and waits for the handlers', async () => {
+  it('close() accepts no deliveries, and waits for the handlers', async () => {
     const { receiver, send, work } = slow();
     const sent = send(STARTED);
     await jest.advanceTimersByTimeAsync(1);
@@ -121,10 +121,10 @@ describe('in time', () => {
     work.resolve();
     expect(await sent).toBe('handled');
     await closing;
-    expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the watch's own, which is unref'd
+    expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the scheduler's own, which is unref'd
   });
 
-  it('close() gives up after its grace: aborts, and gives the lease back', async () => {
+  it('close() aborts handlers after its grace period, and releases their leases', async () => {
     const store = memoryStore();
     const { receiver, send, signals, work, outcomes } = slow({ store });
     const sent = send(STARTED);

@@ -71,7 +71,7 @@ it('gives handlers a console that takes fields', async () => {
   expect(await text(stream)).toBe('started\nsaved rows=3\n');
 });
 
-it('a broken logger does not change the answer, nor keep the lease', async () => {
+it('a broken logger neither changes the response nor keeps the lease', async () => {
   const secret = generateSecret();
   let runs = 0;
   const logger: Logger = { warn: broken, error: broken };
@@ -91,5 +91,5 @@ it('a broken logger does not change the answer, nor keep the lease', async () =>
   const post = async () => receiver.receive({ headers: await sign({ secret, body }), body });
   expect((await post()).outcome.outcome).toBe('handler-failed');
   expect((await post()).outcome.outcome).toBe('handler-failed');
-  expect(runs).toBe(2); // so the lease of the first was given back
+  expect(runs).toBe(2); // so the lease of the first was released
 });

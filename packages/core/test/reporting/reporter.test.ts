@@ -7,7 +7,7 @@ import { Lines } from '../support.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** The answer table of the design, written down once more. */
+/** The outcome table, written down once more. */
 const TABLE: [number, string[]][] = [
   [200, ['handled', 'duplicate', 'ignored', 'dead-lettered', 'in-dead-letters']],
   [202, ['queued']],
@@ -32,30 +32,37 @@ const TABLE: [number, string[]][] = [
   ],
 ];
 
-describe('the answer table', () => {
-  it('is that of the design: no row more, none less', () => {
+describe('the outcome table', () => {
+  it('has exactly the documented rows', () => {
     const expected = TABLE.flatMap(([status, codes]) => codes.map((code) => [code, status]));
     expect(STATUS).toEqual(Object.fromEntries(expected));
     for (const status of Object.values(STATUS))
       expect([404, 410, 301, 302, 307, 308]).not.toContain(status);
   });
 
-  it.each(Object.keys(STATUS) as OutcomeCode[])('answers %s with nothing but its code', (code) => {
-    const outcome: Outcome = {
-      outcome: code,
-      source: 'webhook',
-      status: STATUS[code],
-      durationMs: 0,
-      error: new WebhookError(code, 'planted'),
-    };
-    const answer = responseFor(outcome);
-    expect(answer).toMatchObject({ status: STATUS[code], body: `{"outcome":"${code}"}`, outcome });
-    expect(answer.headers).toEqual({
-      'content-type': 'application/json',
-      'content-length': String(answer.body.length),
-      ...(code === 'method-not-allowed' && { allow: 'POST' }),
-    });
-  });
+  it.each(Object.keys(STATUS) as OutcomeCode[])(
+    'responds to %s with nothing but its code',
+    (code) => {
+      const outcome: Outcome = {
+        outcome: code,
+        source: 'webhook',
+        status: STATUS[code],
+        durationMs: 0,
+        error: new WebhookError(code, 'planted'),
+      };
+      const answer = responseFor(outcome);
+      expect(answer).toMatchObject({
+        status: STATUS[code],
+        body: `{"outcome":"${code}"}`,
+        outcome,
+      });
+      expect(answer.headers).toEqual({
+        'content-type': 'application/json',
+        'content-length': String(answer.body.length),
+        ...(code === 'method-not-allowed' && { allow: 'POST' }),
+      });
+    },
+  );
 });
 
 function setup(onOutcome?: (outcome: Outcome) => void) {
@@ -73,7 +80,7 @@ function setup(onOutcome?: (outcome: Outcome) => void) {
 }
 
 describe('Reporter', () => {
-  it('logs what went wrong with a link, and says nothing of what went well', () => {
+  it('logs failures with a link, and successes not at all', () => {
     const { report, lines, log } = setup();
     for (const code of ['handled', 'duplicate', 'ignored', 'queued'] as const) report(code);
     expect(lines).toEqual([]);
@@ -97,7 +104,7 @@ describe('Reporter', () => {
     expect(lines[1]).toMatch(/^warn call-webhooks: 200 dead-lettered/);
   });
 
-  it('writes one line in 10 s for what anybody can cause, and counts the rest', () => {
+  it('logs what strangers can cause once every 10 s, with a count of the rest', () => {
     const { report, lines, log } = setup();
     for (let i = 0; i < 1_000; i++) report('signature-mismatch');
     report('missing-header');
@@ -112,13 +119,13 @@ describe('Reporter', () => {
     expect(log.entries[2]?.fields).not.toHaveProperty('retriedBy'); // anybody may have sent it
   });
 
-  it('writes a line for each failure of an authentic delivery', () => {
+  it('logs each failure of an authentic delivery', () => {
     const { report, lines } = setup();
     for (let i = 0; i < 20; i++) report('handler-failed');
     expect(lines).toHaveLength(20);
   });
 
-  it('tells every outcome to onOutcome, flood or not', () => {
+  it('calls onOutcome for every outcome, even in a flood', () => {
     const outcomes: Outcome[] = [];
     const { report } = setup((outcome) => void outcomes.push(outcome));
     for (let i = 0; i < 5; i++) report('signature-mismatch');
@@ -129,7 +136,7 @@ describe('Reporter', () => {
     expect(outcomes[0]).not.toHaveProperty('startedAt');
   });
 
-  it('keeps line breaks and terminal codes of what a body names out of the log', () => {
+  it('keeps line breaks and terminal codes from a body out of the log', () => {
     const { report, log } = setup();
     const text = `a\nb\u001b[31m\u2028\u202e${'x'.repeat(1_000)}`;
     report('in-progress', { eventName: text, callId: text, key: text });

@@ -11,7 +11,7 @@ afterEach(() => void jest.useRealTimers());
 const EVENT = { eventName: 'call:completed' };
 
 describe('a secret provider', () => {
-  it('is asked once, and its answer cached', async () => {
+  it('is called once, and its result cached', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const { send } = createTestReceiver({ secret: provider });
     for (let i = 0; i < 3; i++)
@@ -19,7 +19,7 @@ describe('a secret provider', () => {
     expect(provider.mock.calls).toEqual([[{ webhookId: 'id-0', refresh: false }]]);
   });
 
-  it('is asked once by deliveries that come together at the start', async () => {
+  it('is called once for concurrent first deliveries', async () => {
     const answer = deferred<string>();
     const provider = jest.fn<SecretProvider>(() => answer.promise);
     const { send } = createTestReceiver({ secret: provider });
@@ -30,7 +30,7 @@ describe('a secret provider', () => {
     expect(provider).toHaveBeenCalledTimes(1);
   });
 
-  it('makes a rotation work without a restart, with one question for all', async () => {
+  it('picks up a rotation without a restart, with one call for all deliveries', async () => {
     const live = { secret: SECRET };
     const provider = jest.fn<SecretProvider>(() => Promise.resolve(live.secret));
     const { send } = createTestReceiver({ secret: provider });
@@ -44,7 +44,7 @@ describe('a secret provider', () => {
     expect(await send(EVENT)).toBe('signature-mismatch');
   });
 
-  it('is not asked by forgeries more than once in 5 s', async () => {
+  it('is called for forgeries at most once in 5 s', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const { send } = createTestReceiver({ secret: provider });
     await send(EVENT);
@@ -59,7 +59,7 @@ describe('a secret provider', () => {
     expect(provider).toHaveBeenCalledTimes(3);
   });
 
-  it('is asked once for a thousand forged deliveries that come together, and not for unsigned ones', async () => {
+  it('is called once for a thousand concurrent forgeries, and never for unsigned requests', async () => {
     const provider = jest.fn<SecretProvider>(() => Promise.resolve(SECRET));
     const { send, receiver, lines } = createTestReceiver({ secret: provider });
     const unsigned = Array.from({ length: 1_000 }, () =>
@@ -79,7 +79,7 @@ describe('a secret provider', () => {
     expect(await send(EVENT)).toBe('ignored');
   });
 
-  it('that is down is asked once a second by a thousand deliveries, however they are signed', async () => {
+  it('that fails is called once a second, however many deliveries arrive', async () => {
     const provider = jest.fn<SecretProvider>(() => Promise.reject(new Error('down')));
     const { send, lines } = createTestReceiver({ secret: provider });
     for (let round = 1; round <= 2; round++) {
@@ -117,14 +117,14 @@ describe('a secret provider', () => {
     expect(await send(EVENT)).toBe('ignored');
   });
 
-  it('that hangs has failed after 4 s', async () => {
+  it('that hangs fails after 4 s', async () => {
     const { send } = createTestReceiver({ secret: () => new Promise<string>(() => undefined) });
     const sent = send(EVENT);
     await jest.advanceTimersByTimeAsync(4_001);
     expect(await sent).toBe('secret-unavailable');
   });
 
-  it('that fails at a refresh means secret-unavailable for what did not match alone', async () => {
+  it('that fails at a refresh causes secret-unavailable only for signatures that do not match', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const { send } = createTestReceiver({ secret: provider });
     await send(EVENT);
@@ -135,7 +135,7 @@ describe('a secret provider', () => {
     expect(await send(EVENT)).toBe('ignored');
   });
 
-  it('is asked again after five minutes, and its cached secrets outlive its failure', async () => {
+  it('is called again after five minutes, and its cached secrets survive its failure', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const lines = new Lines();
     const source = keySource(provider, new DeadlineScheduler(), lines);
@@ -157,7 +157,7 @@ describe('a secret provider', () => {
     expect((await source.keys('e')).map((key) => key.id)).toEqual(['new']);
   });
 
-  it('of a fixed secret has nothing newer', async () => {
+  it('of a fixed secret is never refreshed', async () => {
     const source = keySource(SECRET, new DeadlineScheduler(), new Lines());
     expect(await source.refresh('a', await source.keys('a'))).toBeUndefined();
   });

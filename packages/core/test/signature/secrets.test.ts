@@ -52,7 +52,7 @@ describe('secretBytes', () => {
 });
 
 describe('generateSecret', () => {
-  it('makes secrets of the size asked for, all different', () => {
+  it('makes secrets of the given size, all different', () => {
     expect(secretBytes(generateSecret())).toHaveLength(24);
     for (const size of [16, 17, 64, 1024])
       expect(secretBytes(generateSecret(size))).toHaveLength(size);
@@ -65,7 +65,7 @@ describe('generateSecret', () => {
 });
 
 describe('keysOf', () => {
-  it('names secrets by their place unless they have a name', () => {
+  it('names secrets by their position unless they have an id', () => {
     const keys = keysOf([SECRET, { id: 'new', secret: generateSecret() }, generateSecret()]);
     expect(keys.map((key) => key.id)).toEqual(['secret-1', 'new', 'secret-3']);
   });
@@ -80,7 +80,7 @@ describe('keysOf', () => {
     expect(thrown(() => keysOf(secret)).code).toBe('invalid-secret');
   });
 
-  it('goes on working with more secrets than it remembers', () => {
+  it('works with more secrets than it caches', () => {
     const many = Array.from({ length: 200 }, () => generateSecret());
     expect(keysOf(many)).toHaveLength(200);
     expect(keysOf(many[0])).toHaveLength(1);

@@ -28,7 +28,7 @@ describe('sign and verify', () => {
     });
   });
 
-  it('go together for arbitrary bytes, and one changed byte is a mismatch', async () => {
+  it('agree on arbitrary bytes, and one changed byte is a mismatch', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ minLength: 1, maxLength: 500 }),
@@ -47,7 +47,7 @@ describe('sign and verify', () => {
     );
   });
 
-  it('do not take the replacement character for the byte that it replaces', async () => {
+  it('do not confuse the replacement character with the byte that it replaces', async () => {
     const request = await delivery(bytes('"\uFFFD"'));
     const forged = Uint8Array.from([0x22, 0xff, 0x22]);
     expect(await code(verify({ ...request, body: forged }, { secret: SECRET, now }))).toBe(
@@ -123,7 +123,7 @@ describe('sign and verify', () => {
     ).toBe('signature-mismatch');
   });
 
-  it('keep to the header prefix and the tolerance', async () => {
+  it('respect the header prefix and the tolerance', async () => {
     const request = await delivery({}, { headerPrefix: 'Acme', timestamp: SECONDS - 20 });
     await verify(request, { secret: SECRET, now, headerPrefix: 'acme' });
     expect(await code(verify(request, { secret: SECRET, now }))).toBe('missing-header');
@@ -144,14 +144,14 @@ describe('sign and verify', () => {
       expect(await code(sign({ secret: SECRET, body: '', timestamp }))).toBe('invalid-options');
   });
 
-  it('sign under a new id each time, and take a Date', async () => {
+  it('sign with a new id each time, and accept a Date', async () => {
     const one = await sign({ secret: SECRET, body: '', timestamp: new Date(NOW + 999) });
     const two = await sign({ secret: SECRET, body: '' });
     expect(one['X-Service-Timestamp']).toBe(String(SECONDS));
     expect(one['X-Service-Webhook-Id']).not.toBe(two['X-Service-Webhook-Id']);
   });
 
-  it('signs nothing that no receiver would take', async () => {
+  it('refuses to sign what no receiver would accept', async () => {
     const secret = generateSecret();
     for (const wrong of [
       { webhookId: 'a.b' },

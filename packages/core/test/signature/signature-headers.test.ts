@@ -28,7 +28,7 @@ describe('readSignatureHeaders', () => {
       expect(readSignatureHeaders(headers, names)).toEqual(expected);
   });
 
-  it.each(Object.keys(good))('misses %s', (name) => {
+  it.each(Object.keys(good))('reports a missing %s', (name) => {
     for (const value of [undefined, ''])
       expect(() => read({ [name]: value })).toThrow(
         expect.objectContaining({ code: 'missing-header' }),
@@ -39,7 +39,7 @@ describe('readSignatureHeaders', () => {
     );
   });
 
-  it('does not take inherited values for headers', () => {
+  it('ignores inherited values', () => {
     const headers = Object.create(good) as Plain;
     expect(() => readSignatureHeaders(headers, names)).toThrow(
       expect.objectContaining({ code: 'missing-header' }),
@@ -103,7 +103,7 @@ describe('readSignatureHeaders', () => {
     );
   });
 
-  it('takes the longest id and the largest timestamp', () => {
+  it('accepts the longest id and the largest timestamp', () => {
     expect(read({ 'x-service-webhook-id': 'x'.repeat(256) }).webhookId).toHaveLength(256);
     expect(read({ 'x-service-timestamp': '9'.repeat(12) }).timestamp).toHaveLength(12);
   });
@@ -134,7 +134,7 @@ describe('names', () => {
     },
   );
 
-  it('finds nothing where there is nothing', () => {
+  it('gives undefined or null for a missing header', () => {
     expect(headerValue({}, 'content-encoding')).toBeUndefined();
     expect(headerValue(new Headers(), 'content-encoding')).toBeNull();
   });

@@ -25,19 +25,19 @@ describe('checkTimestamp', () => {
     expect(accepted(SECONDS + difference)).toBe(expected);
   });
 
-  it('keeps to the tolerance that was set', () => {
+  it('respects the configured tolerance', () => {
     expect(accepted(SECONDS - 10, NOW, 10)).toBe(true);
     expect(accepted(SECONDS - 11, NOW, 10)).toBe(false);
   });
 
-  it('says on which side it was', () => {
+  it('says whether the timestamp was early or late', () => {
     expect(() => checkTimestamp(String(SECONDS - 400), NOW, 300)).toThrow('400 s ago');
     expect(() => checkTimestamp(String(SECONDS + 400), NOW, 300)).toThrow('400 s ahead');
   });
 });
 
 describe('replayUntil', () => {
-  it('covers the whole time in which the signature verifies, and 300 s at least', () => {
+  it('covers the whole time in which the signature is valid, at least 300 s', () => {
     const moment = fc.integer({ min: NOW, max: NOW + 10_000_000 });
     fc.assert(
       fc.property(

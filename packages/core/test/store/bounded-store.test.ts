@@ -9,7 +9,7 @@ const never = () => new Promise<never>(() => undefined);
 const unavailable = expect.objectContaining({ code: 'store-unavailable' });
 
 describe('boundedStore', () => {
-  it('ends every call in time, and names every failure the same', async () => {
+  it('ends every call in time, and reports each failure the same way', async () => {
     const hanging: Store = { admit: never, complete: never, release: never, extend: never };
     const broken = Object.fromEntries(
       Object.keys(hanging).map((name) => [
@@ -31,7 +31,7 @@ describe('boundedStore', () => {
     }
   });
 
-  it('names an answer that can not be waited for as any failure', async () => {
+  it('reports a result that cannot be awaited as a failure', async () => {
     const trap = {
       get then(): never {
         throw new Error('trap');
@@ -45,7 +45,7 @@ describe('boundedStore', () => {
     await expect((async () => await bounded.admit(claim))()).rejects.toEqual(unavailable);
   });
 
-  it('waits for nothing where the store has its answer at hand', () => {
+  it('does not wait when the store responds synchronously', () => {
     const bounded = boundedStore(memoryStore(), 20, new DeadlineScheduler());
     expect(bounded.admit({ ...claim, key: 'k' })).toEqual({ status: 'admitted', attempt: 1 });
     expect(bounded.extend('k', 't', 60_000)).toBe(true);
@@ -53,7 +53,7 @@ describe('boundedStore', () => {
     expect(bounded.complete('k', 't')).toBe(false);
   });
 
-  it('asks whoever stands before that store, from the first call on that they do', async () => {
+  it('calls methods that were replaced on the store', async () => {
     const store = memoryStore();
     const bounded = boundedStore(store, 20, new DeadlineScheduler());
     const spies = (['admit', 'complete', 'release', 'extend'] as const).map((name) =>
@@ -68,19 +68,19 @@ describe('boundedStore', () => {
     await expect(wrapped.complete('k', 't')).rejects.toEqual(unavailable);
   });
 
-  it('gives back a claim that is granted when nobody waits for it any more', async () => {
-    const gate = deferred();
+  it('releases a claim that is granted too late', async () => {
+    const go = deferred();
     const inner = memoryStore();
     const store = {
       ...inner,
       admit: jest.fn(async (late: typeof claim) => {
-        await gate.promise;
+        await go.promise;
         return inner.admit(late);
       }),
     };
     const bounded = boundedStore(store, 20, new DeadlineScheduler());
     await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
-    gate.resolve();
+    go.resolve();
     await store.admit.mock.results[0]!.value;
     await new Promise(setImmediate);
     expect(await inner.admit({ ...claim, key: 'k', webhookId: 'other', token: 'u' })).toEqual({
@@ -89,7 +89,7 @@ describe('boundedStore', () => {
     });
   });
 
-  it('gives back a claim whose answer was lost', async () => {
+  it('releases a claim whose response was lost', async () => {
     const inner = memoryStore();
     const bounded = boundedStore(
       {
@@ -110,15 +110,15 @@ describe('boundedStore', () => {
     });
   });
 
-  it('is quiet about what fails late', async () => {
-    const gate = deferred<Admission>();
+  it('ignores late failures', async () => {
+    const go = deferred<Admission>();
     const bounded = boundedStore(
-      { ...memoryStore(), admit: () => gate.promise },
+      { ...memoryStore(), admit: () => go.promise },
       20,
       new DeadlineScheduler(),
     );
     await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
-    gate.reject(new Error('late')); // an unhandled rejection would fail the run
+    go.reject(new Error('late')); // an unhandled rejection would fail the run
     await new Promise(setImmediate);
   });
 });

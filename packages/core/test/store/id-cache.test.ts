@@ -16,7 +16,7 @@ function setup(maxEntries: number) {
 }
 
 describe('IdCache', () => {
-  it('keeps a number up to its end', () => {
+  it('keeps a number until it expires', () => {
     const { seen, cache } = setup(10);
     cache.set('a', 1, 500);
     cache.set('b', 2, 2_000);
@@ -30,7 +30,7 @@ describe('IdCache', () => {
     expect(seen.evicted).toBe(0);
   });
 
-  it('reports what it evicts before its time, and only that', () => {
+  it('reports early evictions, and only those', () => {
     const { seen, cache } = setup(2);
     for (const id of ['a', 'b', 'c']) cache.set(id, 1, 500);
     expect(seen.evicted).toBe(1);
@@ -40,7 +40,7 @@ describe('IdCache', () => {
     expect(seen.evicted).toBe(1);
   });
 
-  it('evicts what was set longest ago, whatever was read since; what is set again is new', () => {
+  it('evicts the least recently set, regardless of reads', () => {
     const { cache } = setup(3);
     for (const id of ['a', 'b', 'c']) cache.set(id, 1, 500);
     expect(cache.get('b')).toBe(1);
@@ -49,7 +49,7 @@ describe('IdCache', () => {
     expect(['a', 'b', 'c', 'd'].map((id) => cache.get(id))).toEqual([2, undefined, 1, 1]);
   });
 
-  it('is bounded as a whole when it is split, and spreads ids evenly', () => {
+  it('is bounded as a whole when it is split, and distributes ids evenly', () => {
     const { seen, cache } = setup(200_000);
     const id = (number: number) => `call-${number}:call:completed`;
     for (let i = 0; i < 240_000; i++) cache.set(id(i), i, 1_000);
@@ -61,7 +61,7 @@ describe('IdCache', () => {
     for (let i = 45_000; i < 240_000; i += 10_000) expect(cache.get(id(i))).toBe(i);
   });
 
-  it('holds on to an id, not to the text that it was cut out of', () => {
+  it('does not retain the text that an id was sliced from', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const { cache } = setup(1_000);
@@ -90,7 +90,7 @@ describe('hash53', () => {
     );
   });
 
-  it('differs for 200,000 tokens that differ in their count alone', () => {
+  it('differs for 200,000 tokens that differ only in their counter', () => {
     const hashes = new Set<number>();
     for (let i = 0; i < 200_000; i++) hashes.add(hash53(`c29tZSByYW5kb20h-${i.toString(36)}`));
     expect(hashes.size).toBe(200_000);

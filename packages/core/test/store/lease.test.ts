@@ -31,7 +31,7 @@ function setup(
 }
 
 describe('Lease', () => {
-  it('is renewed at each third, never past 240 s, and then counts as lost', async () => {
+  it('is renewed every third of leaseFor for up to 240 s, and is then lost', async () => {
     const { renewals, onLost } = setup();
     await jest.advanceTimersByTimeAsync(239_000);
     expect(onLost).not.toHaveBeenCalled();
@@ -46,7 +46,7 @@ describe('Lease', () => {
     expect(renewals).toHaveLength(11);
   });
 
-  it('is not renewed once it is completed, or given back', async () => {
+  it('is not renewed after it was completed or released', async () => {
     const completed = setup();
     expect(await completed.lease.complete()).toBe(true);
     expect(completed.store.complete).toHaveBeenCalledWith('k', 't', undefined);
@@ -60,7 +60,7 @@ describe('Lease', () => {
     }
   });
 
-  it('is not renewed before it has to be kept', async () => {
+  it('is not renewed before the handler needs it', async () => {
     const { lease, store } = setup({ leaseMs: 60_000, key: 'k' }, false);
     await jest.advanceTimersByTimeAsync(30_000);
     expect(store.extend).not.toHaveBeenCalled();
@@ -69,13 +69,13 @@ describe('Lease', () => {
     expect(store.extend).toHaveBeenCalledTimes(1);
   });
 
-  it('runs out by itself when the store does not take it back', async () => {
+  it('expires by itself when the store fails to release it', async () => {
     const { lease, store } = setup();
     store.release.mockRejectedValue(new Error('away'));
     await expect(lease.release()).resolves.toBeUndefined();
   });
 
-  it('tells when it was lost, once, and stops', async () => {
+  it('reports once that it was lost, and stops', async () => {
     const { store, onLost } = setup();
     store.extend.mockResolvedValue(false);
     await jest.advanceTimersByTimeAsync(300_000);
@@ -83,7 +83,7 @@ describe('Lease', () => {
     expect(store.extend).toHaveBeenCalledTimes(1);
   });
 
-  it('is not reported as lost by a renewal that its own end overtook', async () => {
+  it('is not reported as lost by a renewal that arrives after its end', async () => {
     const { store, lease, onLost } = setup();
     let renewed!: (held: boolean) => void;
     store.extend.mockReturnValueOnce(new Promise((resolve) => (renewed = resolve)));
@@ -109,7 +109,7 @@ describe('Lease', () => {
     expect(store.release).not.toHaveBeenCalled();
   });
 
-  it('is tried again after a renewal that failed', async () => {
+  it('is renewed again after a renewal failed', async () => {
     const { store, onLost } = setup();
     store.extend.mockRejectedValueOnce(new Error('away'));
     await jest.advanceTimersByTimeAsync(45_000);
@@ -117,13 +117,13 @@ describe('Lease', () => {
     expect(onLost).not.toHaveBeenCalled();
   });
 
-  it('gives what the store says', async () => {
+  it('returns what the store returns', async () => {
     const { store, lease } = setup();
     store.complete.mockResolvedValue(false);
     expect(await lease.complete()).toBe(false);
   });
 
-  it('on nothing always holds, and never asks the store', async () => {
+  it('without a key always holds, and never calls the store', async () => {
     const { store, lease } = setup({ leaseMs: 60_000, key: undefined });
     await jest.advanceTimersByTimeAsync(300_000);
     expect(await lease.complete()).toBe(true);

@@ -27,7 +27,7 @@ describe('when the wall clock is set', () => {
     expect(await store.complete('event', 'owner')).toBe(true);
   });
 
-  it('back by an hour, the lease of a handler that died runs out as usual', async () => {
+  it('back by an hour, the lease of a dead handler expires as usual', async () => {
     const store = memoryStore();
     await admit(store, 'event', 'dead');
     jest.setSystemTime(NOW - 60 * MINUTE);

@@ -54,7 +54,7 @@ const step = fc.record({
   ),
 });
 
-it('knows what a plain model knows in long runs with failures, while it is below its limits', async () => {
+it('agrees with a plain model in long runs with failures, below its limits', async () => {
   const run = fc.array(step, { minLength: 300, maxLength: 1_500, size: 'max' });
   await fc.assert(
     fc.asyncProperty(run, async (steps) => {
@@ -100,7 +100,7 @@ it('knows what a plain model knows in long runs with failures, while it is below
   );
 });
 
-it('keeps done events while a few others fail again and again for days', async () => {
+it('remembers done events while a few others fail again and again for days', async () => {
   let now = NOW;
   const evicted: string[] = [];
   const store = memoryStore({

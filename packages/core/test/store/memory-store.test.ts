@@ -17,7 +17,7 @@ function setup(options: MemoryStoreOptions = {}) {
 }
 
 describe('memoryStore', () => {
-  it('admits an event once, and knows it as done', async () => {
+  it('admits an event once, and remembers that it is done', async () => {
     const { store, admit } = setup();
     expect(await admit('k', 'a')).toEqual({ status: 'admitted', attempt: 1 });
     expect(await admit('k', 'b')).toEqual({ status: 'in-progress' });
@@ -26,7 +26,7 @@ describe('memoryStore', () => {
     expect(await admit('other', 'd')).toEqual({ status: 'admitted', attempt: 1 });
   });
 
-  it('counts the attempts of what was released, and of what ran out', async () => {
+  it('counts the attempts of released and expired leases', async () => {
     const { clock, store, admit } = setup();
     await admit('k', 'a');
     expect(await store.release('k', 'a')).toBe(true);
@@ -37,7 +37,7 @@ describe('memoryStore', () => {
     expect(await admit('k', 'd')).toEqual({ status: 'admitted', attempt: 3 });
   });
 
-  it('takes the same claim with the same token as one claim', async () => {
+  it('treats a claim with the same token as the same claim', async () => {
     const { store, admit } = setup();
     await admit('k', 'a', 'same');
     expect(await admit('k', 'a', 'same')).toEqual({ status: 'admitted', attempt: 1 });
@@ -45,7 +45,7 @@ describe('memoryStore', () => {
     expect(await store.complete('k', 'a')).toBe(true);
   });
 
-  it('fences: a stranger, and a lease that ran out, can do nothing', async () => {
+  it('refuses a wrong token and an expired lease', async () => {
     const { clock, store, admit } = setup();
     await admit('k', 'a');
     for (const end of [store.complete, store.release])
@@ -69,7 +69,7 @@ describe('memoryStore', () => {
     expect(await admit('k', 'b')).toEqual({ status: 'duplicate' });
   });
 
-  it('extends from now, behind leases that were taken later', async () => {
+  it('extends a lease from now, beyond leases that were taken later', async () => {
     const { clock, store, admit } = setup();
     await admit('one', 'a');
     await admit('two', 'b');
@@ -82,7 +82,7 @@ describe('memoryStore', () => {
     expect(await admit('one', 'e')).toEqual({ status: 'admitted', attempt: 2 });
   });
 
-  it('remembers a webhook id until its time, and not longer than it must', async () => {
+  it('remembers a webhook id exactly as long as it has to', async () => {
     const { clock, evicted, admit } = setup();
     await admit(undefined, 'a', 'id');
     clock.now += 300_000;
@@ -92,7 +92,7 @@ describe('memoryStore', () => {
     expect(evicted).toEqual([]);
   });
 
-  it('does not renew the memory of an id when it is replayed', async () => {
+  it('does not remember an id longer when it is replayed', async () => {
     const { clock, admit } = setup();
     await admit(undefined, 'a', 'id');
     for (let i = 0; i < 3; i++) {
@@ -103,7 +103,7 @@ describe('memoryStore', () => {
     expect(await admit(undefined, 'c', 'id')).toEqual({ status: 'admitted', attempt: 1 });
   });
 
-  it('does not take a lease for a replay', async () => {
+  it('takes no lease for a replay', async () => {
     const { admit } = setup();
     await admit(undefined, 'a', 'id');
     await admit('k', 'b', 'id');
@@ -128,7 +128,7 @@ describe('memoryStore', () => {
       expect(() => memoryStore({ rememberFor })).toThrow('from 600000');
   });
 
-  it('never evicts a live lease, and reports what it evicts before its time', async () => {
+  it('never evicts a live lease, and reports early evictions', async () => {
     const { evicted, store, admit } = setup({ maxEntries: 2 });
     for (const key of ['a', 'b', 'c', 'd']) await admit(key, key);
     expect(evicted).toEqual(['webhook-id', 'webhook-id']);
@@ -140,7 +140,7 @@ describe('memoryStore', () => {
     expect(await admit('d', 'again')).toEqual({ status: 'duplicate' });
   });
 
-  it('goes on when onEvicted throws', async () => {
+  it('continues when onEvicted throws', async () => {
     const onEvicted = () => {
       throw new Error('no');
     };
@@ -149,7 +149,7 @@ describe('memoryStore', () => {
       expect(await admit(undefined, id)).toMatchObject({ status: 'admitted' });
   });
 
-  it('says nothing when it evicts what is over', async () => {
+  it('does not report evicting expired entries', async () => {
     const { clock, evicted, admit } = setup({ maxEntries: 2 });
     for (let i = 0; i < 10; i++) {
       await admit(undefined, String(i));
@@ -171,7 +171,7 @@ describe('memoryStore', () => {
     }
   });
 
-  it('works with a clock that begins at 0', async () => {
+  it('works with a clock that starts at 0', async () => {
     const { clock, admit } = setup();
     clock.now = 0;
     await admit(undefined, 'a', 'id');
@@ -179,7 +179,7 @@ describe('memoryStore', () => {
     expect(await admit(undefined, 'b', 'id')).toEqual({ status: 'replayed' });
   });
 
-  it('fences by the clock also where leases of unequal lengths are not in order', async () => {
+  it('expires leases of different lengths by the clock', async () => {
     let clock = 1_000_000;
     const store = memoryStore({ now: () => clock });
     const claim = (key: string, leaseMs: number) => ({

@@ -22,7 +22,7 @@ describe('storableKey', () => {
       expect(await storableKey(key)).toBe(key);
   });
 
-  it('gives a short text without NUL or lone surrogates, a different one for each key', () =>
+  it('returns a short text without NUL or lone surrogates, different for each key', () =>
     fc.assert(
       fc.asyncProperty(texts, texts, async (one, other) => {
         const [first, second] = await Promise.all([storableKey(one), storableKey(other)]);
@@ -32,7 +32,7 @@ describe('storableKey', () => {
       }),
     ));
 
-  it('is the same at once', () => {
+  it('is the same synchronously', () => {
     const hash = (text: string) =>
       createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex');
     return fc.assert(
@@ -43,7 +43,7 @@ describe('storableKey', () => {
     );
   });
 
-  it('tells apart what UTF-8 would make the same', async () => {
+  it('distinguishes texts that UTF-8 would make equal', async () => {
     expect(await sha256('\ud800')).not.toBe(await sha256('\ud801'));
     expect(await sha256('\ud800')).not.toBe(await sha256('\ufffd'));
   });

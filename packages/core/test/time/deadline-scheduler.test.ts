@@ -7,7 +7,7 @@ beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
 describe('DeadlineScheduler', () => {
-  it('wakes each wait at its time, with one timer', () => {
+  it('fires each deadline at its time, with one timer', () => {
     const delays = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(delays, (all) => {
@@ -30,7 +30,7 @@ describe('DeadlineScheduler', () => {
     );
   });
 
-  it('does not wake what was deleted', () => {
+  it('does not fire deleted deadlines', () => {
     const scheduler = new DeadlineScheduler();
     const onReached = jest.fn();
     const deadline = { at: performance.now() + 10, onReached };
@@ -40,7 +40,7 @@ describe('DeadlineScheduler', () => {
     expect(onReached).not.toHaveBeenCalled();
   });
 
-  it('wakes what is added while it wakes', () => {
+  it('fires deadlines that are added while it fires', () => {
     const scheduler = new DeadlineScheduler();
     const second = jest.fn();
     scheduler.add({
@@ -53,13 +53,13 @@ describe('DeadlineScheduler', () => {
     expect(second).toHaveBeenCalledTimes(1);
   });
 
-  it('gives what a promise gives within its time', async () => {
+  it('resolves with the value of a promise in time', async () => {
     const scheduler = new DeadlineScheduler();
     await expect(scheduler.withTimeout(10, Promise.resolve(1))).resolves.toBe(1);
     await expect(scheduler.withTimeout(10, Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
-  it('gives up on a slow promise, and drops what it rejects with later', async () => {
+  it('rejects when a promise is slow, and drops its later rejection', async () => {
     const scheduler = new DeadlineScheduler();
     const slow = deferred();
     const result = expect(scheduler.withTimeout(10, slow.promise)).rejects.toBeInstanceOf(

@@ -17,10 +17,10 @@ function request(body: string): IncomingMessage {
   return made;
 }
 
-describe('settleAtTurnEnd', () => {
+describe('resolveOnImmediate', () => {
   afterEach(() => void jest.useRealTimers());
 
-  it('settles in order, once, and after the turn', async () => {
+  it('resolves in order, once, after the turn', async () => {
     const seen: string[] = [];
     for (const name of ['a', 'b', 'c']) resolveOnImmediate((value) => void seen.push(value), name);
     await Promise.resolve();
@@ -30,7 +30,7 @@ describe('settleAtTurnEnd', () => {
     expect(seen).toEqual(['a', 'b', 'c']);
   });
 
-  it('lets 64 wait at most, so that a flood in one turn fills nothing', async () => {
+  it('lets at most 64 wait, so that a flood in one turn does not pile up', async () => {
     const seen: number[] = [];
     for (let i = 0; i < 200; i++) resolveOnImmediate((value) => void seen.push(value), i);
     expect(seen).toEqual(Array.from({ length: 136 }, (_none, nth) => 64 + nth));
@@ -42,7 +42,7 @@ describe('settleAtTurnEnd', () => {
     expect(seen).toHaveLength(201);
   });
 
-  it('lets all bodies of a turn come before the first is used, and each be used up before the next', async () => {
+  it('reads all bodies of a turn first, and then processes one after another', async () => {
     const seen: string[] = [];
     const read = async (name: string) => {
       await readRawBody(
@@ -60,7 +60,7 @@ describe('settleAtTurnEnd', () => {
     ]);
   });
 
-  it('gives each request of a turn its body, in the async context of its own', async () => {
+  it('gives each request of a turn its body, in its own async context', async () => {
     const context = new AsyncLocalStorage<string>();
     const read = async (name: string) => {
       const body = await readRawBody(request(`body of ${name}`), LIMITS);
@@ -72,7 +72,7 @@ describe('settleAtTurnEnd', () => {
     );
   });
 
-  it("does not stand still under a test's fake timers", async () => {
+  it("works under a test's fake timers", async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick'] });
     expect(Buffer.from(await readRawBody(request('x'), LIMITS)).toString()).toBe('x');
   });

@@ -4,7 +4,7 @@ import { TimerPerDeadline } from '../../src/time/deadline-scheduler.ts';
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-it('has a timer for each wait, and none for what is over', async () => {
+it('has a timer for each pending deadline', async () => {
   const scheduler = new TimerPerDeadline();
   const woken: number[] = [];
   const waits = [10, 20, 30].map((ms) => ({
@@ -21,7 +21,7 @@ it('has a timer for each wait, and none for what is over', async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it('bounds a promise, and leaves no timer behind one that is quick', async () => {
+it('limits a promise, and leaves no timer after a quick one', async () => {
   const scheduler = new TimerPerDeadline();
   const slow = expect(scheduler.withTimeout(10, new Promise(() => undefined))).rejects.toThrow(
     '10 ms',

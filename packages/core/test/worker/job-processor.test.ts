@@ -13,7 +13,7 @@ const JOB = queued(bytes(JSON.stringify(STARTED)));
 const failing = { 'call:started': () => Promise.reject(new Error('no')) };
 
 describe('createJobProcessor', () => {
-  it('says what the engine has to do, and logs what failed', async () => {
+  it('tells the engine what to do, and logs failures', async () => {
     const logger = collectingLogger();
     const done = createJobProcessor({ logger, on: { 'call:started': () => undefined } });
     expect(await done(JOB)).toEqual({ status: 'done' });
@@ -49,7 +49,7 @@ describe('createJobProcessor', () => {
     ]);
   });
 
-  it('asks for another run while deadLetter fails, and then calls deadLetter only', async () => {
+  it('retries while deadLetter fails, and then calls only deadLetter', async () => {
     const letters: DeadLetter[] = [];
     let broken = true;
     const handler = jest.fn(() => Promise.reject(new Error('the CRM is down')));
@@ -77,7 +77,7 @@ describe('createJobProcessor', () => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
-  it('survives loggers that throw', async () => {
+  it('ignores loggers that throw', async () => {
     const logger = {
       warn: () => Promise.reject(new Error('no log')),
       error: () => {
@@ -89,7 +89,7 @@ describe('createJobProcessor', () => {
     expect(await process(JOB, { isLastAttempt: true })).toMatchObject({ status: 'dead' });
   });
 
-  it('gives messages that every database can keep', async () => {
+  it('returns messages that every database can store', async () => {
     const error = () => Promise.reject(new Error('half \ud83d of a pair, \0 and \u{1f4de}'));
     const process = createJobProcessor({
       logger: collectingLogger(),

@@ -68,7 +68,7 @@ describe('LeasedJobRun', () => {
     expect(log).toEqual(['release']);
   });
 
-  it('keeps no timer once it is released, even if the handler never ends', async () => {
+  it('keeps no timer after its release, even if the handler never ends', async () => {
     jest.useFakeTimers();
     try {
       const extend = () => Promise.resolve(true);
@@ -100,7 +100,7 @@ describe('LeasedJobRun', () => {
     }
   });
 
-  it('sends neither a release nor a failure of a job that expired: it may run elsewhere', async () => {
+  it('writes neither a release nor a failure of an expired job, which may run elsewhere', async () => {
     const error = new WebhookError('handler-failed', 'no');
     for (const end of [{ status: 'dead', error }, { status: 'retry', error }, undefined] as const) {
       const { log, run, result, signal } = leased({ expiresIn: 1 });
@@ -114,7 +114,7 @@ describe('LeasedJobRun', () => {
     }
   });
 
-  it('goes on when extend throws', async () => {
+  it('continues when extend throws', async () => {
     const extended = deferred();
     const extend = () => {
       extended.resolve();
@@ -142,7 +142,7 @@ describe('LeasedJobRun', () => {
     expect(expired.log).toEqual(['complete']); // its effect has happened
   });
 
-  it('leaves nothing behind on a signal that outlives it', async () => {
+  it('removes its listeners from a signal that outlives it', async () => {
     const added: unknown[] = [];
     const stop = new AbortController().signal;
     const { addEventListener, removeEventListener } = stop;

@@ -22,7 +22,7 @@ function engine(count: number) {
 const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe('startPollingWorker', () => {
-  it('runs no more at once than it may, and asks on as jobs end', async () => {
+  it('respects concurrency, and polls again as jobs end', async () => {
     const { log, releases, jobs } = engine(3);
     const worker = startPollingWorker({
       concurrency: 2,
@@ -41,7 +41,7 @@ describe('startPollingWorker', () => {
     expect(log.slice(-2)).toEqual(['end 0', 'end 2']);
   });
 
-  it('goes on after an engine that failed, and looks when the engine says so', async () => {
+  it('continues after the engine failed, and polls when the engine says so', async () => {
     const { log, releases, jobs } = engine(1);
     releases[0]!.resolve();
     const errors: unknown[] = [];
@@ -61,7 +61,7 @@ describe('startPollingWorker', () => {
     expect(errors).toEqual([new Error('away')]);
   });
 
-  it('hands back what it got while it closed, and what is not done in time', async () => {
+  it('releases jobs that it took while closing, and jobs that do not end in time', async () => {
     const { log, jobs } = engine(2);
     const late = deferred();
     let asked = 0;
@@ -87,7 +87,7 @@ describe('startPollingWorker', () => {
     expect(asked).toBe(2);
   });
 
-  it('misses no wake, whenever it comes', async () => {
+  it('never misses a wake-up', async () => {
     let waiting = 0;
     let ran = 0;
     const worker = startPollingWorker({
@@ -112,7 +112,7 @@ describe('startPollingWorker', () => {
     await worker.close();
   });
 
-  it('closes within its grace and a second, and aborts its jobs, though the engine does not answer', async () => {
+  it('closes within graceMs and one second and aborts its jobs, even if the engine does not respond', async () => {
     const never = new Promise<never>(() => undefined);
     const signals: AbortSignal[] = [];
     let asked = 0;
@@ -154,7 +154,7 @@ describe('startPollingWorker', () => {
     expect(log).toEqual(['back 0']);
   });
 
-  it('goes on when a job rejects, or a hook throws', async () => {
+  it('continues when a job rejects or a hook throws', async () => {
     const errors: unknown[] = [];
     let taken = 0;
     const fail = () => {
@@ -179,7 +179,7 @@ describe('startPollingWorker', () => {
     expect(errors.map(String)).toEqual(['Error: broken', 'Error: broken', 'Error: late']);
   });
 
-  it('waits for as long as it is asked to, even for ever', async () => {
+  it('waits as long as graceMs says, even forever', async () => {
     const { log, releases, jobs } = engine(1);
     const worker = startPollingWorker({
       concurrency: 1,

@@ -18,7 +18,7 @@ const JOB = queued(bytes(JSON.stringify(STARTED)));
 const logger = new Lines();
 
 describe('createWorkerHandler', () => {
-  it('runs what a receiver queued, with its context', async () => {
+  it('runs a queued delivery with its context', async () => {
     const jobs: QueuedDelivery[] = [];
     const { send } = createTestReceiver({
       queue: { enqueue: (job) => Promise.resolve(void jobs.push(job)) },
@@ -43,7 +43,7 @@ describe('createWorkerHandler', () => {
     expect(Buffer.from(context.rawBody).toString()).toBe(JSON.stringify(STARTED));
   });
 
-  it('rejects with a clean error, and hands the last failure to deadLetter', async () => {
+  it('rejects with a redacted error, and passes the last failure to deadLetter', async () => {
     const letters: DeadLetter[] = [];
     const boom = new Error('call Ada Lovelace');
     const work = createWorkerHandler({
@@ -70,7 +70,7 @@ describe('createWorkerHandler', () => {
     });
   });
 
-  it('parks a payload that can never be handled at once, and again if the sink failed', async () => {
+  it('sends an invalid payload to deadLetter at once, and again if deadLetter fails', async () => {
     const deadLetter = jest.fn(() => Promise.resolve());
     deadLetter.mockRejectedValueOnce(new Error('full'));
     const work = createWorkerHandler({ logger, deadLetter });
@@ -87,7 +87,7 @@ describe('createWorkerHandler', () => {
     });
   });
 
-  it('takes the word of the engine on which attempt is the last', async () => {
+  it('lets the engine say which attempt is the last', async () => {
     const deadLetter = jest.fn();
     const on = { 'call:started': () => Promise.reject(new Error('no')) };
     const work = createWorkerHandler({ logger, deadLetter, on });
@@ -97,7 +97,7 @@ describe('createWorkerHandler', () => {
     expect(deadLetter).toHaveBeenCalledTimes(1);
   });
 
-  it('does not run what the engine gave up on, and parks it', async () => {
+  it('sends a job that the engine abandoned to deadLetter, without running it', async () => {
     const deadLetter = jest.fn();
     const started = jest.fn();
     const abandonReason = new Error('five workers died of it');
@@ -107,7 +107,7 @@ describe('createWorkerHandler', () => {
     expect(deadLetter).toHaveBeenCalledWith(expect.objectContaining({ error: abandonReason }));
   });
 
-  it('passes the abort of the engine on, before the run and within it', async () => {
+  it('passes on an abort by the engine, before and during the run', async () => {
     const reasons: unknown[] = [];
     const controller = new AbortController();
     const work = createWorkerHandler({
@@ -126,7 +126,7 @@ describe('createWorkerHandler', () => {
     );
   });
 
-  it('tells onUnhandled, and resolves when there is nobody', async () => {
+  it('calls onUnhandled, and resolves without a handler', async () => {
     const onUnhandled = jest.fn();
     await createWorkerHandler({ logger, onUnhandled })(JOB);
     expect(onUnhandled.mock.calls[0]?.[0]).toEqual(STARTED);

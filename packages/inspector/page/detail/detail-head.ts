@@ -75,7 +75,7 @@ export function detailHead(
     ),
     buttons,
   );
-  return [title, story(delivery, store), facts(delivery, store, showCall)];
+  return [title, story(delivery, store), properties(delivery, store, showCall)];
 }
 
 function story(delivery: Delivery, { policy }: Store): HTMLElement {
@@ -108,7 +108,11 @@ const summaryOf = (delivery: Delivery): DeliverySummary => ({
   })),
 });
 
-function facts(delivery: Delivery, store: Store, showCall: DetailActions['showCall']): HTMLElement {
+function properties(
+  delivery: Delivery,
+  store: Store,
+  showCall: DetailActions['showCall'],
+): HTMLElement {
   const call = store.call(delivery.callId);
   const rule = store.rule(delivery.ruleId);
   const callButton = h(
@@ -142,7 +146,7 @@ function facts(delivery: Delivery, store: Store, showCall: DetailActions['showCa
     ]);
   return h(
     'dl',
-    { class: 'facts' },
+    { class: 'properties' },
     rows.map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))),
   );
 }
