@@ -42,12 +42,12 @@ export {
   deadLetterPage,
   type CheckedDeadLetterQuery,
 } from './store/dead-letter-query.ts';
-export type { DeliverySource } from './outcome/delivery-source.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
-export { createWorkerHandler, type WorkerHandler } from './worker/worker-handler.ts';
 export {
   createJobProcessor,
+  createWorkerHandler,
   type JobProcessor,
+  type WorkerHandler,
   type WorkerOptions,
 } from './worker/job-processor.ts';
 export type { JobResult, JobTransaction, WorkerJob } from './worker/worker-job.ts';
@@ -66,9 +66,13 @@ export {
   type CallStartedEvent,
   type UnknownEvent,
 } from './events/events.ts';
-export { WebhookError, type PayloadIssue, type WebhookErrorCode } from './outcome/webhook-error.ts';
-export type { ReceiverResponse } from './outcome/response.ts';
-export { docsUrl } from './outcome/docs-url.ts';
+export {
+  docsUrl,
+  WebhookError,
+  type PayloadIssue,
+  type WebhookErrorCode,
+} from './outcome/webhook-error.ts';
+export type { DeliverySource, Outcome, ReceiverResponse } from './outcome/response.ts';
 export {
   CONFIGURATION_ERRORS,
   OUTCOMES,
@@ -76,11 +80,9 @@ export {
   type OutcomeCode,
   type OutcomeInfo,
 } from './outcome/outcomes.ts';
-export type { Outcome } from './outcome/response.ts';
 export type { Around, Run } from './dispatch/around.ts';
 export type { GroupedEvent, OneAtATime } from './dispatch/group.ts';
-export type { HandlerContext } from './dispatch/context.ts';
-export type { Delivery } from './dispatch/context.ts';
+export type { Delivery, HandlerContext } from './dispatch/context.ts';
 export type {
   CustomPayload,
   EventsWith,

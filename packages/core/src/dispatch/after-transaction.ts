@@ -1,4 +1,4 @@
-import { docsUrl } from '../outcome/docs-url.ts';
+import { docsUrl } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact/error-text.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';

@@ -1,5 +1,5 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
-import type { DeliverySource } from '../outcome/delivery-source.ts';
+import type { DeliverySource } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { handlerLogger, type HandlerLogger, type Logger } from '../reporting/logger.ts';
 import { Transactions, type Completable } from './transactions.ts';

@@ -1,6 +1,11 @@
-import type { DeliverySource } from './delivery-source.ts';
 import { OUTCOMES, type OutcomeCode } from './outcomes.ts';
 import type { WebhookError } from './webhook-error.ts';
+
+/**
+ * Where a delivery comes from: the service's request, a queue's worker, a redriven dead letter, or
+ * the reconciliation of calls that were missed.
+ */
+export type DeliverySource = 'webhook' | 'queue' | 'redrive' | 'reconcile';
 
 /** How one delivery ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
 export interface Outcome {

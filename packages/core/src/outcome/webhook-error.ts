@@ -1,4 +1,3 @@
-import { docsUrl } from './docs-url.ts';
 import { CONFIGURATION_ERRORS, type OutcomeCode } from './outcomes.ts';
 
 /** The codes of `WebhookError`: those of the outcome table, and two for configuration errors. */
@@ -51,3 +50,13 @@ export class WebhookError extends Error {
     return typeof value === 'object' && value !== null && BRAND in value;
   }
 }
+
+const REPOSITORY = 'https://github.com/call-webhooks/call-webhooks';
+
+/**
+ * The absolute URL of a page of the documentation, for log lines and errors: the pages are not part
+ * of the published packages.
+ * @param page a path below `docs/`, with an anchor if need be
+ * @example docsUrl('outcomes.md#handler-failed')
+ */
+export const docsUrl = (page: string): string => `${REPOSITORY}/blob/main/docs/${page}`;

@@ -1,7 +1,7 @@
 import type { Delivery } from '../dispatch/context.ts';
 import type { Job } from '../dispatch/job.ts';
 import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
-import { docsUrl } from '../outcome/docs-url.ts';
+import { docsUrl } from '../outcome/webhook-error.ts';
 import type { ErrorOrigin } from '../outcome/origin.ts';
 import { describeError } from '../redact/error-text.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';

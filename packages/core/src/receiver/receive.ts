@@ -1,9 +1,8 @@
 import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import { checkRequest, type HeadersLike } from '../http/request.ts';
-import { docsUrl } from '../outcome/docs-url.ts';
+import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact/error-text.ts';
 import { safeLogger, type Logger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';

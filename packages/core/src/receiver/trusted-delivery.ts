@@ -1,6 +1,6 @@
 import type { Delivery } from '../dispatch/context.ts';
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
-import type { DeliverySource } from '../outcome/delivery-source.ts';
+import type { DeliverySource } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Logger } from '../reporting/logger.ts';
 

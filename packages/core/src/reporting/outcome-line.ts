@@ -1,4 +1,4 @@
-import { docsUrl } from '../outcome/docs-url.ts';
+import { docsUrl } from '../outcome/webhook-error.ts';
 import { OUTCOMES } from '../outcome/outcomes.ts';
 import type { Outcome } from '../outcome/response.ts';
 

@@ -1,6 +1,5 @@
-import { docsUrl } from '../outcome/docs-url.ts';
+import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
 import { withOrigin } from '../outcome/origin.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact/error-text.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';

@@ -1,4 +1,4 @@
-import type { DeliverySource } from '../outcome/delivery-source.ts';
+import type { DeliverySource } from '../outcome/response.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
 export interface DeadLetter {

@@ -1,5 +1,5 @@
 import { checkOptions, option } from '../check-options.ts';
-import { docsUrl } from '../outcome/docs-url.ts';
+import { docsUrl } from '../outcome/webhook-error.ts';
 import { callHook } from '../reporting/logger.ts';
 import { hash53, IdCache } from './id-cache.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';

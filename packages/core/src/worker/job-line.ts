@@ -1,5 +1,4 @@
-import { docsUrl } from '../outcome/docs-url.ts';
-import type { WebhookError } from '../outcome/webhook-error.ts';
+import { docsUrl, type WebhookError } from '../outcome/webhook-error.ts';
 import { deliveryFields, type LogLine } from '../reporting/outcome-line.ts';
 
 /** What is known about a run of a job. */

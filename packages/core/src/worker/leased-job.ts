@@ -1,4 +1,4 @@
-import { docsUrl } from '../outcome/docs-url.ts';
+import { docsUrl } from '../outcome/webhook-error.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { safeLogger, type Logger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';

@@ -3,7 +3,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { readRawBody } from '../../src/node.ts';
-import { resolveOnImmediate } from '../../src/time/resolve-on-immediate.ts';
+import { resolveOnImmediate } from '../../src/http/node-body.ts';
 
 const LIMITS = { bodyLimit: 1_000, bodyTimeout: 1_000 };
 
