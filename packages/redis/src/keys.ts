@@ -44,7 +44,10 @@ export class Keys {
     return key === undefined ? `${slot}:id` : `${slot}:id:${await storableKey(webhookId)}`;
   }
 
-  /** In a slot of its own: the events of a group have their slots already. */
+  /**
+   * In a slot of its own. An event has the same keys with and without a group, so it stays known when
+   * `oneAtATime` is turned on or off.
+   */
   async group(group: string): Promise<string> {
     return `${await this.#slot(group)}:group`;
   }
