@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { memoryDeadLetters, memoryStore } from '@call-webhooks/core';
+import { memoryDeadLetters } from '@call-webhooks/core';
 import { reconcile, type ReconcileResult } from '@call-webhooks/recovery';
-import { HOUR, MINUTE, STARTED_AT, startWorld } from '../support/world.ts';
+import { STARTED_AT, startWorld } from '../support/world.ts';
 
 const since = new Date(STARTED_AT);
 const NOTHING = { seen: 0, missed: 0, handled: 0, known: 0, failed: 0, ignored: 0, skipped: 0 };
@@ -145,62 +145,5 @@ describe('reconcile', () => {
     });
     for (const callId of [recorded, other])
       expect(events).toContainEqual({ eventName: 'call:started', callId });
-  });
-});
-
-describe('the window', () => {
-  it('is refused if it is longer than the store remembers, with both numbers', async () => {
-    const simulated = await startWorld();
-    const { simulator, client, now, receiver } = simulated;
-    await simulator.clock.advance('3d');
-    const refused = reconcile({ client, receiver, since, now });
-    await expect(refused).rejects.toThrow(
-      /begins 3 days ago \(259800000 ms\), but the store remembers .* 24 hours only \(86400000 ms\)/,
-    );
-    await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
-    await expect(
-      reconcile({ client, receiver, store: {}, since: new Date(now() - 1), now }),
-    ).rejects.toThrow('rememberFor');
-  });
-
-  it('is refused by a store in memory that was created later', async () => {
-    const { simulator, client, receiver: old, now } = await startWorld();
-    await simulator.clock.advance('2h');
-    const store = memoryStore({ now });
-    await simulator.clock.advance('30m');
-    const begins = (ago: number) =>
-      reconcile({ client, receiver: old, store, since: new Date(now() - ago), now });
-    await expect(begins(HOUR)).rejects.toThrow('30 minutes only');
-    expect(await begins(30 * MINUTE)).toEqual(NOTHING);
-  });
-
-  it('leaves out calls that the store forgets while it runs', async () => {
-    const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld({
-      simulator: { pageSize: 5 },
-    });
-    simulator.rules.pause(ruleId);
-    await place(10);
-    await simulator.clock.advance(24 * HOUR - 12 * MINUTE);
-    const result = await reconcile({
-      ...{ client, receiver, concurrency: 1 },
-      since: new Date(STARTED_AT + 10 * MINUTE),
-      // Each look at the clock is a minute later: the oldest calls come last.
-      now: (() => {
-        let minutes = 0;
-        return () => now() + Math.max(0, ++minutes - 3) * MINUTE;
-      })(),
-    });
-    expect(result.seen).toBe(10);
-    expect(result.skipped).toBeGreaterThan(1);
-    expect(result.handled + result.skipped).toBe(10);
-    expect(runs).toHaveLength(result.handled);
-  });
-
-  it('must have a beginning before its end', async () => {
-    const { client, receiver, now } = await startWorld();
-    const until = since;
-    await expect(reconcile({ client, receiver, since, until, now })).rejects.toThrow(
-      'before until',
-    );
   });
 });

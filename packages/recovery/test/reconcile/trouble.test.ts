@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { ApiError } from '@call-webhooks/client';
+import { reconcile, type ToEvents } from '@call-webhooks/recovery';
+import { STARTED_AT, startWorld } from '../support/world.ts';
+import { call, listing, now, oldReceiver, since } from '../support/call-lists.ts';
+
+describe('trouble', () => {
+  it('stops when the receiver can take nothing now, and goes on at that page', async () => {
+    const pages = [
+      [call(20), call(19)],
+      [call(18), call(17)],
+      [call(16), call(15)],
+    ];
+    const { client, asked } = listing(pages);
+    const { receiver, handled } = oldReceiver();
+    const { store } = receiver;
+    let left = 3;
+    const failing = {
+      store,
+      deliver: (...[event, options]: Parameters<typeof receiver.deliver>) =>
+        left-- > 0
+          ? receiver.deliver(event, options)
+          : Promise.resolve({ outcome: 'store-unavailable' as const }),
+    };
+    const run = () => reconcile({ client, receiver: failing, since, now, concurrency: 1 });
+    await expect(run()).rejects.toMatchObject({ code: 'store-unavailable' });
+    expect(handled).toEqual(['c20', 'c19', 'c18']);
+    left = Infinity;
+    asked.length = 0;
+    expect(await run()).toMatchObject({ seen: 6, handled: 5, known: 1 });
+    expect(asked).toStrictEqual(['1', '2']);
+    expect(handled).toHaveLength(6);
+  });
+
+  it('refuses events without a key, which would run each time', async () => {
+    const { client } = listing([[call(15)]]);
+    const { receiver, handled } = oldReceiver();
+    const toEvents: ToEvents = () => [{ eventName: 'call:completed' }];
+    const run = reconcile({ client, receiver, since, now, toEvents });
+    await expect(run).rejects.toThrow('callId or an eventId');
+    expect(handled).toEqual([]);
+  });
+
+  it('does not take an error of the service for an old cursor', async () => {
+    const { client } = listing([]);
+    const { receiver } = oldReceiver();
+    let requests = 0;
+    const calls = {
+      ...client.calls,
+      list() {
+        requests++;
+        return Promise.reject(new ApiError({ method: 'GET', path: '/v1/calls', status: 400 }));
+      },
+    };
+    await expect(
+      reconcile({ client: { ...client, calls }, receiver, since, now }),
+    ).rejects.toBeInstanceOf(ApiError);
+    expect(requests).toBe(1);
+  });
+
+  it('ignores what hooks throw, and checks its options', async () => {
+    const { client } = listing([[call(15)]]);
+    const { receiver } = oldReceiver();
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const options = { client, receiver, since, now };
+    const result = await reconcile({ ...options, onProgress: broken, onEvent: broken });
+    expect(result).toMatchObject({ handled: 1 });
+    await expect(reconcile({ ...options, concurrency: 0, pageSize: 0.5 })).rejects.toThrow(
+      /concurrency.*pageSize|pageSize.*concurrency/,
+    );
+    await expect(
+      reconcile({ ...options, receiver: { deliver: receiver.deliver } }),
+    ).rejects.toThrow('pass the store');
+  });
+
+  it('waits as long as the service asks it to', async () => {
+    let wall = STARTED_AT;
+    const waits: number[] = [];
+    const world = await startWorld({
+      simulator: { rateLimit: { requests: 2, every: 30_000 }, wallClock: () => wall, pageSize: 5 },
+      client: {
+        clock: {
+          now: () => wall,
+          schedule(delay, callback) {
+            if (delay >= 30_000) waits.push(delay); // the others are time-outs
+            if (delay < 30_000 || delay > 60_000) return () => undefined;
+            wall += delay;
+            const timer = setTimeout(callback);
+            return () => {
+              clearTimeout(timer);
+            };
+          },
+        },
+        timeout: 90_000,
+      },
+    });
+    world.simulator.rules.pause(world.ruleId);
+    await world.place(22);
+    const { client, receiver, now: simulated } = world;
+    const result = await reconcile({
+      ...{ client, receiver, since: new Date(STARTED_AT), now: simulated },
+    });
+    expect(result).toMatchObject({ seen: 22, handled: 22 });
+    expect(waits.filter((delay) => delay < 60_000).length).toBeGreaterThanOrEqual(2);
+  });
+});
