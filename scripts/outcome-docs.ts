@@ -61,7 +61,7 @@ function section(code: string, notes: string): string {
     '',
     `- **Status:** ${status}`,
     `- **When:** ${prose(row.when)}`,
-    `- **Fix:** ${prose(row.fix)}`,
+    ...(row.fix === 'Nothing to do.' ? [] : [`- **Fix:** ${prose(row.fix)}`]),
   ];
   return [...lines, ...(notes ? ['', notes] : [])].join('\n');
 }

@@ -14,7 +14,7 @@ type Request = IncomingMessage & { body?: unknown; rawBody?: unknown; [KEPT]?: U
 /** One timer for all bodies that are being read: a timer for each would cost more than the reading. */
 const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
 
-/** Bounds the bodies that wait: one connection can deliver many requests in one turn. */
+/** Bounds the bodies that wait: one connection can bring many requests in one turn. */
 const MAX_WAITING = 64;
 /** Kept here because the fake timers of a user's tests replace the global one. */
 const onImmediate = setImmediate;
