@@ -4,7 +4,7 @@ import type { Attributes } from '@opentelemetry/api';
 // Every attribute of a span or metric is named here. None holds a value of a body but ids and names
 // of events; errors are redacted.
 
-/** Which path a delivery took: from the service, or from a queue. */
+/** Where a delivery came from: `webhook`, `queue`, `redrive` or `reconcile`. */
 export const SOURCE = 'call_webhooks.source';
 export const EVENT = 'call_webhooks.event';
 export const OUTCOME = 'call_webhooks.outcome';
@@ -28,11 +28,11 @@ const STATUS_CODE = 'http.response.status_code';
 const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE QUERY'.split(' '));
 const MAX_LENGTH = 200;
 
-/** `receive`, `process` and `send` are operations of the semantic conventions. */
-export const messaging = (operation: 'receive' | 'process' | 'send'): Attributes => ({
+/** @param type as in the semantic conventions */
+export const messaging = (type: 'receive' | 'process' | 'send', name: string = type) => ({
   'messaging.system': 'call_webhooks',
-  'messaging.operation.name': operation,
-  'messaging.operation.type': operation,
+  'messaging.operation.name': name,
+  'messaging.operation.type': type,
 });
 
 /** An unknown method is `_OTHER`, since anybody can send any. */
@@ -58,15 +58,15 @@ export function identity(of: {
 }
 
 export function outcomeAttributes(outcome: Outcome): Attributes {
-  const { attemptsLeft, lagMs, queued, secretId, status } = outcome;
+  const { attemptsLeft, lagMs, secretId, source, status } = outcome;
   return present({
     ...identity(outcome),
-    [SOURCE]: sourceOf(outcome),
+    [SOURCE]: source,
     [OUTCOME]: outcome.outcome,
     [ATTEMPTS_LEFT]: attemptsLeft,
     [LAG]: lagMs,
     [SECRET_ID]: text(secretId),
-    [STATUS_CODE]: queued ? undefined : status,
+    [STATUS_CODE]: source === 'webhook' ? status : undefined,
     [ERROR_TYPE]: outcome.error?.code,
   });
 }
@@ -78,8 +78,6 @@ export const storeAttributes = (operation: string, key: string | undefined): Att
 export const storeResult = (result: { status: string } | boolean): Attributes => ({
   [STORE_STATUS]: typeof result === 'boolean' ? (result ? 'held' : 'lost') : result.status,
 });
-
-export const sourceOf = ({ queued }: Outcome): string => (queued ? 'queue' : 'webhook');
 
 /** The code of an error, or nothing of one that may hold anything. */
 export const errorType = (error: unknown): Attributes => ({

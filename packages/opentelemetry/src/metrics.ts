@@ -1,6 +1,6 @@
 import { EVENT_NAMES, OUTCOMES, type DeliveryMessage, type Outcome } from '@call-webhooks/core';
 import type { Meter } from '@opentelemetry/api';
-import { errorType, EVENT, OUTCOME, RESULT, SOURCE, sourceOf } from './attributes.ts';
+import { errorType, EVENT, OUTCOME, RESULT, SOURCE } from './attributes.ts';
 import type { Listeners } from './channels.ts';
 import type { EventLabels } from './event-labels.ts';
 
@@ -49,19 +49,20 @@ function countOutcomes(
   const startAtZero = (event: string) => {
     if (atZero.has(event)) return;
     atZero.add(event);
-    for (const counter of [deadLetters, nearRetryLimit]) counter.add(0, { [EVENT]: event });
+    nearRetryLimit.add(0, { [EVENT]: event });
+    for (const source of ['webhook', 'queue'])
+      deadLetters.add(0, { [EVENT]: event, [SOURCE]: source });
   };
   EVENT_NAMES.forEach(startAtZero);
   const handled = { [OUTCOME]: 'handled', [RESULT]: 'acknowledged', [SOURCE]: 'webhook' };
   deliveries.add(0, { ...handled, [EVENT]: EVENT_NAMES[0] });
 
   listeners.onOutcome(({ outcome }) => {
-    const { attempt = 0, lagMs, late, outcome: code } = outcome;
+    const { attempt = 0, lagMs, late, outcome: code, source } = outcome;
     const event = labels.of(outcome.eventName);
-    const source = sourceOf(outcome);
     const result = resultOf(outcome);
     startAtZero(event);
-    if (code === 'dead-lettered') deadLetters.add(1, { [EVENT]: event });
+    if (code === 'dead-lettered') deadLetters.add(1, { [EVENT]: event, [SOURCE]: source });
     if (late) return; // the delivery was counted when it missed its deadline
     deliveries.add(1, { [OUTCOME]: code, [RESULT]: result, [EVENT]: event, [SOURCE]: source });
     if (lagMs !== undefined) lag.record(lagMs / 1_000, { [SOURCE]: source });
@@ -85,7 +86,7 @@ function measureHandlers(meter: Meter, labels: EventLabels, listeners: Listeners
     if (start === undefined) return;
     duration.record((performance.now() - start) / 1_000, {
       [EVENT]: labels.of(message.eventName),
-      [SOURCE]: message.queued ? 'queue' : 'webhook',
+      [SOURCE]: message.source,
       ...(message.error && errorType(message.error)),
     });
   });
@@ -97,8 +98,8 @@ function countInFlight(meter: Meter, listeners: Listeners): void {
     unit: '{delivery}',
   });
   const started = new WeakSet();
-  const count = (by: number, { queued }: DeliveryMessage) => {
-    inFlight.add(by, { [SOURCE]: queued ? 'queue' : 'webhook' });
+  const count = (by: number, { source }: DeliveryMessage) => {
+    inFlight.add(by, { [SOURCE]: source });
   };
   for (const source of ['webhook', 'queue']) inFlight.add(0, { [SOURCE]: source });
   listeners.onStart('delivery', (message) => {

@@ -3,6 +3,7 @@ import {
   WebhookError,
   type Around,
   type DeliveryMessage,
+  type DeliverySource,
   type EnqueueMessage,
   type HandlerMessage,
   type StoreMessage,
@@ -13,7 +14,6 @@ import {
   SpanStatusCode,
   trace,
   type Context,
-  type Link,
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
@@ -29,6 +29,14 @@ import {
 import type { Listeners, Messages } from './channels.ts';
 import type { EventLabels } from './event-labels.ts';
 import { fromCarrier, toCarrier } from './trace-context.ts';
+
+/** What the span of a delivery is named after, by its source. */
+const OPERATIONS: Record<DeliverySource, string> = {
+  webhook: 'receive',
+  queue: 'process',
+  redrive: 'redrive',
+  reconcile: 'reconcile',
+};
 
 /** Makes a span of each step. The steps of a delivery are children of its span. */
 export class Spans {
@@ -76,28 +84,31 @@ export class Spans {
   };
 
   readonly #startDelivery = (message: DeliveryMessage, parent: Context): Span => {
-    const { method = 'POST', queued } = message;
-    if (queued) {
-      const enqueued = fromCarrier(queued.trace);
-      const links: Link[] = enqueued ? [{ context: enqueued }] : [];
-      const attributes = { ...messaging('process'), ...identity(queued) };
-      const options = { kind: SpanKind.CONSUMER, links, attributes };
-      return this.#tracer.startSpan(this.#name('process', queued.eventName), options, parent);
+    const { method = 'POST', queued, source } = message;
+    const operation = OPERATIONS[source];
+    const name = this.#name(operation, queued?.eventName);
+    if (source === 'webhook') {
+      // Within a span of the HTTP server, this is not one more request.
+      const kind = trace.getSpan(parent) ? SpanKind.INTERNAL : SpanKind.SERVER;
+      const attributes = { ...messaging('receive'), ...httpMethod(method) };
+      return this.#tracer.startSpan(name, { kind, attributes }, parent);
     }
-    // Within a span of the HTTP server, this is not one more request.
-    const kind = trace.getSpan(parent) ? SpanKind.INTERNAL : SpanKind.SERVER;
-    const attributes = { ...messaging('receive'), ...httpMethod(method) };
-    return this.#tracer.startSpan('receive', { kind, attributes }, parent);
+    const enqueued = fromCarrier(queued?.trace);
+    const options = {
+      kind: queued ? SpanKind.CONSUMER : SpanKind.INTERNAL,
+      links: enqueued ? [{ context: enqueued }] : [],
+      attributes: { ...messaging('process', operation), ...(queued && identity(queued)) },
+    };
+    return this.#tracer.startSpan(name, options, parent);
   };
 
-  readonly #endDelivery = (span: Span, { queued, result }: DeliveryMessage): void => {
+  readonly #endDelivery = (span: Span, { result }: DeliveryMessage): void => {
     if (!result) return;
     const { outcome } = result;
-    const { error, eventName, status } = outcome;
-    if (eventName !== undefined)
-      span.updateName(this.#name(queued ? 'process' : 'receive', eventName));
+    const { error, eventName, source, status } = outcome;
+    if (eventName !== undefined) span.updateName(this.#name(OPERATIONS[source], eventName));
     span.setAttributes(outcomeAttributes(outcome));
-    if (error && (queued || status >= 500))
+    if (error && (source !== 'webhook' || status >= 500))
       span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
   };
 

@@ -126,6 +126,17 @@ describe('the metrics', () => {
     expect(await sdk.total('call_webhooks.near_retry_limit')).toBe(0);
   });
 
+  it('tell a redriven event that fails again from a new dead letter', async () => {
+    const { receiver } = setup({ on: { 'call:started': fail }, deadLetter: () => undefined });
+    await receiver.deliver(STARTED);
+    await receiver.deliver({ ...STARTED, callId: 'call-2' }, { source: 'reconcile' });
+    for (const source of ['redrive', 'reconcile'])
+      expect(
+        await sdk.total('call_webhooks.dead_letters', { 'call_webhooks.source': source }),
+      ).toBe(1);
+    expect(await sdk.total('call_webhooks.in_flight')).toBe(0);
+  });
+
   it('count failures near the retry limit of the service, from zero on', async () => {
     const { send: sendOne } = setup({ on: { 'call:started': fail } }, { retryLimit: 4 });
     const near = () =>

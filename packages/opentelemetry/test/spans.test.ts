@@ -125,6 +125,23 @@ describe('the spans of a receiver', () => {
   });
 });
 
+describe('the span of receiver.deliver()', () => {
+  it('is named after its source, and no request', async () => {
+    const { receiver } = receiverOf({ on: { 'call:started': () => undefined } });
+    await receiver.deliver(STARTED, { source: 'reconcile' });
+    const span = sdk.span('reconcile call:started');
+    expect(span.kind).toBe(SpanKind.INTERNAL);
+    expect(span.attributes).toMatchObject({
+      'messaging.operation.name': 'reconcile',
+      'messaging.operation.type': 'process',
+      'call_webhooks.source': 'reconcile',
+      'call_webhooks.outcome': 'handled',
+    });
+    expect(Object.keys(span.attributes).join()).not.toContain('http.');
+    expect(parentOf(sdk.span('handle call:started'))).toBe(idOf(span));
+  });
+});
+
 describe('around', () => {
   it('makes the handler span the parent of spans in the handler', async () => {
     const tracer = sdk.tracerProvider.getTracer('pg');

@@ -1,6 +1,6 @@
 import { openChannel, openPlainChannel } from '#channels';
 import type { Awaitable } from '../awaitable.ts';
-import type { Outcome } from '../outcome/response.ts';
+import type { DeliverySource, Outcome } from '../outcome/response.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import type { TracingChannel } from './types.ts';
@@ -13,6 +13,7 @@ interface Message {
 
 /** The message of `call-webhooks:delivery`: one HTTP request, one job of a worker, or one `deliver`. */
 export interface DeliveryMessage extends Message {
+  readonly source: DeliverySource;
   /** The method of the request. It is not verified. */
   readonly method?: string | undefined;
   /** The headers of the request, to continue a trace. They are not verified. */
@@ -30,7 +31,7 @@ export interface HandlerMessage extends Message {
   readonly callId: string | undefined;
   readonly key: string | undefined;
   readonly attempt: number;
-  readonly queued: boolean;
+  readonly source: DeliverySource;
 }
 
 /** The message of `call-webhooks:store`: one call of the store. */

@@ -17,7 +17,7 @@ export function runHandler(route: Route, context: DeliveryContext): Awaitable<un
     callId: route.callId,
     key: route.key,
     attempt: context.attempt,
-    queued: context.queued,
+    source: context.source,
   };
   const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
   return traced(channel, message, () => handle(payload, context), failure);

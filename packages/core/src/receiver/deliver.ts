@@ -1,4 +1,4 @@
-import { CHANNELS, traced } from '../channels/channels.ts';
+import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
 import type { Outcome } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Logger } from '../reporting/logger.ts';
@@ -70,7 +70,8 @@ export function createDeliver({ settings, limiter, reporter, deps }: ReceiverPar
     const channel = CHANNELS.delivery;
     if (channel?.hasSubscribers !== true) return outcomeOf(input, options);
     const run = async () => ({ outcome: await outcomeOf(input, options) });
-    return (await traced(channel, {}, run)).outcome;
+    const message: DeliveryMessage = { source: options.source ?? 'redrive' };
+    return (await traced(channel, message, run)).outcome;
   };
 }
 

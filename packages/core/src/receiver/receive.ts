@@ -115,7 +115,7 @@ export function createReceive({
     const channel = CHANNELS.delivery;
     if (channel?.hasSubscribers !== true) return respond(request);
     const { method = 'POST', headers } = request;
-    const message: DeliveryMessage = { method, headers };
+    const message: DeliveryMessage = { source: 'webhook', method, headers };
     return traced(channel, message, () => respond(request));
   };
 }

@@ -1,5 +1,5 @@
 import { fromBase64 } from '../base64.ts';
-import { CHANNELS, traced } from '../channels/channels.ts';
+import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
 import { logFailureAfterCommit } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
@@ -46,8 +46,9 @@ export function createAttempt(
 
   return async (queued, job = {}) => {
     const channel = CHANNELS.delivery;
-    const run = () => attemptJob(queued, job);
-    return channel?.hasSubscribers === true ? traced(channel, { queued }, run) : run();
+    if (channel?.hasSubscribers !== true) return attemptJob(queued, job);
+    const message: DeliveryMessage = { source: 'queue', queued };
+    return traced(channel, message, () => attemptJob(queued, job));
   };
 
   async function attemptJob(queued: QueuedDelivery, job: WorkerJob): Promise<Attempt> {

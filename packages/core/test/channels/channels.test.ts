@@ -46,7 +46,7 @@ describe('the tracing channels', () => {
     const messages = published.filter(({ event }) => event === 'asyncEnd');
     expect(messages.map(({ name, message }) => [name, message])).toMatchObject([
       ['store', { operation: 'admit', result: { status: 'admitted', attempt: 1 } }],
-      ['handler', { eventName: 'call:started', callId: 'call-1', attempt: 1, queued: false }],
+      ['handler', { eventName: 'call:started', callId: 'call-1', attempt: 1, source: 'webhook' }],
       ['store', { operation: 'complete', result: true }],
       ['delivery', { result: { outcome: { outcome: 'handled' } } }],
     ]);
