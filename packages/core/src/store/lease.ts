@@ -107,12 +107,16 @@ export class Lease implements Deadline {
    * committed or the lease is lost, the lease is held afterwards. It rejects if the store fails.
    */
   async transactionEnd(): Promise<TransactionEnd> {
-    let { status } = await this.#store.admit(this.#claim);
-    // A claim that waited for the commit may have seen the event as it was before.
-    if (status === 'in-progress') ({ status } = await this.#store.admit(this.#claim));
+    let status: Admission['status'] | undefined;
+    try {
+      ({ status } = await this.#store.admit(this.#claim));
+      // A claim that waited for the commit may have seen the event as it was before.
+      if (status === 'in-progress') ({ status } = await this.#store.admit(this.#claim));
+    } finally {
+      if (status !== 'admitted') this.#end(); // also if the store failed: the lease has to run out
+    }
     if (status === 'admitted') return 'rolled-back';
     if (status !== 'duplicate') return 'lost';
-    this.#end();
     this.#commit = true;
     return 'committed';
   }

@@ -109,6 +109,15 @@ describe('Lease', () => {
     expect(store.release).not.toHaveBeenCalled();
   });
 
+  it('is not renewed after the store could not tell how a transaction ended', async () => {
+    const { store, lease } = setup();
+    void lease.completeIn('tx');
+    store.admit.mockRejectedValue(new Error('away'));
+    await expect(lease.transactionEnd()).rejects.toThrow('away');
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(store.extend).not.toHaveBeenCalled();
+  });
+
   it('is renewed again after a renewal failed', async () => {
     const { store, onLost } = setup();
     store.extend.mockRejectedValueOnce(new Error('away'));
