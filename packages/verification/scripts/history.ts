@@ -9,8 +9,9 @@ import { runHistory } from '../src/history/run.ts';
 
 const { values } = parseArgs({
   options: {
-    store: { type: 'string', multiple: true, default: [...ENGINES] },
+    store: { type: 'string', multiple: true },
     queue: { type: 'boolean', default: false },
+    'exactly-once': { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     calls: { type: 'string', default: '24' },
     'no-faults': { type: 'boolean', default: false },
@@ -18,24 +19,32 @@ const { values } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
-const { queue: queued, seed, bug, keep } = values;
+const { queue: queued, 'exactly-once': exactlyOnce, seed, bug, keep } = values;
+// Redis has no transactions that an effect could be in.
+const possible = exactlyOnce ? ENGINES.filter((name) => name !== 'redis') : ENGINES;
+const stores = values.store ?? possible;
 const expectOneOf = (names: readonly string[], name: string) => {
   if (!names.includes(name)) throw new Error(`Expected one of ${names.join(', ')}, got ${name}.`);
 };
-values.store.forEach((name) => expectOneOf(ENGINES, name));
+stores.forEach((name) => expectOneOf(possible, name));
 if (bug !== undefined) expectOneOf(BUGS, bug);
+if (bug === 'outside-transaction' && !exactlyOnce)
+  throw new Error('--bug outside-transaction needs --exactly-once.');
 
-for (const store of values.store) {
+for (const store of stores) {
   const { violations, counts, folder } = await runHistory({
     engine: store as EngineName,
     queued,
+    exactlyOnce,
     seed,
     calls: Number(values.calls),
     faults: !values['no-faults'],
     bug: bug as Bug | undefined,
     keep,
   });
-  const title = [store, queued && 'with a queue', bug].filter(Boolean).join(', ');
+  const title = [store, queued && 'with a queue', exactlyOnce && 'effects in its database', bug]
+    .filter(Boolean)
+    .join(', ');
   console.log(`\n${title}, seed ${seed}, ${values.calls} calls`);
   for (const [what, count] of Object.entries(counts))
     console.log(`  ${String(count).padStart(6)} ${what}`);

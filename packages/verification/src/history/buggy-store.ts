@@ -3,12 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '@call-webhooks/core';
 
-export const BUGS = ['mark-before-run', 'no-fencing'] as const;
+export const BUGS = ['mark-before-run', 'no-fencing', 'outside-transaction'] as const;
+/** Bugs that real stores and handlers have. The history check must find them. */
 export type Bug = (typeof BUGS)[number];
 
-/** A store with a bug that real stores have. The history check must find it. */
+/** A store with a bug; `outside-transaction` is one of the handlers. */
 export function buggyStore(store: Store, bug: Bug, folder: string): Store {
-  return bug === 'mark-before-run' ? markBeforeRun(store) : noFencing(store, folder);
+  if (bug === 'mark-before-run') return markBeforeRun(store);
+  return bug === 'no-fencing' ? noFencing(store, folder) : store;
 }
 
 /** Marks an event as done when it is claimed: one that fails afterwards is never run again. */

@@ -12,6 +12,8 @@ export interface FaultsOptions {
   journal: Journal;
   /** How many faults; two in a second, more or less. */
   count: number;
+  /** Whether half of the server's faults are freezes. */
+  freezesServer: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface FaultsOptions {
  * Each recovers after a moment, and all have recovered when the returned promise resolves.
  */
 export async function injectFaults(options: FaultsOptions): Promise<void> {
-  const { seed, processes, server, journal, count } = options;
+  const { seed, processes, server, journal, count, freezesServer } = options;
   const affected = new Set<ManagedProcess | EngineServer>();
   const recoveries: Promise<void>[] = [];
 
@@ -39,6 +41,8 @@ export async function injectFaults(options: FaultsOptions): Promise<void> {
     if (kind < 0.35) recoveries.push(inject(target, () => killFor(target, 300 * length)));
     else if (kind < 0.88)
       recoveries.push(inject(target, () => freezeFor(target, LEASE_MS * (0.7 + 1.5 * length))));
+    else if (freezesServer && random('server') < 0.5)
+      recoveries.push(inject(server, () => freezeServerFor(server, journal, 2_500 * length)));
     else recoveries.push(inject(server, () => killServerFor(server, journal, 1_500 * length)));
   }
   await Promise.all(recoveries);
@@ -62,5 +66,14 @@ async function killServerFor(server: EngineServer, journal: Journal, ms: number)
   await server.kill();
   await delay(ms);
   await server.restart();
+  journal.write({ kind: 'fault', fault: 'server', at, until: monotonicMs() });
+}
+
+async function freezeServerFor(server: EngineServer, journal: Journal, ms: number): Promise<void> {
+  if (!server.freeze) return;
+  const at = monotonicMs();
+  server.freeze();
+  await delay(ms);
+  server.thaw?.();
   journal.write({ kind: 'fault', fault: 'server', at, until: monotonicMs() });
 }

@@ -1,17 +1,32 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
+import { haveEffect, type EffectTable } from './effects.ts';
 import { monotonicMs, type Journal } from './journal.ts';
 import { seededRandom } from './seeded-random.ts';
 
+/** Where the effects of handlers are. */
+export interface EffectsInDatabase {
+  readonly table: EffectTable;
+  /** Deliberate bug in the handlers: `completeIn` in a transaction of its own. */
+  readonly outside: boolean;
+}
+
 /**
- * Handlers whose effects are journal entries. The seed decides which are slow and which fail.
+ * Handlers whose effects are journal entries, or rows in the database of the store. The seed decides
+ * which are slow and which fail.
  * @param fixedFile once this file exists, the bug is fixed that makes some events fail at every attempt
  */
-export function journaledHandlers(seed: string, journal: Journal, fixedFile: string) {
+export function journaledHandlers(
+  seed: string,
+  journal: Journal,
+  fixedFile: string,
+  effects?: EffectsInDatabase,
+) {
   const { pid } = process;
 
-  async function handle(_event: unknown, { key = '', attempt }: HandlerContext): Promise<void> {
+  async function handle(_event: unknown, context: HandlerContext): Promise<void> {
+    const { key = '', attempt } = context;
     const run = { pid, key, attempt };
     journal.write({ kind: 'begin', at: monotonicMs(), ...run });
     await delay(durationOf(seed, key));
@@ -21,7 +36,17 @@ export function journaledHandlers(seed: string, journal: Journal, fixedFile: str
       journal.write({ kind: 'failed', at: monotonicMs(), ...run });
       throw new Error('the CRM is down');
     }
-    journal.writeDurably({ kind: 'effect', at: monotonicMs(), ...run });
+    const at = monotonicMs();
+    if (!effects) {
+      journal.writeDurably({ kind: 'effect', at, ...run });
+      return;
+    }
+    try {
+      await haveEffect(effects.table, seed, { at, ...run }, context, effects.outside);
+    } finally {
+      // Unless the database has an effect of this run.
+      journal.write({ kind: 'failed', at: monotonicMs(), ...run });
+    }
   }
 
   return {

@@ -36,10 +36,20 @@ export function journaledStore(store: Store, journal: Journal): Store {
     return held;
   };
 
+  /** Tokens whose transactions may be committed. Their claims are repeated, to learn of it. */
+  const completing = new Set<string>();
+  const completeIn = (tx: unknown, key: string, token: string) => {
+    journal.write({ kind: 'settling', how: 'complete', at: monotonicMs(), pid, key, token });
+    completing.add(token);
+    return store.completeIn?.(tx, key, token) ?? false;
+  };
+
   return {
     async admit(claim: Claim) {
       const { result, at, until } = await timed(() => store.admit(claim));
       const { key, token, leaseMs } = claim;
+      if (result.status === 'duplicate' && key !== undefined && completing.has(token))
+        journal.write({ kind: 'settled', how: 'complete', at, until, pid, key, token, held: true });
       if (result.status === 'admitted' && key !== undefined) {
         const { attempt } = result;
         journal.write({ kind: 'claimed', at, until, pid, key, token, attempt, leaseMs });
@@ -47,6 +57,7 @@ export function journaledStore(store: Store, journal: Journal): Store {
       return result;
     },
     complete: (key, token, mark) => settle('complete', key, token, mark),
+    ...(store.completeIn && { completeIn }),
     release: (key, token) => settle('release', key, token),
     async extend(key, token, leaseMs) {
       const { result: held, at, until } = await timed(() => store.extend(key, token, leaseMs));

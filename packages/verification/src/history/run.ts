@@ -27,6 +27,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export interface HistoryOptions {
   engine: EngineName;
   queued: boolean;
+  /** The effects of handlers are in the store's database: those with `completeIn` happen once. */
+  exactlyOnce: boolean;
   seed: string;
   /** How many calls are placed, six in a second; faults are injected meanwhile. */
   calls: number;
@@ -40,7 +42,7 @@ export interface HistoryOptions {
 export async function runHistory(
   options: HistoryOptions,
 ): Promise<HistoryReport & { folder: string }> {
-  const { engine, queued, seed, calls, faults, bug, keep } = options;
+  const { engine, queued, exactlyOnce, seed, calls, faults, bug, keep } = options;
   const folder = await mkdtemp(join(tmpdir(), 'call-webhooks-history-'));
   const path = join(folder, 'journal');
   const journal = new Journal(path);
@@ -55,7 +57,10 @@ export async function runHistory(
   try {
     const secret = generateSecret();
     const fixedFile = join(folder, 'fixed');
-    const common = { engine, url: server.url, journal: path, seed, secret, queued, fixedFile, bug };
+    const common = {
+      ...{ engine, url: server.url, journal: path, seed, secret, queued, exactlyOnce },
+      ...{ fixedFile, bug },
+    };
     const input = (port: number) => ({ ...common, port, bugFolder: join(folder, 'bug') });
     for (const port of ports) processes.push(new ManagedProcess('receiver', input(port), journal));
     for (let number = 0; queued && number < WORKERS; number++)
@@ -75,20 +80,28 @@ export async function runHistory(
     const count = Math.ceil(calls / CALLS_PER_FAULT);
     await Promise.all([
       service.done,
-      faults && injectFaults({ seed, processes, server, journal, count }),
+      faults &&
+        injectFaults({ seed, processes, server, journal, count, freezesServer: exactlyOnce }),
     ]);
-    const check = () => checkHistory(readJournal(path), { queued });
+    const effects = exactlyOnce ? await opened.effects?.(server.url) : undefined;
+    const check = async () =>
+      checkHistory(readJournal(path), { queued, effects: await effects?.read(), seed });
     if (operator) {
       await operator.stop();
       await writeFile(fixedFile, '');
       // The jobs may still have to run, and some of them die once more.
       while (
         (await operator.retryAll()) > 0 ||
-        (check().violations.length > 0 && !(await isQuiet(path)))
+        ((await check()).violations.length > 0 && !(await isQuiet(path)))
       )
         await delay(1_000);
     }
-    return { ...check(), folder };
+    if (exactlyOnce) {
+      // What is still running could commit after the check.
+      await Promise.all(processes.map((started) => started.kill()));
+      await delay(500);
+    }
+    return { ...(await check()), folder };
   } finally {
     for (const step of cleanUp) step();
     await Promise.all(processes.map((started) => started.kill()));

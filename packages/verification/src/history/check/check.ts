@@ -1,6 +1,8 @@
 import { LEASE_MS } from '../engines/engine.ts';
+import type { Effect } from '../effects.ts';
 import type { JournalEntry } from '../journal.ts';
 import { checkAcknowledged } from './acknowledged.ts';
+import { checkExactlyOnce, effectEntry } from './exactly-once.ts';
 import { checkLeases } from './leases.ts';
 import { checkRetried } from './retried.ts';
 import { checkRuns } from './runs.ts';
@@ -10,11 +12,21 @@ export interface HistoryReport {
   counts: Record<string, number>;
 }
 
+export interface CheckOptions {
+  queued: boolean;
+  /** What was committed in the store's database, if the effects are there and not in the journal. */
+  effects?: readonly Effect[] | undefined;
+  /** Of the run; decides which effects are made with `completeIn`. */
+  seed?: string;
+}
+
 /** Checks a history against what the receiver promises. */
 export function checkHistory(
-  entries: readonly JournalEntry[],
-  { queued }: { queued: boolean },
+  journal: readonly JournalEntry[],
+  { queued, effects, seed = '' }: CheckOptions,
 ): HistoryReport {
+  const exactlyOnce = effects && checkExactlyOnce(effects, seed);
+  const entries = [...journal, ...(effects ?? []).map(effectEntry)];
   // A job's lease starts when the engine hands it out, which the journal does not record. A run that
   // started after its lease had expired was handed out up to one lease earlier, and the fault that
   // delayed it came a moment before that.
@@ -31,6 +43,7 @@ export function checkHistory(
       ...checkLeases(entries),
       ...checkRetried(entries),
       ...runs.violations,
+      ...(exactlyOnce?.violations ?? []),
     ],
     counts: {
       events: events.size,
@@ -48,6 +61,7 @@ export function checkHistory(
       ...Object.fromEntries(
         Object.entries(runs.explained).map(([cause, times]) => [`  of them by: ${cause}`, times]),
       ),
+      ...exactlyOnce?.counts,
     },
   };
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Queue, Store } from '@call-webhooks/core';
+import type { EffectTable } from '../effects.ts';
 import type { journaledHandlers } from '../handlers.ts';
 
 export const ENGINES = ['redis', 'postgres', 'sqlite'] as const;
@@ -30,6 +31,8 @@ export interface Engine {
   queue(url: string): Promise<Queue>;
   deadJobs(url: string): Promise<DeadJobs>;
   startWorker(url: string, handlers: ReturnType<typeof journaledHandlers>): Promise<void>;
+  /** A table in the store's database. Absent: it has no transactions. */
+  effects?(url: string): Promise<EffectTable>;
 }
 
 /** Repeats until it succeeds: a process may start while its server is down. */

@@ -2,6 +2,7 @@ import type { QueuedDelivery } from '@call-webhooks/core';
 import { createPgBossWorker, pgBossQueue, postgresStore } from '@call-webhooks/postgres';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
+import { postgresEffects } from './postgres-effects.ts';
 import { CONCURRENCY, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './engine.ts';
 
 /** pg-boss counts in seconds and does not renew its leases: longer than the slowest handler. */
@@ -51,6 +52,7 @@ export const postgres: Engine = {
     // pg-boss does this by itself every few minutes only.
     setInterval(() => void boss.expire().catch(nothing), EXPIRE_EVERY_MS);
   },
+  effects: postgresEffects,
 };
 
 const queueOf = (boss: PgBoss) =>

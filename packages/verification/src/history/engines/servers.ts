@@ -12,6 +12,9 @@ export interface EngineServer {
   kill(): Promise<void>;
   /** Starts it again with its data. */
   restart(): Promise<void>;
+  /** SIGSTOP to all of its processes, and SIGCONT. */
+  freeze?(): void;
+  thaw?(): void;
   remove(): Promise<void>;
 }
 
@@ -36,6 +39,12 @@ export async function startServer(name: EngineName, folder: string): Promise<Eng
       kill: () => server.kill(),
       // Retried, because Postgres refuses to start while a process of the old server remains.
       restart: () => retryUntilSuccess(() => server.start()),
+      freeze: () => {
+        server.freeze();
+      },
+      thaw: () => {
+        server.thaw();
+      },
       remove: () => server.remove(),
     };
   }

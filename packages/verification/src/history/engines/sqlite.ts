@@ -1,5 +1,6 @@
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
+import { sqliteEffects } from './sqlite-effects.ts';
 import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
 
 export const sqlite: Engine = {
@@ -30,4 +31,5 @@ export const sqlite: Engine = {
     });
     return Promise.resolve();
   },
+  effects: sqliteEffects,
 };

@@ -8,7 +8,7 @@ import { journaledHandlers } from '../handlers.ts';
 import { Journal } from '../journal.ts';
 import { journaledStore } from '../journaled-store.ts';
 import { monitorStalls } from '../monitors.ts';
-import { receiverInput } from './receiver-input.ts';
+import { effectsOf, receiverInput } from './receiver-input.ts';
 
 /** Less than the service's limit, as a receiver's 20 s are less than the 30 s of the real service. */
 const ACK_MS = 1_000;
@@ -20,7 +20,8 @@ monitorStalls(journal);
 const engine = await openEngine(input.engine);
 const real = await engine.store(url);
 const store = journaledStore(bug ? buggyStore(real, bug, bugFolder) : real, journal);
-const { logger, ...handlers } = journaledHandlers(seed, journal, input.fixedFile);
+const effects = await effectsOf(input, engine);
+const { logger, ...handlers } = journaledHandlers(seed, journal, input.fixedFile, effects);
 
 const handle = createNodeHandler({
   secret,

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import Database from 'libsql';
+import type { Effect, EffectTable } from '../effects.ts';
+
+/** How long a transaction waits for the file's lock; milliseconds. */
+const WAIT_MS = 2_000;
+
+/** Transactions on handles of their own, as users have them. */
+export function sqliteEffects(file: string): Promise<EffectTable> {
+  const reader = new Database(file);
+  reader.exec('PRAGMA journal_mode = WAL');
+  reader.exec(
+    'CREATE TABLE IF NOT EXISTS effects (key TEXT, attempt INTEGER, pid INTEGER, at REAL)',
+  );
+  const idle: InstanceType<typeof Database>[] = [];
+
+  async function begin(): Promise<InstanceType<typeof Database>> {
+    const db = idle.pop() ?? new Database(file);
+    db.exec('PRAGMA synchronous = FULL');
+    const until = performance.now() + WAIT_MS;
+    for (;;) {
+      try {
+        db.exec('BEGIN IMMEDIATE');
+        return db;
+      } catch (error) {
+        if (performance.now() > until) {
+          idle.push(db);
+          throw error;
+        }
+        await delay(5 + Math.random() * 10); // the lock is another's
+      }
+    }
+  }
+
+  return Promise.resolve({
+    async transact({ key, attempt, pid, at }, before) {
+      const db = await begin();
+      try {
+        if (key !== '')
+          db.prepare('INSERT INTO effects VALUES (?, ?, ?, ?)').run(key, attempt, pid, at);
+        await before(db);
+        db.exec('COMMIT');
+      } catch (error) {
+        db.exec('ROLLBACK');
+        throw error;
+      } finally {
+        idle.push(db);
+      }
+    },
+    read: () => Promise.resolve(reader.prepare('SELECT * FROM effects').all() as Effect[]),
+  });
+}
