@@ -19,7 +19,7 @@ export function logFailureAfterCommit(
   safeLogger(log).warn(
     {
       ...deliveryFields({ webhookId, ...route, attempt }),
-      docs: docsUrl('outcomes.md#handled'),
+      docs: docsUrl('exactly-once.md#your-own-database'),
     },
     `call-webhooks: The handler failed after its transaction had been committed, so the event is done: ${describeError(error, route.sensitiveData)}`,
   );
