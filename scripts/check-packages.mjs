@@ -53,7 +53,10 @@ try {
     'TypeScript: compiles',
   );
 
-  const needed = ['cli', 'inspector', 'simulator', 'client', 'core'];
+  const needed = [
+    ...['cli', 'inspector', 'simulator', 'recovery', 'client', 'core'],
+    ...['redis', 'postgres', 'sqlite'],
+  ];
   console.log(
     await checkCli(
       join(work, 'cli'),

@@ -6,6 +6,7 @@ import { chaosCommand } from './commands/chaos.ts';
 import { checkCommand } from './commands/check/check.ts';
 import { clockCommand } from './commands/clock.ts';
 import { completionCommand } from './commands/completion/completion.ts';
+import { deadLettersCommand } from './commands/dead-letters/dead-letters.ts';
 import { deliveriesCommand } from './commands/deliveries/deliveries.ts';
 import { eventsCommand } from './commands/events/events.ts';
 import { explainCommand } from './commands/explain.ts';
@@ -63,6 +64,7 @@ const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[]
       inferCommand,
     ],
   ],
+  ['Repair what went wrong:', [deadLettersCommand]],
   ["Use the service's REST API:", [eventsCommand, callsCommand, recordingCommand, rotateCommand]],
   ['Other:', [completionCommand]],
 ];

@@ -7,6 +7,9 @@ import { join, pad, t, text, widthOf, type Printable, type Text } from './text.t
 export const timeOfDay = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toLocaleTimeString('en-GB', { hour12: false }) : '--:--:--';
 
+/** A local date and time such as `2026-01-31 16:49:39`. */
+export const dateTime = (date: Date): string => date.toLocaleString('sv-SE');
+
 /** A duration such as `450 ms`, `4.2 s`, `5 min 3 s` or `2 h 5 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

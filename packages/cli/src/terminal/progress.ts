@@ -12,8 +12,11 @@ export interface ProgressBar {
 const WIDTH = 30;
 const REDRAW_EVERY_MS = 80;
 
-/** Creates a progress bar. Without a terminal it draws nothing. */
-export function progressBar({ stderr }: Io, colors: Colors): ProgressBar {
+/**
+ * Creates a progress bar. Without a terminal it draws nothing.
+ * @param format of the two numbers; sizes in bytes by default
+ */
+export function progressBar({ stderr }: Io, colors: Colors, format = size): ProgressBar {
   if (stderr.isTTY !== true) return { update: () => undefined, clear: () => undefined };
   let drawnAt = -Infinity;
   return {
@@ -21,7 +24,7 @@ export function progressBar({ stderr }: Io, colors: Colors): ProgressBar {
       const now = performance.now();
       if (now - drawnAt < REDRAW_EVERY_MS && received !== total) return;
       drawnAt = now;
-      stderr.write(`\r\u001b[K${barText(colors, received, total)}`);
+      stderr.write(`\r\u001b[K${barText(colors, received, total, format)}`);
     },
     clear() {
       if (drawnAt > 0) stderr.write('\r\u001b[K');
@@ -31,10 +34,15 @@ export function progressBar({ stderr }: Io, colors: Colors): ProgressBar {
 }
 
 /** The text of the bar. Without a total it is the amount alone. */
-export function barText(colors: Colors, received: number, total: number | undefined): string {
-  if (total === undefined || total === 0) return size(received);
+export function barText(
+  colors: Colors,
+  received: number,
+  total: number | undefined,
+  format = size,
+): string {
+  if (total === undefined || total === 0) return format(received);
   const part = Math.min(1, received / total);
   const full = Math.round(part * WIDTH);
   const bar = `${colors.cyan('█'.repeat(full)).styled}${colors.dim('░'.repeat(WIDTH - full)).styled}`;
-  return `${bar} ${String(Math.floor(part * 100)).padStart(3)} %  ${size(received)} of ${size(total)}`;
+  return `${bar} ${String(Math.floor(part * 100)).padStart(3)} %  ${format(received)} of ${format(total)}`;
 }

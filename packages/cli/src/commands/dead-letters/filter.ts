@@ -1,0 +1,42 @@
+import type { DeadLetterFilter } from '@call-webhooks/core';
+import { Option, type Command } from 'commander';
+import { badInput } from '../../errors.ts';
+import { milliseconds } from '../../input/options.ts';
+
+/** The flags that select dead letters. */
+export interface FilterOptions {
+  readonly event?: string;
+  readonly reason?: 'handler-failed' | 'invalid-payload';
+  readonly since?: Date;
+  readonly until?: Date;
+}
+
+/** Adds `--event`, `--reason`, `--since` and `--until`. */
+export const withFilterOptions = (command: Command): Command =>
+  command
+    .option('--event <name>', 'only of this event')
+    .addOption(
+      new Option('--reason <reason>', 'only those').choices(['handler-failed', 'invalid-payload']),
+    )
+    .option('--since <time>', 'failed then or later: 2h (ago), 2026-01-31T12:00Z', time)
+    .option('--until <time>', 'failed before', time);
+
+/** The filter of the flags; `undefined` if none is given. */
+export function filterOf({
+  event,
+  reason,
+  since,
+  until,
+}: FilterOptions): DeadLetterFilter | undefined {
+  const given = [event, reason, since, until].some((value) => value !== undefined);
+  return given ? { eventName: event, reason, since, until } : undefined;
+}
+
+/** A time, or a duration before now. */
+function time(given: string): Date {
+  const ms = /^\d+(\.\d+)?\s*[a-z]+$/.test(given)
+    ? Date.now() - milliseconds(given)
+    : Date.parse(given);
+  if (Number.isFinite(ms)) return new Date(ms);
+  throw badInput(`Invalid time: ${given}`, 'Examples: 2h (ago), 2026-01-31, 2026-01-31T12:00Z');
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals';
+import { deadLetter } from '@call-webhooks/contract-tests';
+import { fill, idsOf, setup } from './support/dead-letters.ts';
+import { SECRET } from './support/receiver.ts';
+import { run } from './support/run.ts';
+
+describe('dead-letters list and show', () => {
+  test('lists what failed, oldest first, with filters and limits', async () => {
+    const made = await setup();
+    const { deadLetters, env, file } = made;
+    await fill(made, 3);
+    await deadLetters.put(deadLetter({ eventName: 'call:started', errorText: 'Error: \u001b[2J' }));
+    const { code, stdout } = await run(['dead-letters', 'list'], { env, terminal: true });
+    expect(code).toBe(0);
+    const lines = stdout.trim().split('\n');
+    expect(lines).toHaveLength(5);
+    expect(lines[1]).toMatch(/^2026-01-0\d .* [0-9a-f]{8} +call:completed +Error: the CRM is down/);
+    expect(stdout).toContain('\\x1b[2J');
+    const only = await run(['dead-letters', 'list', '--event', 'call:started', '--json'], { env });
+    expect(only.records()).toMatchObject([{ eventName: 'call:started', attempt: 3 }]);
+    const some = await run(['dead-letters', 'list', '-n', '2', '--store', `sqlite:${file}`]);
+    expect(some.stderr).toContain('2 more');
+    const until = ['--until', '2026-01-02T03:04:01Z'];
+    expect(
+      (await run(['dead-letters', 'list', ...until, '--json'], { env })).records(),
+    ).toHaveLength(1);
+    const since = ['--since', '1h'];
+    expect((await run(['dead-letters', 'list', ...since], { env })).stderr).toContain('no such');
+  });
+
+  test('shows one, and hides personal data unless it is asked for', async () => {
+    const made = await setup();
+    const { deadLetters, env } = made;
+    const body = {
+      eventName: 'call:completed',
+      callId: 'c-1',
+      recipientName: 'Ada Lovelace',
+      n: 5550123,
+    };
+    await deadLetters.put(
+      deadLetter({ rawBody: Buffer.from(JSON.stringify(body)), callId: 'c-1' }),
+    );
+    const [id = ''] = await idsOf(deadLetters);
+    const masked = await run(['dead-letters', 'show', id.slice(0, 6)], { env });
+    expect(masked.code).toBe(0);
+    for (const shown of [id, 'c-1', 'recipientName', 'Error: the CRM is down', 'handler-failed'])
+      expect(masked.stdout).toContain(shown);
+    const json = await run(['dead-letters', 'show', id, '--json'], { env });
+    for (const text of [masked.stdout, json.stdout])
+      for (const hidden of ['Ada', 'Lovelace', '5550123']) expect(text).not.toContain(hidden);
+    expect((await run(['dead-letters', 'show', id, '--reveal'], { env })).stdout).toContain(
+      'Ada Lovelace',
+    );
+    const revealed = await run(['dead-letters', 'show', id, '--reveal', '--json'], { env });
+    expect(JSON.parse(String(revealed.records()[0]!['body']))).toEqual(body);
+
+    const bytes = Buffer.from([0xff, 0x00, 0xfe]);
+    await deadLetters.put(deadLetter({ rawBody: bytes, failedAt: new Date() }));
+    const other = (await idsOf(deadLetters)).at(-1) ?? '';
+    expect((await run(['dead-letters', 'show', other], { env })).stdout).toContain('3 bytes');
+    const raw = await run(['dead-letters', 'show', other, '--reveal', '--json'], { env });
+    expect(raw.records()[0]).toMatchObject({ base64: '/wD+', bytes: 3 });
+  });
+
+  test('removes letters, not without being sure', async () => {
+    const made = await setup();
+    const { deadLetters, env } = made;
+    await fill(made, 3);
+    const [first = '', second = '', third = ''] = await idsOf(deadLetters);
+    const refused = await run(['dead-letters', 'remove', first], { env });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') as unknown });
+    const removed = await run(['dead-letters', 'remove', first, second.slice(0, 8), '--yes'], {
+      env,
+    });
+    expect(removed.code).toBe(0);
+    expect(await idsOf(deadLetters)).toEqual([third]);
+  });
+});
+
+describe('dead-letters: what is wrong on the command line', () => {
+  test.each([
+    [['list'], 2, 'CALL_WEBHOOKS_STORE'],
+    [['list', '--store', 'mysql://x'], 2, 'sqlite:'],
+    [['list', '--store', 'sqlite:/nowhere/calls.db'], 3, 'There is no file'],
+    [['list', '--store', 'redis://127.0.0.1:1'], 3, 'The store failed'],
+    [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'The store failed'],
+    [['list', '--since', 'yesterday'], 2, 'Invalid time'],
+    [['redrive', '--to', '3000', '--secret', SECRET], 2, '--all'],
+    [['redrive', 'abc', '--all', '--to', '3000', '--secret', SECRET], 2, 'exclude'],
+    [['redrive', '--all', '--to', 'https://example.com/hook'], 2, '--allow-external'],
+  ])('%j', async (argv, code, told) => {
+    const result = await run(['dead-letters', ...argv]);
+    expect(result).toMatchObject({ code, stderr: expect.stringContaining(told) as unknown });
+  });
+
+  test('an id that no letter, or several letters have', async () => {
+    const made = await setup();
+    await fill(made, 20);
+    const show = (id: string) => run(['dead-letters', 'show', id], { env: made.env });
+    expect((await show('xyz')).stderr).toContain('There is no dead letter xyz');
+    expect((await show('')).stderr).toContain('Several dead letters');
+  });
+});
