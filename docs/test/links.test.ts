@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { CONFIGURATION_ERRORS, OUTCOMES } from '@call-webhooks/core';
 import { documents, read, ROOT } from './files.ts';
 
 /** A document without its programs: what looks like a link in them is none. */
@@ -38,4 +39,32 @@ test('every relative link of the docs leads to a file, and to a heading in it', 
   const links = documents().flatMap((name) => linksOf(name).map((link) => ({ name, link })));
   expect(links.length).toBeGreaterThan(100);
   expect(links.filter(({ name, link }) => isBroken(name, link))).toEqual([]);
+});
+
+/** Sources of the packages that users install, without comments. */
+const sources = () =>
+  readdirSync(join(ROOT, 'packages'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /^(?!contract-tests|verification|e2e)[\w-]+\/src\/.*\.ts$/.test(name))
+    .map((name) => ({
+      name,
+      text: read(join('packages', name)).replace(/^\s*(?:\/?\*|\/\/).*$/gm, ''),
+    }));
+
+test('every link of a log line or an error leads to a page of the docs, and to a heading in it', () => {
+  const codes = [...Object.keys(OUTCOMES), ...Object.keys(CONFIGURATION_ERRORS)];
+  const pages = sources().flatMap(({ text }) =>
+    [...text.matchAll(/docsUrl\(\s*['`]([^'`]+)['`]/g)].flatMap(([, page = '']) =>
+      page.includes('${') ? codes.map((code) => page.replace(/\$\{\w+\}/, code)) : [page],
+    ),
+  );
+  expect(new Set(pages).size).toBeGreaterThan(codes.length);
+  expect(pages.filter((page) => isBroken('docs/README.md', page))).toEqual([]);
+});
+
+test('every file that writes log lines gives them a link', () => {
+  const writers = sources().filter(({ text }) => /[`'"]call-webhooks: /.test(text));
+  expect(writers.length).toBeGreaterThan(10);
+  expect(writers.filter(({ text }) => !text.includes('docsUrl(')).map(({ name }) => name)).toEqual(
+    [],
+  );
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe } from '@jest/globals';
 import { generateSecret, type Outcome, type ReceiverOptions } from '@call-webhooks/core';
 import { outcomeTable } from './adapter/outcome-table.ts';
+import { logging } from './adapter/logging.ts';
 import { oneEvent } from './adapter/one-event.ts';
 import { privacy } from './adapter/privacy.ts';
 import { requests } from './adapter/requests.ts';
@@ -36,10 +37,12 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
         secret,
         sender: startSender(mounted.url, secret),
         lines: logger.lines,
+        entries: logger.entries,
         outcomes,
       };
     }
 
-    for (const part of [outcomeTable, oneEvent, verification, requests, privacy]) part({ start });
+    for (const part of [outcomeTable, oneEvent, verification, requests, logging, privacy])
+      part({ start });
   });
 }

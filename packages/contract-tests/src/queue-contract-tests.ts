@@ -2,6 +2,7 @@ import { afterEach, describe } from '@jest/globals';
 import { collectingLogger } from './collecting-logger.ts';
 import { failures } from './queue/failures.ts';
 import { handOver } from './queue/hand-over.ts';
+import { workerLogging } from './queue/logging.ts';
 import { shutdown } from './queue/shutdown.ts';
 import { transactions } from './queue/transactions.ts';
 import {
@@ -18,6 +19,7 @@ export function queueContractTests(subject: QueueUnderTest): void {
     const open = opening((options) => subject.open(options));
     handOver(open);
     failures(open);
+    workerLogging(open);
     shutdown(open);
   });
 }

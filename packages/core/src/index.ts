@@ -121,6 +121,7 @@ export { RunningJobs } from './worker/running-jobs.ts';
 export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
 export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';
 export { callHook, safeLogger } from './reporting/logger.ts';
-export { describeError } from './redact/error-text.ts';
+export { loggedError, type LoggedError } from './reporting/logged-error.ts';
+export type { Redact } from './redact/redactor.ts';
 export { checkOptions, option } from './check-options.ts';
 export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';

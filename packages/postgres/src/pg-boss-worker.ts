@@ -1,8 +1,8 @@
 import {
   checkOptions,
   createJobProcessor,
-  describeError,
   docsUrl,
+  loggedError,
   LeasedJobRun,
   option,
   safeLogger,
@@ -118,9 +118,10 @@ export function createPgBossWorker<
     onError(error) {
       if (isFailing) return; // one line for each outage
       isFailing = true;
+      const { text, err } = loggedError(error, handlers.redact);
       log.error(
-        { queue, docs: docsUrl('queues.md#pg-boss') },
-        `call-webhooks: pg-boss fails: ${describeError(error)}`,
+        { queue, err, docs: docsUrl('queues.md#pg-boss') },
+        `call-webhooks: pg-boss fails: ${text}`,
       );
     },
   });

@@ -1,4 +1,4 @@
-import { describeError, docsUrl } from '@call-webhooks/core';
+import { docsUrl, loggedError } from '@call-webhooks/core';
 
 const EVERY = 100;
 
@@ -40,7 +40,7 @@ export class Sweeper {
     if (this.#warned) return;
     this.#warned = true;
     console.warn(
-      `call-webhooks: deleting old rows of the Postgres store failed: ${describeError(error)} See ${docsUrl('stores.md#postgres')}`,
+      `call-webhooks: deleting old rows of the Postgres store failed: ${loggedError(error).text} See ${docsUrl('stores.md#postgres')}`,
     );
   }
 }

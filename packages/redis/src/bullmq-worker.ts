@@ -143,7 +143,7 @@ export function createBullmqWorker<
       settings: { backoffStrategy: strategy },
     } as never,
   );
-  worker.on('error', errorLog(log));
+  worker.on('error', errorLog(log, handlers.redact));
 
   return {
     worker,

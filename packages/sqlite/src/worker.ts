@@ -1,8 +1,8 @@
 import {
   checkOptions,
   createJobProcessor,
-  describeError,
   docsUrl,
+  loggedError,
   exponentialBackoff,
   LeasedJobRun,
   option,
@@ -107,9 +107,10 @@ export function createSqliteWorker<
     onError(error) {
       if (isFailing) return; // one line for each outage
       isFailing = true;
+      const { text, err } = loggedError(error, handlers.redact);
       log.error(
-        { docs: docsUrl('queues.md#sqlite') },
-        `call-webhooks: the SQLite queue fails: ${describeError(error)}`,
+        { err, docs: docsUrl('queues.md#sqlite') },
+        `call-webhooks: the SQLite queue fails: ${text}`,
       );
     },
   });

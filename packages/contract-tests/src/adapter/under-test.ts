@@ -1,4 +1,5 @@
 import type { Outcome, Receiver, ReceiverOptions } from '@call-webhooks/core';
+import type { LogEntry } from '../collecting-logger.ts';
 import type { Sender } from '../sender.ts';
 
 /** A framework's server with the receiver mounted in it, on a free port of the loopback. */
@@ -24,5 +25,7 @@ export interface Started extends Mounted {
   secret: string;
   sender: Sender;
   lines: string[];
+  /** The same, as the logger got them. */
+  entries: LogEntry[];
   outcomes: Outcome[];
 }

@@ -1,5 +1,6 @@
 import { docsUrl } from '../outcome/webhook-error.ts';
-import { describeError } from '../redact/error-text.ts';
+import type { Redact } from '../redact/redactor.ts';
+import { loggedError } from '../reporting/logged-error.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import type { Delivery } from './context.ts';
@@ -15,12 +16,16 @@ export function logFailureAfterCommit(
   route: Route,
   { webhookId, log }: Delivery,
   attempt: number,
+  redact: Redact | undefined,
 ): void {
+  const { text, err } = loggedError(error, redact, route.sensitiveData);
   safeLogger(log).warn(
     {
       ...deliveryFields({ webhookId, ...route, attempt }),
+      retriedBy: 'nobody',
+      err,
       docs: docsUrl('exactly-once.md#your-own-database'),
     },
-    `call-webhooks: The handler failed after its transaction had been committed, so the event is done: ${describeError(error, route.sensitiveData)}`,
+    `call-webhooks: The handler failed after its transaction had been committed, so the event is done: ${text}`,
   );
 }

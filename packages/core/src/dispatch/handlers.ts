@@ -1,5 +1,6 @@
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
 import type { OutputOf, StandardSchema } from '../events/schema.ts';
+import type { Redact } from '../redact/redactor.ts';
 import type { ReportingHooks } from '../reporting/hooks.ts';
 import type { DeadLetterSink, DeadLetterStore } from '../store/dead-letter.ts';
 import type { Around } from './around.ts';
@@ -63,6 +64,11 @@ export interface HandlerOptions<
    * @see Around
    */
   around?: Around | readonly Around[] | undefined;
+  /**
+   * What is removed from the texts of errors in log lines; `'standard'` by default.
+   * @see Redact
+   */
+  redact?: Redact | undefined;
 }
 
 /** The options as the receiver uses them: dead letters go to a function. */

@@ -2,7 +2,12 @@ import { isPending, type Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
 import { CHANNELS, traced } from '../channels/channels.ts';
 import { parsePayload } from '../events/payload.ts';
-import { originsOf, withOrigin } from '../outcome/origin.ts';
+import {
+  originsOf,
+  withOrigin,
+  type DeliveryContent,
+  type ErrorOrigin,
+} from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue, QueuedDelivery } from '../queue.ts';
 import { describeError } from '../redact/error-text.ts';
@@ -161,21 +166,26 @@ function deadLetterJob(
     },
     failure(sinkError) {
       const { eventName, issues } = error;
-      const message = `${error.message} The deadLetter sink failed as well: ${describeSinkError(sinkError, delivery.rawBody)}`;
+      const { text, origin } = sinkFailure(sinkError, delivery.rawBody);
+      const message = `${error.message} The deadLetter sink failed as well: ${text}`;
       const failed = new WebhookError('invalid-payload', message, { eventName, issues });
-      const origin = { source: 'dead-letter', error: sinkError } as const;
       return withOrigin(failed, ...originsOf(error), origin);
     },
   };
 }
 
 /** A sink's error may quote the body. If that cannot be parsed, it cannot be redacted either. */
-export function describeSinkError(error: unknown, rawBody: Uint8Array): string {
-  let sensitiveData: unknown;
+export function sinkFailure(
+  error: unknown,
+  rawBody: Uint8Array,
+): { text: string; origin: ErrorOrigin } {
+  const source = 'dead-letter';
+  let sensitiveData: DeliveryContent;
   try {
-    sensitiveData = parsePayload(rawBody);
+    sensitiveData = { body: parsePayload(rawBody) };
   } catch {
-    return 'its error may quote the body and is withheld';
+    const text = 'its error may quote the body and is withheld';
+    return { text, origin: { source, error, isWithheld: true } };
   }
-  return describeError(error, sensitiveData);
+  return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
 }

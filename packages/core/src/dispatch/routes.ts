@@ -1,7 +1,7 @@
 import { eventKey, isKnownEvent, typedEvent } from '../events/events.ts';
 import { parsePayload } from '../events/payload.ts';
 import { validate } from '../events/schema.ts';
-import { withOrigin } from '../outcome/origin.ts';
+import { withOrigin, type DeliveryContent } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact/error-text.ts';
 import { wrapHandler } from './around.ts';
@@ -18,7 +18,7 @@ export interface Route {
   /** What the handler gets. */
   readonly payload: unknown;
   /** The content of the delivery, before and after its schema: kept out of the logs. */
-  readonly sensitiveData: unknown;
+  readonly sensitiveData: DeliveryContent | undefined;
   /** The outcome of a successful run. */
   readonly outcome: 'handled' | 'ignored';
   /** Absent if there is no handler. */
@@ -75,7 +75,7 @@ export class Routes {
       ...UNHANDLED_ROUTE,
       body,
       payload: body,
-      sensitiveData: body,
+      sensitiveData: { body },
       handle: this.#onUnhandled,
     };
   }
@@ -93,7 +93,7 @@ export class Routes {
         key: key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined,
         body: event,
         payload,
-        sensitiveData: payload === event ? event : [event, payload],
+        sensitiveData: payload === event ? { body: event } : { body: event, payload },
         outcome: handle ? 'handled' : 'ignored',
         handle: handle ?? this.#onUnhandled,
       };
@@ -114,7 +114,7 @@ export class Routes {
     const payload = custom.schema
       ? await validate(custom.schema, body, undefined, includeSchemaValues)
       : body;
-    const sensitiveData = [body, payload];
+    const sensitiveData = { body, payload };
     const key = customKey(custom, payload, sensitiveData);
     return {
       ...UNHANDLED_ROUTE,
@@ -141,7 +141,7 @@ function checkIdentity({ eventName, eventId, callId }: Record<string, unknown>):
 function customKey(
   { key }: NonNullable<HandlerOptions['custom']>,
   payload: unknown,
-  sensitiveData: unknown,
+  sensitiveData: DeliveryContent,
 ): string | undefined {
   try {
     return key?.(payload);

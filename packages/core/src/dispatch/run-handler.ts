@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts';
 import { CHANNELS, traced, type HandlerMessage } from '../channels/channels.ts';
-import { withOrigin } from '../outcome/origin.ts';
+import { withOrigin, type DeliveryContent } from '../outcome/origin.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact/error-text.ts';
 import type { DeliveryContext } from './context.ts';
@@ -24,7 +24,10 @@ export function runHandler(route: Route, context: DeliveryContext): Awaitable<un
 }
 
 /** @param sensitiveData the content of the delivery, which is removed from the message */
-export function handlerFailed(error: unknown, sensitiveData: unknown): WebhookError {
+export function handlerFailed(
+  error: unknown,
+  sensitiveData: DeliveryContent | undefined,
+): WebhookError {
   const failure = redactedError('handler-failed', 'The handler failed: ', error, sensitiveData);
   return withOrigin(failure, { source: 'handler', error, sensitiveData });
 }

@@ -22,7 +22,7 @@ export function parsePayload(body: Uint8Array): unknown {
   } catch (error) {
     // The parser's own message would quote the body.
     const failure = new WebhookError('invalid-payload', 'The body is not valid JSON.');
-    throw withOrigin(failure, { source: 'schema', error, sensitiveData: text });
+    throw withOrigin(failure, { source: 'schema', error, isWithheld: true });
   }
   // Each level takes a bracket, so a text with few brackets is not checked any further.
   if (hasMoreBrackets(text, MAX_DEPTH) && isDeeperThan(payload, MAX_DEPTH)) {

@@ -36,12 +36,19 @@ export async function validate(
   eventName: string | undefined,
   includeValues: boolean,
 ): Promise<unknown> {
+  const content = { body: value };
   let result: SchemaResult<unknown>;
   try {
     result = await schema['~standard'].validate(value);
   } catch (error) {
-    const failed = redactedError('invalid-payload', 'The schema failed: ', error, value, eventName);
-    throw withOrigin(failed, { source: 'schema', error, sensitiveData: value });
+    const failed = redactedError(
+      'invalid-payload',
+      'The schema failed: ',
+      error,
+      content,
+      eventName,
+    );
+    throw withOrigin(failed, { source: 'schema', error, sensitiveData: content });
   }
   if (!result.issues) return result.value;
   const issues = payloadIssues(schema, result.issues, value, includeValues);
@@ -51,6 +58,6 @@ export async function validate(
   throw withOrigin(new WebhookError('invalid-payload', message, { eventName, issues }), {
     source: 'schema',
     error: new WebhookError('invalid-payload', message, { eventName, issues, cause }),
-    sensitiveData: value,
+    sensitiveData: content,
   });
 }

@@ -3,7 +3,7 @@ import type { Job } from '../dispatch/job.ts';
 import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
 import { docsUrl } from '../outcome/webhook-error.ts';
 import type { ErrorOrigin } from '../outcome/origin.ts';
-import { describeError } from '../redact/error-text.ts';
+import { loggedError } from '../reporting/logged-error.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import type { Settings } from './options.ts';
@@ -50,13 +50,16 @@ export async function sendToDeadLetter(
     await deadLetter(toDeadLetter('handler-failed', delivery, failure));
     return undefined;
   } catch (sinkError) {
+    const { sensitiveData } = job.route;
+    const { text, err } = loggedError(sinkError, settings.handlers.redact, sensitiveData);
     safeLogger(delivery.log).error(
       {
         ...deliveryFields({ webhookId: delivery.webhookId, ...job.route, attempt }),
+        err,
         docs: docsUrl('outcomes.md#dead-lettered'),
       },
-      `call-webhooks: The deadLetter sink failed: ${describeError(sinkError, job.route.sensitiveData)}`,
+      `call-webhooks: The deadLetter sink failed: ${text}`,
     );
-    return [{ source: 'dead-letter', error: sinkError, sensitiveData: job.route.sensitiveData }];
+    return [{ source: 'dead-letter', error: sinkError, sensitiveData }];
   }
 }

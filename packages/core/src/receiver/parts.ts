@@ -22,14 +22,14 @@ export interface ReceiverParts {
 }
 
 export function createParts(settings: Settings): ReceiverParts {
-  const { handlers, oneAtATime, ackWithin, storeTimeout, logger } = settings;
+  const { handlers, oneAtATime, ackWithin, storeTimeout, logger, maxAttempts } = settings;
   const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
   return {
     settings,
     scheduler,
-    keys: keySource(settings.secret, scheduler, safeLogger(logger)),
+    keys: keySource(settings.secret, scheduler, safeLogger(logger), handlers.redact),
     limiter: new ConcurrencyLimiter(settings.maxInFlight),
-    reporter: new Reporter(handlers),
+    reporter: new Reporter(handlers, { redact: handlers.redact, maxAttempts }),
     deps: {
       settings,
       scheduler,

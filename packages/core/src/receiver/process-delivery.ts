@@ -110,7 +110,9 @@ export class DeliveryProcessor implements RunningDelivery {
       context.end();
       if (job.kind === 'handler') info.handlerMs = performance.now() - admittedAt;
       if (context.transactions && (await wasCommitted(context, lease))) {
-        if (!result) logFailureAfterCommit(failure, job.route, this.#delivery, context.attempt);
+        const { redact } = settings.handlers;
+        if (!result)
+          logFailureAfterCommit(failure, job.route, this.#delivery, context.attempt, redact);
         result = { outcome: job.route.outcome };
       } else if (context.transactions && result) {
         result = undefined;

@@ -3,7 +3,7 @@ import { readBody, type BodyReader } from '../http/body.ts';
 import { checkRequest, type HeadersLike } from '../http/request.ts';
 import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
-import { describeError } from '../redact/error-text.ts';
+import { loggedError } from '../reporting/logged-error.ts';
 import { safeLogger, type Logger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
@@ -95,9 +95,14 @@ export function createReceive({
           try {
             request.waitUntil?.(late);
           } catch (thrown) {
+            const { text, err } = loggedError(thrown, settings.handlers.redact);
             safeLogger(log).warn(
-              { ...deliveryFields(info), docs: docsUrl('raw-body.md#work-after-the-response') },
-              `call-webhooks: waitUntil failed: ${describeError(thrown)}`,
+              {
+                ...deliveryFields(info),
+                err,
+                docs: docsUrl('raw-body.md#work-after-the-response'),
+              },
+              `call-webhooks: waitUntil failed: ${text}`,
             );
           }
         },

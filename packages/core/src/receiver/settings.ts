@@ -4,6 +4,7 @@ import type { OneAtATime } from '../dispatch/group.ts';
 import { EVENT_NAMES } from '../events/events.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue } from '../queue.ts';
+import type { Redact } from '../redact/redactor.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { Secret } from '../signature/secrets.ts';
 import { headerNames } from '../signature/signature-headers.ts';
@@ -24,6 +25,8 @@ const withMethods = <Port extends object>(...names: string[]) =>
     `expected an object with ${names.join(', ')}`,
   );
 const isFunction = (value: unknown) => typeof value === 'function';
+const isRedact = (value: unknown) =>
+  isFunction(value) || ['standard', 'strict', 'off'].includes(value as string);
 const aFunction = () => z.custom<never>(isFunction, 'expected a function');
 const aSchema = () =>
   z.custom<never>(
@@ -62,6 +65,9 @@ export const handlerShape = () => ({
   deadLetter: aSink().optional(),
   around: z
     .union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions')
+    .optional(),
+  redact: z
+    .custom<Redact>(isRedact, "expected 'standard', 'strict', 'off' or a function")
     .optional(),
   onError: aFunction().optional(),
   onOutcome: aFunction().optional(),
@@ -140,6 +146,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     oneAtATime,
     secret,
     around,
+    redact,
     onError,
     onOutcome,
     ...rest
@@ -149,7 +156,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     secret: secret as Secret | SecretProvider,
     handlers: {
       ...{ on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
-      ...{ around, onError, onOutcome },
+      ...{ around, redact, onError, onOutcome },
     },
     names: headerNames(headerPrefix, profile),
     profile,

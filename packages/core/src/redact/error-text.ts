@@ -1,3 +1,4 @@
+import type { DeliveryContent } from '../outcome/origin.ts';
 import { WebhookError, type WebhookErrorCode } from '../outcome/webhook-error.ts';
 import { errorDetails, type ErrorDetails } from './error-details.ts';
 import { createRedactor, type Redact } from './redactor.ts';
@@ -11,7 +12,7 @@ const MAX_LENGTH = 8_000;
  * describeError(error)
  * // 'TypeError: fetch failed; cause: Error: connect ECONNREFUSED 10.0.0.5:443'
  */
-export const describeError = (error: unknown, content?: unknown, redact?: Redact): string =>
+export const describeError = (error: unknown, content?: DeliveryContent, redact?: Redact): string =>
   errorText(errorDetails(error, createRedactor(redact, content)));
 
 /** `name: message [code]`, its parts and its causes. */
@@ -64,7 +65,7 @@ export function redactedError(
   code: WebhookErrorCode,
   prefix: string,
   error: unknown,
-  content?: unknown,
+  content?: DeliveryContent,
   eventName?: string,
 ): WebhookError {
   const details = errorDetails(error, createRedactor('standard', content));

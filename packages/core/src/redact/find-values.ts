@@ -46,7 +46,7 @@ function redactWords(text: string, values: PersonalValues): string {
 /** How many tokens are personal from here on. */
 function matchLength(tokens: Token[], at: number, values: PersonalValues): number {
   const { word, folded } = tokens[at] as Token;
-  const phrases = values.phrases.get(folded) ?? [];
+  const phrases = [...(values.phrases.get(folded)?.values() ?? [])];
   const lengths = phrases
     .filter((phrase) => phrase.every((part, index) => tokens[at + index]?.folded === part))
     .map((phrase) => phrase.length);

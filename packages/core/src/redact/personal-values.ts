@@ -6,8 +6,8 @@ export interface PersonalValues {
   readonly words: Set<string>;
   /** Words that count only as they are written here. */
   readonly exactWords: Set<string>;
-  /** Two or more folded words in a row, by the first of them. */
-  readonly phrases: Map<string, string[][]>;
+  /** Two or more folded words in a row, by the first of them, and by all of them. */
+  readonly phrases: Map<string, Map<string, string[]>>;
   /** Secrets, and words of scripts that put no space between words: they count everywhere. */
   readonly literals: Set<string>;
   /** The digits of phone numbers. */
@@ -152,8 +152,8 @@ function addWords(found: PersonalValues, text: string, kind: Kind): void {
   const [first] = folded;
   if (isNote || first === undefined || words.length < 2) return;
   if (folded.every((word) => ORDINARY_WORDS.has(word))) return;
-  const phrases = found.phrases.get(first) ?? [];
-  found.phrases.set(first, [...phrases, folded]);
+  const phrases = found.phrases.get(first) ?? new Map<string, string[]>();
+  found.phrases.set(first, phrases.set(folded.join(' '), folded));
 }
 
 function addWord(found: PersonalValues, word: string, isNote: boolean, kind: Kind): void {

@@ -1,3 +1,4 @@
+import type { DeliveryContent } from '../outcome/origin.ts';
 import { decodeEscapes, oneLine } from './escapes.ts';
 import { redactValues } from './find-values.ts';
 import { redactPatterns } from './patterns.ts';
@@ -25,21 +26,16 @@ const MAX_LENGTH = 4_000;
 /**
  * Creates a redactor for texts about one delivery. The errors of handlers and clients often quote their
  * input: the number that was called, or a URL with a password. Never throws.
- * @param content of the delivery, before and after a schema
- * @param event passed to a function
+ * @param content `undefined` if the text knows nothing of a delivery
  */
-export function createRedactor(
-  redact: Redact = 'standard',
-  content?: unknown,
-  event: unknown = content,
-): Redactor {
-  if (typeof redact === 'function') return withFunction(redact, event);
+export function createRedactor(redact: Redact = 'standard', content?: DeliveryContent): Redactor {
+  if (typeof redact === 'function') return withFunction(redact, content?.body);
   if (redact === 'off') return (text) => oneLine(shortened(text));
   if (redact === 'strict') return (text) => redactStrictly(text, content);
   return standardRedactor(content);
 }
 
-function standardRedactor(content: unknown): Redactor {
+function standardRedactor(content: DeliveryContent | undefined): Redactor {
   let values: PersonalValues | undefined | 'unread' = 'unread';
   return (text) => {
     if (values === 'unread') values = personalValues(content);

@@ -1,3 +1,5 @@
+import { oneLine } from '../redact/escapes.ts';
+
 /**
  * A line for `console`: the message and the fields behind it, with the frames of `err` below.
  * @example
@@ -26,10 +28,20 @@ function withError(message: string, err: unknown): string {
   return message === '' ? whole : `${message}: ${whole}`;
 }
 
+const MAX_CAUSES = 5;
+
+/** The frames of an error and of its causes. */
 function framesOf(err: unknown): string {
-  if (!(err instanceof Error) || err.stack === undefined) return '';
-  const start = /\n\s+at /.exec(err.stack);
-  return start ? err.stack.slice(start.index) : '';
+  let text = '';
+  let error = err;
+  for (let depth = 0; error instanceof Error && depth <= MAX_CAUSES; depth++) {
+    if (depth > 0) text += `\n  caused by ${oneLine(`${error.name}: ${error.message}`)}`;
+    const { stack = '' } = error;
+    const start = stack.search(/\n\s+at /);
+    if (start !== -1) text += stack.slice(start);
+    error = error.cause;
+  }
+  return text;
 }
 
 /** On one line, without terminal codes. */

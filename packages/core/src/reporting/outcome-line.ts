@@ -1,6 +1,9 @@
 import { docsUrl } from '../outcome/webhook-error.ts';
 import { OUTCOMES } from '../outcome/outcomes.ts';
+import type { DeliverySource } from '../outcome/response.ts';
 import type { Outcome } from '../outcome/response.ts';
+import { createRedactor, type Redact } from '../redact/redactor.ts';
+import { loggedFailure } from './logged-error.ts';
 
 /** What a logger is called with. */
 export interface LogLine {
@@ -9,52 +12,78 @@ export interface LogLine {
   readonly message: string;
 }
 
+/** What a line depends on besides its outcome. */
+export interface LineOptions {
+  readonly redact?: Redact | undefined;
+  /** After how many attempts an event goes to `deadLetter`. */
+  readonly maxAttempts?: number | undefined;
+}
+
 /**
  * The log line of an outcome.
  * @param suppressed how many lines like it were left out since the last one
  */
-export function outcomeLine(outcome: Outcome, suppressed: number): LogLine {
-  const { outcome: code, status, source, error, late, webhookId, durationMs } = outcome;
-  // Anybody can send what is not authentic, and the service retries only its own deliveries.
-  const isFromService = source === 'webhook' && webhookId !== undefined;
-  const isRetried = isFromService && OUTCOMES[code].service === 'retried';
+export function outcomeLine(
+  outcome: Outcome,
+  suppressed: number,
+  { redact, maxAttempts }: LineOptions = {},
+): LogLine {
+  const { outcome: code, status, error, late, durationMs } = outcome;
+  const { message, err } = error ? loggedFailure(error, redact) : { message: OUTCOMES[code].when };
+  const retriedBy = retrierOf(outcome);
   return {
     level: status >= 500 ? 'error' : 'warn',
-    message: `call-webhooks: ${String(status)} ${code}: ${error?.message ?? OUTCOMES[code].when}`,
+    message: `call-webhooks: ${String(status)} ${code}: ${message}`,
     fields: {
       outcome: code,
       status,
-      ...(source !== 'webhook' && { source }),
       ...deliveryFields(outcome),
-      ...(isRetried && { retriedBy: 'service' }),
+      // Otherwise there is no limit, or it is not ours.
+      ...(outcome.attemptsLeft !== undefined && { maxAttempts }),
+      ...(retriedBy && { retriedBy }),
       ...(late && { late }),
       durationMs: Math.round(durationMs),
       ...(suppressed > 0 && { suppressed }),
-      ...(code === 'handler-failed' && error && { err: error }),
+      ...(err && { err }),
       docs: docsUrl(`outcomes.md#${code}`),
     },
   };
 }
 
-interface Identified {
+/** The service retries only its own deliveries, and anybody can send what is not authentic. */
+function retrierOf({ outcome, source, webhookId }: Outcome): 'service' | 'nobody' | undefined {
+  if (webhookId === undefined) return undefined;
+  return source === 'webhook' && OUTCOMES[outcome].service === 'retried' ? 'service' : 'nobody';
+}
+
+/** What identifies a delivery in log lines. */
+export interface Identified {
   readonly eventName?: string | undefined;
   readonly callId?: string | undefined;
   readonly key?: string | undefined;
   readonly webhookId?: string | undefined;
   readonly attempt?: number | undefined;
+  readonly source?: DeliverySource | undefined;
 }
 
 /** The fields that tell which delivery a line is about. */
-export function deliveryFields({ eventName, callId, key, webhookId, attempt }: Identified) {
+export function deliveryFields(delivery: Identified) {
+  const { eventName, callId, key, webhookId, attempt, source } = delivery;
   return {
     ...(eventName !== undefined && { eventName: printable(eventName) }),
     ...(callId !== undefined && { callId: printable(callId) }),
     ...(key !== undefined && { key: printable(key) }),
     ...(webhookId !== undefined && { webhookId }),
     ...(attempt !== undefined && { attempt }),
+    ...(source !== undefined && source !== 'webhook' && { source }),
   };
 }
 
-/** These come from the body: no line breaks, no terminal codes, and a limited length. */
+const redactForm = createRedactor();
+
+/**
+ * These come from the body: no line breaks, no terminal codes, and a limited length. A key of yours
+ * may be an e-mail address.
+ */
 const printable = (text: string) =>
-  text.slice(0, 200).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?');
+  redactForm(text.slice(0, 200).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?'));

@@ -5,7 +5,7 @@ import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact/error-text.ts';
 import { callReportingHooks, type ReportingHooks } from './hooks.ts';
 import { safeLogger, type Logger } from './logger.ts';
-import { outcomeLine } from './outcome-line.ts';
+import { outcomeLine, type LineOptions } from './outcome-line.ts';
 
 /** What is known about a request so far. It fills up on the way through the receiver. */
 export type DeliveryInfo = Pick<
@@ -50,10 +50,12 @@ const LOG_INTERVAL_MS = 10_000;
 /** Makes outcomes of results, passes them to the user's hooks, and writes the log lines. */
 export class Reporter {
   readonly #hooks: ReportingHooks;
+  readonly #options: LineOptions;
   readonly #lastLines = new Map<OutcomeCode, { at: number; suppressed: number }>();
 
-  constructor(hooks: ReportingHooks) {
+  constructor(hooks: ReportingHooks, options: LineOptions = {}) {
     this.#hooks = hooks;
+    this.#options = options;
   }
 
   /** @param startedAt `performance.now()` when the request arrived */
@@ -80,7 +82,7 @@ export class Reporter {
   #log(outcome: Outcome, log: Logger): void {
     const suppressed = this.#suppressedLines(outcome.outcome);
     if (suppressed === undefined) return;
-    const { level, fields, message } = outcomeLine(outcome, suppressed);
+    const { level, fields, message } = outcomeLine(outcome, suppressed, this.#options);
     safeLogger(log)[level](fields, message);
   }
 

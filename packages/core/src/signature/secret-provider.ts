@@ -1,6 +1,8 @@
 import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
 import { withOrigin } from '../outcome/origin.ts';
 import { describeError } from '../redact/error-text.ts';
+import type { Redact } from '../redact/redactor.ts';
+import { loggedFailure } from '../reporting/logged-error.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import { fixedKeys, keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
@@ -31,8 +33,9 @@ export function keySource(
   secret: Secret | SecretProvider,
   scheduler: DeadlineScheduler,
   logger: Logger,
+  redact?: Redact,
 ): KeySource {
-  if (typeof secret === 'function') return providerKeys(secret, scheduler, logger);
+  if (typeof secret === 'function') return providerKeys(secret, scheduler, logger, redact);
   return fixedKeys(secret);
 }
 
@@ -40,6 +43,7 @@ function providerKeys(
   provider: SecretProvider,
   scheduler: DeadlineScheduler,
   logger: Logger,
+  redact: Redact | undefined,
 ): KeySource {
   let cached: readonly Key[] | undefined;
   let loadedAt = -Infinity;
@@ -82,9 +86,10 @@ function providerKeys(
       // Working keys stay in use while the secrets manager is down.
       return load(webhookId, true).catch((error: unknown) => {
         loadedAt = performance.now();
+        const { message, ...fields } = loggedFailure(error as WebhookError, redact);
         logger.warn(
-          { docs: docsUrl('outcomes.md#secret-unavailable') },
-          `call-webhooks: ${(error as Error).message} The cached secrets remain in use.`,
+          { ...fields, docs: docsUrl('outcomes.md#secret-unavailable') },
+          `call-webhooks: ${message.replace(/\.?$/, '.')} The cached secrets remain in use.`,
         );
         return old;
       });

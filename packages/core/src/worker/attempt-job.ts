@@ -3,7 +3,7 @@ import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts'
 import { logFailureAfterCommit } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
-import { describeSinkError } from '../dispatch/job.ts';
+import { sinkFailure } from '../dispatch/job.ts';
 import { Routes, type Route } from '../dispatch/routes.ts';
 import { handlerFailed, runHandler } from '../dispatch/run-handler.ts';
 import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
@@ -17,7 +17,6 @@ import { callReportingHooks } from '../reporting/hooks.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { DeliveryInfo } from '../reporting/reporter.ts';
 import type { DeadLetter } from '../store/dead-letter.ts';
-import type { JobInfo } from './job-line.ts';
 import { runInTransaction, UnsettledRun } from './job-transaction.ts';
 import type { JobResult, WorkerJob } from './worker-job.ts';
 
@@ -34,7 +33,8 @@ export interface HandlerSettings extends CheckedHandlerOptions {
 export interface Attempt {
   readonly result: JobResult;
   readonly outcome: Outcome;
-  readonly info: JobInfo;
+  /** `undefined` if only the engine knows. */
+  readonly maxAttempts: number | undefined;
 }
 
 /** Creates the function that runs a queued delivery once and calls the hooks. It never rejects. */
@@ -73,7 +73,7 @@ export function createAttempt(
     };
     if (result.status !== 'done') outcome.error = result.error;
     callReportingHooks(settings, outcome);
-    return { result, outcome, info: { ...info, attempt, maxAttempts } };
+    return { result, outcome, maxAttempts };
   }
 
   async function runJob(
@@ -95,11 +95,14 @@ export function createAttempt(
       const context = new DeliveryContext(delivery, route, attempt, fieldNames);
       const run = () => runWithSignal(to, context, signal, info);
       await runInTransaction(context, transaction, run, (error) => {
-        logFailureAfterCommit(error, to, found, attempt);
+        logFailureAfterCommit(error, to, found, attempt, settings.redact);
       });
       return { result: { status: 'done' }, code: route.outcome };
     } catch (thrown) {
-      const error = failureOf(thrown, route);
+      const error =
+        abandonReason && thrown === abandonReason
+          ? abandoned(abandonReason)
+          : failureOf(thrown, route);
       const isInvalid = error.code === 'invalid-payload';
       const code = isInvalid ? 'invalid-payload' : 'handler-failed';
       if ((!isInvalid && !isLastAttempt && !abandonReason) || thrown instanceof UnsettledRun)
@@ -121,9 +124,10 @@ export function createAttempt(
       await deadLetter?.(letter);
       return undefined;
     } catch (error) {
-      const why = describeSinkError(error, letter.rawBody);
-      const failed = new WebhookError('handler-failed', `The deadLetter sink failed: ${why}`);
-      return withOrigin(storable(failed), ...originsOf(failure), { source: 'dead-letter', error });
+      const { text, origin } = sinkFailure(error, letter.rawBody);
+      const both = `${failure.message.replace(/\.$/, '')}. The deadLetter sink failed: ${text}`;
+      const failed = new WebhookError('handler-failed', both);
+      return withOrigin(storable(failed), ...originsOf(failure), origin);
     }
   }
 }
@@ -155,6 +159,12 @@ async function runWithSignal(
 /** With the profile `'standard-webhooks'`, only the receiver can tell the key of some events. */
 const withQueuedKey = (route: Route, { key }: QueuedDelivery): Route =>
   route.key === undefined && key !== undefined ? { ...route, key } : route;
+
+/** The reason is the message of an earlier failure, or comes from the engine. */
+function abandoned(error: Error): WebhookError {
+  const failure = storable(new WebhookError('handler-failed', error.message));
+  return withOrigin(failure, { source: 'handler', error });
+}
 
 function failureOf(error: unknown, route: Route | undefined): WebhookError {
   if (error instanceof WebhookError && !route) return error;

@@ -1,35 +1,36 @@
-import { docsUrl, type WebhookError } from '../outcome/webhook-error.ts';
+import { docsUrl } from '../outcome/webhook-error.ts';
+import type { Outcome } from '../outcome/response.ts';
+import type { Redact } from '../redact/redactor.ts';
+import { loggedFailure } from '../reporting/logged-error.ts';
 import { deliveryFields, type LogLine } from '../reporting/outcome-line.ts';
 
-/** What is known about a run of a job. */
-export interface JobInfo {
-  readonly webhookId: string;
-  readonly eventName?: string | undefined;
-  readonly callId?: string | undefined;
-  readonly key?: string | undefined;
-  readonly attempt: number;
+interface FailedJob {
+  readonly outcome: Outcome;
+  /** Whether nobody runs it again. */
+  readonly isDead: boolean;
   /** `undefined` if only the engine knows. */
   readonly maxAttempts: number | undefined;
 }
 
-/** The log line of a run that failed: the queue retries it, or it is dead. */
-export function jobLine(error: WebhookError, isDead: boolean, info: JobInfo): LogLine {
-  const { attempt, maxAttempts } = info;
-  const outcome = isDead ? 'dead-lettered' : error.code;
+/** The log line of a run that failed. */
+export function jobLine({ outcome, isDead, maxAttempts }: FailedJob, redact?: Redact): LogLine {
+  const { outcome: code, attempt = 1, error, durationMs } = outcome;
+  const { message = '', ...err } = error ? loggedFailure(error, redact) : {};
   const of = maxAttempts === undefined ? '' : ` of ${String(maxAttempts)}`;
+  const attempts = attempt === 1 ? '1 attempt' : `${String(attempt)} attempts`;
   return {
     level: isDead ? 'error' : 'warn',
     message: isDead
-      ? `call-webhooks: gave up after ${attempt === 1 ? '1 attempt' : `${String(attempt)} attempts`}: ${error.message}`
-      : `call-webhooks: attempt ${String(attempt)}${of} failed: ${error.message}`,
+      ? `call-webhooks: gave up after ${attempts}: ${message}`
+      : `call-webhooks: attempt ${String(attempt)}${of} failed: ${message}`,
     fields: {
-      outcome,
-      ...deliveryFields(info),
+      outcome: code,
+      ...deliveryFields(outcome),
       ...(maxAttempts !== undefined && { maxAttempts }),
       retriedBy: isDead ? 'nobody' : 'queue',
-      queued: true,
-      err: error,
-      docs: docsUrl(`outcomes.md#${outcome}`),
+      durationMs: Math.round(durationMs),
+      ...err,
+      docs: docsUrl(`outcomes.md#${code}`),
     },
   };
 }

@@ -44,9 +44,10 @@ export function createJobProcessor<
   const attemptJob = createAttempt(settings);
 
   return async (queued, job) => {
-    const { result, info } = await attemptJob(queued, job);
+    const { result, outcome, maxAttempts } = await attemptJob(queued, job);
     if (result.status === 'done') return result;
-    const { level, fields, message } = jobLine(result.error, result.status === 'dead', info);
+    const failed = { outcome, isDead: result.status === 'dead', maxAttempts };
+    const { level, fields, message } = jobLine(failed, settings.redact);
     safeLogger(settings.logger)[level](fields, message);
     return result;
   };

@@ -1,7 +1,5 @@
-import { docsUrl } from '../outcome/webhook-error.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { safeLogger, type Logger } from '../reporting/logger.ts';
-import { deliveryFields } from '../reporting/outcome-line.ts';
 import type { JobProcessor } from './job-processor.ts';
 import type { PolledJob } from './polling-worker.ts';
 import type { JobResult, JobTransaction, WorkerJob } from './worker-job.ts';
@@ -133,8 +131,10 @@ export class LeasedJobRun implements PolledJob {
 
   #repeat(write: () => Promise<unknown>, until: number, stop: AbortSignal): Promise<void> {
     const { delivery, attempt } = this.#job;
-    const fields = { ...deliveryFields({ ...delivery, attempt }), docs: docsUrl('queues.md') };
-    return writeResult({ write, until, stop, log: this.#log, fields });
+    return writeResult({
+      ...{ write, until, stop, log: this.#log },
+      delivery: { ...delivery, attempt },
+    });
   }
 
   #writeOnce(result: JobResult): Promise<unknown> {

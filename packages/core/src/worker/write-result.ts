@@ -1,5 +1,7 @@
-import { describeError } from '../redact/error-text.ts';
+import { docsUrl } from '../outcome/webhook-error.ts';
+import { loggedError } from '../reporting/logged-error.ts';
 import type { Logger } from '../reporting/logger.ts';
+import { deliveryFields, type Identified } from '../reporting/outcome-line.ts';
 
 /** Milliseconds until a refused write is repeated: doubled each time, up to a limit. */
 const FIRST_DELAY_MS = 250;
@@ -15,18 +17,29 @@ interface ResultWrite {
   /** Aborted when the worker stops: the result is then written once more. */
   stop: AbortSignal;
   log: Required<Logger>;
-  /** What identifies the job in log lines. */
-  fields: object;
+  /** For log lines. */
+  delivery: Identified;
 }
 
 /**
  * Writes the result of a job, again and again while the engine refuses: an outage must not make a
  * handler run twice. Logs long refusals, and how they ended.
  */
-export async function writeResult({ write, until, stop, log, fields }: ResultWrite): Promise<void> {
+export async function writeResult({
+  write,
+  until,
+  stop,
+  log,
+  delivery,
+}: ResultWrite): Promise<void> {
   const startedAt = performance.now();
   let isLogged = false;
   let reason = '';
+  const fields = {
+    ...deliveryFields(delivery),
+    docs: docsUrl('queues.md#what-they-promise'),
+  };
+  let failed: object = fields;
   let delay = FIRST_DELAY_MS;
   while (performance.now() < until) {
     try {
@@ -35,13 +48,15 @@ export async function writeResult({ write, until, stop, log, fields }: ResultWri
         log.info(fields, 'call-webhooks: the queue took the result of the job at last.');
       return;
     } catch (error) {
-      reason = describeError(error).replace(/\.?$/, '.');
+      const { text, err } = loggedError(error);
+      reason = text.replace(/\.?$/, '.');
+      failed = { ...fields, err };
     }
     if (stop.aborted) break;
     if (!isLogged && performance.now() - startedAt >= LOG_AFTER_MS) {
       isLogged = true;
       log.warn(
-        fields,
+        failed,
         `call-webhooks: the queue refuses the result of a job: ${reason} It is written again until the queue takes it or the worker stops.`,
       );
     }
@@ -50,7 +65,7 @@ export async function writeResult({ write, until, stop, log, fields }: ResultWri
   }
   if (isLogged)
     log.warn(
-      fields,
+      failed,
       `call-webhooks: the queue never took the result of a job: ${reason} The job runs again.`,
     );
 }

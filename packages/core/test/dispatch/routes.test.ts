@@ -18,7 +18,7 @@ describe('Routes', () => {
       key: 'call-1:call:started',
       body: STARTED,
       payload: STARTED,
-      sensitiveData: STARTED,
+      sensitiveData: { body: STARTED },
       outcome: 'handled',
       handle: handler,
     });

@@ -9,16 +9,16 @@ import { createRedactor } from '../../src/redact/redactor.ts';
 const refused = () =>
   Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
 const copyOf = (error: unknown, content?: unknown) =>
-  errorCopy(errorDetails(error, createRedactor('standard', content)));
+  errorCopy(errorDetails(error, createRedactor('standard', { body: content })));
 
 describe('describeError', () => {
   it('tells an error, a text, and the kind of anything else', () => {
     expect(describeError(new TypeError('no'))).toBe('TypeError: no');
     expect(describeError(new Error(''))).toBe('Error');
-    expect(describeError('plain Ada', { name: 'Ada' })).toBe('plain [redacted]');
-    expect(describeError({ status: 5, 'Ada Lovelace': 1 }, { name: 'Ada Lovelace' })).toBe(
-      'a thrown object with status, [redacted]',
-    );
+    expect(describeError('plain Ada', { body: { name: 'Ada' } })).toBe('plain [redacted]');
+    expect(
+      describeError({ status: 5, 'Ada Lovelace': 1 }, { body: { name: 'Ada Lovelace' } }),
+    ).toBe('a thrown object with status, [redacted]');
     expect(describeError({})).toBe('a thrown object');
     expect(describeError(undefined)).toBe('a thrown undefined');
     expect(describeError(null)).toBe('a thrown null');
@@ -89,7 +89,7 @@ describe('describeError', () => {
     expect(describeError(proxy)).toBe('an error that cannot be read');
     const cyclic: Record<string, unknown> = { name: 'Ada' };
     cyclic['self'] = cyclic;
-    expect(describeError(new Error('Ada'), cyclic)).toBe('Error: [redacted]');
+    expect(describeError(new Error('Ada'), { body: cyclic })).toBe('Error: [redacted]');
     expect(describeError(Object.assign(new Error('x'), { message: 7 }))).toEqual(
       expect.any(String),
     );
@@ -97,7 +97,7 @@ describe('describeError', () => {
 
   it('redacts names, messages, codes and causes', () => {
     const cause = Object.assign(new Error('no Ada'), { name: 'AdaError Ada', code: 'E_Ada' });
-    expect(describeError(new Error('Ada', { cause }), { name: 'Ada' })).toBe(
+    expect(describeError(new Error('Ada', { cause }), { body: { name: 'Ada' } })).toBe(
       'Error: [redacted]; cause: AdaError [redacted]: no [redacted] [E_[redacted]]',
     );
   });
@@ -156,7 +156,7 @@ describe('errorCopy', () => {
 describe('redactedError', () => {
   it('makes errors whose message and stack are both clean', () => {
     const error = redactedError('handler-failed', 'Failed: ', new Error('Ada Lovelace'), {
-      name: 'Ada Lovelace',
+      body: { name: 'Ada Lovelace' },
     });
     expect(error).toMatchObject({ code: 'handler-failed', message: 'Failed: Error: [redacted]' });
     expect(error.stack).not.toContain('Lovelace');

@@ -3,7 +3,7 @@ import { createRedactor } from '../../src/redact/redactor.ts';
 import { ERROR_TEXTS, EVENT } from './error-texts.ts';
 
 describe('texts of real errors', () => {
-  const redact = createRedactor('standard', EVENT);
+  const redact = createRedactor('standard', { body: EVENT });
 
   it.each(ERROR_TEXTS)('%s: %s', (_from, text, logged) => {
     expect(redact(text)).toBe(logged);

@@ -36,6 +36,13 @@ describe('consoleLine', () => {
     expect(second).toMatch(/^ +at .*console-line\.test\.ts/);
     expect(consoleLine({ err, n: 1 }, 'no: fetch failed')).toMatch(/^no: fetch failed n=1\n/);
     expect(consoleLine({ err }, '')).toMatch(/^TypeError: fetch failed\n/);
+    const wrapped = new Error('no', { cause: new Error('why\nthen') });
+    expect(consoleLine({ err: wrapped }, 'no')).toMatch(
+      /^no\n +at [^]*\n {2}caused by Error: why then\n +at /,
+    );
+    const cyclic = new Error('no');
+    cyclic.cause = cyclic;
+    expect(consoleLine({ err: cyclic }, 'no').split('caused by')).toHaveLength(6);
     expect(consoleLine({ err: 'a text' }, 'no')).toBe('no: "a text"');
     expect(consoleLine({ err: Object.assign(new Error('e'), { stack: undefined }) }, 'no')).toBe(
       'no: Error: e',

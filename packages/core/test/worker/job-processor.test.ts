@@ -33,7 +33,7 @@ describe('createJobProcessor', () => {
     expect(logger.lines).toHaveLength(4);
     const call = {
       ...{ eventName: 'call:started', callId: 'call-1', key: 'call-1:call:started' },
-      ...{ webhookId: 'id-1', maxAttempts: 2, queued: true },
+      ...{ webhookId: 'id-1', maxAttempts: 2, source: 'queue' },
     };
     expect(logger.entries.slice(0, 2)).toMatchObject([
       {

@@ -15,7 +15,13 @@ function writing({ refusesUntil = Infinity, expiresIn = Infinity }) {
     return Promise.reject(new Error('no connection, said +4930901820'));
   };
   const until = startedAt + expiresIn;
-  const done = writeResult({ write, until, stop: stop.signal, log, fields: { webhookId: 'id-1' } });
+  const done = writeResult({
+    write,
+    until,
+    stop: stop.signal,
+    log,
+    delivery: { webhookId: 'id-1' },
+  });
   const lines = () => log.entries.map(({ level, message }) => `${level} ${message}`);
   return { times, stop, done, lines };
 }

@@ -1,4 +1,4 @@
-import { callHook, describeError, docsUrl, safeLogger } from '@call-webhooks/core';
+import { callHook, docsUrl, loggedError, safeLogger } from '@call-webhooks/core';
 import type { ReconcileResult } from '../reconcile/result.ts';
 import type { Window } from '../reconcile/window.ts';
 import type { ReconcilerSettings } from './options.ts';
@@ -47,9 +47,10 @@ export function reportRun(
 
 /** Tells of a run that ended with an error. */
 export function reportError({ onError, logger }: ReconcilerSettings, error: unknown): void {
+  const { text, err } = loggedError(error);
   safeLogger(logger).error(
-    { docs: docsUrl('recovery.md#on-a-schedule') },
-    `call-webhooks: reconciling failed, and is tried again at the next interval: ${describeError(error)}`,
+    { err, docs: docsUrl('recovery.md#on-a-schedule') },
+    `call-webhooks: reconciling failed, and is tried again at the next interval: ${text}`,
   );
   if (onError) callHook(onError, error);
 }
