@@ -127,7 +127,8 @@ describe('the metrics', () => {
   });
 
   it('tell a redriven event that fails again from a new dead letter', async () => {
-    const { receiver } = setup({ on: { 'call:started': fail }, deadLetter: () => undefined });
+    const deadLetter = () => undefined;
+    const { receiver } = setup({ on: { 'call:started': fail }, deadLetter, maxAttempts: 1 });
     await receiver.deliver(STARTED);
     await receiver.deliver({ ...STARTED, callId: 'call-2' }, { source: 'reconcile' });
     for (const source of ['redrive', 'reconcile'])
