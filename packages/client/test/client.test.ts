@@ -12,7 +12,7 @@ describe('client', () => {
     expect(inspect(client, { depth: 10, showHidden: true })).not.toContain('secret-token');
     expect(JSON.stringify(client)).not.toContain('secret-token');
     expect(Object.isFrozen(client)).toBe(true);
-    expect(Object.keys(client)).toEqual(['events', 'calls', 'recordings', 'rules']);
+    expect(Object.keys(client)).toEqual(['baseUrl', 'events', 'calls', 'recordings', 'rules']);
   });
 
   test('plain http is for loopback, or when asked for', () => {
