@@ -18,6 +18,8 @@ const config: Config = {
   },
   // By default, Jest leaves one core free, which is half of a small machine.
   maxWorkers: '100%',
+  // Modules of ended test files are never freed: workers are replaced before they fill up.
+  workerIdleMemoryLimit: '1500MB',
   // Long enough for a busy machine; only a deadlock takes longer.
   testTimeout: 30_000,
   // After hundreds of test files a worker takes a second or more to free its memory. Jest would report
