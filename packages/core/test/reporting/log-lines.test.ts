@@ -24,7 +24,13 @@ async function closedPort(): Promise<number> {
 async function failingFetch() {
   const port = await closedPort();
   const handler = async () => {
-    await fetch(`http://127.0.0.1:${String(port)}/people?email=ada%40example.com`);
+    try {
+      await fetch(`http://127.0.0.1:${String(port)}/people?email=ada%40example.com`);
+    } catch (error) {
+      // Node 24 gives the error of fetch no frames of its caller.
+      const { message, cause } = error as Error;
+      throw new TypeError(message, { cause });
+    }
   };
   return { cause: `connect ECONNREFUSED 127.0.0.1:${String(port)}`, handler };
 }
