@@ -55,7 +55,7 @@ export interface OutcomeMessage {
 
 /**
  * A plain channel, `outcome`, and tracing channels of `node:diagnostics_channel`. Where the runtime has none, or nobody subscribes,
- * they cost nothing.
+ * each costs one check.
  */
 export const CHANNELS = {
   delivery: openChannel('call-webhooks:delivery'),
