@@ -54,8 +54,8 @@ export interface OutcomeMessage {
 }
 
 /**
- * A plain channel, `outcome`, and tracing channels of `node:diagnostics_channel`. Where the runtime has none, or nobody subscribes,
- * each costs one check.
+ * A plain channel, `outcome`, and tracing channels of `node:diagnostics_channel`. Where the runtime
+ * has none, or nobody subscribes, each costs one check.
  */
 export const CHANNELS = {
   delivery: openChannel('call-webhooks:delivery'),
