@@ -173,9 +173,10 @@ withPostgres('postgresStore', () => {
       SELECT 'old-' || n, 't', now() - interval '1 second' FROM generate_series(1, 2500) AS n`);
     const live = claim(1);
     await store.admit(live); // sweeps, too
-    while (await store.sweep());
-    const left = await pool.query(`SELECT id FROM ${schema}.webhook_ids`);
-    expect(left.rows).toEqual([{ id: live.webhookId }]);
+    const ids = async () => (await pool.query(`SELECT id FROM ${schema}.webhook_ids`)).rows;
+    // A sweep skips the rows that the sweep of `admit` has locked: the two end in either order.
+    while ((await ids()).length > 1) await store.sweep();
+    expect(await ids()).toEqual([{ id: live.webhookId }]);
     await store.complete('event-1', live.token);
     await advance(86_400_000 - 1_000);
     expect(await store.sweep()).toBe(1); // the webhook id
