@@ -1,4 +1,12 @@
-import { checkOptions, option, storableKey, type Admission, type Store } from '@call-webhooks/core';
+import {
+  checkOptions,
+  option,
+  safeLogger,
+  storableKey,
+  type Admission,
+  type Logger,
+  type Store,
+} from '@call-webhooks/core';
 import { checkClient, rowsOf, type PostgresClient } from './client.ts';
 import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';
@@ -19,12 +27,15 @@ export interface PostgresStoreOptions {
    * `Date.now` by default. Everything else uses the server's clock.
    */
   now?: (() => number) | undefined;
+  /** Gets a warning if old rows can't be deleted; `console` by default. */
+  logger?: Logger | undefined;
 }
 
 const rules = () => ({
   schema: schemaOption(),
   rememberFor: option.rememberFor(),
   now: option.function<() => number>().optional(),
+  logger: option.object<Logger>('warn', 'error').default(() => console),
 });
 
 interface AdmissionRow {
@@ -80,7 +91,7 @@ export function postgresStore(
     const rows = await rowsOf<{ removed: number }>(client, sql.sweep, [1_000], ['removed']);
     return rows[0]?.removed ?? 0;
   };
-  const sweeper = new Sweeper(sweep);
+  const sweeper = new Sweeper(sweep, safeLogger(settings.logger));
   const changes = async (text: string, key: string, ...values: unknown[]) =>
     (await rowsOf<{ held: 1 }>(client, text, [await storableKey(key), ...values], ['held']))
       .length > 0;

@@ -1,4 +1,4 @@
-import { docsUrl, loggedError } from '@call-webhooks/core';
+import { docsUrl, loggedError, type Logger } from '@call-webhooks/core';
 
 const EVERY = 100;
 
@@ -8,12 +8,14 @@ const EVERY = 100;
  */
 export class Sweeper {
   readonly #sweep: () => Promise<number>;
+  readonly #logger: Logger;
   #claims = 0;
   #running: Promise<void> | undefined;
   #warned = false;
 
-  constructor(sweep: () => Promise<number>) {
+  constructor(sweep: () => Promise<number>, logger: Logger) {
     this.#sweep = sweep;
+    this.#logger = logger;
   }
 
   /** Counts a claim. */
@@ -39,8 +41,10 @@ export class Sweeper {
   #warn(error: unknown): void {
     if (this.#warned) return;
     this.#warned = true;
-    console.warn(
-      `call-webhooks: deleting old rows of the Postgres store failed: ${loggedError(error).text} See ${docsUrl('stores.md#postgres')}`,
+    const { text, err } = loggedError(error);
+    this.#logger.warn(
+      { err, docs: docsUrl('stores.md#postgres') },
+      `call-webhooks: deleting old rows of the Postgres store failed: ${text}`,
     );
   }
 }

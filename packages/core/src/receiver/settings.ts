@@ -161,7 +161,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     names: headerNames(headerPrefix, profile),
     profile,
     // Only a clock that was passed in: by default leases use the monotonic clock.
-    store: store ?? memoryStore({ now: options.now }),
+    store: store ?? memoryStore({ now: options.now, logger: checked.logger }),
     queue,
     oneAtATime,
   };

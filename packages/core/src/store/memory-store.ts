@@ -1,6 +1,6 @@
 import { checkOptions, option } from '../check-options.ts';
 import { docsUrl } from '../outcome/webhook-error.ts';
-import { callHook } from '../reporting/logger.ts';
+import { callHook, safeLogger, type Logger } from '../reporting/logger.ts';
 import { hash53, IdCache } from './id-cache.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
 import { syncMethod } from './sync-store.ts';
@@ -25,9 +25,11 @@ export interface MemoryStoreOptions {
   now?: (() => number) | undefined;
   /**
    * Called when a webhook id or an event is evicted before its time because `maxEntries` is too
-   * small. Default: warns once. What it throws, or rejects with, is ignored.
+   * small. Default: `logger` gets one warning. What it throws, or rejects with, is ignored.
    */
   onEvicted?: ((evicted: { kind: 'webhook-id' | 'event' }) => void) | undefined;
+  /** Gets a warning if ids are evicted; `console` by default. */
+  logger?: Logger | undefined;
 }
 
 interface Lease {
@@ -46,6 +48,7 @@ const rules = () => ({
   rememberFor: option.rememberFor(),
   now: option.function<() => number>().optional(),
   onEvicted: option.function<NonNullable<MemoryStoreOptions['onEvicted']>>().optional(),
+  logger: option.object<Logger>('warn', 'error').default(() => console),
 });
 
 /**
@@ -57,7 +60,7 @@ const rules = () => ({
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   const checked = checkOptions('memoryStore', rules(), options);
-  const { maxEntries, rememberFor, now, onEvicted = warnOnce() } = checked;
+  const { maxEntries, rememberFor, now, logger, onEvicted = warnOnce(logger) } = checked;
   const readWallClock = now ?? Date.now;
   const readMonotonicClock = now ?? (() => performance.now());
   // Read once for each call, so that all of a call happens at one time.
@@ -185,13 +188,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   };
 }
 
-function warnOnce(): () => void {
+function warnOnce(logger: Logger): () => void {
   let warned = false;
   return () => {
     if (warned) return;
     warned = true;
-    console.warn(
-      `call-webhooks: the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres or SQLite store. See ${docsUrl('stores.md')}`,
-    );
+    const message =
+      'the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres or SQLite store.';
+    safeLogger(logger).warn({ docs: docsUrl('stores.md#memory') }, `call-webhooks: ${message}`);
   };
 }
