@@ -1,5 +1,6 @@
 import { docsUrl } from '../outcome/webhook-error.ts';
 import type { Redact } from '../redact/redactor.ts';
+import { callErrorHook, type ErrorHook } from '../reporting/hooks.ts';
 import { loggedError } from '../reporting/logged-error.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
@@ -10,22 +11,32 @@ import type { Route } from './routes.ts';
 export const rolledBack = () =>
   new Error('The handler succeeded, but the transaction of completeIn was rolled back.');
 
-/** The event is done, so nobody else would learn of this error. */
-export function logFailureAfterCommit(
-  error: unknown,
-  route: Route,
-  { webhookId, log }: Delivery,
-  attempt: number,
-  redact: Redact | undefined,
+interface FailureAfterCommit {
+  readonly error: unknown;
+  readonly route: Route;
+  readonly delivery: Delivery;
+  readonly attempt: number;
+  /** Whether the service got its response before. */
+  readonly late: boolean;
+}
+
+/** The event is done, so its outcome does not tell of this error. */
+export function reportFailureAfterCommit(
+  { error, route, delivery: { webhookId, log, source }, attempt, late }: FailureAfterCommit,
+  { redact, onError }: { redact?: Redact | undefined; onError?: ErrorHook | undefined },
 ): void {
   const { text, err } = loggedError(error, redact, route.sensitiveData);
   safeLogger(log).warn(
     {
-      ...deliveryFields({ webhookId, ...route, attempt }),
+      ...deliveryFields({ webhookId, ...route, attempt, source }),
       retriedBy: 'nobody',
       err,
       docs: docsUrl('exactly-once.md#your-own-database'),
     },
     `call-webhooks: The handler failed after its transaction had been committed, so the event is done: ${text}`,
   );
+  if (!onError) return;
+  const queued = source === 'queue';
+  const context = { ...route, webhookId, attempt, attemptsLeft: 0, late, queued };
+  callErrorHook(onError, [{ source: 'handler', error }], context);
 }

@@ -31,14 +31,6 @@ export function withOrigin(failure: WebhookError, ...thrown: ErrorOrigin[]): Web
   return failure;
 }
 
-/** The content of a delivery. What is personal in it is kept out of log lines. */
-export interface DeliveryContent {
-  /** The parsed body. */
-  readonly body: unknown;
-  /** What a schema made of it. */
-  readonly payload?: unknown;
-}
-
 /** What was thrown before it became this error: nothing, one error, or that of `deadLetter` as well. */
 export const originsOf = (failure: WebhookError): readonly ErrorOrigin[] =>
   origins.get(failure) ?? [];

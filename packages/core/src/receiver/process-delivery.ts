@@ -1,7 +1,8 @@
-import { isPending, type Awaitable } from '../awaitable.ts';
-import { logFailureAfterCommit, rolledBack } from '../dispatch/after-transaction.ts';
+import { isPending } from '../awaitable.ts';
+import { reportFailureAfterCommit, rolledBack } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import { createJob, type Job, type JobDependencies } from '../dispatch/job.ts';
+import type { Route } from '../dispatch/routes.ts';
 import { originsOf, withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
@@ -100,19 +101,20 @@ export class DeliveryProcessor implements RunningDelivery {
       this.#throwIfAbandoned();
       let result: Result | undefined;
       let failure: unknown;
+      const isCrashed = isCrashLooping(job, this.#delivery, context.attempt, settings);
       try {
-        const running = this.#run(job, context);
+        if (isCrashed) throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
+        const running = job.run(context);
         if (isPending(running)) lease.startRenewal();
         result = isPending(running) ? await running : running;
       } catch (error) {
         failure = error;
       }
       context.end();
-      if (job.kind === 'handler') info.handlerMs = performance.now() - admittedAt;
+      if (job.kind === 'handler' && job.route.handle && !isCrashed)
+        info.handlerMs = performance.now() - admittedAt;
       if (context.transactions && (await wasCommitted(context, lease))) {
-        const { redact } = settings.handlers;
-        if (!result)
-          logFailureAfterCommit(failure, job.route, this.#delivery, context.attempt, redact);
+        if (!result) this.#reportAfterCommit(failure, job.route, context.attempt);
         result = { outcome: job.route.outcome };
       } else if (context.transactions && result) {
         result = undefined;
@@ -167,10 +169,10 @@ export class DeliveryProcessor implements RunningDelivery {
     return this.#lease;
   }
 
-  #run(job: Job, context: DeliveryContext): Awaitable<Result> {
-    if (isCrashLooping(job, this.#delivery, context.attempt, this.#deps.settings))
-      throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
-    return job.run(context);
+  #reportAfterCommit(error: unknown, route: Route, attempt: number): void {
+    const late = this.#abortReason?.code === 'deadline';
+    const failure = { error, route, delivery: this.#delivery, attempt, late };
+    reportFailureAfterCommit(failure, this.#deps.settings.handlers);
   }
 
   /**

@@ -1,13 +1,12 @@
 import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import { checkRequest, type HeadersLike } from '../http/request.ts';
-import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
+import { WebhookError } from '../outcome/webhook-error.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
-import { loggedError } from '../reporting/logged-error.ts';
-import { safeLogger, type Logger } from '../reporting/logger.ts';
-import { deliveryFields } from '../reporting/outcome-line.ts';
+import type { Logger } from '../reporting/logger.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
 import { authenticate } from '../signature/authenticate.ts';
+import { keepAlive } from './keep-alive.ts';
 import type { ReceiverParts } from './parts.ts';
 import { DeliveryProcessor } from './process-delivery.ts';
 
@@ -92,19 +91,7 @@ export function createReceive({
           );
           processor.abort(error);
           resolve({ outcome: 'deadline', error });
-          try {
-            request.waitUntil?.(late);
-          } catch (thrown) {
-            const { text, err } = loggedError(thrown, settings.handlers.redact);
-            safeLogger(log).warn(
-              {
-                ...deliveryFields(info),
-                err,
-                docs: docsUrl('raw-body.md#work-after-the-response'),
-              },
-              `call-webhooks: waitUntil failed: ${text}`,
-            );
-          }
+          keepAlive(late, request.waitUntil?.bind(request), info, log, settings);
         },
       };
       scheduler.add(deadline);

@@ -3,6 +3,7 @@ import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { originsOf, type ErrorOrigin, type ErrorSource } from '../outcome/origin.ts';
 import type { Outcome } from '../outcome/response.ts';
 import { callHook } from './logger.ts';
+import type { Identified } from './outcome-line.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.
@@ -37,7 +38,7 @@ export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 export interface ReportingHooks {
   /**
    * Called with the original error of each failed attempt, for an error tracker. The error may
-   * contain personal data.
+   * contain personal data. It is also called with what fails beside an attempt, in `waitUntil` for one.
    */
   onError?: ErrorHook | undefined;
   /**
@@ -63,14 +64,22 @@ export function callReportingHooks({ onError, onOutcome }: ReportingHooks, outco
   });
 }
 
+/** What `onError` is told of an attempt. */
+export interface ErrorContext extends Omit<Identified, 'source'> {
+  readonly outcome: OutcomeCode;
+  readonly attemptsLeft?: number | undefined;
+  readonly late?: boolean | undefined;
+  readonly queued?: boolean | undefined;
+}
+
 /** Passes errors to `onError`, with what is known of their attempt. */
 export function callErrorHook(
   onError: ErrorHook,
   thrown: readonly ErrorOrigin[],
-  outcome: Outcome,
+  context: ErrorContext,
 ): void {
   if (thrown.length === 0) return;
-  const { outcome: code, eventName, callId, key, webhookId, attempt, attemptsLeft } = outcome;
+  const { outcome: code, eventName, callId, key, webhookId, attempt, attemptsLeft } = context;
   const info = {
     code,
     ...(eventName !== undefined && { eventName }),
@@ -79,8 +88,8 @@ export function callErrorHook(
     ...(webhookId !== undefined && { webhookId }),
     ...(attempt !== undefined && { attempt }),
     lastAttempt: attemptsLeft === 0,
-    late: outcome.late === true,
-    queued: outcome.queued === true,
+    late: context.late === true,
+    queued: context.queued === true,
   };
   for (const { error, source } of thrown)
     callHook((thrown) => onError(thrown, { ...info, source }), error);

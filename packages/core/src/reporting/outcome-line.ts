@@ -32,7 +32,8 @@ export function outcomeLine(
   const { message, err } = error ? loggedFailure(error, redact) : { message: OUTCOMES[code].when };
   const retriedBy = retrierOf(outcome);
   return {
-    level: status >= 500 ? 'error' : 'warn',
+    // A dead letter waits for somebody, although the service is done with it.
+    level: status >= 500 || code === 'dead-lettered' ? 'error' : 'warn',
     message: `call-webhooks: ${String(status)} ${code}: ${message}`,
     fields: {
       outcome: code,

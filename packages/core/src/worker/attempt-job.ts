@@ -1,6 +1,6 @@
 import { fromBase64 } from '../base64.ts';
 import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
-import { logFailureAfterCommit } from '../dispatch/after-transaction.ts';
+import { reportFailureAfterCommit } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
 import { sinkFailure } from '../dispatch/job.ts';
@@ -95,7 +95,8 @@ export function createAttempt(
       const context = new DeliveryContext(delivery, route, attempt, fieldNames);
       const run = () => runWithSignal(to, context, signal, info);
       await runInTransaction(context, transaction, run, (error) => {
-        logFailureAfterCommit(error, to, found, attempt, settings.redact);
+        const failure = { error, route: to, delivery: found, attempt, late: false };
+        reportFailureAfterCommit(failure, settings);
       });
       return { result: { status: 'done' }, code: route.outcome };
     } catch (thrown) {
@@ -151,7 +152,7 @@ async function runWithSignal(
   try {
     await runHandler(route, context);
   } finally {
-    info.handlerMs = performance.now() - startedAt;
+    if (route.handle) info.handlerMs = performance.now() - startedAt;
     signal?.removeEventListener('abort', abort);
   }
 }

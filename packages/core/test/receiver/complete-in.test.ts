@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   memoryStore,
   type DeadLetter,
@@ -51,14 +51,21 @@ describe('context.completeIn', () => {
   });
 
   it('a handler that fails after the commit is not run again, and its error is logged', async () => {
-    const { send, attempts, lines } = transactionalReceiver(async ({ completeIn }, tx) => {
-      await completeIn(tx);
-      await tx.commit();
-      throw new Error('the mail server is down');
-    });
+    const error = new Error('the mail server is down');
+    const onError = jest.fn();
+    const { send, attempts, lines } = transactionalReceiver(
+      async ({ completeIn }, tx) => {
+        await completeIn(tx);
+        await tx.commit();
+        throw error;
+      },
+      { onError },
+    );
     expect(await send(STARTED)).toBe('handled');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('the mail server is down');
+    const info = { code: 'handled', source: 'handler', lastAttempt: true, late: false };
+    expect(onError.mock.calls).toEqual([[error, expect.objectContaining(info)]]);
     expect(await send(STARTED)).toBe('duplicate');
     expect(attempts).toEqual([1]);
   });

@@ -46,28 +46,6 @@ describe('a store and a queue that return plain values instead of promises', () 
   });
 });
 
-describe('waitUntil', () => {
-  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
-  afterEach(() => void jest.useRealTimers());
-
-  it('that throws does not change the response; the handler and the log get the error', async () => {
-    const signals: AbortSignal[] = [];
-    const { receiver, lines } = createTestReceiver({
-      on: {
-        'call:started': (_event: unknown, { signal }: { signal: AbortSignal }) => {
-          signals.push(signal);
-          return new Promise(() => undefined);
-        },
-      },
-    });
-    const answer = receiver.receive({ ...(await delivery(STARTED)), waitUntil: fail });
-    await jest.advanceTimersByTimeAsync(20_010);
-    expect((await answer).outcome).toMatchObject({ outcome: 'deadline', status: 503 });
-    expect(signals[0]?.aborted).toBe(true);
-    expect(lines.join()).toContain('waitUntil failed: Error: no');
-  });
-});
-
 describe('onOutcome', () => {
   it.each<[string, () => unknown]>([
     ['throws', fail],

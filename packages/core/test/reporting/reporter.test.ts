@@ -101,7 +101,7 @@ describe('Reporter', () => {
       },
     ]);
     report('dead-lettered');
-    expect(lines[1]).toMatch(/^warn call-webhooks: 200 dead-lettered/);
+    expect(lines[1]).toMatch(/^error call-webhooks: 200 dead-lettered/);
   });
 
   it('logs what strangers can cause once every 10 s, with a count of the rest', () => {

@@ -3,6 +3,7 @@ import { collectingLogger } from '@call-webhooks/contract-tests';
 import {
   createJobProcessor,
   type ErrorInfo,
+  type HandlerContext,
   type Outcome,
   type WorkerOptions,
 } from '../../src/index.ts';
@@ -56,6 +57,29 @@ describe('the hooks of a worker', () => {
     });
     expect(outcomes[1]?.lagMs).toBe(0);
     expect(errors).toEqual([]);
+  });
+
+  it('are told that no handler ran for an ignored event', async () => {
+    const { outcomes, process } = setup({ on: {} });
+    await process(JOB);
+    expect(outcomes).toMatchObject([{ outcome: 'ignored' }]);
+    expect(outcomes[0]).not.toHaveProperty('handlerMs');
+  });
+
+  it('are told of a failure after the commit, as its outcome does not', async () => {
+    const { outcomes, errors, process } = setup({
+      on: {
+        'call:started': async (_event: unknown, { completeIn }: HandlerContext) => {
+          await completeIn('tx');
+          throw boom;
+        },
+      },
+    });
+    const isTrue = () => Promise.resolve(true);
+    await process(JOB, { transaction: { completeIn: isTrue, isCompleted: isTrue } });
+    expect(outcomes).toMatchObject([{ outcome: 'handled' }]);
+    const info = { code: 'handled', source: 'handler', ...IDENTITY, attempt: 1, queued: true };
+    expect(errors).toEqual([{ error: boom, info: { ...info, lastAttempt: true, late: false } }]);
   });
 
   it('are told of every failed attempt and of the dead letter', async () => {
