@@ -12,6 +12,7 @@ import { eventsCommand } from './commands/events/events.ts';
 import { explainCommand } from './commands/explain.ts';
 import { inferCommand } from './commands/infer.ts';
 import { listenCommand } from './commands/listen/listen.ts';
+import { reconcileCommand } from './commands/reconcile/reconcile.ts';
 import { recordingCommand } from './commands/recording.ts';
 import { replayCommand } from './commands/replay.ts';
 import { rotateCommand } from './commands/rotate/rotate.ts';
@@ -64,7 +65,7 @@ const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[]
       inferCommand,
     ],
   ],
-  ['Repair what went wrong:', [deadLettersCommand]],
+  ['Repair what went wrong:', [deadLettersCommand, reconcileCommand]],
   ["Use the service's REST API:", [eventsCommand, callsCommand, recordingCommand, rotateCommand]],
   ['Other:', [completionCommand]],
 ];

@@ -1,7 +1,6 @@
 import type { DeadLetterFilter } from '@call-webhooks/core';
 import { Option, type Command } from 'commander';
-import { badInput } from '../../errors.ts';
-import { milliseconds } from '../../input/options.ts';
+import { time } from '../../input/time.ts';
 
 /** The flags that select dead letters. */
 export interface FilterOptions {
@@ -30,13 +29,4 @@ export function filterOf({
 }: FilterOptions): DeadLetterFilter | undefined {
   const given = [event, reason, since, until].some((value) => value !== undefined);
   return given ? { eventName: event, reason, since, until } : undefined;
-}
-
-/** A time, or a duration before now. */
-function time(given: string): Date {
-  const ms = /^\d+(\.\d+)?\s*[a-z]+$/.test(given)
-    ? Date.now() - milliseconds(given)
-    : Date.parse(given);
-  if (Number.isFinite(ms)) return new Date(ms);
-  throw badInput(`Invalid time: ${given}`, 'Examples: 2h (ago), 2026-01-31, 2026-01-31T12:00Z');
 }

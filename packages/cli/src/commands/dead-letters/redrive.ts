@@ -1,29 +1,27 @@
 import { redrive, type RedriveProgress, type RedriveResult } from '@call-webhooks/recovery';
-import type { Profile } from '@call-webhooks/core';
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, EXIT } from '../../errors.ts';
-import { durationOption, wholeNumber } from '../../input/options.ts';
-import { requiredSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
-import { targetUrl, withExternalOption } from '../../input/target-url.ts';
+import { wholeNumber } from '../../input/options.ts';
+import {
+  targetOf,
+  withTargetOptions,
+  type Target,
+  type TargetOptions,
+} from '../../receiver/target.ts';
 import type { OpenedStore } from '../../store/engines.ts';
 import { withStore, withStoreOptions, type StoreOptions } from '../../store/open-store.ts';
 import { shortId } from '../../terminal/format.ts';
 import { progressBar } from '../../terminal/progress.ts';
-import { askSecret } from '../../terminal/prompts.ts';
 import { t } from '../../terminal/text.ts';
 import { filterOf, withFilterOptions, type FilterOptions } from './filter.ts';
 import { findLetter } from './find.ts';
-import { httpReceiver, type HttpReceiverOptions } from './http-receiver.ts';
+import { httpReceiver } from './http-receiver.ts';
 
-interface RedriveOptions extends StoreOptions, FilterOptions, SecretOptions {
+interface RedriveOptions extends StoreOptions, FilterOptions, TargetOptions {
   readonly to: string;
   readonly all?: boolean;
-  readonly allowExternal?: boolean;
   readonly concurrency: number;
-  readonly headerPrefix?: string;
-  readonly profile?: Profile;
-  readonly timeout: number;
 }
 
 export function redriveCommand(app: App): Command {
@@ -32,13 +30,8 @@ export function redriveCommand(app: App): Command {
     .argument('[id...]', 'their ids, or the beginnings of them')
     .requiredOption('--to <url>', 'the URL of the receiver')
     .option('--all', 'all of them')
-    .option('--concurrency <number>', 'how many at once', wholeNumber('--concurrency', 1, 100), 1)
-    .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
-    .addOption(
-      new Option('--profile <profile>', "the receiver's profile").choices(['standard-webhooks']),
-    )
-    .addOption(durationOption('--timeout <duration>', 'how long to wait for a response', 31_000));
-  return withExternalOption(withSecretOptions(withStoreOptions(withFilterOptions(command))))
+    .option('--concurrency <number>', 'how many at once', wholeNumber('--concurrency', 1, 100), 1);
+  return withTargetOptions(withStoreOptions(withFilterOptions(command)))
     .addHelpText(
       'after',
       `
@@ -62,11 +55,8 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
     throw badInput('Which letters?', 'Pass ids, a filter such as --event, or --all.');
   if (!selected.includes(false))
     throw badInput('Ids and filters exclude each other.', 'Remove one of them.');
-  const url = targetUrl(options.to, options.allowExternal);
-  const ask = app.interactive ? () => askSecret(app, "The receiver's signing secret") : undefined;
-  const [secret] = await requiredSecrets(app.io, options, ask);
-  const { headerPrefix, profile, timeout, concurrency } = options;
-  const target = { url, secret, headerPrefix, profile, timeout };
+  const target = await targetOf(app, options.to, options);
+  const { concurrency } = options;
   return withStore(app, options, async (opened) => {
     if (ids.length === 0) return redriveLetters(app, opened, target, { filter, concurrency });
     let code: number = EXIT.done;
@@ -82,7 +72,7 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
 async function redriveLetters(
   app: App,
   { store, deadLetters }: OpenedStore,
-  target: HttpReceiverOptions,
+  target: Target,
   selection: { id?: string; filter?: ReturnType<typeof filterOf>; concurrency: number },
 ): Promise<number> {
   const { io, output, signal } = app;

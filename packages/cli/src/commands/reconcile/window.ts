@@ -1,0 +1,40 @@
+import { badInput } from '../../errors.ts';
+import { duration } from '../../terminal/format.ts';
+
+/** How long `--until` is ago by default: newer webhooks may still come; milliseconds. */
+export const SETTLE_MS = 600_000;
+/** How long stores remember handled events by default; milliseconds. */
+export const REMEMBER_MS = 86_400_000;
+/** So much may pass between the reading of `--since` and its check; milliseconds. */
+const SLACK_MS = 60_000;
+
+/** Which calls are looked at. */
+export interface WindowOptions {
+  readonly since: Date;
+  readonly until?: Date;
+  /** Milliseconds. */
+  readonly rememberFor: number;
+}
+
+/**
+ * The window of the flags. The store is not asked how long it remembers, so the flag says it.
+ * @throws CliError 2 for a window that is empty, or longer than the store remembers
+ */
+export function windowOf(
+  { since, until, rememberFor }: WindowOptions,
+  now: number,
+): { since: Date; until: Date } {
+  const end = until ?? new Date(now - SETTLE_MS);
+  if (since >= end)
+    throw badInput(
+      '--since has to be before --until.',
+      until ? undefined : 'Without --until, it looks at calls up to 10 minutes ago.',
+    );
+  const asked = now - since.getTime();
+  if (asked > rememberFor + SLACK_MS)
+    throw badInput(
+      `--since is ${duration(asked)} ago, but the receiver's store is taken to remember handled events for ${duration(rememberFor)}. Older ones would look missed and run again.`,
+      `Begin later. If the store remembered longer when these calls were handled, pass its rememberFor: --remember-for ${String(Math.ceil((asked - SLACK_MS) / 3_600_000))}h.`,
+    );
+  return { since, until: end };
+}

@@ -1,0 +1,79 @@
+import { OUTCOMES, sign, type OutcomeCode } from '@call-webhooks/core';
+import { CliError, EXIT } from '../errors.ts';
+import { requireReached } from '../http/effect.ts';
+import { post, type PostResult } from '../http/post.ts';
+import type { Target } from './target.ts';
+
+/** How a running receiver answered a delivery. */
+export interface Answer {
+  readonly result: PostResult;
+  /** Absent if there was no response, or something else than a receiver of ours responded. */
+  readonly code: OutcomeCode | undefined;
+}
+
+/** What became of the event of a delivery. */
+export interface Ending {
+  readonly code: OutcomeCode;
+  /** For people. */
+  readonly message: string;
+}
+
+const FAILED: readonly OutcomeCode[] = ['handler-failed', 'invalid-payload'];
+/** Nobody can tell yet how the event ends: its handler may be running. */
+const RUNNING: readonly OutcomeCode[] = ['deadline', 'in-progress'];
+
+/**
+ * Signs a body now and posts it to a running receiver. Ctrl-C waits for it: the receiver goes on anyway.
+ * @param webhookId a new one by default
+ */
+export async function postSigned(
+  body: Uint8Array,
+  { url, timeout, secret, headerPrefix, profile }: Target,
+  webhookId?: string,
+): Promise<Answer> {
+  const signature = await sign({ secret, body, headerPrefix, profile, webhookId });
+  const headers = { 'Content-Type': 'application/json', ...signature };
+  const result = await post({ url, headers, body, timeout }, new AbortController().signal);
+  return { result, code: outcomeOf(result) };
+}
+
+function outcomeOf(result: PostResult): OutcomeCode | undefined {
+  if (result.kind !== 'status') return undefined;
+  try {
+    const { outcome: code } = JSON.parse(result.body.toString()) as { outcome?: string };
+    if (code === undefined || !Object.hasOwn(OUTCOMES, code)) return undefined;
+    return OUTCOMES[code as OutcomeCode].status === result.status
+      ? (code as OutcomeCode)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the receiver is done with the event. */
+export const isTaken = ({ code }: Answer): boolean =>
+  code !== undefined && OUTCOMES[code].service === 'acknowledged';
+
+/** Whether its handler may still be running. */
+export const mayBeRunning = ({ code, result }: Answer): boolean =>
+  (code !== undefined && RUNNING.includes(code)) || result.kind === 'timeout';
+
+/**
+ * What became of the event.
+ * @param reassurance added to what the user can do, such as `No letter was lost.`
+ * @throws CliError if the receiver was not reached or took nothing: other events would end alike
+ */
+export function endingOf(answer: Answer, { url }: Target, reassurance: string): Ending {
+  const { result, code } = answer;
+  requireReached(url, result);
+  if (result.kind !== 'status') return { code: 'deadline', message: 'It did not answer in time.' };
+  const message = `The receiver answered ${String(result.status)} ${code ?? 'without an outcome'}.`;
+  if (code && FAILED.includes(code)) return { code, message: `${message} Its log has the error.` };
+  if (code && (isTaken(answer) || mayBeRunning(answer))) return { code, message };
+  throw new CliError(EXIT.receiverFailed, message, `${fixOf(code, result.status)} ${reassurance}`);
+}
+
+function fixOf(code: OutcomeCode | undefined, status: number): string {
+  if (status === 401) return 'Check --secret.';
+  return code === undefined ? 'Check --to: is it the path of the receiver?' : OUTCOMES[code].fix;
+}

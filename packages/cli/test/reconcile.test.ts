@@ -1,0 +1,144 @@
+import { expect, test } from '@jest/globals';
+import { waitFor } from '@call-webhooks/contract-tests';
+import { closing, receiverProcess, setup } from './support/missed-calls.ts';
+import { receiver as otherServer } from './support/receiver.ts';
+import { run, start } from './support/run.ts';
+
+test('sends the missed events to a receiver in another process, which runs each once', async () => {
+  const { receiver, simulator, rule, after, env, reconcile } = await setup({
+    ...{ handled: 5, missed: 25 },
+  });
+  expect(receiver.runs).toHaveLength(5);
+
+  const dry = await run([...reconcile, '--dry-run', '--json'], { env });
+  expect(dry.records().at(-1)).toEqual({
+    ...{ type: 'result', dryRun: true, seen: 30, events: 30, skipped: 0 },
+  });
+  expect(dry.records()).toHaveLength(31);
+  expect(receiver.runs).toHaveLength(5);
+
+  const first = await run([...reconcile, '--to', receiver.url], { env, terminal: true });
+  expect(first).toMatchObject({ code: 0 });
+  expect(first.stdout).toContain('30 calls: ');
+  expect(first.stdout).toContain('25 events missed, 25 handled, 5 known, 0 failed\n'.slice(2));
+  expect(first.stderr).toMatch(/\d+ calls/);
+  expect(receiver.runs.slice(5).sort()).toEqual([...after].sort());
+
+  const again = await run([...reconcile, '--to', receiver.url, '--json'], { env });
+  expect(again.records().at(-1)).toEqual({
+    ...{ type: 'result', seen: 30, missed: 0, handled: 0, known: 30, failed: 0 },
+    ...{ ignored: 0, skipped: 0 },
+  });
+
+  // A late webhook is a duplicate.
+  simulator.rules.resume(rule._id);
+  for (const { _id } of simulator.deliveries.list({ state: 'dropped' }))
+    simulator.deliveries.resend(_id);
+  await simulator.clock.runUntilIdle();
+  expect(receiver.runs).toHaveLength(30);
+}, 60_000);
+
+test('an event that fails is counted, named, and found again', async () => {
+  const { receiver, after, env, reconcile } = await setup({ missed: 6 });
+  const [bad = ''] = after;
+  await receiver.breakFor([bad]);
+  const failed = await run([...reconcile, '--to', receiver.url], { env });
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toBe('6 calls: 6 events missed, 5 handled, 0 known, 1 failed\n');
+  expect(failed.stderr).toContain(`${bad}  call:completed  failed: handler-failed`);
+  await receiver.breakFor([]);
+  const then = await run([...reconcile, '--to', receiver.url, '--json'], { env });
+  expect(then.code).toBe(0);
+  expect(then.records().at(-1)).toMatchObject({ missed: 1, handled: 1, known: 5, failed: 0 });
+  expect(then.records()).toContainEqual({
+    ...{ type: 'event', eventName: 'call:completed', callId: bad },
+    ...{ outcome: 'handled', missed: true },
+  });
+  expect([...receiver.runs].sort()).toEqual([...after].sort());
+}, 60_000);
+
+test('Ctrl-C loses nothing, and the command that it prints goes on', async () => {
+  const { receiver, after, env, reconcile } = await setup({ missed: 60 });
+  const program = start([...reconcile, '--to', receiver.url], { env });
+  await waitFor(() => receiver.runs.length >= 10);
+  program.stop();
+  expect(await program.code).toBe(130);
+  const stopped = receiver.runs.length;
+  expect(stopped).toBeLessThan(60);
+  expect(program.stdout()).toMatch(new RegExp(`${String(stopped)} events missed, `));
+  const [, printed = ''] = / {2}call-webhooks (reconcile .*)/.exec(program.stderr()) ?? [];
+  const { code, stdout } = await run(printed.split(' '), { env });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`${String(60 - stopped)} handled, ${String(stopped)} known`);
+  expect([...receiver.runs].sort()).toEqual([...after].sort());
+}, 60_000);
+
+test('when the receiver dies in between, it stops, and runs the rest with the next one', async () => {
+  const { receiver, after, env, reconcile, file } = await setup({ missed: 40 });
+  const program = start([...reconcile, '--to', receiver.url], { env });
+  await waitFor(() => receiver.runs.length >= 10);
+  await receiver.stop();
+  expect(await program.code).toBe(3);
+  expect(program.stderr()).toContain('Nothing listens');
+  expect(program.stderr()).toContain('To go on:');
+  const next = await receiverProcess(file);
+  await new Promise((resolve) => setTimeout(resolve, 1_100)); // the leases of the dead process
+  expect((await run([...reconcile, '--to', next.url], { env })).code).toBe(0);
+  const all = [...receiver.runs, ...next.runs];
+  expect([...new Set(all)].sort()).toEqual([...after].sort());
+  // An effect is repeated only if the process died between it and its commit.
+  expect(all.length).toBeLessThanOrEqual(after.length + 4);
+}, 60_000);
+
+test('refuses a window that is longer than the store remembers, with both numbers and the way out', async () => {
+  const { receiver, env } = await setup({ missed: 1 });
+  const to = ['--to', receiver.url];
+  for (const extra of [[], ['--dry-run']]) {
+    const refused = await run(['reconcile', '--since', '36h', ...to, ...extra], { env });
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toContain('36 h ago');
+    expect(refused.stderr).toContain('24 h.');
+    expect(refused.stderr).toContain('--remember-for 36h');
+  }
+  expect(receiver.runs).toEqual([]);
+  const longer = ['reconcile', '--since', '36h', '--remember-for', '36h', ...to];
+  expect(await run(longer, { env })).toMatchObject({ code: 0 });
+  expect(receiver.runs).toHaveLength(1);
+  const short = await run(['reconcile', '--since', '12h', '--remember-for', '6h', ...to], { env });
+  expect(short.stderr).toContain('handled events for 6 h.');
+}, 60_000);
+
+test('sends nothing for what is newer than ten minutes, unless --until says so', async () => {
+  const { receiver, simulator, env, reconcile } = await setup({ missed: 1 });
+  await simulator.clock.advance(Date.now() - simulator.clock.now() - 300_000);
+  simulator.calls.place({ durationSeconds: 20, recorded: false });
+  await simulator.clock.advance('2m');
+  const to = ['--to', receiver.url];
+  expect((await run([...reconcile, ...to], { env })).stdout).toContain('1 handled, 0 known');
+  const { stdout } = await run([...reconcile, ...to, '--until', '0s'], { env });
+  expect(stdout).toContain('1 handled, 1 known');
+  const none = await run(['reconcile', '--since', '9h', ...to], { env });
+  expect(none.stderr).toContain('No call began from ');
+}, 60_000);
+
+test('stops at once if something else answers, the secret is wrong, or input is missing', async () => {
+  const { receiver, env, reconcile } = await setup({ missed: 12 });
+  const other = await otherServer(() => ({ status: 200, body: 'welcome' }));
+  closing.push(() => other.close());
+  const noTimes = ['--field-name', 'createdAt=x', '--field-name', 'dialedAt=y'];
+  const wrong = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+  for (const [args, code, told] of [
+    [['--to', other.url], 1, '200 without an outcome'],
+    [['--to', receiver.url, '--secret', wrong], 1, '401 signature-mismatch'],
+    [['--to', 'https://example.com'], 2, '--allow-external'],
+    [[], 2, 'Pass --to URL, or --dry-run'],
+    [['--to', receiver.url, '--until', '13h'], 2, '--since has to be before --until'],
+    [['--to', receiver.url, '--field-name', 'createAt=x'], 2, 'Did you mean createdAt?'],
+    [[...noTimes, '--to', receiver.url], 2, '--field-name createdAt=FIELD'],
+  ] as const)
+    expect(await run([...reconcile, ...args], { env })).toMatchObject({
+      ...{ code, stderr: expect.stringContaining(told) as unknown },
+    });
+  expect(other.received.length).toBeLessThanOrEqual(4);
+  expect(receiver.runs).toEqual([]);
+}, 60_000);
