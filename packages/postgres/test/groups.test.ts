@@ -123,6 +123,7 @@ withPostgres('groups of postgresStore', () => {
   it('sweeps groups as it sweeps events', async () => {
     const { store, schema } = await openTestStore(pool);
     await store.admit(claim('a'));
+    await store.close(); // waits for the sweep of `admit`
     await pool.query(`UPDATE ${schema}.groups SET keep_until = now() - interval '1 second'`);
     expect(await store.sweep()).toBe(1);
     expect((await pool.query(`SELECT FROM ${schema}.groups`)).rows).toEqual([]);
