@@ -4,6 +4,14 @@
  */
 import type { Config } from 'jest';
 
+/** Tests that drive other programs, build an app, or start whole apps. */
+export const INTEGRATION_TESTS = [
+  '/examples/.*\\.test\\.ts$',
+  '/packages/e2e/.*\\.test\\.ts$',
+  '\\.integration\\.test\\.ts$',
+];
+
+/** The unit and contract tests. They need nothing but Node. */
 const config: Config = {
   testEnvironment: 'node',
   testEnvironmentOptions: {
@@ -11,6 +19,7 @@ const config: Config = {
   },
   roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/docs'],
   testMatch: ['**/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', ...INTEGRATION_TESTS],
   modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

@@ -1,6 +1,7 @@
 // Runs tests on other Node.js versions than the installed one. Their binaries come from npm's `node` package.
 // `npm run test:node -- [versions] [test paths | --rest | --all]`. The default is Node 22 and 24, and the
-// packages whose results depend on the runtime most: core, the stores and queues, and the simulator.
+// packages whose results depend on the runtime most: core, the stores and queues, and the simulator, each
+// with its integration tests.
 // `--rest` runs all other tests, those of the docs and examples too.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -13,10 +14,12 @@ const VERSIONS = ['22', '24'];
 const TESTS = ['core', 'sqlite', 'redis', 'postgres', 'simulator'].map(
   (name) => `packages/${name}/`,
 );
-const SHARES = {
-  '--all': [],
-  '--rest': ['--testPathIgnorePatterns', '/node_modules/', ...TESTS],
-};
+const SHARES = { '--all': [], '--rest': TESTS.map(ignored) };
+
+/** Given once, it replaces the patterns of the configuration: integration tests run as well. */
+function ignored(pattern) {
+  return `--testPathIgnorePatterns=${pattern}`;
+}
 
 /** Installs a version in the cache, and returns the path of its binary. */
 function nodeBinary(version) {
@@ -43,7 +46,7 @@ function runTests(version, tests) {
   const exact = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   console.log(`\n== Node ${exact}: ${tests.join(' ') || 'all tests'}`);
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-  const { status } = spawnSync(node, [...jest, ...tests], {
+  const { status } = spawnSync(node, [...jest, ...tests, ignored('/node_modules/')], {
     cwd: ROOT,
     stdio: 'inherit',
     // Programs that a test starts have to run on this version, too.

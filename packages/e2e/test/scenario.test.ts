@@ -5,7 +5,7 @@ import { createPageCounter } from '../src/page-counts.ts';
 import { ADAPTERS } from './adapters.ts';
 import { effects } from './effects.ts';
 
-/** To try another run: SEED=… npm test -- packages/e2e */
+/** To try another run: SEED=… npm run test:integration -- packages/e2e */
 const SEED = process.env['SEED'] ?? '1';
 const CALLS = 75;
 

@@ -1,26 +1,12 @@
-import type { Effects } from '@call-webhooks/contract-tests';
-import type { PGlite } from '@electric-sql/pglite';
 import { drizzle as drizzleOnPg } from 'drizzle-orm/node-postgres';
-import { drizzle as drizzleOnPglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzleOnPostgresJs } from 'drizzle-orm/postgres-js';
-import { pgSchema, text } from 'drizzle-orm/pg-core';
 import createKnex from 'knex';
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import postgres from 'postgres';
 import { DataSource, EntitySchema, EntitySchemaOptions } from 'typeorm';
+import { effectsTable, insertInto, type Transactions } from './open-with-effects.ts';
 import { openPrisma } from './support-prisma.ts';
-
-/** Transactions of a user, with a client of their own. */
-export interface Transactions extends Pick<Effects, 'transact'> {
-  /** What is no transaction: the client itself. */
-  root: unknown;
-  close(): Promise<unknown>;
-}
-
-const insertInto = (schema: string) => `INSERT INTO ${schema}.effects (effect) VALUES ($1)`;
-const effectsTable = (schema: string) =>
-  pgSchema(schema).table('effects', { effect: text().notNull() });
 
 /** Each client that `completeIn` is promised for, as its users use it. */
 export const CLIENTS: Record<string, (url: string, schema: string) => Transactions> = {
@@ -164,29 +150,6 @@ export const CLIENTS: Record<string, (url: string, schema: string) => Transactio
         );
       },
       close: () => root.destroy(),
-    };
-  },
-};
-
-/** The same on the store's own PGlite, which has one connection. */
-export const ON_PGLITE: Record<string, (db: PGlite, schema: string) => Transactions> = {
-  PGlite: (db, schema) => ({
-    root: db,
-    transact: (work) =>
-      db.transaction((tx) =>
-        work({ tx, write: (effect) => tx.query(insertInto(schema), [effect]) }),
-      ),
-    close: () => Promise.resolve(),
-  }),
-  'Drizzle on PGlite'(db, schema) {
-    const root = drizzleOnPglite(db);
-    return {
-      root,
-      transact: (work) =>
-        root.transaction((tx) =>
-          work({ tx, write: (effect) => tx.insert(effectsTable(schema)).values({ effect }) }),
-        ),
-      close: () => Promise.resolve(),
     };
   },
 };

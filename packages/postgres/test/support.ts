@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { postgresBinaries } from '@call-webhooks/contract-tests';
 import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 import pg from 'pg';
-import { postgresStore, type PostgresClient } from '../src/index.ts';
+import { postgresDeadLetters, postgresStore, type PostgresClient } from '../src/index.ts';
 
 /** A suite that needs Postgres. */
 export function withPostgres(name: string, suite: () => void): void {
@@ -43,6 +43,20 @@ export async function openTestStore(client: PostgresClient) {
         `UPDATE ${schema}.events SET lease_until = lease_until ${back}, keep_until = keep_until ${back}`,
       );
       await client.query(`UPDATE ${schema}.webhook_ids SET keep_until = keep_until ${back}`);
+    },
+  };
+}
+
+/** Dead letters for the contract tests. */
+export async function openTestDeadLetters(client: PostgresClient) {
+  const schema = freshSchema();
+  const deadLetters = postgresDeadLetters(client, { schema });
+  await deadLetters.migrate();
+  return {
+    deadLetters,
+    async advance(ms: number) {
+      const back = `claimed_until - ${String(ms)} * interval '1 millisecond'`;
+      await client.query(`UPDATE ${schema}.dead_letters SET claimed_until = ${back}`);
     },
   };
 }

@@ -10,8 +10,8 @@ import { payloads } from '../src/fuzz/payloads.ts';
 import { SignedRequests } from '../src/fuzz/signed-requests.ts';
 import { exchange } from '../src/matrix/raw-socket.ts';
 import { expectedStatus } from '../src/model/expected-statuses.ts';
+import { report, seed } from './model-scenarios.ts';
 
-const seed = Number(process.env.SEED ?? 1);
 const runs = Number(process.env.FUZZ_RUNS ?? 3_000);
 const socketRuns = Number(process.env.FUZZ_SOCKET_RUNS ?? 200);
 const counts = new Map<string, number>();
@@ -19,7 +19,7 @@ const unhandled: unknown[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(reason));
 
 afterAll(() => {
-  console.info(
+  report(
     `fuzz: seed ${String(seed)}, ${String(runs)} requests and ${String(socketRuns)} over sockets (SEED, FUZZ_RUNS, FUZZ_SOCKET_RUNS); outcomes ${JSON.stringify(Object.fromEntries(counts))}`,
   );
 });

@@ -6,6 +6,12 @@ import type { RealTimeStore } from '../src/model/real-time-store.ts';
 import { World, type FakeTime } from '../src/model/world.ts';
 
 export const seed = Number(process.env.SEED ?? 1);
+
+/** Prints what a run contained, for `npm run model` and the like. */
+export function report(text: string): void {
+  if (process.env.REPORT === '1') console.info(text);
+}
+
 const START = Date.UTC(2026, 0, 1);
 
 /** The store of one scenario, and its clock. */
@@ -85,7 +91,7 @@ export async function checkScenarios(
   );
   random.mockRestore();
   const ms = Number(process.hrtime.bigint() - since) / 1e6;
-  console.info(
+  report(
     `${name}: ${String(runs)} scenarios, seed ${String(seed)}, ${ms.toFixed(0)} ms, ${String(invalid)} not counted; ${JSON.stringify(Object.fromEntries(counts))}`,
   );
   const required = [...MUST_OCCUR, ...(oneAtATime ? MUST_OCCUR_IN_GROUPS : [])];

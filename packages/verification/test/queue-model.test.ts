@@ -3,7 +3,7 @@ import Database from 'libsql';
 import fc from 'fast-check';
 import { queueScenarios } from '../src/queue-model/queue-commands.ts';
 import { QueueWorld, type QueueTime } from '../src/queue-model/queue-world.ts';
-import { seed, useFakeClock, warmUp } from './model-scenarios.ts';
+import { report, seed, useFakeClock, warmUp } from './model-scenarios.ts';
 
 const runs = Number(process.env.QUEUE_MODEL_RUNS ?? 50);
 
@@ -66,7 +66,7 @@ test('the SQLite queue and its worker do what the model allows', async () => {
     { seed, numRuns: runs },
   );
   const ms = Number(process.hrtime.bigint() - since) / 1e6;
-  console.info(
+  report(
     `the SQLite queue: ${String(runs)} scenarios, seed ${String(seed)}, ${ms.toFixed(0)} ms; ${JSON.stringify(Object.fromEntries(counts))}`,
   );
   expect(MUST_OCCUR.filter((what) => !counts.has(what))).toEqual([]);

@@ -1,4 +1,3 @@
-import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll } from '@jest/globals';
 import {
   deadLettersContractTests,
@@ -6,29 +5,7 @@ import {
   type PostgresServer,
 } from '@call-webhooks/contract-tests';
 import type pg from 'pg';
-import { postgresDeadLetters, type PostgresClient } from '../src/index.ts';
-import { freshSchema, openPool, withPostgres } from './support.ts';
-
-async function openTestDeadLetters(client: PostgresClient) {
-  const schema = freshSchema();
-  const deadLetters = postgresDeadLetters(client, { schema });
-  await deadLetters.migrate();
-  return {
-    deadLetters,
-    async advance(ms: number) {
-      const back = `claimed_until - ${String(ms)} * interval '1 millisecond'`;
-      await client.query(`UPDATE ${schema}.dead_letters SET claimed_until = ${back}`);
-    },
-  };
-}
-
-deadLettersContractTests({
-  name: 'postgresDeadLetters on PGlite',
-  async open() {
-    const db = await PGlite.create();
-    return { ...(await openTestDeadLetters(db)), close: () => db.close() };
-  },
-});
+import { openPool, openTestDeadLetters, withPostgres } from './support.ts';
 
 withPostgres('postgresDeadLetters', () => {
   let server: PostgresServer;

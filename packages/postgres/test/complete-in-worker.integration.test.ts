@@ -12,7 +12,8 @@ import {
 } from '@call-webhooks/contract-tests';
 import PgBoss from 'pg-boss';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
-import { CLIENTS, type Transactions } from './effects.ts';
+import { CLIENTS } from './effects.ts';
+import type { Transactions } from './open-with-effects.ts';
 import { freshSchema, openPool, withPostgres } from './support.ts';
 
 withPostgres('completeIn in a worker of pg-boss', () => {
