@@ -55,6 +55,15 @@ const sound: [string, JournalEntry[]][] = [
       delivery(1_700),
     ],
   ],
+  [
+    'a stale process that repeats its claim after the lease of its successor ran out',
+    [
+      ...[...one, frozen, ...two, fault('kill', 1_200, 1_201, 2), claimed(2_300, 1, 3)],
+      ...[renewed(2_400), run('failed', 2_410), ...settled(2_411, 1, 'release')],
+      ...[claimed(2_500, 3, 4), run('begin', 2_505, 3, 4), run('effect', 2_510, 3, 4)],
+      ...[...settled(2_511, 3), delivery(2_520)],
+    ],
+  ],
 ];
 
 test.each(sound)('finds nothing in %s', (_name, entries) => {
@@ -92,6 +101,16 @@ test.each<[string, JournalEntry[], string]>([
     'no fencing: the stale process renews',
     [...one, frozen, ...two, renewed(1_501), run('effect', 1_600, 2, 2), delivery(1_610)],
     `${key}: a lease was renewed although attempt 2 had taken over`,
+  ],
+  [
+    'no fencing: the stale process renews, and later repeats its claim',
+    [...one, frozen, ...two, renewed(1_501), claimed(2_300, 1, 3), run('effect', 2_310)],
+    `${key}: a lease was renewed although attempt 2 had taken over`,
+  ],
+  [
+    'a repeated claim that gets a lease while another one is live',
+    [...one, frozen, ...two, claimed(1_600, 1, 3), run('effect', 2_310), delivery(2_320)],
+    `${key}: attempts 2 and 3 had live leases at once`,
   ],
   [
     'no fencing: the stale process releases, and a third one gets the lease of the second',

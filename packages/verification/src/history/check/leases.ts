@@ -39,10 +39,10 @@ function checkEvent(key: string, entries: readonly LeaseEntry[]): string[] {
   const claims = entries
     .filter((entry) => entry.kind === 'claimed')
     .sort((a, b) => a.until - b.until);
-  const leases = claims.map((claim) => liveLease(claim, entries));
+  const leases = claims.map((claim) => liveLease(claim, claims, entries));
   for (const [index, live] of leases.entries())
     for (const later of leases.slice(index + 1)) {
-      if (later.claim.token === live.claim.token) continue; // a repeated claim
+      if (isRepeated(later.claim, live.claim)) continue;
       const [a, b] = [live.claim.attempt, later.claim.attempt];
       const until = Math.min(live.until, later.until);
       if (Math.max(live.from, later.from) < until - TOLERANCE_MS)
@@ -61,7 +61,7 @@ function checkEvent(key: string, entries: readonly LeaseEntry[]): string[] {
     // Compares with the start of the other claim: replies alone give no order, as a process may be frozen.
     const next = claims.find(
       ({ token, at, until }) =>
-        token !== entry.token && until < entry.at && at > grantedAt(entry.token, claims),
+        token !== entry.token && until < entry.at && at > grantedAt(entry, claims),
     );
     if (next)
       violations.push(
@@ -71,14 +71,33 @@ function checkEvent(key: string, entries: readonly LeaseEntry[]): string[] {
   return violations;
 }
 
-const grantedAt = (token: string, claims: readonly ClaimEntry[]) =>
-  claims.find((claim) => claim.token === token)?.until ?? Infinity;
+/** A claim may be made again with its token, which renews its lease. */
+const isRepeated = (claim: ClaimEntry, of: ClaimEntry) =>
+  claim.token === of.token && claim.attempt === of.attempt;
 
-function liveLease(claim: ClaimEntry, entries: readonly LeaseEntry[]): LiveLease {
+/**
+ * When the lease was granted that an entry is about. A claim that is repeated when its lease and that of
+ * its successor have run out gets a new lease, as a new attempt.
+ */
+function grantedAt({ token, at }: LeaseEntry, claims: readonly ClaimEntry[]): number {
+  const granted = claims.filter((claim) => claim.token === token && claim.until <= at);
+  const newest = granted.at(-1);
+  return granted.find((claim) => newest && isRepeated(claim, newest))?.until ?? Infinity;
+}
+
+function liveLease(
+  claim: ClaimEntry,
+  claims: readonly ClaimEntry[],
+  entries: readonly LeaseEntry[],
+): LiveLease {
+  const ofToken = claims.filter(({ token }) => token === claim.token);
+  const first = ofToken.find((other) => isRepeated(other, claim)) ?? claim;
+  const next = ofToken.find(({ attempt }) => attempt > claim.attempt);
   let until = claim.at + claim.leaseMs;
   let settlingAt = Infinity;
   for (const entry of entries) {
-    if (entry.token !== claim.token) continue;
+    if (entry.token !== claim.token || entry.at < first.at || entry.at >= (next?.at ?? Infinity))
+      continue;
     if (entry.kind === 'renewed') until = Math.max(until, entry.at + entry.leaseMs);
     if (entry.kind === 'settling') settlingAt = Math.min(settlingAt, entry.at);
   }
