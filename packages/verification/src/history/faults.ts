@@ -12,6 +12,8 @@ export interface FaultsOptions {
   journal: Journal;
   /** How many faults; two in a second, more or less. */
   count: number;
+  /** Resolves when this many faults may have been injected, so that they keep to the pace of the calls. */
+  mayInject: (number: number) => Promise<void>;
   /** Whether half of the server's faults are freezes. */
   freezesServer: boolean;
 }
@@ -21,7 +23,7 @@ export interface FaultsOptions {
  * Each recovers after a moment, and all have recovered when the returned promise resolves.
  */
 export async function injectFaults(options: FaultsOptions): Promise<void> {
-  const { seed, processes, server, journal, count, freezesServer } = options;
+  const { seed, processes, server, journal, count, mayInject, freezesServer } = options;
   const affected = new Set<ManagedProcess | EngineServer>();
   const recoveries: Promise<void>[] = [];
 
@@ -35,6 +37,7 @@ export async function injectFaults(options: FaultsOptions): Promise<void> {
   for (let number = 0; number < count; number++) {
     const random = (what: string) => seededRandom(seed, 'fault', number, what);
     await delay(250 + 550 * random('pause'));
+    await mayInject(number);
     const target = processes[Math.floor(random('process') * processes.length)] as ManagedProcess;
     const kind = random('kind');
     const length = random('length');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { monotonicMs, type Journal } from './journal.ts';
 import type { ReceiverInput } from './programs/receiver-input.ts';
-import type { ServiceInput } from './programs/service.ts';
+import type { ServiceInput, ServiceProgress } from './programs/service.ts';
 
 /** Runs a program from its TypeScript sources; its input is JSON in the only argument. */
 function forkProgram(program: string, input: unknown): ChildProcess {
@@ -73,6 +73,8 @@ export interface ServiceProcess {
    * @throws Error when it exited before
    */
   readonly done: Promise<void>;
+  /** How many calls it has placed. */
+  readonly placed: number;
   stop(): void;
 }
 
@@ -83,8 +85,13 @@ export async function startService(input: ServiceInput): Promise<ServiceProcess>
     if (code !== 0) throw new Error(`The service exited with ${String(code)}.`);
   });
   await Promise.race([once(child, 'message'), done]);
+  let placed = 0;
+  child.on('message', (message) => ({ placed } = message as ServiceProgress));
   return {
     done,
+    get placed() {
+      return placed;
+    },
     stop() {
       child.kill('SIGKILL');
     },

@@ -22,6 +22,8 @@ const WORKERS = 2;
 const CALLS_PER_FAULT = 3;
 /** After this long without any activity a run is over: longer than leases, back-off and timeouts. */
 const QUIET_MS = 20_000;
+/** The same for the service: on a busy machine the receivers may take as long to start again. */
+const SERVICE_QUIET_MS = 90_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface HistoryOptions {
@@ -73,16 +75,19 @@ export async function runHistory(
     const operator = queued && new Operator(await opened.deadJobs(server.url), journal);
     const { url } = balancer;
     const service = await startService({
-      ...{ journal: path, seed, secret, url, calls, quietMs: QUIET_MS },
+      ...{ journal: path, seed, secret, url, calls, quietMs: SERVICE_QUIET_MS },
     });
     cleanUp.push(() => service.stop());
     if (operator) operator.start();
     const count = Math.ceil(calls / CALLS_PER_FAULT);
-    await Promise.all([
-      service.done,
-      faults &&
-        injectFaults({ seed, processes, server, journal, count, freezesServer: exactlyOnce }),
-    ]);
+    let serviceIsDone = false;
+    const done = service.done.finally(() => (serviceIsDone = true));
+    const mayInject = async (number: number) => {
+      while (service.placed < Math.min(number * CALLS_PER_FAULT, calls) && !serviceIsDone)
+        await delay(50);
+    };
+    const plan = { seed, count, mayInject, freezesServer: exactlyOnce };
+    await Promise.all([done, faults && injectFaults({ ...plan, processes, server, journal })]);
     const effects = exactlyOnce ? await opened.effects?.(server.url) : undefined;
     const check = async () =>
       checkHistory(readJournal(path), { queued, effects: await effects?.read(), seed });

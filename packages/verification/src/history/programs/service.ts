@@ -1,7 +1,7 @@
 // The service: the simulator with short retry times. Sends `ready` once it listens, and exits when
 // everything is acknowledged and all of its attempts are in the journal.
 import { setTimeout as delay } from 'node:timers/promises';
-import { startSimulator, type Simulator } from '@call-webhooks/simulator';
+import { startSimulator } from '@call-webhooks/simulator';
 import { deliveryEntries } from '../delivery-entries.ts';
 import { Journal, monotonicMs } from '../journal.ts';
 import { seededRandom } from '../seeded-random.ts';
@@ -19,9 +19,20 @@ export interface ServiceInput {
   quietMs: number;
 }
 
+/** Sent to the parent after each call. */
+export interface ServiceProgress {
+  /** How many calls have been placed. */
+  placed: number;
+}
+
 /** Each call is three events, and some events are sent in several copies. */
 const CALLS_PER_SECOND = 6;
 const EVENTS_PER_CALL = 3;
+/**
+ * Calls wait while more deliveries than this are not acknowledged: a machine that is busy with other
+ * work gets its calls, and with them its faults, more slowly. Outages of the plan stay below it.
+ */
+const MAX_BACKLOG = 250;
 
 process.on('disconnect', () => process.exit(1));
 const input = JSON.parse(process.argv[2] ?? '') as ServiceInput;
@@ -41,8 +52,12 @@ const simulator = await startSimulator({
 simulator.rules.forwardTo(input.url, { secret: input.secret });
 process.send?.('ready');
 
+let acknowledged = 0;
+let acknowledgedAt = monotonicMs();
 await placeCalls(input.calls);
-await allAcknowledged(input.quietMs);
+await until(isSettled);
+// A replay may still be in flight.
+await Promise.race([simulator.deliveries.settled(), delay(2_000, undefined, { ref: false })]);
 const journal = new Journal(input.journal);
 const offset = monotonicMs() - simulator.clock.now();
 for (const delivery of simulator.deliveries.list())
@@ -50,35 +65,35 @@ for (const delivery of simulator.deliveries.list())
 await simulator.close();
 process.exit(0);
 
-/** Places short calls at a steady rate. */
+/** Places short calls at a steady rate, or more slowly on a machine that can't keep up. */
 async function placeCalls(count: number): Promise<void> {
-  const start = monotonicMs();
+  let at = monotonicMs();
   for (let number = 0; number < count; number++) {
-    await delay(Math.max(0, start + (number * 1_000) / CALLS_PER_SECOND - monotonicMs()));
+    await delay(Math.max(0, at - monotonicMs()));
+    await until(() => backlog() <= MAX_BACKLOG);
     simulator.calls.place({ durationSeconds: seededRandom(input.seed, 'duration', number) });
+    process.send?.({ placed: number + 1 } satisfies ServiceProgress);
+    at = Math.max(at + 1_000 / CALLS_PER_SECOND, monotonicMs() - 1_000);
   }
 }
 
-/**
- * Waits until every event of every call is acknowledged, however long a slow machine takes, or until
- * nothing was acknowledged for `quietMs`.
- */
-async function allAcknowledged(quietMs: number): Promise<void> {
-  let acknowledged = -1;
-  let since = monotonicMs();
-  while (!isSettled(simulator) && monotonicMs() - since < quietMs) {
+/** Waits for a condition, however long a slow machine takes, or until nothing was acknowledged for `quietMs`. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds() && monotonicMs() - acknowledgedAt < input.quietMs) {
     await delay(100);
     const now = simulator.deliveries.counts().acknowledged ?? 0;
-    if (now !== acknowledged) since = monotonicMs();
+    if (now !== acknowledged) acknowledgedAt = monotonicMs();
     acknowledged = now;
   }
-  // A replay may still be in flight.
-  await Promise.race([simulator.deliveries.settled(), delay(2_000, undefined, { ref: false })]);
 }
 
-function isSettled({ calls, deliveries }: Simulator): boolean {
-  const states = deliveries.counts();
-  if (states.waiting !== undefined || states['in-flight'] !== undefined) return false;
-  const originals = deliveries.list().filter(({ copyOf }) => copyOf === undefined).length;
-  return originals === calls.list().length * EVENTS_PER_CALL;
+function backlog(): number {
+  const states = simulator.deliveries.counts();
+  return (states.waiting ?? 0) + (states['in-flight'] ?? 0);
+}
+
+function isSettled(): boolean {
+  if (backlog() > 0) return false;
+  const originals = simulator.deliveries.list().filter(({ copyOf }) => copyOf === undefined).length;
+  return originals === simulator.calls.list().length * EVENTS_PER_CALL;
 }
