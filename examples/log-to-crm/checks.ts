@@ -8,11 +8,16 @@ export interface Check {
   readonly right: boolean;
 }
 
-/** The conditions that must hold after the tour. */
+/**
+ * The conditions that must hold after the tour.
+ * @param lines the output of the receiver
+ * @param counted how many calls are counted in the database
+ */
 export async function checksOf(
   simulator: Simulator,
   crm: SampleCrm,
   lines: readonly string[],
+  counted: number,
 ): Promise<Check[]> {
   const calls = simulator.calls.list();
   const recorded = calls.filter(({ recording }) => recording);
@@ -28,6 +33,7 @@ export async function checksOf(
   return [
     { what: 'events arrived twice', right: repeated.length >= calls.length },
     { what: 'the CRM failed, and was updated later', right: crm.counts.failed > 0 },
+    { what: 'every call was counted once', right: counted === calls.length },
     { what: 'every call has an entry', right: calls.every(({ _id }) => crm.entries.has(_id)) },
     { what: 'every call has its complete recording', right: whole.every(Boolean) },
     {

@@ -10,6 +10,8 @@ export interface SampleCrm {
   readonly entries: Map<string, CrmEntry>;
   /** How many requests failed, and how many succeeded. */
   readonly counts: { failed: number; written: number };
+  /** Runs this when the next request arrives, before it is handled. */
+  beforeNext(run: () => Promise<void>): void;
   readonly server: Server;
 }
 
@@ -17,10 +19,14 @@ export interface SampleCrm {
 export async function startCrm(failures: number): Promise<SampleCrm> {
   const entries = new Map<string, CrmEntry>();
   const counts = { failed: 0, written: 0 };
+  let before: (() => Promise<void>) | undefined;
   const server = createServer((request, response) => {
     void (async () => {
       let body = '';
       for await (const piece of request.setEncoding('utf8')) body += piece as string;
+      const run = before;
+      before = undefined;
+      await run?.();
       if (counts.failed < failures) {
         counts.failed++;
         response.writeHead(503).end();
@@ -34,5 +40,6 @@ export async function startCrm(failures: number): Promise<SampleCrm> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${String(port)}`, entries, counts, server };
+  const url = `http://127.0.0.1:${String(port)}`;
+  return { url, entries, counts, server, beforeNext: (run) => (before = run) };
 }

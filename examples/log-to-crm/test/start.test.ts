@@ -2,21 +2,48 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
+import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
+import { postgresBinaries, startPostgres } from '@call-webhooks/contract-tests/servers/postgres';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 
-it('npm start -- --once: everything is as expected, and no secret is printed', async () => {
-  const env = { ...process.env, FORCE_COLOR: undefined, NO_COLOR: '1' };
+async function takeTour(databaseUrl: string | undefined): Promise<void> {
+  const env = {
+    ...process.env,
+    FORCE_COLOR: undefined,
+    NO_COLOR: '1',
+    DATABASE_URL: databaseUrl,
+  };
   const { stdout } = await promisify(execFile)('npm', ['start', '--silent', '--', '--once'], {
     cwd: here,
     env,
   });
-  expect(stdout.match(/as expected/g)).toHaveLength(6);
+  expect(stdout.match(/as expected/g)).toHaveLength(7);
   expect(stdout).not.toContain('wrong');
   expect(stdout.match(/listening on port/g)).toHaveLength(2);
   expect(stdout).not.toContain('\u001b');
   expect(stdout).not.toContain('whsec_');
-}, 60_000);
+}
+
+it('npm start -- --once: everything is as expected, and no secret is printed', async () => {
+  await takeTour(undefined);
+}, 120_000);
+
+describeWithProgram(
+  { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' },
+  'with DATABASE_URL',
+  () => {
+    it('takes the same tour on a server, which may be used before', async () => {
+      const server = await startPostgres();
+      try {
+        await takeTour(server.url);
+        await takeTour(server.url);
+      } finally {
+        await server.remove();
+      }
+    }, 240_000);
+  },
+);
 
 it('npm run receiver without its settings ends with what to do, and without a stack trace', async () => {
   const execution = promisify(execFile)('npm', ['run', 'receiver', '--silent'], {
