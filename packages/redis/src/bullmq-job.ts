@@ -31,7 +31,9 @@ export interface BullmqJobLike extends LockedJob {
 interface Run {
   process: JobProcessor;
   strategy: (attempt: number, type: string) => number;
-  token: string | undefined;
+  token: string;
+  /** How long the job's lock lasts; milliseconds. */
+  lockDuration: number;
   signal: AbortSignal;
   maxCrashes: number;
 }
@@ -54,26 +56,35 @@ export async function runBullmqJob(job: BullmqJobLike, run: Run): Promise<void> 
   });
   if (result.status === 'done') return;
   if (result.status === 'dead') {
-    if (reason !== undefined)
-      await repeat(run.signal, () =>
-        job.updateData({ ...delivery, workerNote: { crashes: job.stalledCounter } }),
-      );
+    if (reason !== undefined) await writeNote(job, run, { crashes: job.stalledCounter });
     throw named('UnrecoverableError', result.error);
   }
   if (result.abandonReason === undefined) throw result.error;
   // The attempts are used up, but `deadLetter` failed: BullMQ would give the job up as well.
   const { abandonReason } = result;
   try {
-    await repeat(run.signal, () =>
-      job.updateData({ ...delivery, workerNote: { ...workerNote, abandonReason } }),
-    );
-    await repeat(run.signal, () =>
-      job.moveToDelayed(Date.now() + run.strategy(attempt, BACKOFF_TYPE), run.token),
-    );
+    if (await writeNote(job, run, { ...workerNote, abandonReason }))
+      await repeat(run.signal, () =>
+        job.moveToDelayed(Date.now() + run.strategy(attempt, BACKOFF_TYPE), run.token),
+      );
   } catch {
     // The job stays active. BullMQ takes it for stalled when its lock has run out, and runs it again.
   }
   throw named('DelayedError', result.error);
+}
+
+/**
+ * Writes a note for the next run.
+ * @returns `false` if the lock was lost: the next run has begun, and the note is its own
+ */
+async function writeNote(job: BullmqJobLike, run: Run, workerNote: WorkerNote): Promise<boolean> {
+  let isHeld = false;
+  await repeat(run.signal, async () => {
+    // BullMQ's `updateData` asks for no lock. An extended one is not lost before the note is written.
+    isHeld = (await job.extendLock(run.token, run.lockDuration)) !== 0;
+    if (isHeld) await job.updateData({ ...job.data, workerNote });
+  });
+  return isHeld;
 }
 
 /** Gives a job back that was not run. If its lock was lost, it is in the queue already. */

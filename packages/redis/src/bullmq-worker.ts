@@ -108,8 +108,9 @@ export function createBullmqWorker<
     const earlier = running.ids().filter(({ id }) => id === job.id);
     running.abort(earlier);
     await running.run(job, async (signal) => {
+      const lockDuration = worker.opts.lockDuration ?? LOCK_MS;
       const stopRenewal = keepLock(job, token, {
-        duration: worker.opts.lockDuration ?? LOCK_MS,
+        duration: lockDuration,
         signal,
         onLost() {
           log.warn(
@@ -123,7 +124,8 @@ export function createBullmqWorker<
         if (earlier.length > 0) await Promise.race([running.idle(earlier), aborted(signal)]);
         if (signal.aborted || aborting) await giveBack(job, token);
         const { maxCrashes } = settings;
-        await runBullmqJob(job, { process, strategy, token, signal, maxCrashes });
+        const how = { process, strategy, token, lockDuration, signal, maxCrashes };
+        await runBullmqJob(job, how);
       } finally {
         stopRenewal();
       }

@@ -26,7 +26,8 @@ function lastAttempt(calls: Pick<BullmqJobLike, 'updateData' | 'moveToDelayed'>)
     ...{ logger: collectingLogger(), on: { 'call:completed': fail }, deadLetter: fail },
   });
   const run = runBullmqJob(job, {
-    ...{ process, strategy: () => 0, token: 'token', signal: controller.signal, maxCrashes: 5 },
+    ...{ process, strategy: () => 0, token: 'token', lockDuration: 30_000, maxCrashes: 5 },
+    signal: controller.signal,
   });
   return { run, controller };
 }

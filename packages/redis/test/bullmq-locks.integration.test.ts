@@ -8,6 +8,8 @@ import {
 } from '@call-webhooks/contract-tests';
 import type { HandlerContext } from '@call-webhooks/core';
 import { Redis } from 'ioredis';
+import { bullmqQueue } from '../src/index.ts';
+import { deliverer } from './deliverer.ts';
 import { LOCK_DURATION, useBullmq } from './use-bullmq.ts';
 
 jest.setTimeout(30_000);
@@ -141,6 +143,37 @@ describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
     await waitFor(() => runs[0]?.context.signal.aborted === true);
     expect(logger.lines).toEqual([expect.stringMatching(/lost its lock.*jobId: 'event-/)]);
     runs[0]?.end();
+  });
+
+  it('get no note from a run that lost its lock, after another worker ended them', async () => {
+    const callId = unique('call');
+    const receiver = deliverer({ queue: bullmqQueue(test.queue, { maxAttempts: 1 }) });
+    const on = { 'call:completed': () => Promise.reject(new Error('the CRM is down')) };
+    const [sinkCalled, sinkEnds] = [deferred(), deferred()];
+    endAll.push(sinkEnds.resolve);
+    const deadLetter = async () => {
+      sinkCalled.resolve();
+      await sinkEnds.promise;
+      throw new Error('the sink is down');
+    };
+    const first = work({ on, deadLetter }, { concurrency: 1 });
+    await receiver.deliver(callId);
+    await sinkCalled.promise;
+    await admin.del(await lockKey());
+    const second = work({ on, deadLetter: () => undefined });
+    await waitFor(async () => (await test.queue.getFailedCount()) === 1);
+    await second.close();
+
+    sinkEnds.resolve();
+    await first.close();
+    const [failed] = await test.queue.getFailed();
+    expect(failed?.data).not.toHaveProperty('workerNote');
+    // So the handler runs again when the job is retried by hand.
+    const handled = deferred<string>();
+    work({ on: { 'call:completed': (event) => handled.resolve(String(event.callId)) } });
+    await failed?.retry();
+    expect(await handled.promise).toBe(callId);
+    await receiver.close();
   });
 
   it('are left to another worker when the worker was closed, though the first run goes on', async () => {
