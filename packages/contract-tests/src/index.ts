@@ -12,6 +12,7 @@ export { deadLettersContractTests } from './dead-letters-contract-tests.ts';
 export { deadLetter } from './dead-letters/under-test.ts';
 export type { DeadLettersUnderTest, OpenedDeadLetters } from './dead-letters/under-test.ts';
 export { completeJobContractTests, queueContractTests } from './queue-contract-tests.ts';
+export { deadJobsContractTests, type DeadJobsUnderTest } from './dead-jobs-contract-tests.ts';
 export { queued, queuedCall } from './queue/deliveries.ts';
 export type { WorkerHandlers, OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
 export { callBody, recordingBody, startSender, type Sender } from './sender.ts';

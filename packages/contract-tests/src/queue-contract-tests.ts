@@ -31,8 +31,8 @@ export function completeJobContractTests(subject: CompletingQueueUnderTest): voi
   });
 }
 
-/** Opens a queue in a test, and closes it and its workers after the test. */
-function opening<Opened extends OpenedQueue>(
+/** @internal Opens a queue in a test, and closes it and its workers after the test. */
+export function opening<Opened extends OpenedQueue>(
   open: (options: { maxAttempts: number; concurrency: number }) => Promise<Opened>,
 ): OpenQueue<Opened> {
   const toClose: (() => Promise<void>)[] = [];

@@ -117,6 +117,12 @@ export {
   type PollingWorkerOptions,
 } from './worker/polling-worker.ts';
 export { LeasedJobRun, type LeasedJob } from './worker/leased-job.ts';
+export {
+  deadJobLetter,
+  deadJobList,
+  type DeadJobRange,
+  type DeadJobRecord,
+} from './worker/dead-jobs.ts';
 export { RunningJobs } from './worker/running-jobs.ts';
 export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
 export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';

@@ -7,6 +7,7 @@ export {
 export { migrationSql } from './schema.ts';
 export type { PostgresClient } from './client.ts';
 export type { PostgresTransaction } from './transaction.ts';
+export { pgBossDeadJobs, type PgBossDeadJobsOptions } from './pg-boss-dead-jobs.ts';
 export { pgBossQueue, type PgBossQueue, type PgBossQueueOptions } from './pg-boss-queue.ts';
 export {
   createPgBossWorker,

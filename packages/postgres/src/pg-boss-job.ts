@@ -2,6 +2,7 @@ import type { LeasedJob, QueuedDelivery } from '@call-webhooks/core';
 import { attemptState, retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { continuedJobId } from './job-id.ts';
+import type { DeadJobData, DeadJobNote } from './pg-boss-dead-jobs.ts';
 import { jobTransaction } from './pg-boss-transaction.ts';
 import type { PgBossClient, PgBossJob, PgBossSendOptions } from './pg-boss.ts';
 
@@ -23,7 +24,12 @@ export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
   async function moveToDead(message: string): Promise<void> {
     const target = job.deadLetter ?? deadLetterQueue;
     await createQueues(boss, queue, target); // pg-boss sends nothing to a missing queue, silently
-    await boss.send(target, delivery, { id, retentionSeconds: retentionSeconds(job) });
+    const failure: DeadJobNote = {
+      ...{ error: message.replaceAll('\0', '\ufffd'), attempt, retryDelay: job.retryDelay },
+      expireInSeconds: Math.ceil(Number(job.expireInSeconds)),
+    };
+    const data: DeadJobData = { ...delivery, failure };
+    await boss.send(target, data, { id, retentionSeconds: retentionSeconds(job) });
     await boss.complete(queue, id, { message });
   }
 

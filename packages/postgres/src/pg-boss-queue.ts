@@ -11,6 +11,7 @@ import { retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { jobId } from './job-id.ts';
 import { checkBoss, type PgBossClient, type PgBossSendOptions } from './pg-boss.ts';
+import { deadLetterName, DEFAULT_QUEUE, queueName } from './queue-names.ts';
 
 /** Options of `pgBossQueue`. */
 export interface PgBossQueueOptions {
@@ -33,10 +34,6 @@ export interface PgBossQueueOptions {
   /** How long pg-boss keeps a job that was not run to its end; milliseconds, 14 days by default. */
   retainFor?: number | undefined;
 }
-
-export const DEFAULT_QUEUE = 'call-webhooks';
-export const deadLetterName = (queue: string) => `${queue}-dead`;
-export const queueName = () => option.text(/^.{1,200}$/su, 'expected the name of a queue');
 
 const DAY_MS = 86_400_000;
 const rules = () => ({

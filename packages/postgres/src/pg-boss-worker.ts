@@ -16,8 +16,8 @@ import {
 import { hasOwnLimit } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { continueJob, leasedJob } from './pg-boss-job.ts';
-import { deadLetterName, DEFAULT_QUEUE, queueName } from './pg-boss-queue.ts';
 import { checkBoss, type PgBossClient, type PgBossJob } from './pg-boss.ts';
+import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';
 
 /** The handlers, as a receiver has them, and how jobs are run. The number of attempts is the queue's option. */
 export interface PgBossWorkerOptions<
@@ -52,9 +52,7 @@ export interface PgBossWorker {
 const rules = () => ({
   queue: queueName().default(DEFAULT_QUEUE),
   deadLetterQueue: queueName().optional(),
-  schema: option
-    .text(/^[a-z_]\w{0,49}$/i, 'expected the name of a schema, without quotes')
-    .default('pgboss'),
+  schema: schemaName(),
   concurrency: option.count(1, 10_000).default(4),
   pollEvery: option.milliseconds(1).default(500),
 });

@@ -8,6 +8,14 @@ import {
 } from '@call-webhooks/contract-tests';
 import PgBoss from 'pg-boss';
 import { createPgBossWorker } from '../src/index.ts';
+import type { DeadJobNote } from '../src/pg-boss-dead-jobs.ts';
+
+interface JobRow {
+  id: string;
+  state: string;
+  data: QueuedDelivery & { failure?: DeadJobNote };
+  keep_until: Date;
+}
 
 /** A server of its own, and a pg-boss that does nothing by itself. */
 export interface PgBossUnderTest {
@@ -41,13 +49,17 @@ export function usePgBoss() {
     return worker;
   }
 
-  /** The jobs of a queue, in the order in which they were made. */
+  /** The jobs of a queue, in the order in which they were made. A dead one has its `failure`. */
   async function jobs(queue: string) {
     const columns = 'id, state, data, keep_until';
     const { rows } = await test.boss
       .getDb()
       .executeSql(`SELECT ${columns} FROM pgboss.job WHERE name = $1 ORDER BY created_on`, [queue]);
-    return rows as { id: string; state: string; data: QueuedDelivery; keep_until: Date }[];
+    return (rows as JobRow[]).map(({ data: { failure, ...data }, ...job }) => ({
+      ...job,
+      data,
+      failure,
+    }));
   }
 
   return { test, work, jobs };

@@ -8,6 +8,7 @@ export type {
   RedisClient,
   UpstashClient,
 } from './clients.ts';
+export { bullmqDeadJobs, type BullmqFailedJob, type BullmqFailedJobs } from './bullmq-dead-jobs.ts';
 export { bullmqQueue, type BullmqQueueLike, type BullmqQueueOptions } from './bullmq-queue.ts';
 export {
   createBullmqWorker,

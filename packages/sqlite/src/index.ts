@@ -1,3 +1,4 @@
+export { sqliteDeadJobs } from './dead-jobs.ts';
 export { sqliteDeadLetters, type SqliteDeadLettersOptions } from './dead-letters.ts';
 export { sqliteStore, type SqliteStore, type SqliteStoreOptions } from './store.ts';
 export type { SqliteTransaction } from './complete-in.ts';

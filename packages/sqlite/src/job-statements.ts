@@ -107,6 +107,13 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     deadLetters: db.prepare(
       `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' ORDER BY due_at, id LIMIT ?`,
     ),
+    deadAfter: db.prepare(
+      `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs}
+       WHERE state = 'dead' AND due_at >= ? AND due_at < ? AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?`,
+    ),
+    dead: db.prepare(
+      `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' AND id = ?`,
+    ),
     retryDead: db.prepare(
       `UPDATE ${jobs} SET state = 'open', due_at = ?, crashes = 0, abandon_reason = NULL, error = NULL
        WHERE id = ? AND state = 'dead' RETURNING 1`,

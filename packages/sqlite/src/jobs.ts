@@ -156,6 +156,21 @@ export class Jobs {
     return this.#run((sql) => (sql.deadLetters.all(limit) as Row[]).map(deadJob));
   }
 
+  /** The next dead jobs of a range; milliseconds since the epoch. */
+  deadAfter(
+    { failedAt, id }: { failedAt: number; id: number },
+    { since, until }: { since: number; until: number },
+    limit: number,
+  ): Promise<DeadJob[]> {
+    return this.#run((sql) =>
+      (sql.deadAfter.all(since, until, failedAt, id, limit) as Row[]).map(deadJob),
+    );
+  }
+
+  dead(id: number): Promise<DeadJob | undefined> {
+    return this.#run((sql) => (sql.dead.all(id) as Row[]).map(deadJob)[0]);
+  }
+
   async retryDead(id: number): Promise<boolean> {
     const found = await this.#run((sql) => sql.retryDead.all(this.#now(), id).length > 0);
     this.#wakeListeners();

@@ -1,0 +1,154 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DeadJobs, DeadLetterQuery, StoredDeadLetter } from '@call-webhooks/core';
+import { queued, queuedCall } from './queue/deliveries.ts';
+import type { OpenedQueue } from './queue/under-test.ts';
+import { opening } from './queue-contract-tests.ts';
+import { unique } from './unique.ts';
+import { waitFor } from './wait-for.ts';
+
+/** A queue, and its dead jobs over two connections. */
+export interface DeadJobsUnderTest {
+  name: string;
+  open(options: {
+    maxAttempts: number;
+    concurrency: number;
+  }): Promise<OpenedQueue & { deadJobs: DeadJobs; others: DeadJobs }>;
+}
+
+/** What the dead jobs of every queue must do. */
+export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
+  describe(`${subject.name}: dead jobs contract tests`, () => {
+    const open = opening((options) => subject.open(options));
+
+    /** A queue with so many dead jobs, whose handler fails for calls that are `broken`. */
+    async function setup(count: number, maxAttempts = 2) {
+      const opened = await open({ maxAttempts });
+      const runs: { callId: string; attempt: number }[] = [];
+      const calls = Array.from({ length: count }, () => unique('call'));
+      const broken = new Set(calls);
+      await opened.startWorker({
+        on: {
+          'call:completed': ({ callId }, { attempt }) => {
+            runs.push({ callId: String(callId), attempt });
+            if (broken.has(String(callId))) throw new Error('the CRM is down');
+          },
+        },
+      });
+      const deliveries = calls.map((callId) => queuedCall(callId));
+      for (const delivery of deliveries) await opened.queue.enqueue(delivery);
+      await waitFor(async () => (await opened.deadJobs.count()) === count, { within: 30_000 });
+      return { ...opened, runs, calls, broken, deliveries };
+    }
+
+    async function all(deadJobs: DeadJobs, query: DeadLetterQuery): Promise<StoredDeadLetter[]> {
+      const found: StoredDeadLetter[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await deadJobs.list({ ...query, cursor });
+        found.push(...page.letters);
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      return found;
+    }
+
+    it('shows a dead job as a letter, with all that is known of it', async () => {
+      const before = Date.now();
+      const { deadJobs, deliveries, calls } = await setup(1);
+      const { letters } = await deadJobs.list();
+      const [{ webhookId, timestamp, key, body } = queued(new Uint8Array())] = deliveries;
+      expect(letters).toHaveLength(1);
+      const [letter] = letters as [StoredDeadLetter];
+      expect(letter).toMatchObject({
+        ...{ reason: 'handler-failed', webhookId, key, callId: calls[0], attempt: 2 },
+        ...{ eventName: 'call:completed', source: 'queue', timestamp: new Date(timestamp * 1000) },
+        error: 'The handler failed: Error: the CRM is down',
+        history: [{ at: letter.failedAt, source: 'queue', attempt: 2, error: letter.error }],
+      });
+      expect(Buffer.from(letter.rawBody).toString('base64')).toBe(body);
+      expect(letter.failedAt.getTime()).toBeGreaterThanOrEqual(before - 1_000);
+      expect(letter.failedAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
+      expect(await deadJobs.get(letter.id)).toEqual(letter);
+    });
+
+    it('runs a job that is requeued once more; a second failure is dead again', async () => {
+      const { deadJobs, runs, broken, calls, queue } = await setup(1);
+      const [callId = ''] = calls;
+      const [first] = (await deadJobs.list()).letters;
+      expect(await deadJobs.requeue(first!.id)).toBe(true);
+      await waitFor(() => runs.length === 3);
+      await waitFor(async () => (await deadJobs.count()) === 1);
+      const [second] = (await deadJobs.list()).letters;
+      expect(second).toMatchObject({ id: first!.id, attempt: 3, key: first!.key });
+      expect(second!.failedAt.getTime()).toBeGreaterThanOrEqual(first!.failedAt.getTime());
+      broken.clear();
+      expect(await deadJobs.requeue(second!.id)).toBe(true);
+      await waitFor(() => runs.length === 4);
+      expect(runs.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4]);
+      expect(await deadJobs.count()).toBe(0);
+      expect(await deadJobs.requeue(second!.id)).toBe(false);
+      await queue.enqueue(queuedCall(callId)); // a late duplicate
+      await queue.enqueue(queuedCall('last'));
+      await waitFor(() => runs.at(-1)?.callId === 'last');
+      expect(runs).toHaveLength(5);
+    });
+
+    it('pages, filters and counts', async () => {
+      const { deadJobs, queue, calls } = await setup(23, 1);
+      await queue.enqueue(queued(Buffer.from('{"eventName":')));
+      await waitFor(async () => (await deadJobs.count()) === 24);
+      for (const limit of [1_000, 24, 7, 1]) {
+        const found = await all(deadJobs, { limit });
+        expect(new Set(found.map(({ id }) => id)).size).toBe(24);
+        const times = found.map(({ failedAt }) => failedAt.getTime());
+        expect(times).toEqual([...times].sort((one, other) => one - other));
+      }
+      const failed = await all(deadJobs, { eventName: 'call:completed', limit: 5 });
+      expect(failed.map(({ callId }) => callId).sort()).toEqual([...calls].sort());
+      expect(await deadJobs.count({ reason: 'invalid-payload' })).toBe(1);
+      expect(await deadJobs.count({ eventName: 'call:started' })).toBe(0);
+      const middle = failed[12]!.failedAt;
+      const [early, late] = [{ until: middle }, { since: middle }];
+      expect((await deadJobs.count(early)) + (await deadJobs.count(late))).toBe(24);
+      const isLate = failed.filter(({ failedAt }) => failedAt >= middle).length;
+      expect(await all(deadJobs, { ...late, eventName: 'call:completed' })).toHaveLength(isLate);
+      await expect(deadJobs.list({ limit: 0 })).rejects.toMatchObject({ code: 'invalid-options' });
+    });
+
+    it('removes a job for good', async () => {
+      const { deadJobs, runs } = await setup(2, 1);
+      const [one, other] = (await deadJobs.list()).letters;
+      expect(await deadJobs.remove(one!.id)).toBe(true);
+      expect(await deadJobs.remove(one!.id)).toBe(false);
+      expect(await deadJobs.requeue(one!.id)).toBe(false);
+      expect(await deadJobs.get(one!.id)).toBeUndefined();
+      expect((await deadJobs.list()).letters).toEqual([other]);
+      expect(runs).toHaveLength(2);
+    });
+
+    it('knows nothing of jobs that are not dead', async () => {
+      const { queue, deadJobs } = await open();
+      await queue.enqueue(queuedCall(unique('call')));
+      expect(await deadJobs.list()).toEqual({ letters: [] });
+      for (const id of ['1', 'nobody', crypto.randomUUID()]) {
+        expect(await deadJobs.get(id)).toBeUndefined();
+        expect(await deadJobs.requeue(id)).toBe(false);
+        expect(await deadJobs.remove(id)).toBe(false);
+      }
+    });
+
+    it('runs each job once for two operators, and none side by side', async () => {
+      const { deadJobs, others, runs, broken } = await setup(60, 1);
+      broken.clear();
+      runs.length = 0;
+      const ids = (await all(deadJobs, {})).map(({ id }) => id);
+      const requeueAll = (by: DeadJobs) => Promise.all(ids.map((id) => by.requeue(id)));
+      const [one, other] = await Promise.all([requeueAll(deadJobs), requeueAll(others)]);
+      const taken = [...one, ...other].filter(Boolean);
+      expect(taken).toHaveLength(60);
+      await waitFor(() => runs.length >= 60);
+      await waitFor(async () => (await deadJobs.count()) === 0);
+      expect(new Set(runs.map(({ callId }) => callId)).size).toBe(60);
+      expect(runs).toHaveLength(60);
+    });
+  });
+}

@@ -1,0 +1,108 @@
+import { fromBase64 } from '../base64.ts';
+import type { QueuedDelivery } from '../queue.ts';
+import type { DeadLetter, StoredDeadLetter } from '../store/dead-letter.ts';
+import {
+  checkDeadLetterQuery,
+  deadLetterPage,
+  type DeadLetterPosition,
+} from '../store/dead-letter-query.ts';
+import { storableName } from '../store/dead-letter-record.ts';
+import type { DeadLetterFilter, DeadLetterList, DeadLetterQuery } from '../store/dead-letters.ts';
+
+/** A dead job as its engine keeps it. */
+export interface DeadJobRecord {
+  readonly id: string;
+  readonly delivery: QueuedDelivery;
+  readonly attempt: number;
+  readonly failedAt: Date;
+  /** The message of the last failure, as `JobResult` had it. */
+  readonly error: string;
+}
+
+/** A part of the dead jobs of an engine. Times are milliseconds since the epoch. */
+export interface DeadJobRange {
+  /** The first that is meant. */
+  readonly since: number;
+  /** The first that is not meant any more. */
+  readonly until: number;
+  /** Jobs up to this one are left out. */
+  readonly after: DeadLetterPosition | undefined;
+}
+
+/** What the messages of an `invalid-payload` begin with. */
+const INVALID =
+  /^(?:The body is |The payload does not match|The schema failed: |The event has neither|The queued delivery has no|custom\.key failed: )/;
+
+/** A dead job as a dead letter. Its history has the last failure: engines keep no other. */
+export function deadJobLetter(job: DeadJobRecord): StoredDeadLetter {
+  const { id, delivery, attempt, failedAt, error } = job;
+  const { webhookId, timestamp, key, body } = delivery;
+  const rawBody = rawBodyOf(body);
+  const found = namesIn(rawBody);
+  const { eventName = found.eventName } = delivery;
+  return {
+    id,
+    reason: INVALID.test(error) ? 'invalid-payload' : 'handler-failed',
+    rawBody,
+    webhookId,
+    timestamp: new Date(timestamp * 1_000),
+    ...(eventName !== undefined && { eventName }),
+    ...(found.callId !== undefined && { callId: found.callId }),
+    ...(key !== undefined && { key }),
+    attempt,
+    failedAt,
+    source: 'queue',
+    error,
+    history: [{ at: failedAt, source: 'queue', attempt, error }],
+  };
+}
+
+function rawBodyOf(body: string): Uint8Array {
+  try {
+    return fromBase64(body);
+  } catch {
+    return new Uint8Array(); // no delivery of a receiver
+  }
+}
+
+function namesIn(rawBody: Uint8Array): Pick<DeadLetter, 'eventName' | 'callId'> {
+  try {
+    const { eventName, callId } = JSON.parse(new TextDecoder().decode(rawBody)) as DeadLetter;
+    return {
+      ...(typeof eventName === 'string' && { eventName }),
+      ...(typeof callId === 'string' && { callId }),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Lists and counts the dead jobs of an engine.
+ * @param read the dead jobs of a range; those that failed longest ago come first, then by id
+ */
+export function deadJobList(
+  read: (range: DeadJobRange) => AsyncIterable<StoredDeadLetter>,
+): Pick<DeadLetterList, 'list' | 'count'> {
+  async function* matching(query: DeadLetterQuery | DeadLetterFilter | undefined) {
+    const { since, until, after, eventName, reason } = checkDeadLetterQuery(query);
+    for await (const letter of read({ since, until, after })) {
+      if (eventName !== undefined && storableName(letter.eventName) !== eventName) continue;
+      if (reason === undefined || letter.reason === reason) yield letter;
+    }
+  }
+
+  return {
+    async list(query) {
+      const { limit } = checkDeadLetterQuery(query);
+      const letters: StoredDeadLetter[] = [];
+      for await (const letter of matching(query)) if (letters.push(letter) > limit) break;
+      return deadLetterPage(letters, limit);
+    },
+    async count(filter) {
+      let count = 0;
+      for await (const _letter of matching(filter)) count += 1;
+      return count;
+    },
+  };
+}

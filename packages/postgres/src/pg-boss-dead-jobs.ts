@@ -1,0 +1,145 @@
+import {
+  checkOptions,
+  deadJobLetter,
+  deadJobList,
+  type DeadJobs,
+  type QueuedDelivery,
+  type StoredDeadLetter,
+} from '@call-webhooks/core';
+import { retryLimitOf } from './attempt-state.ts';
+import { createQueues } from './create-queues.ts';
+import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';
+import { checkBoss, type PgBossClient } from './pg-boss.ts';
+
+/** What a worker adds to the data of a job that it gives up. */
+export interface DeadJobNote {
+  /** Why the last attempt failed, without values of the payload. */
+  readonly error: string;
+  readonly attempt: number;
+  /** Of the job; seconds. */
+  readonly expireInSeconds: number;
+  /** Of the job; seconds. */
+  readonly retryDelay: number;
+}
+
+/** The data of a job in the queue for dead jobs. */
+export type DeadJobData = QueuedDelivery & { readonly failure: DeadJobNote };
+
+/** Options of `pgBossDeadJobs`, as its worker has them. */
+export interface PgBossDeadJobsOptions {
+  /** The name of the queue; `call-webhooks` by default. */
+  queue?: string | undefined;
+  /** The queue for dead jobs; by default the name of the queue and `-dead`. */
+  deadLetterQueue?: string | undefined;
+  /** The schema of pg-boss; `pgboss` by default, as in pg-boss. */
+  schema?: string | undefined;
+}
+
+const rules = () => ({
+  queue: queueName().default(DEFAULT_QUEUE),
+  deadLetterQueue: queueName().optional(),
+  schema: schemaName(),
+});
+
+/** How many jobs are read at once. */
+const PAGE = 200;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/**
+ * The jobs in the queue for dead jobs as dead letters, for `redrive({ deadJobs })`. `requeue` moves one back
+ * to its queue, in one statement, to be run once more.
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const { queued } = await redrive({ deadJobs: pgBossDeadJobs(boss) });
+ */
+export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOptions = {}): DeadJobs {
+  const { queue, deadLetterQueue, schema } = checkOptions('pgBossDeadJobs', rules(), options);
+  checkBoss('pgBossDeadJobs', boss);
+  const target = deadLetterQueue ?? deadLetterName(queue);
+  const sql = statements(schema);
+  const run = async (text: string, values: unknown[]) =>
+    ((await boss.getDb().executeSql(text, values)) as { rows: Row[] }).rows;
+
+  return {
+    ...deadJobList(async function* read({ since, until, after }) {
+      let from = { failedAt: after?.failedAt ?? 0, id: after?.id ?? LOWEST };
+      for (;;) {
+        const rows = await run(sql.list, [target, since, until, from.failedAt, from.id, PAGE]);
+        const letters = rows.map(letterOf);
+        yield* letters;
+        const last = letters.at(-1);
+        if (!last || letters.length < PAGE) return;
+        from = { failedAt: last.failedAt.getTime(), id: last.id };
+      }
+    }),
+    async get(id) {
+      if (!UUID.test(id)) return undefined;
+      return (await run(sql.get, [target, id])).map(letterOf)[0];
+    },
+    async requeue(id) {
+      if (!UUID.test(id)) return false;
+      await createQueues(boss, queue, target);
+      return (await run(sql.requeue, [target, id, queue, retryLimitOf(1)])).length > 0;
+    },
+    async remove(id) {
+      if (!UUID.test(id)) return false;
+      return (await run(sql.remove, [target, id])).length > 0;
+    },
+  };
+}
+
+const LOWEST = '00000000-0000-0000-0000-000000000000';
+
+interface Row {
+  id: string;
+  data: DeadJobData;
+  /** Milliseconds since the epoch; clients give it as a text. */
+  failed_at: number | string;
+}
+
+function letterOf({ id, data, failed_at }: Row): StoredDeadLetter {
+  const { failure, ...delivery } = data;
+  return deadJobLetter({
+    ...{ id, delivery },
+    failedAt: new Date(Number(failed_at)),
+    attempt: failure.attempt,
+    error: failure.error,
+  });
+}
+
+function statements(schema: string) {
+  const failedAt = 'floor(extract(epoch FROM created_on) * 1000)';
+  const isDead = `name = $1 AND state = 'created' AND data ? 'failure'`;
+  const columns = `id, data, ${failedAt} AS failed_at`;
+  return {
+    list: `SELECT ${columns} FROM ${schema}.job
+      WHERE ${isDead} AND ${failedAt} >= $2::bigint AND ${failedAt} < $3::bigint
+        AND (${failedAt}, id) > ($4::bigint, $5::uuid)
+      ORDER BY ${failedAt}, id LIMIT $6::int`,
+    get: `SELECT ${columns} FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid`,
+    remove: `DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid RETURNING 1`,
+    /**
+     * The job takes the place of the one that was given up, under the same id. Its next run is its last.
+     * If the worker died before it had completed that one, it will give it up again.
+     */
+    requeue: `WITH dead AS (
+        DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid
+        RETURNING id, data, keep_until - created_on AS kept, dead_letter,
+          (data #>> '{failure,attempt}')::int AS attempt,
+          (data #>> '{failure,retryDelay}')::int AS retry_delay,
+          (data #>> '{failure,expireInSeconds}')::int * interval '1 second' AS expire_in
+      )
+      INSERT INTO ${schema}.job AS job
+        (id, name, data, retry_count, retry_limit, retry_delay, expire_in, keep_until, dead_letter, policy)
+      SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, expire_in, now() + kept, $1,
+        (SELECT policy FROM ${schema}.queue WHERE name = $3)
+      FROM dead
+      ON CONFLICT (name, id) DO UPDATE SET
+        state = 'created', data = excluded.data, output = NULL,
+        retry_count = excluded.retry_count, retry_limit = excluded.retry_limit,
+        created_on = now(), start_after = now(), started_on = NULL, completed_on = NULL,
+        keep_until = excluded.keep_until
+      WHERE job.state > 'active'
+      RETURNING 1`,
+  };
+}

@@ -1,0 +1,57 @@
+import { expect, it } from '@jest/globals';
+import { deadJobsContractTests, queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
+import { createPgBossWorker, pgBossDeadJobs, pgBossQueue } from '../src/index.ts';
+import { withPostgres } from './support.ts';
+import { usePgBoss } from './use-pg-boss.ts';
+
+withPostgres('dead jobs of pg-boss', () => {
+  const { test, work, jobs } = usePgBoss();
+  const backoff = { initialDelay: 0 };
+
+  deadJobsContractTests({
+    name: 'pgBossDeadJobs',
+    async open({ maxAttempts, concurrency }) {
+      const name = unique('calls');
+      const queue = pgBossQueue(test.boss, { queue: name, maxAttempts, backoff });
+      await queue.migrate();
+      return {
+        queue,
+        startWorker: (handlers) =>
+          Promise.resolve(
+            createPgBossWorker(test.boss, { ...handlers, queue: name, concurrency, pollEvery: 20 }),
+          ),
+        deadJobs: pgBossDeadJobs(test.boss, { queue: name }),
+        others: pgBossDeadJobs(test.boss, { queue: name }),
+        deadLetters: async () => (await jobs(`${name}-dead`)).map(({ data }) => data),
+        close: () => Promise.resolve(),
+      };
+    },
+  });
+
+  it('runs a job whose first life pg-boss has archived or deleted', async () => {
+    const name = unique('calls');
+    const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
+    await queue.enqueue(queuedCall(unique('call')));
+    const attempts: number[] = [];
+    work(name, {
+      on: {
+        'call:completed': (_event, { attempt }) => {
+          attempts.push(attempt);
+          if (attempt === 1) throw new Error('the CRM is down');
+        },
+      },
+    });
+    const deadJobs = pgBossDeadJobs(test.boss, { queue: name });
+    await waitFor(async () => (await deadJobs.count()) === 1);
+    await waitFor(async () => (await jobs(name))[0]?.state === 'completed');
+    await test.boss.getDb().executeSql('DELETE FROM pgboss.job WHERE name = $1', [name]);
+    const [letter] = (await deadJobs.list()).letters;
+    expect(await deadJobs.requeue(letter!.id)).toBe(true);
+    await waitFor(async () => (await jobs(name))[0]?.state === 'completed');
+    expect(attempts).toEqual([1, 2]);
+    const [job] = await jobs(name);
+    expect(job).toMatchObject({ id: letter!.id });
+    expect(job!.failure).toBeUndefined();
+    expect(job!.keep_until.getTime() - Date.now()).toBeGreaterThan(13.9 * 86_400_000);
+  });
+});

@@ -1,0 +1,129 @@
+import {
+  deadJobLetter,
+  deadJobList,
+  WebhookError,
+  type DeadJobs,
+  type QueuedDelivery,
+  type StoredDeadLetter,
+} from '@call-webhooks/core';
+
+/** What is used of a failed `Job` of BullMQ. */
+export interface BullmqFailedJob {
+  id?: string | undefined;
+  data: unknown;
+  /** How often it was begun. */
+  attemptsStarted: number;
+  failedReason: string | null;
+  /** Milliseconds since the epoch. */
+  finishedOn?: number | null | undefined;
+  /** Rejects if the job is not in this state. */
+  retry(state: 'failed'): Promise<void>;
+  isFailed(): Promise<boolean>;
+  remove(): Promise<unknown>;
+}
+
+/** The methods that are used of BullMQ's `Queue`. */
+export interface BullmqFailedJobs {
+  getJob(id: string): Promise<unknown>;
+  getJobs(types: 'failed'[], start: number, end: number, asc: boolean): Promise<unknown[]>;
+  getFailedCount(): Promise<number>;
+}
+
+/** How many jobs are read at once. */
+const PAGE = 100;
+const METHODS = ['getJob', 'getJobs', 'getFailedCount'] as const;
+
+/**
+ * The failed jobs of a queue as dead letters, for `redrive({ deadJobs })`. `requeue` runs one once more.
+ * Jobs that no receiver has put there are left out.
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const { queued } = await redrive({ deadJobs: bullmqDeadJobs(queue) });
+ */
+export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
+  const has = (method: string) =>
+    typeof Reflect.get(Object(queue) as object, method) === 'function';
+  if (!METHODS.every(has))
+    throw new WebhookError(
+      'invalid-options',
+      'Invalid queue of bullmqDeadJobs: expected a Queue of BullMQ, such as new Queue("calls", { connection }).',
+    );
+
+  /** BullMQ sorts failed jobs by `finishedOn`, then by their ids. */
+  const jobsAt = async (index: number, count: number) =>
+    (await queue.getJobs(['failed'], index, index + count - 1, true)) as (
+      BullmqFailedJob | undefined
+    )[];
+
+  /** The index of the first job that failed at this time or later. */
+  async function firstSince(time: number): Promise<number> {
+    let [low, high] = [0, time === 0 ? 0 : await queue.getFailedCount()];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const [job] = await jobsAt(middle, 1);
+      if (job && (job.finishedOn ?? 0) < time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  async function dead(id: string): Promise<BullmqFailedJob | undefined> {
+    const job = (await queue.getJob(id)) as BullmqFailedJob | undefined;
+    return job && letterOf(job) && (await job.isFailed()) ? job : undefined;
+  }
+
+  return {
+    ...deadJobList(async function* read({ since, until, after }) {
+      const from = Math.max(since, after?.failedAt ?? 0);
+      for (let index = await firstSince(from); ; index += PAGE) {
+        const jobs = await jobsAt(index, PAGE);
+        for (const job of jobs) {
+          const letter = job && letterOf(job);
+          if (!letter) continue; // it was retried meanwhile, or is not ours
+          const failedAt = letter.failedAt.getTime();
+          if (failedAt >= until) return;
+          const isAfter =
+            !after ||
+            failedAt > after.failedAt ||
+            (failedAt === after.failedAt && letter.id > after.id);
+          if (failedAt >= since && isAfter) yield letter;
+        }
+        if (jobs.length < PAGE) return;
+      }
+    }),
+    async get(id) {
+      const job = await dead(id);
+      return job && letterOf(job);
+    },
+    async requeue(id) {
+      const job = await dead(id);
+      if (!job) return false;
+      try {
+        await job.retry('failed');
+        return true;
+      } catch (error) {
+        if (await job.isFailed()) throw error;
+        return false; // somebody else has retried it
+      }
+    },
+    async remove(id) {
+      const job = await dead(id);
+      await job?.remove();
+      return job !== undefined;
+    },
+  };
+}
+
+function letterOf(job: BullmqFailedJob): StoredDeadLetter | undefined {
+  const { id, data, attemptsStarted: attempt, failedReason, finishedOn } = job;
+  const delivery = Object(data) as Partial<QueuedDelivery>;
+  const { body, webhookId, timestamp } = delivery;
+  if (id === undefined || typeof body !== 'string' || typeof webhookId !== 'string')
+    return undefined;
+  if (typeof timestamp !== 'number') return undefined;
+  return deadJobLetter({
+    ...{ id, attempt, delivery: delivery as QueuedDelivery },
+    failedAt: new Date(finishedOn ?? 0),
+    error: failedReason ?? '',
+  });
+}
