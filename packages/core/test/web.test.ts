@@ -60,11 +60,43 @@ describe('createWebHandler', () => {
       pull: (controller) => controller.enqueue(new Uint8Array(60)),
       cancel,
     });
-    expect((await post(streamed(endless, headers))).status).toBe(413);
-    expect(cancel).toHaveBeenCalledTimes(1);
+    jest.useFakeTimers();
+    try {
+      expect((await post(streamed(endless, headers))).status).toBe(413);
+      expect(cancel).not.toHaveBeenCalled(); // the client has to see the response first
+      await jest.advanceTimersByTimeAsync(2_000);
+      expect(cancel).toHaveBeenCalledTimes(1);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
-  it('responds 408 to a slow body, and cancels it', async () => {
+  it('responds 413 where the host has a lower limit of its own', async () => {
+    const log = new Lines();
+    const refusal = Object.assign(new Error('request body size exceeds the limit'), {
+      status: 413,
+    });
+    const limited = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.error(refusal),
+    });
+    const { headers } = await delivery(STARTED);
+    const response = await handler({ logger: log })(streamed(limited, headers));
+    expect(await response.json()).toEqual({ outcome: 'body-too-large' });
+    expect(log.all[0]).toContain('The host refuses bodies of this size, whatever bodyLimit is');
+  });
+
+  it('says that a body was cut off on its way, rather than that its signature is wrong', async () => {
+    const log = new Lines();
+    const { body, headers } = await delivery(STARTED);
+    const cut = { method: 'POST', headers: { ...headers, 'content-length': String(body.length) } };
+    const post = handler({ logger: log });
+    const response = await post(new Request(URL, { ...cut, body: body.slice(0, 10) }));
+    expect(await response.json()).toEqual({ outcome: 'body-timeout' });
+    expect(log.all[0]).toContain(`${String(body.length)} bytes, but only 10 got here`);
+    expect((await post(new Request(URL, { ...cut, body }))).status).toBe(200);
+  });
+
+  it('responds 408 to a slow body, and cancels it later', async () => {
     jest.useFakeTimers();
     try {
       const cancel = jest.fn<() => void>();
@@ -73,6 +105,8 @@ describe('createWebHandler', () => {
       const answer = handler({ bodyTimeout: 50 })(streamed(silent, headers));
       await jest.advanceTimersByTimeAsync(51);
       expect((await answer).status).toBe(408);
+      expect(cancel).not.toHaveBeenCalled(); // the client has to see the response first
+      await jest.advanceTimersByTimeAsync(2_000);
       expect(cancel).toHaveBeenCalledTimes(1);
     } finally {
       jest.useRealTimers();

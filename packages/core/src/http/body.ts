@@ -28,7 +28,7 @@ export async function readBody(
   try {
     if (typeof body === 'function') given = await body(limits);
   } catch (error) {
-    throw error instanceof WebhookError ? error : incomplete(describeError(error));
+    throw error instanceof WebhookError ? error : unreadable(error);
   }
   const bytes = bodyBytes(given);
   if (bytes.length > limits.bodyLimit) throw tooLarge(limits.bodyLimit);
@@ -56,25 +56,42 @@ export async function readWebBody(
   const reader = request.body.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
-  const state = { late: false };
-  const timer = setTimeout(() => {
-    state.late = true;
-    void reader.cancel().catch(() => undefined);
-  }, bodyTimeout);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(bodyTimedOut(bodyTimeout));
+    }, bodyTimeout);
+  });
   try {
     for (;;) {
-      const { done, value } = (await reader.read()) as { done: boolean; value?: Uint8Array };
-      if (state.late) throw bodyTimedOut(bodyTimeout);
+      const { done, value } = await Promise.race([reader.read(), timeout]);
       if (done) break;
-      if (value) chunks.push(value);
-      length += value?.length ?? 0;
+      chunks.push(value);
+      length += value.length;
       if (length > bodyLimit) throw tooLarge(bodyLimit);
     }
+  } catch (error) {
+    cancelLater(reader);
+    throw error;
   } finally {
     clearTimeout(timer);
-    if (length > bodyLimit) void reader.cancel().catch(() => undefined);
   }
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : joined(chunks, length);
+}
+
+/** How long a client may continue to send a body after the response, in milliseconds. */
+export const LINGER_MS = 2_000;
+
+/**
+ * Cancels the rest of a body, some time after the response. To cancel it at once would close the
+ * connection of some hosts (SvelteKit, React Router), and the client would never see the response.
+ */
+function cancelLater(reader: ReadableStreamDefaultReader): void {
+  const timer = setTimeout(() => {
+    void reader.cancel().catch(() => undefined);
+  }, LINGER_MS);
+  // It must not keep the process alive. (In browsers it is a number.)
+  if (typeof timer === 'object') timer.unref();
 }
 
 function joined(chunks: Uint8Array[], length: number): Uint8Array {
@@ -99,6 +116,16 @@ export const tooLarge = (limit: number) =>
 
 export const incomplete = (reason: string) =>
   new WebhookError('body-timeout', `The body did not arrive completely: ${reason}.`);
+
+/** What a stream failed with. A host may have a limit of its own, such as SvelteKit's 512 KiB. */
+function unreadable(error: unknown): WebhookError {
+  const { status, statusCode } = Object(error) as { status?: unknown; statusCode?: unknown };
+  if (status !== 413 && statusCode !== 413) return incomplete(describeError(error));
+  return new WebhookError(
+    'body-too-large',
+    `The host refuses bodies of this size, whatever bodyLimit is: ${describeError(error)}.`,
+  );
+}
 
 export const bodyTimedOut = (timeout: number) =>
   incomplete(`bodyTimeout, ${String(timeout)} ms, is over`);

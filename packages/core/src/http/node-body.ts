@@ -4,7 +4,14 @@ import { sharesTimers } from '#hmac';
 import getRawBody from 'raw-body';
 import { describeError } from '../redact/error-text.ts';
 import { DeadlineScheduler, TimerPerDeadline } from '../time/deadline-scheduler.ts';
-import { alreadyParsed, bodyTimedOut, incomplete, tooLarge, type BodyLimits } from './body.ts';
+import {
+  alreadyParsed,
+  bodyTimedOut,
+  incomplete,
+  LINGER_MS,
+  tooLarge,
+  type BodyLimits,
+} from './body.ts';
 
 const KEPT = Symbol.for('@call-webhooks/raw-body');
 
@@ -104,9 +111,6 @@ function readError(error: getRawBody.RawBodyError, bodyLimit: number) {
       return incomplete(describeError(error));
   }
 }
-
-/** How long a client may continue to send a body after the response, in milliseconds. */
-const LINGER_MS = 2_000;
 
 /**
  * Lets a client that was answered early finish sending, for a while. Closing at once would reset the

@@ -1,5 +1,5 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
-import { tooLarge } from './body.ts';
+import { incomplete, tooLarge } from './body.ts';
 
 /** Request headers as fetch has them, or as Node has them (a plain record). */
 export type HeadersLike =
@@ -31,6 +31,18 @@ export function checkRequest(
   }
   // The HTTP parser has checked the number. Without the header it is NaN, which compares as false.
   if (Number(headerValue(headers, 'content-length')) > bodyLimit) throw tooLarge(bodyLimit);
+}
+
+/**
+ * The error of a body that was cut off on its way to the receiver, or `undefined` if it was not.
+ * @param headers whose `content-length` counts the bytes that were sent
+ */
+export function truncated(headers: HeadersLike, body: Uint8Array): WebhookError | undefined {
+  const sent = Number(headerValue(headers, 'content-length'));
+  if (!(sent > body.length)) return undefined; // without the header it is NaN
+  return incomplete(
+    `content-length is ${String(sent)} bytes, but only ${String(body.length)} got here. Something in front of the receiver cuts off bodies, as Next's proxy.ts does beyond its limit`,
+  );
 }
 
 /**

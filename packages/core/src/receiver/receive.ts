@@ -1,6 +1,6 @@
 import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
-import { checkRequest, type HeadersLike } from '../http/request.ts';
+import { checkRequest, truncated, type HeadersLike } from '../http/request.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
 import type { Logger } from '../reporting/logger.ts';
@@ -39,9 +39,10 @@ export function createReceive({
     const startedAt = performance.now();
     const info: DeliveryInfo = { source: 'webhook' };
     let result: Result;
+    let rawBody: Uint8Array | undefined;
     try {
       checkRequest(request, settings.bodyLimit);
-      const rawBody = await readBody(request.body, settings);
+      rawBody = await readBody(request.body, settings);
       const receivedAt = now();
       const pending = authenticate(request.headers, rawBody, receivedAt, rules);
       const authentic = pending instanceof Promise ? await pending : pending;
@@ -64,7 +65,9 @@ export function createReceive({
       processor.start(startedAt);
       result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
     } catch (error) {
-      result = failureResult(error);
+      const isMismatch = error instanceof WebhookError && error.code === 'signature-mismatch';
+      const cause = isMismatch && rawBody ? truncated(request.headers, rawBody) : undefined;
+      result = failureResult(cause ?? error);
     }
     return responseFor(reporter.report(startedAt, info, result, request.log ?? logger));
   }

@@ -71,10 +71,12 @@ const handlerLoggers = new WeakMap<Logger, HandlerLogger>();
 
 /** The logger for `context.log`. */
 export function handlerLogger(logger: Logger): HandlerLogger {
-  if (isPinoLike(logger)) return logger;
-  let known = handlerLoggers.get(logger);
-  if (!known) handlerLoggers.set(logger, (known = withAllLevels(logger)));
-  return known;
+  const known = handlerLoggers.get(logger);
+  if (known) return known;
+  if (isPinoLike(logger)) return logger; // one for each request: nothing to keep
+  const complete = withAllLevels(logger);
+  handlerLoggers.set(logger, complete);
+  return complete;
 }
 
 /** pino's methods take a message alone as well. */
