@@ -43,7 +43,7 @@ export const RUN_ELSEWHERE = [
   'packages/client/README.md#1', // also in packages/e2e
   ...numbered('docs/observability.md', 1, 4, 5), // run in packages/e2e
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/e2e
-  ...numbered('docs/recovery.md', 1, 2, 3), // run in packages/e2e
+  ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/e2e
   ...numbered('docs/raw-body.md', 10, 14, 15, 16), // Nest's decorators, Bun, Deno, Workers
 ];
 

@@ -23,6 +23,8 @@ export function runSample(options: {
   document?: string;
   block: number;
   replace?: Record<string, string>;
+  /** Code at its end, which uses what the sample exports. */
+  then?: string;
   env?: Record<string, string>;
 }): RunningSample {
   const { document = '../README.md' } = options;
@@ -35,7 +37,7 @@ export function runSample(options: {
   const folder = fileURLToPath(new URL('.samples/', options.test));
   mkdirSync(folder, { recursive: true });
   const file = `${folder}readme-${String(options.block)}.ts`;
-  writeFileSync(file, `${code}\nconsole.log('started');\n`);
+  writeFileSync(file, `${code}\n${options.then ?? ''}\nconsole.log('started');\n`);
   const child = spawn(
     process.execPath,
     ['--import', 'tsx', '--conditions=@call-webhooks/source', file],

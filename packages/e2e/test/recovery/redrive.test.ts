@@ -7,7 +7,7 @@ import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { collectingLogger, serveLocally } from '@call-webhooks/contract-tests';
 import express from 'express';
 import Database from 'libsql';
-import { testResources } from '../src/test-resources.ts';
+import { testResources } from '../../src/test-resources.ts';
 
 const own = testResources();
 
