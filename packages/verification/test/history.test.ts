@@ -59,7 +59,7 @@ const sound: [string, JournalEntry[]][] = [
     'a stale process that repeats its claim after the lease of its successor ran out',
     [
       ...[...one, frozen, ...two, fault('kill', 1_200, 1_201, 2), claimed(2_300, 1, 3)],
-      ...[renewed(2_400), run('failed', 2_410), ...settled(2_411, 1, 'release')],
+      ...[renewed(2_299), renewed(2_400), run('failed', 2_410), ...settled(2_411, 1, 'release')],
       ...[claimed(2_500, 3, 4), run('begin', 2_505, 3, 4), run('effect', 2_510, 3, 4)],
       ...[...settled(2_511, 3), delivery(2_520)],
     ],

@@ -79,8 +79,12 @@ const isRepeated = (claim: ClaimEntry, of: ClaimEntry) =>
  * When the lease was granted that an entry is about. A claim that is repeated when its lease and that of
  * its successor have run out gets a new lease, as a new attempt.
  */
-function grantedAt({ token, at }: LeaseEntry, claims: readonly ClaimEntry[]): number {
-  const granted = claims.filter((claim) => claim.token === token && claim.until <= at);
+function grantedAt(
+  { token, until }: RenewalEntry | SettledEntry,
+  claims: readonly ClaimEntry[],
+): number {
+  // Both may be under way at once, and the reply tells no order.
+  const granted = claims.filter((claim) => claim.token === token && claim.at <= until);
   const newest = granted.at(-1);
   return granted.find((claim) => newest && isRepeated(claim, newest))?.until ?? Infinity;
 }
@@ -96,7 +100,8 @@ function liveLease(
   let until = claim.at + claim.leaseMs;
   let settlingAt = Infinity;
   for (const entry of entries) {
-    if (entry.token !== claim.token || entry.at < first.at || entry.at >= (next?.at ?? Infinity))
+    const ended = entry.kind === 'settling' ? entry.at : entry.until;
+    if (entry.token !== claim.token || entry.at < first.at || ended >= (next?.at ?? Infinity))
       continue;
     if (entry.kind === 'renewed') until = Math.max(until, entry.at + entry.leaseMs);
     if (entry.kind === 'settling') settlingAt = Math.min(settlingAt, entry.at);
