@@ -33,6 +33,7 @@ export default tseslint.config(
         'error',
         { allowThrowingAny: true, allowThrowingUnknown: true },
       ],
+      '@typescript-eslint/no-invalid-void-type': ['error', { allowAsThisParameter: true }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
       '@typescript-eslint/no-unused-vars': [
         'error',

@@ -10,7 +10,7 @@ export { generateSecret } from './signature/secrets.ts';
 export type { NamedSecret, Secret } from './signature/secrets.ts';
 export type { SecretProvider } from './signature/secret-provider.ts';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
-export type { Admission, Claim, DoneMark, Store } from './store/store.ts';
+export type { Admission, Claim, DoneMark, Store, StoreWithoutCompleteIn } from './store/store.ts';
 export { memoryDeadLetters, type MemoryDeadLettersOptions } from './store/memory-dead-letters.ts';
 export type {
   DeadLetter,
@@ -82,6 +82,7 @@ export {
 } from './outcome/outcomes.ts';
 export type { Around, Run } from './dispatch/around.ts';
 export type { GroupedEvent, OneAtATime } from './dispatch/group.ts';
+export type { ContextOf, ContextWithoutCompleteIn } from './dispatch/context-of-store.ts';
 export type { Delivery, HandlerContext } from './dispatch/context.ts';
 export type {
   CustomPayload,

@@ -6,6 +6,7 @@ import type { ReceiverResponse } from './outcome/response.ts';
 import { WebhookError } from './outcome/webhook-error.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
+import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 import type { Logger } from './reporting/logger.ts';
 
 export { discardRest, keepRawBody, readRawBody } from './http/node-body.ts';
@@ -27,7 +28,8 @@ export interface NodeHandler {
 export function createNodeHandler<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
->(options: ReceiverOptions<Extra, Custom>): NodeHandler {
+  S extends Store = StoreWithoutCompleteIn,
+>(options: ReceiverOptions<Extra, Custom, S>): NodeHandler {
   return nodeHandler(createReceiver(options));
 }
 

@@ -5,6 +5,7 @@ import { WebhookError } from './outcome/webhook-error.ts';
 import type { ReceiverOptions } from './receiver/options.ts';
 import type { ReceiverRequest } from './receiver/receive.ts';
 import { createReceiver, type Receiver } from './receiver/receiver.ts';
+import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 
 /** A handler for servers that use fetch's `Request` and `Response`, with its receiver. */
 export interface WebHandler {
@@ -23,7 +24,8 @@ export interface WebHandler {
 export function createWebHandler<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
->(options: ReceiverOptions<Extra, Custom>): WebHandler {
+  S extends Store = StoreWithoutCompleteIn,
+>(options: ReceiverOptions<Extra, Custom, S>): WebHandler {
   return webHandler(createReceiver(options));
 }
 

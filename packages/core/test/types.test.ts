@@ -5,14 +5,17 @@ import { z } from 'zod';
 import {
   createReceiver,
   createWorkerHandler,
+  memoryStore,
   type EVENT_NAMES,
   type CallCompletedEvent,
   type CallEventMap,
   type CallRecordingAvailableEvent,
   type CallStartedEvent,
+  type ContextWithoutCompleteIn,
   type HandlerContext,
   type Outcome,
   type OutcomeCode,
+  type Store,
   type UnknownEvent,
 } from '../src/index.ts';
 import { createNodeHandler } from '../src/node.ts';
@@ -34,7 +37,7 @@ describe('the types', () => {
       on: {
         'call:started': (event, context) => {
           same<typeof event, CallStartedEvent>(true);
-          same<typeof context, HandlerContext>(true);
+          same<typeof context, ContextWithoutCompleteIn>(true); // the default store is in memory
         },
         'call:completed': (event) => same<typeof event, CallCompletedEvent>(true),
         'call:recording-available': async (event) => {
@@ -55,6 +58,55 @@ describe('the types', () => {
     createReceiver({ secret: SECRET, oneAtATime: ({ userId }) => String(userId) });
     // @ts-expect-error it may be of any type
     createReceiver({ secret: SECRET, oneAtATime: (event) => event['userId'] });
+  });
+
+  it('refuse completeIn for a store that has none, and say what has it', () => {
+    const own = { secret: SECRET, store: memoryStore() };
+    createReceiver({
+      ...own,
+      on: {
+        // @ts-expect-error this store is in no database
+        'call:started': async (_event, { completeIn }) => completeIn({ query: () => 1 }),
+        'call:completed': (_event, context) => {
+          type Transaction = Parameters<typeof context.completeIn>[0];
+          same<Transaction extends `completeIn needs postgresStore${string}` ? true : false, true>(
+            true,
+          );
+        },
+      },
+    });
+    createReceiver({
+      secret: SECRET,
+      // @ts-expect-error the default store is in memory
+      onUnhandled: (_event, { completeIn }) => completeIn({}),
+    });
+    createNodeHandler({
+      ...own,
+      // @ts-expect-error this store is in no database
+      custom: { handle: (_event, { completeIn }) => completeIn({}) },
+    });
+    createWebHandler({
+      ...own,
+      // @ts-expect-error this store is in no database
+      on: { 'call:started': (_event, { completeIn }) => completeIn({}) },
+    });
+  });
+
+  it('allow completeIn for a store that has it, or may have it', () => {
+    const on = {
+      'call:started': (event: CallStartedEvent, { completeIn }: HandlerContext) =>
+        completeIn(event),
+    };
+    const store = { ...memoryStore(), completeIn: () => true };
+    createReceiver({
+      secret: SECRET,
+      store,
+      on: { 'call:started': (_event, context) => same<typeof context, HandlerContext>(true) },
+    });
+    const any: Store = store;
+    createReceiver({ secret: SECRET, store: any, on });
+    createReceiver({ secret: SECRET, on }); // it says nothing of a store
+    createWorkerHandler({ on: { 'call:started': (event, { completeIn }) => completeIn(event) } });
   });
 
   it('refuse a misspelt event name everywhere', () => {

@@ -3,6 +3,8 @@ import {
   type ExtraEvents,
   type ReceiverOptions,
   type StandardSchema,
+  type Store,
+  type StoreWithoutCompleteIn,
 } from '@call-webhooks/core';
 import { nodeHandler, type NodeHandler } from '@call-webhooks/core/node';
 
@@ -23,6 +25,7 @@ const FIX =
 export function callWebhooks<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
->(options: ReceiverOptions<Extra, Custom>): NodeHandler {
+  S extends Store = StoreWithoutCompleteIn,
+>(options: ReceiverOptions<Extra, Custom, S>): NodeHandler {
   return nodeHandler(createReceiver(options), FIX);
 }

@@ -1,5 +1,12 @@
 import { createReceiver } from '@call-webhooks/core';
-import type { ExtraEvents, Receiver, ReceiverOptions, StandardSchema } from '@call-webhooks/core';
+import type {
+  ExtraEvents,
+  Receiver,
+  ReceiverOptions,
+  StandardSchema,
+  Store,
+  StoreWithoutCompleteIn,
+} from '@call-webhooks/core';
 import type { FastifyInstance } from 'fastify';
 import { mount } from './mount.ts';
 
@@ -19,7 +26,8 @@ export interface MountOptions {
 export type CallWebhooksOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
-> = MountOptions & (ReceiverOptions<Extra, Custom> | { receiver: Receiver });
+  S extends Store = Store,
+> = MountOptions & (ReceiverOptions<Extra, Custom, S> | { receiver: Receiver });
 
 /**
  * A Fastify plugin that receives call webhooks. It is encapsulated, so the rest of the app keeps its
@@ -53,8 +61,9 @@ export async function callWebhooks(
 export const defineOptions = <
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
+  S extends Store = StoreWithoutCompleteIn,
 >(
-  options: CallWebhooksOptions<Extra, Custom>,
+  options: CallWebhooksOptions<Extra, Custom, S>,
 ): CallWebhooksOptions => options as CallWebhooksOptions;
 
 export default callWebhooks;

@@ -5,6 +5,8 @@ import {
   type Receiver,
   type ReceiverOptions,
   type StandardSchema,
+  type Store,
+  type StoreWithoutCompleteIn,
 } from '@call-webhooks/core';
 import { webHandler } from '@call-webhooks/core/web';
 import { duringBuild, onFirstUse } from './build-phase.ts';
@@ -27,7 +29,8 @@ export interface RouteHandler {
 export function callWebhooks<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
->(options: ReceiverOptions<Extra, Custom>): RouteHandler {
+  S extends Store = StoreWithoutCompleteIn,
+>(options: ReceiverOptions<Extra, Custom, S>): RouteHandler {
   const handler = onFirstUse(() => webHandler(createReceiver(options)));
   if (!duringBuild()) handler();
   const handle = (request: Request) => {

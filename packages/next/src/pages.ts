@@ -5,6 +5,8 @@ import {
   type Receiver,
   type ReceiverOptions,
   type StandardSchema,
+  type Store,
+  type StoreWithoutCompleteIn,
 } from '@call-webhooks/core';
 import { nodeHandler } from '@call-webhooks/core/node';
 import { duringBuild, onFirstUse } from './build-phase.ts';
@@ -30,7 +32,8 @@ export interface ApiHandler {
 export function callWebhooks<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
->(options: ReceiverOptions<Extra, Custom>): ApiHandler {
+  S extends Store = StoreWithoutCompleteIn,
+>(options: ReceiverOptions<Extra, Custom, S>): ApiHandler {
   const handler = onFirstUse(() => nodeHandler(createReceiver(options), FIX));
   if (!duringBuild()) handler();
   const handle = (request: IncomingMessage, response: ServerResponse) =>

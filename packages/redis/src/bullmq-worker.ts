@@ -10,6 +10,7 @@ import {
   waitAtMost,
   type BackoffOptions,
   type CloseOptions,
+  type ContextWithoutCompleteIn,
   type ExtraEvents,
   type StandardSchema,
   type WorkerOptions,
@@ -32,7 +33,7 @@ export interface BullmqWorkerOptions<
   Worker extends BullmqWorkerLike,
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
-> extends Omit<WorkerOptions<Extra, Custom>, 'maxAttempts'> {
+> extends Omit<WorkerOptions<Extra, Custom, ContextWithoutCompleteIn>, 'maxAttempts'> {
   /** BullMQ's class: `import { Worker } from 'bullmq'`. */
   Worker: new (name: string, processor: never, options: never) => Worker;
   /** The name of the queue. */
@@ -97,7 +98,7 @@ export function createBullmqWorker<
   const settings = checkOptions('createBullmqWorker', rules<typeof Worker>(), {
     ...{ Worker, queueName, connection, concurrency, backoff, maxCrashes, bullmq },
   });
-  const process = createJobProcessor<Extra, Custom>(handlers);
+  const process = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
   const strategy = backoffStrategy(settings.backoff);
   const log = safeLogger(handlers.logger ?? console);
   const running = new RunningJobs<BullmqJobLike>();

@@ -5,7 +5,7 @@ import {
   type Admission,
   type Claim,
   type Logger,
-  type Store,
+  type StoreWithoutCompleteIn,
 } from '@call-webhooks/core';
 import { scriptClient, type RedisClient } from './clients.ts';
 import { evictionWarning } from './eviction-warning.ts';
@@ -55,7 +55,10 @@ const rules = () => ({
  * @example
  * const hook = callWebhooks({ secret, store: redisStore(new Redis(process.env.REDIS_URL)) });
  */
-export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+export function redisStore(
+  client: RedisClient,
+  options: RedisStoreOptions = {},
+): StoreWithoutCompleteIn {
   const settings = checkOptions('redisStore', rules(), options);
   const { prefix, rememberFor } = settings;
   const scripts = scriptClient(client);

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Redis as Upstash } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
+import { createReceiver, generateSecret } from '@call-webhooks/core';
 import { redisStore, type RedisClient } from '../src/index.ts';
 
 describe('redisStore', () => {
@@ -35,6 +36,23 @@ describe('redisStore', () => {
       expect(() => redisStore(client, { [name]: value })).toThrow(name);
     for (const rememberFor of [0, 599_999, Infinity])
       expect(() => redisStore(client, { rememberFor })).toThrow('600000');
+  });
+
+  it('has no completeIn, as the types say: Redis is not the database of its transactions', async () => {
+    const errors: unknown[] = [];
+    const receiver = createReceiver({
+      secret: generateSecret(),
+      store: redisStore({ evalsha: some, eval: some }),
+      on: {
+        // @ts-expect-error it has none
+        'call:started': (_event, { completeIn }) => completeIn({ query: some }),
+      },
+      onError: (error) => errors.push(error),
+      logger: { warn: () => undefined, error: () => undefined },
+    });
+    await receiver.deliver({ eventName: 'call:started', callId: 'c' }, { source: 'reconcile' });
+    expect(errors).toHaveLength(1);
+    expect(String(errors)).toContain('Use postgresStore or sqliteStore');
   });
 
   it('calls Bun with the number of keys, as the command wants it', async () => {

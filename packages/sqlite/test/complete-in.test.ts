@@ -1,6 +1,7 @@
-import { expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { completeInContractTests } from '@call-webhooks/contract-tests';
 import { sqliteStore, type SqliteTransaction } from '../src/index.ts';
+import { drizzle as drizzleOnD1 } from 'drizzle-orm/d1';
 import Database from 'libsql';
 import {
   onDrizzleOnLibsqlClient,
@@ -87,5 +88,27 @@ eachClient((client) => {
       await expect(transaction).rejects.toThrow('a copy of SQLite each');
       await opened.close();
     }
+  });
+});
+
+describe('Cloudflare D1', () => {
+  // What a Worker gets as its binding. It is refused before any of this is called.
+  const unused = () => Promise.reject(new Error('not to be called'));
+  const binding = { prepare: unused, batch: unused, exec: unused, dump: unused };
+
+  it.each<[string, unknown]>([
+    ['the binding', binding],
+    ['Drizzle', drizzleOnD1(binding as never)],
+  ])('%s is refused with the reason', async (_name, tx) => {
+    const { file, remove } = freshFile();
+    const db = new Database(file);
+    const store = sqliteStore(db);
+    const completing = async () => store.completeIn(tx as SqliteTransaction, 'event', 'token');
+    await expect(completing()).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringContaining('Cloudflare D1 has no transactions that wait for your code'),
+    });
+    db.close();
+    remove();
   });
 });

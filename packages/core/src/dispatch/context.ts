@@ -75,7 +75,8 @@ export interface HandlerContext {
    *   await completeIn(tx);
    * });
    */
-  readonly completeIn: (tx: unknown) => Promise<void>;
+  // A method, so that a context may narrow `tx` and still is one.
+  completeIn(this: void, tx: unknown): Promise<void>;
 }
 
 /** What a context takes from the route of its delivery. */

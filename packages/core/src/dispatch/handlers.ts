@@ -18,41 +18,45 @@ export type EventsWith<Extra extends ExtraEvents> = CallEventMap & {
  * Handles one event. When it returns, or its promise resolves, the event is done. When it throws,
  * the service retries the event.
  */
-export type Handler<Event> = (event: Event, context: HandlerContext) => unknown;
+export type Handler<Event, Context = HandlerContext> = (event: Event, context: Context) => unknown;
 
 /** One handler for each event name. An unknown name does not compile, and throws at start-up. */
-export type Handlers<Extra extends ExtraEvents = {}> = {
-  [Name in keyof EventsWith<Extra>]?: Handler<EventsWith<Extra>[Name]> | undefined;
+export type Handlers<Extra extends ExtraEvents = {}, Context = HandlerContext> = {
+  [Name in keyof EventsWith<Extra>]?: Handler<EventsWith<Extra>[Name], Context> | undefined;
 };
 
 /** For an action with a custom payload, whose body has no `eventName` (spec, "Call webhook body"). */
-export interface CustomPayload<Schema extends StandardSchema = StandardSchema> {
+export interface CustomPayload<
+  Schema extends StandardSchema = StandardSchema,
+  Context = HandlerContext,
+> {
   /** Without a schema, the payload is passed on as it is and has the type `unknown`. */
   schema?: Schema | undefined;
   /** The idempotency key of a payload. Without one, each delivery of it is handled. */
   key?: ((payload: OutputOf<Schema>) => string | undefined) | undefined;
-  handle: Handler<OutputOf<Schema>>;
+  handle: Handler<OutputOf<Schema>, Context>;
 }
 
 /** The options that a receiver and a queue's worker share. */
 export interface HandlerOptions<
   Extra extends ExtraEvents = ExtraEvents,
   Custom extends StandardSchema = StandardSchema,
+  Context = HandlerContext,
 > extends ReportingHooks {
   /** Your handlers by event name. */
   // NoInfer: otherwise a misspelt name would be taken for an extra event.
-  on?: Handlers<NoInfer<Extra>> | undefined;
+  on?: Handlers<NoInfer<Extra>, Context> | undefined;
   /** Schemas of events that this package does not know, by event name. */
   events?: Extra | undefined;
   /** The handler of custom payloads. */
-  custom?: CustomPayload<Custom> | undefined;
+  custom?: CustomPayload<Custom, Context> | undefined;
   /**
    * Whether the issues of your schemas may quote values of the payload in log lines and outcomes;
    * `false` by default. They are personal data.
    */
   includeSchemaValues?: boolean | undefined;
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
-  onUnhandled?: Handler<UnknownEvent | Record<string, unknown>> | undefined;
+  onUnhandled?: Handler<UnknownEvent | Record<string, unknown>, Context> | undefined;
   /**
    * Keeps events that failed `maxAttempts` times, so one bad event can't pause the rule: a store of
    * dead letters, or a function of yours. Without it they are answered 500 (or 422) until the service

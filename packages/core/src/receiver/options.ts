@@ -1,4 +1,5 @@
 import type { OneAtATime } from '../dispatch/group.ts';
+import type { ContextOf } from '../dispatch/context-of-store.ts';
 import type { CheckedHandlerOptions, ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
@@ -14,11 +15,12 @@ import type { Store } from '../store/store.ts';
 export interface ReceiverOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
-> extends HandlerOptions<Extra, Custom> {
+  S extends Store = Store,
+> extends HandlerOptions<Extra, Custom, ContextOf<S>> {
   /** One signing secret, several, or a provider of them; `undefined` (an unset variable) throws. */
   secret: Secret | SecretProvider | undefined;
   /** The deduplication store; a new `memoryStore()` by default. */
-  store?: Store | undefined;
+  store?: S | undefined;
   /** The job queue: deliveries are stored in it and answered 202, and workers run the handlers. */
   queue?: Queue | undefined;
   /**

@@ -1,7 +1,7 @@
 import type { ExtraEvents } from '../dispatch/handlers.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import type { Outcome, ReceiverResponse } from '../outcome/response.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoreWithoutCompleteIn } from '../store/store.ts';
 import { createDeliver, type DeliverOptions } from './deliver.ts';
 import { checkHealth, type Health } from './health.ts';
 import type { ReceiverOptions } from './options.ts';
@@ -55,7 +55,8 @@ export interface Receiver {
 export function createReceiver<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
->(options: ReceiverOptions<Extra, Custom>): Receiver {
+  S extends Store = StoreWithoutCompleteIn,
+>(options: ReceiverOptions<Extra, Custom, S>): Receiver {
   const parts = createParts(resolveSettings(options as ReceiverOptions<never, never>));
   const { settings, scheduler, keys, limiter, deps } = parts;
   return {

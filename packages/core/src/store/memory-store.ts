@@ -2,7 +2,7 @@ import { checkOptions, option } from '../check-options.ts';
 import { docsUrl } from '../outcome/webhook-error.ts';
 import { callHook, safeLogger, type Logger } from '../reporting/logger.ts';
 import { hash53, IdCache } from './id-cache.ts';
-import type { Admission, Claim, DoneMark, Store } from './store.ts';
+import type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store.ts';
 import { syncMethod } from './sync-store.ts';
 
 /** Options of `memoryStore`. */
@@ -58,7 +58,7 @@ const rules = () => ({
  * the process ends, and other processes know nothing of it.
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
-export function memoryStore(options: MemoryStoreOptions = {}): Store {
+export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompleteIn {
   const checked = checkOptions('memoryStore', rules(), options);
   const { maxEntries, rememberFor, now, logger, onEvicted = warnOnce(logger) } = checked;
   const readWallClock = now ?? Date.now;

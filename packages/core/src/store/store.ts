@@ -85,3 +85,8 @@ export interface Store {
   /** Called by whoever created the store; a receiver never closes it. */
   close?(): Promise<void>;
 }
+
+/** A store that is in no database whose transactions could complete an event. */
+export interface StoreWithoutCompleteIn extends Store {
+  completeIn?: never;
+}

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { checkAgainst } from '../check-options.ts';
+import type { HandlerContext } from '../dispatch/context.ts';
 import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { StandardSchema } from '../events/schema.ts';
@@ -15,7 +16,8 @@ import type { JobResult, WorkerJob } from './worker-job.ts';
 export interface WorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
-> extends HandlerOptions<Extra, Custom> {
+  Context = HandlerContext,
+> extends HandlerOptions<Extra, Custom, Context> {
   fieldNames?: FieldNames | undefined;
   /** How often a job is run before it is handed to `deadLetter`; 3 by default. */
   maxAttempts?: number | undefined;
@@ -38,7 +40,8 @@ export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promis
 export function createJobProcessor<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
->(options: WorkerOptions<Extra, Custom>): JobProcessor {
+  Context = HandlerContext,
+>(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
   const settings = checkAgainst(z.strictObject(handlerShape()), options);
   checkEventNames(settings);
   const attemptJob = createAttempt(settings);
