@@ -8,6 +8,7 @@ const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { instrument } = require('@call-webhooks/opentelemetry');
 const { inspectorPage } = require('@call-webhooks/inspector');
+const { redrive, startReconciler } = require('@call-webhooks/recovery');
 const { startSimulator, SimulatorError } = require('@call-webhooks/simulator');
 const { bullmqQueue, redisStore } = require('@call-webhooks/redis');
 
@@ -24,6 +25,7 @@ assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 
 instrument().close();
+assert.throws(() => startReconciler({}), WebhookError);
 
 async function main() {
   const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
@@ -35,6 +37,7 @@ async function main() {
   // `instanceof` works across the two copies of the package.
   const esm = await import('@call-webhooks/core');
   assert.throws(() => esm.createReceiver({ secret: '' }), WebhookError);
+  await assert.rejects(redrive({ deadJobs: {} }), WebhookError);
   await assert.rejects(startSimulator({ maxAttempts: 0 }), SimulatorError);
   console.log('CJS: runs');
 }

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { createReceiver, generateSecret, sign, verify, WebhookError } from '@call-webhooks/core';
+import {
+  createReceiver,
+  generateSecret,
+  memoryDeadLetters,
+  sign,
+  verify,
+  WebhookError,
+} from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { createWebHandler } from '@call-webhooks/core/web';
 import { callWebhooks as express } from '@call-webhooks/express';
@@ -9,6 +16,8 @@ import { callWebhooks as pages } from '@call-webhooks/next/pages';
 import { migrationSql, postgresStore } from '@call-webhooks/postgres';
 import { bullmqQueue, redisStore } from '@call-webhooks/redis';
 import { instrument } from '@call-webhooks/opentelemetry';
+import { createClient } from '@call-webhooks/client';
+import { reconcile, redrive } from '@call-webhooks/recovery';
 import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 import { sqliteStore } from '@call-webhooks/sqlite';
@@ -20,6 +29,13 @@ assert.equal(
   (await (await globalThis.fetch(`${simulator.url}/_sim/state`)).json()).counts.calls,
   1,
 );
+// The call has not ended, so nothing of it was missed.
+const receiver = createReceiver({ secret: generateSecret(), deadLetter: memoryDeadLetters() });
+const client = createClient({ baseUrl: simulator.url, apiToken: simulator.apiToken });
+const since = new Date(Date.now() - 1);
+assert.equal((await reconcile({ client, receiver, since })).missed, 0);
+const redriven = await redrive({ receiver, deadLetters: memoryDeadLetters() });
+assert.deepEqual(redriven, { handled: 0, queued: 0, failed: 0, skipped: 0 });
 await simulator.close();
 
 const secret = generateSecret();

@@ -1,6 +1,13 @@
-import { createReceiver, type HandlerContext, type Outcome } from '@call-webhooks/core';
+import {
+  createReceiver,
+  memoryDeadLetters,
+  type HandlerContext,
+  type Outcome,
+} from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { inspectorPage } from '@call-webhooks/inspector';
+import { instrument, type Telemetry } from '@call-webhooks/opentelemetry';
+import { redrive, type RedriveResult } from '@call-webhooks/recovery';
 import { startSimulator, type Delivery } from '@call-webhooks/simulator';
 
 const outcomes: Outcome[] = [];
@@ -15,6 +22,10 @@ const hook = callWebhooks({
   },
 });
 void hook.receiver.close();
+
+export const telemetry: Telemetry = instrument();
+export const redriven = (): Promise<RedriveResult> =>
+  redrive({ receiver: hook.receiver, deadLetters: memoryDeadLetters() });
 
 export async function started(): Promise<Delivery[]> {
   const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage() });
