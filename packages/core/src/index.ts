@@ -130,5 +130,6 @@ export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';
 export { callHook, safeLogger } from './reporting/logger.ts';
 export { loggedError, type LoggedError } from './reporting/logged-error.ts';
 export type { Redact } from './redact/redactor.ts';
+export { redactId } from './redact/ids.ts';
 export { checkOptions, option } from './check-options.ts';
 export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';

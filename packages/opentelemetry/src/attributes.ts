@@ -1,4 +1,4 @@
-import { WebhookError, type Outcome } from '@call-webhooks/core';
+import { redactId, WebhookError, type Outcome } from '@call-webhooks/core';
 import type { Attributes } from '@opentelemetry/api';
 
 // Every attribute of a span or metric is named here. None holds a value of a body but ids and names
@@ -26,7 +26,6 @@ const METHOD = 'http.request.method';
 const STATUS_CODE = 'http.response.status_code';
 
 const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE QUERY'.split(' '));
-const MAX_LENGTH = 200;
 
 /** @param type as in the semantic conventions */
 export const messaging = (type: 'receive' | 'process' | 'send', name: string = type) => ({
@@ -67,7 +66,7 @@ export function outcomeAttributes(outcome: Outcome): Attributes {
     [LAG]: lagMs,
     [SECRET_ID]: text(secretId),
     [STATUS_CODE]: source === 'webhook' ? status : undefined,
-    [ERROR_TYPE]: outcome.error?.code,
+    [ERROR_TYPE]: outcome.error?.code ?? (status >= 400 ? outcome.outcome : undefined),
   });
 }
 
@@ -84,8 +83,7 @@ export const errorType = (error: unknown): Attributes => ({
   [ERROR_TYPE]: error instanceof WebhookError ? error.code : '_OTHER',
 });
 
-const text = (value: string | undefined) =>
-  value?.slice(0, MAX_LENGTH).replace(/[\p{Cc}\p{Surrogate}]/gu, '?');
+const text = (value: string | undefined) => (value === undefined ? undefined : redactId(value));
 
 const present = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));

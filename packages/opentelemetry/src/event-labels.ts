@@ -1,4 +1,4 @@
-import { EVENT_NAMES } from '@call-webhooks/core';
+import { EVENT_NAMES, redactId } from '@call-webhooks/core';
 
 const MAX_LENGTH = 100;
 
@@ -18,7 +18,7 @@ export class EventLabels {
   /** @returns `none` without a name, as for a custom payload; `other` once there are too many */
   of(eventName: string | undefined): string {
     if (eventName === undefined) return 'none';
-    const label = eventName.slice(0, MAX_LENGTH).replace(/[\p{Cc}\p{Surrogate}]/gu, '?');
+    const label = redactId(eventName).slice(0, MAX_LENGTH);
     if (this.#labels.has(label)) return label;
     if (this.#labels.size >= this.#size) return 'other';
     this.#labels.add(label);

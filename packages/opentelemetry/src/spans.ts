@@ -108,8 +108,11 @@ export class Spans {
     const { error, eventName, source, status } = outcome;
     if (eventName !== undefined) span.updateName(this.#name(OPERATIONS[source], eventName));
     span.setAttributes(outcomeAttributes(outcome));
-    if (error && (source !== 'webhook' || status >= 500))
-      span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
+    // A refused request is no error of the server.
+    const isFailure = status >= (source === 'webhook' ? 500 : 400);
+    if (!isFailure && outcome.outcome !== 'dead-lettered') return;
+    const message = error?.message;
+    span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
   };
 
   readonly #startHandler = (message: HandlerMessage, parent: Context): Span => {

@@ -2,12 +2,7 @@ import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhoo
 import { createReceiver, sign, type Receiver, type ReceiverOptions } from '@call-webhooks/core';
 import { context, trace, type Attributes } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
+import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -26,6 +21,10 @@ export interface Sdk {
   spans(): ReadableSpan[];
   /** The only span of this name. */
   span(name: string): ReadableSpan;
+  /** Forgets the spans that have ended. */
+  resetSpans(): void;
+  /** The values of all metrics. */
+  allPoints(): Promise<{ name: string; value: number; attributes: Attributes }[]>;
   /** The values of a metric; of a histogram, its counts. */
   points(name: string): Promise<{ value: number; attributes: Attributes }[]>;
   /** The sum of the values of a metric whose attributes are these. */
@@ -33,29 +32,38 @@ export interface Sdk {
   close(): Promise<void>;
 }
 
+/** Collects when it is asked, without timers. */
+class Reader extends MetricReader {
+  protected override onShutdown = () => Promise.resolve();
+  protected override onForceFlush = () => Promise.resolve();
+}
+
 export function startSdk(options: InstrumentOptions = {}): Sdk {
   const spanExporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({
     spanProcessors: [new SimpleSpanProcessor(spanExporter)],
   });
-  const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const reader = new PeriodicExportingMetricReader({
-    exporter: metricExporter,
-    exportIntervalMillis: 2 ** 31 - 1,
-  });
+  const reader = new Reader();
   const meterProvider = new MeterProvider({ readers: [reader] });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const telemetry = instrument({ tracerProvider, meterProvider, ...options });
 
-  async function points(name: string) {
+  async function allPoints() {
     const { resourceMetrics } = await reader.collect();
     const metrics = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
-    const metric = metrics.find(({ descriptor }) => descriptor.name === name);
-    return (metric?.dataPoints ?? []).map(({ value, attributes }) => ({
-      value: typeof value === 'number' ? value : value.count,
-      attributes,
-    }));
+    return metrics.flatMap(({ descriptor: { name }, dataPoints }) =>
+      dataPoints.map(({ value, attributes }) => ({
+        name,
+        value: typeof value === 'number' ? value : value.count,
+        attributes,
+      })),
+    );
   }
+
+  const points = async (wanted: string) =>
+    (await allPoints())
+      .filter(({ name }) => name === wanted)
+      .map(({ value, attributes }) => ({ value, attributes }));
 
   return {
     telemetry,
@@ -68,6 +76,10 @@ export function startSdk(options: InstrumentOptions = {}): Sdk {
         throw new Error(`Not one "${name}": ${spans.map((one) => one.name).join(', ')}`);
       return span;
     },
+    resetSpans: () => {
+      spanExporter.reset();
+    },
+    allPoints,
     points,
     async total(name, attributes = {}) {
       const wanted = Object.entries(attributes);

@@ -3,6 +3,7 @@ import { CHANNELS, traced, type HandlerMessage } from '../channels/channels.ts';
 import { withOrigin, type DeliveryContent } from '../outcome/origin.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact/error-text.ts';
+import { withRedactedIds } from '../redact/ids.ts';
 import type { DeliveryContext } from './context.ts';
 import type { Route } from './routes.ts';
 
@@ -11,14 +12,11 @@ export function runHandler(route: Route, context: DeliveryContext): Awaitable<un
   const { handle, payload } = route;
   const channel = CHANNELS.handler;
   if (!handle || channel?.hasSubscribers !== true) return handle?.(payload, context);
-  const message: HandlerMessage = {
-    webhookId: context.webhookId,
-    eventName: route.eventName,
-    callId: route.callId,
-    key: route.key,
-    attempt: context.attempt,
-    source: context.source,
-  };
+  const { webhookId, attempt, source } = context;
+  const { eventName, callId, key } = route;
+  const message: HandlerMessage = withRedactedIds({
+    ...{ webhookId, eventName, callId, key, attempt, source },
+  });
   const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
   return traced(channel, message, () => handle(payload, context), failure);
 }

@@ -1,8 +1,9 @@
-import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
+import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
 import type { Outcome } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
+import { tracedDelivery } from '../reporting/traced-delivery.ts';
 import type { ReceiverParts } from './parts.ts';
 import { DeliveryProcessor } from './process-delivery.ts';
 import { trustedDelivery, type DeliverInput } from './trusted-delivery.ts';
@@ -71,7 +72,7 @@ export function createDeliver({ settings, limiter, reporter, deps }: ReceiverPar
     if (channel?.hasSubscribers !== true) return outcomeOf(input, options);
     const run = async () => ({ outcome: await outcomeOf(input, options) });
     const message: DeliveryMessage = { source: options.source ?? 'redrive' };
-    return (await traced(channel, message, run)).outcome;
+    return (await tracedDelivery(channel, message, run)).outcome;
   };
 }
 

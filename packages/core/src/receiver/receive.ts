@@ -1,10 +1,11 @@
-import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
+import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import { checkRequest, truncated, type HeadersLike } from '../http/request.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
+import { tracedDelivery } from '../reporting/traced-delivery.ts';
 import { authenticate } from '../signature/authenticate.ts';
 import { keepAlive } from './keep-alive.ts';
 import type { ReceiverParts } from './parts.ts';
@@ -111,6 +112,6 @@ export function createReceive({
     if (channel?.hasSubscribers !== true) return respond(request);
     const { method = 'POST', headers } = request;
     const message: DeliveryMessage = { source: 'webhook', method, headers };
-    return traced(channel, message, () => respond(request));
+    return tracedDelivery(channel, message, () => respond(request));
   };
 }

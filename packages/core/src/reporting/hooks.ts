@@ -2,6 +2,7 @@ import { CHANNELS, type OutcomeMessage } from '../channels/channels.ts';
 import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { originsOf, type ErrorOrigin, type ErrorSource } from '../outcome/origin.ts';
 import type { Outcome } from '../outcome/response.ts';
+import { withRedactedIds } from '../redact/ids.ts';
 import { callHook } from './logger.ts';
 import type { Identified } from './outcome-line.ts';
 
@@ -54,12 +55,12 @@ export interface ReportingHooks {
  */
 export function callReportingHooks({ onError, onOutcome }: ReportingHooks, outcome: Outcome): void {
   const { error: failure } = outcome;
+  // Copies: changes that a hook makes must not reach the response.
   if (CHANNELS.outcome?.hasSubscribers === true)
-    CHANNELS.outcome.publish({ outcome: { ...outcome } } satisfies OutcomeMessage);
+    CHANNELS.outcome.publish({ outcome: withRedactedIds(outcome) } satisfies OutcomeMessage);
   if (onError && failure) callErrorHook(onError, originsOf(failure), outcome);
   if (!onOutcome) return;
-  // A copy: changes that the hook makes must not reach the response.
-  callHook(onOutcome, { ...outcome }, (error) => {
+  callHook(onOutcome, withRedactedIds(outcome), (error) => {
     if (onError) callErrorHook(onError, [{ source: 'hook', error }], outcome);
   });
 }
@@ -79,9 +80,9 @@ export function callErrorHook(
   context: ErrorContext,
 ): void {
   if (thrown.length === 0) return;
-  const { outcome: code, eventName, callId, key, webhookId, attempt, attemptsLeft } = context;
+  const { eventName, callId, key, webhookId, attempt, attemptsLeft } = withRedactedIds(context);
   const info = {
-    code,
+    code: context.outcome,
     ...(eventName !== undefined && { eventName }),
     ...(callId !== undefined && { callId }),
     ...(key !== undefined && { key }),

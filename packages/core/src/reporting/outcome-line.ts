@@ -2,7 +2,8 @@ import { docsUrl } from '../outcome/webhook-error.ts';
 import { OUTCOMES } from '../outcome/outcomes.ts';
 import type { DeliverySource } from '../outcome/response.ts';
 import type { Outcome } from '../outcome/response.ts';
-import { createRedactor, type Redact } from '../redact/redactor.ts';
+import { redactId } from '../redact/ids.ts';
+import type { Redact } from '../redact/redactor.ts';
 import { loggedFailure } from './logged-error.ts';
 
 /** What a logger is called with. */
@@ -71,20 +72,11 @@ export interface Identified {
 export function deliveryFields(delivery: Identified) {
   const { eventName, callId, key, webhookId, attempt, source } = delivery;
   return {
-    ...(eventName !== undefined && { eventName: printable(eventName) }),
-    ...(callId !== undefined && { callId: printable(callId) }),
-    ...(key !== undefined && { key: printable(key) }),
-    ...(webhookId !== undefined && { webhookId }),
+    ...(eventName !== undefined && { eventName: redactId(eventName) }),
+    ...(callId !== undefined && { callId: redactId(callId) }),
+    ...(key !== undefined && { key: redactId(key) }),
+    ...(webhookId !== undefined && { webhookId: redactId(webhookId) }),
     ...(attempt !== undefined && { attempt }),
     ...(source !== undefined && source !== 'webhook' && { source }),
   };
 }
-
-const redactForm = createRedactor();
-
-/**
- * These come from the body: no line breaks, no terminal codes, and a limited length. A key of yours
- * may be an e-mail address.
- */
-const printable = (text: string) =>
-  redactForm(text.slice(0, 200).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '?'));

@@ -3,6 +3,7 @@ import { withOrigin } from '../outcome/origin.ts';
 import { CHANNELS, traced, type StoreMessage } from '../channels/channels.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact/error-text.ts';
+import { withRedactedIds } from '../redact/ids.ts';
 import { TimeoutError, type DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { LeaseStore } from './lease.ts';
 import type { Admission, Claim, Store } from './store.ts';
@@ -106,7 +107,8 @@ function observed<T>(
 ): Awaitable<T> {
   const channel = CHANNELS.store;
   if (channel?.hasSubscribers !== true) return call();
-  return traced(channel, { operation, key }, call, (error) => error as WebhookError);
+  const message = withRedactedIds({ operation, key });
+  return traced(channel, message, call, (error) => error as WebhookError);
 }
 
 function unavailable(error: unknown): WebhookError {

@@ -1,5 +1,5 @@
 import { fromBase64 } from '../base64.ts';
-import { CHANNELS, traced, type DeliveryMessage } from '../channels/channels.ts';
+import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
 import { reportFailureAfterCommit } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
@@ -16,6 +16,7 @@ import type { QueuedDelivery } from '../queue.ts';
 import { callReportingHooks } from '../reporting/hooks.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { DeliveryInfo } from '../reporting/reporter.ts';
+import { tracedDelivery } from '../reporting/traced-delivery.ts';
 import type { DeadLetter } from '../store/dead-letter.ts';
 import { runInTransaction, UnsettledRun } from './job-transaction.ts';
 import type { JobResult, WorkerJob } from './worker-job.ts';
@@ -48,7 +49,7 @@ export function createAttempt(
     const channel = CHANNELS.delivery;
     if (channel?.hasSubscribers !== true) return attemptJob(queued, job);
     const message: DeliveryMessage = { source: 'queue', queued };
-    return traced(channel, message, () => attemptJob(queued, job));
+    return tracedDelivery(channel, message, () => attemptJob(queued, job));
   };
 
   async function attemptJob(queued: QueuedDelivery, job: WorkerJob): Promise<Attempt> {

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { redactId } from '../../src/index.ts';
+import { createRedactor } from '../../src/redact/redactor.ts';
+import { SEED } from '../support.ts';
+
+describe('redactId', () => {
+  it.each([
+    'call-1:call:completed',
+    '65f1c0ffee65f1c0ffee65f1:call:started',
+    'b1f7a2c4-1f7e-4a52-9d3a-0123456789ab',
+    'custom:ticket-4711',
+    '15550104477',
+  ])('keeps %s', (id) => {
+    expect(redactId(id)).toBe(id);
+  });
+
+  it.each([
+    ['ada@example.com', '[redacted]'],
+    ['custom:ada@example.com', 'custom:[redacted]'],
+    ['+491715550123:call:completed', '[redacted]:call:completed'],
+    ['+49 171 5550123', '[redacted]'],
+    ['555-010-4477', '[redacted]'],
+    ['custom:whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'custom:[redacted]'],
+    ['a\nb\u2028c', 'a?b?c'],
+    ['x'.repeat(500), 'x'.repeat(200)],
+  ])('makes %j %j', (id, told) => {
+    expect(redactId(id)).toBe(told);
+  });
+
+  it('takes no shortcut that keeps what the redactor removes', () => {
+    const redact = createRedactor();
+    const words =
+      'call phone number tel token secret api_key key sk rk_live_ ghp_ npm_ xoxb glpat AKIA AIza eyJ bearer basic password whsec_';
+    const piece = fc.oneof(
+      fc.constantFrom(...words.split(' ')),
+      fc.stringMatching(/^\d{1,12}$/),
+      fc.stringMatching(/^[A-Za-z\d_]{1,20}$/),
+      fc.constantFrom('-', ':', '_', '::', '+', '@', '.', '-', ':'),
+    );
+    const ids = fc.array(piece, { minLength: 1, maxLength: 6 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(ids, (id) => {
+        expect(redactId(id)).toBe(redact(id));
+      }),
+      { seed: SEED, numRuns: 5_000 },
+    );
+  });
+});
