@@ -23,6 +23,9 @@ const packages = readdirSync('packages')
   }))
   .filter((manifest) => !manifest.private);
 
+/** Whether only the sources of this repository can import it. */
+const isOfSources = (target) => Object.keys(target).join() === '@call-webhooks/source';
+
 const work = mkdtempSync(join(tmpdir(), 'call-webhooks-'));
 try {
   const tarballs = packages.map(({ name, folder, exports }) => {
@@ -33,7 +36,11 @@ try {
     );
     const tarball = join(work, filename.replace('@', '').replace('/', '-'));
     // A package with only a command exports nothing, so it has no types.
-    if (exports?.['.']) console.log(run('npx', ['attw', tarball, '--profile', 'node16']));
+    if (exports?.['.']) {
+      const own = Object.keys(exports).filter((path) => isOfSources(exports[path]));
+      const excluded = own.length > 0 ? ['--exclude-entrypoints', ...own] : [];
+      console.log(run('npx', ['attw', tarball, '--profile', 'node16', ...excluded]));
+    }
     return tarball;
   });
 

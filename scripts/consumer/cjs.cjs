@@ -1,4 +1,5 @@
 const assert = require('node:assert/strict');
+const { join } = require('node:path');
 const { createReceiver, generateSecret, sign, WebhookError } = require('@call-webhooks/core');
 const { createNodeHandler } = require('@call-webhooks/core/node');
 const { createWebHandler } = require('@call-webhooks/core/web');
@@ -39,6 +40,10 @@ async function main() {
   assert.throws(() => esm.createReceiver({ secret: '' }), WebhookError);
   await assert.rejects(redrive({ deadJobs: {} }), WebhookError);
   await assert.rejects(startSimulator({ maxAttempts: 0 }), SimulatorError);
+  const db = join(__dirname, 'cjs.jsonl');
+  const simulator = await startSimulator({ clock: 'manual', db });
+  await assert.rejects(startSimulator({ db }), { code: 'db-in-use' });
+  await simulator.close();
   console.log('CJS: runs');
 }
 main();

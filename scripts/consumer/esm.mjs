@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import {
   createReceiver,
   generateSecret,
@@ -22,7 +23,9 @@ import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 import { sqliteStore } from '@call-webhooks/sqlite';
 
-const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage() });
+const db = join(import.meta.dirname, 'esm.jsonl');
+const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage(), db });
+await assert.rejects(startSimulator({ db }), { code: 'db-in-use' });
 assert.match(await (await globalThis.fetch(simulator.url)).text(), /<!doctype html>/);
 simulator.calls.start();
 assert.equal(

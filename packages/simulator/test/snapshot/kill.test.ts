@@ -50,4 +50,4 @@ test('after kill -9 in the middle of a write, the file is whole and holds what w
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 60_000);
+});
