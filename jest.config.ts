@@ -30,7 +30,7 @@ const config: Config = {
   // Modules of ended test files are never freed: workers are replaced before they fill up.
   workerIdleMemoryLimit: '1500MB',
   // Long enough for a busy machine; only a deadlock takes longer.
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   // After hundreds of test files a worker takes a second or more to free its memory. Jest would report
   // that as a leak after half a second; an open handle still is one.
   workerGracefulExitTimeout: 20_000,

@@ -41,7 +41,7 @@ it('handles the calls of the service, and exits on SIGTERM', async () => {
     server.kill('SIGKILL');
     await simulator.close();
   }
-}, 60_000);
+});
 
 it('without a secret, exits with the fix and without a stack trace', async () => {
   const server = fork(fileURLToPath(new URL('../server.ts', import.meta.url)), {

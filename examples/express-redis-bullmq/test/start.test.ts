@@ -19,5 +19,5 @@ describeWithProgram('redis-server', 'examples/express-redis-bullmq', () => {
     for (const name of ['receiver 1', 'receiver 2', 'worker'])
       expect(stdout).toContain(`${name} │ closed`);
     expect(stdout).not.toContain('whsec_');
-  }, 60_000);
+  });
 });

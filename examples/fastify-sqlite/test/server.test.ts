@@ -55,4 +55,4 @@ it('keeps what it acknowledged over a crash and an outage, and ends by itself on
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});

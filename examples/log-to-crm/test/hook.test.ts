@@ -151,7 +151,7 @@ it('after a failure at any step the retry does what is missing, and no more', as
     }
   }
   expect(failures).toBeGreaterThan(20);
-}, 60_000);
+});
 
 it('a call without a recording is logged, one without an id is left alone', async () => {
   const send = await startReceiver();

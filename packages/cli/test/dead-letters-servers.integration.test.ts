@@ -82,6 +82,6 @@ describeWithProgram(
         await pool.end();
         await server.remove();
       }
-    }, 60_000);
+    });
   },
 );

@@ -96,7 +96,7 @@ describe('an unavailable file or server is exit code 3', () => {
       expect(code).toBe(3);
       expect(stderr).toContain(told);
     },
-    20_000,
+    120_000,
   );
 });
 

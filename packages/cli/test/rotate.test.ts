@@ -79,7 +79,7 @@ test('a secret that cannot be saved is printed', async () => {
   expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
   expect(stderr).toContain(`The new secret: ${NEW}\n`);
   expect(stderr).toContain('fix:   Save the new secret where your receiver reads it.');
-}, 20_000);
+});
 
 test('Ctrl-C during a rotation says that the secret may have been rotated', async () => {
   const rotating = start(['rotate', 'rule', 'action', '--show-secret'], { env });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromiumPath, launchChromium } from './chromium.ts';
 import { describeWithProgram } from './describe-with-program.ts';
@@ -15,8 +15,6 @@ export function describeInChromium(title: string, body: (chromium: InChromium) =
   describeWithProgram(program, title, (path) => {
     let browser: Browser;
     const contexts: BrowserContext[] = [];
-    // A browser takes its time where others use the processor too.
-    jest.setTimeout(30_000);
     beforeAll(async () => {
       browser = await launchChromium(path);
     });

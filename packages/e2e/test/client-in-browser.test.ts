@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { bundleClient } from '../src/browser-bundle.ts';
 import { PAGE } from '../src/browser-page.ts';
@@ -8,7 +8,6 @@ import { startRequestRecorder } from '../src/request-recorder.ts';
 import { testResources } from '../src/test-resources.ts';
 
 const open = testResources();
-jest.setTimeout(30_000);
 
 /** One origin for the page, the bundle and the service, because the service sends no CORS headers. */
 async function startSite(callsAt?: string) {

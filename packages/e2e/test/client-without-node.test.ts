@@ -1,13 +1,12 @@
 import { createContext, SourceTextModule, type Module } from 'node:vm';
 import { webcrypto } from 'node:crypto';
-import { beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ActivityEvent, Client, ClientOptions } from '@call-webhooks/client';
 import { bundleClient, type Bundle } from '../src/browser-bundle.ts';
 import { fillMessages } from '../src/messages.ts';
 import { testResources } from '../src/test-resources.ts';
 
 const open = testResources();
-jest.setTimeout(30_000);
 
 /** The globals of web-like runtimes, without those of Node: no process, Buffer or require. */
 const web = (): object => ({

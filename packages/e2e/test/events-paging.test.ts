@@ -35,7 +35,7 @@ test('iterates over ten thousand events with constant memory', async () => {
   expect([lean?.count, hoarder?.count]).toEqual([10_000, 10_000]);
   expect(lean?.growth).toBeLessThan(bound);
   expect(hoarder?.growth).toBeGreaterThan(2 * bound);
-}, 60_000);
+});
 
 test('waits as long as Retry-After says after a 429', async () => {
   const clock = instantClock(undefined, STARTED_AT);
@@ -86,7 +86,7 @@ describe('a server that dies between two pages', () => {
       for await (const _event of gone);
     })();
     await expect(reading).rejects.toBeInstanceOf(NetworkError);
-  }, 60_000);
+  });
 });
 
 test('a repeated cursor fails the iteration, which neither loops nor ends as if it were complete', async () => {

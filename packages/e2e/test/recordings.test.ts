@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { createClient, NetworkError, type ClientOptions } from '@call-webhooks/client';
 import type { Simulator } from '@call-webhooks/simulator';
 import { sendForwarded, startProxy, type ProxyHandler } from '../src/proxy.ts';
@@ -8,7 +8,6 @@ import { instantClock } from '../src/instant-clock.ts';
 import { testResources } from '../src/test-resources.ts';
 
 const open = testResources();
-jest.setTimeout(30_000);
 let simulator: Simulator;
 let folder: string;
 let path: string;

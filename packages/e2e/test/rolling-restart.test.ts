@@ -71,4 +71,4 @@ test('a rolling restart of two machines behind one port loses nothing and refuse
   expect(delivered.map((all) => all.at(-1))).toEqual(delivered.map(() => 'handled'));
   const done = readFileSync(effects, 'utf8').trim().split('\n').sort();
   expect(done).toEqual(delivered.map((_, number) => `call-${String(number)}`).sort());
-}, 60_000);
+});

@@ -13,7 +13,6 @@ import { serveLocally } from '@call-webhooks/contract-tests';
 import { STARTED_AT, testResources } from '../src/test-resources.ts';
 
 const open = testResources();
-jest.setTimeout(30_000);
 afterEach(() => {
   jest.restoreAllMocks();
 });

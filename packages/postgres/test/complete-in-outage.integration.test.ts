@@ -32,7 +32,7 @@ withPostgres('completeIn when the server or the connection goes away', () => {
       CREATE CONSTRAINT TRIGGER slowly AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW WHEN (NEW.slow) EXECUTE FUNCTION slowly()`);
     await setup.end();
-  }, 30_000);
+  });
   afterAll(() => server.remove());
 
   beforeEach(() => {
@@ -168,5 +168,5 @@ withPostgres('completeIn when the server or the connection goes away', () => {
       expect(attempts).toHaveLength(commits ? 1 : 2);
       expect(await effectsOf(callId)).toBe(1);
     }
-  }, 20_000);
+  });
 });

@@ -30,7 +30,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
     });
     boss.on('error', () => undefined);
     await boss.start();
-  }, 30_000);
+  });
   afterAll(async () => {
     await boss.stop({ graceful: false, wait: true });
     await server.remove();
@@ -132,7 +132,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
       state: 'completed',
       retryCount: 1,
     });
-  }, 20_000);
+  });
 
   async function jobs(name: string): Promise<string[]> {
     const { rows } = await boss
@@ -185,5 +185,5 @@ withPostgres('completeIn in a worker of pg-boss', () => {
     expect(await jobs('commit-dead')).toEqual([]);
     expect((await pool.query('SELECT effect FROM slow')).rows).toHaveLength(1);
     expect(await committed('call-1')).toBe(0);
-  }, 20_000);
+  });
 });

@@ -17,7 +17,7 @@ withPostgres('completeIn on a server', () => {
     server = await startPostgres();
     const patient = { connectionTimeoutMillis: 20_000, query_timeout: 20_000 };
     pool = openPool(server.url, { max: 20, ...patient });
-  }, 30_000);
+  });
   afterAll(async () => {
     await pool.end();
     await server.remove();

@@ -27,7 +27,7 @@ withPostgres('groups of postgresStore', () => {
     server = await startPostgres();
     pool = openPool(server.url, { connectionTimeoutMillis: 20_000, query_timeout: 20_000 });
     other = await pool.connect();
-  }, 30_000);
+  });
   afterAll(async () => {
     other.release();
     await pool.end();

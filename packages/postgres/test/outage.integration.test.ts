@@ -27,7 +27,7 @@ withPostgres('a receiver whose Postgres goes away', () => {
     const setup = openPool(server.url);
     await postgresStore(setup).migrate();
     await setup.end();
-  }, 30_000);
+  });
   afterAll(() => server.remove());
 
   beforeEach(() => mount(openPool(server.url)));
@@ -160,7 +160,7 @@ withPostgres('a receiver whose Postgres goes away', () => {
         await admin.query(`ALTER TABLE call_webhooks.${table} SET TABLESPACE pg_default`);
       await admin.end();
     },
-    30_000,
+    120_000,
   );
 
   it.each([

@@ -51,7 +51,7 @@ withPostgres('pgBossQueue', () => {
     const queues = [1, 2, 3].map(() => pgBossQueue(test.boss, { queue: 'raced' }));
     await Promise.all(queues.map((queue) => queue.migrate()));
     expect(await test.boss.getQueue('raced-dead')).not.toBeNull();
-  }, 20_000);
+  });
 
   it('runs the job of a worker that died again, under a higher attempt', async () => {
     const queue = pgBossQueue(test.boss, {
@@ -99,7 +99,7 @@ withPostgres('pgBossQueue', () => {
     await waitFor(async () => (await states()).join() === 'completed,completed');
     expect(runs).toEqual(['call-1', 'call-2']);
     expect(logger.lines).toEqual([]);
-  }, 30_000);
+  });
 
   it('closes a worker in time though Postgres is frozen, and aborts its handlers', async () => {
     const queue = pgBossQueue(test.boss, { queue: 'frozen' });
@@ -125,5 +125,5 @@ withPostgres('pgBossQueue', () => {
       test.server.thaw();
       hang.resolve();
     }
-  }, 20_000);
+  });
 });

@@ -42,5 +42,5 @@ withPostgres('the samples of the README', () => {
 
     for (const sample of samples) expect(await sample.end()).toEqual([0, null]);
     await server.remove();
-  }, 60_000);
+  });
 });

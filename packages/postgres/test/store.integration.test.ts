@@ -17,7 +17,7 @@ withPostgres('postgresStore', () => {
     // No limits that a busy machine could reach: outages are tried elsewhere.
     const patient = { connectionTimeoutMillis: 20_000, query_timeout: 20_000 };
     pool = openPool(server.url, { max: 20, ...patient });
-  }, 30_000);
+  });
   afterAll(async () => {
     await pool.end();
     await server.remove();
@@ -105,7 +105,7 @@ withPostgres('postgresStore', () => {
         const token = `token-${String(round * 1_000 + won[0]!.number)}`;
         expect(await store.release('event-1', token)).toBe(true);
       }
-    }, 20_000);
+    });
 
     it('takes a claim that arrives twice at once as one', async () => {
       const store = postgresStore(pool, { schema: freshSchema() });

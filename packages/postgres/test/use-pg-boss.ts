@@ -33,7 +33,7 @@ export function usePgBoss() {
     test.boss = new PgBoss({ connectionString, supervise: false, schedule: false });
     test.boss.on('error', () => undefined);
     await test.boss.start();
-  }, 30_000);
+  });
   afterAll(async () => {
     await test.boss.stop({ graceful: false, wait: true });
     await test.server.remove();

@@ -1,4 +1,4 @@
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import {
   collectingLogger,
   deferred,
@@ -11,8 +11,6 @@ import {
 import type { DeadLetter } from '@call-webhooks/core';
 import { bullmqQueue } from '../src/index.ts';
 import { useBullmq } from './use-bullmq.ts';
-
-jest.setTimeout(30_000);
 
 describeWithProgram(
   'redis-server',

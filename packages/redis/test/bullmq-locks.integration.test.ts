@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import {
   collectingLogger,
   deferred,
@@ -11,8 +11,6 @@ import { Redis } from 'ioredis';
 import { bullmqQueue } from '../src/index.ts';
 import { deliverer } from './deliverer.ts';
 import { LOCK_DURATION, useBullmq } from './use-bullmq.ts';
-
-jest.setTimeout(30_000);
 
 describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
   let admin: Redis;

@@ -1,10 +1,8 @@
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { deferred, describeWithProgram, unique, waitFor } from '@call-webhooks/contract-tests';
 import type { DeadLetter, HandlerContext } from '@call-webhooks/core';
 import { BACKOFF_TYPE, backoffStrategy } from '../src/bullmq-backoff.ts';
 import { useBullmq } from './use-bullmq.ts';
-
-jest.setTimeout(30_000);
 
 it('delays jobs of ours alone', () => {
   const strategy = backoffStrategy({ initialDelay: 1_000, maxDelay: 60_000 });

@@ -64,7 +64,7 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     expect(seen.size).toBe(2_500);
     expect(await deadLetters.count()).toBe(2_500);
     expect(await deadLetters.count({ eventName: 'nothing' })).toBe(0);
-  }, 30_000);
+  });
 
   it('leaves nothing behind of letters that were removed', async () => {
     await admin.flushall();

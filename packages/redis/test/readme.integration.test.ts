@@ -31,5 +31,5 @@ describeWithProgram('redis-server', 'the samples of the README', () => {
     expect(await worker.end()).toEqual([0, null]);
     expect(await receiver.end()).toEqual([null, 'SIGTERM']); // its shutdown is in the example
     await server.stop();
-  }, 60_000);
+  });
 });

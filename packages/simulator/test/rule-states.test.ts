@@ -21,7 +21,7 @@ describe('a receiver answers within 30 seconds', () => {
   });
 
   test('a 2xx after 29 s acknowledges', async () => {
-    const { simulator, receiver, delivery } = await oneDelivery(200, { patience: 100 });
+    const { simulator, receiver, delivery } = await oneDelivery(200, { patience: 500 });
     receiver.respond = async (_received, response) => {
       await simulator.clock.sleep('29s');
       response.writeHead(200).end();
@@ -32,7 +32,7 @@ describe('a receiver answers within 30 seconds', () => {
   });
 
   test('a 2xx after 31 s is too late: it is retried', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(200, { patience: 100 });
+    const { simulator, receiver, delivery, rule } = await oneDelivery(200, { patience: 500 });
     receiver.respond = async (_received, response, count) => {
       if (count === 1) await simulator.clock.sleep('31s');
       response.writeHead(200).end();

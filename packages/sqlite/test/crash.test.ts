@@ -56,7 +56,7 @@ it('keeps everything that it acknowledged when its processes are killed', async 
   expect(await queue.stats()).toEqual(before); // all of them were there
   db.close();
   remove();
-}, 30_000);
+});
 
 it('hands a job that kills each of its processes to deadLetter, and does not begin it once more', async () => {
   const { file, remove } = freshFile();
@@ -87,4 +87,4 @@ it('hands a job that kills each of its processes to deadLetter, and does not beg
   expect(await queue.deadLetters()).toMatchObject([{ delivery, attempt: 5 }]);
   db.close();
   remove();
-}, 30_000);
+});

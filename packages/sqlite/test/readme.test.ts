@@ -20,4 +20,4 @@ it('has a sample that runs', async () => {
   expect((await sender.post(callBody('call-1'))).outcome).toBe('duplicate');
   expect(await sample.end()).toEqual([0, null]);
   remove();
-}, 60_000);
+});

@@ -20,7 +20,7 @@ describe('with the Postgres store on PGlite', () => {
   beforeAll(async () => {
     db = await PGlite.create();
     await postgresStore(db).migrate();
-  }, 60_000);
+  });
   afterAll(() => db.close());
 
   // PGlite is Postgres inside this process, so it uses the fake clock.

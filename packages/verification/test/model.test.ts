@@ -9,7 +9,7 @@ import { RealTimeStore } from '../src/model/real-time-store.ts';
 import type { FakeTime } from '../src/model/world.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
-const runs = Number(process.env.MODEL_RUNS ?? 100);
+const runs = Number(process.env.MODEL_RUNS ?? 40);
 
 beforeAll(warmUp);
 beforeEach(useFakeClock);
@@ -52,7 +52,7 @@ describe.each([{ oneAtATime: false }, { oneAtATime: true }])('%j', (options) => 
       return { store: counted, time: timeOf(counted) };
     };
     // From timer to timer, which takes its time.
-    const fewer = options.oneAtATime ? Math.ceil(runs / 4) : runs;
+    const fewer = options.oneAtATime ? Math.max(20, Math.ceil(runs / 4)) : runs;
     await checkScenarios('the SQLite store', fewer, setUp, options);
   }, 240_000);
 });

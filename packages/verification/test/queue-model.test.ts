@@ -5,7 +5,7 @@ import { queueScenarios } from '../src/queue-model/queue-commands.ts';
 import { QueueWorld, type QueueTime } from '../src/queue-model/queue-world.ts';
 import { report, seed, useFakeClock, warmUp } from './model-scenarios.ts';
 
-const runs = Number(process.env.QUEUE_MODEL_RUNS ?? 50);
+const runs = Number(process.env.QUEUE_MODEL_RUNS ?? 15);
 
 /** What the scenarios must contain together; otherwise they would show too little. */
 const MUST_OCCUR = [

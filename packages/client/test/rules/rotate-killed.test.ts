@@ -95,5 +95,5 @@ test.each<Step>([
     expect(saved.map(({ secret }) => secret)).toContain(secretNumber(0));
     expect(saved.map(({ secret }) => secret)).not.toContain(neighbour);
   },
-  30_000,
+  120_000,
 );

@@ -133,5 +133,5 @@ export function claimed({ letters, connections, advance }: DeadLettersTestContex
     expect([...one, ...other].sort()).toEqual([...ids].sort());
     const settled = Math.floor(one.length / 2) + Math.floor(other.length / 2);
     expect(await letters().count({ eventName })).toBe(1_000 - settled);
-  }, 60_000);
+  });
 }

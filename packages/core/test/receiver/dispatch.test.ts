@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
+import { collectingLogger } from '@call-webhooks/contract-tests';
 import {
   createWorkerHandler,
   type DeadLetter,
@@ -52,7 +53,11 @@ describe('a payload that does not match its schema', () => {
     expect(await send(event)).toBe('dead-lettered');
     expect(outcomes[0]).toMatchObject({ eventName: 'call:voicemail', error: { issues } });
     expect(lines[0]).toContain('does not match its schema: seconds: ');
-    const work = createWorkerHandler({ ...(options as object), deadLetter });
+    const work = createWorkerHandler({
+      ...(options as object),
+      deadLetter,
+      logger: collectingLogger(),
+    });
     const body = Buffer.from(JSON.stringify(event)).toString('base64');
     await expect(
       work({ webhookId: 'w', timestamp: SECONDS, receivedAt: NOW, body }),

@@ -68,4 +68,4 @@ it('gets the original error, with its cause and the call', async () => {
     await sample.end();
     await sentry.close();
   }
-}, 60_000);
+});

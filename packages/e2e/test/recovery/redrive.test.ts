@@ -81,5 +81,5 @@ test.each(ENGINES)(
     expect(await resend()).toEqual(Array(5).fill('duplicate'));
     expect(handled).toHaveLength(5);
   },
-  60_000,
+  120_000,
 );

@@ -116,7 +116,7 @@ async function proof(engine: EngineName, url: string): Promise<void> {
 
 it('SQLite: each missed event is handled once, and nothing runs again', async () => {
   await proof('sqlite', join(folder, 'calls.db'));
-}, 60_000);
+});
 
 describeWithProgram('redis-server', 'Redis', () => {
   it('each missed event is handled once, and nothing runs again', async () => {
@@ -127,7 +127,7 @@ describeWithProgram('redis-server', 'Redis', () => {
     } finally {
       await server.stop();
     }
-  }, 60_000);
+  });
 });
 
 describeWithProgram(
@@ -141,6 +141,6 @@ describeWithProgram(
       } finally {
         await server.remove();
       }
-    }, 60_000);
+    });
   },
 );

@@ -170,7 +170,7 @@ describeWithProgram(
       const server = await startPostgres();
       url = server.url;
       stop = () => server.remove();
-    }, 30_000);
+    });
     afterAll(() => stop());
     survivesCrash('postgres', () => url);
   },

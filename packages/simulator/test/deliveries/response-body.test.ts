@@ -5,6 +5,9 @@ import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
 
+/** Real milliseconds until the clock goes on though a body has no end: enough for a status line. */
+const PATIENCE = 1_500;
+
 const BODIES: Record<string, (response: ServerResponse) => unknown> = {
   'never ends': (response) => response.write('so far'),
   'is cut off': (response) => {
@@ -24,7 +27,7 @@ test.each(Object.keys(BODIES))('a 200 in time acknowledges, though its body %s',
       BODIES[name]?.(response);
       response.flushHeaders();
     },
-    { patience: 50, maxAttempts: 2 },
+    { patience: PATIENCE, maxAttempts: 2 },
   );
   await simulator.clock.advance('10m');
   await simulator.deliveries.settled();
@@ -37,7 +40,7 @@ test('a 404 pauses the rule, though its body never ends', async () => {
   const { simulator, delivery, rule } = await oneDelivery(
     open,
     (_received, response) => void response.writeHead(404).write('so far'),
-    { patience: 50 },
+    { patience: PATIENCE },
   );
   await simulator.clock.advance('31s');
   await simulator.deliveries.settled();

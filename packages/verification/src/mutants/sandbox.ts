@@ -37,6 +37,9 @@ export interface TestRun {
   readonly output: string;
 }
 
+/** More scenarios than `npm test` runs, so that each mutant of the models meets its own. */
+const RUNS = { MODEL_RUNS: '100', QUEUE_MODEL_RUNS: '50' };
+
 /** A copy of the sources that can be changed, and in which tests can run. */
 export class Sandbox {
   readonly #root: string;
@@ -100,7 +103,7 @@ export class Sandbox {
         '--runTestsByPath',
         ...testFiles.map((file) => join(this.#home, file)),
       ],
-      { cwd: this.#home, encoding: 'utf8', timeout: 300_000 },
+      { cwd: this.#home, encoding: 'utf8', timeout: 300_000, env: { ...process.env, ...RUNS } },
     );
     try {
       return testRunOf(readFileSync(report, 'utf8'));

@@ -38,7 +38,7 @@ test('two processes to one path: the second is refused, and goes on when the fir
   expect((await save(server, { resume })).resumedFrom).toBeGreaterThanOrEqual(received);
   expect(await isSaved()).toBe(true);
   expect(await fs.readdir(folder)).toEqual(['call.mp3']);
-}, 30_000);
+});
 
 test.each(['anew', 'to continue it', 'of what is there as a whole'])(
   'an onProgress that hangs does not keep an abort from ending a download: %s',

@@ -18,7 +18,7 @@ import { openTestDeadLetters, openTestStore } from './support.ts';
 let db: PGlite;
 beforeAll(async () => {
   db = await PGlite.create();
-}, 60_000);
+});
 afterAll(() => db.close());
 
 storeContractTests({ name: 'postgresStore on PGlite', open: () => openTestStore(db) });
