@@ -9,6 +9,8 @@ import { waitFor } from './wait-for.ts';
 /** A queue, and its dead jobs over two connections. */
 export interface DeadJobsUnderTest {
   name: string;
+  /** Whether the engine keeps every failed attempt with its time, or the last one only. */
+  keepsAttempts: boolean;
   open(options: {
     maxAttempts: number;
     concurrency: number;
@@ -62,8 +64,12 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
         ...{ reason: 'handler-failed', webhookId, key, callId: calls[0], attempt: 2 },
         ...{ eventName: 'call:completed', source: 'queue', timestamp: new Date(timestamp * 1000) },
         error: 'The handler failed: Error: the CRM is down',
-        history: [{ at: letter.failedAt, source: 'queue', attempt: 2, error: letter.error }],
       });
+      const [failure, ...earlier] = [...letter.history].reverse();
+      expect(failure).toMatchObject({ source: 'queue', attempt: 2, error: letter.error });
+      expect(earlier.map(({ attempt }) => attempt)).toEqual(subject.keepsAttempts ? [1] : []);
+      for (const { at } of letter.history)
+        expect(at.getTime()).toBeLessThanOrEqual(letter.failedAt.getTime());
       expect(Buffer.from(letter.rawBody).toString('base64')).toBe(body);
       expect(letter.failedAt.getTime()).toBeGreaterThanOrEqual(before - 1_000);
       expect(letter.failedAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
@@ -79,6 +85,9 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       await waitFor(async () => (await deadJobs.count()) === 1);
       const [second] = (await deadJobs.list()).letters;
       expect(second).toMatchObject({ id: first!.id, attempt: 3, key: first!.key });
+      expect(second!.history.map(({ attempt }) => attempt)).toEqual(
+        subject.keepsAttempts ? [1, 2, 3] : [3],
+      );
       expect(second!.failedAt.getTime()).toBeGreaterThanOrEqual(first!.failedAt.getTime());
       broken.clear();
       expect(await deadJobs.requeue(second!.id)).toBe(true);

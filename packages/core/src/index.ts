@@ -119,10 +119,12 @@ export {
 } from './worker/polling-worker.ts';
 export { LeasedJobRun, type LeasedJob } from './worker/leased-job.ts';
 export {
+  addFailure,
   deadJobLetter,
   deadJobList,
   type DeadJobRange,
   type DeadJobRecord,
+  type JobFailure,
 } from './worker/dead-jobs.ts';
 export { RunningJobs } from './worker/running-jobs.ts';
 export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';

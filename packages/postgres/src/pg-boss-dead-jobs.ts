@@ -3,6 +3,7 @@ import {
   deadJobLetter,
   deadJobList,
   type DeadJobs,
+  type JobFailure,
   type QueuedDelivery,
   type StoredDeadLetter,
 } from '@call-webhooks/core';
@@ -13,8 +14,8 @@ import { checkBoss, type PgBossClient } from './pg-boss.ts';
 
 /** What a worker adds to the data of a job that it gives up. */
 export interface DeadJobNote {
-  /** Why the last attempt failed, without values of the payload. */
-  readonly error: string;
+  /** Its failed attempts, oldest first, without values of the payload. */
+  readonly failures: readonly JobFailure[];
   readonly attempt: number;
   /** Of the job; seconds. */
   readonly expireInSeconds: number;
@@ -102,8 +103,8 @@ function letterOf({ id, data, failed_at }: Row): StoredDeadLetter {
   return deadJobLetter({
     ...{ id, delivery },
     failedAt: new Date(Number(failed_at)),
-    attempt: failure.attempt,
-    error: failure.error,
+    ...failure,
+    error: failure.failures.at(-1)?.error ?? '',
   });
 }
 
@@ -126,16 +127,17 @@ function statements(schema: string) {
         DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid
         RETURNING id, data, keep_until - created_on AS kept, dead_letter,
           (data #>> '{failure,attempt}')::int AS attempt,
+          jsonb_build_object('failures', data #> '{failure,failures}') AS output,
           (data #>> '{failure,retryDelay}')::int AS retry_delay,
           (data #>> '{failure,expireInSeconds}')::int * interval '1 second' AS expire_in
       )
       INSERT INTO ${schema}.job AS job
-        (id, name, data, retry_count, retry_limit, retry_delay, expire_in, keep_until, dead_letter, policy)
-      SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, expire_in, now() + kept, $1,
+        (id, name, data, retry_count, retry_limit, retry_delay, expire_in, keep_until, dead_letter, output, policy)
+      SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, expire_in, now() + kept, $1, output,
         (SELECT policy FROM ${schema}.queue WHERE name = $3)
       FROM dead
       ON CONFLICT (name, id) DO UPDATE SET
-        state = 'created', data = excluded.data, output = NULL,
+        state = 'created', data = excluded.data, output = excluded.output,
         retry_count = excluded.retry_count, retry_limit = excluded.retry_limit,
         created_on = now(), start_after = now(), started_on = NULL, completed_on = NULL,
         keep_until = excluded.keep_until

@@ -1,4 +1,4 @@
-import type { LeasedJob, QueuedDelivery } from '@call-webhooks/core';
+import { addFailure, type LeasedJob, type QueuedDelivery } from '@call-webhooks/core';
 import { attemptState, retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { continuedJobId } from './job-id.ts';
@@ -19,13 +19,15 @@ export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
   const { id } = job;
   const delivery = job.data as QueuedDelivery;
   const { attempt, maxAttempts, isLastAttempt, abandonReason } = attemptState(job);
+  const failures = job.output?.failures ?? [];
+  const failuresWith = (error: string) => addFailure(failures, { at: Date.now(), attempt, error });
 
   /** Under the job's own id, so that repeating this adds no second dead letter. */
   async function moveToDead(message: string): Promise<void> {
     const target = job.deadLetter ?? deadLetterQueue;
     await createQueues(boss, queue, target); // pg-boss sends nothing to a missing queue, silently
     const failure: DeadJobNote = {
-      ...{ error: message.replaceAll('\0', '\ufffd'), attempt, retryDelay: job.retryDelay },
+      ...{ attempt, failures: failuresWith(message), retryDelay: job.retryDelay },
       expireInSeconds: Math.ceil(Number(job.expireInSeconds)),
     };
     const data: DeadJobData = { ...delivery, failure };
@@ -43,12 +45,15 @@ export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
     transaction: jobTransaction(job, queues),
     complete: () => boss.complete(queue, id),
     retry: (message, reason) =>
-      boss.fail(queue, id, { message, ...(reason !== undefined && { abandonReason: reason }) }),
+      boss.fail(queue, id, {
+        ...{ message, failures: failuresWith(message) },
+        ...(reason !== undefined && { abandonReason: reason }),
+      }),
     moveToDead,
     /** As a failure: pg-boss has no other way. The job is run again, after its last attempt as well. */
     release: () =>
       boss.fail(queue, id, {
-        message: 'The worker was closed before the handler ended.',
+        ...{ message: 'The worker was closed before the handler ended.', failures },
         ...(abandonReason === undefined ? { released: true } : { abandonReason }),
       }),
   };

@@ -1,4 +1,4 @@
-import { WebhookError } from '@call-webhooks/core';
+import { WebhookError, type JobFailure } from '@call-webhooks/core';
 
 /** The options of a job that are set. */
 export interface PgBossSendOptions {
@@ -28,7 +28,11 @@ export interface PgBossJob {
   /** When pg-boss deletes it. */
   keepUntil: Date | string;
   /** What the last run was settled with; pg-boss's own text if that run expired. */
-  output: { released?: boolean; abandonReason?: string } | null;
+  output: {
+    released?: boolean;
+    abandonReason?: string;
+    failures?: readonly JobFailure[];
+  } | null;
 }
 
 /** The methods that are used of pg-boss 10. */

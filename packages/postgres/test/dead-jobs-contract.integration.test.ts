@@ -10,6 +10,7 @@ withPostgres('dead jobs of pg-boss', () => {
 
   deadJobsContractTests({
     name: 'pgBossDeadJobs',
+    keepsAttempts: true,
     async open({ maxAttempts, concurrency }) {
       const name = unique('calls');
       const queue = pgBossQueue(test.boss, { queue: name, maxAttempts, backoff });

@@ -26,6 +26,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
 
   deadJobsContractTests({
     name: 'bullmqDeadJobs',
+    keepsAttempts: false,
     open({ maxAttempts, concurrency }) {
       const connection = { host: '127.0.0.1', port: server.port };
       const queueName = unique('calls');

@@ -22,7 +22,7 @@ export function sqliteDeadJobs(queue: SqliteQueue): DeadJobs {
     ...deadJobList(async function* read({ since, until, after }) {
       let from = { failedAt: after?.failedAt ?? 0, id: after ? idOf(after.id) : 0 };
       for (;;) {
-        const page = await jobs.deadAfter(from, { since, until }, PAGE);
+        const page = await jobs.deadAfter({ since, until, ...from }, PAGE);
         for (const job of page) yield letterOf(job);
         const last = page.at(-1);
         if (!last || page.length < PAGE) return;

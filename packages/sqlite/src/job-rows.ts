@@ -1,4 +1,4 @@
-import type { QueuedDelivery } from '@call-webhooks/core';
+import type { JobFailure, QueuedDelivery } from '@call-webhooks/core';
 
 /** How many jobs are in each state. */
 export interface QueueStats {
@@ -22,6 +22,19 @@ export interface DeadJob {
   /** Why the last attempt failed, without values of the payload. */
   error: string;
   failedAt: Date;
+  /** Its failed attempts, oldest first; at most the last 50. */
+  failures: JobFailure[];
+}
+
+/** Dead jobs that come after one. Times are milliseconds since the epoch. */
+export interface DeadRange {
+  /** The first that is meant. */
+  since: number;
+  /** The first that is not meant any more. */
+  until: number;
+  /** Of the job before. */
+  failedAt: number;
+  id: number;
 }
 
 /** A job under a lease. */
@@ -52,6 +65,8 @@ export function takenJob(row: Row, token: string): TakenJob {
   };
 }
 
+export const failureJson = (failure: JobFailure): string => JSON.stringify(failure);
+
 export function deadJob(row: Row): DeadJob {
   return {
     id: Number(row['id']),
@@ -59,5 +74,6 @@ export function deadJob(row: Row): DeadJob {
     attempt: Number(row['attempt']),
     error: String(row['error']),
     failedAt: new Date(Number(row['failedAt'])),
+    failures: JSON.parse(String(row['failures'])) as JobFailure[],
   };
 }

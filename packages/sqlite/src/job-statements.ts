@@ -1,3 +1,4 @@
+import { MAX_FAILURES } from '@call-webhooks/core';
 import { literal, type Completion } from './complete-in.ts';
 import type { SqliteDatabase } from './database.ts';
 
@@ -5,7 +6,7 @@ import type { SqliteDatabase } from './database.ts';
  * The table of a queue. `due_at` is when something happens to a job next: an `open` job without a
  * token may be run, one with a token loses its lease, a `done` job is forgotten. A `dead` job stays.
  * An `open` job has an `error` once it failed: without a token, it waits for its next attempt.
- * `crashes` counts the last runs in a row that ended with their process, or without a word. With
+ * `failures` has the last 50 failed attempts, as JSON. `crashes` counts the last runs in a row that ended with their process, or without a word. With
  * `abandon_reason` no handler is run any more. Times are milliseconds since the epoch.
  */
 export const jobSchema = (prefix: string) => `
@@ -19,6 +20,7 @@ CREATE TABLE IF NOT EXISTS ${prefix}jobs (
   crashes INTEGER NOT NULL DEFAULT 0,
   abandon_reason TEXT,
   error TEXT,
+  failures TEXT,
   delivery TEXT
 );
 CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);`;
@@ -44,6 +46,9 @@ export const jobCompletion = (
 export function jobStatements(db: SqliteDatabase, prefix: string) {
   const jobs = `${prefix}jobs`;
   const held = `id = ? AND token = ? AND state = 'open'`;
+  const addFailure = `failures = json_insert(
+    CASE WHEN json_array_length(failures) >= ${String(MAX_FAILURES)} THEN json_remove(failures, '$[0]')
+      ELSE coalesce(failures, '[]') END, '$[#]', json(?))`;
   const notOneOf = 'id NOT IN (SELECT value FROM json_each(?))';
   return {
     /** A known event changes nothing, unless it should be forgotten by now. */
@@ -51,7 +56,7 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
       `INSERT INTO ${jobs} (event, due_at, delivery) VALUES (?, ?, ?)
        ON CONFLICT (event) DO UPDATE SET
          state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, crashes = 0,
-         abandon_reason = NULL, error = NULL, delivery = excluded.delivery
+         abandon_reason = NULL, error = NULL, failures = NULL, delivery = excluded.delivery
        WHERE state = 'done' AND due_at <= excluded.due_at`,
     ),
     take: db.prepare(
@@ -79,17 +84,17 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
     extend: db.prepare(`UPDATE ${jobs} SET due_at = ? WHERE ${held} RETURNING 1`),
     /** The body may hold personal data, so it is deleted at once. */
     complete: db.prepare(
-      `UPDATE ${jobs} SET state = 'done', due_at = ?, token = NULL, error = NULL, delivery = NULL WHERE ${held} RETURNING 1`,
+      `UPDATE ${jobs} SET state = 'done', due_at = ?, token = NULL, error = NULL, failures = NULL, delivery = NULL WHERE ${held} RETURNING 1`,
     ),
     isCompleted: db.prepare(`SELECT 1 FROM ${jobs} WHERE id = ? AND token = ? AND state = 'done'`),
     retry: db.prepare(
-      `UPDATE ${jobs} SET due_at = ?, error = ?, abandon_reason = ?, crashes = 0, token = NULL WHERE ${held} RETURNING 1`,
+      `UPDATE ${jobs} SET due_at = ?, error = ?, ${addFailure}, abandon_reason = ?, crashes = 0, token = NULL WHERE ${held} RETURNING 1`,
     ),
     release: db.prepare(
       `UPDATE ${jobs} SET due_at = ?, error = NULL, token = NULL WHERE ${held} RETURNING 1`,
     ),
     moveToDead: db.prepare(
-      `UPDATE ${jobs} SET state = 'dead', due_at = ?, error = ?, token = NULL WHERE ${held} RETURNING 1`,
+      `UPDATE ${jobs} SET state = 'dead', due_at = ?, error = ?, ${addFailure}, token = NULL WHERE ${held} RETURNING 1`,
     ),
     sweep: db.prepare(
       `DELETE FROM ${jobs} WHERE id IN (
@@ -105,21 +110,21 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
        FROM ${jobs}`,
     ),
     deadLetters: db.prepare(
-      `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' ORDER BY due_at, id LIMIT ?`,
+      `SELECT id, attempt, error, failures, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' ORDER BY due_at, id LIMIT ?`,
     ),
     deadAfter: db.prepare(
-      `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs}
+      `SELECT id, attempt, error, failures, due_at AS failedAt, delivery FROM ${jobs}
        WHERE state = 'dead' AND due_at >= ? AND due_at < ? AND (due_at, id) > (?, ?) ORDER BY due_at, id LIMIT ?`,
     ),
     dead: db.prepare(
-      `SELECT id, attempt, error, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' AND id = ?`,
+      `SELECT id, attempt, error, failures, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' AND id = ?`,
     ),
     retryDead: db.prepare(
       `UPDATE ${jobs} SET state = 'open', due_at = ?, crashes = 0, abandon_reason = NULL, error = NULL
        WHERE id = ? AND state = 'dead' RETURNING 1`,
     ),
     discardDead: db.prepare(
-      `UPDATE ${jobs} SET state = 'done', due_at = ?, delivery = NULL WHERE id = ? AND state = 'dead' RETURNING 1`,
+      `UPDATE ${jobs} SET state = 'done', due_at = ?, failures = NULL, delivery = NULL WHERE id = ? AND state = 'dead' RETURNING 1`,
     ),
   };
 }

@@ -4,8 +4,10 @@ import { ClockSteps } from './clock-steps.ts';
 import { checkDatabase, type SqliteDatabase } from './database.ts';
 import {
   deadJob,
+  failureJson,
   takenJob,
   type DeadJob,
+  type DeadRange,
   type QueueStats,
   type Row,
   type TakenJob,
@@ -118,23 +120,29 @@ export class Jobs {
   }
 
   retry(
-    { id, token }: TakenJob,
+    { id, token, attempt }: TakenJob,
     inMs: number,
     error: string,
     abandonReason: string | undefined,
   ): Promise<boolean> {
-    return this.#run(
-      (sql) =>
-        sql.retry.all(this.#now() + inMs, error, abandonReason ?? null, id, token).length > 0,
-    );
+    return this.#run((sql) => {
+      const at = this.#now();
+      const failure = failureJson({ at, attempt, error });
+      return sql.retry.all(at + inMs, error, failure, abandonReason ?? null, id, token).length > 0;
+    });
   }
 
   release({ id, token }: TakenJob): Promise<boolean> {
     return this.#run((sql) => sql.release.all(this.#now(), id, token).length > 0);
   }
 
-  moveToDead({ id, token }: TakenJob, error: string): Promise<boolean> {
-    return this.#run((sql) => sql.moveToDead.all(this.#now(), error, id, token).length > 0);
+  moveToDead({ id, token, attempt }: TakenJob, error: string): Promise<boolean> {
+    return this.#run((sql) => {
+      const at = this.#now();
+      return (
+        sql.moveToDead.all(at, error, failureJson({ at, attempt, error }), id, token).length > 0
+      );
+    });
   }
 
   stats(): Promise<QueueStats> {
@@ -156,15 +164,9 @@ export class Jobs {
     return this.#run((sql) => (sql.deadLetters.all(limit) as Row[]).map(deadJob));
   }
 
-  /** The next dead jobs of a range; milliseconds since the epoch. */
-  deadAfter(
-    { failedAt, id }: { failedAt: number; id: number },
-    { since, until }: { since: number; until: number },
-    limit: number,
-  ): Promise<DeadJob[]> {
-    return this.#run((sql) =>
-      (sql.deadAfter.all(since, until, failedAt, id, limit) as Row[]).map(deadJob),
-    );
+  deadAfter({ since, until, failedAt, id }: DeadRange, limit: number): Promise<DeadJob[]> {
+    const range = [since, until, failedAt, id, limit];
+    return this.#run((sql) => (sql.deadAfter.all(...range) as Row[]).map(deadJob));
   }
 
   dead(id: number): Promise<DeadJob | undefined> {

@@ -6,6 +6,7 @@ import { eachClient, freshFile } from './support.ts';
 eachClient((client) => {
   deadJobsContractTests({
     name: `sqliteDeadJobs on ${client.name}`,
+    keepsAttempts: true,
     open({ maxAttempts, concurrency }) {
       const { file, remove } = freshFile();
       const handles: { close(): unknown }[] = [];

@@ -6,8 +6,24 @@ import {
   deadLetterPage,
   type DeadLetterPosition,
 } from '../store/dead-letter-query.ts';
-import { storableName } from '../store/dead-letter-record.ts';
+import { MAX_FAILURES, storableName } from '../store/dead-letter-record.ts';
 import type { DeadLetterFilter, DeadLetterList, DeadLetterQuery } from '../store/dead-letters.ts';
+
+/** One failed attempt of a job, as engines keep it in JSON. */
+export interface JobFailure {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly attempt: number;
+  /** Without values of the payload. */
+  readonly error: string;
+}
+
+/** The failures with one more; at most the last 50. Without NUL, which databases refuse in JSON. */
+export const addFailure = (
+  failures: readonly JobFailure[],
+  { at, attempt, error }: JobFailure,
+): JobFailure[] =>
+  [...failures, { at, attempt, error: error.replaceAll('\0', '\ufffd') }].slice(-MAX_FAILURES);
 
 /** A dead job as its engine keeps it. */
 export interface DeadJobRecord {
@@ -17,6 +33,8 @@ export interface DeadJobRecord {
   readonly failedAt: Date;
   /** The message of the last failure, as `JobResult` had it. */
   readonly error: string;
+  /** Its failed attempts, oldest first, where the engine keeps them; the last one by default. */
+  readonly failures?: readonly JobFailure[] | undefined;
 }
 
 /** A part of the dead jobs of an engine. Times are milliseconds since the epoch. */
@@ -33,9 +51,10 @@ export interface DeadJobRange {
 const INVALID =
   /^(?:The body is |The payload does not match|The schema failed: |The event has neither|The queued delivery has no|custom\.key failed: )/;
 
-/** A dead job as a dead letter. Its history has the last failure: engines keep no other. */
+/** A dead job as a dead letter. */
 export function deadJobLetter(job: DeadJobRecord): StoredDeadLetter {
   const { id, delivery, attempt, failedAt, error } = job;
+  const { failures = [{ at: failedAt.getTime(), attempt, error }] } = job;
   const { webhookId, timestamp, key, body } = delivery;
   const rawBody = rawBodyOf(body);
   const found = namesIn(rawBody);
@@ -53,7 +72,10 @@ export function deadJobLetter(job: DeadJobRecord): StoredDeadLetter {
     failedAt,
     source: 'queue',
     error,
-    history: [{ at: failedAt, source: 'queue', attempt, error }],
+    history: failures.map(({ at, ...failure }) => ({
+      ...{ at: new Date(at), source: 'queue' },
+      ...failure,
+    })),
   };
 }
 
