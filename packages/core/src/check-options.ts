@@ -1,4 +1,5 @@
-import * as z from 'zod';
+import { en } from 'zod/locales';
+import * as z from 'zod/mini';
 import { WebhookError } from './outcome/webhook-error.ts';
 
 /** The longest delay of a timer; milliseconds, about 24 days. */
@@ -9,7 +10,8 @@ const MIN_REMEMBER_MS = 600_000;
 
 const whole = (unit: string, min: number, max: number) =>
   z.custom<number>(
-    (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
+    (value: unknown) =>
+      Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
     `expected ${unit} from ${String(min)} to ${String(max)}`,
   );
 
@@ -19,34 +21,46 @@ export const option = {
   /** A duration that a timer can wait for. */
   milliseconds: (min: number, max = MAX_TIMER_MS) => whole('whole milliseconds', min, max),
   /** How long a handled event is known as a duplicate; 24 hours by default. */
-  rememberFor: () => whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS).default(86_400_000),
+  rememberFor: () =>
+    z._default(whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS), 86_400_000),
   text: (pattern: RegExp, expected: string) =>
-    z.custom<string>((value) => typeof value === 'string' && pattern.test(value), expected),
+    z.custom<string>(
+      (value: unknown) => typeof value === 'string' && pattern.test(value),
+      expected,
+    ),
   date: () =>
     z.custom<Date>(
-      (value) => value instanceof Date && !Number.isNaN(value.getTime()),
+      (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
       'expected a valid Date',
     ),
   boolean: () => z.boolean(),
   function: <Type>() =>
-    z.custom<Type>((value) => typeof value === 'function', 'expected a function'),
+    z.custom<Type>((value: unknown) => typeof value === 'function', 'expected a function'),
   object: <Type extends object>(...methods: string[]) =>
     z.custom<Type>(
-      (value) =>
+      (value: unknown) =>
         typeof value === 'object' &&
         value !== null &&
         methods.every((name) => typeof Reflect.get(value, name) === 'function'),
       `expected an object${methods.length > 0 ? ` with ${methods.join(', ')}` : ''}`,
     ),
+  /** Values by name. */
+  record: <Rule extends z.core.SomeType>(rule: Rule) => z.record(z.string(), rule),
   /** The delays between the attempts of a job, in milliseconds. */
   backoff: (initialDelay: number, maxDelay: number) =>
-    z
-      .strictObject({
-        initialDelay: whole('whole milliseconds', 0, MAX_TIMER_MS).default(initialDelay),
-        maxDelay: whole('whole milliseconds', 0, MAX_TIMER_MS).default(maxDelay),
-      })
-      .prefault({}),
+    z.prefault(
+      z.strictObject({
+        initialDelay: z._default(whole('whole milliseconds', 0, MAX_TIMER_MS), initialDelay),
+        maxDelay: z._default(whole('whole milliseconds', 0, MAX_TIMER_MS), maxDelay),
+      }),
+      {},
+    ),
+  optional: z.optional,
+  default: z._default,
 };
+
+/** The messages of zod. zod/mini has none of its own, so that bundles stay small. */
+const { localeError } = en();
 
 /**
  * Checks options and fills in the defaults.
@@ -54,11 +68,11 @@ export const option = {
  * @param rules a rule for each option
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
-export function checkOptions<Rules extends z.ZodRawShape>(
+export function checkOptions<Rules extends z.core.$ZodShape>(
   creator: string,
   rules: Rules,
   options: unknown = {},
-): z.output<z.ZodObject<Rules, z.core.$strict>> {
+): z.output<z.ZodMiniObject<Rules, z.core.$strict>> {
   return checkAgainst(z.strictObject(rules), options, ` of ${creator}`);
 }
 
@@ -66,12 +80,12 @@ export function checkOptions<Rules extends z.ZodRawShape>(
  * As `checkOptions`, with a schema that may be kept.
  * @throws WebhookError `invalid-options`
  */
-export function checkAgainst<Schema extends z.ZodType>(
+export function checkAgainst<Schema extends z.core.$ZodType>(
   schema: Schema,
   options: unknown,
   where = '',
 ): z.output<Schema> {
-  const result = schema.safeParse(options);
+  const result = z.safeParse(schema, options, { error: localeError });
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) =>
     [...(path.length > 0 ? [path.join('.')] : []), message].join(': '),

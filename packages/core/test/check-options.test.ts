@@ -3,8 +3,8 @@ import { checkOptions, option } from '../src/index.ts';
 
 const rules = {
   rememberFor: option.rememberFor(),
-  pollEvery: option.milliseconds(1).default(500),
-  maxAttempts: option.count(1, 10).default(3),
+  pollEvery: option.default(option.milliseconds(1), 500),
+  maxAttempts: option.default(option.count(1, 10), 3),
   backoff: option.backoff(5_000, 60_000),
 };
 const check = (options?: object) => checkOptions('aQueue', rules, options);

@@ -51,18 +51,12 @@ export interface Telemetry {
 const NAME = '@call-webhooks/opentelemetry';
 
 const rules = () => ({
-  tracerProvider: option.object<TracerProvider>('getTracer').optional(),
-  meterProvider: option.object<MeterProvider>('getMeter').optional(),
-  queues: option
-    .object<Record<string, QueueDepth>>()
-    .refine(
-      (queues) => Object.values(queues).every((ask) => typeof ask === 'function'),
-      'expected a function for each queue',
-    )
-    .default({}),
-  deadLetters: option.function<() => number | Promise<number>>().optional(),
-  retryLimit: option.count(2, 1_000).default(6),
-  maxEventNames: option.count(0, 1_000).default(20),
+  tracerProvider: option.optional(option.object<TracerProvider>('getTracer')),
+  meterProvider: option.optional(option.object<MeterProvider>('getMeter')),
+  queues: option.default(option.record(option.function<QueueDepth>()), {}),
+  deadLetters: option.optional(option.function<() => number | Promise<number>>()),
+  retryLimit: option.default(option.count(2, 1_000), 6),
+  maxEventNames: option.default(option.count(0, 1_000), 20),
 });
 
 /**

@@ -33,7 +33,7 @@ describe('instrument', () => {
 
   it.each([
     [{ retryLimit: 1 }, /retryLimit: expected a whole number from 2 to 1000/],
-    [{ queues: { calls: 3 } }, /queues: expected a function for each queue/],
+    [{ queues: { calls: 3 } }, /queues.calls: expected a function/],
     [{ tracerProvider: {} }, /tracerProvider: expected an object with getTracer/],
     [{ retries: 3 }, /instrument.*retries/],
   ])('refuses %p', (options, message) => {

@@ -1,5 +1,6 @@
 import {
   checkOptions,
+  option,
   deadJobLetter,
   deadJobList,
   type DeadJobs,
@@ -37,8 +38,8 @@ export interface PgBossDeadJobsOptions {
 }
 
 const rules = () => ({
-  queue: queueName().default(DEFAULT_QUEUE),
-  deadLetterQueue: queueName().optional(),
+  queue: option.default(queueName(), DEFAULT_QUEUE),
+  deadLetterQueue: option.optional(queueName()),
   schema: schemaName(),
 });
 

@@ -37,12 +37,12 @@ export interface PgBossQueueOptions {
 
 const DAY_MS = 86_400_000;
 const rules = () => ({
-  queue: queueName().default(DEFAULT_QUEUE),
-  deadLetterQueue: queueName().optional(),
-  maxAttempts: option.count(1, 1_000_000).default(5_000),
+  queue: option.default(queueName(), DEFAULT_QUEUE),
+  deadLetterQueue: option.optional(queueName()),
+  maxAttempts: option.default(option.count(1, 1_000_000), 5_000),
   backoff: option.backoff(60_000, 60_000),
-  expireIn: option.milliseconds(1_000, DAY_MS).default(300_000),
-  retainFor: option.milliseconds(60_000, 3_650 * DAY_MS).default(14 * DAY_MS),
+  expireIn: option.default(option.milliseconds(1_000, DAY_MS), 300_000),
+  retainFor: option.default(option.milliseconds(60_000, 3_650 * DAY_MS), 14 * DAY_MS),
 });
 
 /** A queue in pg-boss. */

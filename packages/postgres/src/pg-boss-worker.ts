@@ -50,11 +50,11 @@ export interface PgBossWorker {
 }
 
 const rules = () => ({
-  queue: queueName().default(DEFAULT_QUEUE),
-  deadLetterQueue: queueName().optional(),
+  queue: option.default(queueName(), DEFAULT_QUEUE),
+  deadLetterQueue: option.optional(queueName()),
   schema: schemaName(),
-  concurrency: option.count(1, 10_000).default(4),
-  pollEvery: option.milliseconds(1).default(500),
+  concurrency: option.default(option.count(1, 10_000), 4),
+  pollEvery: option.default(option.milliseconds(1), 500),
 });
 
 /**

@@ -8,6 +8,7 @@ export const queueName = () => option.text(/^.{1,200}$/su, 'expected the name of
 
 /** A rule for the schema of pg-boss. */
 export const schemaName = () =>
-  option
-    .text(/^[a-z_]\w{0,49}$/i, 'expected the name of a schema, without quotes')
-    .default('pgboss');
+  option.default(
+    option.text(/^[a-z_]\w{0,49}$/i, 'expected the name of a schema, without quotes'),
+    'pgboss',
+  );

@@ -2,9 +2,10 @@ import { checkOptions, option } from '@call-webhooks/core';
 
 /** It goes into the statements as it is. Postgres keeps 63 bytes of a name. */
 export const schemaOption = () =>
-  option
-    .text(/^[a-z_][a-z0-9_]{0,62}$/, 'expected up to 63 lower-case letters, digits and _')
-    .default('call_webhooks');
+  option.default(
+    option.text(/^[a-z_][a-z0-9_]{0,62}$/, 'expected up to 63 lower-case letters, digits and _'),
+    'call_webhooks',
+  );
 
 /**
  * The statement that `migrate()` runs, for migrations that you keep in files. It creates the schema

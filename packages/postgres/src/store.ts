@@ -34,8 +34,8 @@ export interface PostgresStoreOptions {
 const rules = () => ({
   schema: schemaOption(),
   rememberFor: option.rememberFor(),
-  now: option.function<() => number>().optional(),
-  logger: option.object<Logger>('warn', 'error').default(() => console),
+  now: option.optional(option.function<() => number>()),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 interface AdmissionRow {

@@ -40,9 +40,9 @@ export interface BullmqQueueOptions {
 }
 
 const rules = () => ({
-  maxAttempts: option.count(1, 1_000_000).default(100),
+  maxAttempts: option.default(option.count(1, 1_000_000), 100),
   rememberFor: option.rememberFor(),
-  logger: option.object<Logger>('warn', 'error').default(() => console),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 /**

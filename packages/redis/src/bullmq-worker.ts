@@ -71,10 +71,10 @@ const rules = <Worker>() => ({
   Worker: option.function<Worker>(),
   queueName: option.text(/./s, 'expected the name of the queue'),
   connection: option.object<object>(),
-  concurrency: option.count(1, 10_000).default(4),
+  concurrency: option.default(option.count(1, 10_000), 4),
   backoff: option.backoff(5_000, 3_600_000),
-  maxCrashes: option.count(0, 1_000_000).default(5),
-  bullmq: option.object<object>().optional(),
+  maxCrashes: option.default(option.count(0, 1_000_000), 5),
+  bullmq: option.optional(option.object<object>()),
 });
 
 /**

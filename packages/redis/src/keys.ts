@@ -2,9 +2,10 @@ import { option, storableKey } from '@call-webhooks/core';
 
 /** The prefix of all keys of a store. */
 export const prefixOption = () =>
-  option
-    .text(/^[^{}\0\p{Surrogate}]{1,200}$/u, 'expected 1 to 200 characters without { and }')
-    .default('call-webhooks');
+  option.default(
+    option.text(/^[^{}\0\p{Surrogate}]{1,200}$/u, 'expected 1 to 200 characters without { and }'),
+    'call-webhooks',
+  );
 
 /** Readable in `redis-cli`, and without braces, which a cluster would take for a hash tag. */
 const READABLE = /^[\w:.-]{1,80}$/;

@@ -33,7 +33,7 @@ type Reply = [claimMs: unknown, letter: unknown, failures: unknown[]] | null;
 
 const rules = () => ({
   prefix: prefixOption(),
-  logger: option.object<Logger>('warn', 'error').default(() => console),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 /**

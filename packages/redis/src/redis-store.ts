@@ -43,7 +43,7 @@ const CLOCK_DIFFERENCE_MS = 60_000;
 const rules = () => ({
   prefix: prefixOption(),
   rememberFor: option.rememberFor(),
-  logger: option.object<Logger>('warn', 'error').default(() => console),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 /**

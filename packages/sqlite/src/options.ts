@@ -14,9 +14,10 @@ export interface SqliteOptions {
 }
 
 export const sqliteOptionRules = () => ({
-  prefix: option
-    .text(/^[a-z_][a-z0-9_]{0,62}$/, 'expected up to 63 lower-case letters, digits and _')
-    .default('call_webhooks_'),
+  prefix: option.default(
+    option.text(/^[a-z_][a-z0-9_]{0,62}$/, 'expected up to 63 lower-case letters, digits and _'),
+    'call_webhooks_',
+  ),
   rememberFor: option.rememberFor(),
-  now: option.function<() => number>().optional(),
+  now: option.optional(option.function<() => number>()),
 });

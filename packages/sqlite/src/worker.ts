@@ -55,11 +55,11 @@ export interface SqliteWorker {
 }
 
 const rules = () => ({
-  concurrency: option.count(1, 10_000).default(4),
+  concurrency: option.default(option.count(1, 10_000), 4),
   backoff: option.backoff(5_000, 3_600_000),
-  leaseFor: option.milliseconds(10, MAX_LEASE_MS).default(60_000),
-  pollEvery: option.milliseconds(1).default(500),
-  maxAttempts: option.count(1, 1_000_000).default(100),
+  leaseFor: option.default(option.milliseconds(10, MAX_LEASE_MS), 60_000),
+  pollEvery: option.default(option.milliseconds(1), 500),
+  maxAttempts: option.default(option.count(1, 1_000_000), 100),
 });
 
 /**

@@ -1,10 +1,9 @@
-import * as z from 'zod';
-import { checkAgainst } from '../check-options.ts';
+import * as z from 'zod/mini';
+import { checkAgainst, option } from '../check-options.ts';
 import type { OneAtATime } from '../dispatch/group.ts';
 import { EVENT_NAMES } from '../events/events.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue } from '../queue.ts';
-import type { Redact } from '../redact/redactor.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { Secret } from '../signature/secrets.ts';
 import { headerNames } from '../signature/signature-headers.ts';
@@ -16,109 +15,109 @@ import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import type { ReceiverOptions, Settings } from './options.ts';
 
-const withMethods = <Port extends object>(...names: string[]) =>
-  z.custom<Port>(
-    (value) =>
-      typeof value === 'object' &&
-      value !== null &&
-      names.every((name) => typeof Reflect.get(value, name) === 'function'),
-    `expected an object with ${names.join(', ')}`,
-  );
 const isFunction = (value: unknown) => typeof value === 'function';
-const isRedact = (value: unknown) =>
-  isFunction(value) || ['standard', 'strict', 'off'].includes(value as string);
-const aFunction = () => z.custom<never>(isFunction, 'expected a function');
+const aFunction = () => option.function<never>();
 const aSchema = () =>
   z.custom<never>(
-    (value) =>
+    (value: unknown) =>
       (typeof value === 'object' || typeof value === 'function') &&
       value !== null &&
       '~standard' in value,
     'expected a schema (zod, valibot, arktype or another Standard Schema)',
   );
 const aSink = () =>
-  z
-    .custom<DeadLetterSink | DeadLetterStore>(
-      (value) => isFunction(value) || isFunction(Reflect.get(Object(value) as object, 'put')),
+  z.pipe(
+    z.custom<DeadLetterSink | DeadLetterStore>(
+      (value: unknown) =>
+        isFunction(value) || isFunction(Reflect.get(Object(value) as object, 'put')),
       'expected a function, or a store of dead letters',
-    )
-    .transform((given): DeadLetterSink =>
+    ),
+    z.transform((given: DeadLetterSink | DeadLetterStore): DeadLetterSink =>
       typeof given === 'function' ? given : (letter) => given.put(letter),
-    );
-const whole = (min: number, max: number) => z.number().int().min(min).max(max);
+    ),
+  );
+const whole = (min: number, max: number, byDefault: number) =>
+  z._default(z.int().check(z.minimum(min), z.maximum(max)), byDefault);
 
 // Schemas are built when they are first needed: that takes longer than loading this package.
 
 /** The options that a receiver and a queue's worker share. */
 export const handlerShape = () => ({
-  on: z.record(z.string(), aFunction().optional()).optional(),
-  events: z.record(z.string(), aSchema()).optional(),
-  custom: z
-    .strictObject({
-      schema: aSchema().optional(),
-      key: aFunction().optional(),
+  on: z.optional(z.record(z.string(), z.optional(aFunction()))),
+  events: z.optional(z.record(z.string(), aSchema())),
+  custom: z.optional(
+    z.strictObject({
+      schema: z.optional(aSchema()),
+      key: z.optional(aFunction()),
       handle: aFunction(),
-    })
-    .optional(),
-  includeSchemaValues: z.boolean().optional(),
-  onUnhandled: aFunction().optional(),
-  deadLetter: aSink().optional(),
-  around: z
-    .union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions')
-    .optional(),
-  redact: z
-    .custom<Redact>(isRedact, "expected 'standard', 'strict', 'off' or a function")
-    .optional(),
-  onError: aFunction().optional(),
-  onOutcome: aFunction().optional(),
-  fieldNames: z
-    .strictObject({
-      placedBy: z.string().optional(),
-      createdAt: z.string().optional(),
-      calledNumber: z.string().optional(),
-      calledEmail: z.string().optional(),
-      calledName: z.string().optional(),
-      dialedAt: z.string().optional(),
-      endedAt: z.string().optional(),
-    })
-    .default({}),
-  maxAttempts: whole(1, 1_000).default(3),
-  logger: withMethods<Logger>('warn', 'error').default(() => console),
+    }),
+  ),
+  includeSchemaValues: z.optional(z.boolean()),
+  onUnhandled: z.optional(aFunction()),
+  deadLetter: z.optional(aSink()),
+  around: z.optional(
+    z.union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions'),
+  ),
+  redact: z.optional(
+    z.union(
+      [z.enum(['standard', 'strict', 'off']), aFunction()],
+      "expected 'standard', 'strict', 'off' or a function",
+    ),
+  ),
+  onError: z.optional(aFunction()),
+  onOutcome: z.optional(aFunction()),
+  fieldNames: z._default(
+    z.strictObject({
+      placedBy: z.optional(z.string()),
+      createdAt: z.optional(z.string()),
+      calledNumber: z.optional(z.string()),
+      calledEmail: z.optional(z.string()),
+      calledName: z.optional(z.string()),
+      dialedAt: z.optional(z.string()),
+      endedAt: z.optional(z.string()),
+    }),
+    {},
+  ),
+  maxAttempts: whole(1, 1_000, 3),
+  logger: z._default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 const receiverShape = () => ({
   ...handlerShape(),
   secret: z.unknown(),
-  profile: z.literal('standard-webhooks').optional(),
-  store: withMethods<Store>('admit', 'complete', 'release', 'extend').optional(),
-  queue: withMethods<Queue>('enqueue').optional(),
-  oneAtATime: z
-    .custom<OneAtATime>(
-      (value) => value === true || isFunction(value),
-      'expected true or a function',
-    )
-    .optional(),
-  headerPrefix: z
-    .union([
+  profile: z.optional(z.literal('standard-webhooks')),
+  store: z.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
+  queue: z.optional(option.object<Queue>('enqueue')),
+  oneAtATime: z.optional(
+    z.union([z.literal(true), option.function<OneAtATime>()], 'expected true or a function'),
+  ),
+  headerPrefix: z.optional(
+    z.union([
       z.string(),
       z.strictObject({ id: z.string(), timestamp: z.string(), signature: z.string() }),
-    ])
-    .optional(),
-  toleranceSeconds: whole(1, 86_400).default(DEFAULT_TOLERANCE_SECONDS),
-  ackWithin: whole(1, 29_000).default(20_000),
+    ]),
+  ),
+  toleranceSeconds: whole(1, 86_400, DEFAULT_TOLERANCE_SECONDS),
+  ackWithin: whole(1, 29_000, 20_000),
   bodyLimit: z
-    .union([z.number(), z.string()])
-    .default('1mb')
-    .transform((size) => byteSize(size) ?? NaN)
-    .refine((bytes) => !Number.isNaN(bytes), "expected a number of bytes, or a text such as '1mb'"),
-  bodyTimeout: whole(1, 29_000).default(5_000),
-  maxInFlight: whole(1, 1_000_000).default(1_000),
-  leaseFor: whole(1, MAX_LEASE_MS).default(60_000),
-  storeTimeout: whole(1, 10_000).default(1_000),
-  now: z.custom<() => number>(isFunction, 'expected a function').default(() => Date.now),
+    .pipe(
+      z._default(z.union([z.number(), z.string()]), '1mb'),
+      z.transform((size: number | string) => byteSize(size) ?? NaN),
+    )
+    .check(
+      z.refine(
+        (bytes) => !Number.isNaN(bytes),
+        "expected a number of bytes, or a text such as '1mb'",
+      ),
+    ),
+  bodyTimeout: whole(1, 29_000, 5_000),
+  maxInFlight: whole(1, 1_000_000, 1_000),
+  leaseFor: whole(1, MAX_LEASE_MS, 60_000),
+  storeTimeout: whole(1, 10_000, 1_000),
+  now: z._default(option.function<() => number>(), () => Date.now),
 });
 
-let receiverSchema: z.ZodObject<ReturnType<typeof receiverShape>, z.core.$strict> | undefined;
+let receiverSchema: z.ZodMiniObject<ReturnType<typeof receiverShape>, z.core.$strict> | undefined;
 
 /**
  * Checks the options of a receiver and fills in the defaults.

@@ -27,14 +27,17 @@ const END_OF_TIME = 8.64e15;
 const CURSOR = /^([0-9a-z]{1,11})\.([\w:-]{1,200})$/;
 
 const rules = () => ({
-  eventName: option.text(/^/, 'expected the name of an event').optional(),
-  reason: option
-    .text(/^(handler-failed|invalid-payload)$/, "expected 'handler-failed' or 'invalid-payload'")
-    .optional(),
-  since: option.date().optional(),
-  until: option.date().optional(),
-  limit: option.count(1, 1_000).default(100),
-  cursor: option.text(CURSOR, 'expected the cursor of a page').optional(),
+  eventName: option.optional(option.text(/^/, 'expected the name of an event')),
+  reason: option.optional(
+    option.text(
+      /^(handler-failed|invalid-payload)$/,
+      "expected 'handler-failed' or 'invalid-payload'",
+    ),
+  ),
+  since: option.optional(option.date()),
+  until: option.optional(option.date()),
+  limit: option.default(option.count(1, 1_000), 100),
+  cursor: option.optional(option.text(CURSOR, 'expected the cursor of a page')),
 });
 
 /**

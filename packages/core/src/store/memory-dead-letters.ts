@@ -27,8 +27,8 @@ interface Kept extends DeadLetterRecord {
 }
 
 const rules = () => ({
-  maxLetters: option.count(1, 1_000_000).default(10_000),
-  now: option.function<() => number>().optional(),
+  maxLetters: option.default(option.count(1, 1_000_000), 10_000),
+  now: option.optional(option.function<() => number>()),
 });
 
 /**

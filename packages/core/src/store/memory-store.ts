@@ -44,11 +44,11 @@ const DONE = -1;
 const DEAD_LETTERED = -2;
 
 const rules = () => ({
-  maxEntries: option.count(1, 1e9).default(100_000),
+  maxEntries: option.default(option.count(1, 1e9), 100_000),
   rememberFor: option.rememberFor(),
-  now: option.function<() => number>().optional(),
-  onEvicted: option.function<NonNullable<MemoryStoreOptions['onEvicted']>>().optional(),
-  logger: option.object<Logger>('warn', 'error').default(() => console),
+  now: option.optional(option.function<() => number>()),
+  onEvicted: option.optional(option.function<NonNullable<MemoryStoreOptions['onEvicted']>>()),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 /**

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { checkAgainst } from '../check-options.ts';
 import type { HandlerContext } from '../dispatch/context.ts';
 import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';

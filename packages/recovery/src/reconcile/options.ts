@@ -84,24 +84,24 @@ export interface ReconcileOptions extends SharedOptions {
 export const sharedRules = () => ({
   client: option.object<CallsClient>(),
   receiver: option.object<ReconcileReceiver>('deliver'),
-  toEvents: option.function<ToEvents>().optional(),
-  recordings: option.boolean().default(false),
-  fieldNames: option.object<FieldNames>().default({}),
-  query: option.function<NonNullable<SharedOptions['query']>>().optional(),
-  pageSize: option.count(1, 100_000).optional(),
-  concurrency: option.count(1, 100).default(4),
-  name: option.text(/^.{1,100}$/u, 'expected 1 to 100 characters').default('reconcile'),
-  onEvent: option.function<NonNullable<SharedOptions['onEvent']>>().optional(),
+  toEvents: option.optional(option.function<ToEvents>()),
+  recordings: option.default(option.boolean(), false),
+  fieldNames: option.default(option.object<FieldNames>(), {}),
+  query: option.optional(option.function<NonNullable<SharedOptions['query']>>()),
+  pageSize: option.optional(option.count(1, 100_000)),
+  concurrency: option.default(option.count(1, 100), 4),
+  name: option.default(option.text(/^.{1,100}$/u, 'expected 1 to 100 characters'), 'reconcile'),
+  onEvent: option.optional(option.function<NonNullable<SharedOptions['onEvent']>>()),
 });
 
 const rules = () => ({
   ...sharedRules(),
-  store: option.object<ReconcileStore>().optional(),
+  store: option.optional(option.object<ReconcileStore>()),
   since: option.date(),
-  until: option.date().optional(),
-  onProgress: option.function<NonNullable<ReconcileOptions['onProgress']>>().optional(),
-  signal: option.object<AbortSignal>().optional(),
-  now: option.function<() => number>().default(() => Date.now),
+  until: option.optional(option.date()),
+  onProgress: option.optional(option.function<NonNullable<ReconcileOptions['onProgress']>>()),
+  signal: option.optional(option.object<AbortSignal>()),
+  now: option.default(option.function<() => number>(), () => Date.now),
 });
 
 /** The checked options, with every default filled in. */

@@ -54,16 +54,16 @@ export interface ReconcilerOptions extends SharedOptions {
 
 const rules = () => ({
   ...sharedRules(),
-  store: option.object<Store>().optional(),
-  every: option.milliseconds(60_000).default(900_000),
-  settleFor: option.milliseconds(0).default(600_000),
-  lookBack: option.milliseconds(0).default(21_600_000),
-  since: option.date().optional(),
-  onMissed: option.function<NonNullable<ReconcilerOptions['onMissed']>>().optional(),
-  onRun: option.function<NonNullable<ReconcilerOptions['onRun']>>().optional(),
-  onError: option.function<NonNullable<ReconcilerOptions['onError']>>().optional(),
-  logger: option.object<Logger>('warn', 'error').default(() => console),
-  clock: option.object<Clock>('now', 'schedule').default(() => systemClock),
+  store: option.optional(option.object<Store>()),
+  every: option.default(option.milliseconds(60_000), 900_000),
+  settleFor: option.default(option.milliseconds(0), 600_000),
+  lookBack: option.default(option.milliseconds(0), 21_600_000),
+  since: option.optional(option.date()),
+  onMissed: option.optional(option.function<NonNullable<ReconcilerOptions['onMissed']>>()),
+  onRun: option.optional(option.function<NonNullable<ReconcilerOptions['onRun']>>()),
+  onError: option.optional(option.function<NonNullable<ReconcilerOptions['onError']>>()),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
+  clock: option.default(option.object<Clock>('now', 'schedule'), () => systemClock),
 });
 
 /** The checked options, with every default filled in. */

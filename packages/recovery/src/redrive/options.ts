@@ -64,18 +64,18 @@ export interface RequeueOptions extends SharedOptions {
 }
 
 const sharedRules = () => ({
-  id: option.text(/./s, 'expected the id of a letter').optional(),
-  filter: option.object<DeadLetterFilter>().optional(),
-  concurrency: option.count(1, 1_000).default(4),
-  onProgress: option.function<(progress: RedriveProgress) => unknown>().optional(),
-  signal: option.object<AbortSignal>('throwIfAborted').optional(),
+  id: option.optional(option.text(/./s, 'expected the id of a letter')),
+  filter: option.optional(option.object<DeadLetterFilter>()),
+  concurrency: option.default(option.count(1, 1_000), 4),
+  onProgress: option.optional(option.function<(progress: RedriveProgress) => unknown>()),
+  signal: option.optional(option.object<AbortSignal>('throwIfAborted')),
 });
 
 const redriveRules = () => ({
   ...sharedRules(),
   receiver: option.object<Pick<Receiver, 'deliver'>>('deliver'),
   deadLetters: option.object<DeadLetters>('list', 'count', 'claim', 'extend', 'settle', 'giveBack'),
-  leaseFor: option.milliseconds(1_000, 3_600_000).default(60_000),
+  leaseFor: option.default(option.milliseconds(1_000, 3_600_000), 60_000),
 });
 
 const requeueRules = () => ({
