@@ -41,6 +41,11 @@ export interface ReceiverOptions<
   toleranceSeconds?: number | undefined;
   /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */
   ackWithin?: number | undefined;
+  /**
+   * Keeps a serverless function alive for handlers that run beyond `ackWithin`, if the request itself
+   * brings no such function: `waitUntil` of `@vercel/functions`, for one.
+   */
+  waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   /** Bytes, or a text such as `'512kb'`; `'1mb'` by default. */
   bodyLimit?: number | string | undefined;
   /** Milliseconds for the whole body to arrive; 5,000 by default. */
@@ -72,6 +77,7 @@ export interface Settings {
   readonly profile: Profile | undefined;
   readonly toleranceSeconds: number;
   readonly ackWithin: number;
+  readonly waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   readonly bodyLimit: number;
   readonly bodyTimeout: number;
   readonly fieldNames: FieldNames;

@@ -95,7 +95,8 @@ export function createReceive({
           );
           processor.abort(error);
           resolve({ outcome: 'deadline', error });
-          keepAlive(late, request.waitUntil?.bind(request), info, log, settings);
+          const waitUntil = request.waitUntil?.bind(request) ?? settings.waitUntil;
+          keepAlive(late, waitUntil, info, log, settings);
         },
       };
       scheduler.add(deadline);

@@ -99,6 +99,7 @@ const receiverShape = () => ({
   ),
   toleranceSeconds: whole(1, 86_400, DEFAULT_TOLERANCE_SECONDS),
   ackWithin: whole(1, 29_000, 20_000),
+  waitUntil: z.optional(option.function<(work: Promise<unknown>) => unknown>()),
   bodyLimit: z
     .pipe(
       z._default(z.union([z.number(), z.string()]), '1mb'),

@@ -46,6 +46,22 @@ describe('timeouts', () => {
     expect(await send(STARTED)).toBe('duplicate');
   });
 
+  it('the option waitUntil is for requests that bring none, as those of node:http', async () => {
+    const kept: string[] = [];
+    const { send, receiver } = slow({ waitUntil: () => void kept.push('option') });
+    const first = send(STARTED);
+    await jest.advanceTimersByTimeAsync(20_010);
+    expect([await first, ...kept]).toEqual(['deadline', 'option']);
+    const request = {
+      ...(await delivery({ ...STARTED, callId: 'call-2' })),
+      waitUntil: () => void kept.push('request'),
+    };
+    const second = receiver.receive(request);
+    await jest.advanceTimersByTimeAsync(20_010);
+    expect((await second).outcome.outcome).toBe('deadline');
+    expect(kept).toEqual(['option', 'request']);
+  });
+
   it('a late failure is released and reported', async () => {
     const { send, outcomes, lines, work } = slow();
     const sent = send(STARTED);
