@@ -2,6 +2,7 @@ import { expect, jest } from '@jest/globals';
 import { createReceiver, generateSecret, sign, type Store } from '@call-webhooks/core';
 import fc from 'fast-check';
 import { scenarios } from '../src/model/commands.ts';
+import { TRANSACTION_ENDS, type EffectsTable } from '../src/model/transactions.ts';
 import type { RealTimeStore } from '../src/model/real-time-store.ts';
 import { World, type FakeTime } from '../src/model/world.ts';
 
@@ -18,6 +19,8 @@ const START = Date.UTC(2026, 0, 1);
 export interface ScenarioSetup {
   readonly store: Store;
   readonly time: FakeTime;
+  /** Where all handlers have their effects, with `completeIn`. */
+  readonly effects?: EffectsTable;
   /** Whether a failure counts. It does not after a call that was too slow for the two clocks. */
   readonly valid?: () => boolean;
 }
@@ -66,17 +69,17 @@ export async function checkScenarios(
   name: string,
   runs: number,
   setUp: () => Promise<ScenarioSetup> | ScenarioSetup,
-  { oneAtATime = false } = {},
+  { oneAtATime = false, transactions = false } = {},
 ) {
   const counts = new Map<string, number>();
   let invalid = 0;
   const since = process.hrtime.bigint();
   const random = jest.spyOn(Math, 'random').mockReturnValue(0.5); // a backoff is the same in each run
   await fc.assert(
-    fc.asyncProperty(scenarios(40, oneAtATime), async (commands) => {
+    fc.asyncProperty(scenarios(40, { contention: oneAtATime, transactions }), async (commands) => {
       jest.clearAllTimers();
-      const { store, time, valid = () => true } = await setUp();
-      const world = new World(store, time, oneAtATime);
+      const { store, time, effects, valid = () => true } = await setUp();
+      const world = new World(store, time, oneAtATime, effects);
       try {
         await fc.asyncModelRun(() => ({ model: world, real: world }), commands);
       } catch (error) {
@@ -94,7 +97,11 @@ export async function checkScenarios(
   report(
     `${name}: ${String(runs)} scenarios, seed ${String(seed)}, ${ms.toFixed(0)} ms, ${String(invalid)} not counted; ${JSON.stringify(Object.fromEntries(counts))}`,
   );
-  const required = [...MUST_OCCUR, ...(oneAtATime ? MUST_OCCUR_IN_GROUPS : [])];
+  const required = [
+    ...MUST_OCCUR,
+    ...(oneAtATime ? MUST_OCCUR_IN_GROUPS : []),
+    ...(transactions ? TRANSACTION_ENDS.map((end) => `a transaction: ${end}`) : []),
+  ];
   expect(required.filter((what) => !counts.has(what))).toEqual([]);
   expect(invalid).toBeLessThanOrEqual(runs / 10);
   return counts;

@@ -6,6 +6,7 @@ import { callSyncIfPossible } from '../../core/src/store/sync-store.ts';
 import { EventModel } from '../src/model/event-model.ts';
 import { CheckedStore } from '../src/model/checked-store.ts';
 import { RealTimeStore } from '../src/model/real-time-store.ts';
+import type { EffectsTable } from '../src/model/transactions.ts';
 import type { FakeTime } from '../src/model/world.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
@@ -32,6 +33,35 @@ const timeWithin = (turns: number): FakeTime => ({
     for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
   },
 });
+
+/** Transactions on the handle of a store, which await nothing. */
+function effectsIn(db: InstanceType<typeof Database>): EffectsTable {
+  db.exec('CREATE TABLE effects (key TEXT)');
+  const count = db.prepare('SELECT count(*) AS count FROM effects WHERE key = ?');
+  return {
+    transact(key, work, commit) {
+      db.exec('BEGIN IMMEDIATE');
+      try {
+        db.prepare('INSERT INTO effects VALUES (?)').run(key);
+        work(db);
+      } catch (error) {
+        db.exec('ROLLBACK');
+        throw error;
+      }
+      db.exec(commit ? 'COMMIT' : 'ROLLBACK');
+    },
+    count: (key) => (count.get(key) as { count: number }).count,
+  };
+}
+
+test('with completeIn, each event has one effect if it is done, and none otherwise', async () => {
+  const setUp = () => {
+    const db = new Database(':memory:');
+    const store = new RealTimeStore(sqliteStore(db, { now: Date.now }));
+    return { store, time: timeOf(store), effects: effectsIn(db) };
+  };
+  await checkScenarios('completeIn', Math.ceil(runs / 2), setUp, { transactions: true });
+}, 240_000);
 
 describe.each([{ oneAtATime: false }, { oneAtATime: true }])('%j', (options) => {
   // Its leases go by the monotonic clock, so the wall clock may be set.

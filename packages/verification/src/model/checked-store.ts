@@ -20,6 +20,8 @@ export class CheckedStore implements Store {
   fault: StoreFault = 'none';
   /** A crashed machine makes no calls. */
   dead = false;
+  /** For a moment, calls fail as if the store were down. */
+  isCut = false;
   /** The first mismatch. It is not thrown, because the receiver catches a store's errors. */
   violation: Violation | undefined;
   readonly #store: Store;
@@ -27,9 +29,12 @@ export class CheckedStore implements Store {
   /** Admissions without a handler run so far, by webhook id. */
   readonly #admissions = new Map<string, { token: string; attempt: number }>();
 
+  readonly completeIn?: (tx: unknown, key: string, token: string) => boolean;
+
   constructor(store: Store, model: EventModel) {
     this.#store = store;
     this.#model = model;
+    if (store.completeIn) this.completeIn = this.#completeIn;
   }
 
   /** Takes the admission that a handler run belongs to. @throws Violation when there is none */
@@ -67,6 +72,15 @@ export class CheckedStore implements Store {
     ),
   ) as Store['extend'];
 
+  /** In a transaction of the handler, which the model learns of when it is committed. */
+  readonly #completeIn = (tx: unknown, key: string, token: string): boolean => {
+    if (this.dead || this.fault !== 'none') throw new Error('the connection was lost');
+    const held = this.#store.completeIn?.(tx, key, token) as boolean;
+    if (held !== (this.#model.lease(key) === token))
+      this.violation ??= new Violation(`completeIn ${key}: the store replied ${String(held)}`);
+    return held;
+  };
+
   #admit(claim: Claim): Awaitable<Admission> {
     const { webhookId, key, token } = claim;
     const remember = (admission: Admission) => {
@@ -85,7 +99,7 @@ export class CheckedStore implements Store {
   /** Synchronous when the store is. */
   #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Awaitable<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
-    if (this.fault === 'down') throw new Error('the store is down');
+    if (this.fault === 'down' || this.isCut) throw new Error('the store is down');
     const lost = this.fault === 'lost-reply';
     const expected = model();
     const check = (reply: T): Awaitable<T> => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import type { Behaviour } from './predict.ts';
+import type { Behaviour, Ending } from './predict.ts';
 import { EVENTS } from './service.ts';
 import type { StoreFault } from './checked-store.ts';
+import { TRANSACTION_ENDS } from './transactions.ts';
 import type { World } from './world.ts';
 
 /** The world is its own model: it predicts each outcome before it sends the request. */
@@ -21,21 +22,29 @@ const machine = fc.nat(1);
 const event = fc.constantFrom(...EVENTS);
 const any = fc.nat(1_000);
 const behaviour = fc.constantFrom<Behaviour>('ok', 'fail', 'fail', 'slow');
+const ending = fc.boolean().map((ok): Ending => (ok ? 'ok' : 'fail'));
+/** The same where all handlers use `completeIn`. */
+const transaction = fc.constantFrom<Behaviour>(
+  ...([...TRANSACTION_ENDS, 'fail', 'fail', 'fail', 'slow', 'slow'] as const),
+);
+const transactionEnding = fc.constantFrom<Ending>(...TRANSACTION_ENDS, 'fail', 'fail');
 const skew = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 299, 300, 301, -299, -300, -301);
 const fault = fc.constantFrom<StoreFault>('none', 'none', 'down', 'hang', 'lost-reply');
 const duration = fc.constantFrom(1_000, 21_000, 59_000, 61_000, 239_000, 241_000, 300_000, 601_000);
 
-const deliver = fc
-  .tuple(machine, event, behaviour, skew)
-  .map((args) => step(`deliver(${args.join(', ')})`, (world) => world.deliver(...args)));
+const deliver = (does: fc.Arbitrary<Behaviour>) =>
+  fc
+    .tuple(machine, event, does, skew)
+    .map((args) => step(`deliver(${args.join(', ')})`, (world) => world.deliver(...args)));
 
-const retry = fc.tuple(machine, any, behaviour).map((args) =>
-  step(
-    `retry(${args.join(', ')})`,
-    (world) => world.retry(...args),
-    (world) => world.unacknowledged.length > 0,
-  ),
-);
+const retry = (does: fc.Arbitrary<Behaviour>) =>
+  fc.tuple(machine, any, does).map((args) =>
+    step(
+      `retry(${args.join(', ')})`,
+      (world) => world.retry(...args),
+      (world) => world.unacknowledged.length > 0,
+    ),
+  );
 
 /** By an attacker. */
 const replay = fc.tuple(machine, any).map((args) =>
@@ -46,27 +55,29 @@ const replay = fc.tuple(machine, any).map((args) =>
   ),
 );
 
-const finish = fc.tuple(any, fc.boolean()).map((args) =>
-  step(
-    `finish(${args.join(', ')})`,
-    (world) => world.finish(...args),
-    (world) => world.runningCount > 0,
-  ),
-);
+const finish = (how: fc.Arbitrary<Ending>) =>
+  fc.tuple(any, how).map((args) =>
+    step(
+      `finish(${args.join(', ')})`,
+      (world) => world.finish(...args),
+      (world) => world.runningCount > 0,
+    ),
+  );
 
 /** Each duration is just before or after the end of a deadline or a lease. */
 const advance = duration.map((ms) => step(`advance(${String(ms)})`, (world) => world.advance(ms)));
 
 /** A lease expires under its handler, another machine takes the event over, then the first handler ends. */
-const outliveLease = fc.tuple(machine, event, fc.boolean()).map(([at, of, ok]) =>
-  step(`outlive(${[at, of, ok].join(', ')})`, async (world) => {
-    await world.deliver(at, of, 'slow', 0);
-    const first = Math.max(0, world.runningCount - 1);
-    await world.advance(241_000);
-    await world.deliver(at + 1, of, 'slow', 0);
-    if (world.runningCount > 0) await world.finish(first, ok);
-  }),
-);
+const outliveLease = (how: fc.Arbitrary<Ending>) =>
+  fc.tuple(machine, event, how).map(([at, of, ending]) =>
+    step(`outlive(${[at, of, ending].join(', ')})`, async (world) => {
+      await world.deliver(at, of, 'slow', 0);
+      const first = Math.max(0, world.runningCount - 1);
+      await world.advance(241_000);
+      await world.deliver(at + 1, of, 'slow', 0);
+      if (world.runningCount > 0) await world.finish(first, ending);
+    }),
+  );
 
 /** Two events of one call arrive together, and the first one takes a while. */
 const contend = fc
@@ -77,7 +88,7 @@ const contend = fc
       await world.deliver(otherAt, 1 - of, then, 0);
       await world.deliver(at, 1 - of, then, 0);
       await world.advance(ms);
-      if (world.runningCount > 0) await world.finish(which, which % 3 > 0);
+      if (world.runningCount > 0) await world.finish(which, which % 3 > 0 ? 'ok' : 'fail');
       await world.advance(600);
     }),
   );
@@ -129,31 +140,27 @@ const rotate = fc.constant(
   }),
 );
 
-/**
- * Random scenarios with a few machines, in which deliveries are several times as likely as faults.
- * @param contention whether events of one call often arrive together
- */
-export const scenarios = (maxCommands: number, contention: boolean): fc.Arbitrary<Iterable<Step>> =>
-  fc.commands(
+export interface ScenarioOptions {
+  /** Whether events of one call often arrive together. */
+  contention?: boolean;
+  /** Whether all handlers use `completeIn`. */
+  transactions?: boolean;
+}
+
+/** Random scenarios with a few machines, in which deliveries are several times as likely as faults. */
+export function scenarios(
+  maxCommands: number,
+  { contention = false, transactions = false }: ScenarioOptions,
+): fc.Arbitrary<Iterable<Step>> {
+  const does = transactions ? transaction : behaviour;
+  const how = transactions ? transactionEnding : ending;
+  const [delivery, end] = [deliver(does), finish(how)];
+  return fc.commands(
     [
-      deliver,
-      deliver,
-      deliver,
-      deliver,
-      retry,
-      finish,
-      finish,
-      advance,
-      advance,
-      replay,
-      outliveLease,
-      setFault,
-      setSinkFault,
-      stepClock,
-      crash,
-      close,
-      rotate,
+      ...[delivery, delivery, delivery, delivery, retry(does), end, end, advance, advance, replay],
+      ...[outliveLease(how), setFault, setSinkFault, stepClock, crash, close, rotate],
       ...(contention ? [contend, contend, contend, closeWhileWaiting] : []),
     ],
     { maxCommands, size: 'max' },
   );
+}

@@ -3,8 +3,10 @@ import { assertThat, type Violation } from './assert.ts';
 import type { EventLog } from './event-log.ts';
 import type { EventModel } from './event-model.ts';
 import type { Machine, MachineEvents } from './machine.ts';
+import type { Ending } from './predict.ts';
 import type { RunningHandlers } from './running-handlers.ts';
 import type { Service } from './service.ts';
+import { isTransactionEnd, runTransaction, type EffectsTable } from './transactions.ts';
 
 export interface CheckedParts {
   readonly model: EventModel;
@@ -12,6 +14,8 @@ export interface CheckedParts {
   readonly service: Service;
   readonly running: RunningHandlers;
   readonly oneAtATime: boolean;
+  /** Where handlers with `completeIn` have their effects. */
+  readonly effects: EffectsTable | undefined;
 }
 
 /** Checks what the machines report: handler runs, dead letters and outcomes. */
@@ -29,7 +33,7 @@ export class MachineChecks implements MachineEvents {
   }
 
   runHandler(machine: Machine, context: HandlerContext): void | Promise<void> {
-    const { model, log, service, running, oneAtATime } = this.#parts;
+    const { model, service, running, oneAtATime, log } = this.#parts;
     const { webhookId, attempt } = context;
     const key = String(context.key);
     const callId = service.callId(webhookId);
@@ -47,24 +51,33 @@ export class MachineChecks implements MachineEvents {
       );
       log.attempt(key, attempt);
     });
-    const behaviour = service.behaviour(webhookId);
-    if (behaviour === 'fail') throw new Error('the handler failed');
-    if (behaviour === 'ok') {
-      log.effect(key);
+    const behaviour = service.behaviour(webhookId) ?? 'fail';
+    const token = model.lease(key) ?? '';
+    const end = (ending: Ending) => {
+      this.#end(ending, machine, context, token);
+    };
+    if (behaviour !== 'slow') {
+      end(behaviour);
       return;
     }
-    const token = model.lease(key) ?? '';
     const undisturbed = machine.store.fault === 'none';
-    return running.run({
-      machine,
-      webhookId,
-      key,
-      callId,
-      attempt,
-      token,
-      since: performance.now(),
-      undisturbed,
-    });
+    const since = performance.now();
+    const handler = { machine, webhookId, key, callId, attempt, token, since, undisturbed };
+    return running.run(handler).then(end);
+  }
+
+  /** The last thing that a handler does. @throws what the handler throws */
+  #end(ending: Ending, machine: Machine, context: HandlerContext, token: string): void {
+    const { model, log, effects } = this.#parts;
+    if (ending === 'fail') throw new Error('the handler failed');
+    if (isTransactionEnd(ending) && effects)
+      try {
+        runTransaction(effects, ending, machine, model, context, token);
+      } finally {
+        log.note(`a transaction: ${ending}`);
+        if (model.isDone(String(context.key))) log.effect(String(context.key));
+      }
+    else log.effect(String(context.key));
   }
 
   deadLettered(deadLetter: DeadLetter): void {

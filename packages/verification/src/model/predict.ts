@@ -1,8 +1,11 @@
 import type { EventModel } from './event-model.ts';
 import { MAX_ATTEMPTS, type Machine } from './machine.ts';
+import { commits, cuts, isTransactionEnd, type TransactionEnd } from './transactions.ts';
 
 /** What a handler does when it runs. */
-export type Behaviour = 'ok' | 'fail' | 'slow';
+export type Behaviour = 'ok' | 'fail' | 'slow' | TransactionEnd;
+/** How a slow handler ends. */
+export type Ending = Exclude<Behaviour, 'slow'>;
 
 /** A signed request as it was sent. */
 export interface SentRequest {
@@ -65,16 +68,27 @@ function predictOutcome(
   const deadLettered = machine.sinkFails ? 'handler-failed' : 'dead-lettered';
   if (attempt > 3 * MAX_ATTEMPTS) return deadLettered;
   if (sent.behaviour === 'slow') return 'deadline';
+  if (isTransactionEnd(sent.behaviour)) {
+    if (cuts(sent.behaviour)) return 'store-unavailable';
+    if (commits(sent.behaviour)) return 'handled';
+  }
   if (sent.behaviour === 'ok') return 'handled';
   return attempt < MAX_ATTEMPTS ? 'handler-failed' : deadLettered;
 }
 
 /** The outcome of a delivery whose slow handler ends now. */
 export function predictEnd(
-  { key, attempt, token, ok }: { key: string; attempt: number; token: string; ok: boolean },
+  { key, attempt, token, ending }: { key: string; attempt: number; token: string; ending: Ending },
   machine: Machine,
   model: EventModel,
 ): string {
+  let ok = ending === 'ok';
+  // With a fault, completeIn fails, and the receiver knows that nothing was committed.
+  if (isTransactionEnd(ending) && machine.store.fault === 'none') {
+    if (model.lease(key) !== token) return 'in-progress';
+    if (cuts(ending)) return 'store-unavailable';
+    ok = commits(ending);
+  }
   const deadLetters = !ok && attempt >= MAX_ATTEMPTS && !machine.sinkFails;
   if (!ok && !deadLetters) return 'handler-failed';
   if (machine.store.fault !== 'none') return 'store-unavailable';

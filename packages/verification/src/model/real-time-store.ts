@@ -7,10 +7,14 @@ export class RealTimeStore implements Store {
   #pending = 0;
   #slowestMs = 0;
 
+  /** Synchronous, in a transaction of the handler. */
+  readonly completeIn?: NonNullable<Store['completeIn']>;
+
   /** @param beforeCall is started before each call, and awaited together with it */
   constructor(store: Store, beforeCall: () => Promise<unknown> = () => Promise.resolve()) {
     this.#store = store;
     this.#beforeCall = beforeCall;
+    if (store.completeIn) this.completeIn = store.completeIn.bind(store);
   }
 
   /** Whether no call is pending. */

@@ -1,5 +1,6 @@
 import type { EventModel } from './event-model.ts';
 import type { Machine } from './machine.ts';
+import type { Ending } from './predict.ts';
 import { assertThat } from './assert.ts';
 
 /** A handler that has not ended yet. */
@@ -13,7 +14,7 @@ export interface Running {
   readonly since: number;
   /** Whether its machine could always reach the store. */
   undisturbed: boolean;
-  readonly end: (ok: boolean) => void;
+  readonly end: (ending: Ending) => void;
 }
 
 /** Milliseconds. The service retries after about 300 s, and the event has to be free by then. */
@@ -27,14 +28,10 @@ export class RunningHandlers {
     return this.#handlers.length;
   }
 
-  /** Runs until `end` is called, and then succeeds or throws. */
-  run(handler: Omit<Running, 'end'>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = (ok: boolean) => {
-        if (ok) resolve();
-        else reject(new Error('the handler failed late'));
-      };
-      this.#handlers.push({ ...handler, end });
+  /** Runs until `end` is called. Resolves with how it is to end. */
+  run(handler: Omit<Running, 'end'>): Promise<Ending> {
+    return new Promise((resolve) => {
+      this.#handlers.push({ ...handler, end: resolve });
     });
   }
 

@@ -8,6 +8,7 @@ import {
   predict,
   predictEnd,
   type Behaviour,
+  type Ending,
   type SentRequest,
 } from './predict.ts';
 import { Machine } from './machine.ts';
@@ -15,6 +16,7 @@ import { MachineChecks } from './machine-checks.ts';
 import { OpenDeliveries, type OpenDelivery } from './open-deliveries.ts';
 import { RunningHandlers } from './running-handlers.ts';
 import { EVENTS, keyOf, RETRY_AFTER_MS, Service } from './service.ts';
+import { checkEffects, type EffectsTable } from './transactions.ts';
 
 /** Advances the fake clock, and waits until everything in progress has settled. */
 export interface FakeTime {
@@ -35,11 +37,16 @@ export class World {
   readonly #running = new RunningHandlers();
   readonly #checks: MachineChecks;
   readonly #oneAtATime: boolean;
+  readonly #effects: EffectsTable | undefined;
   #made = 0;
 
-  /** @param oneAtATime whether the receivers run one event of a call at a time */
-  constructor(store: Store, time: FakeTime, oneAtATime = false) {
+  /**
+   * @param oneAtATime whether the receivers run one event of a call at a time
+   * @param effects where handlers with `completeIn` have their effects; then all handlers use it
+   */
+  constructor(store: Store, time: FakeTime, oneAtATime = false, effects?: EffectsTable) {
     this.#store = store;
+    this.#effects = effects;
     this.#oneAtATime = oneAtATime;
     this.#time = time;
     const lease = time.setWallClock ? () => performance.now() : Date.now;
@@ -48,9 +55,9 @@ export class World {
     });
     this.#checks = new MachineChecks({
       ...{ model: this.#model, log: this.log, service: this.service, running: this.#running },
-      oneAtATime,
+      ...{ oneAtATime, effects },
     });
-    for (let at = 0; at < 2; at++) this.#machines[at] = this.#newMachine();
+    this.#machines.push(this.#newMachine(), this.#newMachine());
   }
 
   get runningCount(): number {
@@ -90,21 +97,21 @@ export class World {
 
   async advance(ms: number): Promise<void> {
     await this.#time.advance(ms);
+    for (const { store } of this.#machines) store.isCut = false;
     this.#check();
   }
 
   /** Ends a slow handler, possibly one that lost its lease long ago. */
-  async finish(which: number, ok: boolean): Promise<void> {
+  async finish(which: number, ending: Ending): Promise<void> {
     const running = this.#running.take(which);
     const { machine, key, webhookId } = running;
-    const predicted = predictEnd({ ...running, ok }, machine, this.#model);
+    const predicted = predictEnd({ ...running, ending }, machine, this.#model);
     // The receiver may wait until the deadline for a store that does not reply.
     this.#open.expect(
       webhookId,
       machine.store.fault === 'hang' ? [predicted, 'deadline'] : [predicted],
     );
-    if (ok) this.log.effect(key);
-    running.end(ok);
+    running.end(ending);
     await this.advance(0);
     assertThat(
       predicted !== 'handled' || this.#model.isDone(key),
@@ -129,7 +136,7 @@ export class World {
     void machine.receiver.close({ graceMs: 5_000 }).then(() => (closed = true));
     machine.closing = true;
     this.#running.markDisturbed(machine);
-    await this.deliver(at, event, 'ok', 0);
+    await this.deliver(at, event, this.#effects ? 'commit' : 'ok', 0);
     this.#open.expectOfAll(machine, [...CLOSED_UNFINISHED, ...this.#endOfWaits]);
     await this.advance(7_000);
     assertThat(closed, 'close() did not end after its grace period');
@@ -171,25 +178,22 @@ export class World {
   }
 
   async #send(sent: SentRequest, machine: Machine): Promise<void> {
-    const { headers, body } = sent;
     const expected = predict(sent, machine, this.#model, this.service.secrets, Date.now());
     const open: OpenDelivery = { sent, machine, since: performance.now(), expected };
     this.#open.add(open);
     this.log.sent(sent.key);
-    void machine.receiver
-      .receive({ headers, body })
-      .then(({ outcome }) => (open.outcome = outcome));
+    void machine.receiver.receive(sent).then(({ outcome }) => (open.outcome = outcome));
     await this.advance(machine.store.fault === 'hang' ? 1_010 : 0);
   }
 
   /** Checks what has to hold at every moment. @throws Violation */
   #check(): void {
-    const violation =
-      this.#checks.violation ??
-      this.#machines.find(({ store }) => store.violation)?.store.violation;
+    const broken = this.#machines.find(({ store }) => store.violation)?.store;
+    const violation = this.#checks.violation ?? broken?.violation;
     if (violation) throw violation;
     this.#running.check(this.#model);
     this.#open.check(this.log);
+    if (this.#effects) checkEffects(this.#effects, this.#model, EVENTS.map(keyOf));
     if (this.#oneAtATime) this.#open.checkWaits(this.#running, this.#model, this.log);
   }
 }
