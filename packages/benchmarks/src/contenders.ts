@@ -15,6 +15,8 @@ export const HTTP = {
   'node bare': { scheme: 'service' },
   'node + call-webhooks': { scheme: 'service' },
   'node + call-webhooks oneAtATime': { scheme: 'service' },
+  'sqlite + transaction': { scheme: 'service', slow: true },
+  'sqlite + completeIn': { scheme: 'service', slow: true },
   'express raw': { scheme: 'service' },
   'express raw + sendStatus': { scheme: 'service', ownResponse: true },
   'express + standardwebhooks': { scheme: 'standard' },
@@ -58,6 +60,7 @@ export function withBefore<Name extends string>(
 export async function listen(name: HttpName, root: string): Promise<Server> {
   const servers: Record<string, (root: string) => Server | Promise<Server>> = {
     ...(name.startsWith('node') && (await import('./http/node.ts')).servers),
+    ...(name.startsWith('sqlite') && (await import('./http/sqlite.ts')).servers),
     ...(name.startsWith('express') && (await import('./http/express.ts')).servers),
     ...(name.startsWith('fastify') && (await import('./http/fastify.ts')).servers),
     ...(name.startsWith('next') && (await import('./http/next.ts')).servers),

@@ -25,7 +25,10 @@ export interface Memory {
 }
 
 /** The contenders that others are divided by: they run with every selected contender. */
-const BASELINES = ['node bare', 'express raw', 'fastify raw', 'next route', 'createHmac'];
+const BASELINES = [
+  ...['node bare', 'express raw', 'fastify raw', 'next route', 'createHmac'],
+  'sqlite + transaction',
+];
 
 /** Whether `--only` selects this part, or a contender in it. */
 export const isSelected = (part: Part, { only }: BenchOptions, names: readonly string[] = []) =>

@@ -48,6 +48,22 @@ export const GOALS: readonly Goal[] = [
     0.75,
   ),
   atMost('http', 'node handler ÷ bare node:http', 'node + call-webhooks', 'node bare', 2.2, 1.8),
+  atMost(
+    'http',
+    'node handler with oneAtATime ÷ without',
+    'node + call-webhooks oneAtATime',
+    'node + call-webhooks',
+    1.3,
+    1.1,
+  ),
+  atMost(
+    'http',
+    'SQLite: completeIn ÷ the same transaction without it',
+    'sqlite + completeIn',
+    'sqlite + transaction',
+    2.5,
+    1.5,
+  ),
   atMost('store', 'admit with 1e6 ids ÷ with 1e3 ids', '1000000', '1000', 3, 2),
   atMost('import', 'import of core ÷ import of zod', 'core', 'zod', 1.3, 1.1),
 ];
