@@ -1,31 +1,16 @@
-import { afterAll, beforeAll } from '@jest/globals';
-import {
-  deadLettersContractTests,
-  startPostgres,
-  type PostgresServer,
-} from '@call-webhooks/contract-tests';
-import type pg from 'pg';
-import { openPool, openTestDeadLetters, withPostgres } from './support.ts';
+import { deadLettersContractTests } from '@call-webhooks/contract-tests';
+import { openTestDeadLetters, withPostgres } from './support.ts';
+import { usePostgres } from './use-postgres.ts';
 
 withPostgres('postgresDeadLetters', () => {
-  let server: PostgresServer;
-  let pool: pg.Pool;
-  beforeAll(async () => {
-    server = await startPostgres();
-    const patient = { connectionTimeoutMillis: 20_000, query_timeout: 20_000 };
-    pool = openPool(server.url, { max: 20, ...patient });
-  });
-  afterAll(async () => {
-    await pool.end();
-    await server.remove();
-  });
+  const test = usePostgres();
 
-  deadLettersContractTests({ name: 'a Pool of pg', open: () => openTestDeadLetters(pool) });
+  deadLettersContractTests({ name: 'a Pool of pg', open: () => openTestDeadLetters(test.pool) });
   deadLettersContractTests({
     name: "rows as Neon's HTTP driver gives them",
     open: () =>
       openTestDeadLetters({
-        query: async (text, values) => (await pool.query(text, values)).rows as unknown[],
+        query: async (text, values) => (await test.pool.query(text, values)).rows as unknown[],
       }),
   });
 });

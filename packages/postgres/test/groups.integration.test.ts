@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { startPostgres, unique, waitFor, type PostgresServer } from '@call-webhooks/contract-tests';
+import { unique, waitFor } from '@call-webhooks/contract-tests';
 import type { Claim, Store } from '@call-webhooks/core';
 import type pg from 'pg';
 import { postgresStore } from '../src/index.ts';
-import { openPool, openTestStore, withPostgres } from './support.ts';
+import { openTestStore, withPostgres } from './support.ts';
+import { usePostgres } from './use-postgres.ts';
 
 // Each interleaving is made with a transaction that stays open while a claim comes.
 
@@ -20,18 +21,11 @@ const claim = (key: string, more: Partial<Claim> = {}): Claim & { key: string } 
 });
 
 withPostgres('groups of postgresStore', () => {
-  let server: PostgresServer;
-  let pool: pg.Pool;
   let other: pg.PoolClient;
+  afterAll(() => other.release()); // before the pool ends, which waits for it
+  const test = usePostgres();
   beforeAll(async () => {
-    server = await startPostgres();
-    pool = openPool(server.url, { connectionTimeoutMillis: 20_000, query_timeout: 20_000 });
-    other = await pool.connect();
-  });
-  afterAll(async () => {
-    other.release();
-    await pool.end();
-    await server.remove();
+    other = await test.pool.connect();
   });
 
   /** A store within the open transaction of another process. */
@@ -42,11 +36,11 @@ withPostgres('groups of postgresStore', () => {
   const isBlocked = () =>
     waitFor(async () => {
       const sql = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%last AS%'`;
-      return (await pool.query(sql)).rows.length > 0;
+      return (await test.pool.query(sql)).rows.length > 0;
     });
 
   it('refuses a claim while another one is taking the group', async () => {
-    const { store, schema } = await openTestStore(pool);
+    const { store, schema } = await openTestStore(test.pool);
     for (const first of [claim('a'), claim('b')]) {
       await other.query('BEGIN');
       expect(await within(other, schema).admit(first)).toEqual(admitted);
@@ -59,7 +53,7 @@ withPostgres('groups of postgresStore', () => {
   });
 
   it('admits a claim when the one that was taking the group is rolled back', async () => {
-    const { store, schema } = await openTestStore(pool);
+    const { store, schema } = await openTestStore(test.pool);
     await other.query('BEGIN');
     await within(other, schema).admit(claim('a'));
     const pending = store.admit(claim('b'));
@@ -69,7 +63,7 @@ withPostgres('groups of postgresStore', () => {
   });
 
   it('takes the same event that ran last and runs again for running', async () => {
-    const { store, schema } = await openTestStore(pool);
+    const { store, schema } = await openTestStore(test.pool);
     const first = claim('a');
     await store.admit(first);
     await store.release('a', first.token);
@@ -83,7 +77,7 @@ withPostgres('groups of postgresStore', () => {
   });
 
   it('lets a renewal win that was under way when the lease ran out', async () => {
-    const { store, schema, advance } = await openTestStore(pool);
+    const { store, schema, advance } = await openTestStore(test.pool);
     const first = claim('a');
     await store.admit(first);
     await advance(59_000);
@@ -91,7 +85,7 @@ withPostgres('groups of postgresStore', () => {
     expect(await within(other, schema).extend('a', first.token, 60_000)).toBe(true);
     await waitFor(async () => {
       const sql = `SELECT FROM ${schema}.events WHERE lease_until < clock_timestamp()`;
-      return (await pool.query(sql)).rows.length > 0;
+      return (await test.pool.query(sql)).rows.length > 0;
     });
     const pending = store.admit(claim('b'));
     await isBlocked();
@@ -102,7 +96,7 @@ withPostgres('groups of postgresStore', () => {
   });
 
   it("waits for nobody's transaction that completes an event, and takes it for running", async () => {
-    const { store, schema } = await openTestStore(pool);
+    const { store, schema } = await openTestStore(test.pool);
     const first = claim('a');
     await store.admit(first);
     await other.query('BEGIN');
@@ -114,18 +108,18 @@ withPostgres('groups of postgresStore', () => {
   });
 
   it('is free when the event that ran last was deleted by hand', async () => {
-    const { store, schema } = await openTestStore(pool);
+    const { store, schema } = await openTestStore(test.pool);
     await store.admit(claim('a'));
-    await pool.query(`DELETE FROM ${schema}.events`);
+    await test.pool.query(`DELETE FROM ${schema}.events`);
     expect(await store.admit(claim('b'))).toEqual(admitted);
   });
 
   it('sweeps groups as it sweeps events', async () => {
-    const { store, schema } = await openTestStore(pool);
+    const { store, schema } = await openTestStore(test.pool);
     await store.admit(claim('a'));
     await store.close(); // waits for the sweep of `admit`
-    await pool.query(`UPDATE ${schema}.groups SET keep_until = now() - interval '1 second'`);
+    await test.pool.query(`UPDATE ${schema}.groups SET keep_until = now() - interval '1 second'`);
     expect(await store.sweep()).toBe(1);
-    expect((await pool.query(`SELECT FROM ${schema}.groups`)).rows).toEqual([]);
+    expect((await test.pool.query(`SELECT FROM ${schema}.groups`)).rows).toEqual([]);
   });
 });

@@ -1,33 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Claim } from '@call-webhooks/core';
-import {
-  startPostgres,
-  storeContractTests,
-  type PostgresServer,
-} from '@call-webhooks/contract-tests';
+import { storeContractTests } from '@call-webhooks/contract-tests';
 import pg from 'pg';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';
+import { usePostgres } from './use-postgres.ts';
 
 withPostgres('postgresStore', () => {
-  let server: PostgresServer;
-  let pool: pg.Pool;
-  beforeAll(async () => {
-    server = await startPostgres();
-    // No limits that a busy machine could reach: outages are tried elsewhere.
-    const patient = { connectionTimeoutMillis: 20_000, query_timeout: 20_000 };
-    pool = openPool(server.url, { max: 20, ...patient });
-  });
-  afterAll(async () => {
-    await pool.end();
-    await server.remove();
-  });
+  const test = usePostgres();
 
-  storeContractTests({ name: 'a Pool of pg', open: () => openTestStore(pool) });
+  storeContractTests({ name: 'a Pool of pg', open: () => openTestStore(test.pool) });
   storeContractTests({
     name: 'one Client of pg',
     async open() {
-      const client = new pg.Client({ connectionString: server.url });
+      const client = new pg.Client({ connectionString: test.server.url });
       await client.connect();
       const opened = await openTestStore(client);
       return {
@@ -43,7 +29,7 @@ withPostgres('postgresStore', () => {
     name: "rows as Neon's HTTP driver gives them",
     open: () =>
       openTestStore({
-        query: async (text, values) => (await pool.query(text, values)).rows as unknown[],
+        query: async (text, values) => (await test.pool.query(text, values)).rows as unknown[],
       }),
   });
 
@@ -62,7 +48,7 @@ withPostgres('postgresStore', () => {
     const client: PostgresClient = {
       query: (text, values) => {
         texts.push(text);
-        return pool.query(text, values);
+        return test.pool.query(text, values);
       },
     };
     return { client, texts };
@@ -90,7 +76,7 @@ withPostgres('postgresStore', () => {
 
   describe('racing machines', () => {
     it('has one winner in each of 8 rounds of 200 claims over 20 connections', async () => {
-      const store = postgresStore(pool, { schema: freshSchema() });
+      const store = postgresStore(test.pool, { schema: freshSchema() });
       await store.migrate();
       for (let round = 1; round <= 8; round++) {
         const admissions = await Promise.all(
@@ -108,7 +94,7 @@ withPostgres('postgresStore', () => {
     });
 
     it('takes a claim that arrives twice at once as one', async () => {
-      const store = postgresStore(pool, { schema: freshSchema() });
+      const store = postgresStore(test.pool, { schema: freshSchema() });
       await store.migrate();
       const once = claim(1);
       const admissions = await Promise.all([once, once, once].map((same) => store.admit(same)));
@@ -116,7 +102,7 @@ withPostgres('postgresStore', () => {
     });
 
     it('gives one webhook id to one of 50 claims', async () => {
-      const store = postgresStore(pool, { schema: freshSchema() });
+      const store = postgresStore(test.pool, { schema: freshSchema() });
       await store.migrate();
       const admissions = await Promise.all(
         Array.from({ length: 50 }, (_, number) =>
@@ -129,7 +115,7 @@ withPostgres('postgresStore', () => {
 
     it('migrates from ten machines at once, and again', async () => {
       const schema = freshSchema();
-      const stores = Array.from({ length: 10 }, () => postgresStore(pool, { schema }));
+      const stores = Array.from({ length: 10 }, () => postgresStore(test.pool, { schema }));
       await Promise.all(stores.map((store) => store.migrate()));
       await stores[0]!.admit(claim(1));
       await stores[0]!.migrate();
@@ -138,10 +124,11 @@ withPostgres('postgresStore', () => {
 
     it('migrates as a role that may create nothing, when all is there', async () => {
       const schema = freshSchema();
-      await postgresStore(pool, { schema }).migrate();
-      await pool.query(`CREATE ROLE ${schema} LOGIN; GRANT USAGE ON SCHEMA ${schema} TO ${schema};
+      await postgresStore(test.pool, { schema }).migrate();
+      await test.pool
+        .query(`CREATE ROLE ${schema} LOGIN; GRANT USAGE ON SCHEMA ${schema} TO ${schema};
         GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${schema}`);
-      const limited = openPool(server.url.replace('postgres@', `${schema}@`));
+      const limited = openPool(test.server.url.replace('postgres@', `${schema}@`));
       const store = postgresStore(limited, { schema });
       await store.migrate();
       expect((await store.admit(claim(1))).status).toBe('admitted');
@@ -151,28 +138,28 @@ withPostgres('postgresStore', () => {
   });
 
   it('removes old rows in steps, and nothing else', async () => {
-    const { store, schema, advance } = await openTestStore(pool);
-    await pool.query(`INSERT INTO ${schema}.webhook_ids
+    const { store, schema, advance } = await openTestStore(test.pool);
+    await test.pool.query(`INSERT INTO ${schema}.webhook_ids
       SELECT 'old-' || n, 't', now() - interval '1 second' FROM generate_series(1, 2500) AS n`);
     const live = claim(1);
     await store.admit(live); // sweeps, too
     const ids = async () =>
-      (await pool.query(`SELECT id FROM ${schema}.webhook_ids`)).rows as unknown[];
+      (await test.pool.query(`SELECT id FROM ${schema}.webhook_ids`)).rows as unknown[];
     // A sweep skips the rows that the sweep of `admit` has locked: the two end in either order.
     while ((await ids()).length > 1) await store.sweep();
     expect(await ids()).toEqual([{ id: live.webhookId }]);
     await store.complete('event-1', live.token);
-    await advance(86_400_000 - 1_000);
+    await advance(86_400_000 - 60_000);
     expect(await store.sweep()).toBe(1); // the webhook id
     expect(await store.admit(claim(2))).toEqual({ status: 'duplicate' });
-    await advance(62_000);
+    await advance(121_000);
     expect(await store.admit(claim(3))).toEqual({ status: 'admitted', attempt: 1 });
   });
 
   it('says what to do when the tables are missing, and which schema names it takes', async () => {
-    const store = postgresStore(pool, { schema: freshSchema() });
+    const store = postgresStore(test.pool, { schema: freshSchema() });
     await expect(store.admit(claim(1))).rejects.toThrow('await store.migrate()');
     for (const schema of ['', 'Calls', 'a b', 'a"b', 'x'.repeat(64)])
-      expect(() => postgresStore(pool, { schema })).toThrow('schema: expected');
+      expect(() => postgresStore(test.pool, { schema })).toThrow('schema: expected');
   });
 });

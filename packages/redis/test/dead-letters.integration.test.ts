@@ -1,47 +1,36 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import {
   collectingLogger,
   deadLetter,
   deadLettersContractTests,
   describeWithProgram,
-  redisServer,
   waitFor,
-  type RedisServer,
 } from '@call-webhooks/contract-tests';
-import { Cluster, Redis } from 'ioredis';
+import { Cluster } from 'ioredis';
 import { redisDeadLetters } from '../src/index.ts';
 import { age } from './age.ts';
 import { CLIENTS, type Connected } from './clients.ts';
+import { useRedis } from './use-redis.ts';
 
 const logger = collectingLogger();
 
 describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
-  let server: RedisServer;
-  let admin: Redis;
-  beforeAll(async () => {
-    server = await redisServer();
-    await server.start();
-    admin = new Redis(server.port, '127.0.0.1');
-  });
-  afterAll(async () => {
-    admin.disconnect();
-    await server.stop();
-  });
+  const test = useRedis();
 
   for (const [name, connect] of Object.entries(CLIENTS))
     deadLettersContractTests({
       name: `redisDeadLetters over ${name}`,
       async open() {
-        await admin.flushall();
+        await test.admin.flushall();
         const connections: Connected[] = [];
-        for (let i = 0; i < 4; i++) connections.push(await connect(server.port));
+        for (let i = 0; i < 4; i++) connections.push(await connect(test.server.port));
         const [deadLetters, ...others] = connections.map(({ client }) =>
           redisDeadLetters(client, { logger }),
         );
         return {
           deadLetters: deadLetters!,
           others,
-          advance: (ms) => age(admin, ms),
+          advance: (ms) => age(test.admin, ms),
           close: async () => {
             await Promise.all(connections.map(({ close }) => close()));
           },
@@ -50,8 +39,8 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     });
 
   it('lists more letters of one millisecond than it looks at in one call', async () => {
-    await admin.flushall();
-    const deadLetters = redisDeadLetters(admin, { logger });
+    await test.admin.flushall();
+    const deadLetters = redisDeadLetters(test.admin, { logger });
     for (let i = 0; i < 25; i++)
       await Promise.all(Array.from({ length: 100 }, () => deadLetters.put(deadLetter())));
     const seen = new Set<string>();
@@ -67,20 +56,20 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
   });
 
   it('leaves nothing behind of letters that were removed', async () => {
-    await admin.flushall();
-    const deadLetters = redisDeadLetters(admin, { logger });
+    await test.admin.flushall();
+    const deadLetters = redisDeadLetters(test.admin, { logger });
     await deadLetters.put(deadLetter());
     await deadLetters.put(deadLetter());
     for (const { id } of (await deadLetters.list()).letters) await deadLetters.remove(id);
-    expect(await admin.keys('*')).toEqual([]);
+    expect(await test.admin.keys('*')).toEqual([]);
   });
 
   it('warns if the server could lose letters', async () => {
     const warned = collectingLogger();
-    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    redisDeadLetters(admin, { logger: warned });
+    await test.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    redisDeadLetters(test.admin, { logger: warned });
     await waitFor(() => warned.lines.length > 0);
-    await admin.config('SET', 'maxmemory-policy', 'noeviction');
+    await test.admin.config('SET', 'maxmemory-policy', 'noeviction');
     expect(warned.lines.join()).toContain(
       'drops any keys when its memory is full, and has appendonly no',
     );
@@ -88,26 +77,15 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
 });
 
 describeWithProgram('redis-server', 'redisDeadLetters on a cluster', () => {
-  let server: RedisServer;
-  let admin: Redis;
-  beforeAll(async () => {
-    server = await redisServer({ cluster: true, durable: true });
-    await server.start();
-    admin = new Redis(server.port, '127.0.0.1');
-    await waitFor(async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
-  });
-  afterAll(async () => {
-    admin.disconnect();
-    await server.stop();
-  });
+  const test = useRedis({ cluster: true, durable: true });
 
   deadLettersContractTests({
     name: 'redisDeadLetters over a Cluster of ioredis',
     open() {
-      const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }]);
+      const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
       return Promise.resolve({
         deadLetters: redisDeadLetters(cluster, { logger }),
-        advance: (ms) => age(admin, ms),
+        advance: (ms) => age(test.admin, ms),
         close: async () => {
           cluster.disconnect();
         },

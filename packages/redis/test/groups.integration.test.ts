@@ -1,27 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import {
-  describeWithProgram,
-  redisServer,
-  unique,
-  type RedisServer,
-} from '@call-webhooks/contract-tests';
-import { Redis } from 'ioredis';
+import { beforeEach, expect, it } from '@jest/globals';
+import { describeWithProgram, unique } from '@call-webhooks/contract-tests';
+import type { Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
+import { useRedis } from './use-redis.ts';
 
 describeWithProgram('redis-server', 'groups of redisStore', () => {
-  let server: RedisServer;
+  const test = useRedis();
   let redis: Redis;
-  beforeAll(async () => {
-    server = await redisServer();
-    await server.start();
-    redis = new Redis(server.port, '127.0.0.1');
-  });
   beforeEach(async () => {
+    redis = test.admin;
     await redis.flushall();
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
   });
   const claim = (key: string) => ({
     webhookId: unique('webhook'),

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   collectingLogger,
   describeWithProgram,
-  redisServer,
   unique,
   waitFor,
-  type RedisServer,
 } from '@call-webhooks/contract-tests';
 import { Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
 import { deliverer } from './deliverer.ts';
+import { useRedis } from './use-redis.ts';
 
 describe('redisStore', () => {
   it('refuses answers that its scripts never give', async () => {
@@ -20,19 +19,11 @@ describe('redisStore', () => {
 });
 
 describeWithProgram('redis-server', 'redisStore on one server', () => {
-  let server: RedisServer;
+  const test = useRedis();
   let redis: Redis;
-  beforeAll(async () => {
-    server = await redisServer();
-    await server.start();
-    redis = new Redis(server.port, '127.0.0.1');
-  });
   beforeEach(async () => {
+    redis = test.admin;
     await redis.flushall();
-  });
-  afterAll(async () => {
-    redis.disconnect();
-    await server.stop();
   });
   const claim = (key?: string, leaseMs = 60_000) => ({
     webhookId: unique('webhook'),
@@ -128,7 +119,10 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
 
   it('asks once whether the server may evict, also where its user may not know', async () => {
     await redis.acl('SETUSER', 'limited', 'on', '>pass', '~*', '&*', '+@all', '-info', '-config');
-    const limited = new Redis(server.port, '127.0.0.1', { username: 'limited', password: 'pass' });
+    const limited = new Redis(test.server.port, '127.0.0.1', {
+      username: 'limited',
+      password: 'pass',
+    });
     const lines = collectingLogger();
     await redis.config('RESETSTAT');
     const store = redisStore(limited, { logger: lines });

@@ -1,45 +1,30 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import {
-  describeWithProgram,
-  redisServer,
-  storeContractTests,
-  waitFor,
-  type RedisServer,
-} from '@call-webhooks/contract-tests';
-import { Cluster, Redis } from 'ioredis';
+import { describeWithProgram, storeContractTests } from '@call-webhooks/contract-tests';
+import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { redisStore } from '../src/index.ts';
 import { age } from './age.ts';
 import { clusterOfTwo } from './cluster-of-two.ts';
 import { CLIENTS, type Connected } from './clients.ts';
+import { useRedis } from './use-redis.ts';
 
 describeWithProgram('redis-server', 'redisStore on a real server', () => {
-  let server: RedisServer;
-  let admin: Redis;
-  beforeAll(async () => {
-    server = await redisServer();
-    await server.start();
-    admin = new Redis(server.port, '127.0.0.1');
-  });
-  afterAll(async () => {
-    admin.disconnect();
-    await server.stop();
-  });
+  const test = useRedis();
 
   for (const [name, connect] of Object.entries(CLIENTS))
     storeContractTests({
       name: `redisStore over ${name}`,
       async open() {
-        await admin.flushall();
-        await admin.script('FLUSH');
+        await test.admin.flushall();
+        await test.admin.script('FLUSH');
         const connections: Connected[] = [];
-        for (let i = 0; i < 4; i++) connections.push(await connect(server.port));
+        for (let i = 0; i < 4; i++) connections.push(await connect(test.server.port));
         const [store, ...others] = connections.map(({ client }) => redisStore(client));
         return {
           store: store!,
           others,
           now: Date.now,
-          advance: (ms) => age(admin, ms),
+          advance: (ms) => age(test.admin, ms),
           close: async () => {
             await Promise.all(connections.map(({ close }) => close()));
           },
@@ -52,24 +37,13 @@ describeWithProgram(
   'redis-server',
   'redisStore on a cluster, which refuses scripts over two slots',
   () => {
-    let server: RedisServer;
-    let admin: Redis;
-    beforeAll(async () => {
-      server = await redisServer({ cluster: true });
-      await server.start();
-      admin = new Redis(server.port, '127.0.0.1');
-      await waitFor(async () => (await admin.cluster('INFO')).includes('cluster_state:ok'));
-    });
-    afterAll(async () => {
-      admin.disconnect();
-      await server.stop();
-    });
-    const advance = (ms: number) => age(admin, ms);
+    const test = useRedis({ cluster: true });
+    const advance = (ms: number) => age(test.admin, ms);
 
     storeContractTests({
       name: 'redisStore over a Cluster of ioredis',
       open() {
-        const cluster = new Cluster([{ host: '127.0.0.1', port: server.port }]);
+        const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
         const close = async () => {
           cluster.disconnect();
         };
@@ -80,7 +54,9 @@ describeWithProgram(
     storeContractTests({
       name: 'redisStore over a cluster client of node-redis',
       async open() {
-        const cluster = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${server.port}` }] });
+        const cluster = createCluster({
+          rootNodes: [{ url: `redis://127.0.0.1:${test.server.port}` }],
+        });
         await cluster.connect();
         return {
           store: redisStore(cluster, { prefix: 'other' }),
