@@ -15,6 +15,7 @@ export const HTTP = {
   'node bare': { scheme: 'service' },
   'node + call-webhooks': { scheme: 'service' },
   'node + call-webhooks oneAtATime': { scheme: 'service' },
+  'node + call-webhooks without channels': { scheme: 'service' },
   'sqlite + transaction': { scheme: 'service', slow: true },
   'sqlite + completeIn': { scheme: 'service', slow: true },
   'express raw': { scheme: 'service' },

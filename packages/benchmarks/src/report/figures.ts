@@ -48,6 +48,15 @@ export const GOALS: readonly Goal[] = [
     0.75,
   ),
   atMost('http', 'node handler ÷ bare node:http', 'node + call-webhooks', 'node bare', 2.2, 1.8),
+  // Nobody subscribes: what is left is one check for each channel.
+  atMost(
+    'http',
+    'node handler ÷ without tracing channels',
+    'node + call-webhooks',
+    'node + call-webhooks without channels',
+    1.1,
+    1.02,
+  ),
   atMost(
     'http',
     'node handler with oneAtATime ÷ without',
