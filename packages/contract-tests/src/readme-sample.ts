@@ -49,7 +49,7 @@ export function runSample(options: {
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   return {
     async printed(text) {
-      await waitFor(() => output.includes(text) || child.exitCode !== null, { within: 20_000 });
+      await waitFor(() => output.includes(text) || child.exitCode !== null, { within: 60_000 });
       if (!output.includes(text)) throw new Error(`It did not print ${text}:\n${output}`);
     },
     async end() {

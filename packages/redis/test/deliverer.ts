@@ -53,7 +53,7 @@ export function deliverer(
     retry: (callId) =>
       waitFor(async () => ['handled', 'duplicate'].includes(await deliver(callId)), {
         every: 50,
-        within: 20_000,
+        within: 60_000,
         what: `${callId} is handled`,
       }),
     health: async () => (await receiver.health()).ok,

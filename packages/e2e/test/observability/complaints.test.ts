@@ -122,9 +122,9 @@ describe('in a receiver', () => {
         `Error: connect ECONNREFUSED 127.0.0.1:${closed}`,
         'TypeError: fetch failed',
       ]);
-      expect(JSON.stringify(event?.exception.values[1]?.stacktrace?.frames)).toContain(
-        'readme-1.ts',
-      );
+      const frames = JSON.stringify(event?.exception.values[1]?.stacktrace?.frames);
+      // Node 24 gives the error of fetch none, as above.
+      if (Number.parseInt(process.versions.node) < 24) expect(frames).toContain('readme-1.ts');
       expect(event?.extra).toMatchObject({
         code: 'handler-failed',
         source: 'handler',
