@@ -96,6 +96,8 @@ describe('deliveries and replay', () => {
     const tail = start(['deliveries', 'tail', '--json'], { env });
     await tail.until('Watching');
     await cli('trigger', 'call:started', '--wait');
+    const { stderr } = await cli('deliveries', 'list', '-n', '1');
+    expect(stderr).toContain('These are the latest 1. For more: --limit 10');
     const [last] = (await records('deliveries', 'list', '-n', '1')) as { _id: string }[];
     const id = String(last?._id);
     const { stdout } = await cli('deliveries', 'show', id.slice(0, 10));

@@ -1,54 +1,84 @@
 import { createClient, version, type Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { badInput, didYouMean } from '../errors.ts';
+import { badInput, CliError, didYouMean, EXIT } from '../errors.ts';
 import { repeatable } from '../input/options.ts';
 import { readBytes } from '../input/read.ts';
 import { isLoopback } from '../input/target-url.ts';
+import {
+  simulatorOf,
+  withSimulatorOption,
+  type Connection,
+  type SimulatorOptions,
+} from '../simulator/connection.ts';
 
 export const BASE_URL_VARIABLE = 'CALL_WEBHOOKS_BASE_URL';
 export const TOKEN_VARIABLE = 'CALL_WEBHOOKS_API_TOKEN';
 
 /** The flags of every command that uses the REST API. */
-export interface ServiceOptions {
+export interface ServiceOptions extends SimulatorOptions {
   readonly baseUrl?: string;
   readonly apiToken?: string;
   readonly apiTokenFile?: string;
   readonly wire?: readonly string[];
 }
 
-/** Adds `--base-url`, `--api-token`, `--api-token-file` and `--wire`. */
+/** Adds `--base-url`, `--api-token`, `--api-token-file`, `--wire` and `--simulator`. */
 export const withServiceOptions = (command: Command): Command =>
-  command
+  withSimulatorOption(command)
     .option('--base-url <url>', `the service's URL without /v1 (or $${BASE_URL_VARIABLE})`)
     .option('--api-token <token>', `the API token; safer: $${TOKEN_VARIABLE} or a file`)
     .option('--api-token-file <file>', 'a file with the API token')
     .option('--wire <name=value>', 'a name that the spec does not show; repeatable', repeatable);
 
-/** The service's URL, if it is given. */
+/** The service's URL, if it is given. With `--simulator` it is not used. */
 export const givenBaseUrl = (
   { io: { env } }: App,
-  { baseUrl }: ServiceOptions,
-): string | undefined => baseUrl ?? (env[BASE_URL_VARIABLE] || undefined);
+  { baseUrl, simulator }: ServiceOptions,
+): string | undefined =>
+  simulator === undefined ? (baseUrl ?? (env[BASE_URL_VARIABLE] || undefined)) : undefined;
 
-/** Creates a client for the service. @throws CliError 2 when the URL or the token is missing */
+/**
+ * Creates a client for the service, or for the running simulator if no URL is given.
+ * @throws CliError 2 when the token is missing, or when there is neither a URL nor a simulator
+ */
 export async function serviceClient(app: App, options: ServiceOptions): Promise<Client> {
   const baseUrl = givenBaseUrl(app, options);
-  if (baseUrl === undefined)
-    throw badInput(
-      "The service's URL is not given.",
-      `Set ${BASE_URL_VARIABLE}, or pass --base-url. For the simulator: http://127.0.0.1:4777.`,
-    );
+  if (baseUrl === undefined) return simulatorClient(simulatorOf(app, options), options);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol === 'http:' && !isLoopback(url.hostname))
     throw badInput(`${url.origin} is plain http, which would expose the API token.`, 'Use https.');
-  return createClient({
+  return clientFor(baseUrl, await requiredToken(app, options), options);
+}
+
+/**
+ * Creates a client for a running simulator, which tells its own API token.
+ * @throws CliError 2 when none is running
+ */
+export async function simulatorClient(
+  connection: Connection,
+  options: ServiceOptions,
+): Promise<Client> {
+  try {
+    const { apiToken } = await connection.get<{ apiToken: string }>('/api-token');
+    return clientFor(connection.url, apiToken, options);
+  } catch (error) {
+    if (options.simulator !== undefined || !(error instanceof CliError)) throw error;
+    if (error.exitCode !== EXIT.environment) throw error;
+    throw badInput(
+      `The service's URL is not given. ${error.message}`,
+      `Set ${BASE_URL_VARIABLE}, or pass --base-url.`,
+    );
+  }
+}
+
+const clientFor = (baseUrl: string, apiToken: string, { wire }: ServiceOptions): Client =>
+  createClient({
     baseUrl,
-    apiToken: await requiredToken(app, options),
-    wire: wireNames(options.wire),
+    apiToken,
+    wire: wireNames(wire),
     userAgent: `call-webhooks-cli/${version}`,
   });
-}
 
 const WIRE_NAMES = [
   'nextParam',

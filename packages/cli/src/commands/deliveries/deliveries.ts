@@ -60,12 +60,16 @@ function listCommand(app: App): Command {
         const { state, event, call = '', rule = '', limit } = options;
         // Ids may be shortened, so they are compared here.
         const isShortened = call !== '' || rule !== '';
-        const query = { state, eventName: event, limit: isShortened ? MAX_LIMIT : limit };
+        // One more shows that there are more.
+        const query = { state, eventName: event, limit: isShortened ? MAX_LIMIT : limit + 1 };
         const found = await simulatorOf(app, options).get<DeliverySummary[]>('/deliveries', query);
         const matching = found.filter(
           ({ callId, ruleId }) => callId.startsWith(call) && ruleId.startsWith(rule),
         );
-        await printTable(app, matching.slice(-limit));
+        const latest = matching.slice(-limit);
+        await printTable(app, latest);
+        if (matching.length > latest.length)
+          app.output.message(t`These are the latest ${limit}. For more: --limit ${limit * 10}`);
         return undefined;
       }),
     );

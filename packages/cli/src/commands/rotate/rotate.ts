@@ -1,4 +1,4 @@
-import { createClient, type Client } from '@call-webhooks/client';
+import type { Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, EXIT } from '../../errors.ts';
@@ -6,20 +6,17 @@ import { isLoopback } from '../../input/target-url.ts';
 import {
   givenBaseUrl,
   serviceClient,
+  simulatorClient,
   withServiceOptions,
   type ServiceOptions,
 } from '../../service/client.ts';
-import {
-  simulatorOf,
-  withSimulatorOption,
-  type SimulatorOptions,
-} from '../../simulator/connection.ts';
+import { simulatorOf } from '../../simulator/connection.ts';
 import { askYesNo } from '../../terminal/prompts.ts';
 import { t } from '../../terminal/text.ts';
 import { findActionOf, findRule } from '../rules/find.ts';
 import { rotateSecret, type ActionIds, type SecretTarget } from './rotate-secret.ts';
 
-interface RotateOptions extends ServiceOptions, SimulatorOptions, SecretTarget {
+interface RotateOptions extends ServiceOptions, SecretTarget {
   readonly yes?: boolean;
 }
 
@@ -32,7 +29,7 @@ export function rotateCommand(app: App): Command {
     .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the old')
     .option('--show-secret', 'print the new secret')
     .option('-y, --yes', 'do not ask for confirmation');
-  return withSimulatorOption(withServiceOptions(command))
+  return withServiceOptions(command)
     .addHelpText(
       'after',
       `
@@ -55,7 +52,7 @@ ${examples(
 async function rotate(app: App, action: ActionIds, options: RotateOptions): Promise<number> {
   const { output } = app;
   const { secretOut: file, showSecret } = options;
-  const baseUrl = options.simulator === undefined ? givenBaseUrl(app, options) : undefined;
+  const baseUrl = givenBaseUrl(app, options);
   const { client, ids } =
     baseUrl === undefined
       ? await prepareSimulator(app, action, options)
@@ -75,13 +72,10 @@ async function prepareSimulator(
   options: RotateOptions,
 ): Promise<{ client: Client; ids: ActionIds }> {
   const connection = simulatorOf(app, options);
-  const { apiToken } = await connection.get<{ apiToken: string }>('/api-token');
+  const client = await simulatorClient(connection, options);
   const rule = await findRule(connection, ruleId);
   const action = findActionOf(rule, actionId);
-  return {
-    client: createClient({ baseUrl: connection.url, apiToken }),
-    ids: { ruleId: rule._id, actionId: action._id },
-  };
+  return { client, ids: { ruleId: rule._id, actionId: action._id } };
 }
 
 /** A client of the service. @throws CliError 2 when the new secret would be lost, or for a "no" */
