@@ -36,9 +36,12 @@ export function checkWindow(window: Window, rememberFor: number | undefined, now
   const asked = now - window.since;
   if (asked > (rememberFor ?? 0) + CLOCK_DIFFERENCE_MS)
     refuse(
-      `the window begins ${duration(asked)} ago (${String(asked)} ms), but the store remembers handled events for ${duration(rememberFor ?? 0)} only (${String(rememberFor)} ms). Older ones would look missed and run again. Begin later.`,
+      `the window begins ${duration(asked)} ago (${String(asked)} ms), but the store remembers handled events for ${duration(rememberFor ?? 0)} only (${String(Math.floor(rememberFor ?? 0))} ms). Older ones would look missed and run again. Begin later${isNewMemory(rememberFor) ? ', or use a store that outlives its process' : ''}.`,
     );
 }
+
+/** By its options, no store forgets so soon: it is one in memory, of a new process. */
+const isNewMemory = (rememberFor = 0) => rememberFor < 600_000;
 
 const UNITS = [
   ['days', 86_400_000],

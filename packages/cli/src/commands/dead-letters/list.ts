@@ -46,7 +46,8 @@ async function printLetters(
     cursor = page.cursor;
   } while (cursor !== undefined && found.length < options.limit && !signal.aborted);
   if (output.json) for (const letter of found) await output.print(recordOf(letter));
-  else if (found.length === 0) output.message('There are no such dead letters.');
+  else if (found.length === 0)
+    output.message(filter ? 'There are no such dead letters.' : 'There are no dead letters.');
   else await output.print(found, (colors) => rows(colors, found, output.columns));
   if (cursor !== undefined) {
     const total = await deadLetters.count(filter);

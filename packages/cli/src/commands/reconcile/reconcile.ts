@@ -10,7 +10,7 @@ import { targetOf, withTargetOptions, type TargetOptions } from '../../receiver/
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../../service/client.ts';
 import { httpReceiver, noReceiver } from './http-receiver.ts';
 import { Report } from './report.ts';
-import { REMEMBER_MS, windowOf, type WindowOptions } from './window.ts';
+import { REMEMBER_MS, windowOf, type Window, type WindowOptions } from './window.ts';
 
 interface Options extends ServiceOptions, TargetOptions, WindowOptions {
   readonly to?: string;
@@ -35,7 +35,10 @@ export function reconcileCommand(app: App): Command {
       time,
     )
     .option('--to <url>', 'the URL of the running receiver')
-    .option('--dry-run', 'only list the events that would be sent')
+    .option(
+      '--dry-run',
+      'only list the events that would be sent, also those that the receiver knows',
+    )
     .addOption(
       durationOption(
         '--remember-for <duration>',
@@ -66,6 +69,10 @@ ${examples(
   ['reconcile --since 12h --to 3000/hook --dry-run', 'What would be sent'],
   ['reconcile --since 12h --to 3000/hook', 'Send it'],
   [
+    'reconcile --since 1h --until 0s --to 3000/hook --base-url http://127.0.0.1:4777',
+    'Calls of the simulator, which prints its API token',
+  ],
+  [
     'reconcile --since 12h --to https://example.com/hook --allow-external',
     'To a receiver on another machine',
   ],
@@ -93,19 +100,15 @@ async function run(app: App, options: Options): Promise<number> {
     });
     await report.end();
     await report.print(result);
-    if (result.seen === 0)
-      app.output.message(
-        `No call began from ${window.since.toISOString()} to ${window.until.toISOString()}.`,
-      );
+    if (result.seen === 0) tellWindow(app, options, window);
     return result.failed > 0 ? EXIT.receiverFailed : EXIT.done;
   } catch (error) {
     await report.end();
     if (!dryRun && report.result) {
       await report.print(report.result);
-      tellHowToGoOn(app, options, window);
+      tellHowToGoOn(app, window);
     }
-    // The options were checked before: only the names of the times can be wrong.
-    if (error instanceof WebhookError && error.code === 'invalid-options')
+    if (error instanceof WebhookError && error.message.includes('fieldNames'))
       throw badInput(
         error.message,
         'Pass --field-name createdAt=FIELD. To see the fields: call-webhooks calls',
@@ -114,15 +117,15 @@ async function run(app: App, options: Options): Promise<number> {
   }
 }
 
+function tellWindow({ output }: App, options: Options, { since, until }: Window): void {
+  output.message(`No call began from ${since.toISOString()} to ${until.toISOString()}.`);
+  if (options.until === undefined)
+    output.message('Calls of the last 10 minutes are left out. With --until 0s they are not.');
+}
+
 /** With times, since a duration would begin later. */
-function tellHowToGoOn(
-  { output }: App,
-  { to = '' }: Options,
-  window: { since: Date; until: Date },
-) {
-  const { since, until } = window;
-  output.message('It is not finished. What was handled is known to the receiver. To go on:');
-  output.message(
-    `  call-webhooks reconcile --since ${since.toISOString()} --until ${until.toISOString()} --to ${to}`,
-  );
+function tellHowToGoOn({ output }: App, { since, until }: Window): void {
+  output.message('It is not finished. What was handled is known to the receiver.');
+  output.message('To go on, run the command again with these times:');
+  output.message(`  --since ${since.toISOString()} --until ${until.toISOString()}`);
 }

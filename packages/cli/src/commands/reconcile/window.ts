@@ -16,14 +16,16 @@ export interface WindowOptions {
   readonly rememberFor: number;
 }
 
+export interface Window {
+  readonly since: Date;
+  readonly until: Date;
+}
+
 /**
  * The window of the flags. The store is not asked how long it remembers, so the flag says it.
  * @throws CliError 2 for a window that is empty, or longer than the store remembers
  */
-export function windowOf(
-  { since, until, rememberFor }: WindowOptions,
-  now: number,
-): { since: Date; until: Date } {
+export function windowOf({ since, until, rememberFor }: WindowOptions, now: number): Window {
   const end = until ?? new Date(now - SETTLE_MS);
   if (since >= end)
     throw badInput(
