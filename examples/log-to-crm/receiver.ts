@@ -3,6 +3,7 @@
 // port.
 import { createClient } from '@call-webhooks/client';
 import express from 'express';
+import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { crmAt } from './crm-client.ts';
@@ -13,6 +14,7 @@ import '../plain-errors.ts';
 const { CALL_WEBHOOK_SECRET, SERVICE_URL = '', API_TOKEN = '', CRM_URL = '' } = process.env;
 const folder = process.env['DATA_FOLDER'] ?? 'data';
 const client = createClient({ baseUrl: SERVICE_URL, apiToken: API_TOKEN });
+await mkdir(folder, { recursive: true, mode: 0o700 }); // what is in it is personal
 const database = await openDatabase(process.env['DATABASE_URL'], join(folder, 'database'));
 
 const hook = await createHook({

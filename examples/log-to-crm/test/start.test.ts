@@ -1,9 +1,14 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
+import { generateSecret } from '@call-webhooks/core';
 import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 import { postgresBinaries, startPostgres } from '@call-webhooks/contract-tests/servers/postgres';
+import { startReceiver } from '../receiver-process.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 
@@ -44,6 +49,24 @@ describeWithProgram(
     }, 240_000);
   },
 );
+
+it('npm run receiver starts with the settings of the README, and ends at SIGTERM', async () => {
+  jest.spyOn(console, 'log').mockImplementation(() => undefined);
+  const folder = await mkdtemp(join(tmpdir(), 'log-to-crm-'));
+  const receiver = await startReceiver(
+    {
+      ...{ CALL_WEBHOOK_SECRET: generateSecret(), API_TOKEN: 'token', PORT: '0' },
+      ...{ SERVICE_URL: 'https://service.example', CRM_URL: 'https://crm.example' },
+      DATA_FOLDER: join(folder, 'data'),
+      NODE_OPTIONS: '--import=tsx --conditions=@call-webhooks/source',
+    },
+    () => undefined,
+  );
+  expect((await fetch(receiver.url, { method: 'POST' })).status).toBe(401);
+  await receiver.end('SIGTERM');
+  expect((await stat(join(folder, 'data'))).mode & 0o777).toBe(0o700);
+  await rm(folder, { recursive: true });
+}, 60_000);
 
 it('npm run receiver without its settings ends with what to do, and without a stack trace', async () => {
   const execution = promisify(execFile)('npm', ['run', 'receiver', '--silent'], {

@@ -130,7 +130,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
   if (checked.queue && checked.oneAtATime)
     throw new WebhookError(
       'invalid-options',
-      'oneAtATime has no effect on the workers of a queue. Leave out queue, or leave out oneAtATime and let the handlers take a lock of your database, such as pg_advisory_xact_lock.',
+      'oneAtATime has no effect on the workers of a queue. Leave out queue, or leave out oneAtATime and let the handlers of the workers take a lock in their transactions: pg_advisory_xact_lock, or BEGIN IMMEDIATE in SQLite.',
     );
   const {
     on,
