@@ -28,6 +28,7 @@ import {
 } from './attributes.ts';
 import type { Listeners, Messages } from './channels.ts';
 import type { EventLabels } from './event-labels.ts';
+import { LeaseContexts } from './lease-contexts.ts';
 import { fromCarrier, toCarrier } from './trace-context.ts';
 
 /** What the span of a delivery is named after, by its source. */
@@ -44,6 +45,7 @@ export class Spans {
   readonly #labels: EventLabels;
   readonly #steps = new AsyncLocalStorage<Context | undefined>();
   readonly #spans = new WeakMap<object, Span>();
+  readonly #leases = new LeaseContexts();
 
   constructor(tracer: Tracer, labels: EventLabels) {
     this.#tracer = tracer;
@@ -58,9 +60,13 @@ export class Spans {
     ) => {
       listeners.bind(name, this.#steps, (message) => {
         const active = context.active();
-        const parent = name === 'delivery' ? active : (this.#steps.getStore() ?? active);
+        const parent =
+          name === 'delivery'
+            ? active
+            : (this.#leases.contextOf(message) ?? this.#steps.getStore() ?? active);
         const span = start(message, parent);
         this.#spans.set(message, span);
+        if (name === 'store') this.#leases.onClaim(message as StoreMessage, parent);
         return trace.setSpan(parent, span);
       });
       listeners.onEnd(name, (message) => {
@@ -68,8 +74,12 @@ export class Spans {
         if (!span) return;
         end(span, message);
         span.end();
+        if (name === 'store') this.#leases.onAnswer(message as StoreMessage);
       });
     };
+    listeners.onOutcome(({ outcome }) => {
+      this.#leases.onOutcome(outcome);
+    });
     step('delivery', this.#startDelivery, this.#endDelivery);
     step('handler', this.#startHandler, endStep);
     step('store', this.#startStore, endStore);

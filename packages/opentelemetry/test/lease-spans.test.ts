@@ -1,0 +1,26 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { deferred, waitFor } from '@call-webhooks/contract-tests';
+import { idOf, parentOf, receiverOf, startSdk, type Sdk } from './sdk.ts';
+
+let sdk: Sdk;
+afterEach(() => sdk.close());
+
+it('the span of each renewal of a lease is in the span of its own delivery', async () => {
+  sdk = startSdk();
+  const go = deferred();
+  // All deliveries share one timer, which runs in the context of whoever set it.
+  const { send } = receiverOf({ leaseFor: 900, on: { 'call:started': () => go.promise } });
+  const calls = ['call-1', 'call-2', 'call-3'];
+  const sent = calls.map((callId) => send({ eventName: 'call:started', callId }));
+  const renewals = () => sdk.spans().filter(({ name }) => name === 'store extend');
+  await waitFor(() => renewals().length >= 6);
+  go.resolve();
+  await Promise.all(sent);
+  const key = 'call_webhooks.key';
+  const deliveries = sdk.spans().filter(({ name }) => name === 'receive call:started');
+  const parents = renewals().map((span) => [
+    span.attributes[key],
+    deliveries.find((delivery) => idOf(delivery) === parentOf(span))?.attributes[key],
+  ]);
+  expect(parents.filter(([own, parent]) => own !== parent)).toEqual([]);
+});
