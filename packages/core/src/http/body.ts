@@ -53,7 +53,7 @@ export async function readWebBody(
     throw alreadyParsed('Call the handler before request.json(), request.text() and the like.');
   if (!request.body) return new Uint8Array();
 
-  const reader = request.body.getReader();
+  const reader: ReadableStreamDefaultReader<Uint8Array> = request.body.getReader();
   const chunks: Uint8Array[] = [];
   let length = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
