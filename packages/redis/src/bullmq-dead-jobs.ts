@@ -35,7 +35,8 @@ const METHODS = ['getJob', 'getJobs', 'getFailedCount'] as const;
 
 /**
  * The failed jobs of a queue as dead letters, for `redrive({ deadJobs })`. `requeue` runs one once more.
- * Jobs that no receiver has put there are left out.
+ * Jobs that no receiver has put there are left out. Do not `remove` a job while it is being requeued: BullMQ
+ * would delete it while it waits.
  * @throws WebhookError `invalid-options`
  * @example
  * const { queued } = await redrive({ deadJobs: bullmqDeadJobs(queue) });
