@@ -1,9 +1,12 @@
 import { Redis as Upstash } from '@upstash/redis';
-import { GlideClient } from '@valkey/valkey-glide';
+import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { Redis as Ioredis } from 'ioredis';
 import { createClient } from 'redis';
 import type { RedisClient } from '../src/index.ts';
 import { upstashBridge } from './upstash-bridge.ts';
+
+// It warns of each script that a server does not know yet.
+Logger.setLoggerConfig('error');
 
 export interface Connected {
   client: RedisClient;
