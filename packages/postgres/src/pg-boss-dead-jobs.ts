@@ -111,7 +111,7 @@ function letterOf({ id, data, failed_at }: Row): StoredDeadLetter {
 
 function statements(schema: string) {
   const failedAt = 'floor(extract(epoch FROM created_on) * 1000)';
-  const isDead = `name = $1 AND state = 'created' AND data ? 'failure'`;
+  const isDead = `name = $1 AND state = 'created' AND data -> 'failure' IS NOT NULL`;
   const columns = `id, data, ${failedAt} AS failed_at`;
   return {
     list: `SELECT ${columns} FROM ${schema}.job
