@@ -33,7 +33,9 @@ export async function startReceivers(secret: string) {
       'call:started': () => {
         trace.getTracer('crm').startSpan('INSERT calls').end(); // a child of the handler's span
       },
-      'call:completed': () => fetch('http://127.0.0.1:2/calls'), // the CRM is down
+      'call:completed': async () => {
+        await fetch('http://127.0.0.1:2/calls'); // the CRM is down
+      },
     },
   };
   const hook = callWebhooks({ secret, ...handlers });

@@ -18,11 +18,15 @@ const simulator = await startSimulator({ clock: 'manual' });
 for (const path of ['hook', 'queued'])
   simulator.rules.forwardTo(`${receivers.url}/${path}`, { secret });
 
+let mails = 0;
+
 /** One call, and five tries of the service to deliver what failed. */
 async function call(): Promise<void> {
   simulator.calls.place({ durationSeconds: 20, recorded: false });
   await simulator.clock.advance('22m');
   await receivers.settled();
+  for (const { text } of simulator.outbox.list().slice(mails)) console.log(`\nemail  ${text}\n`);
+  mails = simulator.outbox.list().length;
 }
 
 console.log('A call is placed. Its handler fails, so that there is something to see:\n');

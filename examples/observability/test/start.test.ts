@@ -25,4 +25,5 @@ it('npm start -- --once shows log lines, errors, spans and metrics of a call', a
   ])
     expect(stdout).toMatch(seen);
   expect(stderr).toMatch(/500 handler-failed.*fetch failed/);
+  expect(stderr).toMatch(/at async .*receiver\.ts:\d+/);
 });
