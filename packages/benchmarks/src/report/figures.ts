@@ -70,7 +70,7 @@ export const GOALS: readonly Goal[] = [
     'SQLite: completeIn ÷ the same transaction without it',
     'sqlite + completeIn',
     'sqlite + transaction',
-    2.5,
+    2,
     1.5,
   ),
   atMost('store', 'admit with 1e6 ids ÷ with 1e3 ids', '1000000', '1000', 3, 2),
