@@ -94,12 +94,14 @@ describe('createSqliteWorker', () => {
 
   it('runs the job of a dead worker when its lease ran out, and renews those of live ones', async () => {
     const go = deferred();
-    const live = work(() => go.promise, { leaseFor: 60 });
+    const live = work(() => go.promise, { leaseFor: 1_500 });
     await test.queue.enqueue(queuedCall('call-1'));
     await waitFor(() => test.runs.length === 1);
-    await new Promise((resolve) => setTimeout(resolve, 150)); // well beyond one lease
     work(() => go.promise);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const leases = new Set<unknown>();
+    const lease = test.db.prepare('SELECT due_at FROM call_webhooks_jobs');
+    // A lease is renewed after a third of it: the first one has run out by then.
+    await waitFor(() => leases.add((lease.get() as { due_at: number }).due_at).size > 4);
     expect(test.runs).toEqual(['call-1 1']);
     test.db.exec("UPDATE call_webhooks_jobs SET due_at = 0, token = 'of a process that died'");
     await waitFor(() => test.runs.length === 2);
