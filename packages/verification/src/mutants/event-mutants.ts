@@ -8,8 +8,8 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('receiver/process-delivery.ts'),
-        from: 'const running = this.#run(',
-        to: 'const marked = lease.complete();\n      await marked;\n      const running = this.#run(',
+        from: 'const isCrashed = isCrashLooping(',
+        to: 'const marked = lease.complete();\n      await marked;\n      const isCrashed = isCrashLooping(',
       },
       {
         file: core('receiver/process-delivery.ts'),

@@ -44,8 +44,8 @@ export const QUEUE_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: sqlite('jobs.ts'),
-        from: 'error, abandonReason ?? null, id, token',
-        to: 'error, abandonReason === undefined ? null : null, id, token',
+        from: 'abandonReason ?? null',
+        to: 'abandonReason === undefined ? null : null',
       },
     ],
     killedBy: QUEUE_MODEL,
