@@ -50,7 +50,7 @@ export {
   type WorkerHandler,
   type WorkerOptions,
 } from './worker/job-processor.ts';
-export type { JobResult, JobTransaction, WorkerJob } from './worker/worker-job.ts';
+export type { JobOutcome, JobResult, JobTransaction, WorkerJob } from './worker/worker-job.ts';
 export { eventKey } from './events/events.ts';
 export {
   callDetails,

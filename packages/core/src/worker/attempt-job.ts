@@ -9,7 +9,7 @@ import { handlerFailed, runHandler } from '../dispatch/run-handler.ts';
 import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import { originsOf, withOrigin } from '../outcome/origin.ts';
-import { STATUS, type OutcomeCode } from '../outcome/outcomes.ts';
+import { STATUS } from '../outcome/outcomes.ts';
 import type { Outcome } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { QueuedDelivery } from '../queue.ts';
@@ -19,7 +19,7 @@ import type { DeliveryInfo } from '../reporting/reporter.ts';
 import { tracedDelivery } from '../reporting/traced-delivery.ts';
 import type { DeadLetter } from '../store/dead-letter.ts';
 import { runInTransaction, UnsettledRun } from './job-transaction.ts';
-import type { JobResult, WorkerJob } from './worker-job.ts';
+import type { JobOutcome, JobResult, WorkerJob } from './worker-job.ts';
 
 type Info = DeliveryInfo & { webhookId: string };
 
@@ -81,7 +81,7 @@ export function createAttempt(
     queued: QueuedDelivery,
     job: WorkerJob & { attempt: number; isLastAttempt: boolean },
     info: Info,
-  ): Promise<{ result: JobResult; code: OutcomeCode }> {
+  ): Promise<{ result: JobResult; code: JobOutcome }> {
     const { attempt, isLastAttempt, abandonReason, signal, transaction } = job;
     let delivery: Delivery | undefined;
     let route: Route | undefined;

@@ -1,3 +1,4 @@
+import type { OutcomeCode } from '../outcome/outcomes.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
 
 /** What a queue's engine knows about one run of a job. */
@@ -15,6 +16,12 @@ export interface WorkerJob {
   /** For `context.completeIn`: how the job is completed in a transaction of its handler. */
   transaction?: JobTransaction | undefined;
 }
+
+/** The outcomes of a worker. The others are about requests and leases. */
+export type JobOutcome = Extract<
+  OutcomeCode,
+  'handled' | 'ignored' | 'handler-failed' | 'invalid-payload' | 'dead-lettered'
+>;
 
 /** What the engine has to do with a job after a run. */
 export type JobResult =

@@ -1,4 +1,4 @@
-import type { OutcomeCode } from '@call-webhooks/core';
+import type { JobOutcome } from '@call-webhooks/core';
 import { handlerError } from './planted.ts';
 import { custom } from './receiver-rows.ts';
 import type { Row } from './under-test.ts';
@@ -6,8 +6,8 @@ import type { Row } from './under-test.ts';
 const fail = () => Promise.reject(handlerError());
 const failing = { 'call:completed': fail };
 
-/** How a worker comes to each outcome that it can come to. The others are about requests and leases. */
-export const WORKER: Partial<Record<OutcomeCode, Row>> = {
+/** How a worker comes to each of its outcomes. */
+export const WORKER: Record<JobOutcome, Row> = {
   handled: (at) => at.work({ on: { 'call:completed': () => undefined } }),
   ignored: (at) => at.work({ on: {} }),
   'handler-failed': (at) => at.work({ on: failing }),
