@@ -103,8 +103,8 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
         await job.retry('failed');
         return true;
       } catch (error) {
-        if (await job.isFailed()) throw error;
-        return false; // somebody else has retried it
+        if (!isRefused(error)) throw error;
+        return false; // somebody else has retried it, and it may have failed again since
       }
     },
     async remove(id) {
@@ -113,6 +113,13 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
       return job !== undefined;
     },
   };
+}
+
+/** Whether BullMQ found that the job is missing (-1) or not failed (-3). Old versions give no code. */
+function isRefused(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === 'number') return code === -1 || code === -3;
+  return /is not in the failed state|^Missing key for job/.test(String(message));
 }
 
 function letterOf(job: BullmqFailedJob): StoredDeadLetter | undefined {

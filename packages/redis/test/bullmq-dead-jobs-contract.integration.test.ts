@@ -3,6 +3,7 @@ import {
   collectingLogger,
   deadJobsContractTests,
   describeWithProgram,
+  queuedCall,
   redisServer,
   unique,
   waitFor,
@@ -52,6 +53,50 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
         },
       });
     },
+  });
+
+  it('skips a job that somebody else requeued, also if it has failed again by then', async () => {
+    const queue = connect(unique('calls'));
+    const connection = { host: '127.0.0.1', port: server.port };
+    const logger = collectingLogger();
+    const start = () =>
+      createBullmqWorker({
+        ...{ Worker, queueName: queue.name, connection, logger },
+        on: {
+          'call:completed': () => {
+            throw new Error('the CRM is down');
+          },
+        },
+      });
+    const isDead = () => waitFor(async () => (await queue.getFailedCount()) === 1);
+    await bullmqQueue(queue, { maxAttempts: 1, logger }).enqueue(queuedCall(unique('call')));
+    const first = start();
+    await isDead();
+    await first.close();
+    const other = bullmqDeadJobs(queue);
+    const [{ id } = { id: '' }] = (await other.list()).letters;
+
+    const late = bullmqDeadJobs({
+      getJobs: (types, from, to, asc) => queue.getJobs(types, from, to, asc),
+      getFailedCount: () => queue.getFailedCount(),
+      async getJob(wanted: string) {
+        const job = (await queue.getJob(wanted))!;
+        const retry = job.retry.bind(job);
+        return Object.assign(job, {
+          async retry(state: 'failed') {
+            expect(await other.requeue(id)).toBe(true);
+            const refused = await retry(state).catch((error: unknown) => error);
+            const second = start();
+            await isDead();
+            await second.close();
+            throw refused;
+          },
+        });
+      },
+    });
+    expect(await late.requeue(id)).toBe(false);
+    expect(await other.get(id)).toMatchObject({ attempt: 2 });
+    await queue.close();
   });
 
   it('leaves jobs out that are not of a receiver', async () => {
