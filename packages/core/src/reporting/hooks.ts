@@ -38,8 +38,9 @@ export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 /** Hooks that are told of outcomes and errors. What they throw changes nothing. */
 export interface ReportingHooks {
   /**
-   * Called with the original error of each failed attempt, for an error tracker. The error may
-   * contain personal data. It is also called with what fails beside an attempt, in `waitUntil` for one.
+   * Called with the original error of each failed attempt, for an error tracker; also with what a
+   * handler threw after its transaction was committed, and with errors of `waitUntil`. The error may
+   * contain personal data.
    */
   onError?: ErrorHook | undefined;
   /**
