@@ -122,10 +122,11 @@ function statements(schema: string) {
     remove: `DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid RETURNING 1`,
     /**
      * The job takes the place of the one that was given up, under the same id. Its next run is its last.
-     * If the worker died before it had completed that one, it will give it up again.
+     * While its worker has not completed that one, the dead job stays where it is.
      */
     requeue: `WITH dead AS (
         DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid
+          AND NOT EXISTS (SELECT FROM ${schema}.job WHERE name = $3 AND id = $2::uuid AND state <= 'active')
         RETURNING id, data, keep_until - created_on AS kept, dead_letter,
           (data #>> '{failure,attempt}')::int AS attempt,
           jsonb_build_object('failures', data #> '{failure,failures}') AS output,

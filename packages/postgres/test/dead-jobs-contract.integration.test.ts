@@ -29,6 +29,28 @@ withPostgres('dead jobs of pg-boss', () => {
     },
   });
 
+  it('keeps a dead job that its worker has not completed yet', async () => {
+    const name = unique('calls');
+    const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
+    await queue.enqueue(queuedCall(unique('call')));
+    work(name, {
+      on: {
+        'call:completed': () => {
+          throw new Error('the CRM is down');
+        },
+      },
+    });
+    const deadJobs = pgBossDeadJobs(test.boss, { queue: name });
+    await waitFor(async () => (await jobs(name))[0]?.state === 'completed');
+    const [letter] = (await deadJobs.list()).letters;
+    const update = `UPDATE pgboss.job SET state = $2 WHERE name = $1`;
+    await test.boss.getDb().executeSql(update, [name, 'active']);
+    expect(await deadJobs.requeue(letter!.id)).toBe(false);
+    expect(await deadJobs.count()).toBe(1);
+    await test.boss.getDb().executeSql(update, [name, 'completed']);
+    expect(await deadJobs.requeue(letter!.id)).toBe(true);
+  });
+
   it('runs a job whose first life pg-boss has archived or deleted', async () => {
     const name = unique('calls');
     const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
