@@ -70,6 +70,7 @@ export default tseslint.config(
         Buffer: 'readonly',
         TextEncoder: 'readonly',
         require: 'readonly',
+        __dirname: 'readonly',
         URL: 'readonly',
         Response: 'readonly',
       },
