@@ -20,7 +20,7 @@ interface FailureAfterCommit {
   readonly late: boolean;
 }
 
-/** The event is done, so its outcome does not tell of this error. */
+/** The event is done, so its outcome does not report this error. */
 export function reportFailureAfterCommit(
   { error, route, delivery: { webhookId, log, source }, attempt, late }: FailureAfterCommit,
   { redact, onError }: { redact?: Redact | undefined; onError?: ErrorHook | undefined },

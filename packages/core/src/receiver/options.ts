@@ -42,8 +42,8 @@ export interface ReceiverOptions<
   /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */
   ackWithin?: number | undefined;
   /**
-   * Keeps a serverless function alive for handlers that run beyond `ackWithin`, if the request itself
-   * brings no such function: `waitUntil` of `@vercel/functions`, for one.
+   * Keeps a serverless function alive for handlers that run beyond `ackWithin`, if the request does
+   * not provide one itself; for example `waitUntil` of `@vercel/functions`.
    */
   waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   /** Bytes, or a text such as `'512kb'`; `'1mb'` by default. */

@@ -21,6 +21,9 @@ describe('redactId', () => {
     ['+491715550123:call:completed', '[redacted]:call:completed'],
     ['+49 171 5550123', '[redacted]'],
     ['555-010-4477', '[redacted]'],
+    ['tel:030-5550123', 'tel:[redacted]'],
+    ['custom:phone:555-010-4477', 'custom:phone:[redacted]'],
+    [`${'x.'.repeat(97)}-ada@example.com`, '[redacted]'],
     ['custom:whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'custom:[redacted]'],
     ['a\nb\u2028c', 'a?b?c'],
     ['x'.repeat(500), 'x'.repeat(200)],
@@ -35,6 +38,7 @@ describe('redactId', () => {
     const piece = fc.oneof(
       fc.constantFrom(...words.split(' ')),
       fc.stringMatching(/^\d{1,12}$/),
+      fc.constantFrom('030-5550123', '555-010-4477', '0171-555', '1-2-3-4-5-6-7'),
       fc.stringMatching(/^[A-Za-z\d_]{1,20}$/),
       fc.constantFrom('-', ':', '_', '::', '+', '@', '.', '-', ':'),
     );

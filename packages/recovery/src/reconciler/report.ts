@@ -40,7 +40,7 @@ export function reportRun(
   if (failed > 0)
     log.warn(
       { failed, since, until, docs: docsUrl('recovery.md#what-failed') },
-      `call-webhooks: ${String(failed)} of the events that were missed or had failed before failed now. They run again with the next run, or wait in the dead letters.`,
+      `call-webhooks: ${String(failed)} events that had been missed, or had failed earlier, failed in this run. They run again next time, or are in the dead letters.`,
     );
   if (onRun) callHook(onRun, { ...result });
 }

@@ -16,8 +16,8 @@ export interface Reconciler {
 }
 
 /**
- * Runs `reconcile` now and then `every` so often, in one of all processes that do so with the same store
- * and `name`. After a run that found events which no delivery had come for, it calls `onMissed` and logs
+ * Runs `reconcile` at once, and again after each `every` milliseconds, in one of all processes that do so
+ * with the same store and `name`. After a run that found events which no delivery had come for, it calls `onMissed` and logs
  * that the rule may be paused.
  * @throws WebhookError `invalid-options`
  * @example

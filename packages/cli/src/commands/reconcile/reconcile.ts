@@ -31,13 +31,13 @@ export function reconcileCommand(app: App): Command {
     )
     .option(
       '--until <time>',
-      'and before then (default: 10m, since newer webhooks may still come)',
+      'and before then (default: 10m ago, because newer webhooks may still come)',
       time,
     )
     .option('--to <url>', 'the URL of the running receiver')
     .option(
       '--dry-run',
-      'only list the events that would be sent, also those that the receiver knows',
+      'only list the events that would be sent, including those that the receiver knows',
     )
     .addOption(
       durationOption(
@@ -69,8 +69,8 @@ ${examples(
   ['reconcile --since 12h --to 3000/hook --dry-run', 'What would be sent'],
   ['reconcile --since 12h --to 3000/hook', 'Send it'],
   [
-    'reconcile --since 1h --until 0s --to 3000/hook --base-url http://127.0.0.1:4777',
-    'Calls of the simulator, which prints its API token',
+    'reconcile --since 1h --until 0s --to 3000/hook --simulator 4777',
+    'Calls of the running simulator',
   ],
   [
     'reconcile --since 12h --to https://example.com/hook --allow-external',
@@ -125,7 +125,7 @@ function tellWindow({ output }: App, options: Options, { since, until }: Window)
 
 /** With times, since a duration would begin later. */
 function tellHowToGoOn({ output }: App, { since, until }: Window): void {
-  output.message('It is not finished. What was handled is known to the receiver.');
+  output.message('The run did not finish. The receiver remembers what it has handled.');
   output.message('To go on, run the command again with these times:');
   output.message(`  --since ${since.toISOString()} --until ${until.toISOString()}`);
 }

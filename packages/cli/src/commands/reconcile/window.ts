@@ -35,7 +35,7 @@ export function windowOf({ since, until, rememberFor }: WindowOptions, now: numb
   const asked = now - since.getTime();
   if (asked > rememberFor + SLACK_MS)
     throw badInput(
-      `--since is ${duration(asked)} ago, but the receiver's store is taken to remember handled events for ${duration(rememberFor)}. Older ones would look missed and run again.`,
+      `--since is ${duration(asked)} ago, but the receiver's store is assumed to remember handled events for ${duration(rememberFor)}. Older ones would look missed and run again.`,
       `Begin later. If the store remembered longer when these calls were handled, pass its rememberFor: --remember-for ${String(Math.ceil((asked - SLACK_MS) / 3_600_000))}h.`,
     );
   return { since, until: end };
