@@ -32,10 +32,12 @@ export async function openDatabase(url: string | undefined, folder: string): Pro
 function onServer(connectionString: string): Database {
   const timeouts = { connectionTimeoutMillis: 1_000, query_timeout: 1_000 };
   const pool = new Pool({ connectionString, ...timeouts });
-  // Without a listener, an idle connection that breaks would end the process.
-  pool.on('error', (error) => {
+  // Without listeners, a connection that breaks would end the process: one that is idle, or in use.
+  const warn = (error: Error) => {
     console.warn(`Postgres: ${error.message}`);
-  });
+  };
+  pool.on('error', warn);
+  pool.on('connect', (client) => client.on('error', warn));
   return {
     query: (text, values) => pool.query(text, values),
     async transaction(work) {

@@ -59,7 +59,8 @@ withPostgres('completeIn when the server or the connection goes away', () => {
   async function handle(callId: string, context: HandlerContext): Promise<void> {
     attempts.push(context.attempt);
     const client = await pool.connect();
-    client.once('error', () => undefined);
+    const ignore = () => undefined;
+    client.on('error', ignore); // more than one may come
     let failed = true;
     try {
       await client.query('BEGIN');
@@ -69,6 +70,7 @@ withPostgres('completeIn when the server or the connection goes away', () => {
       await client.query('COMMIT');
       failed = false;
     } finally {
+      if (!failed) client.off('error', ignore);
       client.release(failed);
     }
   }
