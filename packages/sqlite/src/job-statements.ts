@@ -6,8 +6,9 @@ import type { SqliteDatabase } from './database.ts';
  * The table of a queue. `due_at` is when something happens to a job next: an `open` job without a
  * token may be run, one with a token loses its lease, a `done` job is forgotten. A `dead` job stays.
  * An `open` job has an `error` once it failed: without a token, it waits for its next attempt.
- * `failures` has the last 50 failed attempts, as JSON. `crashes` counts the last runs in a row that ended with their process, or without a word. With
- * `abandon_reason` no handler is run any more. Times are milliseconds since the epoch.
+ * `failures` has the last 50 failed attempts, as JSON. `crashes` counts the last runs in a row that
+ * ended with their process, or without reporting a result. With `abandon_reason` no handler is run any
+ * more. Times are milliseconds since the epoch.
  */
 export const jobSchema = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}jobs (
@@ -35,7 +36,7 @@ export const jobCompletion = (
   token: string,
   forgetAt: number,
 ): Completion => ({
-  update: `UPDATE ${prefix}jobs SET state = 'done', due_at = ${String(forgetAt)}, error = NULL, delivery = NULL`,
+  update: `UPDATE ${prefix}jobs SET state = 'done', due_at = ${String(forgetAt)}, error = NULL, failures = NULL, delivery = NULL`,
   where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
 });
 

@@ -96,4 +96,28 @@ eachClient((client) => {
     expect(await queue.stats()).toMatchObject({ done: 1, waiting: 0, delayed: 0, running: 0 });
     await close();
   });
+
+  it(`forgets the failed attempts of a job that it completes: ${client.name}`, async () => {
+    const { db, queue, connect, transact, committed, close } = openWithEffects(client, onHandle);
+    const worker = createSqliteWorker(connect(), {
+      ...fast,
+      logger: collectingLogger(),
+      on: {
+        'call:completed': async (_event, { attempt, completeIn }) => {
+          if (attempt === 1) throw new Error('the CRM is down');
+          await transact(async ({ tx, write }) => {
+            await write('call-1');
+            await completeIn(tx);
+          });
+        },
+      },
+    });
+    await queue.enqueue(queuedCall('call-1'));
+    await waitFor(async () => (await queue.stats()).done === 1);
+    await worker.close();
+    expect(await committed('call-1')).toBe(1);
+    const rows = db.prepare('SELECT attempt, failures, delivery FROM call_webhooks_jobs').all();
+    expect(rows).toMatchObject([{ attempt: 2, failures: null, delivery: null }]);
+    await close();
+  });
 });
