@@ -17,7 +17,7 @@ const idOf = (text: string) => (/^\d{1,15}$/.test(text) ? Number(text) : -1);
  * const { queued } = await redrive({ deadJobs: sqliteDeadJobs(queue) });
  */
 export function sqliteDeadJobs(queue: SqliteQueue): DeadJobs {
-  const jobs = jobsOf(queue);
+  const jobs = jobsOf('sqliteDeadJobs', queue);
   return {
     ...deadJobList(async function* read({ since, until, after }) {
       let from = { failedAt: after?.failedAt ?? 0, id: after ? idOf(after.id) : 0 };

@@ -31,13 +31,16 @@ export interface SqliteQueue extends Queue {
 
 const jobsOfQueue = new WeakMap<SqliteQueue, Jobs>();
 
-/** @throws WebhookError `invalid-options` for anything that `sqliteQueue` did not make */
-export function jobsOf(queue: SqliteQueue): Jobs {
+/**
+ * @param creator the function that was called with the queue
+ * @throws WebhookError `invalid-options` for anything that `sqliteQueue` did not make
+ */
+export function jobsOf(creator: string, queue: SqliteQueue): Jobs {
   const jobs = jobsOfQueue.get(queue);
   if (jobs) return jobs;
   throw new WebhookError(
     'invalid-options',
-    'Invalid queue of createSqliteWorker: expected one that sqliteQueue() of the same package made.',
+    `Invalid queue of ${creator}: expected one that sqliteQueue() of the same package made.`,
   );
 }
 

@@ -79,7 +79,7 @@ export function createSqliteWorker<
     ...{ concurrency, backoff, leaseFor, pollEvery, maxAttempts },
   });
   const process = createJobProcessor(handlers);
-  const jobs = jobsOf(queue);
+  const jobs = jobsOf('createSqliteWorker', queue);
   const log = safeLogger(handlers.logger ?? console);
   const run = { ...settings, backoff: exponentialBackoff(settings.backoff) };
   const running = new Set<number>();

@@ -40,5 +40,7 @@ eachClient((client) => {
 });
 
 it('is made of a queue of this package only', () => {
-  expect(() => sqliteDeadJobs({} as never)).toThrow('sqliteQueue()');
+  expect(() => sqliteDeadJobs({} as never)).toThrow(
+    'Invalid queue of sqliteDeadJobs: expected one that sqliteQueue()',
+  );
 });
