@@ -3,6 +3,7 @@ import {
   option,
   deadJobLetter,
   deadJobList,
+  WebhookError,
   type DeadJobs,
   type JobFailure,
   type QueuedDelivery,
@@ -64,6 +65,11 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
 
   return {
     ...deadJobList(async function* read({ since, until, after }) {
+      if (after && !UUID.test(after.id))
+        throw new WebhookError(
+          'invalid-options',
+          'Invalid options of list: cursor: expected the cursor of a page.',
+        );
       let from = { failedAt: after?.failedAt ?? 0, id: after?.id ?? LOWEST };
       for (;;) {
         const rows = await run(sql.list, [target, since, until, from.failedAt, from.id, PAGE]);
@@ -122,28 +128,31 @@ function statements(schema: string) {
     remove: `DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid RETURNING 1`,
     /**
      * The job takes the place of the one that was given up, under the same id. Its next run is its last.
-     * While its worker has not completed that one, the dead job stays where it is.
+     * While its worker has not completed that one, the dead job stays where it is. It also stays if the
+     * event was delivered again since and was handled: only a job that was given up has a message.
      */
     requeue: `WITH dead AS (
-        DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid
-          AND NOT EXISTS (SELECT FROM ${schema}.job WHERE name = $3 AND id = $2::uuid AND state <= 'active')
-        RETURNING id, data, keep_until - created_on AS kept, dead_letter,
+        SELECT id, data, keep_until - created_on AS kept,
           (data #>> '{failure,attempt}')::int AS attempt,
           jsonb_build_object('failures', data #> '{failure,failures}') AS output,
           (data #>> '{failure,retryDelay}')::int AS retry_delay,
           (data #>> '{failure,expireInSeconds}')::int * interval '1 second' AS expire_in
+        FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid
+        FOR UPDATE
+      ), moved AS (
+        INSERT INTO ${schema}.job AS job
+          (id, name, data, retry_count, retry_limit, retry_delay, expire_in, keep_until, dead_letter, output, policy)
+        SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, expire_in, now() + kept, $1, output,
+          (SELECT policy FROM ${schema}.queue WHERE name = $3)
+        FROM dead
+        ON CONFLICT (name, id) DO UPDATE SET
+          state = 'created', data = excluded.data, output = excluded.output,
+          retry_count = excluded.retry_count, retry_limit = excluded.retry_limit,
+          created_on = now(), start_after = now(), started_on = NULL, completed_on = NULL,
+          keep_until = excluded.keep_until
+        WHERE job.state > 'active' AND job.output -> 'message' IS NOT NULL
+        RETURNING id
       )
-      INSERT INTO ${schema}.job AS job
-        (id, name, data, retry_count, retry_limit, retry_delay, expire_in, keep_until, dead_letter, output, policy)
-      SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, expire_in, now() + kept, $1, output,
-        (SELECT policy FROM ${schema}.queue WHERE name = $3)
-      FROM dead
-      ON CONFLICT (name, id) DO UPDATE SET
-        state = 'created', data = excluded.data, output = excluded.output,
-        retry_count = excluded.retry_count, retry_limit = excluded.retry_limit,
-        created_on = now(), start_after = now(), started_on = NULL, completed_on = NULL,
-        keep_until = excluded.keep_until
-      WHERE job.state > 'active'
-      RETURNING 1`,
+      DELETE FROM ${schema}.job WHERE name = $1 AND id IN (SELECT id FROM moved) RETURNING 1`,
   };
 }

@@ -21,7 +21,7 @@ export function jobTransaction(
   return {
     completeIn: (tx) =>
       completeIn(tx, {
-        update: `UPDATE ${schema}.job SET state = 'completed', completed_on = now()`,
+        update: `UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL`,
         where: `name = ${literal(queue)} AND id = ${literal(id)}::uuid AND retry_count = ${String(retryCount)} AND state IN ('active', 'completed')`,
       }),
     async isCompleted() {

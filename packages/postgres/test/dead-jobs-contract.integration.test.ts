@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { deadJobsContractTests, queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
 import { createPgBossWorker, pgBossDeadJobs, pgBossQueue } from '../src/index.ts';
-import { withPostgres } from './support.ts';
+import { openPool, withPostgres } from './support.ts';
 import { usePgBoss } from './use-pg-boss.ts';
 
 withPostgres('dead jobs of pg-boss', () => {
@@ -49,6 +49,67 @@ withPostgres('dead jobs of pg-boss', () => {
     expect(await deadJobs.count()).toBe(1);
     await test.boss.getDb().executeSql(update, [name, 'completed']);
     expect(await deadJobs.requeue(letter!.id)).toBe(true);
+  });
+
+  /** A queue with one dead job, which its worker has completed. */
+  async function oneDead() {
+    const name = unique('calls');
+    const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
+    const delivery = queuedCall(unique('call'));
+    await queue.enqueue(delivery);
+    const state = { isBroken: true, runs: 0 };
+    work(name, {
+      on: {
+        'call:completed': () => {
+          state.runs += 1;
+          if (state.isBroken) throw new Error('the CRM is down');
+        },
+      },
+    });
+    const isCompleted = () => waitFor(async () => (await jobs(name))[0]?.state === 'completed');
+    await isCompleted();
+    const deadJobs = pgBossDeadJobs(test.boss, { queue: name });
+    const [{ id } = { id: '' }] = (await deadJobs.list()).letters;
+    return { name, queue, delivery, state, isCompleted, deadJobs, id };
+  }
+
+  it('keeps a dead job whose place is taken while it is requeued', async () => {
+    const { name, deadJobs, id } = await oneDead();
+    const pool = openPool(test.server.url);
+    const other = await pool.connect();
+    await other.query('BEGIN');
+    await other.query(`UPDATE pgboss.job SET state = 'active' WHERE name = $1`, [name]);
+    const requeued = deadJobs.requeue(id);
+    await waitFor(async () => {
+      const { rows } = await pool.query('SELECT FROM pg_locks WHERE NOT granted');
+      return rows.length > 0;
+    });
+    await other.query('COMMIT');
+    expect(await requeued).toBe(false);
+    expect(await deadJobs.count()).toBe(1);
+    other.release();
+    await pool.end();
+  });
+
+  it('does not run an event again that a later delivery has handled', async () => {
+    const { name, queue, delivery, state, isCompleted, deadJobs, id } = await oneDead();
+    // After some hours, pg-boss archives what is completed, and knows no duplicate any more.
+    await test.boss.getDb().executeSql('DELETE FROM pgboss.job WHERE name = $1', [name]);
+    state.isBroken = false;
+    await queue.enqueue(delivery);
+    await isCompleted();
+    expect(state.runs).toBe(2);
+    expect(await deadJobs.requeue(id)).toBe(false);
+    expect(await deadJobs.count()).toBe(1);
+    expect(await jobs(name)).toMatchObject([{ state: 'completed' }]);
+  });
+
+  it('refuses a cursor of another list', async () => {
+    const deadJobs = pgBossDeadJobs(test.boss);
+    await expect(deadJobs.list({ cursor: '1.42' })).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringContaining('Invalid options of list: cursor'),
+    });
   });
 
   it('runs a job whose first life pg-boss has archived or deleted', async () => {
