@@ -62,7 +62,7 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
     while (low < high) {
       const middle = (low + high) >>> 1;
       const [job] = await jobsAt(middle, 1);
-      if (job && (job.finishedOn ?? 0) < time) low = middle + 1;
+      if ((job?.finishedOn ?? Infinity) < time) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -75,21 +75,24 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
 
   return {
     ...deadJobList(async function* read({ since, until, after }) {
-      const from = Math.max(since, after?.failedAt ?? 0);
-      for (let index = await firstSince(from); ; index += PAGE) {
-        const jobs = await jobsAt(index, PAGE);
+      let last = after && after.failedAt >= since ? after : { failedAt: since, id: '' };
+      let index = await firstSince(last.failedAt);
+      for (;;) {
+        const jobs = await jobsAt(index, PAGE); // without those that were removed meanwhile
+        if (jobs.length === 0) return;
+        index += PAGE;
+        const before = last;
         for (const job of jobs) {
-          const letter = job && letterOf(job);
-          if (!letter) continue; // it was retried meanwhile, or is not ours
-          const failedAt = letter.failedAt.getTime();
+          const { id = '', finishedOn: failedAt } = job ?? {};
+          if (typeof failedAt !== 'number') continue; // it was retried meanwhile
+          if (failedAt < last.failedAt || (failedAt === last.failedAt && id <= last.id)) continue;
           if (failedAt >= until) return;
-          const isAfter =
-            !after ||
-            failedAt > after.failedAt ||
-            (failedAt === after.failedAt && letter.id > after.id);
-          if (failedAt >= since && isAfter) yield letter;
+          last = { failedAt, id };
+          const letter = job && letterOf(job);
+          if (letter) yield letter;
         }
-        if (jobs.length < PAGE) return;
+        // The jobs move up when others are requeued.
+        if (last !== before) index = await firstSince(last.failedAt);
       }
     }),
     async get(id) {
@@ -128,10 +131,10 @@ function letterOf(job: BullmqFailedJob): StoredDeadLetter | undefined {
   const { body, webhookId, timestamp } = delivery;
   if (id === undefined || typeof body !== 'string' || typeof webhookId !== 'string')
     return undefined;
-  if (typeof timestamp !== 'number') return undefined;
+  if (typeof timestamp !== 'number' || typeof finishedOn !== 'number') return undefined;
   return deadJobLetter({
     ...{ id, attempt, delivery: delivery as QueuedDelivery },
-    failedAt: new Date(finishedOn ?? 0),
+    failedAt: new Date(finishedOn),
     error: failedReason ?? '',
   });
 }
