@@ -101,6 +101,36 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       expect(runs).toHaveLength(5);
     });
 
+    it('runs a job that died early once more, as any other', async () => {
+      const { queue, deadJobs, startWorker } = await open({ maxAttempts: 100 });
+      let [isRefused, isBroken] = [true, true];
+      const attempts: number[] = [];
+      const validate = (value: unknown) =>
+        isRefused ? { issues: [{ message: 'unknown' }] } : { value };
+      await startWorker({
+        custom: {
+          schema: { '~standard': { version: 1, vendor: 'test', validate } },
+          handle: (_payload, { attempt }) => {
+            attempts.push(attempt);
+            if (isBroken) throw new Error('the CRM is down');
+          },
+        },
+      });
+      const isDead = () => waitFor(async () => (await deadJobs.count()) === 1, { within: 30_000 });
+      await queue.enqueue(queued(Buffer.from('{"lead":1}')));
+      await isDead();
+      const [{ id } = { id: '' }] = (await deadJobs.list()).letters;
+      isRefused = false;
+      expect(await deadJobs.requeue(id)).toBe(true);
+      await isDead();
+      expect(await deadJobs.get(id)).toMatchObject({ reason: 'handler-failed', attempt: 2 });
+      expect(attempts).toEqual([2]);
+      isBroken = false;
+      expect(await deadJobs.requeue(id)).toBe(true);
+      await waitFor(() => attempts.length === 2);
+      expect(attempts).toEqual([2, 3]);
+    });
+
     it('pages, filters and counts', async () => {
       const { deadJobs, queue, calls } = await setup(23, 1);
       await queue.enqueue(queued(Buffer.from('{"eventName":')));

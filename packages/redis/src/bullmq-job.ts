@@ -13,6 +13,8 @@ interface WorkerNote {
   abandonReason?: string;
   /** Crashes up to when the job was given up. They do not count if it is retried by hand. */
   crashes?: number;
+  /** The job was given up before its last attempt: if it is retried by hand, the next run is the last. */
+  isLastRun?: boolean;
 }
 
 /** What is used of BullMQ's `Job`. */
@@ -47,16 +49,18 @@ export async function runBullmqJob(job: BullmqJobLike, run: Run): Promise<void> 
     workerNote.abandonReason ??
     (crashes > run.maxCrashes ? `${String(crashes)} workers died in this job.` : undefined);
   const maxAttempts = job.opts.attempts ?? 1;
+  const isLastAttempt = workerNote.isLastRun === true || job.attemptsMade + 1 >= maxAttempts;
   const result = await run.process(delivery, {
     attempt,
     maxAttempts,
-    isLastAttempt: job.attemptsMade + 1 >= maxAttempts,
+    isLastAttempt,
     abandonReason: reason === undefined ? undefined : new Error(reason),
     signal: run.signal,
   });
   if (result.status === 'done') return;
   if (result.status === 'dead') {
-    if (reason !== undefined) await writeNote(job, run, { crashes: job.stalledCounter });
+    if (reason !== undefined || !isLastAttempt)
+      await writeNote(job, run, { crashes: job.stalledCounter, isLastRun: true });
     throw named('UnrecoverableError', result.error);
   }
   if (result.abandonReason === undefined) throw result.error;

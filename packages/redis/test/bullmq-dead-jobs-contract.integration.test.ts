@@ -9,9 +9,9 @@ import {
   waitFor,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
-import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { bullmqDeadJobs, bullmqQueue, createBullmqWorker } from '../src/index.ts';
+import { deliveryOf } from './use-bullmq.ts';
 
 jest.setTimeout(30_000);
 
@@ -45,8 +45,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
         },
         deadJobs: bullmqDeadJobs(queue),
         others: bullmqDeadJobs(other),
-        deadLetters: async () =>
-          (await queue.getFailed()).map(({ data }) => data as QueuedDelivery),
+        deadLetters: async () => (await queue.getFailed()).map(deliveryOf),
         async close() {
           await queue.close();
           await other.close();
@@ -96,6 +95,43 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
     });
     expect(await late.requeue(id)).toBe(false);
     expect(await other.get(id)).toMatchObject({ attempt: 2 });
+    await queue.close();
+  });
+
+  it('lists the others when some were requeued or removed meanwhile', async () => {
+    const queue = connect(unique('calls'));
+    const connection = { host: '127.0.0.1', port: server.port };
+    const hand = bullmqQueue(queue, { maxAttempts: 1, logger: collectingLogger() });
+    await Promise.all(Array.from({ length: 250 }, () => hand.enqueue(queuedCall(unique('call')))));
+    const worker = createBullmqWorker({
+      ...{ Worker, queueName: queue.name, connection, logger: collectingLogger() },
+      on: {
+        'call:completed': () => {
+          throw new Error('the CRM is down');
+        },
+      },
+    });
+    await waitFor(async () => (await queue.getFailedCount()) === 250);
+    await worker.close();
+    const others = bullmqDeadJobs(queue);
+    const ids = (await others.list({ limit: 1_000 })).letters.map(({ id }) => id);
+    let isFirst = true;
+    const deadJobs = bullmqDeadJobs({
+      getJob: (id) => queue.getJob(id),
+      getFailedCount: () => queue.getFailedCount(),
+      async getJobs(types, from, to, asc) {
+        const found = await queue.getJobs(types, from, to, asc);
+        if (!isFirst) return found;
+        isFirst = false;
+        // BullMQ has read the ids of the first page, and then its jobs.
+        await others.remove(ids[0]!);
+        for (const id of ids.slice(1, 50)) expect(await others.requeue(id)).toBe(true);
+        const jobs = await Promise.all(ids.slice(0, 100).map((id) => queue.getJob(id)));
+        return jobs.filter(Boolean);
+      },
+    });
+    const { letters } = await deadJobs.list({ limit: 1_000 });
+    expect(letters.map(({ id }) => id)).toEqual(ids.slice(50));
     await queue.close();
   });
 

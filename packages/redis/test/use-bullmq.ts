@@ -6,7 +6,8 @@ import {
   type RedisServer,
   type WorkerHandlers,
 } from '@call-webhooks/contract-tests';
-import { Queue, Worker } from 'bullmq';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import { Queue, Worker, type Job } from 'bullmq';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
 import { deliverer, type Deliverer } from './deliverer.ts';
 
@@ -19,6 +20,12 @@ export interface BullmqUnderTest {
 
 /** How long the locks of `work` last; milliseconds. */
 export const LOCK_DURATION = 300;
+
+/** The delivery of a job, without the note of its worker. */
+export function deliveryOf(job: Job): QueuedDelivery {
+  const { workerNote: _note, ...delivery } = job.data as QueuedDelivery & { workerNote?: object };
+  return delivery;
+}
 
 /** Call it in a `describe`. What it returns is filled in before each test. */
 export function useBullmq() {

@@ -28,9 +28,9 @@ export interface DeadJob {
 
 /** Dead jobs that come after one. Times are milliseconds since the epoch. */
 export interface DeadRange {
-  /** The first that is meant. */
+  /** Inclusive start. */
   since: number;
-  /** The first that is not meant any more. */
+  /** Exclusive end. */
   until: number;
   /** Of the job before. */
   failedAt: number;
@@ -46,6 +46,8 @@ export interface TakenJob {
   crashes: number;
   /** Set: the handler's attempts are used up, and `deadLetter` failed. */
   abandonReason: string | undefined;
+  /** Retried by hand: it is dead again if this run fails. */
+  isLastRun: boolean;
   delivery: QueuedDelivery;
 }
 
@@ -61,6 +63,7 @@ export function takenJob(row: Row, token: string): TakenJob {
     attempt: Number(row['attempt']),
     crashes: Number(row['crashes']),
     abandonReason: (row['abandonReason'] as string | null) ?? undefined,
+    isLastRun: Number(row['isLastRun']) === 1,
     delivery: deliveryOf(row),
   };
 }

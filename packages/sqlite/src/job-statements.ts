@@ -8,7 +8,7 @@ import type { SqliteDatabase } from './database.ts';
  * An `open` job has an `error` once it failed: without a token, it waits for its next attempt.
  * `failures` has the last 50 failed attempts, as JSON. `crashes` counts the last runs in a row that
  * ended with their process, or without reporting a result. With `abandon_reason` no handler is run any
- * more. Times are milliseconds since the epoch.
+ * more. `is_last_run` is 1 for a job that was retried by hand. Times are milliseconds since the epoch.
  */
 export const jobSchema = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}jobs (
@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS ${prefix}jobs (
   attempt INTEGER NOT NULL DEFAULT 0,
   crashes INTEGER NOT NULL DEFAULT 0,
   abandon_reason TEXT,
+  is_last_run INTEGER NOT NULL DEFAULT 0,
   error TEXT,
   failures TEXT,
   delivery TEXT
@@ -57,13 +58,13 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
       `INSERT INTO ${jobs} (event, due_at, delivery) VALUES (?, ?, ?)
        ON CONFLICT (event) DO UPDATE SET
          state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, crashes = 0,
-         abandon_reason = NULL, error = NULL, failures = NULL, delivery = excluded.delivery
+         abandon_reason = NULL, is_last_run = 0, error = NULL, failures = NULL, delivery = excluded.delivery
        WHERE state = 'done' AND due_at <= excluded.due_at`,
     ),
     take: db.prepare(
       `UPDATE ${jobs} SET token = ?, due_at = ?, attempt = attempt + 1, crashes = crashes + (token IS NOT NULL)
        WHERE id IN (SELECT id FROM ${jobs} WHERE state = 'open' AND due_at <= ? AND ${notOneOf} ORDER BY due_at, id LIMIT ?)
-       RETURNING id, attempt, crashes, abandon_reason AS abandonReason, delivery`,
+       RETURNING id, attempt, crashes, abandon_reason AS abandonReason, is_last_run AS isLastRun, delivery`,
     ),
     shortenLeases: db.prepare(
       `UPDATE ${jobs} SET due_at = ? WHERE state = 'open' AND token IS NOT NULL AND due_at > ?`,
@@ -121,7 +122,7 @@ export function jobStatements(db: SqliteDatabase, prefix: string) {
       `SELECT id, attempt, error, failures, due_at AS failedAt, delivery FROM ${jobs} WHERE state = 'dead' AND id = ?`,
     ),
     retryDead: db.prepare(
-      `UPDATE ${jobs} SET state = 'open', due_at = ?, crashes = 0, abandon_reason = NULL, error = NULL
+      `UPDATE ${jobs} SET state = 'open', due_at = ?, crashes = 0, abandon_reason = NULL, error = NULL, is_last_run = 1
        WHERE id = ? AND state = 'dead' RETURNING 1`,
     ),
     discardDead: db.prepare(

@@ -19,7 +19,7 @@ export function leasedJob(jobs: Jobs, taken: TakenJob, settings: RunSettings): L
   return {
     delivery,
     attempt,
-    isLastAttempt: attempt >= maxAttempts,
+    isLastAttempt: taken.isLastRun || attempt >= maxAttempts,
     maxAttempts,
     abandonReason: abandonReasonOf(taken, maxAttempts),
     extendEvery: leaseFor / 3,
@@ -36,10 +36,10 @@ export function leasedJob(jobs: Jobs, taken: TakenJob, settings: RunSettings): L
 }
 
 function abandonReasonOf(
-  { attempt, crashes, abandonReason }: TakenJob,
+  { attempt, crashes, abandonReason, isLastRun }: TakenJob,
   maxAttempts: number,
 ): Error | undefined {
   if (abandonReason !== undefined) return new Error(abandonReason);
-  if (attempt <= maxAttempts || crashes <= EXTRA_CRASHES) return undefined;
+  if ((attempt <= maxAttempts && !isLastRun) || crashes <= EXTRA_CRASHES) return undefined;
   return new Error(`Its process died in each of the last attempts (${String(crashes)}).`);
 }

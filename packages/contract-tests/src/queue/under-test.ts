@@ -2,7 +2,10 @@ import type { Queue, QueuedDelivery, WorkerOptions } from '@call-webhooks/core';
 import type { Effects } from '../store/under-test.ts';
 
 /** The handlers and hooks that a test gives to a worker. */
-export type WorkerHandlers = Pick<WorkerOptions, 'on' | 'onUnhandled' | 'deadLetter' | 'logger'>;
+export type WorkerHandlers = Pick<
+  WorkerOptions,
+  'on' | 'custom' | 'onUnhandled' | 'deadLetter' | 'logger'
+>;
 
 export interface OpenedQueue {
   queue: Queue;

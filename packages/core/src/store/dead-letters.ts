@@ -42,7 +42,10 @@ export interface DeadLetterList {
 
 /** The dead jobs of a queue. Its workers run what is requeued. */
 export interface DeadJobs extends DeadLetterList {
-  /** Gives a job back to the queue, to be run once more. @returns `false` if none has this id */
+  /**
+   * Gives a job back to the queue, to be run once more. If this run fails, the job is dead again.
+   * @returns `false` if there is no dead job with this id, for instance because another operator took it
+   */
   requeue(id: string): Promise<boolean>;
 }
 

@@ -39,9 +39,9 @@ export interface DeadJobRecord {
 
 /** A part of the dead jobs of an engine. Times are milliseconds since the epoch. */
 export interface DeadJobRange {
-  /** The first that is meant. */
+  /** Inclusive start. */
   readonly since: number;
-  /** The first that is not meant any more. */
+  /** Exclusive end. */
   readonly until: number;
   /** Jobs up to this one are left out. */
   readonly after: DeadLetterPosition | undefined;
