@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterEach, expect, it } from '@jest/globals';
 import { deadJobsContractTests, queuedCall, unique, waitFor } from '@call-webhooks/contract-tests';
 import { createPgBossWorker, pgBossDeadJobs, pgBossQueue } from '../src/index.ts';
 import { openPool, withPostgres } from './support.ts';
@@ -7,6 +7,10 @@ import { usePgBoss } from './use-pg-boss.ts';
 withPostgres('dead jobs of pg-boss', () => {
   const { test, work, jobs } = usePgBoss();
   const backoff = { initialDelay: 0 };
+  const toClose: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of toClose.splice(0)) await close();
+  });
 
   deadJobsContractTests({
     name: 'pgBossDeadJobs',
@@ -57,12 +61,20 @@ withPostgres('dead jobs of pg-boss', () => {
     const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
     const delivery = queuedCall(unique('call'));
     await queue.enqueue(delivery);
-    const state = { isBroken: true, runs: 0 };
+    const pool = openPool(test.server.url);
+    toClose.push(() => pool.end());
+    const state = { brokenRuns: 1, commits: false, runs: 0 };
     work(name, {
       on: {
-        'call:completed': () => {
+        'call:completed': async (_event, { completeIn }) => {
           state.runs += 1;
-          if (state.isBroken) throw new Error('the CRM is down');
+          if (state.runs <= state.brokenRuns) throw new Error('the CRM is down');
+          if (!state.commits) return;
+          const tx = await pool.connect();
+          await tx.query('BEGIN');
+          await completeIn(tx);
+          await tx.query('COMMIT');
+          tx.release();
         },
       },
     });
@@ -70,12 +82,11 @@ withPostgres('dead jobs of pg-boss', () => {
     await isCompleted();
     const deadJobs = pgBossDeadJobs(test.boss, { queue: name });
     const [{ id } = { id: '' }] = (await deadJobs.list()).letters;
-    return { name, queue, delivery, state, isCompleted, deadJobs, id };
+    return { name, pool, delivery, state, isCompleted, deadJobs, id };
   }
 
   it('keeps a dead job whose place is taken while it is requeued', async () => {
-    const { name, deadJobs, id } = await oneDead();
-    const pool = openPool(test.server.url);
+    const { name, pool, deadJobs, id } = await oneDead();
     const other = await pool.connect();
     await other.query('BEGIN');
     await other.query(`UPDATE pgboss.job SET state = 'active' WHERE name = $1`, [name]);
@@ -88,21 +99,23 @@ withPostgres('dead jobs of pg-boss', () => {
     expect(await requeued).toBe(false);
     expect(await deadJobs.count()).toBe(1);
     other.release();
-    await pool.end();
   });
 
-  it('does not run an event again that a later delivery has handled', async () => {
-    const { name, queue, delivery, state, isCompleted, deadJobs, id } = await oneDead();
-    // After some hours, pg-boss archives what is completed, and knows no duplicate any more.
-    await test.boss.getDb().executeSql('DELETE FROM pgboss.job WHERE name = $1', [name]);
-    state.isBroken = false;
-    await queue.enqueue(delivery);
-    await isCompleted();
-    expect(state.runs).toBe(2);
-    expect(await deadJobs.requeue(id)).toBe(false);
-    expect(await deadJobs.count()).toBe(1);
-    expect(await jobs(name)).toMatchObject([{ state: 'completed' }]);
-  });
+  it.each([true, false])(
+    'leaves an event that was handled since (completeIn: %p)',
+    async (commits) => {
+      const { name, delivery, state, isCompleted, deadJobs, id } = await oneDead();
+      // After some hours, pg-boss archives what is completed, and knows no duplicate any more.
+      await test.boss.getDb().executeSql('DELETE FROM pgboss.job WHERE name = $1', [name]);
+      Object.assign(state, { commits, brokenRuns: 2 });
+      await pgBossQueue(test.boss, { queue: name, maxAttempts: 3, backoff }).enqueue(delivery);
+      await isCompleted();
+      expect(state.runs).toBe(3);
+      expect(await deadJobs.requeue(id)).toBe(false);
+      expect(await deadJobs.count()).toBe(1);
+      expect(await jobs(name)).toMatchObject([{ state: 'completed' }]);
+    },
+  );
 
   it('refuses a cursor of another list', async () => {
     const deadJobs = pgBossDeadJobs(test.boss);
