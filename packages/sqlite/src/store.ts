@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   checkOptions,
-  storableKey,
   storableKeySync,
   type Admission,
   type Claim,
@@ -112,12 +111,10 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   /** When leases must have run out to be lost; those that this process holds are never lost. */
   const since = (key: string, token: string) => (held?.holds(key, token) ? 0 : now());
 
-  const settle = async (
-    how: 'complete' | 'deadLetter' | 'release',
-    eventKey: string,
-    token: string,
-  ) => {
-    const key = await storableKey(eventKey);
+  // Keys are made at once, so that calls reach the file in the order in which they were made.
+
+  const settle = (how: 'complete' | 'deadLetter' | 'release', eventKey: string, token: string) => {
+    const key = keyOf(eventKey);
     return transactions.run(() => {
       const isHeld = sql()[how].all(key, token, since(key, token)).length > 0;
       held?.end(key, token);
@@ -127,21 +124,21 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
 
   return {
     rememberFor,
-    async admit(claim) {
-      const id = await storableKey(claim.webhookId);
-      const key = claim.key === undefined ? undefined : await storableKey(claim.key);
-      const group = claim.group === undefined ? undefined : await storableKey(claim.group);
+    admit(claim) {
+      const id = keyOf(claim.webhookId);
+      const key = claim.key === undefined ? undefined : keyOf(claim.key);
+      const group = claim.group === undefined ? undefined : keyOf(claim.group);
       return transactions.run(() => admit({ ...claim, id, key, group }));
     },
     complete: (key, token, mark) =>
       settle(mark === undefined ? 'complete' : 'deadLetter', key, token),
     completeIn(tx, eventKey, token) {
-      const key = storableKeySync(eventKey, sha256OfUtf16);
+      const key = keyOf(eventKey);
       return completeIn(db, tx, completionOf(prefix, key, token, since(key, token)));
     },
     release: (key, token) => settle('release', key, token),
-    async extend(eventKey, token, leaseMs) {
-      const key = await storableKey(eventKey);
+    extend(eventKey, token, leaseMs) {
+      const key = keyOf(eventKey);
       return transactions.run(() => {
         const until = now() + leaseMs;
         if (sql().extend.all(until, key, token, since(key, token)).length === 0) return false;
@@ -149,18 +146,18 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
         return true;
       });
     },
-    async reopen(eventKey) {
-      const key = await storableKey(eventKey);
+    reopen(eventKey) {
+      const key = keyOf(eventKey);
       return transactions.run(() => sql().reopen.all(key, now()).length > 0);
     },
-    async loadCursor(name) {
-      const id = await storableKey(name);
+    loadCursor(name) {
+      const id = keyOf(name);
       return transactions.run(
         () => (sql().cursor.all(id)[0] as { cursor: string } | undefined)?.cursor,
       );
     },
     async saveCursor(name, cursor) {
-      const id = await storableKey(name);
+      const id = keyOf(name);
       await transactions.run(() =>
         cursor === undefined ? sql().removeCursor.run(id) : sql().putCursor.run(id, cursor),
       );
@@ -169,5 +166,7 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   };
 }
 
-const sha256OfUtf16 = (text: string) =>
-  createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex');
+const keyOf = (text: string) =>
+  storableKeySync(text, (long) =>
+    createHash('sha256').update(Buffer.from(long, 'utf16le')).digest('hex'),
+  );
