@@ -25,5 +25,7 @@ it('npm start -- --once shows log lines, errors, spans and metrics of a call', a
   ])
     expect(stdout).toMatch(seen);
   expect(stderr).toMatch(/500 handler-failed.*fetch failed/);
-  expect(stderr).toMatch(/at async .*receiver\.ts:\d+/);
+  // From Node 24 on, errors of fetch do not have the frames of their callers.
+  if (Number.parseInt(process.versions.node, 10) < 24)
+    expect(stderr).toMatch(/at async .*receiver\.ts:\d+/);
 });
