@@ -16,6 +16,13 @@ const refusal = (mistake: string) =>
     message: expect.stringContaining(mistake),
   }) as unknown as Error;
 
+/** What has all methods that are used of pg-boss. */
+const boss = Object.fromEntries(
+  ['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'].map(
+    (name) => [name, some],
+  ),
+) as unknown as PgBossClient;
+
 describe('what is no Postgres client', () => {
   it.each<[string, unknown, string]>([
     ['nothing', undefined, 'expected one with query(text, values)'],
@@ -39,17 +46,6 @@ describe('what is no Postgres client', () => {
   });
 
   it.each(['fetch', 'complete', 'createQueue'])("is refused without pg-boss's %s()", (missing) => {
-    const methods = [
-      'createQueue',
-      'send',
-      'getJobById',
-      'getQueue',
-      'fetch',
-      'complete',
-      'fail',
-      'getDb',
-    ];
-    const boss = Object.fromEntries(methods.map((name) => [name, some])) as unknown as PgBossClient;
     const broken = { ...boss, [missing]: undefined };
     expect(() => pgBossQueue(broken)).toThrow(refusal(`no ${missing}()`));
     expect(() => createPgBossWorker(broken, {})).toThrow(refusal('pg-boss 10'));
@@ -58,17 +54,6 @@ describe('what is no Postgres client', () => {
 
 describe('invalid options', () => {
   const client = { query: some };
-  const methods = [
-    'createQueue',
-    'send',
-    'getJobById',
-    'getQueue',
-    'fetch',
-    'complete',
-    'fail',
-    'getDb',
-  ];
-  const boss = Object.fromEntries(methods.map((name) => [name, some])) as unknown as PgBossClient;
 
   it('are refused when a store, queue or worker is created', () => {
     const cases: [(options: object) => unknown, Record<string, unknown>][] = [
