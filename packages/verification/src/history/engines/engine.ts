@@ -36,7 +36,7 @@ export interface Engine {
 }
 
 /** Repeats until it succeeds: a process may start while its server is down. */
-export async function retryUntilSuccess<T>(action: () => Promise<T>): Promise<T> {
+export async function retryUntilSuccess<T>(action: () => Promise<T> | T): Promise<T> {
   for (;;) {
     try {
       return await action();

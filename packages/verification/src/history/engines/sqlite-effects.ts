@@ -1,17 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'libsql';
 import type { Effect, EffectTable } from '../effects.ts';
+import { retryUntilSuccess } from './engine.ts';
 
 /** How long a transaction waits for the file's lock; milliseconds. */
 const WAIT_MS = 2_000;
 
 /** Transactions on handles of their own, as users have them. */
-export function sqliteEffects(file: string): Promise<EffectTable> {
+export async function sqliteEffects(file: string): Promise<EffectTable> {
   const reader = new Database(file);
-  reader.exec('PRAGMA journal_mode = WAL');
-  reader.exec(
-    'CREATE TABLE IF NOT EXISTS effects (key TEXT, attempt INTEGER, pid INTEGER, at REAL)',
-  );
+  // The receivers start at the same moment, and the first of them has the file's lock.
+  await retryUntilSuccess(() => {
+    reader.exec('PRAGMA journal_mode = WAL');
+    reader.exec(
+      'CREATE TABLE IF NOT EXISTS effects (key TEXT, attempt INTEGER, pid INTEGER, at REAL)',
+    );
+  });
   const idle: InstanceType<typeof Database>[] = [];
 
   async function begin(): Promise<InstanceType<typeof Database>> {
@@ -32,7 +36,7 @@ export function sqliteEffects(file: string): Promise<EffectTable> {
     }
   }
 
-  return Promise.resolve({
+  return {
     async transact({ key, attempt, pid, at }, before) {
       const db = await begin();
       try {
@@ -48,5 +52,5 @@ export function sqliteEffects(file: string): Promise<EffectTable> {
       }
     },
     read: () => Promise.resolve(reader.prepare('SELECT * FROM effects').all() as Effect[]),
-  });
+  };
 }
