@@ -21,9 +21,9 @@ import { VERIFY } from './verify.ts';
 async function bench(options: BenchOptions): Promise<void> {
   const parts: Partial<Record<Part, Round[]>> = {};
   const memory: Record<string, Memory> = {};
-  const show = (part: Part, title: string, rounds: Round[]) => {
+  const show = (part: Part, title: string, rounds: Round[], cost?: string) => {
     parts[part] = rounds;
-    console.log(`${costTable(title, rounds)}\n`);
+    console.log(`${costTable(title, rounds, cost)}\n`);
   };
 
   if (isSelected('verify', options, Object.keys(VERIFY)))
@@ -40,6 +40,13 @@ async function bench(options: BenchOptions): Promise<void> {
       'admit and complete in a full store, by number of ids',
       await storePart(options, (name, figures) => (memory[name] = figures)),
     );
+  if (isSelected('stores', options)) {
+    const { storesPart } = await import('./stores/part.ts');
+    const { stores, storesCpu, storesAlone } = await storesPart(options);
+    show('stores', 'one delivery of 64 at a time, with a store', stores, 'time each');
+    show('storesCpu', 'CPU time of the same', storesCpu);
+    show('storesAlone', 'one delivery at a time', storesAlone, 'time each');
+  }
   if (isSelected('import', options)) show('import', 'import', await importPart(options));
 
   for (const line of memoryLines(memory)) console.log(`${line}\n`);

@@ -64,7 +64,7 @@ describe('figures', () => {
     expect(figures({ http: rounds })).toMatchObject([
       { name: 'node handler ÷ bare node:http', ratio: { median: 1.5 }, result: 'aim' },
     ]);
-    expect(GOALS).toHaveLength(13);
+    expect(GOALS).toHaveLength(17);
   });
 
   it('are shown in tables and in the chart', () => {

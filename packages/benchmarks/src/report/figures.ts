@@ -1,5 +1,6 @@
 import type { Memory, Part } from '../parts.ts';
 import type { Round } from '../rounds.ts';
+import { REDIS_BAR } from '../stores/names.ts';
 import { spread, type Spread } from './statistics.ts';
 
 /** One figure of the project's goals. */
@@ -74,6 +75,10 @@ export const GOALS: readonly Goal[] = [
     1.5,
   ),
   atMost('store', 'admit with 1e6 ids ÷ with 1e3 ids', '1000000', '1000', 3, 2),
+  atLeast('stores', 'Redis: deliveries per second ÷ floor', 'redis floor', 'redis', 0.7, 0.9),
+  atLeast('stores', 'Postgres: the same', 'postgres floor', 'postgres', 1, 2),
+  atLeast('stores', 'SQLite: the same', 'sqlite floor', 'sqlite', 1, 2),
+  atMost('storesCpu', `Redis: CPU ÷ (${REDIS_BAR})`, 'redis', REDIS_BAR, 1, 0.8),
   atMost('import', 'import of core ÷ import of zod', 'core', 'zod', 1.3, 1.1),
 ];
 

@@ -12,14 +12,14 @@ const RESULTS = {
 } as const;
 
 /** What each contender costs, and its cost divided by the first one's. */
-export function costTable(title: string, rounds: readonly Round[]): string {
+export function costTable(title: string, rounds: readonly Round[], cost = 'CPU each'): string {
   const names = Object.keys(rounds[0] ?? {});
   const [base = ''] = names;
   const rows = names.map((name) => {
-    const cost = spread(rounds.map((round) => round[name] as number));
-    return [name, `${cost.median.toFixed(2)} µs`, withSpread(ratio(rounds, name, base))];
+    const each = spread(rounds.map((round) => round[name] as number));
+    return [name, `${each.median.toFixed(2)} µs`, withSpread(ratio(rounds, name, base))];
   });
-  return textTable([[title, 'CPU each', `÷ ${base}`], ...rows]);
+  return textTable([[title, cost, `÷ ${base}`], ...rows]);
 }
 
 /** @param title the head of the first column */

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { Store } from '@call-webhooks/core';
+import { importPackage } from '../checkout.ts';
+import { SECRET, signedMessages } from '../deliveries.ts';
+import { cpuMicros } from '../processes/messages.ts';
+import { median } from '../report/statistics.ts';
+
+/** What one delivery cost in one turn; microseconds. */
+export interface Cost {
+  readonly wall: number;
+  /** Of this process, without the server. */
+  readonly cpu: number;
+}
+
+/** A path of deliveries: through a receiver with a store, or bare statements. */
+export interface Path {
+  /** Prepares deliveries that are run by calling them. */
+  prepare(number: number): (() => Promise<unknown>)[];
+}
+
+/** Deliveries through `receiver.receive`, to a handler that does nothing. */
+export async function receiverPath(root: string, store: Store): Promise<Path> {
+  const { createReceiver } = await importPackage<typeof import('@call-webhooks/core')>(
+    root,
+    'core',
+  );
+  const receiver = createReceiver({
+    secret: SECRET,
+    store,
+    storeTimeout: 10_000, // the machine may be busy
+    on: { 'call:completed': () => undefined },
+  });
+  return {
+    prepare: (number) =>
+      signedMessages('service', number).map((message) => async () => {
+        const { status, body } = await receiver.receive({ method: 'POST', ...message });
+        if (status !== 200) throw new Error(`The receiver responded ${String(status)} ${body}.`);
+      }),
+  };
+}
+
+export const floorPath = (floor: (id: string) => Promise<unknown>): Path => ({
+  prepare: (number) => Array.from({ length: number }, () => () => floor(randomUUID())),
+});
+
+/** Runs deliveries, so many at a time: each that ends is followed by the next. */
+export async function costOf(path: Path, number: number, atATime: number): Promise<Cost> {
+  const deliveries = path.prepare(number);
+  await setImmediate();
+  const [cpu, wall] = [cpuMicros(), performance.now()];
+  let next = 0;
+  const runAll = async () => {
+    for (let run = deliveries[next++]; run; run = deliveries[next++]) await run();
+  };
+  await Promise.all(Array.from({ length: atATime }, runAll));
+  const each = (micros: number) => micros / number;
+  return { wall: each((performance.now() - wall) * 1_000), cpu: each(cpuMicros() - cpu) };
+}
+
+/** How long one delivery takes when it is alone; microseconds. */
+export interface Latency {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export async function latencyOf(path: Path, number: number): Promise<Latency> {
+  const times: number[] = [];
+  for (const run of path.prepare(number)) {
+    await setImmediate(); // as a request that comes in with a turn of the event loop
+    const from = performance.now();
+    await run();
+    times.push((performance.now() - from) * 1_000);
+  }
+  times.sort((a, b) => a - b);
+  return { p50: median(times), p99: times[Math.floor(times.length * 0.99)] as number };
+}

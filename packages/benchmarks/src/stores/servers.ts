@@ -1,0 +1,31 @@
+/** A server of this run, on a free port of the loopback, in a folder of its own. */
+export interface RunningServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+// The servers of the tests are never built, so TypeScript can't follow these imports either.
+async function load(module: string): Promise<unknown> {
+  const { tsImport } = await import('tsx/esm/api');
+  return tsImport(`@call-webhooks/contract-tests/servers/${module}`, import.meta.url);
+}
+
+export async function startRedis(): Promise<RunningServer> {
+  const { redisServer } = (await load('redis')) as {
+    redisServer: () => Promise<RunningServer & { start(): Promise<void> }>;
+  };
+  const server = await redisServer();
+  await server.start();
+  return server;
+}
+
+/** One that syncs its log with each commit, as in production. */
+export async function startPostgres(): Promise<RunningServer> {
+  const { startPostgres: start } = (await load('postgres')) as {
+    startPostgres: (options: {
+      fsync: boolean;
+    }) => Promise<{ url: string; remove(): Promise<void> }>;
+  };
+  const server = await start({ fsync: true });
+  return { port: Number(new URL(server.url).port), stop: () => server.remove() };
+}
