@@ -43,6 +43,6 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
     }
 
     for (const part of [outcomeTable, oneEvent, verification, requests, logging, privacy])
-      part({ start });
+      part({ start, host: adapter.host ?? {} });
   });
 }

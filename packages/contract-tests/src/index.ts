@@ -1,5 +1,5 @@
 export { adapterContractTests } from './adapter-contract-tests.ts';
-export type { AdapterUnderTest, Mounted } from './adapter/under-test.ts';
+export type { AdapterUnderTest, Host, Mounted } from './adapter/under-test.ts';
 export { completeInContractTests, storeContractTests } from './store-contract-tests.ts';
 export type {
   CompletingStoreUnderTest,

@@ -5,7 +5,7 @@ import { callBody } from '../sender.ts';
 import type { AdapterTestContext } from './under-test.ts';
 
 /** What happens to one event: each row of that table. */
-export function oneEvent({ start }: AdapterTestContext): void {
+export function oneEvent({ start, host }: AdapterTestContext): void {
   describe('what happens to one event', () => {
     it('a handler that throws is run again on the retry', async () => {
       const attempts: number[] = [];
@@ -43,15 +43,23 @@ export function oneEvent({ start }: AdapterTestContext): void {
       expect(runs).toBe(1);
     });
 
+    /** Lets a handler end after its deadline: before the response, where the host waits for it. */
+    async function endLate(reply: Promise<unknown>, overdue: Promise<unknown>, end: () => void) {
+      await (host.waitsForLateHandlers ? overdue : reply);
+      end();
+    }
+
     it('one that outlives the deadline gets 503 in time, commits late, and its retry is a duplicate', async () => {
       const release = deferred();
+      const overdue = deferred();
       const late = deferred();
       const aborted: boolean[] = [];
-      const { sender, outcomes } = await start({
+      const outcomes: [string, boolean | undefined][] = [];
+      const { sender } = await start({
         ackWithin: 30,
-        onOutcome: (outcome) => {
-          outcomes.push(outcome);
-          if (outcome.late) late.resolve();
+        onOutcome: ({ outcome, late: isLate }) => {
+          outcomes.push([outcome, isLate]);
+          (isLate ? late : overdue).resolve();
         },
         on: {
           'call:completed': async (_event, { signal }) => {
@@ -60,11 +68,12 @@ export function oneEvent({ start }: AdapterTestContext): void {
           },
         },
       });
-      expect(await sender.post(callBody('c1'))).toEqual({ status: 503, outcome: 'deadline' });
-      release.resolve();
+      const reply = sender.post(callBody('c1'));
+      await endLate(reply, overdue.promise, release.resolve);
+      expect(await reply).toEqual({ status: 503, outcome: 'deadline' });
       await late.promise;
       expect(aborted).toEqual([true]);
-      expect(outcomes.map(({ outcome, late: isLate }) => [outcome, isLate])).toEqual([
+      expect(outcomes).toEqual([
         ['deadline', undefined],
         ['handled', true],
       ]);
@@ -72,11 +81,12 @@ export function oneEvent({ start }: AdapterTestContext): void {
     });
 
     it('a late failure is released and reported, and the retry runs it', async () => {
+      const overdue = deferred<string>();
       const late = deferred<string>();
       const release = deferred();
       const { sender } = await start({
         ackWithin: 30,
-        onOutcome: (outcome) => outcome.late && late.resolve(outcome.outcome),
+        onOutcome: ({ outcome, late: isLate }) => (isLate ? late : overdue).resolve(outcome),
         on: {
           'call:completed': async (_event, { attempt }) => {
             if (attempt > 1) return;
@@ -85,8 +95,9 @@ export function oneEvent({ start }: AdapterTestContext): void {
           },
         },
       });
-      expect((await sender.post(callBody('c1'))).outcome).toBe('deadline');
-      release.resolve();
+      const reply = sender.post(callBody('c1'));
+      await endLate(reply, overdue.promise, release.resolve);
+      expect((await reply).outcome).toBe('deadline');
       expect(await late.promise).toBe('handler-failed');
       expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'handled' });
     });

@@ -9,7 +9,7 @@ const broken = (): Promise<never> => Promise.reject(new Error('connection refuse
 const brokenStore: Store = { admit: broken, complete: broken, release: broken, extend: broken };
 
 /** Each row of the outcome table. */
-export function outcomeTable({ start }: AdapterTestContext): void {
+export function outcomeTable({ start, host }: AdapterTestContext): void {
   describe('the outcome table', () => {
     it('handled: 200, with the typed event, for each of the three', async () => {
       const seen: string[] = [];
@@ -78,7 +78,7 @@ export function outcomeTable({ start }: AdapterTestContext): void {
       expect(Buffer.from(letters[0]!.rawBody).toString()).toBe(callBody('c1'));
     });
 
-    it('body-timeout: 408, and nothing is claimed', async () => {
+    (host.readsBody ? it.skip : it)('body-timeout: 408, and nothing is claimed', async () => {
       const { url, outcomes } = await start({ bodyTimeout: 30 });
       const { hostname, port, pathname } = new URL(url);
       const reply = deferred<string>();
@@ -111,10 +111,9 @@ export function outcomeTable({ start }: AdapterTestContext): void {
       for (const body of ['', '{', '\ufeff{}']) {
         expect(await sender.post(body)).toEqual({ status: 422, outcome: 'invalid-payload' });
       }
-      expect(await sender.post(new Uint8Array([0x22, 0xff, 0x22]))).toEqual({
-        status: 422,
-        outcome: 'invalid-payload',
-      });
+      expect((await sender.post(new Uint8Array([0x22, 0xff, 0x22]))).outcome).toBe(
+        host.decodesBody ? 'signature-mismatch' : 'invalid-payload',
+      );
     });
 
     it('handled: 200 for an event with an odd field', async () => {

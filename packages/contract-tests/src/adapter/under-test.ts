@@ -10,14 +10,29 @@ export interface Mounted {
   close(): Promise<void>;
 }
 
+/** What a host does before, around or instead of its adapter. */
+export interface Host {
+  /** It reads the whole body before it calls the adapter. */
+  readsBody?: true;
+  /** It passes on bodies as text, so bytes that are no UTF-8 are lost. */
+  decodesBody?: true;
+  /** It responds only once late handlers have ended. */
+  waitsForLateHandlers?: true;
+  /** The status that it responds with itself, if it does not pass on the request. */
+  refuses?(method: string, contentType: string): number | undefined;
+}
+
 /** A framework with its adapter. */
 export interface AdapterUnderTest {
   name: string;
+  /** How its host differs from a plain server. */
+  host?: Host;
   mount(options: ReceiverOptions): Promise<Mounted>;
 }
 
 /** What a group of contract tests works with: `start` mounts a receiver and gives a sender for it. */
 export interface AdapterTestContext {
+  host: Host;
   start(options?: Partial<ReceiverOptions>): Promise<Started>;
 }
 
