@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { Server, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { generateSecret, sign } from '@call-webhooks/core';
-import { callBody, startSender } from '@call-webhooks/contract-tests';
+import { generateSecret } from '@call-webhooks/core';
 import express from 'express';
+import { receives } from './receives.ts';
 import { numbered, RUN_ELSEWHERE, writeSamples, type Sample } from './samples.ts';
 
 const secret = generateSecret();
+const { takesDeliveries, takesRequests } = receives(secret);
 const samples = new Map(writeSamples().map((sample) => [sample.name, sample]));
 const opened: Server[] = [];
 const used: string[] = [];
@@ -65,36 +66,6 @@ async function url(): Promise<string> {
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`;
 }
 
-/** A receiver over HTTP takes what was signed for it, once, and nothing else. */
-async function takesDeliveries(at: string): Promise<void> {
-  const sender = startSender(at, secret);
-  const body = callBody('c-1', 'call:completed', {
-    endedAt: '2026-01-02T03:04:05Z',
-    note: 'Zoë 📞',
-  });
-  const first = await sender.post(body);
-  expect([first.status, ['handled', 'ignored'].includes(first.outcome ?? '')]).toEqual([200, true]);
-  expect((await sender.post(body, { secret: generateSecret() })).outcome).toBe(
-    'signature-mismatch',
-  );
-  const webhookId = crypto.randomUUID();
-  await sender.post(body, { webhookId });
-  expect((await sender.post(body, { webhookId })).outcome).toBe('replayed');
-}
-
-/** The same for a function of a fetch-style server. */
-async function takesRequests(handle: (request: Request) => Promise<Response>): Promise<void> {
-  const body = callBody('c-1');
-  const request = async (by: string) =>
-    new Request('http://x/hook', {
-      method: 'POST',
-      body,
-      headers: await sign({ secret: by, body }),
-    });
-  expect((await handle(await request(secret))).status).toBe(200);
-  expect((await handle(await request(generateSecret()))).status).toBe(401);
-}
-
 describe('programs that listen', () => {
   it.each([
     'README.md#1',
@@ -137,6 +108,21 @@ describe('handlers that are exported', () => {
     const handle = (await run(name))[exported] as (argument: unknown) => Promise<Response>;
     const wrapped = /sveltekit|\{ request \}/i.test(sample(name).code);
     await takesRequests((request) => handle(wrapped ? { request } : request));
+  });
+
+  it('packages/lambda/README.md#1', async () => {
+    const { handler } = (await run('packages/lambda/README.md#1')) as {
+      handler: (event: object) => Promise<{ statusCode: number; body: string }>;
+    };
+    await takesRequests(async (request) => {
+      const { statusCode, body } = await handler({
+        version: '2.0',
+        requestContext: { http: { method: request.method } },
+        headers: Object.fromEntries(request.headers),
+        body: await request.text(),
+      });
+      return new Response(body, { status: statusCode });
+    });
   });
 
   it.each(['packages/next/README.md#2', 'docs/raw-body.md#7'])(

@@ -5,6 +5,7 @@ const { createNodeHandler } = require('@call-webhooks/core/node');
 const { createWebHandler } = require('@call-webhooks/core/web');
 const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
+const lambda = require('@call-webhooks/lambda').callWebhooks;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { instrument } = require('@call-webhooks/opentelemetry');
@@ -17,7 +18,7 @@ const { postgresStore } = require('@call-webhooks/postgres');
 const { sqliteStore } = require('@call-webhooks/sqlite');
 
 const secret = generateSecret();
-for (const make of [createNodeHandler, createWebHandler, express, next, pages])
+for (const make of [createNodeHandler, createWebHandler, express, lambda, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
 assert.ok(inspectorPage().files.has('index.html'));

@@ -12,6 +12,7 @@ import { createNodeHandler } from '@call-webhooks/core/node';
 import { createWebHandler } from '@call-webhooks/core/web';
 import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
+import { callWebhooks as lambda } from '@call-webhooks/lambda';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
 import { migrationSql, postgresStore } from '@call-webhooks/postgres';
@@ -47,7 +48,7 @@ const headers = await sign({ secret, body });
 assert.equal((await verify({ headers, body }, { secret })).secretId, 'secret-1');
 const { outcome } = await createReceiver({ secret }).receive({ headers, body });
 assert.equal(outcome.outcome, 'ignored');
-for (const make of [createNodeHandler, createWebHandler, express, next, pages])
+for (const make of [createNodeHandler, createWebHandler, express, lambda, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');

@@ -1,0 +1,93 @@
+import { WebhookError, type ReceiverRequest } from '@call-webhooks/core';
+
+/** What the HTTP triggers of Lambda have in common. */
+interface HttpEvent {
+  readonly body?: string | null | undefined;
+  readonly isBase64Encoded?: boolean | undefined;
+  readonly headers?: Headers | null | undefined;
+}
+
+type Headers = Readonly<Record<string, string | undefined>>;
+type MultiValueHeaders = Readonly<Record<string, string[] | undefined>>;
+
+/** API Gateway HTTP APIs with payload 2.0, and function URLs. */
+export interface PayloadV2 extends HttpEvent {
+  readonly version: string;
+  readonly requestContext: { readonly http: { readonly method: string } };
+}
+
+/** API Gateway REST APIs, HTTP APIs with payload 1.0, and Application Load Balancers. */
+export interface PayloadV1 extends HttpEvent {
+  readonly httpMethod: string;
+  readonly multiValueHeaders?: MultiValueHeaders | null | undefined;
+  readonly requestContext: object;
+}
+
+/** The part that we read of the event of an HTTP trigger. */
+export type LambdaHttpEvent = PayloadV2 | PayloadV1;
+
+/** Whether it comes from a load balancer. */
+export const isFromLoadBalancer = (event: LambdaHttpEvent): boolean =>
+  'elb' in event.requestContext;
+
+/** Whether it comes from a load balancer that has multi-value headers turned on. */
+export const hasOnlyMultiValueHeaders = (event: LambdaHttpEvent): boolean =>
+  'multiValueHeaders' in event && Boolean(event.multiValueHeaders) && !event.headers;
+
+/**
+ * The request of an event, with the exact bytes of its body.
+ * @throws WebhookError `invalid-options` for an event that no HTTP trigger sends
+ */
+export function requestOf(
+  event: LambdaHttpEvent,
+): Pick<ReceiverRequest, 'method' | 'headers'> & { body: Uint8Array } {
+  const method = methodOf(event);
+  if (typeof method !== 'string') throw notHttp(event);
+  return {
+    method,
+    headers: headersOf(event),
+    body: Buffer.from(event.body ?? '', event.isBase64Encoded === true ? 'base64' : 'utf8'),
+  };
+}
+
+function methodOf(event: LambdaHttpEvent): unknown {
+  const { httpMethod, requestContext } = Object(event) as Partial<PayloadV1>;
+  if (typeof requestContext !== 'object') return undefined;
+  const { http } = requestContext as Partial<PayloadV2['requestContext']>;
+  return http?.method ?? httpMethod;
+}
+
+/**
+ * All values of each header, by its name in lower case. `headers` has only the last value of a
+ * duplicate, so `multiValueHeaders` comes first: a duplicate signature must not go unnoticed.
+ */
+function headersOf(event: LambdaHttpEvent): Record<string, string[]> {
+  const given = ('multiValueHeaders' in event && event.multiValueHeaders) || (event.headers ?? {});
+  const headers = Object.create(null) as Record<string, string[]>;
+  for (const [name, value = []] of Object.entries(given) as [string, string | string[]][]) {
+    const key = name.toLowerCase();
+    headers[key] = (headers[key] ?? []).concat(value);
+  }
+  return headers;
+}
+
+/** Says what was received by its source only: an event may hold personal data. */
+function notHttp(event: unknown): WebhookError {
+  const source = sourceOf(event);
+  return new WebhookError(
+    'invalid-options',
+    `This event is not an HTTP request${source === undefined ? '' : ` but one of ${source}`}. Invoke the function through API Gateway, a function URL or an Application Load Balancer. To handle deliveries of a queue, use a worker, or receiver.deliver().`,
+  );
+}
+
+/** The trigger of an event, such as `aws:sqs`, if it names one. */
+function sourceOf(event: unknown): string | undefined {
+  const { Records, source, method, headers } = Object(event) as Record<string, unknown>;
+  const [record] = (Array.isArray(Records) ? Records : []) as unknown[];
+  const { eventSource, EventSource, cf } = Object(record) as Record<string, unknown>;
+  if (cf !== undefined) return 'Lambda@Edge';
+  if (typeof method === 'string' && typeof headers === 'object')
+    return 'a server or of VPC Lattice, which this adapter does not know';
+  const name = eventSource ?? EventSource ?? source;
+  return typeof name === 'string' && /^aws[:.][\w:.-]{1,60}$/.test(name) ? name : undefined;
+}
