@@ -16,12 +16,12 @@ import { createHook } from '../hook.ts';
 
 const callId = '../call/1';
 const secret = generateSecret();
-const completed: CallCompletedEvent = {
+const completed = {
   eventName: 'call:completed',
   callId,
   userId: 'user-1',
   endedAt: '2026-01-31T12:00:00.000Z',
-};
+} satisfies CallCompletedEvent & Record<string, unknown>;
 const recorded: CallRecordingAvailableEvent = {
   eventName: 'call:recording-available',
   eventId: `${callId}:recording-available`,

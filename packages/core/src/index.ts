@@ -84,13 +84,14 @@ export type { Around, Run } from './dispatch/around.ts';
 export type { GroupedEvent, OneAtATime } from './dispatch/group.ts';
 export type { ContextOf, ContextWithoutCompleteIn } from './dispatch/context-of-store.ts';
 export type { Delivery, HandlerContext } from './dispatch/context.ts';
-export type {
-  CustomPayload,
-  EventsWith,
-  ExtraEvents,
-  Handler,
-  HandlerOptions,
-  Handlers,
+export {
+  defineHandlers,
+  type CustomPayload,
+  type EventsWith,
+  type ExtraEvents,
+  type Handler,
+  type HandlerOptions,
+  type Handlers,
 } from './dispatch/handlers.ts';
 export type { HeadersLike } from './http/request.ts';
 export type { HeaderPrefix } from './signature/signature-headers.ts';

@@ -44,9 +44,10 @@ export function webHandler(receiver: Receiver): WebHandler {
     });
     return new Response(response.body, { status: response.status, headers: response.headers });
   };
-  // It throws synchronously: Express 4 would not see a rejection.
+  // It throws synchronously: Express 4 would not see a rejection. The default makes its `length` 1, by
+  // which @call-webhooks/testing can tell it from a handler for node:http.
   const handle: WebHandler = Object.assign(
-    (request: Request, extras?: Pick<ReceiverRequest, 'log' | 'waitUntil'>) => {
+    (request: Request, extras: Pick<ReceiverRequest, 'log' | 'waitUntil'> = {}) => {
       checkArgument(request);
       return respond(request, extras);
     },

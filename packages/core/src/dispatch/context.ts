@@ -1,4 +1,5 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
+import { isRecord } from '../events/payload.ts';
 import type { DeliverySource } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { handlerLogger, type HandlerLogger, type Logger } from '../reporting/logger.ts';
@@ -51,6 +52,11 @@ export interface HandlerContext {
   readonly rawBody: Uint8Array;
   /** The parsed body as it was sent, before any schema. */
   readonly body: unknown;
+  /**
+   * The fields of that body by name, also those that the type of the event does not have:
+   * `payload['crmId']`. Empty if the body is no object.
+   */
+  readonly payload: Readonly<Record<string, unknown>>;
   /** The seven fields that the spec describes by meaning, read with the configured `fieldNames`. */
   readonly call: CallDetails;
   /**
@@ -86,6 +92,8 @@ interface RoutedPayload {
   readonly payload: unknown;
 }
 
+const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({});
+
 /** The context of one run. `signal` and `call` are created only for handlers that read them. */
 export class DeliveryContext implements HandlerContext {
   readonly source: DeliverySource;
@@ -98,6 +106,7 @@ export class DeliveryContext implements HandlerContext {
   readonly queued: boolean;
   readonly rawBody: Uint8Array;
   readonly body: unknown;
+  readonly payload: Readonly<Record<string, unknown>>;
   readonly log: HandlerLogger;
   declare readonly signal: AbortSignal;
   declare readonly call: CallDetails;
@@ -125,6 +134,7 @@ export class DeliveryContext implements HandlerContext {
     this.queued = delivery.source === 'queue';
     this.rawBody = delivery.rawBody;
     this.body = body;
+    this.payload = isRecord(body) ? body : NO_FIELDS;
     this.log = handlerLogger(delivery.log);
     this.#event = payload;
     this.#fieldNames = fieldNames;

@@ -25,6 +25,22 @@ export type Handlers<Extra extends ExtraEvents = {}, Context = HandlerContext> =
   [Name in keyof EventsWith<Extra>]?: Handler<EventsWith<Extra>[Name], Context> | undefined;
 };
 
+/**
+ * Handlers in a file of their own: their events and contexts get their types as they do in the
+ * options. `{ … } satisfies Handlers` does the same without a call.
+ * @param options.events the schemas of further events, as in the options of the receiver
+ * @example
+ * export const handlers = defineHandlers({
+ *   'call:completed': async (event, { call }) => { … },
+ * });
+ * // elsewhere: callWebhooks({ secret, on: handlers })
+ */
+export const defineHandlers = <Extra extends ExtraEvents = {}>(
+  // NoInfer: otherwise a misspelt name would be taken for an extra event.
+  handlers: Handlers<NoInfer<Extra>>,
+  _options?: { events?: Extra | undefined },
+): Handlers<Extra> => handlers;
+
 /** For an action with a custom payload, whose body has no `eventName` (spec, "Call webhook body"). */
 export interface CustomPayload<
   Schema extends StandardSchema = StandardSchema,

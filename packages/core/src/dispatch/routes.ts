@@ -1,5 +1,5 @@
 import { eventKey, isKnownEvent, typedEvent } from '../events/events.ts';
-import { parsePayload } from '../events/payload.ts';
+import { isRecord, parsePayload } from '../events/payload.ts';
 import { validate } from '../events/schema.ts';
 import { withOrigin, type DeliveryContent } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
@@ -158,6 +158,3 @@ function checkedKey(key: unknown): string {
     `The idempotency key must be a text of 1 to ${String(MAX_KEY_LENGTH)} characters.`,
   );
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

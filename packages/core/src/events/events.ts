@@ -1,28 +1,29 @@
+// Type aliases, since an interface cannot be passed as a `Record<string, unknown>`. None has an index
+// signature, with which a misspelt field would compile.
+
 /**
  * `call:started`: a call placed with the dialer starts.
  *
  * The spec describes seven more fields by meaning but does not name them: read them from
- * `context.call`. A field that is missing is `undefined`, and so is one of an unexpected type:
- * `context.body` has the body as it was sent. Fields may be added at any time.
+ * `context.call`. A field that is missing is `undefined`, and so is one of an unexpected type.
+ * `context.payload` has all fields as they were sent; fields may be added at any time.
  */
-export interface CallStartedEvent {
+export type CallStartedEvent = {
   eventName: 'call:started';
   /** Links the events of one call: the `_id` of `GET /v1/calls`. */
   callId?: string | null | undefined;
   /** The service number the call was placed from. The spec does not show its inner fields. */
   fromPhoneNumber?: Record<string, unknown> | null | undefined;
-  [field: string]: unknown;
-}
+};
 
 /** `call:completed`: a call ended and was logged. Otherwise like `CallStartedEvent`. */
-export interface CallCompletedEvent {
+export type CallCompletedEvent = {
   eventName: 'call:completed';
   /** Links the events of one call: the `_id` of `GET /v1/calls`. It was added later. */
   callId?: string | null | undefined;
   /** The service number the call was placed from. The spec does not show its inner fields. */
   fromPhoneNumber?: Record<string, unknown> | null | undefined;
-  [field: string]: unknown;
-}
+};
 
 /**
  * `call:recording-available`: the recording of a call can be downloaded. It often arrives before
@@ -31,7 +32,7 @@ export interface CallCompletedEvent {
  * The spec shows these fields, but not which of them are always sent. At least one of `eventId` and
  * `callId` is there. Any other may be missing, and is `undefined` if it has an unexpected type.
  */
-export interface CallRecordingAvailableEvent {
+export type CallRecordingAvailableEvent = {
   eventName: 'call:recording-available';
   /** `<callId>:recording-available` */
   eventId?: string | null | undefined;
@@ -46,8 +47,7 @@ export interface CallRecordingAvailableEvent {
   occurredAt?: string | null | undefined;
   /** `{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin you know. */
   recordingUrl?: string | null | undefined;
-  [field: string]: unknown;
-}
+};
 
 /** The events of the service by name. The option `events` adds to them. */
 export interface CallEventMap {

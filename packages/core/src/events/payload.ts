@@ -51,3 +51,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
   }
   return false;
 }
+
+/** Whether a parsed body is an object with fields. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

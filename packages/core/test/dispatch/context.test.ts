@@ -17,6 +17,7 @@ describe('a context', () => {
       [
         'attempt',
         'body',
+        'payload',
         'call',
         'completeIn',
         'key',
