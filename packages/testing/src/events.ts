@@ -1,0 +1,87 @@
+import {
+  DEFAULT_FIELD_NAMES,
+  type CallCompletedEvent,
+  type CallDetails,
+  type CallRecordingAvailableEvent,
+  type CallStartedEvent,
+  type FieldNames,
+} from '@call-webhooks/core';
+
+/** Fields that replace those of the factory. `undefined` leaves a field out of the body. */
+export type Overrides<Event> = Partial<Omit<Event, 'eventName'>>;
+
+/** The fields of a call that the spec describes by meaning, but does not name. */
+export interface CallFields<Meaning extends keyof CallDetails = keyof CallDetails> {
+  /** What to add, by meaning. Nothing by default. Times are written in the formats of the spec. */
+  call?: Partial<Pick<CallDetails, Meaning>> | undefined;
+  /** The names of these fields, as in the option of the receiver. */
+  fieldNames?: FieldNames | undefined;
+}
+
+/**
+ * A `call:started` event with every field that the spec names, and a `callId` of its own.
+ * @example callStarted({ callId: 'c1' }, { call: { calledNumber: '+12025550101' } })
+ */
+export const callStarted = (
+  overrides: Overrides<CallStartedEvent> = {},
+  fields: CallFields<Exclude<keyof CallDetails, 'endedAt'>> = {},
+): CallStartedEvent => ({
+  eventName: 'call:started',
+  callId: newId(),
+  fromPhoneNumber: {},
+  ...namedFields(fields),
+  ...overrides,
+});
+
+/**
+ * A `call:completed` event with every field that the spec names, and a `callId` of its own.
+ * @example callCompleted({ callId: 'c1' }, { call: { endedAt: new Date() } })
+ */
+export const callCompleted = (
+  overrides: Overrides<CallCompletedEvent> = {},
+  fields: CallFields = {},
+): CallCompletedEvent => ({
+  eventName: 'call:completed',
+  callId: newId(),
+  fromPhoneNumber: {},
+  ...namedFields(fields),
+  ...overrides,
+});
+
+/**
+ * A `call:recording-available` event with every field of its shape. Its `eventId` and `recordingUrl`
+ * follow from its `callId`.
+ * @example callRecordingAvailable({ callId: 'c1', recordingDurationSeconds: 12 })
+ */
+export function callRecordingAvailable(
+  overrides: Overrides<CallRecordingAvailableEvent> = {},
+): CallRecordingAvailableEvent {
+  const callId = overrides.callId ?? newId();
+  return {
+    eventName: 'call:recording-available',
+    eventId: `${callId}:recording-available`,
+    callId,
+    userId: 'user-1',
+    workspaceId: 'workspace-1',
+    recordingStartedAt: '2026-01-02T03:04:05.678Z',
+    recordingDurationSeconds: 61,
+    occurredAt: '2026-01-02T03:06:05.678Z',
+    recordingUrl: `https://api.example.com/v1/calls/${callId}/recording`,
+    ...overrides,
+  };
+}
+
+/** Times are date-times, except for `createdAt`: epoch milliseconds. */
+function namedFields({ call = {}, fieldNames = {} }: CallFields): Record<string, unknown> {
+  const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames };
+  const named: Record<string, unknown> = {};
+  for (const [meaning, value] of Object.entries(call)) {
+    const name = names[meaning as keyof CallDetails];
+    if (name === undefined) continue;
+    if (!(value instanceof Date)) named[name] = value;
+    else named[name] = meaning === 'createdAt' ? value.getTime() : value.toISOString();
+  }
+  return named;
+}
+
+const newId = () => crypto.randomUUID().replaceAll('-', '').slice(0, 24);

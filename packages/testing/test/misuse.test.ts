@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { createReceiver, generateSecret } from '@call-webhooks/core';
+import { createNodeHandler } from '@call-webhooks/core/node';
+import { createWebHandler } from '@call-webhooks/core/web';
+import express from 'express';
+import {
+  callCompleted,
+  createTestClock,
+  deliver,
+  deliverTwice,
+  forged,
+  signedRequest,
+  TEST_SECRET,
+  type Target,
+} from '../src/index.ts';
+
+const silent = { warn: () => undefined, error: () => undefined };
+const secret = TEST_SECRET;
+const receiver = () => createReceiver({ secret, logger: silent });
+const hook = () => createNodeHandler({ secret, logger: silent });
+const fix = (message: string | RegExp) =>
+  expect.objectContaining({
+    code: 'invalid-options',
+    message: expect.stringMatching(message) as unknown as string,
+  });
+
+describe('a wrong target', () => {
+  it.each<[string, unknown, string | RegExp]>([
+    ['nothing', undefined, 'the target is undefined. Pass an app'],
+    ['null', null, 'the target is null. Pass an app'],
+    ['a number', 3000, 'the target is a number. Pass an app'],
+    ['a URL', 'http://localhost:3000/hook', 'send what signedRequest\\(\\) returns'],
+    ['a URL object', new URL('http://localhost:3000/hook'), 'no port is opened'],
+    ['a promise of an app', Promise.resolve(express()), 'the target is a promise: await it'],
+    ['options', { secret, on: {} }, 'takes no requests \\(Object\\). Pass an app'],
+    ['a function of nothing', () => undefined, "returned undefined and no Response.*as: 'node'"],
+  ])('%s', async (_name, target, message) => {
+    await expect(deliver(target as Target, callCompleted())).rejects.toEqual(fix(message));
+  });
+
+  it('a function that is taken for another kind', async () => {
+    const two = async (_request: Request, _context: unknown) => Response.json({});
+    await expect(deliver(two, callCompleted())).rejects.toEqual(fix("Pass { as: 'fetch' }"));
+    expect(await deliver(two, callCompleted(), { as: 'fetch' })).toEqual({
+      status: 200,
+      body: '{}',
+    });
+    await expect(deliver(hook(), callCompleted(), { as: 'fetch' })).rejects.toEqual(
+      fix('createWebHandler'),
+    );
+    const web = createWebHandler({ secret });
+    await expect(deliver(web, callCompleted(), { as: 'node' })).rejects.toEqual(
+      fix('createNodeHandler'),
+    );
+  });
+
+  it('a path at which nothing is mounted', async () => {
+    const app = express().post('/webhooks', hook());
+    const event = callCompleted();
+    const message = "nothing is mounted at POST /hook.*{ path: '/…' }";
+    await expect(deliver(app, event)).rejects.toEqual(fix(message));
+    await expect(forged(app, event)).rejects.toEqual(fix(`forged: ${message}`));
+    await expect(deliver(app, event, { path: 'webhooks' })).rejects.toEqual(fix("'/webhooks'"));
+    expect((await deliver(app, event, { path: '/webhooks' })).status).toBe(200);
+  });
+
+  it('a receiver with another secret', async () => {
+    const other = createReceiver({ secret: generateSecret(), logger: silent });
+    const message = 'another secret. Pass it as { secret }';
+    await expect(deliver(other, callCompleted())).rejects.toEqual(fix(message));
+    await expect(deliverTwice(other, callCompleted())).rejects.toEqual(fix(message));
+    // Asked for, it is what is tested.
+    expect((await deliver(other, callCompleted(), { secret })).status).toBe(401);
+  });
+
+  it('a listener that throws', async () => {
+    const failing = (_request: unknown, _response: unknown) => {
+      throw new Error('of the app');
+    };
+    await expect(deliver(failing, callCompleted())).rejects.toThrow('of the app');
+  });
+});
+
+describe('a wrong event', () => {
+  it.each<[string, unknown, string]>([
+    ['none', undefined, 'the event is undefined. Pass one such as callCompleted\\(\\)'],
+    ['a factory', callCompleted, 'the event is a function. Pass one such as'],
+    ['a promise', Promise.resolve({}), 'the event is a promise: await it'],
+    ['what is not JSON', { callId: 1n }, 'the event cannot be written as JSON'],
+  ])('%s', async (_name, event, message) => {
+    await expect(deliver(receiver(), event as object)).rejects.toEqual(fix(`deliver: ${message}`));
+    await expect(signedRequest(event as object)).rejects.toEqual(fix(`signedRequest: ${message}`));
+  });
+
+  it('a secret in place of the options', async () => {
+    const options = secret as unknown as object;
+    await expect(deliver(receiver(), callCompleted(), options)).rejects.toEqual(
+      fix('the options are a string. Pass an object such as { secret }'),
+    );
+  });
+});
+
+it('a clock takes dates and milliseconds', () => {
+  expect(() => createTestClock(new Date('x'))).toThrow('not a valid date');
+  expect(() => {
+    createTestClock().advance(-1);
+  }).toThrow('0 or more, not -1');
+});
