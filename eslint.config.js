@@ -40,6 +40,9 @@ export default tseslint.config(
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
       ],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      // Nest's modules are empty classes with a decorator, and its options are declared as classes.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       // `{}` is what a generic without extra events defaults to.
       '@typescript-eslint/no-empty-object-type': 'off',
       // Blank lines and comments count as well.

@@ -47,10 +47,25 @@ try {
   const consumer = join(work, 'consumer');
   cpSync('scripts/consumer', consumer, { recursive: true });
   const frameworks = ['express@5', 'fastify@5', 'next@16', 'react@19', 'react-dom@19'];
+  const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@11`);
   const tools = ['typescript@~6.0.3', '@types/node@20', '@types/express@5'];
-  run('npm', ['install', '--no-audit', '--no-fund', ...tarballs, ...frameworks, ...tools], {
-    cwd: consumer,
-  });
+  run(
+    'npm',
+    [
+      'install',
+      '--no-audit',
+      '--no-fund',
+      ...tarballs,
+      ...frameworks,
+      ...nest,
+      'reflect-metadata',
+      'rxjs',
+      ...tools,
+    ],
+    {
+      cwd: consumer,
+    },
+  );
   for (const file of ['esm.mjs', 'cjs.cjs'])
     console.log(run('node', [file], { cwd: consumer }).trim());
   console.log(

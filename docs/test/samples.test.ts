@@ -73,12 +73,14 @@ describe('programs that listen', () => {
     'packages/core/README.md#2', // and its health
     'packages/express/README.md#1',
     'packages/fastify/README.md#1',
+    'packages/nest/README.md#1',
     'packages/opentelemetry/README.md#1',
     'docs/raw-body.md#1',
     'docs/raw-body.md#2',
     'docs/raw-body.md#4',
     'docs/raw-body.md#8', // node:http
     'docs/raw-body.md#9', // Koa
+    'docs/raw-body.md#10', // Nest
     'docs/raw-body.md#11', // Hono
     'docs/stores.md#1', // one at a time
   ])('%s', async (name) => {
@@ -164,7 +166,11 @@ describe('programs without a server', () => {
     expect(timestamp).toBeInstanceOf(Date);
   });
 
-  const others = ['packages/core/README.md#3', 'packages/fastify/README.md#2'];
+  const others = [
+    'packages/core/README.md#3',
+    'packages/fastify/README.md#2',
+    'packages/nest/README.md#2',
+  ];
   it.each([...others, ...numbered('docs/observability.md', 2, 3)])('%s', async (name) => {
     await expect(run(name)).resolves.toBeDefined();
   });

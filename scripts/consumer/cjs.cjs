@@ -6,6 +6,7 @@ const { createWebHandler } = require('@call-webhooks/core/web');
 const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
 const lambda = require('@call-webhooks/lambda').callWebhooks;
+const { CallWebhooksModule } = require('@call-webhooks/nest');
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { instrument } = require('@call-webhooks/opentelemetry');
@@ -21,6 +22,7 @@ const secret = generateSecret();
 for (const make of [createNodeHandler, createWebHandler, express, lambda, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+assert.ok(CallWebhooksModule.forRoot({ path: '/hook', secret }).providers);
 assert.ok(inspectorPage().files.has('index.html'));
 assert.throws(() => sqliteStore({}), WebhookError);
 assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);

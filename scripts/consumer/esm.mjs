@@ -13,6 +13,7 @@ import { createWebHandler } from '@call-webhooks/core/web';
 import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
 import { callWebhooks as lambda } from '@call-webhooks/lambda';
+import { CallWebhooksModule } from '@call-webhooks/nest';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
 import { migrationSql, postgresStore } from '@call-webhooks/postgres';
@@ -51,6 +52,7 @@ assert.equal(outcome.outcome, 'ignored');
 for (const make of [createNodeHandler, createWebHandler, express, lambda, next, pages])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
+assert.ok(CallWebhooksModule.forRoot({ path: '/hook', secret }).providers);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 assert.throws(() => express({ secret: '' }), WebhookError);
 assert.match(migrationSql({ schema: 'calls' }), /CREATE SCHEMA calls/);

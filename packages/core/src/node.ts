@@ -19,7 +19,7 @@ export interface NodeHandler {
 
 /**
  * Creates a handler for `node:http`, and for frameworks that give access to its request and response
- * (Koa, Nest).
+ * (Koa).
  * @throws WebhookError `invalid-options` or `invalid-secret`
  * @example
  * const hook = createNodeHandler({ secret, on: { 'call:completed': async (event) => { … } } });
@@ -61,7 +61,7 @@ function checkArguments(response: Partial<ServerResponse> | undefined): void {
   if (typeof response?.writeHead === 'function') return;
   throw new WebhookError(
     'invalid-options',
-    "This handler takes the request and response of node:http. In Fastify, register the plugin of @call-webhooks/fastify. In Koa, call it with ctx.req and ctx.res. For fetch's Request (Hono, Bun, Deno, Workers), use createWebHandler of @call-webhooks/core/web.",
+    "This handler takes the request and response of node:http. In Fastify, register the plugin of @call-webhooks/fastify. In Nest, use CallWebhooksModule of @call-webhooks/nest. In Koa, call it with ctx.req and ctx.res. For fetch's Request (Hono, Bun, Deno, Workers), use createWebHandler of @call-webhooks/core/web.",
   );
 }
 

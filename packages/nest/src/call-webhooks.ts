@@ -1,0 +1,99 @@
+import { Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { ApplicationConfig, DiscoveryService, HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { createReceiver, WebhookError, type Receiver } from '@call-webhooks/core';
+import { nodeHandler, type NodeHandler } from '@call-webhooks/core/node';
+import { findHandlers, type FoundHandlers } from './find-handlers.ts';
+import { mount } from './mount.ts';
+import { nestLogger } from './nest-logger.ts';
+import type { CallWebhooksModuleOptions } from './options.ts';
+
+const FIX =
+  'Something read the body before Nest did, such as a parser of an Express app that you passed to ExpressAdapter. Add it after NestFactory.create.';
+
+/** What Nest injects into the provider. */
+export interface NestParts {
+  readonly discovery: DiscoveryService;
+  readonly moduleRef: ModuleRef;
+  readonly adapterHost: HttpAdapterHost;
+  readonly config: ApplicationConfig;
+}
+
+/** The receiver of `CallWebhooksModule`, to inject where it is needed. */
+export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
+  readonly #options: CallWebhooksModuleOptions;
+  readonly #parts: NestParts;
+  #started: { handler: NodeHandler; handlers: FoundHandlers; path: string } | undefined;
+
+  /** @internal */
+  constructor(options: CallWebhooksModuleOptions, parts: NestParts) {
+    checkOptions(options);
+    this.#options = options;
+    this.#parts = parts;
+    // A standalone application, such as a worker, has no server.
+    const { httpAdapter } = parts.adapterHost as Partial<HttpAdapterHost>;
+    if (!httpAdapter) return;
+    mount(httpAdapter, {
+      matches: (url = '/') => pathOf(url) === this.#started?.path,
+      handle: (request, response) => this.#started?.handler(request, response),
+    });
+  }
+
+  /**
+   * The receiver: for `health()`, and for `deliver()` and `@call-webhooks/recovery`.
+   * @throws WebhookError `invalid-options` before the app is initialized
+   */
+  get receiver(): Receiver {
+    return this.#running().handler.receiver;
+  }
+
+  /**
+   * The methods with `@OnCallEvent` and the schemas of extra events, for the worker of a queue.
+   * @throws WebhookError `invalid-options` before the app is initialized
+   * @example
+   * const { on, events } = app.get(CallWebhooks).handlers;
+   */
+  get handlers(): FoundHandlers {
+    return this.#running().handlers;
+  }
+
+  /** @internal */
+  onModuleInit(): void {
+    const { path, useGlobalPrefix, graceMs: _graceMs, ...options } = this.#options;
+    const { discovery, moduleRef, config } = this.#parts;
+    const handlers = findHandlers(discovery, moduleRef);
+    const receiver = createReceiver({ logger: nestLogger(), ...options, ...handlers });
+    const prefix = useGlobalPrefix === true ? `/${config.getGlobalPrefix()}` : '';
+    const whole = pathOf(`${prefix}/${path}`);
+    this.#started = { handler: nodeHandler(receiver, FIX), handlers, path: whole };
+    const names = Object.keys(handlers.on).join(', ') || 'no events';
+    new Logger('CallWebhooks').log(`Mapped {${whole}, ALL}: ${names}`);
+  }
+
+  /** @internal */
+  async onModuleDestroy(): Promise<void> {
+    const { graceMs } = this.#options;
+    await this.#started?.handler.receiver.close(graceMs === undefined ? {} : { graceMs });
+  }
+
+  #running() {
+    if (this.#started) return this.#started;
+    throw new WebhookError(
+      'invalid-options',
+      'The receiver exists once the app is initialized: use it in onApplicationBootstrap or later, not in a constructor.',
+    );
+  }
+}
+
+/** The path of a URL, without a trailing slash. */
+const pathOf = (url: string) =>
+  (url.split('?', 1)[0] ?? '').replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
+
+function checkOptions(options: CallWebhooksModuleOptions): void {
+  if (typeof options.path !== 'string')
+    throw new WebhookError('invalid-options', "CallWebhooksModule needs a path, such as '/hook'.");
+  if ('on' in options || 'events' in options)
+    throw new WebhookError(
+      'invalid-options',
+      'CallWebhooksModule takes no `on` and no `events`. Decorate a method of a provider with @OnCallEvent, whose second argument is the schema of an extra event.',
+    );
+}

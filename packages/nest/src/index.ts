@@ -1,0 +1,6 @@
+export * from '@call-webhooks/core';
+export { CallWebhooks } from './call-webhooks.ts';
+export type { FoundHandlers } from './find-handlers.ts';
+export { CallWebhooksModule } from './module.ts';
+export { OnCallEvent } from './on-call-event.ts';
+export type { CallWebhooksModuleOptions, CallWebhooksOptionsFactory } from './options.ts';

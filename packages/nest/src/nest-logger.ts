@@ -1,0 +1,21 @@
+import { Logger as NestLogger } from '@nestjs/common';
+import { consoleLine, type Logger } from '@call-webhooks/core';
+
+/** Writes lines to the logger of the app. */
+export function nestLogger(): Logger {
+  const logger = new NestLogger('CallWebhooks');
+  return {
+    debug: (fields, message) => {
+      logger.debug(consoleLine(fields, message));
+    },
+    info: (fields, message) => {
+      logger.log(consoleLine(fields, message));
+    },
+    warn: (fields, message) => {
+      logger.warn(consoleLine(fields, message));
+    },
+    error: (fields, message) => {
+      logger.error(consoleLine(fields, message));
+    },
+  };
+}
