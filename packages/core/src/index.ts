@@ -8,7 +8,10 @@ export { verify, type Verified, type VerifyOptions } from './signature/verify.ts
 export { sign, type SignOptions } from './signature/sign.ts';
 export { generateSecret } from './signature/secrets.ts';
 export type { NamedSecret, Secret } from './signature/secrets.ts';
-export type { SecretProvider } from './signature/secret-provider.ts';
+export type { ProvidedSecret, SecretProvider, SecretRequest } from './signature/secret-provider.ts';
+export type { TenantOf } from './signature/tenant-names.ts';
+export type { TenantRequest } from './http/tenant-request.ts';
+export { tenantKey } from './tenant.ts';
 export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
 export type { Admission, Claim, DoneMark, Store, StoreWithoutCompleteIn } from './store/store.ts';
 export { memoryDeadLetters, type MemoryDeadLettersOptions } from './store/memory-dead-letters.ts';

@@ -17,6 +17,9 @@ export interface NodeHandler {
   readonly receiver: Receiver;
 }
 
+/** Express removes the path at which a router is mounted from the `url`. */
+type MountedRequest = IncomingMessage & { originalUrl?: string };
+
 /**
  * Creates a handler for `node:http`, and for frameworks that give access to its request and response
  * (Koa).
@@ -38,10 +41,11 @@ export function createNodeHandler<
  * @param fix what to do if the body was already parsed; part of the error's message
  */
 export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
-  const respond = async (request: IncomingMessage, response: ServerResponse) => {
-    const { method, headers } = request;
+  const respond = async (request: MountedRequest, response: ServerResponse) => {
+    const { method, url, originalUrl = url, headers } = request;
     const result = await receiver.receive({
       method,
+      url: originalUrl,
       headers,
       body: (limits) => readRawBody(request, limits, fix),
       log: requestLogger(request),

@@ -1,5 +1,7 @@
 /** A verified delivery on its way to a worker. */
 export interface QueuedDelivery {
+  /** Whose event it is. Absent in a receiver without the option `tenant`. */
+  tenant?: string;
   webhookId: string;
   /** When the attempt was signed; Unix seconds. */
   timestamp: number;

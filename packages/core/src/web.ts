@@ -35,9 +35,10 @@ export function webHandler(receiver: Receiver): WebHandler {
     request: Request,
     extras: Pick<ReceiverRequest, 'log' | 'waitUntil'> | undefined,
   ) => {
-    const { method, headers } = request;
+    const { method, url, headers } = request;
     const response = await receiver.receive({
       method,
+      url,
       headers,
       body: (limits) => readWebBody(request, limits),
       ...extras,

@@ -25,6 +25,7 @@ export function mount(
   const respond = async (request: FastifyRequest, reply: FastifyReply) => {
     const { status, headers, body } = await receiver.receive({
       method: request.method,
+      url: request.originalUrl,
       headers: request.headers,
       body: (limits) => readRawBody(request.raw, limits, FIX),
       // With `logger: false`, Fastify's logger has no level and drops every line.

@@ -1,8 +1,8 @@
-import { sha256, type QueuedDelivery } from '@call-webhooks/core';
+import { sha256, tenantKey, type QueuedDelivery } from '@call-webhooks/core';
 
 /** The id of an event's job. It is the same for the same event. */
-export const jobId = ({ key, webhookId }: QueuedDelivery): Promise<string> =>
-  uuidOf(key === undefined ? `webhook ${webhookId}` : `event ${key}`);
+export const jobId = ({ tenant, key, webhookId }: QueuedDelivery): Promise<string> =>
+  uuidOf(key === undefined ? `webhook ${tenantKey(tenant, webhookId)}` : `event ${key}`);
 
 /** The id of the job that continues a job sent by hand. */
 export const continuedJobId = (id: string): Promise<string> => uuidOf(`job ${id}`);

@@ -3,6 +3,7 @@ import {
   option,
   safeLogger,
   sha256,
+  tenantKey,
   WebhookError,
   type Logger,
   type Queue,
@@ -89,6 +90,8 @@ function checkQueue(queue: BullmqQueueLike): void {
 }
 
 /** BullMQ accepts no `:` in an id, and no id of digits alone. A delivery without a key is an event of its own. */
-async function jobId({ key, webhookId }: QueuedDelivery): Promise<string> {
-  return key === undefined ? `delivery-${await sha256(webhookId)}` : `event-${await sha256(key)}`;
+async function jobId({ tenant, key, webhookId }: QueuedDelivery): Promise<string> {
+  return key === undefined
+    ? `delivery-${await sha256(tenantKey(tenant, webhookId))}`
+    : `event-${await sha256(key)}`;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { checkOptions, storableKey, type QueuedDelivery } from '@call-webhooks/core';
+import { checkOptions, storableKey, tenantKey, type QueuedDelivery } from '@call-webhooks/core';
 import { ClockSteps } from './clock-steps.ts';
 import { checkDatabase, type SqliteDatabase } from './database.ts';
 import {
@@ -48,10 +48,10 @@ export class Jobs {
   }
 
   async add(delivery: QueuedDelivery): Promise<void> {
-    const { key, webhookId } = delivery;
+    const { tenant, key, webhookId } = delivery;
     const event =
       key === undefined
-        ? `webhook ${await storableKey(webhookId)}`
+        ? `webhook ${await storableKey(tenantKey(tenant, webhookId))}`
         : `event ${await storableKey(key)}`;
     await this.#run((sql) => {
       const at = this.#now();

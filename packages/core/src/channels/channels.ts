@@ -26,6 +26,8 @@ export interface DeliveryMessage extends Message {
 
 /** The message of `call-webhooks:handler`: one run of a handler. */
 export interface HandlerMessage extends Message {
+  /** Only of a receiver with tenants. */
+  readonly tenant?: string | undefined;
   readonly webhookId: string;
   readonly eventName: string | undefined;
   readonly callId: string | undefined;

@@ -22,13 +22,13 @@ interface FailureAfterCommit {
 
 /** The event is done, so its outcome does not report this error. */
 export function reportFailureAfterCommit(
-  { error, route, delivery: { webhookId, log, source }, attempt, late }: FailureAfterCommit,
+  { error, route, delivery: { tenant, webhookId, log, source }, attempt, late }: FailureAfterCommit,
   { redact, onError }: { redact?: Redact | undefined; onError?: ErrorHook | undefined },
 ): void {
   const { text, err } = loggedError(error, redact, route.sensitiveData);
   safeLogger(log).warn(
     {
-      ...deliveryFields({ webhookId, ...route, attempt, source }),
+      ...deliveryFields({ tenant, webhookId, ...route, attempt, source }),
       retriedBy: 'nobody',
       err,
       docs: docsUrl('exactly-once.md#your-own-database'),
@@ -37,6 +37,6 @@ export function reportFailureAfterCommit(
   );
   if (!onError) return;
   const queued = source === 'queue';
-  const context = { ...route, webhookId, attempt, attemptsLeft: 0, late, queued };
+  const context = { ...route, tenant, webhookId, attempt, attemptsLeft: 0, late, queued };
   callErrorHook(onError, [{ source: 'handler', error }], context);
 }

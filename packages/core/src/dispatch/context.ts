@@ -8,6 +8,8 @@ import { Transactions, type Completable } from './transactions.ts';
 /** One verified or trusted delivery. */
 export interface Delivery {
   readonly source: DeliverySource;
+  /** Whose it is. Absent in a receiver without tenants. */
+  readonly tenant?: string;
   readonly webhookId: string;
   /** When this attempt was signed; Unix seconds. */
   readonly timestamp: number;
@@ -32,6 +34,8 @@ export interface HandlerContext {
    * `'reconcile'` for a call that was missed.
    */
   readonly source: DeliverySource;
+  /** The tenant whose secret verified the delivery. Absent without the option `tenant`. */
+  readonly tenant?: string | undefined;
   /** New for each attempt of the service: do not use it to recognize duplicates. */
   readonly webhookId: string;
   /** When this attempt was signed. */
@@ -108,6 +112,7 @@ export class DeliveryContext implements HandlerContext {
   readonly body: unknown;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly log: HandlerLogger;
+  declare readonly tenant?: string;
   declare readonly signal: AbortSignal;
   declare readonly call: CallDetails;
   readonly #event: unknown;
@@ -125,6 +130,7 @@ export class DeliveryContext implements HandlerContext {
     fieldNames: FieldNames,
   ) {
     this.source = delivery.source;
+    if (delivery.tenant !== undefined) this.tenant = delivery.tenant;
     this.webhookId = delivery.webhookId;
     this.timestamp = new Date(delivery.timestamp * 1000);
     this.receivedAt = new Date(delivery.receivedAt);

@@ -14,11 +14,12 @@ import { describeError } from '../redact/error-text.ts';
 import type { Result } from '../reporting/reporter.ts';
 import type { Profile } from '../profile.ts';
 import type { DeadLetterSink } from '../store/dead-letter.ts';
+import { tenantKey } from '../tenant.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Delivery, DeliveryContext } from './context.ts';
 import { groupOf, type OneAtATime } from './group.ts';
 import { handlerFailed, runHandler } from './run-handler.ts';
-import { UNHANDLED_ROUTE, type Route, type Routes } from './routes.ts';
+import { ofTenant, UNHANDLED_ROUTE, type Route, type Routes } from './routes.ts';
 import { toDeadLetter } from './to-dead-letter.ts';
 
 /** What to do with one delivery. */
@@ -59,9 +60,11 @@ export interface JobDependencies {
 export function createJob(delivery: Delivery, deps: JobDependencies): Job | Promise<Job> {
   const { handlers, queue, oneAtATime, profile, now } = deps.settings;
   const jobFor = (found: Route) => {
-    const route = profile === undefined ? found : withKey(found, delivery);
+    const own = ofTenant(found, delivery.tenant);
+    const route = profile === undefined ? own : withKey(own, delivery);
     if (queue) return queueJob(route, delivery, queue, deps);
-    const group = groupOf(oneAtATime, route);
+    const named = groupOf(oneAtATime, route);
+    const group = named === undefined ? undefined : tenantKey(delivery.tenant, named);
     // A group is leased together with a key. Without one of its own, the event gets its delivery's.
     if (group !== undefined) return new HandlerJob(route, withKey(route, delivery).key, group);
     return new HandlerJob(route, route.handle && route.key);
@@ -80,8 +83,8 @@ export function createJob(delivery: Delivery, deps: JobDependencies): Job | Prom
 }
 
 /** With Standard Webhooks, the webhook id identifies an event that has no key of its own. */
-const withKey = (route: Route, { webhookId }: Delivery): Route =>
-  route.key === undefined ? { ...route, key: `webhook-id:${webhookId}` } : route;
+const withKey = (route: Route, { tenant, webhookId }: Delivery): Route =>
+  route.key === undefined ? { ...route, key: tenantKey(tenant, `webhook-id:${webhookId}`) } : route;
 
 const HANDLED: Result = { outcome: 'handled' };
 const IGNORED: Result = { outcome: 'ignored' };
@@ -118,9 +121,10 @@ function queueJob(
   queue: Queue,
   { scheduler, settings: { storeTimeout } }: JobDependencies,
 ): Job {
-  const { webhookId, timestamp, receivedAt, rawBody } = delivery;
+  const { tenant, webhookId, timestamp, receivedAt, rawBody } = delivery;
   const { key, eventName } = route;
   const queued: QueuedDelivery = {
+    ...(tenant !== undefined && { tenant }),
     webhookId,
     timestamp,
     receivedAt,

@@ -4,6 +4,7 @@ import { validate } from '../events/schema.ts';
 import { withOrigin, type DeliveryContent } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact/error-text.ts';
+import { tenantKey } from '../tenant.ts';
 import { wrapHandler } from './around.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
 
@@ -36,6 +37,12 @@ export const UNHANDLED_ROUTE: Route = {
   outcome: 'ignored',
   handle: undefined,
 };
+
+/** The route of an event of this tenant: other tenants' events never have its key. */
+export const ofTenant = (route: Route, tenant: string | undefined): Route =>
+  tenant === undefined || route.key === undefined
+    ? route
+    : { ...route, key: tenantKey(tenant, route.key) };
 
 export const MAX_KEY_LENGTH = 4_000;
 

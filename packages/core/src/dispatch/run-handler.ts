@@ -12,10 +12,11 @@ export function runHandler(route: Route, context: DeliveryContext): Awaitable<un
   const { handle, payload } = route;
   const channel = CHANNELS.handler;
   if (!handle || channel?.hasSubscribers !== true) return handle?.(payload, context);
-  const { webhookId, attempt, source } = context;
+  const { tenant, webhookId, attempt, source } = context;
   const { eventName, callId, key } = route;
   const message: HandlerMessage = withRedactedIds({
     ...{ webhookId, eventName, callId, key, attempt, source },
+    ...(tenant !== undefined && { tenant }),
   });
   const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
   return traced(channel, message, () => handle(payload, context), failure);

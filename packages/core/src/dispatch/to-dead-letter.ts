@@ -26,6 +26,7 @@ export function toDeadLetter(
   return {
     ...(delivery.letterId !== undefined && { id: delivery.letterId }),
     reason,
+    ...(delivery.tenant !== undefined && { tenant: delivery.tenant }),
     rawBody: delivery.rawBody,
     webhookId: delivery.webhookId,
     timestamp: new Date(delivery.timestamp * 1000),

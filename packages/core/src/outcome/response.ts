@@ -15,6 +15,8 @@ export interface Outcome {
   status: number;
   /** Milliseconds since the request reached the receiver. */
   durationMs: number;
+  /** The tenant that the request names. It is verified if there is a `webhookId`. */
+  tenant?: string;
   /** Set once the delivery was verified. */
   webhookId?: string;
   eventName?: string;

@@ -4,6 +4,7 @@ import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { newToken } from '../store/lease.ts';
 import type { Admission, Claim } from '../store/store.ts';
+import { tenantKey } from '../tenant.ts';
 import type { Settings } from './options.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { Settings } from './options.ts';
  * @param replayUntil until when the webhook id must be remembered; milliseconds since the epoch
  */
 export function createClaim(
-  { source, webhookId, timestamp }: Delivery,
+  { source, tenant, webhookId, timestamp }: Delivery,
   replayUntil: number,
   { key, group }: Pick<Job, 'key' | 'group'>,
   { profile, leaseFor }: Settings,
@@ -21,7 +22,7 @@ export function createClaim(
   const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
   return {
     // What is not from the network is no replay, although its webhook id may be known.
-    webhookId: source === 'webhook' ? signed : `${source}.${token}`,
+    webhookId: source === 'webhook' ? tenantKey(tenant, signed) : `${source}.${token}`,
     replayUntil,
     leaseMs: leaseFor,
     token,

@@ -13,12 +13,17 @@ export interface RunningDelivery {
 /** Limits the deliveries that are handled at the same time, and stops admitting at shutdown. */
 export class ConcurrencyLimiter {
   readonly #max: number;
+  readonly #maxPerTenant: number;
   /** With the time at which each was added, the oldest first. */
   readonly #running = new Map<RunningDelivery, number>();
+  /** Those of tenants, and how many are running of each. */
+  readonly #tenants = new Map<RunningDelivery, string>();
+  readonly #ofTenants = new Map<string, number>();
   #closing = false;
 
-  constructor(maxInFlight: number) {
+  constructor(maxInFlight: number, maxPerTenant = maxInFlight) {
     this.#max = maxInFlight;
+    this.#maxPerTenant = maxPerTenant;
   }
 
   get closing(): boolean {
@@ -33,8 +38,9 @@ export class ConcurrencyLimiter {
   }
 
   /** @throws WebhookError `shutting-down`, `overloaded` */
-  check(): void {
+  check(tenant?: string): void {
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');
+    if (tenant !== undefined) this.#checkTenant(tenant);
     if (!this.full) return;
     throw new WebhookError(
       'overloaded',
@@ -42,13 +48,33 @@ export class ConcurrencyLimiter {
     );
   }
 
+  #checkTenant(tenant: string): void {
+    const isFull = () => (this.#ofTenants.get(tenant) ?? 0) >= this.#maxPerTenant;
+    if (!isFull()) return;
+    this.#dropStuck();
+    if (!isFull()) return;
+    throw new WebhookError(
+      'overloaded',
+      `The receiver is already handling ${String(this.#maxPerTenant)} deliveries of this tenant (maxInFlightPerTenant).`,
+    );
+  }
+
   /** @param at `performance.now()` */
-  add(delivery: RunningDelivery, at: number): void {
+  add(delivery: RunningDelivery, at: number, tenant?: string): void {
     this.#running.set(delivery, at);
+    if (tenant === undefined) return;
+    this.#tenants.set(delivery, tenant);
+    this.#ofTenants.set(tenant, (this.#ofTenants.get(tenant) ?? 0) + 1);
   }
 
   delete(delivery: RunningDelivery): void {
     this.#running.delete(delivery);
+    const tenant = this.#tenants.get(delivery);
+    if (tenant === undefined) return;
+    this.#tenants.delete(delivery);
+    const left = (this.#ofTenants.get(tenant) ?? 1) - 1;
+    if (left > 0) this.#ofTenants.set(tenant, left);
+    else this.#ofTenants.delete(tenant);
   }
 
   /** A handler that never ends must not keep its place for ever. Its lease has ended by now. */
@@ -56,7 +82,7 @@ export class ConcurrencyLimiter {
     const before = performance.now() - MAX_LEASE_MS;
     for (const [delivery, at] of this.#running) {
       if (at > before) return;
-      this.#running.delete(delivery);
+      this.delete(delivery);
     }
   }
 

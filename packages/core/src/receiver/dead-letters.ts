@@ -51,10 +51,11 @@ export async function sendToDeadLetter(
     return undefined;
   } catch (sinkError) {
     const { sensitiveData } = job.route;
+    const { tenant, webhookId } = delivery;
     const { text, err } = loggedError(sinkError, settings.handlers.redact, sensitiveData);
     safeLogger(delivery.log).error(
       {
-        ...deliveryFields({ webhookId: delivery.webhookId, ...job.route, attempt }),
+        ...deliveryFields({ tenant, webhookId, ...job.route, attempt }),
         err,
         docs: docsUrl('outcomes.md#dead-lettered'),
       },

@@ -15,6 +15,11 @@ export interface DeliverOptions {
    * goes to `deadLetter` at once. `'reconcile'`: runs an event that never came, and no other.
    */
   source?: 'redrive' | 'reconcile' | undefined;
+  /**
+   * Whose event it is: needed with the option `tenant`, unless the input is a dead letter, which says
+   * it itself.
+   */
+  tenant?: string | undefined;
   /** Aborts `context.signal` of the handler. */
   signal?: AbortSignal | undefined;
   /** The receiver's logger by default. */
@@ -25,21 +30,23 @@ export interface DeliverOptions {
 export function createDeliver({ settings, limiter, reporter, deps }: ReceiverParts) {
   async function outcomeOf(
     input: DeliverInput,
-    { source = 'redrive', signal, log = settings.logger }: DeliverOptions,
+    { source = 'redrive', tenant, signal, log = settings.logger }: DeliverOptions,
   ): Promise<Outcome> {
     const startedAt = performance.now();
     const info: DeliveryInfo = { source };
     let result: Result;
     try {
-      const delivery = trustedDelivery(input, source, settings.now(), log);
+      const delivery = trustedDelivery(input, source, { now: settings.now(), log, tenant });
+      if (delivery.tenant !== undefined) info.tenant = delivery.tenant;
+      else if (settings.tenant) throw withoutTenant();
       info.webhookId = delivery.webhookId;
       const { length } = delivery.rawBody;
       if (length > settings.bodyLimit)
         throw new WebhookError('body-too-large', `The body has ${String(length)} bytes.`);
-      limiter.check();
+      limiter.check(delivery.tenant);
       const processor = new DeliveryProcessor(delivery, delivery.receivedAt, info, deps);
       processor.start(startedAt);
-      result = processor.result ?? (await resultOf(processor, startedAt, signal));
+      result = processor.result ?? (await resultOf(processor, startedAt, delivery.tenant, signal));
     } catch (error) {
       if (error instanceof WebhookError && error.code === 'invalid-options') throw error;
       result = failureResult(error);
@@ -50,6 +57,7 @@ export function createDeliver({ settings, limiter, reporter, deps }: ReceiverPar
   async function resultOf(
     processor: DeliveryProcessor,
     startedAt: number,
+    tenant: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Result> {
     const abort = () => {
@@ -57,7 +65,7 @@ export function createDeliver({ settings, limiter, reporter, deps }: ReceiverPar
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    limiter.add(processor, startedAt);
+    limiter.add(processor, startedAt, tenant);
     try {
       return await processor.done;
     } finally {
@@ -75,6 +83,12 @@ export function createDeliver({ settings, limiter, reporter, deps }: ReceiverPar
     return (await tracedDelivery(channel, message, run)).outcome;
   };
 }
+
+const withoutTenant = () =>
+  new WebhookError(
+    'invalid-options',
+    "deliver: this receiver has tenants. Say whose event it is: deliver(event, { tenant: 'acme' }).",
+  );
 
 /** @throws WebhookError `invalid-options` */
 function checkSource(source: unknown, canReopen: boolean): void {

@@ -23,7 +23,7 @@ export interface Health {
   store: PortHealth;
   /** Absent without a queue. */
   queue?: PortHealth;
-  /** Absent without a secret provider. `down`: it failed, and no secrets are cached. */
+  /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
   secrets?: PortHealth;
   /** Set while `maxInFlight` deliveries are being handled: further ones are answered 503. */
   overloaded?: true;

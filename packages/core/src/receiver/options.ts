@@ -7,6 +7,7 @@ import type { Profile } from '../profile.ts';
 import type { Queue } from '../queue.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { SecretProvider } from '../signature/secret-provider.ts';
+import type { TenantOf } from '../signature/tenant-names.ts';
 import type { Secret } from '../signature/secrets.ts';
 import type { HeaderNames, HeaderPrefix } from '../signature/signature-headers.ts';
 import type { Store } from '../store/store.ts';
@@ -19,6 +20,13 @@ export interface ReceiverOptions<
 > extends HandlerOptions<Extra, Custom, ContextOf<S>> {
   /** One signing secret, several, or a provider of them; `undefined` (an unset variable) throws. */
   secret: Secret | SecretProvider | undefined;
+  /**
+   * Many workspaces at one endpoint: names the tenant of a request. `secret` has to be a provider, and
+   * is asked for each tenant. The tenant is part of every key, so equal ids of two tenants are two
+   * events, and it is in outcomes, log lines and `context.tenant`.
+   * @see TenantOf
+   */
+  tenant?: TenantOf | undefined;
   /** The deduplication store; a new `memoryStore()` by default. */
   store?: S | undefined;
   /** The job queue: deliveries are stored in it and answered 202, and workers run the handlers. */
@@ -56,6 +64,11 @@ export interface ReceiverOptions<
   maxAttempts?: number | undefined;
   /** How many deliveries are handled at once, the others are answered 503; 1,000 by default. */
   maxInFlight?: number | undefined;
+  /**
+   * How many deliveries of one tenant are handled at once, the others are answered 503; a tenth of
+   * `maxInFlight` by default. Only with `tenant`.
+   */
+  maxInFlightPerTenant?: number | undefined;
   /** Milliseconds that a lease lasts, renewed at every third of it; 60,000 by default. */
   leaseFor?: number | undefined;
   /** Milliseconds for one call of the store or the queue; 1,000 by default. */
@@ -69,6 +82,7 @@ export interface ReceiverOptions<
 /** The checked options, with every default filled in. */
 export interface Settings {
   readonly secret: Secret | SecretProvider;
+  readonly tenant: TenantOf | undefined;
   readonly handlers: CheckedHandlerOptions;
   readonly store: Store;
   readonly queue: Queue | undefined;
@@ -83,6 +97,7 @@ export interface Settings {
   readonly fieldNames: FieldNames;
   readonly maxAttempts: number;
   readonly maxInFlight: number;
+  readonly maxInFlightPerTenant: number;
   readonly leaseFor: number;
   readonly storeTimeout: number;
   readonly logger: Logger;

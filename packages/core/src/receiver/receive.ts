@@ -1,12 +1,15 @@
 import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
+import type { Delivery } from '../dispatch/context.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import { checkRequest, truncated, type HeadersLike } from '../http/request.ts';
+import { RequestView } from '../http/tenant-request.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { responseFor, type ReceiverResponse } from '../outcome/response.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
 import { tracedDelivery } from '../reporting/traced-delivery.ts';
 import { authenticate } from '../signature/authenticate.ts';
+import type { KeySource } from '../signature/secrets.ts';
 import { keepAlive } from './keep-alive.ts';
 import type { ReceiverParts } from './parts.ts';
 import { DeliveryProcessor } from './process-delivery.ts';
@@ -16,6 +19,8 @@ export interface ReceiverRequest {
   /** POST when absent. */
   method?: string | undefined;
   headers: HeadersLike;
+  /** The URL as it was sent, with or without its origin: for the option `tenant`. */
+  url?: string | undefined;
   /** The raw bytes, or a function that reads them. */
   body: Uint8Array | BodyReader;
   /** The logger of this request; the receiver's by default. */
@@ -29,31 +34,40 @@ export function createReceive({
   settings,
   scheduler,
   keys,
+  tenants,
   limiter,
   reporter,
   deps,
 }: ReceiverParts): (request: ReceiverRequest) => Promise<ReceiverResponse> {
   const { now, ackWithin, logger } = settings;
-  const rules = { ...settings, keys };
+  const { names, profile, toleranceSeconds } = settings;
+  const rulesWith = (source: KeySource) => ({ names, profile, toleranceSeconds, keys: source });
+  const rules = rulesWith(keys);
 
   async function respond(request: ReceiverRequest): Promise<ReceiverResponse> {
     const startedAt = performance.now();
     const info: DeliveryInfo = { source: 'webhook' };
+    const named = tenants?.nameOf(new RequestView(request.url ?? '/', request.headers));
+    const tenant = named?.name;
+    if (tenant !== undefined) info.tenant = tenant;
     let result: Result;
     let rawBody: Uint8Array | undefined;
     try {
       checkRequest(request, settings.bodyLimit);
       rawBody = await readBody(request.body, settings);
       const receivedAt = now();
-      const pending = authenticate(request.headers, rawBody, receivedAt, rules);
+      const ownKeys = named && tenants?.keys.of(named);
+      const ownRules = ownKeys ? rulesWith(ownKeys) : rules;
+      const pending = authenticate(request.headers, rawBody, receivedAt, ownRules);
       const authentic = pending instanceof Promise ? await pending : pending;
+      ownKeys?.verified();
       const { webhookId, timestamp, replayUntil, secretId } = authentic;
       info.webhookId = webhookId;
       info.secretId = secretId;
       info.lagMs = Math.max(0, receivedAt - timestamp * 1000);
 
-      limiter.check();
-      const delivery = {
+      limiter.check(tenant);
+      const verified: Delivery = {
         source: 'webhook',
         webhookId,
         timestamp,
@@ -61,7 +75,8 @@ export function createReceive({
         secretId,
         rawBody,
         log: request.log ?? logger, // unchanged: a handler may use more of it than we do
-      } as const;
+      };
+      const delivery = tenant === undefined ? verified : { ...verified, tenant };
       const processor = new DeliveryProcessor(delivery, replayUntil, info, deps);
       processor.start(startedAt);
       result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
@@ -80,7 +95,7 @@ export function createReceive({
     request: ReceiverRequest,
     startedAt: number,
   ): Promise<Result> {
-    limiter.add(processor, startedAt);
+    limiter.add(processor, startedAt, info.tenant);
     return new Promise((resolve) => {
       const deadline = {
         at: startedAt + ackWithin,

@@ -68,7 +68,8 @@ export function createReceiver<
         {
           store: settings.store,
           queue: settings.queue,
-          keys: typeof settings.secret === 'function' ? keys : undefined,
+          // Each tenant has secrets of its own: nobody knows which to ask for.
+          keys: typeof settings.secret === 'function' && !settings.tenant ? keys : undefined,
           closing: limiter.closing,
           full: limiter.full,
         },

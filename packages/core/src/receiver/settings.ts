@@ -7,12 +7,14 @@ import type { Queue } from '../queue.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { Secret } from '../signature/secrets.ts';
 import { headerNames } from '../signature/signature-headers.ts';
+import type { TenantOf } from '../signature/tenant-names.ts';
 import type { SecretProvider } from '../signature/secret-provider.ts';
 import { DEFAULT_TOLERANCE_SECONDS } from '../signature/authenticate.ts';
 import type { DeadLetterSink, DeadLetterStore } from '../store/dead-letter.ts';
 import { MAX_LEASE_MS } from '../store/lease.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
+import { byteSize } from './byte-size.ts';
 import type { ReceiverOptions, Settings } from './options.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
@@ -85,6 +87,7 @@ export const handlerShape = () => ({
 const receiverShape = () => ({
   ...handlerShape(),
   secret: z.unknown(),
+  tenant: z.optional(option.function<TenantOf>()),
   profile: z.optional(z.literal('standard-webhooks')),
   store: z.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
   queue: z.optional(option.object<Queue>('enqueue')),
@@ -113,6 +116,7 @@ const receiverShape = () => ({
     ),
   bodyTimeout: whole(1, 29_000, 5_000),
   maxInFlight: whole(1, 1_000_000, 1_000),
+  maxInFlightPerTenant: z.optional(z.int().check(z.minimum(1), z.maximum(1_000_000))),
   leaseFor: whole(1, MAX_LEASE_MS, 60_000),
   storeTimeout: whole(1, 10_000, 1_000),
   now: z._default(option.function<() => number>(), () => Date.now),
@@ -127,6 +131,7 @@ let receiverSchema: z.ZodMiniObject<ReturnType<typeof receiverShape>, z.core.$st
 export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
   const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkEventNames(checked);
+  checkTenants(checked);
   if (checked.queue && checked.oneAtATime)
     throw new WebhookError(
       'invalid-options',
@@ -145,6 +150,8 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     queue,
     oneAtATime,
     secret,
+    tenant,
+    maxInFlightPerTenant,
     around,
     redact,
     onError,
@@ -154,6 +161,8 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
   return {
     ...rest,
     secret: secret as Secret | SecretProvider,
+    tenant,
+    maxInFlightPerTenant: maxInFlightPerTenant ?? Math.ceil(rest.maxInFlight / 10),
     handlers: {
       ...{ on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
       ...{ around, redact, onError, onOutcome },
@@ -165,6 +174,22 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     queue,
     oneAtATime,
   };
+}
+
+/** @throws WebhookError `invalid-options` */
+function checkTenants(options: {
+  tenant?: TenantOf | undefined;
+  secret?: unknown;
+  maxInFlightPerTenant?: number | undefined;
+}): void {
+  const { tenant, secret, maxInFlightPerTenant } = options;
+  if (tenant && typeof secret !== 'function')
+    throw new WebhookError(
+      'invalid-options',
+      "secret: with tenant, expected a function that returns each tenant's own secrets: ({ tenant }) => …. One secret for all would let every tenant in everywhere.",
+    );
+  if (!tenant && maxInFlightPerTenant !== undefined)
+    throw new WebhookError('invalid-options', 'maxInFlightPerTenant: it needs tenant.');
 }
 
 /** @throws WebhookError `invalid-options` for a handler that no event could reach */
@@ -186,15 +211,4 @@ export function checkEventNames(options: {
     'invalid-options',
     `on: there is no event "${unknown}". Known events: ${known.join(', ')}. To handle another event, add its schema to events.`,
   );
-}
-
-const UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
-
-/** The bytes of `'1mb'`, `'512kb'` or a number, or `undefined` if it is no size. */
-export function byteSize(size: string | number): number | undefined {
-  if (typeof size === 'number') return Number.isSafeInteger(size) && size > 0 ? size : undefined;
-  const match = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)$/i.exec(size);
-  if (!match) return undefined;
-  const bytes = Math.floor(Number(match[1]) * UNITS[match[2]?.toLowerCase() as keyof typeof UNITS]);
-  return bytes > 0 ? bytes : undefined;
 }

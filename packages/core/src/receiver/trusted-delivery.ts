@@ -3,11 +3,14 @@ import type { CallEventMap, UnknownEvent } from '../events/events.ts';
 import type { DeliverySource } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Logger } from '../reporting/logger.ts';
+import { isTenantName } from '../tenant.ts';
 
 /** A raw delivery with what is known of it. A `DeadLetter`, and a stored one, is such a delivery. */
 export interface RawDelivery {
   /** Byte for byte. */
   readonly rawBody: Uint8Array;
+  /** Whose it is. */
+  readonly tenant?: string | undefined;
   /** A new one by default. */
   readonly webhookId?: string | undefined;
   /** When it was signed; now by default. */
@@ -27,19 +30,25 @@ export type DeliverInput = Uint8Array | RawDelivery | TrustedEvent;
 
 /**
  * The delivery of an input that did not come over the network.
- * @param now milliseconds since the epoch
+ * @param options.now milliseconds since the epoch
  * @throws WebhookError `invalid-payload` for an event that is not JSON, `invalid-options` for anything
  *   that is no input
  */
 export function trustedDelivery(
   input: DeliverInput,
   source: Extract<DeliverySource, 'redrive' | 'reconcile'>,
-  now: number,
-  log: Logger,
+  { now, log, ...options }: { now: number; log: Logger; tenant: string | undefined },
 ): Delivery {
-  const { rawBody, webhookId, timestamp, attempt, id } = rawDelivery(input);
+  const { rawBody, webhookId, timestamp, attempt, id, tenant } = rawDelivery(input);
+  const of = options.tenant ?? tenant;
+  if (of !== undefined && !isTenantName(of))
+    throw new WebhookError(
+      'invalid-options',
+      'deliver: tenant: expected a text of 1 to 128 printable characters.',
+    );
   return {
     source,
+    ...(of !== undefined && { tenant: of }),
     webhookId: webhookId ?? `${source}-${crypto.randomUUID()}`,
     timestamp: Math.floor((timestamp?.getTime() ?? now) / 1000),
     receivedAt: now,

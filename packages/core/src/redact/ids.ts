@@ -21,8 +21,16 @@ const SUSPICIOUS =
 const isOrdinary = (id: string) =>
   id.length <= MAX_LENGTH && WORDS.test(id) && !SUSPICIOUS.test(id);
 
+/**
+ * A tenant's name as log lines, hooks and spans have it: of a verified delivery as it is, and
+ * otherwise as an id, since anybody can send anything.
+ */
+export const shownTenant = (tenant: string, webhookId: string | undefined): string =>
+  webhookId === undefined ? redactId(tenant) : tenant;
+
 /** What identifies a delivery. */
 interface Ids {
+  tenant?: string | undefined;
   eventName?: string | undefined;
   callId?: string | undefined;
   key?: string | undefined;
@@ -36,5 +44,6 @@ export function withRedactedIds<T extends Ids>(identified: T): T {
     const id = copy[name];
     if (id !== undefined) copy[name] = redactId(id);
   }
+  if (copy.tenant !== undefined) copy.tenant = shownTenant(copy.tenant, copy.webhookId);
   return copy as T;
 }

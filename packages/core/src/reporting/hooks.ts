@@ -16,6 +16,8 @@ export type ErrorInfo = {
   code: OutcomeCode;
   /** What failed. */
   source: ErrorSource;
+  /** The tenant that the request names. It is verified if there is a `webhookId`. */
+  tenant?: string;
   eventName?: string;
   callId?: string;
   /** The idempotency key of the event. */
@@ -81,9 +83,11 @@ export function callErrorHook(
   context: ErrorContext,
 ): void {
   if (thrown.length === 0) return;
-  const { eventName, callId, key, webhookId, attempt, attemptsLeft } = withRedactedIds(context);
+  const ids = withRedactedIds(context);
+  const { tenant, eventName, callId, key, webhookId, attempt, attemptsLeft } = ids;
   const info = {
     code: context.outcome,
+    ...(tenant !== undefined && { tenant }),
     ...(eventName !== undefined && { eventName }),
     ...(callId !== undefined && { callId }),
     ...(key !== undefined && { key }),

@@ -2,7 +2,7 @@ import { docsUrl } from '../outcome/webhook-error.ts';
 import { OUTCOMES } from '../outcome/outcomes.ts';
 import type { DeliverySource } from '../outcome/response.ts';
 import type { Outcome } from '../outcome/response.ts';
-import { redactId } from '../redact/ids.ts';
+import { redactId, shownTenant } from '../redact/ids.ts';
 import type { Redact } from '../redact/redactor.ts';
 import { loggedFailure } from './logged-error.ts';
 
@@ -60,6 +60,7 @@ function retrierOf({ outcome, source, webhookId }: Outcome): 'service' | 'nobody
 
 /** What identifies a delivery in log lines. */
 export interface Identified {
+  readonly tenant?: string | undefined;
   readonly eventName?: string | undefined;
   readonly callId?: string | undefined;
   readonly key?: string | undefined;
@@ -70,8 +71,9 @@ export interface Identified {
 
 /** The fields that tell which delivery a line is about. */
 export function deliveryFields(delivery: Identified) {
-  const { eventName, callId, key, webhookId, attempt, source } = delivery;
+  const { tenant, eventName, callId, key, webhookId, attempt, source } = delivery;
   return {
+    ...(tenant !== undefined && { tenant: shownTenant(tenant, webhookId) }),
     ...(eventName !== undefined && { eventName: redactId(eventName) }),
     ...(callId !== undefined && { callId: redactId(callId) }),
     ...(key !== undefined && { key: redactId(key) }),

@@ -11,6 +11,7 @@ import { outcomeLine, type LineOptions } from './outcome-line.ts';
 export type DeliveryInfo = Pick<
   Outcome,
   | 'source'
+  | 'tenant'
   | 'webhookId'
   | 'eventName'
   | 'callId'
@@ -80,15 +81,17 @@ export class Reporter {
   }
 
   #log(outcome: Outcome, log: Logger): void {
-    const suppressed = this.#suppressedLines(outcome.outcome);
+    const suppressed = this.#suppressedLines(outcome);
     if (suppressed === undefined) return;
     const { level, fields, message } = outcomeLine(outcome, suppressed, this.#options);
     safeLogger(log)[level](fields, message);
   }
 
   /** The number of lines left out since the last one, or `undefined` to leave this one out too. */
-  #suppressedLines(code: OutcomeCode): number | undefined {
-    if (!RATE_LIMITED.has(code)) return 0;
+  #suppressedLines({ outcome: code, tenant }: Outcome): number | undefined {
+    // A tenant that sends too much must not fill the log as well.
+    const isFlood = code === 'overloaded' && tenant !== undefined;
+    if (!isFlood && !RATE_LIMITED.has(code)) return 0;
     const last = this.#lastLines.get(code);
     const now = performance.now();
     if (last && now - last.at < LOG_INTERVAL_MS) {

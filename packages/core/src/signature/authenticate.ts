@@ -74,7 +74,7 @@ async function awaitKey(
     const newer = await source.refresh(signed.webhookId, keys);
     if (newer) key = await matchingKey(newer, signed, body);
   }
-  if (!key) throw mismatch(keys);
+  if (!key) throw mismatch(keys, source);
   return key;
 }
 
@@ -102,11 +102,12 @@ const matches = (computed: string, { signature, otherSignatures }: SignatureHead
   equalText(computed, signature) ||
   (otherSignatures !== undefined && otherSignatures.some((other) => equalText(computed, other)));
 
-function mismatch(keys: readonly Key[]): WebhookError {
+function mismatch(keys: readonly Key[], source: KeySource): WebhookError {
   const ids = keys.map((key) => key.id).join(', ');
   return new WebhookError(
     'signature-mismatch',
-    `No configured secret (${ids}) matches this signature. Check that it belongs to this action, was not rotated, and that nothing modifies the body.`,
+    source.mismatch ??
+      `No configured secret (${ids}) matches this signature. Check that it belongs to this action, was not rotated, and that nothing modifies the body.`,
   );
 }
 

@@ -7,26 +7,34 @@ import type { Logger } from '../reporting/logger.ts';
 import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import { fixedKeys, keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
 
-/**
- * Returns the valid secrets, for instance from a secrets manager. The result is cached for five
- * minutes. When no cached secret matches a delivery, the provider is called again with
- * `refresh: true`, so a rotation needs no restart.
- */
-export type SecretProvider = (request: {
+/** What a provider is asked for. */
+export interface SecretRequest {
+  /** Whose secrets are wanted: a name that anybody can send. Absent without the option `tenant`. */
+  tenant: string;
   /** Not verified yet: use it only for logging. */
   webhookId: string;
   /** `true` if the cached secrets are out of date or matched nothing. */
   refresh: boolean;
-}) => Secret | Promise<Secret>;
+}
+
+/** Secrets, or nothing (also an empty list) for a tenant that does not exist. */
+export type ProvidedSecret = Secret | null | undefined;
+
+/**
+ * Returns the valid secrets, for instance from a secrets manager. The result is cached for five
+ * minutes; with the option `tenant`, for each tenant. When no cached secret matches a delivery, the
+ * provider is called again with `refresh: true`, so a rotation needs no restart.
+ */
+export type SecretProvider = (request: SecretRequest) => ProvidedSecret | Promise<ProvidedSecret>;
 
 /** A provider is called again this long after its last good answer; milliseconds. */
-const MAX_AGE_MS = 300_000;
+export const MAX_AGE_MS = 300_000;
 /** Forged requests cannot make us call a provider more often than this; milliseconds. */
-const MIN_REFRESH_INTERVAL_MS = 5_000;
+export const MIN_REFRESH_INTERVAL_MS = 5_000;
 /** A provider that failed is not called again for this long; milliseconds. */
-const RETRY_AFTER_MS = 1_000;
+export const RETRY_AFTER_MS = 1_000;
 /** A provider that takes longer has failed; milliseconds. */
-const PROVIDER_TIMEOUT_MS = 4_000;
+export const PROVIDER_TIMEOUT_MS = 4_000;
 
 /** @throws WebhookError `invalid-secret`, at once, if fixed secrets are invalid */
 export function keySource(
@@ -58,17 +66,14 @@ function providerKeys(
 
   async function callProvider(webhookId: string, refresh: boolean): Promise<readonly Key[]> {
     try {
-      const answer = (async () => provider({ webhookId, refresh }))();
+      const request = { webhookId, refresh } as SecretRequest; // there are no tenants
+      const answer = (async () => provider(request))();
       cached = keysOf(await scheduler.withTimeout(PROVIDER_TIMEOUT_MS, answer));
       loadedAt = performance.now();
       failure = undefined;
       return cached;
     } catch (cause) {
-      const message = `The secret provider failed: ${describeError(cause)}`;
-      const error = withOrigin(new WebhookError('secret-unavailable', message), {
-        source: 'secret',
-        error: cause,
-      });
+      const error = providerFailed(cause);
       failure = { at: performance.now(), error };
       throw error;
     }
@@ -86,11 +91,7 @@ function providerKeys(
       // Working keys stay in use while the secrets manager is down.
       return load(webhookId, true).catch((error: unknown) => {
         loadedAt = performance.now();
-        const { message, ...fields } = loggedFailure(error as WebhookError, redact);
-        logger.warn(
-          { ...fields, docs: docsUrl('outcomes.md#secret-unavailable') },
-          `call-webhooks: ${message.replace(/\.?$/, '.')} The cached secrets remain in use.`,
-        );
+        warnOfOldSecrets(error as WebhookError, logger, redact);
         return old;
       });
     },
@@ -103,4 +104,29 @@ function providerKeys(
       return load(webhookId, true);
     },
   };
+}
+
+/** @param cause what the provider threw */
+export function providerFailed(cause: unknown): WebhookError {
+  const message = `The secret provider failed: ${describeError(cause)}`;
+  const failure = new WebhookError('secret-unavailable', message);
+  return withOrigin(failure, { source: 'secret', error: cause });
+}
+
+/** @param tenant whose secrets they are */
+export function warnOfOldSecrets(
+  error: WebhookError,
+  logger: Logger,
+  redact: Redact | undefined,
+  tenant?: string,
+): void {
+  const { message, ...fields } = loggedFailure(error, redact);
+  logger.warn(
+    {
+      ...(tenant !== undefined && { tenant }),
+      ...fields,
+      docs: docsUrl('outcomes.md#secret-unavailable'),
+    },
+    `call-webhooks: ${message.replace(/\.?$/, '.')} The cached secrets remain in use.`,
+  );
 }

@@ -22,6 +22,8 @@ export interface KeySource {
   keys(webhookId: string): readonly Key[] | Promise<readonly Key[]>;
   /** Newer keys than those that were `tried`, or `undefined` if there can be none. */
   refresh(webhookId: string, tried: readonly Key[]): Promise<readonly Key[] | undefined>;
+  /** Why no key matched, if the reason is not the keys. */
+  readonly mismatch?: string | undefined;
 }
 
 const PREFIX = 'whsec_';

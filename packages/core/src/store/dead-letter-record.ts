@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from '../base64.ts';
 import type { DeadLetter, DeadLetterFailure, StoredDeadLetter } from './dead-letter.ts';
+import { tenantKey } from '../tenant.ts';
 import { sha256 } from './storable-key.ts';
 
 /** How many failures of a letter are kept. */
@@ -19,24 +20,31 @@ export interface DeadLetterRecord {
   failure: string;
 }
 
-type LetterJson = Pick<DeadLetter, 'reason' | 'webhookId' | 'eventName' | 'callId' | 'key'> & {
+type LetterJson = Pick<
+  DeadLetter,
+  'reason' | 'tenant' | 'webhookId' | 'eventName' | 'callId' | 'key'
+> & {
   rawBody: string;
   timestamp: number;
 };
 type FailureJson = Omit<DeadLetterFailure, 'at'> & { at: number };
 
 /** The id of a letter: the same for the same event, or for the same delivery if it has no key. */
-export async function deadLetterId(letter: Pick<DeadLetter, 'key' | 'webhookId'>): Promise<string> {
-  const { key, webhookId } = letter;
-  const hash = await sha256(key === undefined ? `webhook ${webhookId}` : `event ${key}`);
+export async function deadLetterId(
+  letter: Pick<DeadLetter, 'tenant' | 'key' | 'webhookId'>,
+): Promise<string> {
+  const { tenant, key, webhookId } = letter;
+  const ofDelivery = () => `webhook ${tenantKey(tenant, webhookId)}`;
+  // The key of a tenant's event begins with the tenant.
+  const hash = await sha256(key === undefined ? ofDelivery() : `event ${key}`);
   return hash.slice(0, 24);
 }
 
 /** What a database keeps of a letter that is put into it. */
 export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
-  const { reason, webhookId, eventName, callId, key, failedAt, source, attempt } = letter;
+  const { reason, tenant, webhookId, eventName, callId, key, failedAt, source, attempt } = letter;
   const kept = {
-    ...{ reason, webhookId, eventName, callId, key },
+    ...{ reason, tenant, webhookId, eventName, callId, key },
     rawBody: toBase64(letter.rawBody),
     timestamp: letter.timestamp.getTime(),
   };

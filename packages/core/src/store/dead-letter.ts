@@ -6,6 +6,8 @@ export interface DeadLetter {
   id?: string;
   /** Its handler failed `maxAttempts` times, or its payload can never be handled. */
   reason: 'handler-failed' | 'invalid-payload';
+  /** Whose event it is. Absent in a receiver without the option `tenant`. */
+  tenant?: string;
   /** The raw body, byte for byte. It may contain personal data. */
   rawBody: Uint8Array;
   webhookId: string;

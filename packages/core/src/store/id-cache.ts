@@ -60,7 +60,7 @@ export class IdCache {
  * A copy of a text in its own memory: `join` always copies. A text that was cut out of another one
  * keeps all of the other alive, so an id would hold on to a whole header or body.
  */
-const flat = (text: string): string => [text.slice(0, 1), text.slice(1)].join('');
+export const flat = (text: string): string => [text.slice(0, 1), text.slice(1)].join('');
 
 const { imul } = Math;
 

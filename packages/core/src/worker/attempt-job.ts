@@ -4,7 +4,7 @@ import { reportFailureAfterCommit } from '../dispatch/after-transaction.ts';
 import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
 import { sinkFailure } from '../dispatch/job.ts';
-import { Routes, type Route } from '../dispatch/routes.ts';
+import { ofTenant, Routes, type Route } from '../dispatch/routes.ts';
 import { handlerFailed, runHandler } from '../dispatch/run-handler.ts';
 import { toDeadLetter } from '../dispatch/to-dead-letter.ts';
 import type { FieldNames } from '../events/call-details.ts';
@@ -56,9 +56,10 @@ export function createAttempt(
     const startedAt = performance.now();
     const { attempt = 1, maxAttempts = attemptsOf(job, settings.maxAttempts) } = job;
     const { isLastAttempt = attempt >= (maxAttempts ?? Infinity) } = job;
-    const { webhookId, receivedAt } = queued;
+    const { tenant, webhookId, receivedAt } = queued;
     const lagMs = Math.max(0, Date.now() - receivedAt);
     const info: Info = { source: 'queue', webhookId, attempt, lagMs, queued: true };
+    if (tenant !== undefined) info.tenant = tenant;
     if (queued.eventName !== undefined) info.eventName = queued.eventName;
     if (queued.key !== undefined) info.key = queued.key;
     const { result, code } = await runJob(queued, { ...job, attempt, isLastAttempt }, info);
@@ -87,7 +88,8 @@ export function createAttempt(
     let route: Route | undefined;
     try {
       const found = (delivery = deliveryOf(queued, logger));
-      const to = (route = withQueuedKey(await routes.find(found.rawBody), queued));
+      const own = ofTenant(await routes.find(found.rawBody), found.tenant);
+      const to = (route = withQueuedKey(own, queued));
       const { eventName, callId, key } = route;
       if (eventName !== undefined) info.eventName = eventName;
       if (callId !== undefined) info.callId = callId;
@@ -180,9 +182,12 @@ function storable(error: WebhookError): WebhookError {
 }
 
 function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
-  const { webhookId, timestamp, receivedAt, body } = queued;
+  const { tenant, webhookId, timestamp, receivedAt, body } = queued;
   try {
-    return { source: 'queue', webhookId, timestamp, receivedAt, rawBody: fromBase64(body), log };
+    return {
+      ...{ source: 'queue', webhookId, timestamp, receivedAt, rawBody: fromBase64(body), log },
+      ...(tenant !== undefined && { tenant }),
+    };
   } catch {
     throw new WebhookError('invalid-payload', 'The queued delivery has no base64 body.');
   }

@@ -55,13 +55,14 @@ const INVALID =
 export function deadJobLetter(job: DeadJobRecord): StoredDeadLetter {
   const { id, delivery, attempt, failedAt, error } = job;
   const { failures = [{ at: failedAt.getTime(), attempt, error }] } = job;
-  const { webhookId, timestamp, key, body } = delivery;
+  const { tenant, webhookId, timestamp, key, body } = delivery;
   const rawBody = rawBodyOf(body);
   const found = namesIn(rawBody);
   const { eventName = found.eventName } = delivery;
   return {
     id,
     reason: INVALID.test(error) ? 'invalid-payload' : 'handler-failed',
+    ...(tenant !== undefined && { tenant }),
     rawBody,
     webhookId,
     timestamp: new Date(timestamp * 1_000),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { byteSize } from '../../src/receiver/settings.ts';
+import { byteSize } from '../../src/receiver/byte-size.ts';
 import { createReceiver, createWorkerHandler, type ReceiverOptions } from '../../src/index.ts';
 import { resolveSettings } from '../../src/receiver/settings.ts';
 import { SECRET } from '../support.ts';

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ConcurrencyLimiter } from '../../src/receiver/concurrency-limiter.ts';
+import { deferred } from '../support.ts';
+import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const hung = () => ({
+  done: new Promise<void>(() => undefined),
+  abandon: () => Promise.resolve(),
+});
+
+describe('the limit of a tenant', () => {
+  it('is reached by its own deliveries alone', () => {
+    const limiter = new ConcurrencyLimiter(10, 2);
+    limiter.add(hung(), 0, 'a');
+    limiter.check('a');
+    const second = hung();
+    limiter.add(second, 0, 'a');
+    expect(() => limiter.check('a')).toThrow('maxInFlightPerTenant');
+    limiter.check('b');
+    limiter.delete(second);
+    limiter.delete(second); // counts once
+    limiter.check('a');
+    limiter.add(second, 0, 'a');
+    expect(() => limiter.check('a')).toThrow('2 deliveries of this tenant');
+  });
+
+  it('is beside the limit of the receiver', () => {
+    const limiter = new ConcurrencyLimiter(3, 2);
+    for (const tenant of ['a', 'b', 'c']) limiter.add(hung(), 0, tenant);
+    expect(() => limiter.check('d')).toThrow('(maxInFlight)');
+  });
+
+  it('frees the places of handlers that never end when their leases have expired', () => {
+    const limiter = new ConcurrencyLimiter(10, 1);
+    limiter.add(hung(), performance.now(), 'a');
+    expect(() => limiter.check('a')).toThrow('maxInFlightPerTenant');
+    jest.advanceTimersByTime(240_000);
+    limiter.check('a');
+    limiter.add(hung(), performance.now(), 'a');
+    expect(() => limiter.check('a')).toThrow('maxInFlightPerTenant');
+  });
+
+  it('answers 503 to a flood of one tenant, while others are handled', async () => {
+    const isFree = deferred();
+    let running = 0;
+    const { send, logger } = createTenantsReceiver({
+      secret: ({ tenant }) => secretOf(tenant),
+      maxInFlight: 20, // 2 of each tenant
+      on: {
+        'call:started': async (_event, { tenant }) => {
+          running += 1;
+          if (tenant === 'flood') await isFree.promise;
+        },
+      },
+    });
+    const call = (index: number) => ({ eventName: 'call:started', callId: `c${String(index)}` });
+    const flood = Array.from({ length: 50 }, (_, index) => send('flood', call(index)));
+    // All but two have been answered once this has been.
+    while (running < 2) await Promise.resolve();
+    for (let index = 0; index < 50; index++)
+      expect(await send('other', call(index))).toBe('handled');
+    isFree.resolve();
+    const outcomes = await Promise.all(flood);
+    expect(outcomes.filter((outcome) => outcome === 'handled')).toHaveLength(2);
+    expect(outcomes.filter((outcome) => outcome === 'overloaded')).toHaveLength(48);
+    expect(logger.entries).toHaveLength(1); // one line in 10 s
+    expect(await send('flood', call(0))).toBe('duplicate');
+  });
+
+  it('needs tenants', () => {
+    const options = { secret: secretOf('a'), tenant: undefined, maxInFlightPerTenant: 5 };
+    expect(() => createTenantsReceiver(options)).toThrow('maxInFlightPerTenant: it needs tenant');
+  });
+});
