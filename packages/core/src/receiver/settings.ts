@@ -1,7 +1,6 @@
 import * as z from 'zod/mini';
 import { checkAgainst, option } from '../check-options.ts';
 import type { OneAtATime } from '../dispatch/group.ts';
-import { EVENT_NAMES } from '../events/events.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue } from '../queue.ts';
 import type { Logger } from '../reporting/logger.ts';
@@ -15,6 +14,7 @@ import { MAX_LEASE_MS } from '../store/lease.ts';
 import { memoryStore } from '../store/memory-store.ts';
 import type { Store } from '../store/store.ts';
 import { byteSize } from './byte-size.ts';
+import { checkEventNames } from './event-names.ts';
 import type { ReceiverOptions, Settings } from './options.ts';
 
 const isFunction = (value: unknown) => typeof value === 'function';
@@ -190,25 +190,4 @@ function checkTenants(options: {
     );
   if (!tenant && maxInFlightPerTenant !== undefined)
     throw new WebhookError('invalid-options', 'maxInFlightPerTenant: it needs tenant.');
-}
-
-/** @throws WebhookError `invalid-options` for a handler that no event could reach */
-export function checkEventNames(options: {
-  on?: object | undefined;
-  events?: object | undefined;
-}): void {
-  const extra = Object.keys(options.events ?? {});
-  const known = [...EVENT_NAMES, ...extra];
-  const twice = extra.find((name) => (EVENT_NAMES as readonly string[]).includes(name));
-  if (twice !== undefined)
-    throw new WebhookError(
-      'invalid-options',
-      `events: "${twice}" is already an event of the service.`,
-    );
-  const unknown = Object.keys(options.on ?? {}).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new WebhookError(
-    'invalid-options',
-    `on: there is no event "${unknown}". Known events: ${known.join(', ')}. To handle another event, add its schema to events.`,
-  );
 }
