@@ -86,7 +86,8 @@ export {
 export type { Around, Run } from './dispatch/around.ts';
 export type { GroupedEvent, OneAtATime } from './dispatch/group.ts';
 export type { ContextOf, ContextWithoutCompleteIn } from './dispatch/context-of-store.ts';
-export type { Delivery, HandlerContext } from './dispatch/context.ts';
+export type { HandlerContext } from './dispatch/context.ts';
+export type { Delivery } from './dispatch/delivery.ts';
 export {
   defineHandlers,
   type CustomPayload,

@@ -13,12 +13,16 @@ type MultiValueHeaders = Readonly<Record<string, string[] | undefined>>;
 /** API Gateway HTTP APIs with payload 2.0, and function URLs. */
 export interface PayloadV2 extends HttpEvent {
   readonly version: string;
+  readonly rawPath?: string | undefined;
+  readonly rawQueryString?: string | undefined;
   readonly requestContext: { readonly http: { readonly method: string } };
 }
 
 /** API Gateway REST APIs, HTTP APIs with payload 1.0, and Application Load Balancers. */
 export interface PayloadV1 extends HttpEvent {
   readonly httpMethod: string;
+  readonly path?: string | undefined;
+  readonly queryStringParameters?: Readonly<Record<string, string | undefined>> | null | undefined;
   readonly multiValueHeaders?: MultiValueHeaders | null | undefined;
   readonly requestContext: object;
 }
@@ -40,11 +44,12 @@ export const hasOnlyMultiValueHeaders = (event: LambdaHttpEvent): boolean =>
  */
 export function requestOf(
   event: LambdaHttpEvent,
-): Pick<ReceiverRequest, 'method' | 'headers'> & { body: Uint8Array } {
+): Pick<ReceiverRequest, 'method' | 'url' | 'headers'> & { body: Uint8Array } {
   const method = methodOf(event);
   if (typeof method !== 'string') throw notHttp(event);
   return {
     method,
+    url: urlOf(event),
     headers: headersOf(event),
     body: Buffer.from(event.body ?? '', event.isBase64Encoded === true ? 'base64' : 'utf8'),
   };
@@ -55,6 +60,16 @@ function methodOf(event: LambdaHttpEvent): unknown {
   if (typeof requestContext !== 'object') return undefined;
   const { http } = requestContext as Partial<PayloadV2['requestContext']>;
   return http?.method ?? httpMethod;
+}
+
+/** The path and query. Some triggers have decoded the path. */
+function urlOf(event: LambdaHttpEvent): string {
+  const isV1 = 'httpMethod' in event;
+  const path = (isV1 ? event.path : event.rawPath) ?? '/';
+  const query = isV1
+    ? new URLSearchParams(Object.entries(event.queryStringParameters ?? {}) as [string, string][])
+    : (event.rawQueryString ?? '');
+  return `${path.replace(/[?#]/g, encodeURIComponent)}?${query.toString()}`;
 }
 
 /**

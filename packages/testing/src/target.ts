@@ -66,7 +66,7 @@ export async function call(
     typeof app[name] === 'function' ? (app[name] as () => unknown).bind(app) : undefined;
 
   const receive = method('receive') as Receiver['receive'] | undefined;
-  if (receive) return receive({ method: 'POST', ...signed });
+  if (receive) return receive({ method: 'POST', url: path, ...signed });
   const [ready, routing] = [method('ready'), method('routing')]; // Fastify
   if (ready && routing) {
     await ready();

@@ -4,7 +4,7 @@ import { callErrorHook, type ErrorHook } from '../reporting/hooks.ts';
 import { loggedError } from '../reporting/logged-error.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
-import type { Delivery } from './context.ts';
+import type { Delivery } from './delivery.ts';
 import type { Route } from './routes.ts';
 
 /** The failure of a handler that succeeded, but whose transaction was rolled back. */

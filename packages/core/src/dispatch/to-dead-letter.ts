@@ -1,7 +1,7 @@
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { describeError } from '../redact/error-text.ts';
 import type { DeadLetter } from '../store/dead-letter.ts';
-import type { Delivery } from './context.ts';
+import type { Delivery } from './delivery.ts';
 import type { Route } from './routes.ts';
 
 /** What a dead letter is made of besides its delivery. */

@@ -1,4 +1,4 @@
-import type { Delivery } from '../dispatch/context.ts';
+import type { Delivery } from '../dispatch/delivery.ts';
 import type { Job } from '../dispatch/job.ts';
 import type { OutcomeCode } from '../outcome/outcomes.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';

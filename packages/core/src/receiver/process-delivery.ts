@@ -1,6 +1,7 @@
 import { isPending } from '../awaitable.ts';
 import { reportFailureAfterCommit, rolledBack } from '../dispatch/after-transaction.ts';
-import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
+import { DeliveryContext } from '../dispatch/context.ts';
+import type { Delivery } from '../dispatch/delivery.ts';
 import { createJob, type Job, type JobDependencies } from '../dispatch/job.ts';
 import type { Route } from '../dispatch/routes.ts';
 import { originsOf, withOrigin } from '../outcome/origin.ts';
@@ -79,7 +80,6 @@ export class DeliveryProcessor implements RunningDelivery {
       if (eventName !== undefined) info.eventName = eventName;
       if (callId !== undefined) info.callId = callId;
       if (key !== undefined) info.key = key;
-
       this.#throwIfAbandoned();
       if (this.#delivery.source === 'redrive') await this.#reopen(job.key);
       const { settings, store, turns } = this.#deps;

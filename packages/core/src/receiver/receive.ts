@@ -1,5 +1,5 @@
 import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
-import type { Delivery } from '../dispatch/context.ts';
+import type { Delivery } from '../dispatch/delivery.ts';
 import { readBody, type BodyReader } from '../http/body.ts';
 import { checkRequest, truncated, type HeadersLike } from '../http/request.ts';
 import { RequestView } from '../http/tenant-request.ts';

@@ -1,4 +1,4 @@
-import type { Delivery } from '../dispatch/context.ts';
+import type { Delivery } from '../dispatch/delivery.ts';
 import type { CallEventMap, UnknownEvent } from '../events/events.ts';
 import type { DeliverySource } from '../outcome/response.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';

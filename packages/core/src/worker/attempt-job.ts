@@ -1,7 +1,8 @@
 import { fromBase64 } from '../base64.ts';
 import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
 import { reportFailureAfterCommit } from '../dispatch/after-transaction.ts';
-import { DeliveryContext, type Delivery } from '../dispatch/context.ts';
+import { DeliveryContext } from '../dispatch/context.ts';
+import type { Delivery } from '../dispatch/delivery.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
 import { sinkFailure } from '../dispatch/job.ts';
 import { ofTenant, Routes, type Route } from '../dispatch/routes.ts';
