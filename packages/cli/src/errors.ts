@@ -1,5 +1,3 @@
-import { closestMatch } from 'leven';
-
 /** The exit codes of the program. They are documented in the README: scripts rely on them. */
 export const EXIT = {
   done: 0,
@@ -39,15 +37,3 @@ export const badInput = (message: string, fix?: string) =>
 /** Exit code 3: a file, a port or a server is not available. */
 export const environmentError = (message: string, fix?: string) =>
   new CliError(EXIT.environment, message, fix);
-
-/**
- * Suggests the name that was most likely meant.
- * @param otherwise the suggestion when no name is close
- */
-export function didYouMean(given: string, names: readonly string[], otherwise: string): string {
-  const wanted = given.toLowerCase();
-  const suffixOf = names.find((name) => name.endsWith(`:${wanted}`));
-  const maxDistance = Math.max(1, Math.floor(wanted.length / 3));
-  const match = suffixOf ?? closestMatch(wanted, names, { maxDistance });
-  return match === undefined ? otherwise : `Did you mean ${match}?`;
-}

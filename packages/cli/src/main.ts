@@ -1,11 +1,8 @@
-import { ClientError } from '@call-webhooks/client';
-import { WebhookError } from '@call-webhooks/core';
 import { CommanderError } from 'commander';
 import { App } from './app.ts';
 import { CliError, EXIT, Stopped } from './errors.ts';
 import type { Io } from './io.ts';
 import { program } from './program.ts';
-import { restError } from './service/rest-error.ts';
 import { paragraph } from './terminal/format.ts';
 import { jsonLine, t } from './terminal/text.ts';
 
@@ -16,8 +13,8 @@ import { jsonLine, t } from './terminal/text.ts';
  */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const app = new App(io);
-  const root = program(app);
   try {
+    const root = await program(app, argv);
     if (argv.length === 0) {
       root.outputHelp();
       return EXIT.done;
@@ -30,7 +27,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
     // A group without a command: commander has printed its help.
     if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.badInput;
-    return report(app, error);
+    return await report(app, error);
   }
 }
 
@@ -42,8 +39,8 @@ const stopCode = ({ signal }: Io): number | undefined => {
 const LABEL_WIDTH = 'error: '.length;
 
 /** Prints an error to stderr. @returns its exit code */
-function report({ output, io }: App, error: unknown): number {
-  const { message, fix, exitCode } = toCliError(error);
+async function report({ output, io }: App, error: unknown): Promise<number> {
+  const { message, fix, exitCode } = await toCliError(error);
   if (output.json) {
     io.stderr.write(`${jsonLine({ error: { message, fix, exitCode } })}\n`);
     return exitCode;
@@ -63,12 +60,13 @@ function report({ output, io }: App, error: unknown): number {
   return exitCode;
 }
 
-function toCliError(error: unknown): CliError {
+async function toCliError(error: unknown): Promise<CliError> {
   if (error instanceof CliError) return error;
   if (error instanceof CommanderError) return fromCommander(error);
-  if (error instanceof ClientError) return restError(error);
-  // A secret, a header prefix or a timestamp from the command line that core refuses.
-  if (error instanceof WebhookError) return new CliError(EXIT.badInput, error.message);
+  // Loaded only now: it loads the libraries, and the program has to start quickly.
+  const { libraryError } = await import('./library-error.ts');
+  const known = libraryError(error);
+  if (known) return known;
   const message = error instanceof Error ? error.message : String(error);
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code))

@@ -1,28 +1,11 @@
+import { createRequire } from 'node:module';
 import type { Command } from 'commander';
-import { version } from '@call-webhooks/client';
 import type { App } from './app.ts';
-import { callsCommand } from './commands/calls.ts';
-import { chaosCommand } from './commands/chaos.ts';
-import { checkCommand } from './commands/check/check.ts';
-import { clockCommand } from './commands/clock.ts';
-import { completionCommand } from './commands/completion/completion.ts';
-import { deadLettersCommand } from './commands/dead-letters/dead-letters.ts';
-import { deliveriesCommand } from './commands/deliveries/deliveries.ts';
-import { eventsCommand } from './commands/events/events.ts';
-import { explainCommand } from './commands/explain.ts';
-import { inferCommand } from './commands/infer.ts';
-import { listenCommand } from './commands/listen/listen.ts';
-import { reconcileCommand } from './commands/reconcile/reconcile.ts';
-import { recordingCommand } from './commands/recording.ts';
-import { replayCommand } from './commands/replay.ts';
-import { rotateCommand } from './commands/rotate/rotate.ts';
-import { rulesCommand } from './commands/rules/rules.ts';
-import { secretsCommand } from './commands/secrets.ts';
-import { sendCommand } from './commands/send/send.ts';
-import { signCommand } from './commands/sign.ts';
-import { simulateCommand } from './commands/simulate/simulate.ts';
-import { triggerCommand } from './commands/trigger/trigger.ts';
-import { verifyCommand } from './commands/verify/verify.ts';
+import { COMMANDS } from './commands.ts';
+
+const { version } = createRequire(import.meta.url)('@call-webhooks/cli/package.json') as {
+  version: string;
+};
 
 const HELP = `
 Signing secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET.
@@ -39,39 +22,12 @@ Start here:
   $ call-webhooks simulate --forward-to http://127.0.0.1:3000/hook
   $ call-webhooks trigger call --wait      # in another terminal`;
 
-const GROUPS: readonly (readonly [string, readonly ((app: App) => Command)[]])[] = [
-  [
-    'Simulate the service:',
-    [
-      simulateCommand,
-      triggerCommand,
-      deliveriesCommand,
-      replayCommand,
-      clockCommand,
-      chaosCommand,
-      rulesCommand,
-      secretsCommand,
-    ],
-  ],
-  [
-    'Work with single deliveries:',
-    [
-      sendCommand,
-      listenCommand,
-      checkCommand,
-      signCommand,
-      verifyCommand,
-      explainCommand,
-      inferCommand,
-    ],
-  ],
-  ['Repair what went wrong:', [deadLettersCommand, reconcileCommand]],
-  ["Use the service's REST API:", [eventsCommand, callsCommand, recordingCommand, rotateCommand]],
-  ['Other:', [completionCommand]],
-];
-
-/** The program with all its commands. */
-export function program(app: App): Command {
+/**
+ * The program. Only the commands that `argv` asks for are loaded, so that `--help` and `--version` start
+ * quickly; the others have a name and a description.
+ * @param argv the arguments after the program's name; without it, all commands are loaded
+ */
+export async function program(app: App, argv?: readonly string[]): Promise<Command> {
   const root = app
     .command('call-webhooks', 'Simulate, send, receive and inspect signed call webhooks.')
     .usage('<command> [options]')
@@ -81,10 +37,24 @@ export function program(app: App): Command {
     .option('--no-color', 'use no colors')
     .addHelpText('after', HELP)
     .helpCommand('help [command]', 'Show the help of a command');
+  root.configureHelp({ ...root.configureHelp(), subcommandTerm: (command) => command.name() });
   // With both `--color` and `--no-color`, commander defaults to true. We need "not given".
   root.setOptionValue('color', undefined);
   app.flagsFrom(() => root.opts());
-  for (const [heading, commands] of GROUPS)
-    for (const create of commands) root.addCommand(create(app).helpGroup(heading));
+  const isWanted = wanted(argv);
+  for (const [heading, entries] of COMMANDS)
+    for (const { name, what, load } of entries) {
+      const base = app.command(name, what);
+      const command = isWanted(name) ? (await load())(app, base) : base;
+      root.addCommand(command.helpGroup(heading));
+    }
   return root;
+}
+
+/** No option before the command takes a value, so the first word is the command. */
+function wanted(argv: readonly string[] | undefined): (name: string) => boolean {
+  const [first, second] = argv?.filter((word) => !word.startsWith('-')) ?? [];
+  // Its script knows the options of all commands.
+  if (argv === undefined || first === 'completion') return () => true;
+  return (name) => name === (first === 'help' ? second : first);
 }

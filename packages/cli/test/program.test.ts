@@ -6,7 +6,7 @@ import { CODES } from '../src/commands/explain.ts';
 import { program } from '../src/program.ts';
 import { run } from './support/run.ts';
 
-const root = program(new App({ stdout: {}, stderr: {}, env: {} } as never));
+const root = await program(new App({ stdout: {}, stderr: {}, env: {} } as never));
 const leaves = (command: Command, path: string[] = []): string[][] =>
   command.commands.flatMap((one) => [[...path, one.name()], ...leaves(one, [...path, one.name()])]);
 const COMMANDS = leaves(root);
@@ -28,6 +28,17 @@ describe('help', () => {
     expect((await run([])).stdout).toContain('Usage: call-webhooks');
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+});
+
+test('only the command that is asked for is loaded, so that --help starts quickly', async () => {
+  const app = new App({ stdout: {}, stderr: {}, env: {} } as never);
+  const loaded = async (...argv: string[]) =>
+    (await program(app, argv)).commands
+      .filter(({ options, commands }) => options.length + commands.length > 0)
+      .map((command) => command.name());
+  expect(await loaded('--help')).toEqual([]);
+  expect(await loaded('--json', 'rules', 'list')).toEqual(['rules']);
+  expect(await loaded('help', 'rules')).toEqual(['rules']);
 });
 
 describe('bad input is exit code 2, with a fix on stderr', () => {

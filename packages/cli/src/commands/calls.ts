@@ -7,9 +7,8 @@ import type { Colors } from '../terminal/colors.ts';
 import { join, t } from '../terminal/text.ts';
 
 /** `calls`: lists call records. */
-export function callsCommand(app: App): Command {
-  const command = app.command('calls', 'List call records');
-  return withListOptions(withServiceOptions(command))
+export function callsCommand(app: App, base: Command): Command {
+  return withListOptions(withServiceOptions(base))
     .addHelpText(
       'after',
       examples(['calls', 'The first page'], ['calls --all --json | jq -r ._id', 'All ids']),

@@ -13,14 +13,13 @@ import { pairs } from '../terminal/format.ts';
 import type { Printable } from '../terminal/text.ts';
 
 /** `chaos`: makes the simulator inject faults. */
-export function chaosCommand(app: App): Command {
+export function chaosCommand(app: App, base: Command): Command {
   const subcommand = (name: string, what: string, example = name) =>
     withSimulatorOption(app.command(name, what)).addHelpText(
       'after',
       examples([`chaos ${example}`, what]),
     );
-  return app
-    .command('chaos', 'Inject faults into the simulator')
+  return base
     .addCommand(
       subcommand('show', 'Show all modes and their probabilities').action(
         app.action(async (options: SimulatorOptions) =>

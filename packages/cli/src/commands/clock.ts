@@ -14,7 +14,7 @@ import { t } from '../terminal/text.ts';
 type ClockRequest = (connection: Connection) => Promise<ClockView>;
 
 /** `clock`: shows and advances the simulator's clock. */
-export function clockCommand(app: App): Command {
+export function clockCommand(app: App, base: Command): Command {
   const subcommand = (name: string, what: string, example = name) =>
     withSimulatorOption(app.command(name, what)).addHelpText(
       'after',
@@ -22,8 +22,7 @@ export function clockCommand(app: App): Command {
     );
   const action = (request: ClockRequest) =>
     app.action((options: SimulatorOptions) => printClock(app, options, request));
-  return app
-    .command('clock', "Show or advance the simulator's clock")
+  return base
     .addCommand(
       subcommand('show', 'Show the time and when something is due next').action(
         action((connection) => connection.get('/clock')),

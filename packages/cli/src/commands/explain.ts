@@ -1,16 +1,16 @@
 import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES } from '@call-webhooks/core';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
-import { badInput, didYouMean } from '../errors.ts';
+import { badInput } from '../errors.ts';
+import { didYouMean } from '../input/did-you-mean.ts';
 import { EFFECT_TEXT, effectOfStatus } from '../http/effect.ts';
 import type { Colors } from '../terminal/colors.ts';
 import { paragraph, table } from '../terminal/format.ts';
 import { join, t, type Text } from '../terminal/text.ts';
 
 /** `explain`: explains the responses of a receiver. */
-export function explainCommand(app: App): Command {
-  return app
-    .command('explain', 'Explain a response of a receiver')
+export function explainCommand(app: App, base: Command): Command {
+  return base
     .argument('[outcome|status]', 'such as signature-mismatch or 404; without it, list all')
     .addHelpText(
       'after',

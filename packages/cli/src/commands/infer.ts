@@ -6,9 +6,8 @@ import { readBytes, readData } from '../input/read.ts';
 import { t } from '../terminal/text.ts';
 
 /** `infer`: finds the field names that the spec does not show. */
-export function inferCommand(app: App): Command {
-  return app
-    .command('infer', 'Find unknown field names in captured deliveries')
+export function inferCommand(app: App, base: Command): Command {
+  return base
     .argument(
       '<file...>',
       'files with JSON, JSON Lines or the output of listen --json or calls --json; - for stdin',

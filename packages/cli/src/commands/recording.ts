@@ -15,8 +15,8 @@ interface RecordingOptions extends ServiceOptions {
 }
 
 /** `recording`: downloads the recording of a call. */
-export function recordingCommand(app: App): Command {
-  return withServiceOptions(app.command('recording', 'Download the recording of a call'))
+export function recordingCommand(app: App, base: Command): Command {
+  return withServiceOptions(base)
     .argument('<callId>', 'the id of the call')
     .option(
       '-o, --output <file>',

@@ -22,9 +22,8 @@ interface ReplayOptions extends SimulatorOptions {
 const TIMEOUT_MS = 31_000;
 
 /** `replay`: sends a delivery of the simulator again. */
-export function replayCommand(app: App): Command {
-  const command = app
-    .command('replay', 'Send a delivery of the simulator again')
+export function replayCommand(app: App, base: Command): Command {
+  const command = base
     .argument('<id>', 'the id of the delivery or the beginning of it')
     .option('--re-sign', 'send it as a new delivery, with a new id, timestamp and signature');
   return withSimulatorOption(command)

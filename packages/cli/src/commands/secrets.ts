@@ -15,10 +15,8 @@ interface Options extends SimulatorOptions {
 type Secrets = Record<string, { current: string; rotations: number } | null>;
 
 /** `secrets`: the signing secrets of the simulator. */
-export function secretsCommand(app: App): Command {
-  const command = app
-    .command('secrets', "List the simulator's signing secrets")
-    .option('--show-secret', 'print only the secrets, one per line');
+export function secretsCommand(app: App, base: Command): Command {
+  const command = base.option('--show-secret', 'print only the secrets, one per line');
   return withSimulatorOption(command)
     .addHelpText(
       'after',

@@ -14,9 +14,8 @@ interface SignOptions extends SecretOptions {
 }
 
 /** `sign`: prints the signature headers for a body. */
-export function signCommand(app: App): Command {
-  const command = app
-    .command('sign', 'Print the signature headers for a body')
+export function signCommand(app: App, base: Command): Command {
+  const command = base
     .option('-d, --data <text|@file|->', 'the body, byte for byte', '-')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--webhook-id <id>', 'use this webhook id (default: a new UUID)')

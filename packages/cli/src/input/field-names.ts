@@ -1,4 +1,5 @@
-import { badInput, didYouMean } from '../errors.ts';
+import { badInput } from '../errors.ts';
+import { didYouMean } from './did-you-mean.ts';
 
 const NAMES = ['createdAt', 'dialedAt', 'endedAt'] as const;
 type FieldName = (typeof NAMES)[number];

@@ -1,7 +1,8 @@
 import { createClient, version, type Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import { badInput, CliError, didYouMean, EXIT } from '../errors.ts';
+import { badInput, CliError, EXIT } from '../errors.ts';
+import { didYouMean } from '../input/did-you-mean.ts';
 import { repeatable } from '../input/options.ts';
 import { readBytes } from '../input/read.ts';
 import { isLoopback } from '../input/target-url.ts';

@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { styleText } from 'node:util';
 import type { Io, Sink } from '../io.ts';
 import { style, type Printable, type Text } from './text.ts';
 
@@ -9,9 +9,10 @@ export type Colors = Readonly<Record<(typeof STYLES)[number], (value: Printable)
 
 /** Creates colors. */
 export function colorsFor(enabled: boolean): Colors {
-  const formatters = pc.createColors(enabled);
+  const formatter = (name: (typeof STYLES)[number]) =>
+    enabled ? (plain: string) => styleText(name, plain, { validateStream: false }) : String;
   return Object.fromEntries(
-    STYLES.map((name) => [name, (value: Printable) => style(value, formatters[name])]),
+    STYLES.map((name) => [name, (value: Printable) => style(value, formatter(name))]),
   ) as Colors;
 }
 

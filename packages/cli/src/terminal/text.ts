@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import stringWidth from 'fast-string-width';
 
 // Control and format characters, line separators and lone surrogates: C0, C1, escape sequences,
 // bidirectional overrides, tags. The joiners of emoji and of some scripts are harmless.

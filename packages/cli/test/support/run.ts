@@ -1,6 +1,16 @@
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { EXIT, Stopped } from '../../src/errors.ts';
+import { App } from '../../src/app.ts';
 import { main } from '../../src/main.ts';
+import { program } from '../../src/program.ts';
+
+// Everything is loaded before the first command runs: jest can't link a module twice at once, and commands
+// run side by side in tests.
+await import('../../src/library-error.ts');
+await program(new App({ stdout: {}, stderr: {}, env: {} } as never));
+
+/** A simulator that runs on this machine is not found, unless a test asks for it. */
+const NO_SIMULATOR = { CALL_WEBHOOKS_SIMULATOR: 'http://127.0.0.1:1' };
 
 /** What a run may be given. */
 export interface Given {
@@ -21,10 +31,7 @@ export interface Run {
   stop(): void;
 }
 
-export function start(
-  argv: readonly string[],
-  { env = {}, stdin, terminal = false }: Given = {},
-): Run {
+export function start(argv: readonly string[], { env, stdin, terminal = false }: Given = {}): Run {
   const controller = new AbortController();
   const written = new PassThrough();
   const texts = { stdout: '', stderr: '' };
@@ -47,7 +54,7 @@ export function start(
     stdin: input,
     stdout: sink('stdout'),
     stderr: sink('stderr'),
-    env,
+    env: { ...NO_SIMULATOR, ...env },
     signal: controller.signal,
   }).finally(() => {
     over = true;

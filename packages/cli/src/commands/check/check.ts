@@ -19,9 +19,8 @@ interface CheckOptions extends SecretOptions {
 }
 
 /** `check`: tests a receiver. */
-export function checkCommand(app: App): Command {
-  const command = app
-    .command('check', 'Test a receiver with forged, stale and replayed requests')
+export function checkCommand(app: App, base: Command): Command {
+  const command = base
     .requiredOption('--to <url>', 'the URL of the receiver')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .addOption(

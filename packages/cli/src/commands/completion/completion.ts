@@ -8,9 +8,8 @@ import { bashScript, fishScript, zshScript, type Completion, type Word } from '.
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
 /** `completion`: prints a shell completion script. */
-export function completionCommand(app: App): Command {
-  return app
-    .command('completion', 'Print a shell completion script')
+export function completionCommand(app: App, base: Command): Command {
+  return base
     .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
     .addHelpText(
       'after',

@@ -6,9 +6,8 @@ import { removeCommand } from './remove.ts';
 import { showCommand } from './show.ts';
 
 /** `dead-letters`: what a receiver gave up, in its store. */
-export function deadLettersCommand(app: App): Command {
-  return app
-    .command('dead-letters', "List and redrive what failed for good, in a receiver's store")
+export function deadLettersCommand(app: App, base: Command): Command {
+  return base
     .addCommand(listCommand(app))
     .addCommand(showCommand(app))
     .addCommand(redriveCommand(app))

@@ -30,9 +30,8 @@ const MAX_LIMIT = 1_000_000;
 const STATES = ['waiting', 'in-flight', 'acknowledged', 'failed', 'dropped', 'held'];
 
 /** `deliveries`: what the simulator sent. */
-export function deliveriesCommand(app: App): Command {
-  return app
-    .command('deliveries', 'List and inspect what the simulator sent')
+export function deliveriesCommand(app: App, base: Command): Command {
+  return base
     .addCommand(listCommand(app))
     .addCommand(showCommand(app))
     .addCommand(tailCommand(app))

@@ -22,9 +22,8 @@ const withSearch = (command: Command): Command =>
     .option('--from <sender>', 'myself, a team or an address');
 
 /** `events`: lists activity events. */
-export function eventsCommand(app: App): Command {
-  const command = app.command('events', 'List activity events');
-  return withListOptions(withSearch(command))
+export function eventsCommand(app: App, base: Command): Command {
+  return withListOptions(withSearch(base))
     .addHelpText(
       'after',
       examples(

@@ -5,7 +5,8 @@ import {
   isActivityAction,
   type AnyEventSearch,
 } from '@call-webhooks/client';
-import { badInput, didYouMean } from '../../errors.ts';
+import { badInput } from '../../errors.ts';
+import { didYouMean } from '../../input/did-you-mean.ts';
 
 /** The search flags of `events`. */
 export interface SearchOptions {

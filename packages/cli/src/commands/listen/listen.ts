@@ -9,9 +9,8 @@ import { createEventMemory, type Verification } from './handle.ts';
 import { serve, type ListenOptions } from './server.ts';
 
 /** `listen`: a receiver that shows what arrives. */
-export function listenCommand(app: App): Command {
-  const command = app
-    .command('listen', 'Receive, verify and show deliveries')
+export function listenCommand(app: App, base: Command): Command {
+  const command = base
     .option('-p, --port <number>', 'the port; 0: any', wholeNumber('--port', 0, 65_535), 3000)
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('-f, --forward-to <url>', 'forward verified deliveries, byte for byte')

@@ -21,9 +21,8 @@ interface Options extends ServiceOptions, TargetOptions, WindowOptions {
 }
 
 /** `reconcile`: sends the events that never came. */
-export function reconcileCommand(app: App): Command {
-  const command = app
-    .command('reconcile', 'Find calls whose webhooks never came, and send their events')
+export function reconcileCommand(app: App, base: Command): Command {
+  const command = base
     .requiredOption(
       '--since <time>',
       'calls that began then or later: 12h (ago), 2026-01-31T12:00Z',

@@ -21,9 +21,8 @@ interface RotateOptions extends ServiceOptions, SecretTarget {
 }
 
 /** `rotate`: rotates the signing secret of an action. */
-export function rotateCommand(app: App): Command {
-  const command = app
-    .command('rotate', 'Rotate the signing secret of an action')
+export function rotateCommand(app: App, base: Command): Command {
+  const command = base
     .argument('<ruleId>')
     .argument('<actionId>')
     .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the old')

@@ -13,9 +13,8 @@ import { printRules } from './print.ts';
 import { removeCommand, updateCommand } from './update.ts';
 
 /** `rules`: manages the rules of the simulator. */
-export function rulesCommand(app: App): Command {
-  return app
-    .command('rules', 'Manage the rules of the simulator')
+export function rulesCommand(app: App, base: Command): Command {
+  return base
     .addCommand(listCommand(app))
     .addCommand(createCommand(app))
     .addCommand(updateCommand(app))

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_FIELD_NAMES, EVENT_NAMES } from '@call-webhooks/core';
-import { badInput, didYouMean } from '../../errors.ts';
+import { badInput } from '../../errors.ts';
+import { didYouMean } from '../../input/did-you-mean.ts';
 import { setFields } from '../../input/fields.ts';
 import { readData } from '../../input/read.ts';
 import type { Io } from '../../io.ts';

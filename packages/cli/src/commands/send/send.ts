@@ -26,9 +26,8 @@ interface SendOptions extends SecretOptions, BodyOptions {
 }
 
 /** `send`: signs one delivery and sends it. */
-export function sendCommand(app: App): Command {
-  const command = app
-    .command('send', 'Sign and send one delivery')
+export function sendCommand(app: App, base: Command): Command {
+  const command = base
     .argument(
       '<event>',
       'call:started, call:completed or call:recording-available; any name with --data',

@@ -11,9 +11,8 @@ import { updatesOf } from '../../simulator/updates.ts';
 import type { SimulateOptions } from './start.ts';
 
 /** `simulate`: runs the service on this machine. */
-export function simulateCommand(app: App): Command {
-  const command = app
-    .command('simulate', 'Run the service on this machine')
+export function simulateCommand(app: App, base: Command): Command {
+  const command = base
     .option('-f, --forward-to <url>', 'send all three events to this URL; repeatable', repeatable)
     .option(
       '-p, --port <number>',

@@ -1,6 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { examples, type App } from '../../app.ts';
-import { badInput, didYouMean } from '../../errors.ts';
+import { badInput } from '../../errors.ts';
+import { didYouMean } from '../../input/did-you-mean.ts';
 import { durationOption, repeatable, wholeNumber } from '../../input/options.ts';
 import { withSimulatorOption } from '../../simulator/connection.ts';
 import { pairs } from '../../terminal/format.ts';
@@ -12,9 +13,8 @@ const ENTRIES = Object.entries(SCENARIOS);
 const SEE_LIST = 'List them: call-webhooks trigger --list';
 
 /** `trigger`: makes something happen in the simulator. */
-export function triggerCommand(app: App): Command {
-  const command = app
-    .command('trigger', 'Trigger an event or a scenario')
+export function triggerCommand(app: App, base: Command): Command {
+  const command = base
     .addArgument(new Argument('[event|scenario]', 'see --list'))
     .option('--list', 'list all events and scenarios')
     .option('--set <path=json>', 'set a field of the call or message; repeatable', repeatable)

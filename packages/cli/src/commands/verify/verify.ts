@@ -17,9 +17,8 @@ interface VerifyOptions extends SecretOptions {
 }
 
 /** `verify`: verifies a signature. */
-export function verifyCommand(app: App): Command {
-  const command = app
-    .command('verify', 'Verify a signature and explain a mismatch')
+export function verifyCommand(app: App, base: Command): Command {
+  const command = base
     .option('-d, --data <text|@file|->', 'the raw body, byte for byte', '-')
     .option('-H, --header <header>', 'a header of the request; repeatable', repeatable)
     .option('--headers <file>', 'a file of headers, one per line, as printed by `sign`')
