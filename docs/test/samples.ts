@@ -41,7 +41,9 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/stores.md', 2, 3, 4, 5),
   ...numbered('docs/queues.md', 1, 2, 3, 4),
   'packages/client/README.md#1', // also in packages/e2e
-  'packages/testing/README.md#1', // run by Jest and Vitest in packages/testing
+  'packages/testing/README.md#1', // run by Vitest in packages/testing
+  'packages/testing/README.md#2', // recorded and replayed in packages/testing
+  ...numbered('docs/testing.md', 1, 2, 3), // run by Jest in packages/testing
   ...numbered('docs/observability.md', 1, 4, 5), // run in packages/e2e
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/e2e
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/e2e

@@ -139,5 +139,7 @@ export { consoleLine } from './reporting/console-line.ts';
 export { loggedError, type LoggedError } from './reporting/logged-error.ts';
 export type { Redact } from './redact/redactor.ts';
 export { redactId } from './redact/ids.ts';
+export { fieldKind, type FieldKind } from './redact/personal-values.ts';
+export { isOrdinaryWord } from './redact/ordinary-words.ts';
 export { checkOptions, option } from './check-options.ts';
 export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';

@@ -5,7 +5,10 @@ import { userProject, type UserProject } from './support/user-project.ts';
 const JEST = 'node_modules/jest/bin/jest.js';
 const VITEST = 'node_modules/vitest/vitest.mjs';
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-const sample = /^```ts\n([^]*?)^```/m.exec(readme)?.[1] ?? '';
+const guide = readFileSync(new URL('../../../docs/testing.md', import.meta.url), 'utf8');
+const samples = (text: string) =>
+  [...text.matchAll(/^```ts\n([^]*?)^```/gm)].map(([, code = '']) => code);
+const [sample = ''] = samples(readme);
 
 const IMPORTS = {
   esm: `import express from 'express';
@@ -58,17 +61,24 @@ describe('the tests of a user', () => {
     });
   });
 
-  it('pass in Jest, as ESM', async () => {
+  it('pass in Jest, as ESM, also those of the guide', async () => {
     project = await userProject(
       'module',
       {
         'hook.test.js': `import { expect, it, jest as mock } from '@jest/globals';\n${IMPORTS.esm}${TESTS}`,
+        // None of them uses more of TypeScript than JavaScript has.
+        ...Object.fromEntries(
+          samples(guide).map((code, index) => [
+            `guide-${String(index)}.test.js`,
+            code.replaceAll(': unknown[]', ''),
+          ]),
+        ),
         'jest.config.js': 'export default { transform: {} };',
       },
       ['express', 'jest', '@jest/globals'],
     );
     const result = await project.run(JEST, '--experimental-vm-modules');
-    expect(result).toMatchObject({ code: 0, output: passed('Tests: +3 passed, 3 total') });
+    expect(result).toMatchObject({ code: 0, output: passed('Tests: +6 passed, 6 total') });
   });
 
   it('pass in Vitest, also the one of the README', async () => {

@@ -7,6 +7,7 @@ import { sortSamples } from './samples.ts';
 import { writeSnippet } from './snippet.ts';
 
 export type { PagingSetting, Proposal, TextField, TimeField };
+export { isDateTime, isEmail, isEpochMs, isPhoneNumber } from './formats.ts';
 export type { Candidate } from './proposal.ts';
 
 /** One of the seven fields of a call that the spec describes without showing its name. */

@@ -46,3 +46,6 @@ van von den het und und gmbh llc dr prof`;
 
 /** In lower case. */
 export const ORDINARY_WORDS: ReadonlySet<string> = new Set(WORDS.trim().split(/\s+/));
+
+/** Whether a word says nothing of a person. */
+export const isOrdinaryWord = (word: string): boolean => ORDINARY_WORDS.has(word.toLowerCase());

@@ -1,4 +1,4 @@
-import { ORDINARY_WORDS } from './ordinary-words.ts';
+import { isOrdinaryWord } from './ordinary-words.ts';
 
 /*
  * Every pattern starts at a place that it cannot find again within its own match, or has a bounded
@@ -81,8 +81,6 @@ const isOrdinary = (value: string) =>
     const letters = word.replace(/^\W+|\W+$/g, '');
     return /^$|(?:Error|Exception)$|^E[A-Z]{3,}$/.test(letters) || isOrdinaryWord(letters);
   });
-
-const isOrdinaryWord = (word: string) => ORDINARY_WORDS.has(word.toLowerCase());
 
 const DATE = /^\d{4}-\d\d-\d\d|^\d{1,4}([./-])\d{1,2}\1\d{1,4}$/;
 const IP_ADDRESS = /^\d{1,3}(?:\.\d{1,3}){3}$/;

@@ -49,7 +49,8 @@ const PERSONAL = set(
 const SECRET = set('password passwd pwd secret token credential credentials apikey');
 const SHORT_NUMBER = set('extension ext zip postcode phone tel');
 
-type Kind = 'personal' | 'technical' | 'unknown';
+/** What the name of a field says of its values: they are personal, or an id, a time, a state and the like. */
+export type FieldKind = 'personal' | 'technical' | 'unknown';
 
 /** `recipientName` has the words `recipient` and `name`. */
 const wordsOf = (field: string): string[] =>
@@ -58,11 +59,18 @@ const wordsOf = (field: string): string[] =>
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u);
 
-function kindOf(words: string[], parent: Kind): Kind {
+function kindOf(words: string[], parent: FieldKind): FieldKind {
   if (TECHNICAL.has(words.at(-1) ?? '')) return 'technical';
   if (words.some((word) => PERSONAL.has(word))) return 'personal';
   return parent === 'personal' ? 'personal' : 'unknown';
 }
+
+/**
+ * What the name of a field says of its values.
+ * @param parent what the field is in says; a value in `contact` is personal
+ */
+export const fieldKind = (field: string, parent: FieldKind = 'unknown'): FieldKind =>
+  kindOf(wordsOf(field), parent);
 
 /**
  * Finds what is personal in the content of a delivery. Which fields that is, is told by their names,
@@ -77,7 +85,7 @@ export function personalValues(content: unknown): PersonalValues | undefined {
   };
   const visited = new Set<unknown>();
   let count = 0;
-  const visit = (value: unknown, field: string, parent: Kind): void => {
+  const visit = (value: unknown, field: string, parent: FieldKind): void => {
     if (++count > MAX_VALUES || PLAIN_FIELDS.has(field)) return;
     const names = wordsOf(field);
     const kind = kindOf(names, parent);
@@ -109,7 +117,7 @@ const isNameOfPerson = (key: string) =>
   /[\s@]|[^\0-\x7f]/.test(key) ||
   (/^[A-Z][a-z]+(?:_[A-Z][a-z]+)?$/.test(key) && !ORDINARY_WORDS.has(key.toLowerCase()));
 
-function addText(found: PersonalValues, text: string, names: string[], kind: Kind): void {
+function addText(found: PersonalValues, text: string, names: string[], kind: FieldKind): void {
   if (kind === 'technical' && text.length <= MAX_NAME_LENGTH) return;
   if (names.some((name) => SECRET.has(name)) && text.length > 3) found.literals.add(text);
   if (/^\+?[\d\s()./\u2010-\u2015-]+$/.test(text)) {
@@ -133,14 +141,14 @@ function addNumber(found: PersonalValues, text: string, names: string[]): void {
 }
 
 /** Ids, times and URLs; where the field's name says nothing, constants as well. */
-const isTechnical = (text: string, kind: Kind): boolean =>
+const isTechnical = (text: string, kind: FieldKind): boolean =>
   /^\s*$|^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$|^\d{4}-\d\d-\d\d(?:[T ]|$)|^https?:\/\//i.test(
     text,
   ) ||
   (kind !== 'personal' &&
     /^[a-z0-9]+(?:[/_.:+-]+[a-z0-9]+)*$|^[A-Z0-9_]+$|^(?=\D*\d)[\w.:/+=-]+$/.test(text));
 
-function addWords(found: PersonalValues, text: string, kind: Kind): void {
+function addWords(found: PersonalValues, text: string, kind: FieldKind): void {
   const words = text.match(WORD) ?? [];
   const isNote = words.length > MAX_NAME_WORDS || text.length > MAX_NAME_LENGTH;
   if (isNote) found.notes.add(text);
@@ -156,7 +164,7 @@ function addWords(found: PersonalValues, text: string, kind: Kind): void {
   found.phrases.set(first, phrases.set(folded.join(' '), folded));
 }
 
-function addWord(found: PersonalValues, word: string, isNote: boolean, kind: Kind): void {
+function addWord(found: PersonalValues, word: string, isNote: boolean, kind: FieldKind): void {
   const folded = fold(word);
   const isLowerCase = word === word.toLowerCase() && word !== word.toUpperCase();
   if (ORDINARY_WORDS.has(folded)) {
