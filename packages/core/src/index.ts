@@ -1,4 +1,5 @@
 export { createReceiver, type Receiver } from './receiver/receiver.ts';
+export { createReceiverOnFirstUse } from './receiver/on-first-use.ts';
 export type { ReceiverRequest } from './receiver/receive.ts';
 export type { DeliverOptions } from './receiver/deliver.ts';
 export type { DeliverInput, RawDelivery, TrustedEvent } from './receiver/trusted-delivery.ts';

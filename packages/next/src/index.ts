@@ -1,6 +1,6 @@
 import { after } from 'next/server.js';
 import {
-  createReceiver,
+  createReceiverOnFirstUse,
   type ExtraEvents,
   type Receiver,
   type ReceiverOptions,
@@ -21,8 +21,9 @@ export interface RouteHandler {
 
 /**
  * Creates a route handler for the App Router.
- * @throws WebhookError `invalid-options` or `invalid-secret`. During `next build`, when the secret is
- *   often not set, the error waits for the first request.
+ * @throws WebhookError `invalid-options` or `invalid-secret`. During `next build` the error waits for
+ *   the first request. A missing secret never throws: deliveries are answered 503
+ *   `secret-unavailable` until it is set.
  * @example
  * export const POST = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
  */
@@ -31,7 +32,8 @@ export function callWebhooks<
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
 >(options: ReceiverOptions<Extra, Custom, S>): RouteHandler {
-  const handler = onFirstUse(() => webHandler(createReceiver(options)));
+  const receiver = createReceiverOnFirstUse(options);
+  const handler = onFirstUse(() => webHandler(receiver()));
   if (!duringBuild()) handler();
   const handle = (request: Request) => {
     let late: Promise<unknown> | undefined;

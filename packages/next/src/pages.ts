@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
-  createReceiver,
+  createReceiverOnFirstUse,
   type ExtraEvents,
   type Receiver,
   type ReceiverOptions,
@@ -34,7 +34,8 @@ export function callWebhooks<
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
 >(options: ReceiverOptions<Extra, Custom, S>): ApiHandler {
-  const handler = onFirstUse(() => nodeHandler(createReceiver(options), FIX));
+  const receiver = createReceiverOnFirstUse(options);
+  const handler = onFirstUse(() => nodeHandler(receiver(), FIX));
   if (!duringBuild()) handler();
   const handle = (request: IncomingMessage, response: ServerResponse) =>
     handler()(request, response);
