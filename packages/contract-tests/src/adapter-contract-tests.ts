@@ -14,6 +14,8 @@ import { startSender } from './sender.ts';
 export function adapterContractTests(adapter: AdapterUnderTest): void {
   describe(`${adapter.name}: adapter contract tests`, () => {
     const open: Mounted[] = [];
+    const host = adapter.host ?? {};
+    const always = { ...(host.needsContentType && { 'content-type': 'application/json' }) };
     afterEach(async () => {
       for (const mounted of open.splice(0)) {
         await mounted.receiver.close({ graceMs: 0 });
@@ -35,7 +37,7 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
       return {
         ...mounted,
         secret,
-        sender: startSender(mounted.url, secret),
+        sender: startSender(mounted.url, secret, always),
         lines: logger.lines,
         entries: logger.entries,
         outcomes,
@@ -43,6 +45,6 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
     }
 
     for (const part of [outcomeTable, oneEvent, verification, requests, logging, privacy])
-      part({ start, host: adapter.host ?? {} });
+      part({ start, host });
   });
 }

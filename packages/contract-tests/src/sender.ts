@@ -23,10 +23,17 @@ export interface Sender {
   raw(body: string | Uint8Array, options?: DeliveryOptions): Promise<Reply>;
 }
 
-export function startSender(url: string, secret: string): Sender {
+/** @param always headers of every request */
+export function startSender(
+  url: string,
+  secret: string,
+  always: Record<string, string> = {},
+): Sender {
   const raw: Sender['raw'] = (body, { method = 'POST', headers = {} } = {}) =>
     new Promise((resolve, reject) => {
-      const set = Object.entries(headers).filter(([, value]) => value !== undefined);
+      const set = Object.entries({ ...always, ...headers }).filter(
+        ([, value]) => value !== undefined,
+      );
       const outgoing = request(url, {
         method,
         agent: false,

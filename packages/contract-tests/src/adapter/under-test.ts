@@ -16,6 +16,8 @@ export interface Host {
   readsBody?: true;
   /** It passes on bodies as text, so bytes that are no UTF-8 are lost. */
   decodesBody?: true;
+  /** It drops the body of a request without a content type. */
+  needsContentType?: true;
   /** It responds only once late handlers have ended. */
   waitsForLateHandlers?: true;
   /** The status that it responds with itself, if it does not pass on the request. */
