@@ -9,6 +9,8 @@ export default tseslint.config(
       '**/coverage/**',
       '**/next-env.d.ts',
       '**/.samples/**',
+      '**/.svelte-kit/**',
+      'packages/sveltekit/test/app/{build,src/routes/hook}/**',
       'scripts/consumer/typed.ts',
       '**/*.generated.ts',
     ],

@@ -46,7 +46,10 @@ try {
 
   const consumer = join(work, 'consumer');
   cpSync('scripts/consumer', consumer, { recursive: true });
-  const frameworks = ['express@5', 'fastify@5', 'next@16', 'react@19', 'react-dom@19'];
+  const frameworks = [
+    ...['express@5', 'fastify@5', 'hono@4', 'koa@3', '@sveltejs/kit@2'],
+    ...['next@16', 'react@19', 'react-dom@19'],
+  ];
   const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@11`);
   const tools = ['typescript@~6.0.3', '@types/node@20', '@types/express@5'];
   run(

@@ -4,6 +4,7 @@ import { Server, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { generateSecret } from '@call-webhooks/core';
 import express from 'express';
+import type { Hono } from 'hono';
 import { receives } from './receives.ts';
 import { numbered, RUN_ELSEWHERE, writeSamples, type Sample } from './samples.ts';
 
@@ -74,6 +75,8 @@ describe('programs that listen', () => {
     'packages/express/README.md#1',
     'packages/fastify/README.md#1',
     'packages/nest/README.md#1',
+    'packages/hono/README.md#1',
+    'packages/koa/README.md#1',
     'packages/opentelemetry/README.md#1',
     'docs/raw-body.md#1',
     'docs/raw-body.md#2',
@@ -88,9 +91,9 @@ describe('programs that listen', () => {
     await takesDeliveries(await url());
   });
 
-  it('packages/express/README.md#2: ends on SIGTERM', async () => {
+  it.each(['express', 'hono', 'koa'])('packages/%s/README.md#2: ends on SIGTERM', async (name) => {
     const handlers = process.listeners('SIGTERM');
-    await run('packages/express/README.md#2');
+    await run(`packages/${name}/README.md#2`);
     await takesDeliveries(await url());
     const [added] = process.listeners('SIGTERM').filter((one) => !handlers.includes(one));
     const [server] = opened;
@@ -110,6 +113,12 @@ describe('handlers that are exported', () => {
     const handle = (await run(name))[exported] as (argument: unknown) => Promise<Response>;
     const wrapped = /sveltekit|\{ request \}/i.test(sample(name).code);
     await takesRequests((request) => handle(wrapped ? { request } : request));
+  });
+
+  it('packages/hono/README.md#3: a Worker', async () => {
+    const { default: app } = (await run('packages/hono/README.md#3')) as { default: Hono };
+    const env = { CALL_WEBHOOK_SECRET: secret };
+    await takesRequests(async (request) => app.fetch(request, env));
   });
 
   it('packages/lambda/README.md#1', async () => {

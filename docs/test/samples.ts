@@ -47,6 +47,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/observability.md', 1, 4, 5), // run in packages/e2e
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/e2e
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/e2e
+  ...numbered('packages/sveltekit/README.md', 1, 2), // built in its integration test
   ...numbered('docs/raw-body.md', 14, 15, 16), // Bun, Deno, Workers
 ];
 

@@ -5,8 +5,11 @@ const { createNodeHandler } = require('@call-webhooks/core/node');
 const { createWebHandler } = require('@call-webhooks/core/web');
 const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
+const hono = require('@call-webhooks/hono').callWebhooks;
+const koa = require('@call-webhooks/koa').callWebhooks;
 const lambda = require('@call-webhooks/lambda').callWebhooks;
 const { CallWebhooksModule } = require('@call-webhooks/nest');
+const sveltekit = require('@call-webhooks/sveltekit').callWebhooks;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { instrument } = require('@call-webhooks/opentelemetry');
@@ -19,7 +22,8 @@ const { postgresStore } = require('@call-webhooks/postgres');
 const { sqliteStore } = require('@call-webhooks/sqlite');
 
 const secret = generateSecret();
-for (const make of [createNodeHandler, createWebHandler, express, lambda, next, pages])
+const adapters = [express, hono, koa, lambda, next, pages, sveltekit];
+for (const make of [createNodeHandler, createWebHandler, ...adapters])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
 assert.ok(CallWebhooksModule.forRoot({ path: '/hook', secret }).providers);

@@ -12,8 +12,11 @@ import { createNodeHandler } from '@call-webhooks/core/node';
 import { createWebHandler } from '@call-webhooks/core/web';
 import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
+import { callWebhooks as hono } from '@call-webhooks/hono';
+import { callWebhooks as koa } from '@call-webhooks/koa';
 import { callWebhooks as lambda } from '@call-webhooks/lambda';
 import { CallWebhooksModule } from '@call-webhooks/nest';
+import { callWebhooks as sveltekit } from '@call-webhooks/sveltekit';
 import { callWebhooks as next } from '@call-webhooks/next';
 import { callWebhooks as pages } from '@call-webhooks/next/pages';
 import { migrationSql, postgresStore } from '@call-webhooks/postgres';
@@ -49,7 +52,8 @@ const headers = await sign({ secret, body });
 assert.equal((await verify({ headers, body }, { secret })).secretId, 'secret-1');
 const { outcome } = await createReceiver({ secret }).receive({ headers, body });
 assert.equal(outcome.outcome, 'ignored');
-for (const make of [createNodeHandler, createWebHandler, express, lambda, next, pages])
+const adapters = [express, hono, koa, lambda, next, pages, sveltekit];
+for (const make of [createNodeHandler, createWebHandler, ...adapters])
   assert.equal(typeof make({ secret }), 'function');
 assert.equal(typeof fastify, 'function');
 assert.ok(CallWebhooksModule.forRoot({ path: '/hook', secret }).providers);

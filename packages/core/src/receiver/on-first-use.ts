@@ -1,8 +1,15 @@
 import type { ExtraEvents } from '../dispatch/handlers.ts';
 import type { StandardSchema } from '../events/schema.ts';
+import { secretBytes } from '../signature/secrets.ts';
 import type { Store, StoreWithoutCompleteIn } from '../store/store.ts';
 import type { ReceiverOptions } from './options.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
+
+/** A provider that says what is wrong with a secret. */
+const fail = (secret: unknown) => () => {
+  secretBytes(secret);
+  return undefined;
+};
 
 /**
  * Creates a receiver when it is first needed. For adapters of hosts that import an app while they
@@ -23,6 +30,6 @@ export function createReceiverOnFirstUse<
     if (receiver) return receiver;
     const { secret } = options;
     const isMissing = secret === undefined || secret === '';
-    return (receiver = createReceiver(isMissing ? { ...options, secret: () => secret } : options));
+    return (receiver = createReceiver(isMissing ? { ...options, secret: fail(secret) } : options));
   };
 }

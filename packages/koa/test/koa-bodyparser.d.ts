@@ -1,0 +1,4 @@
+declare module 'koa-bodyparser' {
+  import type { Middleware } from 'koa';
+  export default function bodyParser(): Middleware;
+}

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { bodyParser as newBodyParser } from '@koa/bodyparser';
+import Router from '@koa/router';
+import {
+  callBody,
+  collectingLogger,
+  serveLocally,
+  startSender,
+} from '@call-webhooks/contract-tests';
+import Koa, { type Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { callWebhooks, generateSecret, type CallWebhooksOptions } from '../src/index.ts';
+
+const secret = generateSecret();
+const open: { close(): Promise<void> }[] = [];
+afterEach(() => Promise.all(open.splice(0).map((server) => server.close())));
+
+const logger = collectingLogger();
+const hook = (options: Partial<CallWebhooksOptions> = {}) =>
+  callWebhooks({ secret, logger, on: { 'call:completed': () => undefined }, ...options });
+
+/** A sender for each path of an app. */
+async function serve(...middlewares: Middleware[]) {
+  const app = new Koa();
+  app.silent = true;
+  for (const middleware of middlewares) app.use(middleware);
+  const listener = app.callback();
+  const server = await serveLocally((req, res) => void listener(req, res));
+  open.push(server);
+  return (path: string) => startSender(server.origin + path, secret);
+}
+
+describe('paths', () => {
+  it.each(['/hook', '/hook/', '/hook?a=b', '/hook/?a=b'])(
+    '%s is for the receiver',
+    async (path) => {
+      const at = await serve(hook({ path: '/hook/' }));
+      expect(await at(path).post(callBody('c1'))).toEqual({ status: 200, outcome: 'handled' });
+    },
+  );
+
+  it('others go on to the app', async () => {
+    const at = await serve(hook({ path: '/hook' }), (ctx) => void (ctx.status = 418));
+    for (const path of ['/', '/hooks', '/hook/below', '/HOOK'])
+      expect((await at(path).post(callBody('c1'))).status).toBe(418);
+  });
+
+  it('in a route of a router it needs no path', async () => {
+    const router = new Router().all('/hook', hook());
+    const at = await serve(router.routes() as unknown as Middleware);
+    for (const path of ['/hook', '/hook/'])
+      expect((await at(path).post(callBody(path))).outcome).toBe('handled');
+  });
+});
+
+describe('behind a body parser', () => {
+  it.each<[string, Middleware]>([
+    ['koa-bodyparser', bodyParser()],
+    ['@koa/bodyparser', newBodyParser()],
+  ])('%s: the text that it keeps is used', async (_name, parser) => {
+    const at = await serve(parser, hook({ path: '/hook' }));
+    const body = callBody('c1', 'call:completed', { name: 'Zoë ☎' }).replace(':', ' : ');
+    expect(await at('/hook').post(body)).toEqual({ status: 200, outcome: 'handled' });
+    const forged = await at('/hook').post(body, { secret: generateSecret() });
+    expect(forged.outcome).toBe('signature-mismatch');
+    // Bytes that are no UTF-8 were replaced, so they are not those that were signed.
+    const latin = Buffer.from(callBody('c2', 'call:completed', { name: 'Zoë' }), 'latin1');
+    expect((await at('/hook').post(latin)).outcome).toBe('signature-mismatch');
+  });
+
+  it('another one: 500, and one log line with the fix', async () => {
+    const parser: Middleware = async (ctx, next) => {
+      let text = '';
+      for await (const chunk of ctx.req) text += String(chunk);
+      Object.assign(ctx.request, { body: JSON.parse(text) as unknown });
+      await next();
+    };
+    const own = collectingLogger();
+    const at = await serve(parser, hook({ path: '/hook', logger: own }));
+    expect(await at('/hook').post(callBody('c1'))).toEqual({
+      status: 500,
+      outcome: 'body-already-parsed',
+    });
+    expect(own.lines).toEqual([expect.stringContaining('before the body parser')]);
+  });
+});
+
+it('middlewares in front see the status of the response', async () => {
+  const statuses: number[] = [];
+  const at = await serve(
+    async (ctx, next) => {
+      await next();
+      statuses.push(ctx.status);
+    },
+    hook({ path: '/hook' }),
+  );
+  await at('/hook').post(callBody('c1'));
+  await at('/hook').raw('');
+  expect(statuses).toEqual([200, 401]);
+});
+
+it.each([
+  ['the request of Express', {}, { set: () => undefined }],
+  ['a Request', new Request('http://x'), undefined],
+  ['nothing', undefined, undefined],
+])('%s is refused, with the fix', (_name, ...args) => {
+  const handle = hook() as unknown as (...args: unknown[]) => unknown;
+  expect(() => handle(...args)).toThrow("takes Koa's context");
+});
+
+it('an invalid secret throws at start-up', () => {
+  expect(() => hook({ secret: undefined })).toThrow('environment variable');
+});
