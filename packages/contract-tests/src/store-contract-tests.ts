@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
+import { batches } from './store/batches.ts';
 import { cursors } from './store/cursors.ts';
 import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
@@ -22,6 +23,7 @@ export function storeContractTests(subject: StoreUnderTest): void {
     events(context);
     deadLettered(context);
     groups(context);
+    batches(context);
     webhookIds(context);
     cursors(context);
   });

@@ -144,3 +144,4 @@ export { fieldKind, type FieldKind } from './redact/personal-values.ts';
 export { isOrdinaryWord } from './redact/ordinary-words.ts';
 export { checkOptions, option } from './check-options.ts';
 export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';
+export { TurnBatch, type BatchedCall } from './store/turn-batch.ts';

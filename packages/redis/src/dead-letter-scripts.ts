@@ -96,3 +96,13 @@ export const INFO = `
 local memory, persistence = redis.pcall('INFO', 'memory'), redis.pcall('INFO', 'persistence')
 if type(memory) == 'table' or type(persistence) == 'table' then return '' end
 return memory .. persistence`;
+
+/** KEYS: the claim. ARGV: token. */
+export const RELEASE = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1])`;
+
+/** KEYS: the claim. ARGV: token, ms of the claim. */
+export const EXTEND = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;

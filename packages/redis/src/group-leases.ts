@@ -1,6 +1,7 @@
 import type { ScriptClient } from './clients.ts';
+import { GROUP_IS_ELSEWHERE } from './event-script.ts';
 import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import { GROUP_IS_ELSEWHERE, SETTLE_GROUP, TAKE_GROUP } from './scripts.ts';
+import { SETTLE_GROUP, TAKE_GROUP } from './scripts.ts';
 
 /** What a claim of the group alone gave; empty if there was none. */
 type GroupState = '' | 'held' | 'busy';

@@ -10,15 +10,7 @@ export const prefixOption = () =>
 /** Readable in `redis-cli`, and without braces, which a cluster would take for a hash tag. */
 const READABLE = /^[\w:.-]{1,80}$/;
 
-/** The names of what is kept for one event. By the part in braces, a cluster puts them into one slot. */
-export interface EventKeys {
-  readonly attempts: string;
-  readonly lease: string;
-  readonly done: string;
-  readonly deadLettered: string;
-}
-
-/** Names the keys of a store under its prefix. */
+/** Names the keys of a store under its prefix. A name is there at once, unless a hash is needed for it. */
 export class Keys {
   readonly #prefix: string;
 
@@ -26,23 +18,10 @@ export class Keys {
     this.#prefix = prefix;
   }
 
-  async event(key: string): Promise<EventKeys> {
-    const slot = await this.#slot(key);
-    return {
-      attempts: `${slot}:attempts`,
-      lease: `${slot}:lease`,
-      done: `${slot}:done`,
-      deadLettered: `${slot}:dead-lettered`,
-    };
-  }
-
-  /**
-   * In the slot of its event, so that one script may read both. A replay has the same bytes, and so
-   * the same event. A delivery without a key has a slot of its own.
-   */
-  async webhook(webhookId: string, key: string | undefined): Promise<string> {
-    const slot = await this.#slot(key ?? webhookId);
-    return key === undefined ? `${slot}:id` : `${slot}:id:${await storableKey(webhookId)}`;
+  /** What all keys of an event begin with. By the part in braces, a cluster puts them into one slot. */
+  slot(key: string): string | Promise<string> {
+    const text = storableKey(key, READABLE);
+    return typeof text === 'string' ? this.#slotOf(text) : text.then((hash) => this.#slotOf(hash));
   }
 
   /**
@@ -50,18 +29,26 @@ export class Keys {
    * `oneAtATime` is turned on or off.
    */
   async group(group: string): Promise<string> {
-    return `${await this.#slot(group)}:group`;
+    return `${await this.slot(group)}:group`;
   }
 
   async cursor(name: string): Promise<string> {
-    return `${await this.#slot(name)}:cursor`;
+    return `${await this.slot(name)}:cursor`;
   }
 
   get ping(): string {
     return `${this.#prefix}:ping`;
   }
 
-  async #slot(key: string): Promise<string> {
-    return `${this.#prefix}:{${await storableKey(key, READABLE)}}`;
+  #slotOf(text: string): string {
+    return `${this.#prefix}:{${text}}`;
   }
 }
+
+/** What is kept for one event, by its slot. */
+export const eventKeys = (slot: string) => ({
+  attempts: `${slot}:attempts`,
+  lease: `${slot}:lease`,
+  done: `${slot}:done`,
+  deadLettered: `${slot}:dead-lettered`,
+});

@@ -14,11 +14,10 @@ import {
   type StoredDeadLetter,
 } from '@call-webhooks/core';
 import { scriptClient, type RedisClient } from './clients.ts';
-import { CLAIM, FAIL, FIND, PUT, READ, REMOVE } from './dead-letter-scripts.ts';
+import { CLAIM, EXTEND, FAIL, FIND, PUT, READ, RELEASE, REMOVE } from './dead-letter-scripts.ts';
 import { deadLetterWarning } from './dead-letter-warning.ts';
 import { prefixOption } from './keys.ts';
 import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import { EXTEND, RELEASE } from './scripts.ts';
 
 /** Options of `redisDeadLetters`. */
 export interface RedisDeadLettersOptions {

@@ -2,27 +2,20 @@ import {
   checkOptions,
   option,
   safeLogger,
+  storableKey,
   type Admission,
   type Claim,
   type Logger,
   type StoreWithoutCompleteIn,
 } from '@call-webhooks/core';
 import { scriptClient, type RedisClient } from './clients.ts';
+import { EventCalls } from './event-calls.ts';
+import { REFUSALS } from './event-script.ts';
 import { evictionWarning } from './eviction-warning.ts';
 import { GroupLeases } from './group-leases.ts';
-import { Keys, prefixOption } from './keys.ts';
+import { eventKeys, Keys, prefixOption } from './keys.ts';
 import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import {
-  ADMIT,
-  COMPLETE,
-  EXTEND,
-  LOAD_CURSOR,
-  PING,
-  REFUSALS,
-  RELEASE,
-  REOPEN,
-  SAVE_CURSOR,
-} from './scripts.ts';
+import { LOAD_CURSOR, PING, REOPEN, SAVE_CURSOR } from './scripts.ts';
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
@@ -37,6 +30,9 @@ export interface RedisStoreOptions {
   logger?: Logger | undefined;
 }
 
+/** Token, when the webhook id may be forgotten (ms since the epoch), and lease (ms). */
+type ClaimArgs = [token: string, until: number, leaseMs: number];
+
 /** How far the clocks of receivers and server may differ before a replay can pass; milliseconds. */
 const CLOCK_DIFFERENCE_MS = 60_000;
 
@@ -47,8 +43,8 @@ const rules = () => ({
 });
 
 /**
- * Keeps webhook ids and events in Redis 6.2 or newer, or Valkey, for any number of machines. Each
- * call is one script in one round trip. The client stays yours: connect it before, and close it after
+ * Keeps webhook ids and events in Redis 6.2 or newer, or Valkey, for any number of machines. The
+ * calls of one turn of the event loop are one script in one round trip. The client stays yours: connect it before, and close it after
  * the receiver.
  * @param client of ioredis, node-redis, valkey-glide, `@upstash/redis` or Bun
  * @throws WebhookError `invalid-options`
@@ -64,51 +60,58 @@ export function redisStore(
   const scripts = scriptClient(client);
   const keys = new Keys(prefix);
   const script = (text: string) => new ScriptRunner(scripts, text);
-  const admitting = script(ADMIT);
-  const completing = script(COMPLETE);
-  const releasing = script(RELEASE);
-  const extending = script(EXTEND);
   const reopening = script(REOPEN);
   const loading = script(LOAD_CURSOR);
   const saving = script(SAVE_CURSOR);
   const pinging = script(PING);
+  const calls = new EventCalls(scripts, rememberFor);
   const groups = new GroupLeases(scripts);
   const eviction = evictionWarning(scripts, safeLogger(settings.logger));
   eviction.check();
 
+  async function admit(slot: string, id: string, claim: ClaimArgs, group?: string) {
+    const { attempts, lease, done, deadLettered } = eventKeys(slot);
+    const names = [`${slot}:id:${id}`, attempts, lease, done, deadLettered];
+    if (group === undefined) return calls.run('admit', slot, names, claim);
+    const [token, , leaseMs] = claim;
+    return groups.admit(await keys.group(group), token, leaseMs, (name, state) =>
+      calls.run('admitInGroup', slot, names, [...claim, name, state]),
+    );
+  }
+
   return {
     rememberFor,
     async admit({ webhookId, key, token, replayUntil, leaseMs, group }: Claim): Promise<Admission> {
-      const names = [await keys.webhook(webhookId, key)];
-      if (key !== undefined) {
-        const { attempts, lease, done, deadLettered } = await keys.event(key);
-        names.push(attempts, lease, done, deadLettered);
-      }
+      // A replay has the same bytes, and so the same event: one slot has both.
+      const pending = keys.slot(key ?? webhookId);
+      const slot = typeof pending === 'string' ? pending : await pending;
       const until = Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
-      const args = [token, until, whole(leaseMs), rememberFor];
-      const reply = await (group === undefined
-        ? admitting.run(names, args)
-        : groups.admit(await keys.group(group), token, leaseMs, (name, state) =>
-            admitting.run(names, [...args, name, state]),
-          ));
+      const reply = await (key === undefined
+        ? calls.run('remember', slot, [`${slot}:id`], [token, until])
+        : admit(slot, await storableKey(webhookId), [token, until, whole(leaseMs)], group));
       eviction.check();
       return admissionOf(reply);
     },
     async complete(key, token, mark) {
-      const { lease, done, deadLettered, attempts } = await keys.event(key);
+      const pending = keys.slot(key);
+      const slot = typeof pending === 'string' ? pending : await pending;
+      const { lease, done, deadLettered, attempts } = eventKeys(slot);
       const names = [lease, mark === undefined ? done : deadLettered, attempts];
-      return groups.free(token, await completing.run(names, [token, rememberFor]));
+      return groups.free(token, await calls.run('complete', slot, names, [token]));
     },
     async release(key, token) {
-      const { lease } = await keys.event(key);
-      return groups.free(token, await releasing.run([lease], [token]));
+      const slot = await keys.slot(key);
+      const names = [eventKeys(slot).lease];
+      return groups.free(token, await calls.run('release', slot, names, [token]));
     },
     async extend(key, token, leaseMs) {
-      const { lease } = await keys.event(key);
-      return groups.extend(token, leaseMs, await extending.run([lease], [token, whole(leaseMs)]));
+      const slot = await keys.slot(key);
+      const names = [eventKeys(slot).lease];
+      const reply = await calls.run('extend', slot, names, [token, whole(leaseMs)]);
+      return groups.extend(token, leaseMs, reply);
     },
     async reopen(key) {
-      const { deadLettered } = await keys.event(key);
+      const { deadLettered } = eventKeys(await keys.slot(key));
       return isOne(await reopening.run([deadLettered], []));
     },
     async loadCursor(name) {

@@ -43,6 +43,28 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     expect(stats).not.toContain('cmdstat_eval:');
   });
 
+  it('makes the calls of one turn of the event loop in one round trip', async () => {
+    const store = redisStore(redis);
+    const claims = Array.from({ length: 20 }, () => claim(unique('event')));
+    await store.admit(claim()); // teaches the server the script
+    await redis.config('RESETSTAT');
+    await Promise.all(claims.map((one) => store.admit(one)));
+    await Promise.all(claims.map(({ key, token }) => store.complete(key!, token)));
+    const stats = await redis.info('commandstats');
+    expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe('2');
+  });
+
+  it('lets the client see an error that all calls of a turn have', async () => {
+    const store = redisStore(redis);
+    await redis.config('SET', 'maxmemory', '1');
+    const settled = await Promise.allSettled([store.admit(claim('a')), store.admit(claim('b'))]);
+    await redis.config('SET', 'maxmemory', '0');
+    for (const one of settled)
+      expect(one).toMatchObject({
+        reason: { name: 'ReplyError', message: expect.stringMatching(/^OOM/) },
+      });
+  });
+
   it('teaches a server that lost its scripts again', async () => {
     const store = redisStore(redis);
     for (let i = 0; i < 2; i++) {

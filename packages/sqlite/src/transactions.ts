@@ -16,7 +16,7 @@ interface Waiting {
 /**
  * Runs work in transactions that are on disk when their promises resolve: WAL, `synchronous = FULL`,
  * `BEGIN IMMEDIATE`. Calls of the same turn of the event loop share one transaction and one fsync.
- * Waiting for the lock of another process does not block this one.
+ * Waiting for the lock of another process does not block this one. A call that fails fails alone.
  */
 export class Transactions {
   readonly #db: SqliteDatabase;
@@ -50,7 +50,8 @@ export class Transactions {
         this.#transact(batch);
       } catch (error) {
         if (isBusy(error)) await this.#later(batch, error);
-        else for (const { reject } of batch) reject(error);
+        else if (batch.length > 1) await this.#eachAlone(batch);
+        else batch[0]?.reject(error);
       }
     }
     this.#flushing = false;
@@ -91,6 +92,17 @@ export class Transactions {
     } catch {
       // SQLite did it already: a full disk ends the transaction
     }
+  }
+
+  /** One call of the batch failed, and it was rolled back: the others must not fail with it. */
+  async #eachAlone(batch: Waiting[]): Promise<void> {
+    for (const one of batch)
+      try {
+        this.#transact([one]);
+      } catch (error) {
+        if (isBusy(error)) await this.#later([one], error);
+        else one.reject(error);
+      }
   }
 
   /** Rejects what has waited long enough. The rest waits on, together with what came meanwhile. */

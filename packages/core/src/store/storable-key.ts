@@ -3,12 +3,12 @@ const HASHED = 'sha256:';
 const READABLE = /^[^\0\p{Surrogate}]{1,256}$/u;
 
 /**
- * The text under which a store or queue keeps a key: the key itself where it can be stored
+ * The text under which a store or queue keeps a key: the key itself, at once, where it can be stored
  * unchanged, so that people can read it, else its SHA-256. Different keys have different texts.
  * @param readable which keys are kept as they are
  */
-export async function storableKey(key: string, readable = READABLE): Promise<string> {
-  return isReadable(key, readable) ? key : HASHED + (await sha256(key));
+export function storableKey(key: string, readable = READABLE): string | Promise<string> {
+  return isReadable(key, readable) ? key : sha256(key).then((hash) => HASHED + hash);
 }
 
 /**

@@ -1,0 +1,144 @@
+import { expect, it } from '@jest/globals';
+import type { Claim } from '@call-webhooks/core';
+import { unique } from '../unique.ts';
+import { LEASE_MS, type StoreTestContext } from './under-test.ts';
+
+const ADMITTED = { status: 'admitted', attempt: 1 };
+const MANY = 150;
+
+/** Calls of one turn of the event loop, which a store may answer in one round trip. */
+export function batches({ store, claim, advance }: StoreTestContext): void {
+  const event = () => claim(unique('event')) as Claim & { key: string };
+  const some = (number: number) => Array.from({ length: number }, event);
+  const admitAll = (claims: Claim[]) => Promise.all(claims.map((one) => store().admit(one)));
+  const completeAll = (claims: Claim[]) =>
+    Promise.all(claims.map(({ key, token }) => store().complete(key!, token)));
+
+  it('answers many claims and completions of one turn, each on its own', async () => {
+    const claims = some(MANY);
+    expect(await admitAll(claims)).toEqual(claims.map(() => ADMITTED));
+    const strangers = claims.map((one) => ({ ...one, token: unique('token') }));
+    expect(await completeAll(strangers)).toEqual(claims.map(() => false));
+    const half = claims.filter((_, index) => index % 2 === 0);
+    expect(await completeAll(half)).toEqual(half.map(() => true));
+    const again = claims.map(({ key }) => claim(key));
+    expect(await admitAll(again)).toEqual(
+      claims.map((_, index) => ({ status: index % 2 === 0 ? 'duplicate' : 'in-progress' })),
+    );
+  });
+
+  it('gives an event to one of the claims of one turn', async () => {
+    const [first, second] = [unique('event'), unique('event')];
+    const claims = [first, second, first, second, first].map((key) => claim(key));
+    const statuses = (await admitAll(claims)).map(({ status }) => status);
+    for (const key of [first, second]) {
+      const ofKey = claims.flatMap((one, index) => (one.key === key ? [statuses[index]] : []));
+      const busy = ofKey.slice(1).map(() => 'in-progress');
+      expect(ofKey.sort()).toEqual(['admitted', ...busy]);
+    }
+    const done = await completeAll(claims);
+    expect(done).toEqual(statuses.map((status) => status === 'admitted'));
+  });
+
+  it('gives a webhook id to one of the claims of one turn', async () => {
+    for (const key of [undefined, unique('event')]) {
+      const one = claim(key);
+      const same = Array.from({ length: 5 }, () => ({ ...one, token: unique('token') }));
+      const others = some(3);
+      const admissions = await admitAll([...same, ...others]);
+      const statuses = admissions.slice(0, 5).map(({ status }) => status);
+      expect(statuses.sort()).toEqual(['admitted', ...Array<string>(4).fill('replayed')]);
+      expect(admissions.slice(5)).toEqual(others.map(() => ADMITTED));
+    }
+  });
+
+  it('takes the same claim twice in one turn as one', async () => {
+    const claims = some(3);
+    expect(await admitAll([...claims, ...claims])).toEqual(Array(6).fill(ADMITTED));
+    expect(await completeAll(claims)).toEqual([true, true, true]);
+  });
+
+  it('tells one turn everything that can become of a claim', async () => {
+    const [done, dead, busy, free, replayed] = [event(), event(), event(), event(), event()];
+    await admitAll([done, dead, busy, free, replayed]);
+    await store().complete(done.key, done.token);
+    await store().complete(dead.key, dead.token, 'dead-lettered');
+    await store().release(free.key, free.token);
+    const group = unique('group');
+    const claims = [
+      ...[done, dead, busy, free].map(({ key }) => claim(key)),
+      { ...replayed, token: unique('token') },
+      claim(undefined),
+      { ...event(), group },
+    ];
+    const statuses = (await admitAll(claims)).map(({ status }) => status);
+    expect(statuses).toEqual([
+      ...['duplicate', 'dead-lettered', 'in-progress', 'admitted', 'replayed'],
+      ...['admitted', 'admitted'],
+    ]);
+    expect(await admitAll([{ ...event(), group }, event()])).toEqual([
+      { status: 'group-busy' },
+      ADMITTED,
+    ]);
+  });
+
+  it('ends and extends leases of one turn, each by its own token', async () => {
+    const [handled, dead, released, extended, lost] = [event(), event(), event(), event(), event()];
+    await admitAll([handled, dead, released, extended, lost]);
+    const more = some(2);
+    const [a, b, c, d, e, ...admissions] = await Promise.all([
+      store().complete(handled.key, handled.token),
+      store().complete(dead.key, dead.token, 'dead-lettered'),
+      store().release(released.key, released.token),
+      store().extend(extended.key, extended.token, LEASE_MS * 2),
+      store().complete(lost.key, unique('token')),
+      ...more.map((one) => store().admit(one)),
+    ]);
+    expect([a, b, c, d, e]).toEqual([true, true, true, true, false]);
+    expect(admissions).toEqual([ADMITTED, ADMITTED]);
+    await advance(LEASE_MS + 1);
+    const after = [handled, dead, released, extended, lost].map(({ key }) => claim(key));
+    expect(await admitAll(after)).toEqual([
+      { status: 'duplicate' },
+      { status: 'dead-lettered' },
+      { status: 'admitted', attempt: 2 },
+      { status: 'in-progress' },
+      { status: 'admitted', attempt: 2 },
+    ]);
+  });
+
+  it('lets one of two tokens of one turn complete an event, and that once', async () => {
+    const one = event();
+    await store().admit(one);
+    const [zombie, owner] = await Promise.all([
+      store().complete(one.key, unique('token')),
+      store().complete(one.key, one.token),
+    ]);
+    expect([zombie, owner]).toEqual([false, true]);
+    expect(await store().admit(claim(one.key))).toEqual({ status: 'duplicate' });
+  });
+
+  it('keeps a turn together with texts that no database stores as they are', async () => {
+    const odd = ['\0', '\ud800', "'; --", '\u{1f4de}', 'x'.repeat(4_000), '{}', '\\', '"', ','];
+    const claims = odd.map((text) =>
+      claim(`${unique('event')}${text}`, { webhookId: `${unique('webhook')}${text}` }),
+    );
+    const all = [...claims, ...some(3)];
+    expect(await admitAll(all)).toEqual(all.map(() => ADMITTED));
+    expect(await completeAll(all)).toEqual(all.map(() => true));
+  });
+
+  it('lets one call of a turn fail, and no other', async () => {
+    const bad = [Number.NaN, Number.POSITIVE_INFINITY].map((leaseMs) =>
+      claim(unique('event'), { leaseMs }),
+    );
+    const [good, last] = [some(3), some(1)];
+    const settled = await Promise.allSettled(
+      [...good, ...bad, ...last].map((one) => store().admit(one)),
+    );
+    expect(settled.filter((_, index) => index < 3 || index === 5)).toEqual(
+      [...good, ...last].map(() => ({ status: 'fulfilled', value: ADMITTED })),
+    );
+    expect(await completeAll([...good, ...last])).toEqual([true, true, true, true]);
+  });
+}
