@@ -1,5 +1,8 @@
 import { literal, type Completion } from './transaction.ts';
 
+/** How long a batch waits for a lock; milliseconds. */
+const BATCH_LOCK_TIMEOUT_MS = 50;
+
 /**
  * The statements of a store, one for each call. They use the server's clock: `statement_timestamp()`
  * stays the same throughout a statement.
@@ -52,16 +55,9 @@ export function statements(schema: string) {
     WHEN NOT EXISTS (SELECT FROM turn) AND NOT EXISTS (
       SELECT FROM ${events} WHERE key = $4::text AND lease_until > ${now}
     ) THEN 'group-busy'`;
-  const admit = (inGroup: boolean) => `WITH seen AS (
-  INSERT INTO ${ids} AS known (id, token, keep_until)
-  VALUES ($1::text, $2::text, ${ms('$3')})
-  ON CONFLICT (id) DO UPDATE SET token = excluded.token, keep_until = excluded.keep_until
-  WHERE known.token = excluded.token OR known.keep_until <= ${now}
-  RETURNING 1
-)${inGroup ? turn : ''}, claimed AS (
-  INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
-  SELECT $4::text, $2::text, 1, ${ms('$5')}, ${ms('$6')} FROM ${inGroup ? 'turn' : 'seen'} WHERE $4::text IS NOT NULL
-  ON CONFLICT (key) DO UPDATE SET
+  const ifIdIsFree = `ON CONFLICT (id) DO UPDATE SET token = excluded.token, keep_until = excluded.keep_until
+  WHERE known.token = excluded.token OR known.keep_until <= ${now}`;
+  const ifEventIsFree = `ON CONFLICT (key) DO UPDATE SET
     token = excluded.token,
     attempt = CASE
       WHEN known.keep_until <= ${now} THEN 1
@@ -72,7 +68,16 @@ export function statements(schema: string) {
     lease_until = excluded.lease_until,
     keep_until = excluded.keep_until
   WHERE known.keep_until <= ${now}
-    OR (NOT known.done AND (known.lease_until <= ${now} OR known.token = excluded.token))
+    OR (NOT known.done AND (known.lease_until <= ${now} OR known.token = excluded.token))`;
+  const admit = (inGroup: boolean) => `WITH seen AS (
+  INSERT INTO ${ids} AS known (id, token, keep_until)
+  VALUES ($1::text, $2::text, ${ms('$3')})
+  ${ifIdIsFree}
+  RETURNING 1
+)${inGroup ? turn : ''}, claimed AS (
+  INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
+  SELECT $4::text, $2::text, 1, ${ms('$5')}, ${ms('$6')} FROM ${inGroup ? 'turn' : 'seen'} WHERE $4::text IS NOT NULL
+  ${ifEventIsFree}
   RETURNING attempt
 )
 SELECT CASE
@@ -83,11 +88,53 @@ SELECT CASE
     ELSE 'in-progress' END AS status,
   coalesce((SELECT attempt FROM claimed), 1) AS attempt`;
 
+  // A batch locks its rows in one order, as all batches do: webhook ids, then events, each sorted. It
+  // can still meet a transaction of a user, or a claim in a group. Then it does not wait for long, fails,
+  // and its calls are made alone.
+  const patience = `SELECT set_config('lock_timeout', '${String(BATCH_LOCK_TIMEOUT_MS)}', true) AS set`;
+  const admitBatch = `WITH patience AS MATERIALIZED (${patience}), input AS MATERIALIZED (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::float8[], $4::text[], $5::float8[]), patience
+), claim(id, token, keep_id_ms, key, lease_ms, set) AS (SELECT * FROM input), seen AS (
+  INSERT INTO ${ids} AS known (id, token, keep_until)
+  SELECT id, token, ${ms('keep_id_ms')} FROM claim ORDER BY id COLLATE "C"
+  ${ifIdIsFree}
+  RETURNING id
+), claimed AS (
+  INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
+  SELECT key, token, 1, ${ms('lease_ms')}, ${ms('$6')} FROM claim JOIN seen USING (id)
+  WHERE key IS NOT NULL ORDER BY key COLLATE "C"
+  ${ifEventIsFree}
+  RETURNING key, attempt
+)
+SELECT claim.id, CASE
+    WHEN seen.id IS NULL THEN 'replayed'
+    WHEN claim.key IS NULL OR claimed.key IS NOT NULL THEN 'admitted'
+    WHEN event.dead_lettered THEN 'dead-lettered'
+    WHEN event.done THEN 'duplicate'
+    ELSE 'in-progress' END AS status,
+  coalesce(claimed.attempt, 1) AS attempt
+FROM claim LEFT JOIN seen USING (id) LEFT JOIN claimed ON claimed.key = claim.key
+  LEFT JOIN ${events} AS event ON event.key = claim.key AND claimed.key IS NULL`;
+  const completeBatch = `WITH patience AS MATERIALIZED (${patience}), call AS MATERIALIZED (
+  SELECT * FROM unnest($1::text[], $2::text[], $3::boolean[]) AS call(key, token, dead_lettered), patience
+), locked AS MATERIALIZED (
+  SELECT event.key FROM ${events} AS event JOIN call USING (key, token)
+  ORDER BY event.key FOR NO KEY UPDATE OF event
+)
+UPDATE ${events} AS event SET done = true, dead_lettered = call.dead_lettered
+FROM call JOIN locked USING (key)
+WHERE event.key = call.key AND event.token = call.token AND NOT event.done AND event.lease_until > ${now}
+RETURNING event.key AS held`;
+
   return {
     /** $1 webhook id, $2 token, $3 ms to keep the id, $4 key or null, $5 ms of lease, $6 ms to keep the event. */
     admit: admit(false),
     /** Also $7 group. The key is not null. */
     admitInGroup: admit(true),
+    /** As `admit`, with lists; each id and each key is in them once. A row for each id. */
+    admitBatch,
+    /** $1 keys, each once, $2 tokens, $3 whether for the dead letters. A row for each lease that is held. */
+    completeBatch,
     /** $1 key, $2 token: all four give a row when the lease is held. */
     complete: `UPDATE ${events} SET done = true WHERE ${held} RETURNING 1 AS held`,
     deadLetter: `UPDATE ${events} SET done = true, dead_lettered = true WHERE ${held} RETURNING 1 AS held`,

@@ -3,13 +3,13 @@ import {
   option,
   safeLogger,
   storableKey,
-  type Admission,
   type Logger,
   type Store,
 } from '@call-webhooks/core';
 import { checkClient, rowsOf, type PostgresClient } from './client.ts';
 import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';
+import { StoreCalls } from './store-calls.ts';
 import { Sweeper } from './sweeper.ts';
 import { completeIn, noTransaction, type PostgresTransaction } from './transaction.ts';
 
@@ -38,11 +38,6 @@ const rules = () => ({
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
-interface AdmissionRow {
-  status: Admission['status'];
-  attempt: number;
-}
-
 /** A store in Postgres, for any number of machines. */
 export interface PostgresStore extends Store {
   /**
@@ -68,8 +63,8 @@ export interface PostgresStore extends Store {
 }
 
 /**
- * Keeps webhook ids and events in Postgres 12 or newer, for any number of machines. Each call is one
- * statement in one round trip, on the server's clock.
+ * Keeps webhook ids and events in Postgres 12 or newer, for any number of machines. The claims of one
+ * turn of the event loop are one statement in one round trip, as are its commits, on the server's clock.
  *
  * The client stays yours: give it timeouts (`connectionTimeoutMillis`, `query_timeout`), listen to the
  * `error` event of a pool, and close it after `receiver.close()` and `store.close()`.
@@ -92,27 +87,31 @@ export function postgresStore(
     return rows[0]?.removed ?? 0;
   };
   const sweeper = new Sweeper(sweep, safeLogger(settings.logger));
-  const changes = async (text: string, key: string, ...values: unknown[]) =>
-    (await rowsOf<{ held: 1 }>(client, text, [await storableKey(key), ...values], ['held']))
-      .length > 0;
+  const calls = new StoreCalls(client, sql, rememberFor);
+  const change = async (text: string, key: string, ...values: unknown[]) =>
+    calls.change(text, await storableKey(key), ...values);
 
   return {
     rememberFor,
     async admit({ webhookId, replayUntil, key, leaseMs, token, group }) {
       const keepIdMs = Math.max(1, replayUntil - now());
       const id = await storableKey(webhookId);
-      const text = key === undefined ? null : await storableKey(key);
-      const values = [id, token, keepIdMs, text, leaseMs, rememberFor];
-      if (group !== undefined) values.push(await storableKey(group));
-      const statement = group === undefined ? sql.admit : sql.admitInGroup;
-      const [row] = await rowsOf<AdmissionRow>(client, statement, values, ['status', 'attempt']);
-      if (!row) throw new Error('Postgres gave no row for a claim.');
+      const claim = {
+        id,
+        token,
+        keepIdMs,
+        key: key === undefined ? null : await storableKey(key),
+        leaseMs,
+      };
+      const { status, attempt } = await (group === undefined
+        ? calls.admit(claim)
+        : calls.admitInGroup(claim, await storableKey(group)));
       sweeper.count();
-      const { status, attempt } = row;
       return status === 'admitted' ? { status, attempt } : { status };
     },
-    complete: (key, token, mark) =>
-      changes(mark === undefined ? sql.complete : sql.deadLetter, key, token),
+    async complete(key, token, mark) {
+      return calls.complete(await storableKey(key), token, mark !== undefined);
+    },
     async completeIn(tx, key, token) {
       if (tx === client)
         throw noTransaction(
@@ -120,9 +119,9 @@ export function postgresStore(
         );
       return completeIn(tx, sql.completion(await storableKey(key), token));
     },
-    release: (key, token) => changes(sql.release, key, token),
-    extend: (key, token, leaseMs) => changes(sql.extend, key, token, leaseMs),
-    reopen: (key) => changes(sql.reopen, key),
+    release: (key, token) => change(sql.release, key, token),
+    extend: (key, token, leaseMs) => change(sql.extend, key, token, leaseMs),
+    reopen: (key) => change(sql.reopen, key),
     async loadCursor(name) {
       const values = [await storableKey(name)];
       return (await rowsOf<{ cursor: string }>(client, sql.loadCursor, values, ['cursor']))[0]
