@@ -28,7 +28,7 @@ export function receives(secret: string) {
   async function takesRequests(handle: (request: Request) => Promise<Response>): Promise<void> {
     const body = callBody('c-1');
     const request = async (by: string) =>
-      new Request('http://x/hook', {
+      new Request('http://localhost/hook', {
         method: 'POST',
         body,
         headers: await sign({ secret: by, body }),

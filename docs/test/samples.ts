@@ -14,6 +14,9 @@ export interface Sample {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'docs/test/.samples');
 
+/** Its samples are run by frameworks.test.ts. */
+export const FRAMEWORKS = 'docs/frameworks.md';
+
 /** What a sample uses as its reader's own. */
 const READERS_OWN: Record<string, string> = {
   crm: 'declare const crm: { upsertCall(key: string | undefined, call: object): Promise<void> };',
@@ -48,7 +51,6 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/e2e
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/e2e
   ...numbered('packages/sveltekit/README.md', 1, 2), // built in its integration test
-  ...numbered('docs/raw-body.md', 14, 15, 16), // Bun, Deno, Workers
 ];
 
 const documents = () => [
@@ -59,16 +61,20 @@ const documents = () => [
     .map((name) => `docs/${name}`),
 ];
 
-/** Every TypeScript and JavaScript block of the READMEs and the docs, on disk. */
-export function writeSamples(): Sample[] {
-  rmSync(FOLDER, { recursive: true, force: true });
-  mkdirSync(FOLDER, { recursive: true });
+/**
+ * Every TypeScript and JavaScript block of the READMEs and the docs, on disk.
+ * @param name of their folder: test files that run at the same time have their own
+ */
+export function writeSamples(name: string, isWanted = (_document: string) => true): Sample[] {
+  const folder = join(FOLDER, name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   return documents()
-    .filter((document) => !ELSEWHERE.has(document))
-    .flatMap(samplesOf);
+    .filter((document) => !ELSEWHERE.has(document) && isWanted(document))
+    .flatMap((document) => samplesOf(document, folder));
 }
 
-function samplesOf(document: string): Sample[] {
+function samplesOf(document: string, folder: string): Sample[] {
   let text: string;
   try {
     text = readFileSync(join(ROOT, document), 'utf8');
@@ -84,7 +90,7 @@ function samplesOf(document: string): Sample[] {
       document === 'README.md'
         ? 'root'
         : `${basename(dirname(document))}-${basename(document, '.md')}`;
-    const file = join(FOLDER, `${title}-${String(index + 1)}.${language ?? 'ts'}`);
+    const file = join(folder, `${title}-${String(index + 1)}.${language ?? 'ts'}`);
     const own = Object.entries(READERS_OWN).filter(([name]) => code.includes(`${name}.`));
     writeFileSync(file, own.map(([, declaration]) => `${declaration}\n`).join('') + code);
     return {
@@ -96,4 +102,4 @@ function samplesOf(document: string): Sample[] {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeSamples();
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeSamples('all');
