@@ -9,6 +9,7 @@ export type {
   SharedOptions,
 } from './reconcile/options.ts';
 export type { ReconcileResult } from './reconcile/result.ts';
+export { SETTLE_FOR_MS } from './reconcile/window.ts';
 export { startReconciler, type Reconciler } from './reconciler/start-reconciler.ts';
 export type { MissedReport, ReconcilerOptions, ReconcilerStore } from './reconciler/options.ts';
 export { redrive } from './redrive/redrive.ts';

@@ -70,7 +70,11 @@ export interface ReconcileOptions extends SharedOptions {
   store?: ReconcileStore | undefined;
   /** Looks at calls that began then or later. */
   since: Date;
-  /** Looks at calls that began before, and at what happened before; now by default. */
+  /**
+   * Looks at calls that began before, and at what happened before; 10 minutes ago by default. With a later
+   * time, an event may run before its webhook or a retry of it comes. That is a duplicate then, and the
+   * data that only it has is lost.
+   */
   until?: Date | undefined;
   /** Called after each call with the result so far. What it throws is ignored. */
   onProgress?: ((result: ReconcileResult) => unknown) | undefined;

@@ -7,11 +7,14 @@ import { resolveOptions, type ReconcileOptions, type ReconcileSettings } from '.
 import { ListOrder, pagesOf } from './pages.ts';
 import { emptyResult, Totals, type ReconcileResult } from './result.ts';
 import { beganAt } from './to-events.ts';
-import { checkWindow, rememberedSince, type Window } from './window.ts';
+import { checkWindow, rememberedSince, SETTLE_FOR_MS, type Window } from './window.ts';
 
 /**
  * Finds calls whose events never came, and delivers those events to the handlers. Events that the store
  * knows are left alone, and a webhook that comes later is a duplicate.
+ *
+ * What happened in the last 10 minutes is left alone too, unless you pass `until`: its webhook may still
+ * come, with more data than the event that is made here.
  *
  * It keeps a cursor in the store, and a run that was interrupted is continued by the next one of the same
  * `name`. Events that failed are not skipped by it: once a run has ended, the next one begins at `since`
@@ -43,7 +46,7 @@ export async function reconcile(options: ReconcileOptions): Promise<ReconcileRes
 }
 
 const untilOf = ({ until, now }: ReconcileSettings) =>
-  Math.min(until?.getTime() ?? Infinity, now());
+  Math.min(until?.getTime() ?? now() - SETTLE_FOR_MS, now());
 
 async function runPass(
   pass: Pass,

@@ -7,6 +7,12 @@ export interface Window {
 }
 
 /**
+ * What happened less than this long ago is left alone by default; milliseconds. Its webhook may still come,
+ * at first or as a retry, and has data that a reconciled event lacks: it would be a duplicate.
+ */
+export const SETTLE_FOR_MS = 600_000;
+
+/**
  * How far the clocks of the service and of the store may differ; milliseconds. A window may be longer
  * than what is remembered by as much: calls that are too old are left out one by one.
  */
@@ -32,7 +38,10 @@ export function checkWindow(window: Window, rememberFor: number | undefined, now
     refuse(
       'the store does not say how long it remembers (rememberFor), so handled events could run again.',
     );
-  if (window.since >= window.until) refuse('since must be before until, and in the past.');
+  if (window.since >= window.until)
+    refuse(
+      'since must be before until, which is 10 minutes ago by default, and never in the future.',
+    );
   const asked = now - window.since;
   if (asked > (rememberFor ?? 0) + CLOCK_DIFFERENCE_MS)
     refuse(

@@ -2,6 +2,7 @@ import { systemClock, type Clock } from '@call-webhooks/client';
 import { checkOptions, option, WebhookError, type Logger, type Store } from '@call-webhooks/core';
 import { sharedRules, type ReconcileReceiver, type SharedOptions } from '../reconcile/options.ts';
 import type { ReconcileResult } from '../reconcile/result.ts';
+import { SETTLE_FOR_MS } from '../reconcile/window.ts';
 
 /** What a run found that no delivery had come for. */
 export interface MissedReport {
@@ -56,7 +57,7 @@ const rules = () => ({
   ...sharedRules(),
   store: option.optional(option.object<Store>()),
   every: option.default(option.milliseconds(60_000), 900_000),
-  settleFor: option.default(option.milliseconds(0), 600_000),
+  settleFor: option.default(option.milliseconds(0), SETTLE_FOR_MS),
   lookBack: option.default(option.milliseconds(0), 21_600_000),
   since: option.optional(option.date()),
   onMissed: option.optional(option.function<NonNullable<ReconcilerOptions['onMissed']>>()),

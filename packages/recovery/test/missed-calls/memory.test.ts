@@ -55,6 +55,7 @@ it('memory: each of 200 missed events is handled once, and nothing runs again', 
   expect(simulator.rules.get(rule._id)).toMatchObject({ state: 'paused' });
   isDeployedWrongly = false;
   await place(MISSED - 1);
+  await simulator.clock.advance('10m');
 
   const client = createClient({ baseUrl: simulator.url, apiToken: simulator.apiToken });
   const stopping = new AbortController();

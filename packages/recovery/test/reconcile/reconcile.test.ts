@@ -47,6 +47,7 @@ describe('reconcile', () => {
     const { simulator, client, receiver, ruleId, runs, requests, now, place } = await startWorld();
     simulator.rules.pause(ruleId);
     await place(45);
+    await simulator.clock.advance('10m');
     const stopping = new AbortController();
     const stopped = reconcile({
       ...{ client, receiver, since, now, concurrency: 1 },
@@ -60,6 +61,7 @@ describe('reconcile', () => {
     expect(requests).toHaveLength(3);
 
     await place(10); // newer ones, which come first in the list
+    await simulator.clock.advance('10m');
     requests.length = 0;
     const result = await reconcile({ client, receiver, since, now, concurrency: 1 });
     expect(runs).toHaveLength(55);
@@ -76,6 +78,7 @@ describe('reconcile', () => {
     const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld();
     simulator.rules.pause(ruleId);
     await place(15);
+    await simulator.clock.advance('10m');
     const cursor = { since: +since, until: now(), next: 'unknown', result: NOTHING };
     await receiver.store.saveCursor?.('reconcile', JSON.stringify(cursor));
     await reconcile({ client, receiver, since, now });
@@ -97,6 +100,7 @@ describe('reconcile', () => {
     const { simulator, client, receiver, ruleId, failing, now } = world;
     simulator.rules.pause(ruleId);
     const [one = '', two = ''] = await world.place(5);
+    await simulator.clock.advance('10m');
     failing.add(one).add(two);
     const run = () => reconcile({ client, receiver, since, now });
     expect(await run()).toMatchObject({ missed: 5, handled: 3, failed: 2 });
@@ -115,7 +119,7 @@ describe('reconcile', () => {
     const run = () => reconcile({ client, receiver, since, now });
     expect(await run()).toEqual({ ...NOTHING, seen: 1 });
     simulator.calls.end(_id);
-    await simulator.clock.advance('1m');
+    await simulator.clock.advance('10m');
     expect(await run()).toMatchObject({ seen: 1, missed: 1, handled: 1 });
     expect(runs).toEqual([{ callId: _id, source: 'reconcile' }]);
   });
@@ -128,6 +132,7 @@ describe('reconcile', () => {
     const { simulator, client, receiver, ruleId, now } = world;
     simulator.rules.pause(ruleId);
     const [recorded = '', other = ''] = await world.place(2);
+    await simulator.clock.advance('10m');
     const result = await reconcile({
       ...{ client, receiver, since, now, recordings: true },
       toEvents: ({ _id }) => [

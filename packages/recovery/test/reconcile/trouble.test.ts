@@ -98,6 +98,7 @@ describe('trouble', () => {
     });
     world.simulator.rules.pause(world.ruleId);
     await world.place(22);
+    await world.simulator.clock.advance('10m');
     const { client, receiver, now: simulated } = world;
     const result = await reconcile({
       ...{ client, receiver, since: new Date(STARTED_AT), now: simulated },

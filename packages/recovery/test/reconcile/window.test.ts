@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryStore } from '@call-webhooks/core';
-import { reconcile } from '@call-webhooks/recovery';
+import { reconcile, SETTLE_FOR_MS } from '@call-webhooks/recovery';
 import { HOUR, MINUTE, STARTED_AT, startWorld } from '../support/world.ts';
 
 const since = new Date(STARTED_AT);
@@ -60,5 +60,38 @@ describe('the window', () => {
     await expect(reconcile({ client, receiver, since, until, now })).rejects.toThrow(
       'before until',
     );
+  });
+
+  it('ends 10 minutes ago by default: a webhook that failed comes again, with its data', async () => {
+    const events: object[] = [];
+    let isDown = true;
+    const onCompleted = (event: object) => {
+      if (isDown) throw new Error('the CRM is down');
+      events.push(event);
+    };
+    const world = await startWorld({ receiver: { on: { 'call:completed': onCompleted } } });
+    const { simulator, client, receiver, now } = world;
+    const [callId] = await world.place(1);
+    expect(simulator.deliveries.counts()).toEqual({ waiting: 1 });
+    isDown = false;
+    expect(await reconcile({ client, receiver, since, now })).toEqual(NOTHING);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+    expect(events).toHaveLength(1);
+    expect(Object.keys(events[0] ?? {}).length).toBeGreaterThan(2);
+    expect(events[0]).toMatchObject({ callId });
+    await simulator.clock.advance(SETTLE_FOR_MS);
+    expect(await reconcile({ client, receiver, since, now })).toMatchObject({ seen: 1, known: 1 });
+  });
+
+  it('ends later if it is told to, but not in the future', async () => {
+    const world = await startWorld();
+    const { simulator, client, receiver, ruleId, now } = world;
+    simulator.rules.pause(ruleId);
+    await world.place(3);
+    const run = (until?: Date) => reconcile({ client, receiver, since, until, now });
+    expect(await run()).toEqual(NOTHING);
+    expect(await run(new Date(now() - MINUTE))).toMatchObject({ seen: 2, handled: 2 });
+    expect(await run(new Date(now() + HOUR))).toMatchObject({ seen: 3, handled: 1, known: 2 });
   });
 });

@@ -1,8 +1,7 @@
+import { SETTLE_FOR_MS } from '@call-webhooks/recovery';
 import { badInput } from '../../errors.ts';
 import { duration } from '../../terminal/format.ts';
 
-/** How long `--until` is ago by default: newer webhooks may still come; milliseconds. */
-export const SETTLE_MS = 600_000;
 /** How long stores remember handled events by default; milliseconds. */
 export const REMEMBER_MS = 86_400_000;
 /** So much may pass between the reading of `--since` and its check; milliseconds. */
@@ -26,7 +25,7 @@ export interface Window {
  * @throws CliError 2 for a window that is empty, or longer than the store remembers
  */
 export function windowOf({ since, until, rememberFor }: WindowOptions, now: number): Window {
-  const end = until ?? new Date(now - SETTLE_MS);
+  const end = until ?? new Date(now - SETTLE_FOR_MS);
   if (since >= end)
     throw badInput(
       '--since has to be before --until.',
