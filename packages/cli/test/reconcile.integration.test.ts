@@ -27,7 +27,7 @@ test('sends the missed events to a receiver in another process, which runs each 
   const again = await run([...reconcile, '--to', receiver.url, '--json'], { env });
   expect(again.records().at(-1)).toEqual({
     ...{ type: 'result', seen: 30, missed: 0, handled: 0, known: 30, failed: 0 },
-    ...{ ignored: 0, skipped: 0 },
+    ...{ inDeadLetters: 0, ignored: 0, skipped: 0 },
   });
 
   // A late webhook is a duplicate.

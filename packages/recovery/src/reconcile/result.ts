@@ -8,8 +8,10 @@ export interface ReconcileResult {
   missed: number;
   /** Events that were run now and handled, or put into the queue. */
   handled: number;
-  /** Events that were done before, wait in the dead letters, or are running. */
+  /** Events that were done before, or are running. */
   known: number;
+  /** Events that were in the dead letters before. They don't run until they are redriven. */
+  inDeadLetters: number;
   /**
    * Events that were run now and failed. They are in the dead letters if the receiver has given them
    * up; the next run finds the others again.
@@ -29,6 +31,7 @@ export const emptyResult = (): ReconcileResult => ({
   missed: 0,
   handled: 0,
   known: 0,
+  inDeadLetters: 0,
   failed: 0,
   ignored: 0,
   skipped: 0,
@@ -46,11 +49,12 @@ const STOPPING = new Set([
 export const isStopping = ({ outcome }: Pick<Outcome, 'outcome'>): boolean => STOPPING.has(outcome);
 
 /** How an event is counted. */
-export type Counted = 'handled' | 'known' | 'failed' | 'ignored';
+export type Counted = 'handled' | 'known' | 'inDeadLetters' | 'failed' | 'ignored';
 
 export function countedAs({ outcome, attempt }: Pick<Outcome, 'outcome' | 'attempt'>): Counted {
   if (outcome === 'handled' || outcome === 'queued') return 'handled';
-  if (outcome === 'duplicate' || outcome === 'in-dead-letters') return 'known';
+  if (outcome === 'duplicate') return 'known';
+  if (outcome === 'in-dead-letters') return 'inDeadLetters';
   // With an attempt, it was run here, and lost its lease.
   if (outcome === 'in-progress' && attempt === undefined) return 'known';
   return outcome === 'ignored' ? 'ignored' : 'failed';

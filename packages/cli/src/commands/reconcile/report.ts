@@ -49,16 +49,21 @@ export class Report {
 
   /** Prints the result of all. */
   async print({ ignored, ...result }: ReconcileResult): Promise<void> {
-    const { seen, missed, handled, known, failed, skipped } = result;
+    const { seen, missed, handled, known, inDeadLetters, failed, skipped } = result;
     const record = this.#isDry ? { dryRun: true, seen, events: ignored, skipped } : { ...result };
     const others = skipped > 0 ? t`, ${skipped} skipped` : t``;
+    const dead = inDeadLetters > 0 ? t`, ${inDeadLetters} in the dead letters` : t``;
     const unhandled = !this.#isDry && ignored > 0 ? t`, ${ignored} without a handler` : t``;
     await this.#app.output.print(
       { type: 'result', ...record, ...(!this.#isDry && { ignored }) },
       ({ bold }) =>
         this.#isDry
           ? t`${seen} calls, ${bold(ignored)} events would be sent${others}`
-          : t`${seen} calls: ${bold(missed)} events missed, ${handled} handled, ${known} known, ${failed} failed${unhandled}${others}`,
+          : t`${seen} calls: ${bold(missed)} events missed, ${handled} handled, ${known} known, ${failed} failed${dead}${unhandled}${others}`,
     );
+    if (inDeadLetters > 0)
+      this.#app.output.message(
+        'To run what is in the dead letters: call-webhooks dead-letters redrive',
+      );
   }
 }
