@@ -66,14 +66,16 @@ const { localeError } = en();
  * Checks options and fills in the defaults.
  * @param creator the function that was given the options, for the error's message
  * @param rules a rule for each option
+ * @param docs the page that the error links to, if not the one about options
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
 export function checkOptions<Rules extends z.core.$ZodShape>(
   creator: string,
   rules: Rules,
   options: unknown = {},
+  docs?: string,
 ): z.output<z.ZodMiniObject<Rules, z.core.$strict>> {
-  return checkAgainst(z.strictObject(rules), options, ` of ${creator}`);
+  return checkAgainst(z.strictObject(rules), options, ` of ${creator}`, docs);
 }
 
 /**
@@ -84,11 +86,13 @@ export function checkAgainst<Schema extends z.core.$ZodType>(
   schema: Schema,
   options: unknown,
   where = '',
+  docs?: string,
 ): z.output<Schema> {
   const result = z.safeParse(schema, options, { error: localeError });
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) =>
     [...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
   );
-  throw new WebhookError('invalid-options', `Invalid options${where}: ${problems.join('; ')}.`);
+  const message = `Invalid options${where}: ${problems.join('; ')}.`;
+  throw new WebhookError('invalid-options', message, { docs });
 }

@@ -36,9 +36,16 @@ export async function rowsOf<Row>(
   );
 }
 
+/** Whether a table is missing. Clients wrap the error of the server, and Prisma quotes its code. */
+export function isUndefinedTable(error: unknown, depth = 0): boolean {
+  const { code, message, cause } = Object(error) as Record<string, unknown>;
+  if (code === UNDEFINED_TABLE || String(message).includes(UNDEFINED_TABLE)) return true;
+  return cause !== undefined && depth < 5 && isUndefinedTable(cause, depth + 1);
+}
+
 /** The client's error. If the tables are missing, one that says what to do. */
 function explained(error: unknown): unknown {
-  if ((error as { code?: unknown } | null)?.code !== UNDEFINED_TABLE) return error;
+  if (!isUndefinedTable(error)) return error;
   return new Error('The tables of the store are missing. Run `await store.migrate()` once.', {
     cause: error,
   });

@@ -11,7 +11,7 @@ import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';
 import { StoreCalls } from './store-calls.ts';
 import { Sweeper } from './sweeper.ts';
-import { completeIn, noTransaction, type PostgresTransaction } from './transaction.ts';
+import { completeIn, refuseOwnClient, type PostgresTransaction } from './transaction.ts';
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
@@ -113,10 +113,7 @@ export function postgresStore(
       return calls.complete(await storableKey(key), token, mark !== undefined);
     },
     async completeIn(tx, key, token) {
-      if (tx === client)
-        throw noTransaction(
-          'this is the connection of the store itself, whose other calls would be in the transaction. Give the store a pool',
-        );
+      if (tx === client) refuseOwnClient(tx);
       return completeIn(tx, sql.completion(await storableKey(key), token));
     },
     release: (key, token) => change(sql.release, key, token),

@@ -16,7 +16,7 @@ export interface AnyClient {
  * A client whose transactions `completeIn` takes. Whether a transaction is still open, and whether a
  * plain connection is in one, is for the server to say.
  */
-interface Driver {
+export interface Driver {
   is(client: AnyClient): boolean;
   /** Why the event can't be completed in it. */
   mistake?(client: AnyClient): string | undefined;

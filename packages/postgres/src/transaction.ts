@@ -1,5 +1,6 @@
-import { WebhookError } from '@call-webhooks/core';
-import { DRIVERS, type AnyClient } from './transaction-drivers.ts';
+import { docsUrl, WebhookError } from '@call-webhooks/core';
+import { isUndefinedTable } from './client.ts';
+import { DRIVERS, type AnyClient, type Driver } from './transaction-drivers.ts';
 
 /**
  * A transaction that `completeIn` takes: of pg, Neon (over WebSockets), PGlite or TypeORM (`query`), of
@@ -32,15 +33,18 @@ const HAS_ID = 'txid_current_if_assigned() IS NOT NULL';
  * A statement that is a transaction by itself has no id when it starts, and changes nothing. Neither
  * has one the first write of a transaction, which then needs two more round trips.
  * @returns `false` if no row was updated
- * @throws WebhookError `invalid-options` for what is no transaction
+ * @throws WebhookError `invalid-options` for what is no transaction, or is one on another database
  */
 export async function completeIn(tx: unknown, { update, where }: Completion): Promise<boolean> {
   const client = Object(tx) as AnyClient;
-  const driver = DRIVERS.find((one) => one.is(client));
-  if (!driver) throw noTransaction('expected a transaction of a Postgres client');
-  const mistake = driver.mistake?.(client);
-  if (mistake !== undefined) throw noTransaction(mistake);
-  const ask = async (text: string) => onlyValue(await driver.run(client, text));
+  const driver = driverOf(client);
+  const ask = async (text: string) => {
+    try {
+      return onlyValue(await driver.run(client, text));
+    } catch (error) {
+      throw isUndefinedTable(error) ? otherDatabase(error) : error;
+    }
+  };
 
   const text = `WITH completed AS (${update} WHERE (${where}) AND ${HAS_ID} RETURNING 1)
 SELECT CASE
@@ -53,12 +57,41 @@ SELECT CASE
     status = await ask(text);
   }
   if (status === 'no id')
-    throw noTransaction('this connection is in no transaction. Run BEGIN on it first');
+    throw misuse('this connection is in no transaction. Run BEGIN on it first');
   return status === 'done';
 }
 
-export const noTransaction = (mistake: string) =>
-  new WebhookError('invalid-options', `completeIn: ${mistake}.`);
+/** @throws WebhookError `invalid-options` for what is no transaction, as far as the client tells */
+function driverOf(client: AnyClient): Driver {
+  const driver = DRIVERS.find((one) => one.is(client));
+  if (!driver) throw misuse('expected a transaction of a Postgres client');
+  const mistake = driver.mistake?.(client);
+  if (mistake !== undefined) throw misuse(mistake);
+  return driver;
+}
+
+/**
+ * For the client that the store itself uses.
+ * @throws WebhookError `invalid-options`
+ */
+export function refuseOwnClient(client: object): never {
+  driverOf(client as AnyClient); // a pool, or a client that gives its transactions another object
+  throw misuse(
+    'this is the connection of the store itself, whose other calls would be in the transaction. Give the store a pool',
+  );
+}
+
+const otherDatabase = (cause: unknown) =>
+  misuse(
+    'this connection is to another database than that of the store or queue, whose tables are not in it. Pass a transaction on their database',
+    cause,
+  );
+
+const misuse = (mistake: string, cause?: unknown) =>
+  new WebhookError('invalid-options', `completeIn: ${mistake}.`, {
+    ...(cause !== undefined && { cause }),
+    docs: docsUrl('exactly-once.md#your-own-database'),
+  });
 
 /** Clients reply with the rows, or with an object that has them. */
 function onlyValue(result: unknown): unknown {

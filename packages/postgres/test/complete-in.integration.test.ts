@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { completeInContractTests } from '@call-webhooks/contract-tests';
-import type { PostgresTransaction } from '../src/index.ts';
+import { postgresStore, type PostgresTransaction } from '../src/index.ts';
 import { CLIENTS } from './effects.ts';
 import { openWithEffects } from './open-with-effects.ts';
 import { withPostgres } from './support.ts';
@@ -26,6 +26,20 @@ withPostgres('completeIn on a server', () => {
           opened.store.completeIn(tx as PostgresTransaction, 'event', 'token'),
         ).rejects.toThrow();
       expect(await opened.store.complete('event', 'token')).toBe(true);
+      await opened.close();
+    });
+
+    it(`refuses a transaction on another database: ${name}`, async () => {
+      const opened = await openWithEffects(test.pool, (schema) => open(test.server.url, schema));
+      const elsewhere = postgresStore(test.pool, { schema: 'elsewhere' });
+      const transaction = opened.transact(async ({ tx }) => {
+        await elsewhere.completeIn(tx as PostgresTransaction, 'event', 'token');
+      });
+      await expect(transaction).rejects.toMatchObject({
+        code: 'invalid-options',
+        message: expect.stringContaining('another database'),
+        cause: expect.any(Error),
+      });
       await opened.close();
     });
   }

@@ -22,4 +22,36 @@ describe('completeIn', () => {
     const completing = store.completeIn(tx as PostgresTransaction, 'key', 'token');
     await expect(completing).rejects.toEqual(refusal(mistake));
   });
+
+  it('refuses the pool of the store as any other pool', async () => {
+    const pool = new pg.Pool();
+    const completing = postgresStore(pool).completeIn(pool, 'key', 'token');
+    await expect(completing).rejects.toEqual(
+      refusal('Pass the client of pool.connect() that ran BEGIN'),
+    );
+  });
+
+  it('refuses the only connection of the store', async () => {
+    const client = { query: () => Promise.reject(new Error('not called')) };
+    const completing = postgresStore(client).completeIn(client, 'key', 'token');
+    await expect(completing).rejects.toEqual(refusal('the connection of the store itself'));
+  });
+
+  it.each([
+    ['pg', Object.assign(new Error('relation missing'), { code: '42P01' })],
+    [
+      'Drizzle',
+      new Error('Failed query', { cause: Object.assign(new Error(), { code: '42P01' }) }),
+    ],
+    ['Prisma', new Error('Raw query failed. Code: `42P01`. Message: `relation missing`')],
+  ])('says that a transaction is on another database: %s', async (_client, cause) => {
+    const completing = store.completeIn({ query: () => Promise.reject(cause) }, 'key', 'token');
+    await expect(completing).rejects.toEqual(refusal('another database than that of the store'));
+    await expect(completing).rejects.toMatchObject({ cause });
+  });
+
+  it('links to the page about transactions', async () => {
+    const completing = store.completeIn(new pg.Pool(), 'key', 'token');
+    await expect(completing).rejects.toThrow(/docs\/exactly-once\.md#your-own-database$/);
+  });
 });

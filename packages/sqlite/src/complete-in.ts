@@ -1,5 +1,6 @@
-import { WebhookError } from '@call-webhooks/core';
+import { docsUrl, WebhookError } from '@call-webhooks/core';
 import type { SqliteDatabase } from './database.ts';
+import { DRIVERS, type AnyClient } from './transaction-drivers.ts';
 
 /**
  * A transaction that `completeIn` takes: a handle of better-sqlite3, libsql or node:sqlite that is in
@@ -10,108 +11,6 @@ export type SqliteTransaction =
   | { values(text: string): unknown }
   | { executeQuery(query: never): PromiseLike<unknown>; isTransaction: boolean }
   | { execute(text: string): PromiseLike<unknown> };
-
-/** The methods that run a statement, by which clients are told apart, and what tells a transaction. */
-interface AnyClient extends SqliteDatabase {
-  run(text: string): unknown;
-  values(text: string): unknown;
-  executeQuery(query: object): PromiseLike<unknown>;
-  execute(text: string): PromiseLike<unknown>;
-  isTransaction?: boolean;
-  resultKind?: string;
-}
-
-interface Driver {
-  is(client: AnyClient): boolean;
-  /** Why the event can't be completed in it. */
-  mistake(client: AnyClient): string | undefined;
-  run(client: AnyClient, text: string): unknown;
-}
-
-const has = (client: AnyClient, ...methods: string[]) =>
-  methods.every((name) => typeof Reflect.get(client, name) === 'function');
-
-const unless = (isTransaction: boolean, transaction: string) =>
-  isTransaction ? undefined : `this is no transaction. Pass the ${transaction}`;
-
-const D1 = 'Cloudflare D1 has no transactions that wait for your code';
-
-const drizzle: Driver = {
-  is: (client) => kindOf(client) !== undefined,
-  mistake: (client) =>
-    kindOf(client)?.includes('D1')
-      ? D1
-      : unless(
-          has(client, 'values', 'rollback') && !hasEnded(client),
-          'tx of db.transaction((tx) => …)',
-        ),
-  run: (client, text) => client.values(text),
-};
-
-/** Other clients refuse to use a transaction that has ended. */
-const hasEnded = (client: AnyClient) =>
-  client.resultKind === 'sync' && !isInTransaction((text) => client.run(text));
-
-/** Drizzle names its classes. */
-function kindOf({ constructor }: AnyClient): string | undefined {
-  const kind: unknown = Reflect.get(
-    Object(constructor) as object,
-    Symbol.for('drizzle:entityKind'),
-  );
-  return typeof kind === 'string' ? kind : undefined;
-}
-
-const kysely: Driver = {
-  is: (client) => has(client, 'executeQuery'),
-  mistake: ({ isTransaction }) =>
-    unless(isTransaction === true, 'trx of db.transaction().execute(async (trx) => …)'),
-  // As Kysely's own CompiledQuery.raw(text).
-  run: (client, sql) =>
-    client.executeQuery({
-      sql,
-      parameters: [],
-      query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
-      queryId: { queryId: 'call-webhooks' },
-    }),
-};
-
-const libsqlClient: Driver = {
-  is: (client) => has(client, 'execute', 'batch'),
-  mistake: (client) => unless(has(client, 'commit'), "transaction of client.transaction('write')"),
-  run: (client, text) => client.execute(text),
-};
-
-const d1: Driver = {
-  is: (client) => has(client, 'prepare', 'batch'),
-  mistake: () => D1,
-  run: () => undefined,
-};
-
-/** better-sqlite3, libsql and node:sqlite. */
-const handle: Driver = {
-  is: (client) => has(client, 'prepare', 'exec'),
-  mistake: (client) =>
-    isInTransaction((text) => client.exec(text))
-      ? undefined
-      : 'this handle is in no transaction. Run BEGIN on it first',
-  run: (client, text) => client.prepare(text).all(),
-};
-
-/** Asks SQLite: not every client has a property for it, and that of libsql ends the process if the handle is closed. */
-function isInTransaction(run: (text: string) => unknown): boolean {
-  try {
-    run('BEGIN');
-  } catch (error) {
-    const cause = (error as Error).cause ?? error; // Drizzle wraps it
-    if (String(cause).includes('within a transaction')) return true;
-    throw error;
-  }
-  run('ROLLBACK');
-  return false;
-}
-
-/** The first one that knows a client takes it. */
-const DRIVERS = [drizzle, kysely, libsqlClient, d1, handle];
 
 /** What an UPDATE marks as done, and which rows may be. */
 export interface Completion {
@@ -132,7 +31,7 @@ const COPY = `sqlite_source_id() || (SELECT group_concat(compile_options) FROM p
  * placeholders.
  * @param db the handle of the store or queue
  * @returns `false` if no row was updated. A synchronous client answers, and throws, at once
- * @throws WebhookError `invalid-options` for what is no transaction
+ * @throws WebhookError `invalid-options` for what is no transaction, or is one on another database
  */
 export function completeIn(
   db: SqliteDatabase,
@@ -148,7 +47,7 @@ export function completeIn(
   const copy = copyOf(db);
   // Asked once for each client, because it takes longer than everything else here.
   const sameCopy = copies.get(client) === copy ? '1' : `hex(${COPY}) = '${copy}'`;
-  const answers = (text: string) => mapped(driver.run(client, text), hasRows);
+  const answers = (text: string) => ofTheStore(() => mapped(driver.run(client, text), hasRows));
   return mapped(answers(`${update} WHERE (${where}) AND ${sameCopy} RETURNING 1`), (updated) => {
     if (updated) copies.set(client, copy);
     if (updated) return true;
@@ -173,8 +72,35 @@ function copyOf(db: SqliteDatabase): string {
   return copy;
 }
 
-const noTransaction = (mistake: string) =>
-  new WebhookError('invalid-options', `completeIn: ${mistake}.`);
+/** @throws WebhookError `invalid-options` if the tables of the store or queue are missing */
+function ofTheStore(run: () => boolean | Promise<boolean>): boolean | Promise<boolean> {
+  const explain = (error: unknown): never => {
+    if (!isMissingTable(error)) throw error;
+    throw noTransaction(
+      'this connection is to another database than that of the store or queue, whose tables are not in it. Pass a transaction on their database',
+      error,
+    );
+  };
+  try {
+    const answer = run();
+    return typeof answer === 'boolean' ? answer : answer.catch(explain);
+  } catch (error) {
+    return explain(error);
+  }
+}
+
+/** Drizzle and Kysely wrap the error of the driver. */
+function isMissingTable(error: unknown, depth = 0): boolean {
+  const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };
+  if (String(message).includes('no such table')) return true;
+  return cause !== undefined && depth < 5 && isMissingTable(cause, depth + 1);
+}
+
+const noTransaction = (mistake: string, cause?: unknown) =>
+  new WebhookError('invalid-options', `completeIn: ${mistake}.`, {
+    ...(cause !== undefined && { cause }),
+    docs: docsUrl('exactly-once.md#your-own-database'),
+  });
 
 /** At once, if the value is there. */
 function mapped<Value, Result>(

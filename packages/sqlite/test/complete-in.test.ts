@@ -62,6 +62,24 @@ function testsOf(
     expect(await opened.store.complete('event', 'token')).toBe(true);
     await opened.close();
   });
+
+  it(`refuses a transaction on another database: ${name}`, async () => {
+    const opened = openWithEffects(client, openTransactions);
+    const { file, remove } = freshFile();
+    const db = client.open(file);
+    const elsewhere = sqliteStore(db, { prefix: 'elsewhere_' });
+    const transaction = opened.transact(async ({ tx }) => {
+      await elsewhere.completeIn(tx as SqliteTransaction, 'event', 'token');
+    });
+    await expect(transaction).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringMatching(/another database .*exactly-once\.md#your-own-database$/),
+      cause: expect.any(Error),
+    });
+    db.close();
+    remove();
+    await opened.close();
+  });
 }
 
 eachClient((client) => {

@@ -1,7 +1,7 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
 import { isRecord } from '../events/payload.ts';
 import type { DeliverySource } from '../outcome/response.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
+import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
 import { handlerLogger, type HandlerLogger } from '../reporting/logger.ts';
 import type { Delivery } from './delivery.ts';
 import { Transactions, type Completable } from './transactions.ts';
@@ -133,6 +133,7 @@ export class DeliveryContext implements HandlerContext {
       throw new WebhookError(
         'handler-failed',
         'completeIn: the handler has ended. Await the transaction in the handler.',
+        { docs: docsUrl('exactly-once.md#your-own-database') },
       );
     this.#transactions ??= new Transactions(this.#completable);
     return this.#transactions.completeIn(tx);

@@ -1,5 +1,5 @@
 import { isPending, type Awaitable } from '../awaitable.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
+import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
 
 /** What a run can mark as done in a transaction of the user: a leased event, or the job of a queue. */
 export interface Completable {
@@ -37,6 +37,7 @@ export class Transactions {
       throw new WebhookError(
         'invalid-options',
         'completeIn: this queue is in no database that a transaction of yours could reach. Use pgBossQueue or sqliteQueue, or context.key.',
+        { docs: docsUrl('exactly-once.md#workers') },
       );
     const answer = this.#target.completeIn(tx);
     if (isPending(answer)) return this.#wait(answer);
@@ -67,6 +68,7 @@ export class Transactions {
     throw new WebhookError(
       'in-progress',
       'completeIn: the lease was lost, so another delivery of the event may be running. Let this error roll back the transaction.',
+      { docs: docsUrl('exactly-once.md#your-own-database') },
     );
   }
 }

@@ -13,6 +13,11 @@ export interface PayloadIssue {
 interface WebhookErrorOptions extends ErrorOptions {
   eventName?: string | undefined;
   issues?: readonly PayloadIssue[] | undefined;
+  /**
+   * The page that the message links to; for configuration errors, by default, the section of the code.
+   * @see docsUrl
+   */
+  docs?: string | undefined;
 }
 
 const BRAND = Symbol.for('@call-webhooks/WebhookError');
@@ -35,12 +40,9 @@ export class WebhookError extends Error {
 
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
     // Log lines have the link to an outcome. These errors are thrown, so they bring their own.
-    super(
-      Object.hasOwn(CONFIGURATION_ERRORS, code)
-        ? `${message} See ${docsUrl(`outcomes.md#${code}`)}`
-        : message,
-      options,
-    );
+    const isConfiguration = Object.hasOwn(CONFIGURATION_ERRORS, code);
+    const docs = options.docs ?? (isConfiguration ? docsUrl(`outcomes.md#${code}`) : undefined);
+    super(docs === undefined ? message : `${message} See ${docs}`, options);
     this.code = code;
     if (options.eventName !== undefined) this.eventName = options.eventName;
     if (options.issues !== undefined) this.issues = options.issues;

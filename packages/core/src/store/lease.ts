@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
+import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
 import type { Deadline, DeadlineScheduler } from '../time/deadline-scheduler.ts';
 import type { Admission, Claim, DoneMark } from './store.ts';
 
@@ -92,11 +92,13 @@ export class Lease implements Deadline {
       throw new WebhookError(
         'handler-failed',
         'completeIn: the event has no key, so there is nothing to mark as done.',
+        { docs: docsUrl('exactly-once.md#your-own-database') },
       );
     if (!this.#store.completeIn)
       throw new WebhookError(
         'invalid-options',
         'completeIn: this store is in no database that a transaction of yours could reach. Use postgresStore or sqliteStore.',
+        { docs: docsUrl('exactly-once.md#your-own-database') },
       );
     this.#mayBeDone = true;
     return this.#store.completeIn(tx, this.#key, this.#token);

@@ -104,5 +104,7 @@ describe('context.completeIn', () => {
     expect(errors.map(({ code }) => code)).toEqual(['handler-failed', 'invalid-options']);
     expect(errors[0]?.message).toContain('has no key');
     expect(errors[1]?.message).toContain('postgresStore or sqliteStore');
+    for (const { message } of errors)
+      expect(message).toMatch(/docs\/exactly-once\.md#your-own-database$/);
   });
 });

@@ -1,5 +1,5 @@
 import type { CallRecord } from '@call-webhooks/client';
-import { callHook, eventKey, OUTCOMES, WebhookError } from '@call-webhooks/core';
+import { callHook, docsUrl, eventKey, OUTCOMES, WebhookError } from '@call-webhooks/core';
 import type { ReconcileSettings } from './options.ts';
 import { recordingEvents } from './recordings.ts';
 import { countedAs, isStopping, type Totals } from './result.ts';
@@ -32,6 +32,7 @@ async function deliverEvent(
     throw new WebhookError(
       'invalid-options',
       'toEvents: an event needs an eventName, and a callId or an eventId. Without them it would run each time.',
+      { docs: docsUrl('recovery.md#reconcile') },
     );
   const result = await receiver.deliver(event, { source: 'reconcile' });
   const { outcome, attempt = 1, error } = result;

@@ -1,6 +1,7 @@
 import type { CallListOptions, Client } from '@call-webhooks/client';
 import {
   checkOptions,
+  docsUrl,
   option,
   WebhookError,
   type DeliverOptions,
@@ -113,15 +114,17 @@ export type ReconcileSettings = ReturnType<typeof resolveOptions>;
 
 /** @throws WebhookError `invalid-options` */
 export function resolveOptions(options: ReconcileOptions) {
+  const docs = docsUrl('recovery.md#reconcile');
   const {
     receiver,
     store = receiver.store,
     ...checked
-  } = checkOptions('reconcile', rules(), options);
+  } = checkOptions('reconcile', rules(), options, docs);
   if (!store)
     throw new WebhookError(
       'invalid-options',
       'reconcile: pass the store of the receiver as store.',
+      { docs },
     );
   const { fieldNames, toEvents = completedEvents(fieldNames) } = checked;
   return { ...checked, receiver, store, toEvents };

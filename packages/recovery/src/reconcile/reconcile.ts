@@ -1,5 +1,5 @@
 import type { CallRecord } from '@call-webhooks/client';
-import { WebhookError } from '@call-webhooks/core';
+import { docsUrl, WebhookError } from '@call-webhooks/core';
 import { loadCursor, passesOf, type Pass } from './cursor.ts';
 import { deliverCall } from './deliver-call.ts';
 import { inParallel } from './in-parallel.ts';
@@ -96,4 +96,5 @@ const withoutTimes = ({ fieldNames }: ReconcileSettings): WebhookError =>
   new WebhookError(
     'invalid-options',
     `reconcile: no call record has a time in ${fieldNames.createdAt ?? 'createdAt'} or ${fieldNames.dialedAt ?? 'startedAt'}, so nobody can tell when the calls began. Set fieldNames.createdAt to the field that says so.`,
+    { docs: docsUrl('recovery.md#reconcile') },
   );

@@ -1,4 +1,4 @@
-import { WebhookError } from '@call-webhooks/core';
+import { docsUrl, WebhookError } from '@call-webhooks/core';
 
 /** From when to when; milliseconds since the epoch. */
 export interface Window {
@@ -32,7 +32,9 @@ export const rememberedSince = (rememberFor: number, now: number): number =>
  */
 export function checkWindow(window: Window, rememberFor: number | undefined, now: number): void {
   const refuse = (problem: string) => {
-    throw new WebhookError('invalid-options', `reconcile: ${problem}`);
+    throw new WebhookError('invalid-options', `reconcile: ${problem}`, {
+      docs: docsUrl('recovery.md#the-window'),
+    });
   };
   if (rememberFor === undefined)
     refuse(

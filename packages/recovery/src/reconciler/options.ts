@@ -1,5 +1,12 @@
 import { systemClock, type Clock } from '@call-webhooks/client';
-import { checkOptions, option, WebhookError, type Logger, type Store } from '@call-webhooks/core';
+import {
+  checkOptions,
+  docsUrl,
+  option,
+  WebhookError,
+  type Logger,
+  type Store,
+} from '@call-webhooks/core';
 import { sharedRules, type ReconcileReceiver, type SharedOptions } from '../reconcile/options.ts';
 import type { ReconcileResult } from '../reconcile/result.ts';
 import { SETTLE_FOR_MS } from '../reconcile/window.ts';
@@ -76,7 +83,7 @@ export function resolveOptions(options: ReconcilerOptions) {
     receiver,
     store = receiver.store,
     ...checked
-  } = checkOptions('startReconciler', rules(), options);
+  } = checkOptions('startReconciler', rules(), options, docsUrl('recovery.md#on-a-schedule'));
   return { ...checked, receiver, store: checkStore(store) };
 }
 
@@ -89,5 +96,6 @@ function checkStore(store: Partial<Store> | ReconcileReceiver['store']): Reconci
   throw new WebhookError(
     'invalid-options',
     `startReconciler: pass a store with ${missing.join(', ')}. Those of this project have all of it.`,
+    { docs: docsUrl('recovery.md#on-a-schedule') },
   );
 }

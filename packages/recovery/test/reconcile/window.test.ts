@@ -19,6 +19,10 @@ describe('the window', () => {
       /begins 3 days ago \(259800000 ms\), but the store remembers .* 24 hours only \(86400000 ms\)/,
     );
     await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
+    await expect(refused).rejects.toThrow(/docs\/recovery\.md#the-window$/);
+    await expect(
+      reconcile({ client, receiver, now, since: undefined as unknown as Date }),
+    ).rejects.toThrow(/since: .*docs\/recovery\.md#reconcile$/);
     await expect(
       reconcile({ client, receiver, store: {}, since: new Date(now() - 1), now }),
     ).rejects.toThrow('rememberFor');
