@@ -6,9 +6,8 @@ export type Run = () => Promise<unknown>;
 /**
  * Wraps each run of a handler: for spans, `AsyncLocalStorage`, a tenant's connection, timing.
  *
- * The attempt fails if the handler fails, even if the layer catches the error, and if the layer
- * itself throws. It lasts until both have ended. If the layer never calls `run`, the handler does not
- * run and the event counts as handled.
+ * The attempt fails if the handler fails, even if the layer catches the error, if the layer itself
+ * throws, and if it ends without having called `run`. It lasts until both have ended.
  * @example
  * around: (run, event, context) => storage.run({ key: context.key }, run)
  */
@@ -21,32 +20,27 @@ export type AnyHandler = (event: unknown, context: HandlerContext) => unknown;
 export const wrapHandler = (layers: readonly Around[], handle: AnyHandler): AnyHandler =>
   layers.reduceRight<AnyHandler>((inner, layer) => wrap(layer, inner), handle);
 
+const NOT_CALLED = 'around did not call run before it ended, so the handler did not run.';
+
 const wrap =
   (layer: Around, inner: AnyHandler): AnyHandler =>
-  (event, context) => {
-    let running: Promise<unknown> | undefined;
+  async (event, context) => {
+    const handler: { running?: Promise<unknown>; isRefused?: boolean } = {};
     const run = () => {
-      running ??= new Promise((resolve) => {
+      handler.running ??= new Promise((resolve) => {
+        if (handler.isRefused) throw new Error(`${NOT_CALLED} It is too late now.`);
         resolve(inner(event, context));
       });
-      return running;
+      handler.running.catch(() => undefined); // it is awaited below
+      return handler.running;
     };
-    return waitForBoth(
-      () => layer(run, event, context),
-      () => running,
-    );
+    try {
+      await layer(run, event, context);
+      // Otherwise an event that nobody handled would be acknowledged.
+      if (!handler.running) throw new Error(NOT_CALLED);
+    } finally {
+      handler.isRefused = true; // the event may run elsewhere by then
+      // A layer that forgets to await the handler must not acknowledge the event before it has ended.
+      await handler.running;
+    }
   };
-
-/** A layer that forgets to await the handler must not acknowledge the event before it has ended. */
-async function waitForBoth(
-  layer: () => unknown,
-  handler: () => Promise<unknown> | undefined,
-): Promise<void> {
-  try {
-    const wrapped = layer();
-    handler()?.catch(() => undefined); // it is awaited below
-    await wrapped;
-  } finally {
-    await handler();
-  }
-}

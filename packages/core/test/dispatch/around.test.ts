@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { describe, expect, it } from '@jest/globals';
-import { createJobProcessor, type Around } from '../../src/index.ts';
-import { createTestReceiver, NOW, SECONDS, STARTED } from '../support.ts';
+import { describe, expect, it, jest } from '@jest/globals';
+import { createJobProcessor, type Around, type Run } from '../../src/index.ts';
+import { createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 
+const body = Buffer.from(JSON.stringify(STARTED)).toString('base64');
+const JOB = { webhookId: 'id-1', timestamp: SECONDS, receivedAt: NOW, body };
 const storage = new AsyncLocalStorage<string>();
 
 /** A layer that writes down when it begins and ends. */
@@ -46,9 +48,8 @@ describe('around', () => {
     const handle = () => undefined;
     await createTestReceiver({ around, onUnhandled: handle }).send(STARTED);
     await createTestReceiver({ around, custom: { handle } }).send({ a: 1 });
-    const body = Buffer.from(JSON.stringify(STARTED)).toString('base64');
     const process = createJobProcessor({ around, on: { 'call:started': handle } });
-    await process({ webhookId: 'id-1', timestamp: SECONDS, receivedAt: NOW, body });
+    await process(JOB);
     expect(log).toEqual(Array(3).fill(['layer begins', 'layer ends']).flat());
   });
 
@@ -79,6 +80,39 @@ describe('around', () => {
     const on = { 'call:started': () => (fails ? Promise.reject(new Error('no')) : undefined) };
     const { send } = createTestReceiver({ around, on });
     expect(await send(STARTED)).toBe('handler-failed');
+  });
+
+  const forgetful: [string, Around][] = [
+    ['returns run', (run) => () => run],
+    ['resolves with run', (run) => Promise.resolve(run)],
+    ['returns nothing', () => undefined],
+  ];
+  it.each(forgetful)('fails the attempt if a layer never calls run: %s', async (_name, around) => {
+    const handle = jest.fn();
+    const on = { 'call:started': handle };
+    for (const layers of [[around], [tracer('outer', []), around]]) {
+      const { send, outcomes } = createTestReceiver({ around: layers, on });
+      expect(await send(STARTED)).toBe('handler-failed');
+      expect(outcomes[0]?.error?.message).toContain('around did not call run');
+    }
+    const process = createJobProcessor({ around, on, logger: new Lines() });
+    expect(await process(JOB)).toMatchObject({
+      status: 'retry',
+      error: { message: expect.stringContaining('around did not call run') },
+    });
+    expect(handle).not.toHaveBeenCalled();
+  });
+
+  it('refuses a run that a layer calls after it has ended', async () => {
+    let late: Run | undefined;
+    const handle = jest.fn();
+    const { send } = createTestReceiver({
+      around: (run) => void (late = run),
+      on: { 'call:started': handle },
+    });
+    expect(await send(STARTED)).toBe('handler-failed');
+    await expect(late?.()).rejects.toThrow('It is too late now');
+    expect(handle).not.toHaveBeenCalled();
   });
 
   it('waits for a handler that a layer forgot to await', async () => {
