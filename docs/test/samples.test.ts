@@ -176,11 +176,7 @@ describe('programs without a server', () => {
     expect(timestamp).toBeInstanceOf(Date);
   });
 
-  const others = [
-    'packages/core/README.md#3',
-    'packages/fastify/README.md#2',
-    'packages/nest/README.md#2',
-  ];
+  const others = ['packages/core/README.md#3', 'packages/nest/README.md#2'];
   it.each([...others, ...numbered('docs/observability.md', 2, 3)])('%s', async (name) => {
     await expect(run(name)).resolves.toBeDefined();
   });

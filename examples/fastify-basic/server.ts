@@ -5,20 +5,22 @@ import '../plain-errors.ts';
 
 const app = fastify({ logger: true });
 
-app.register(callWebhooks, {
-  path: '/hook',
-  secret: process.env['CALL_WEBHOOK_SECRET'],
-  on: {
-    'call:completed': (event, { log, attempt }) => {
-      log.info({ attempt }, `call ${event.callId ?? '?'} completed`);
+app.register(
+  callWebhooks({
+    path: '/hook',
+    secret: process.env['CALL_WEBHOOK_SECRET'],
+    on: {
+      'call:completed': (event, { log, attempt }) => {
+        log.info({ attempt }, `call ${event.callId ?? '?'} completed`);
+      },
+      'call:recording-available': (event, { log }) => {
+        log.warn(
+          `call ${event.callId} has a recording of ${String(event.recordingDurationSeconds)} s`,
+        );
+      },
     },
-    'call:recording-available': (event, { log }) => {
-      log.warn(
-        `call ${event.callId} has a recording of ${String(event.recordingDurationSeconds)} s`,
-      );
-    },
-  },
-});
+  }),
+);
 
 // The rest of the app keeps its JSON parser.
 app.post('/echo', (request) => request.body);

@@ -25,7 +25,7 @@ const worker = createSqliteWorker(queue, {
 });
 
 const app = fastify({ logger: true });
-app.register(callWebhooks, { path: '/hook', receiver });
+app.register(callWebhooks({ path: '/hook', receiver }));
 app.get('/health', async (_request, reply) => {
   const health = await receiver.health();
   return reply.code(health.ok ? 200 : 503).send({ ...health, jobs: await worker.stats() });

@@ -26,7 +26,7 @@ export const ADAPTERS: readonly AdapterUnderTest[] = [
     async mount(options) {
       const app = fastifyFramework();
       const receiver = createReceiver(options);
-      app.register(fastifyPlugin, { path: '/hook', receiver });
+      app.register(fastifyPlugin({ path: '/hook', receiver }));
       const origin = await app.listen({ port: 0, host: '127.0.0.1' });
       return { url: `${origin}/hook`, receiver, close: () => app.close() };
     },

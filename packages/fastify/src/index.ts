@@ -1,4 +1,4 @@
-import { createReceiver } from '@call-webhooks/core';
+import { createReceiver, WebhookError } from '@call-webhooks/core';
 import type {
   ExtraEvents,
   Receiver,
@@ -14,12 +14,10 @@ export * from '@call-webhooks/core';
 
 /** Where the receiver is mounted. */
 export interface MountOptions {
-  /** The path after the plugin's `prefix`; `'/'` by default. A trailing slash makes no difference. */
+  /** The path after the `prefix` of `register`; `'/'` by default. A trailing slash makes no difference. */
   path?: string | undefined;
   /** Milliseconds that `app.close()` waits for running handlers; 10,000 by default. */
   graceMs?: number | undefined;
-  /** Fastify's own prefix of the plugin. */
-  prefix?: string;
 }
 
 /** The options of a receiver, or a receiver that you created, and where it is mounted. */
@@ -29,41 +27,50 @@ export type CallWebhooksOptions<
   S extends Store = Store,
 > = MountOptions & (ReceiverOptions<Extra, Custom, S> | { receiver: Receiver });
 
-/**
- * A Fastify plugin that receives call webhooks. It is encapsulated, so the rest of the app keeps its
- * body parsers. It closes with the app: it waits for running handlers, and releases the leases of
- * unfinished ones.
- * @throws WebhookError `invalid-options` or `invalid-secret`, when the plugin loads
- * @example
- * await app.register(callWebhooks, { path: '/hook', secret, on: { … } });
- */
-export async function callWebhooks(
-  app: FastifyInstance,
-  { path = '/', graceMs = 10_000, prefix: _prefix, ...options }: CallWebhooksOptions,
-): Promise<void> {
-  const receiver = 'receiver' in options ? options.receiver : createReceiver(options);
-  const ownPath = path.replace(/\/+$/, '');
-  await app.register(
-    (scope, _options, done) => {
-      mount(scope, receiver, graceMs, ownPath !== '');
-      done();
-    },
-    { prefix: ownPath },
-  );
+/** A Fastify plugin, with its receiver. */
+export interface CallWebhooksPlugin {
+  (app: FastifyInstance): Promise<void>;
+  readonly receiver: Receiver;
 }
 
 /**
- * Gives the handlers of extra events and custom payloads their types, which `register` cannot infer.
+ * Creates a Fastify plugin that receives call webhooks. It is encapsulated, so the rest of the app
+ * keeps its body parsers. Its receiver closes with the app: it waits for running handlers, and
+ * releases the leases of unfinished ones.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
- * const options = defineOptions({ secret, events: { 'call:voicemail': schema }, on: { … } });
- * await app.register(callWebhooks, options);
+ * await app.register(callWebhooks({ path: '/hook', secret, on: { … } }));
  */
-export const defineOptions = <
+export function callWebhooks<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
->(
-  options: CallWebhooksOptions<Extra, Custom, S>,
-): CallWebhooksOptions => options as CallWebhooksOptions;
+>(options: CallWebhooksOptions<Extra, Custom, S>): CallWebhooksPlugin {
+  // Fastify waits for a promise, and would not notice what is thrown.
+  if (isApp(options)) return Promise.reject(wrongCall()) as never;
+  const { path = '/', graceMs = 10_000, ...rest } = options;
+  const receiver = 'receiver' in rest ? rest.receiver : createReceiver(rest);
+  const ownPath = path.replace(/\/+$/, '');
+  const plugin = async (app: FastifyInstance): Promise<void> => {
+    await app.register(
+      (scope, _options, done) => {
+        mount(scope, receiver, graceMs, ownPath !== '');
+        done();
+      },
+      { prefix: ownPath },
+    );
+  };
+  return Object.assign(plugin, { receiver });
+}
+
+/** Whether Fastify calls it, in place of the plugin that it returns. */
+const isApp = (options: object): boolean =>
+  'register' in options && typeof options.register === 'function';
+
+const wrongCall = () =>
+  new WebhookError(
+    'invalid-options',
+    'callWebhooks takes the options and returns the plugin: app.register(callWebhooks({ … })).',
+  );
 
 export default callWebhooks;

@@ -13,7 +13,7 @@ adapterContractTests({
     };
     const app = fastify({ logger: { level: 'warn', stream: { write } } });
     const receiver = createReceiver(options);
-    app.register(callWebhooks, { path: '/hook', receiver });
+    app.register(callWebhooks({ path: '/hook', receiver }));
     const origin = await app.listen({ port: 0, host: '127.0.0.1' });
     return { url: `${origin}/hook`, receiver, close: () => app.close() };
   },

@@ -40,22 +40,22 @@ const mounts: [string, string[], (app: FastifyInstance) => unknown][] = [
   [
     'at a path',
     ['/hook', '/hook/', '/hook?a=b', '/hook/below'],
-    (app) => app.register(callWebhooks, { path: '/hook', receiver: receiver() }),
+    (app) => app.register(callWebhooks({ path: '/hook', receiver: receiver() })),
   ],
   [
     'at a path with a slash at its end',
     ['/hook', '/hook/'],
-    (app) => app.register(callWebhooks, { path: '/hook/', receiver: receiver() }),
+    (app) => app.register(callWebhooks({ path: '/hook/', receiver: receiver() })),
   ],
   [
     'at the root of the app',
     ['/', '/?a=b'],
-    (app) => app.register(callWebhooks, { receiver: receiver() }),
+    (app) => app.register(callWebhooks({ receiver: receiver() })),
   ],
   [
     "by Fastify's prefix alone",
     ['/hook', '/hook/'],
-    (app) => app.register(callWebhooks, { prefix: '/hook', receiver: receiver() }),
+    (app) => app.register(callWebhooks({ receiver: receiver() }), { prefix: '/hook' }),
   ],
   [
     'below the prefix of another plugin',
@@ -63,7 +63,7 @@ const mounts: [string, string[], (app: FastifyInstance) => unknown][] = [
     (app) =>
       app.register(
         async (api) => {
-          await api.register(callWebhooks, { receiver: receiver() });
+          await api.register(callWebhooks({ receiver: receiver() }));
         },
         { prefix: '/api' },
       ),
@@ -73,8 +73,8 @@ const mounts: [string, string[], (app: FastifyInstance) => unknown][] = [
     ['/one', '/two'],
     (app) =>
       app
-        .register(callWebhooks, { prefix: '/one', receiver: receiver() })
-        .register(callWebhooks, { prefix: '/two', receiver: receiver() }),
+        .register(callWebhooks({ receiver: receiver() }), { prefix: '/one' })
+        .register(callWebhooks({ receiver: receiver() }), { prefix: '/two' }),
   ],
 ];
 
@@ -105,7 +105,7 @@ describe('next to plugins that set the same', () => {
     app.register(
       async (api) => {
         api.setNotFoundHandler((_request, reply) => reply.code(404).send('of the api'));
-        await api.register(callWebhooks, { receiver: receiver() });
+        await api.register(callWebhooks({ receiver: receiver() }));
       },
       { prefix: '/api' },
     );
@@ -118,7 +118,7 @@ describe('next to plugins that set the same', () => {
     const app = make();
     app.addHttpMethod('PROPFIND', { hasBody: true });
     app.route({ method: 'PROPFIND', url: '/files', handler: () => 'found' });
-    app.register(callWebhooks, { receiver: receiver() });
+    app.register(callWebhooks({ receiver: receiver() }));
     const origin = await app.listen({ port: 0, host: '127.0.0.1' });
     expect(await statuses(`${origin}/`)).toEqual(answered);
     expect(

@@ -21,7 +21,7 @@ describe('the Fastify plugin', () => {
   it('leaves the JSON parser, the 404 and the error handler of the app as they are', async () => {
     const app = make();
     app.post('/json', (request) => ({ got: request.body }));
-    app.register(callWebhooks, { path: '/hook', secret, on: {} });
+    app.register(callWebhooks({ path: '/hook', secret, on: {} }));
     const origin = await listen(app);
     const reply = await fetch(`${origin}/json`, {
       method: 'POST',
@@ -45,11 +45,13 @@ describe('the Fastify plugin', () => {
     'answers at /hook and at /hook/ with %j',
     async (options) => {
       const app = make(options);
-      app.register(callWebhooks, {
-        path: '/hook',
-        secret,
-        on: { 'call:completed': () => undefined },
-      });
+      app.register(
+        callWebhooks({
+          path: '/hook',
+          secret,
+          on: { 'call:completed': () => undefined },
+        }),
+      );
       const origin = await listen(app);
       expect((await startSender(`${origin}/hook`, secret).post(callBody('c1'))).outcome).toBe(
         'handled',
@@ -69,7 +71,7 @@ describe('the Fastify plugin', () => {
       for await (const _chunk of request.raw);
     });
     const logger = collectingLogger();
-    app.register(callWebhooks, { path: '/hook', secret, logger });
+    app.register(callWebhooks({ path: '/hook', secret, logger }));
     const reply = await startSender(`${await listen(app)}/hook`, secret).post(callBody('c1'));
     expect(reply).toEqual({ status: 500, outcome: 'body-already-parsed' });
     expect(logger.lines).toHaveLength(1);
@@ -79,15 +81,34 @@ describe('the Fastify plugin', () => {
   it('keeps the rejection of a hook of the app', async () => {
     const app = make();
     app.addHook('preHandler', async (_request, reply) => reply.code(418).send({ no: 'tea' }));
-    app.register(callWebhooks, { path: '/hook', secret, on: {} });
+    app.register(callWebhooks({ path: '/hook', secret, on: {} }));
     const origin = await listen(app);
     expect((await startSender(`${origin}/hook`, secret).post(callBody('c1'))).status).toBe(418);
   });
 
   it('wrong options fail the start, with the fix', async () => {
-    const app = fastify();
-    app.register(callWebhooks, { path: '/hook', secret: '' });
-    await expect(app.ready()).rejects.toThrow('Is the environment variable set?');
+    expect(() => callWebhooks({ path: '/hook', secret: '' })).toThrow(
+      'Is the environment variable set?',
+    );
+  });
+
+  it('registered in place of the plugin that it returns: the start fails, with the fix', async () => {
+    const app = make();
+    // @ts-expect-error it takes options
+    app.register(callWebhooks, { path: '/hook', secret });
+    await expect(app.ready()).rejects.toThrow('app.register(callWebhooks({ … }))');
+  });
+
+  it('has its receiver', async () => {
+    const hook = callWebhooks({ path: '/hook', secret });
+    const app = make();
+    app.register(hook);
+    await app.ready();
+    expect(await hook.receiver.health()).toMatchObject({ ok: true });
+    await app.close();
+    expect(await hook.receiver.health()).toMatchObject({ ok: false });
+    const receiver = createReceiver({ secret });
+    expect(callWebhooks({ receiver }).receiver).toBe(receiver);
   });
 
   it('gives the lease of an unfinished handler back on close', async () => {
@@ -105,7 +126,7 @@ describe('the Fastify plugin', () => {
       },
     });
     const app = make();
-    app.register(callWebhooks, { path: '/hook', receiver, graceMs: 0 });
+    app.register(callWebhooks({ path: '/hook', receiver, graceMs: 0 }));
     await app.ready();
     const body = callBody('c1');
     const headers = await sign({ secret, body });
@@ -129,7 +150,7 @@ describe('the Fastify plugin', () => {
   it("with logger: false the lines go to the receiver's logger, and are not lost", async () => {
     const app = make();
     const logger = collectingLogger();
-    app.register(callWebhooks, { path: '/hook', secret, logger });
+    app.register(callWebhooks({ path: '/hook', secret, logger }));
     await startSender(`${await listen(app)}/hook`, secret).raw('{}');
     expect(logger.lines).toHaveLength(1);
   });

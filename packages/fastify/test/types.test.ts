@@ -1,13 +1,12 @@
 import { expect, it } from '@jest/globals';
 import fastify from 'fastify';
 import { z } from 'zod';
-import type { CallStartedEvent, HandlerContext } from '@call-webhooks/core';
-import { callWebhooks, defineOptions } from '../src/index.ts';
+import type { CallStartedEvent, HandlerContext, Receiver } from '@call-webhooks/core';
+import { callWebhooks } from '../src/index.ts';
 
 // Checked by `npm run typecheck`; nothing here runs but the last line.
 export const typed = () => {
-  const app = fastify();
-  app.register(callWebhooks, {
+  const hook = callWebhooks({
     path: '/hook',
     secret: 'x',
     on: {
@@ -16,17 +15,26 @@ export const typed = () => {
         context satisfies HandlerContext;
         // @ts-expect-error it is typed, not any
         event.callId satisfies number;
+        // @ts-expect-error it is called callId
+        if (event.calId) return;
       },
     },
   });
+  fastify().register(hook, { prefix: '/api' });
+  hook.receiver satisfies Receiver;
   // @ts-expect-error a misspelt event name
-  app.register(callWebhooks, { secret: 'x', on: { 'call:startd': () => undefined } });
-  app.register(
-    callWebhooks,
-    defineOptions({
+  fastify().register(callWebhooks({ secret: 'x', on: { 'call:startd': () => undefined } }));
+  // @ts-expect-error a misspelt option
+  fastify().register(callWebhooks({ secret: 'x', pfad: '/hook' }));
+  fastify().register(
+    callWebhooks({
       secret: 'x',
       events: { 'call:voicemail': z.object({ seconds: z.number() }) },
-      on: { 'call:voicemail': (event) => event satisfies { seconds: number } },
+      on: {
+        'call:voicemail': (event) => event satisfies { seconds: number },
+        // @ts-expect-error the default store is in memory
+        'call:started': (_event, { completeIn }) => completeIn({}),
+      },
       custom: {
         schema: z.object({ crmId: z.string() }),
         handle: (payload) => payload satisfies { crmId: string },

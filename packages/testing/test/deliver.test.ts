@@ -47,7 +47,7 @@ const TARGETS: Record<string, Mount> = {
   'a handler of Express': (_receiver, handle) => expressHandler(options(handle)),
   'a Fastify instance': (receiver) => {
     const app = fastify();
-    void app.register(fastifyPlugin, { path: '/hook', receiver });
+    void app.register(fastifyPlugin({ path: '/hook', receiver }));
     return app;
   },
   'a Koa app': (receiver) => {

@@ -49,7 +49,7 @@ export const servers = {
       'fastify',
     );
     const app = Fastify();
-    app.register(callWebhooks, { path: '/hook', ...RECEIVER_OPTIONS });
+    app.register(callWebhooks({ path: '/hook', ...RECEIVER_OPTIONS }));
     return listen(app);
   },
 };

@@ -116,7 +116,7 @@ async function mountInFastify(
   const app = fastify({ http, logger: { level: 'warn', stream: { write } } });
   prepare(app);
   const receiver = createReceiver(options);
-  app.register(fastifyReceiver, { path: PATH, receiver });
+  app.register(fastifyReceiver({ path: PATH, receiver }));
   await app.listen({ port: 0, host: HOST });
   const { port } = app.server.address() as AddressInfo;
   return { receiver, port, close: () => app.close() };
