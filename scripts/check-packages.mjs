@@ -51,7 +51,9 @@ try {
     ...['next@16', 'react@19', 'react-dom@19'],
   ];
   const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@11`);
-  const tools = ['typescript@~6.0.3', '@types/node@20', '@types/express@5'];
+  // The oldest TypeScript that is supported; this repository's own is the newer one.
+  const types = ['node@20', 'express@5', 'better-sqlite3@9'].map((name) => `@types/${name}`);
+  const tools = ['typescript@~5.9.3', ...types];
   run(
     'npm',
     [
@@ -71,12 +73,11 @@ try {
   );
   for (const file of ['esm.mjs', 'cjs.cjs'])
     console.log(run('node', [file], { cwd: consumer }).trim());
-  console.log(
-    run(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', '.'], {
-      cwd: consumer,
-    }),
-    'TypeScript: compiles',
-  );
+  for (const folder of [consumer, '.']) {
+    const tsc = resolve(folder, 'node_modules/typescript/bin/tsc');
+    run(process.execPath, [tsc, '-p', '.'], { cwd: consumer });
+    console.log(run(process.execPath, [tsc, '--version']).trim(), 'compiles');
+  }
 
   const needed = [
     ...['cli', 'inspector', 'simulator', 'recovery', 'client', 'core'],

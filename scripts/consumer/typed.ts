@@ -9,6 +9,8 @@ import { inspectorPage } from '@call-webhooks/inspector';
 import { instrument, type Telemetry } from '@call-webhooks/opentelemetry';
 import { redrive, type RedriveResult } from '@call-webhooks/recovery';
 import { startSimulator, type Delivery } from '@call-webhooks/simulator';
+import { sqliteStore } from '@call-webhooks/sqlite';
+import type Database from 'better-sqlite3';
 
 const outcomes: Outcome[] = [];
 const hook = callWebhooks({
@@ -26,6 +28,8 @@ void hook.receiver.close();
 export const telemetry: Telemetry = instrument();
 export const redriven = (): Promise<RedriveResult> =>
   redrive({ receiver: hook.receiver, deadLetters: memoryDeadLetters() });
+
+export const store = (db: Database.Database) => sqliteStore(db);
 
 export async function started(): Promise<Delivery[]> {
   const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage() });
