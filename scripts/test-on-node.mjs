@@ -2,6 +2,7 @@
 // `npm run test:node -- [versions] [test paths | --rest | --all]`. The default is Node 22 and 24, and the
 // packages whose results depend on the runtime most: core, the stores and queues, and the simulator, each
 // with its integration tests.
+// The queue on pg-boss is also run with pg-boss 12.
 // `--rest` runs all other tests, those of the docs and examples too.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -16,33 +17,39 @@ const TESTS = ['core', 'sqlite', 'redis', 'postgres', 'simulator'].map(
 );
 const SHARES = { '--all': [], '--rest': TESTS.map(ignored) };
 
+/** pg-boss 12 needs Node 22, so this repository, which supports 20, can't depend on it. */
+const PG_BOSS = 'pg-boss@~12.38.0';
+const PG_BOSS_TESTS = ['dead-jobs', 'given-up', 'queue-contract', 'complete-in-worker'].map(
+  (name) => `packages/postgres/test/${name}`,
+);
+
 /** Given once, it replaces the patterns of the configuration: integration tests run as well. */
 function ignored(pattern) {
   return `--testPathIgnorePatterns=${pattern}`;
 }
 
-/** Installs a version in the cache, and returns the path of its binary. */
-function nodeBinary(version) {
-  const folder = join(CACHE, version);
-  const binary = join(folder, 'node_modules/node/bin/node');
-  if (!existsSync(binary)) {
+/** Installs a package in the cache, if it is missing, and returns the path of one of its files. */
+function installed(folderName, name, file) {
+  const folder = join(CACHE, folderName);
+  const path = join(folder, 'node_modules', file);
+  if (!existsSync(path)) {
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-    // The binary comes with an install script of the `node` package.
     const args = [
       'install',
       '--no-audit',
       '--no-fund',
-      '--ignore-scripts=false',
-      `node@${version}`,
+      '--ignore-scripts=false', // the `node` package installs its binary with one
+      '--engine-strict=false', // npm runs on the installed Node
+      name,
     ];
     execFileSync('npm', args, { cwd: folder, stdio: 'inherit' });
   }
-  return binary;
+  return path;
 }
 
-function runTests(version, tests) {
-  const node = nodeBinary(version);
+function runTests(version, tests, more = {}) {
+  const node = installed(version, `node@${version}`, 'node/bin/node');
   const exact = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   console.log(`\n== Node ${exact}: ${tests.join(' ') || 'all tests'}`);
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
@@ -50,7 +57,7 @@ function runTests(version, tests) {
     cwd: ROOT,
     stdio: 'inherit',
     // Programs that a test starts have to run on this version, too.
-    env: { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH },
+    env: { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH, ...more },
   });
   return status === 0;
 }
@@ -62,6 +69,12 @@ const tests = SHARES[named[0]] ?? (named.length > 0 ? named : TESTS);
 const current = process.versions.node.split('.')[0];
 const wanted = versions.length > 0 ? versions : VERSIONS.filter((version) => version !== current);
 const failed = wanted.filter((version) => !runTests(version, tests));
+// Once, with the packages that depend on the runtime.
+const [first] = wanted;
+if (tests === TESTS && first !== undefined) {
+  const entry = installed('pg-boss', PG_BOSS, 'pg-boss/dist/index.js');
+  if (!runTests(first, PG_BOSS_TESTS, { PG_BOSS_ENTRY: entry })) failed.push(PG_BOSS);
+}
 if (failed.length > 0) {
   console.error(`Tests failed on Node ${failed.join(' and ')}.`);
   process.exitCode = 1;

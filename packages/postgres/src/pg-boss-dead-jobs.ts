@@ -12,7 +12,7 @@ import {
 import { retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';
-import { checkBoss, type PgBossClient } from './pg-boss.ts';
+import { checkBoss, isPgBoss10, type PgBossClient } from './pg-boss.ts';
 
 /** What a worker adds to the data of a job that it gives up. */
 export interface DeadJobNote {
@@ -59,7 +59,7 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
   const { queue, deadLetterQueue, schema } = checkOptions('pgBossDeadJobs', rules(), options);
   checkBoss('pgBossDeadJobs', boss);
   const target = deadLetterQueue ?? deadLetterName(queue);
-  const sql = statements(schema);
+  const sql = statements(schema, isPgBoss10(boss));
   const run = async (text: string, values: unknown[]) =>
     ((await boss.getDb().executeSql(text, values)) as { rows: Row[] }).rows;
 
@@ -115,7 +115,8 @@ function letterOf({ id, data, failed_at }: Row): StoredDeadLetter {
   });
 }
 
-function statements(schema: string) {
+function statements(schema: string, isTen: boolean) {
+  const [expiry, second] = isTen ? ['expire_in', `interval '1 second'`] : ['expire_seconds', '1'];
   const failedAt = 'floor(extract(epoch FROM created_on) * 1000)';
   const isDead = `name = $1 AND state = 'created' AND data -> 'failure' IS NOT NULL`;
   const columns = `id, data, ${failedAt} AS failed_at`;
@@ -136,13 +137,13 @@ function statements(schema: string) {
           (data #>> '{failure,attempt}')::int AS attempt,
           jsonb_build_object('failures', data #> '{failure,failures}') AS output,
           (data #>> '{failure,retryDelay}')::int AS retry_delay,
-          (data #>> '{failure,expireInSeconds}')::int * interval '1 second' AS expire_in
+          (data #>> '{failure,expireInSeconds}')::int * ${second} AS ${expiry}
         FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid
         FOR UPDATE
       ), moved AS (
         INSERT INTO ${schema}.job AS job
-          (id, name, data, retry_count, retry_limit, retry_delay, expire_in, keep_until, dead_letter, output, policy)
-        SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, expire_in, now() + kept, $1, output,
+          (id, name, data, retry_count, retry_limit, retry_delay, ${expiry}, keep_until, dead_letter, output, policy)
+        SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, ${expiry}, now() + kept, $1, output,
           (SELECT policy FROM ${schema}.queue WHERE name = $3)
         FROM dead
         ON CONFLICT (name, id) DO UPDATE SET

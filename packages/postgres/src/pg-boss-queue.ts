@@ -22,8 +22,8 @@ export interface PgBossQueueOptions {
   /** How often a job is run until it is dead; 5,000 by default: three and a half days, a minute apart. */
   maxAttempts?: number | undefined;
   /**
-   * Milliseconds between two attempts, in whole seconds; 60,000 by default. pg-boss 10 can't limit a
-   * growing delay, so `maxDelay` has to be the same as `initialDelay`, or absent.
+   * Milliseconds between two attempts, in whole seconds; 60,000 by default. A growing delay could not be
+   * limited in pg-boss 10, so `maxDelay` has to be the same as `initialDelay`, or absent.
    */
   backoff?: BackoffOptions | undefined;
   /**
@@ -55,11 +55,12 @@ export interface PgBossQueue extends Queue {
 }
 
 /**
- * Keeps deliveries in pg-boss 10. Run them with `createPgBossWorker` only: the worker gives jobs up,
+ * Keeps deliveries in pg-boss 10 or 12. Run them with `createPgBossWorker` only: the worker gives jobs up,
  * pg-boss itself would tell nobody.
  *
  * The id of a job comes from the event's key: an event is queued once for as long as pg-boss keeps
- * its job (`archiveCompletedAfterSeconds`, 12 hours after it was done by default).
+ * its job after it was done: in pg-boss 10 for `archiveCompletedAfterSeconds`, 12 hours by default, and in
+ * pg-boss 12 for `deleteAfterSeconds` of the queue, 7 days by default.
  *
  * Start pg-boss before, and listen to its `error` event. Then call `migrate()`; otherwise the first
  * delivery does.
@@ -77,7 +78,7 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
   if ((options.backoff?.maxDelay ?? initialDelay) !== initialDelay)
     throw new WebhookError(
       'invalid-options',
-      'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, since pg-boss 10 keeps the delay.',
+      'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, since the delay is kept.',
     );
   const sendOptions: Omit<PgBossSendOptions, 'id'> = {
     retryLimit: retryLimitOf(settings.maxAttempts),
@@ -93,14 +94,23 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
       throw error;
     }));
 
+  async function sent(data: QueuedDelivery, id: string): Promise<string | null> {
+    try {
+      return await boss.send(queue, data, { ...sendOptions, id });
+    } catch (error) {
+      ready = undefined; // pg-boss 12 fails if it has no such queue
+      throw error;
+    }
+  }
+
   return {
     migrate,
     async enqueue(delivery) {
       await migrate();
       const id = await jobId(delivery);
       const data = await storableDelivery(delivery);
-      if ((await boss.send(queue, data, { ...sendOptions, id })) !== null) return;
-      // pg-boss answers null if it has the job, and if it has no such queue.
+      if ((await sent(data, id)) !== null) return;
+      // pg-boss answers null if it has the job. pg-boss 10 does so as well if it has no such queue.
       if (await boss.getJobById(queue, id, { includeArchive: true })) return;
       ready = undefined;
       throw new Error(`pg-boss took no job. Was the queue "${queue}" deleted?`);

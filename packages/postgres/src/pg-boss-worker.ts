@@ -16,7 +16,7 @@ import {
 import { hasOwnLimit } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { continueJob, leasedJob } from './pg-boss-job.ts';
-import { checkBoss, type PgBossClient, type PgBossJob } from './pg-boss.ts';
+import { checkBoss, isPgBoss10, type PgBossClient, type PgBossJob } from './pg-boss.ts';
 import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';
 
 /** The handlers, as a receiver has them, and how jobs are run. The number of attempts is the queue's option. */
@@ -88,6 +88,8 @@ export function createPgBossWorker<
   const process = createJobProcessor(handlers);
   const log = safeLogger(handlers.logger ?? console);
   const queues = { boss, queue, deadLetterQueue, schema: settings.schema };
+  // pg-boss 12 always sorts by priority, and warns about the option.
+  const inOrder = isPgBoss10(boss) ? { priority: false } : {};
   let isReady = false;
   let isFailing = false;
 
@@ -108,7 +110,7 @@ export function createPgBossWorker<
     async take(limit) {
       if (!isReady) await createQueues(boss, queue, deadLetterQueue);
       isReady = true;
-      const fetching = { batchSize: limit, includeMetadata: true, priority: false } as const;
+      const fetching = { batchSize: limit, includeMetadata: true, ...inOrder } as const;
       const jobs = (await boss.fetch(queue, fetching)) as PgBossJob[];
       isFailing = false;
       return { jobs: jobs.map(polledJob) };

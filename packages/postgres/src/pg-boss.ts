@@ -35,15 +35,20 @@ export interface PgBossJob {
   } | null;
 }
 
-/** The methods that are used of pg-boss 10. */
+/** The methods that are used of pg-boss 10 and 12. */
 export interface PgBossClient {
   createQueue(name: string): Promise<unknown>;
   send(name: string, data: object, options: object): Promise<string | null>;
-  getJobById(name: string, id: string, options: { includeArchive: boolean }): Promise<unknown>;
+  // `db` is in the types of both versions, and `includeArchive` in those of 10 only.
+  getJobById(
+    name: string,
+    id: string,
+    options: { includeArchive: boolean; db?: never },
+  ): Promise<unknown>;
   getQueue(name: string): Promise<unknown>;
   fetch(
     name: string,
-    options: { batchSize: number; includeMetadata: true; priority: boolean },
+    options: { batchSize: number; includeMetadata: true; priority?: boolean },
   ): Promise<unknown[]>;
   complete(name: string, id: string, output?: object): Promise<unknown>;
   fail(name: string, id: string, data: object): Promise<unknown>;
@@ -54,7 +59,7 @@ const METHODS = [
   ...['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'],
 ];
 
-/** @throws WebhookError `invalid-options` for what is not pg-boss 10 */
+/** @throws WebhookError `invalid-options` for what is not pg-boss 10 or 12 */
 export function checkBoss(creator: string, boss: PgBossClient): void {
   const missing = METHODS.find(
     (method) => typeof Reflect.get(Object(boss) as object, method) !== 'function',
@@ -62,6 +67,10 @@ export function checkBoss(creator: string, boss: PgBossClient): void {
   if (missing === undefined) return;
   throw new WebhookError(
     'invalid-options',
-    `Invalid pg-boss of ${creator}: it has no ${missing}(). Pass an instance of pg-boss 10.`,
+    `Invalid pg-boss of ${creator}: it has no ${missing}(). Pass an instance of pg-boss 10 or 12.`,
   );
 }
+
+/** Whether this is pg-boss 10, whose tables and options differ a little from those of 12. */
+export const isPgBoss10 = (boss: PgBossClient): boolean =>
+  typeof Reflect.get(boss, 'findJobs') !== 'function';

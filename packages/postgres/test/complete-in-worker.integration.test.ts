@@ -10,7 +10,7 @@ import {
   type PostgresServer,
   type WorkerHandlers,
 } from '@call-webhooks/contract-tests';
-import PgBoss from 'pg-boss';
+import { expireJobs, PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { CLIENTS } from './effects.ts';
 import type { Transactions } from './open-with-effects.ts';
@@ -25,8 +25,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
     boss = new PgBoss({
       connectionString: server.url,
       schema: bossSchema,
-      supervise: false,
-      schedule: false,
+      ...PASSIVE,
     });
     boss.on('error', () => undefined);
     await boss.start();
@@ -120,7 +119,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
     });
     toClose.push(() => worker.close({ graceMs: 0 }));
     await waitFor(async () => {
-      await boss.expire(); // what pg-boss does by itself every two minutes
+      await expireJobs(boss);
       return ends.length === 1;
     });
     go.resolve();

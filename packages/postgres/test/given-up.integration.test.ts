@@ -6,6 +6,7 @@ import type { DeadLetter } from '@call-webhooks/core';
 import { deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import { pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';
+import { expireJobs } from './pg-boss-version.ts';
 import { usePgBoss } from './use-pg-boss.ts';
 
 withPostgres('a job of pg-boss after its last run', () => {
@@ -19,7 +20,7 @@ withPostgres('a job of pg-boss after its last run', () => {
     });
     expect(await once(killer, 'exit')).toEqual([null, 'SIGKILL']);
     await waitFor(async () => {
-      await test.boss.expire(); // what pg-boss does by itself every two minutes
+      await expireJobs(test.boss);
       return (await jobs(queue)).some(({ state }) => state === 'retry');
     });
   }
@@ -90,22 +91,22 @@ withPostgres('a job of pg-boss after its last run', () => {
   });
 
   it('is kept in a dead-letter queue that is made anew where it is missing; one sent by hand keeps its limit', async () => {
-    await test.boss.createQueue('by hand');
+    await test.boss.createQueue('by-hand');
     const letters: DeadLetter[] = [];
-    work('by hand', {
+    work('by-hand', {
       deadLetter: (one) => void letters.push(one),
       on: {
         'call:completed': async (_event, { attempt }) => {
-          if (attempt === 2) await test.boss.deleteQueue('by hand-dead');
+          if (attempt === 2) await test.boss.deleteQueue('by-hand-dead');
           throw new Error('never');
         },
       },
     });
     const delivery = queuedCall('call-1');
-    await test.boss.send('by hand', delivery, { retryLimit: 1, retryDelay: 0 });
-    await waitFor(async () => (await jobs('by hand-dead')).length > 0);
+    await test.boss.send('by-hand', delivery, { retryLimit: 1, retryDelay: 0 });
+    await waitFor(async () => (await jobs('by-hand-dead')).length > 0);
     expect(letters.map(({ attempt }) => attempt)).toEqual([2]);
-    expect((await jobs('by hand-dead')).map(({ data }) => data)).toEqual([delivery]);
+    expect((await jobs('by-hand-dead')).map(({ data }) => data)).toEqual([delivery]);
   });
 
   it('is not given up while deadLetter fails, also when its worker was killed', async () => {
@@ -133,7 +134,7 @@ withPostgres('a job of pg-boss after its last run', () => {
   it.each(['its handler failed', 'its worker was killed'])(
     'is not given up while deadLetter fails, though it was sent by hand and %s',
     async (why) => {
-      const name = `by hand, ${why}`;
+      const name = `by-hand-${why.replaceAll(' ', '-')}`;
       await test.boss.createQueue(name);
       const delivery = queuedCall('call-1');
       const id = await test.boss.send(name, delivery, { retryLimit: 0, expireInSeconds: 1 });

@@ -9,6 +9,7 @@ import {
 } from '@call-webhooks/contract-tests';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';
+import { deleteAllJobs, expireJobs, isPgBoss10 } from './pg-boss-version.ts';
 import { usePgBoss } from './use-pg-boss.ts';
 
 withPostgres('pgBossQueue', () => {
@@ -41,9 +42,11 @@ withPostgres('pgBossQueue', () => {
     const queue = pgBossQueue(test.boss, { queue: 'gone' });
     await queue.enqueue(queuedCall('call-1'));
     await queue.enqueue(queuedCall('call-1'));
-    await test.boss.clearStorage();
+    await deleteAllJobs(test.boss);
     await test.boss.deleteQueue('gone');
-    await expect(queue.enqueue(queuedCall('call-2'))).rejects.toThrow('no job');
+    await expect(queue.enqueue(queuedCall('call-2'))).rejects.toThrow(
+      isPgBoss10 ? 'took no job' : 'does not exist',
+    );
     await expect(queue.enqueue(queuedCall('call-2'))).resolves.toBeUndefined(); // made again
   });
 
@@ -66,7 +69,7 @@ withPostgres('pgBossQueue', () => {
       on: { 'call:completed': (_event, { attempt }) => void attempts.push(attempt) },
     });
     await waitFor(async () => {
-      await test.boss.expire(); // what pg-boss does by itself every few minutes
+      await expireJobs(test.boss);
       return attempts.length > 0;
     });
     expect(attempts).toEqual([2]);
@@ -98,7 +101,9 @@ withPostgres('pgBossQueue', () => {
     const states = async () => (await jobs('outage')).map(({ state }) => state);
     await waitFor(async () => (await states()).join() === 'completed,completed');
     expect(runs).toEqual(['call-1', 'call-2']);
-    expect(logger.lines).toEqual([]);
+    // Where Postgres is down, a fetch of pg-boss 10 finds no jobs, and one of pg-boss 12 fails.
+    const said = isPgBoss10 ? [] : [expect.stringContaining('pg-boss fails')];
+    expect(logger.lines).toEqual(said);
   });
 
   it('closes a worker in time though Postgres is frozen, and aborts its handlers', async () => {

@@ -8,7 +8,7 @@ import {
   startPostgres,
   startSender,
 } from '@call-webhooks/contract-tests';
-import PgBoss from 'pg-boss';
+import { PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { pgBossQueue } from '../src/index.ts';
 import { withPostgres } from './support.ts';
 
@@ -33,7 +33,7 @@ withPostgres('the samples of the README', () => {
     const sender = startSender(`http://127.0.0.1:${port}/hook`, secret);
     expect((await sender.post(callBody('call-1'))).outcome).toBe('ignored');
     expect((await sender.post('{', {})).outcome).toBe('invalid-payload');
-    const boss = new PgBoss({ connectionString: server.url, supervise: false, schedule: false });
+    const boss = new PgBoss({ connectionString: server.url, ...PASSIVE });
     boss.on('error', () => undefined);
     await boss.start();
     await pgBossQueue(boss).enqueue(queuedCall('call-2'));

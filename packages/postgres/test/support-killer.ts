@@ -1,9 +1,9 @@
 // A worker that dies with what it is given: in the handler, or in `deadLetter` where there is no run.
-import PgBoss from 'pg-boss';
+import { PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { createPgBossWorker } from '../src/index.ts';
 
 const [connectionString = '', queue = ''] = process.argv.slice(2);
-const boss = new PgBoss({ connectionString, supervise: false, schedule: false });
+const boss = new PgBoss({ connectionString, ...PASSIVE });
 boss.on('error', () => undefined);
 await boss.start();
 const die = () => void process.kill(process.pid, 'SIGKILL');

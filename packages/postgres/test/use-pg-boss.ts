@@ -6,7 +6,7 @@ import {
   type PostgresServer,
   type WorkerHandlers,
 } from '@call-webhooks/contract-tests';
-import PgBoss from 'pg-boss';
+import { PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { createPgBossWorker } from '../src/index.ts';
 import type { DeadJobNote } from '../src/pg-boss-dead-jobs.ts';
 
@@ -30,7 +30,7 @@ export function usePgBoss() {
   beforeAll(async () => {
     test.server = await startPostgres();
     const connectionString = test.server.url;
-    test.boss = new PgBoss({ connectionString, supervise: false, schedule: false });
+    test.boss = new PgBoss({ connectionString, ...PASSIVE });
     test.boss.on('error', () => undefined);
     await test.boss.start();
   });
