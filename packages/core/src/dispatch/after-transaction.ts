@@ -11,8 +11,11 @@ import type { Route } from './routes.ts';
 export const rolledBack = () =>
   new Error('The handler succeeded, but the transaction of completeIn was rolled back.');
 
-interface FailureAfterCommit {
+/** Something went wrong with an event that is done. */
+export interface OfDone {
   readonly error: unknown;
+  /** What the error means for the event. */
+  readonly kind: 'failed-after-commit' | 'late-transaction';
   readonly route: Route;
   readonly delivery: Delivery;
   readonly attempt: number;
@@ -20,20 +23,35 @@ interface FailureAfterCommit {
   readonly late: boolean;
 }
 
+const KINDS = {
+  'failed-after-commit': {
+    level: 'warn',
+    message: 'The handler failed after its transaction had been committed, so the event is done',
+  },
+  // Nobody else may hear of it: the handler does not wait for this error.
+  'late-transaction': {
+    level: 'error',
+    message:
+      'The event is done, but a transaction of its handler called completeIn too late and was refused, so what it wrote is lost',
+  },
+} as const;
+
 /** The event is done, so its outcome does not report this error. */
-export function reportFailureAfterCommit(
-  { error, route, delivery: { tenant, webhookId, log, source }, attempt, late }: FailureAfterCommit,
+export function reportOfDone(
+  { error, kind, route, delivery, attempt, late }: OfDone,
   { redact, onError }: { redact?: Redact | undefined; onError?: ErrorHook | undefined },
 ): void {
+  const { tenant, webhookId, log, source } = delivery;
+  const { level, message } = KINDS[kind];
   const { text, err } = loggedError(error, redact, route.sensitiveData);
-  safeLogger(log).warn(
+  safeLogger(log)[level](
     {
       ...deliveryFields({ tenant, webhookId, ...route, attempt, source }),
       retriedBy: 'nobody',
       err,
       docs: docsUrl('exactly-once.md#your-own-database'),
     },
-    `call-webhooks: The handler failed after its transaction had been committed, so the event is done: ${text}`,
+    `call-webhooks: ${message}: ${text}`,
   );
   if (!onError) return;
   const queued = source === 'queue';

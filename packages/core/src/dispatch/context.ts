@@ -1,10 +1,10 @@
 import { callDetails, type CallDetails, type FieldNames } from '../events/call-details.ts';
 import { isRecord } from '../events/payload.ts';
 import type { DeliverySource } from '../outcome/response.ts';
-import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
+import type { WebhookError } from '../outcome/webhook-error.ts';
 import { handlerLogger, type HandlerLogger } from '../reporting/logger.ts';
 import type { Delivery } from './delivery.ts';
-import { Transactions, type Completable } from './transactions.ts';
+import { tooLate, Transactions, type Completable } from './transactions.ts';
 
 /** What a handler gets besides the event. `{ ...context, db }` keeps every property. */
 export interface HandlerContext {
@@ -99,6 +99,8 @@ export class DeliveryContext implements HandlerContext {
   #completable: Completable | undefined;
   #transactions: Transactions | undefined;
   #ended = false;
+  #lateCall: WebhookError | undefined;
+  #onLateCall: ((refusal: WebhookError) => void) | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
 
@@ -129,15 +131,18 @@ export class DeliveryContext implements HandlerContext {
   }
 
   readonly completeIn = (tx: unknown): Promise<void> => {
-    if (this.#ended)
-      throw new WebhookError(
-        'handler-failed',
-        'completeIn: the handler has ended. Await the transaction in the handler.',
-        { docs: docsUrl('exactly-once.md#your-own-database') },
-      );
+    if (this.#ended) throw this.#refuseLateCall();
     this.#transactions ??= new Transactions(this.#completable);
     return this.#transactions.completeIn(tx);
   };
+
+  #refuseLateCall(): WebhookError {
+    const refusal = tooLate();
+    this.#lateCall ??= refusal;
+    this.#onLateCall?.(refusal);
+    this.#onLateCall = undefined; // once is enough
+    return refusal;
+  }
 
   static readonly #signal: PropertyDescriptor & ThisType<DeliveryContext> = {
     enumerable: true,
@@ -176,6 +181,12 @@ export class DeliveryContext implements HandlerContext {
   /** The handler has ended, so it can complete nothing any more. */
   end(): void {
     this.#ended = true;
+  }
+
+  /** The event is done, so what a call of `completeIn` that comes too late would mark is lost. */
+  set onLateCall(report: (refusal: WebhookError) => void) {
+    if (this.#lateCall) report(this.#lateCall);
+    else this.#onLateCall = report;
   }
 
   /** The first reason counts. */

@@ -7,6 +7,14 @@ export interface Completable {
   completeIn(tx: unknown): Awaitable<boolean>;
 }
 
+/** The error of a call that comes after the handler has ended. */
+export const tooLate = () =>
+  new WebhookError(
+    'handler-failed',
+    'completeIn: the handler has ended. Await the transaction in the handler.',
+    { docs: docsUrl('exactly-once.md#your-own-database') },
+  );
+
 /** The calls of `context.completeIn` in one run. */
 export class Transactions {
   readonly #target: Completable | undefined;

@@ -6,6 +6,7 @@ import type { ErrorOrigin } from '../outcome/origin.ts';
 import { loggedError } from '../reporting/logged-error.ts';
 import { deliveryFields } from '../reporting/outcome-line.ts';
 import { safeLogger } from '../reporting/logger.ts';
+import type { Result } from '../reporting/reporter.ts';
 import type { Settings } from './options.ts';
 
 /**
@@ -22,6 +23,9 @@ export function isCrashLooping(
   if (job.kind !== 'handler' || !handlers.deadLetter || source === 'redrive') return false;
   return attempt > maxAttempts * 3;
 }
+
+/** How the store marks an event that the dead letters have. */
+export const markOf = ({ outcome }: Result) => (outcome === 'dead-lettered' ? outcome : undefined);
 
 /** Nobody retries what is redriven, so its first failure is final. */
 export const attemptsLeft = (

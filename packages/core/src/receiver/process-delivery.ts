@@ -1,9 +1,8 @@
 import { isPending } from '../awaitable.ts';
-import { reportFailureAfterCommit, rolledBack } from '../dispatch/after-transaction.ts';
+import { reportOfDone, rolledBack, type OfDone } from '../dispatch/after-transaction.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
 import { createJob, type Job, type JobDependencies } from '../dispatch/job.ts';
-import type { Route } from '../dispatch/routes.ts';
 import { originsOf, withOrigin } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { failureResult, type DeliveryInfo, type Result } from '../reporting/reporter.ts';
@@ -11,7 +10,7 @@ import { Lease, type LeaseStore } from '../store/lease.ts';
 import type { Claim } from '../store/store.ts';
 import { createClaim, refusalOutcome } from './claim.ts';
 import type { RunningDelivery } from './concurrency-limiter.ts';
-import { attemptsLeft, isCrashLooping, sendToDeadLetter } from './dead-letters.ts';
+import { attemptsLeft, isCrashLooping, markOf, sendToDeadLetter } from './dead-letters.ts';
 import type { GroupTurns } from './group-turns.ts';
 import type { Settings } from './options.ts';
 import { leaseLost, wasCommitted } from './transaction-end.ts';
@@ -81,8 +80,8 @@ export class DeliveryProcessor implements RunningDelivery {
       if (callId !== undefined) info.callId = callId;
       if (key !== undefined) info.key = key;
       this.#throwIfAbandoned();
-      if (this.#delivery.source === 'redrive') await this.#reopen(job.key);
       const { settings, store, turns } = this.#deps;
+      if (this.#delivery.source === 'redrive' && key !== undefined) await store.reopen?.(key);
       const claim = createClaim(this.#delivery, this.#replayUntil, job, settings);
       this.#group = job.group;
       const claimedAt = performance.now();
@@ -94,7 +93,6 @@ export class DeliveryProcessor implements RunningDelivery {
       info.storeMs = admittedAt - claimedAt - (info.waitMs ?? 0);
       if (admission.status !== 'admitted')
         return this.#finish({ outcome: refusalOutcome(admission) });
-
       const context = this.#createContext(job, admission.attempt);
       const lease = this.#createLease(claim, context);
       if (this.#abandoned) await lease.release();
@@ -114,7 +112,7 @@ export class DeliveryProcessor implements RunningDelivery {
       if (job.kind === 'handler' && job.route.handle && !isCrashed)
         info.handlerMs = performance.now() - admittedAt;
       if (context.transactions && (await wasCommitted(context, lease))) {
-        if (!result) this.#reportAfterCommit(failure, job.route, context.attempt);
+        if (!result) this.#reportOfDone(failure, 'failed-after-commit', job, context);
         result = { outcome: job.route.outcome };
       } else if (context.transactions && result) {
         result = undefined;
@@ -126,6 +124,10 @@ export class DeliveryProcessor implements RunningDelivery {
       const isHeld = isPending(completed) ? await completed : completed;
       info.storeMs += performance.now() - endedAt;
       if (!isHeld) throw leaseLost();
+      if (job.kind === 'handler' && result.outcome === job.route.outcome)
+        context.onLateCall = (error) => {
+          this.#reportOfDone(error, 'late-transaction', job, context);
+        };
       return this.#finish(result);
     } catch (error) {
       if (error instanceof WebhookError && error.eventName !== undefined)
@@ -143,11 +145,6 @@ export class DeliveryProcessor implements RunningDelivery {
   #throwIfAbandoned(): void {
     if (this.#abandoned)
       throw new WebhookError('shutting-down', 'The receiver closed before the handler started.');
-  }
-
-  /** The event may be dead-lettered. */
-  async #reopen(key: string | undefined): Promise<void> {
-    if (key !== undefined) await this.#deps.store.reopen?.(key);
   }
 
   /** @param admitted the attempt as far as the store knows */
@@ -169,10 +166,15 @@ export class DeliveryProcessor implements RunningDelivery {
     return this.#lease;
   }
 
-  #reportAfterCommit(error: unknown, route: Route, attempt: number): void {
+  #reportOfDone(
+    error: unknown,
+    kind: OfDone['kind'],
+    { route }: Job,
+    { attempt }: DeliveryContext,
+  ): void {
     const late = this.#abortReason?.code === 'deadline';
-    const failure = { error, route, delivery: this.#delivery, attempt, late };
-    reportFailureAfterCommit(failure, this.#deps.settings.handlers);
+    const failure = { error, kind, route, delivery: this.#delivery, attempt, late };
+    reportOfDone(failure, this.#deps.settings.handlers);
   }
 
   /**
@@ -196,5 +198,3 @@ export class DeliveryProcessor implements RunningDelivery {
     throw withOrigin(failure, ...originsOf(failure), ...sinkFailure);
   }
 }
-
-const markOf = ({ outcome }: Result) => (outcome === 'dead-lettered' ? outcome : undefined);

@@ -41,7 +41,8 @@ export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 export interface ReportingHooks {
   /**
    * Called with the original error of each failed attempt, for an error tracker; also with what a
-   * handler threw after its transaction was committed, and with errors of `waitUntil`. The error may
+   * handler threw after its transaction was committed, with a `completeIn` that came too late, and with
+   * errors of `waitUntil`. The error may
    * contain personal data.
    */
   onError?: ErrorHook | undefined;

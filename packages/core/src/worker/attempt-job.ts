@@ -1,6 +1,6 @@
 import { fromBase64 } from '../base64.ts';
 import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
-import { reportFailureAfterCommit } from '../dispatch/after-transaction.ts';
+import { reportOfDone, type OfDone } from '../dispatch/after-transaction.ts';
 import { DeliveryContext } from '../dispatch/context.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
 import type { CheckedHandlerOptions } from '../dispatch/handlers.ts';
@@ -98,10 +98,12 @@ export function createAttempt(
       if (abandonReason) throw abandonReason;
       const context = new DeliveryContext(delivery, route, attempt, fieldNames);
       const run = () => runWithSignal(to, context, signal, info);
-      await runInTransaction(context, transaction, run, (error) => {
-        const failure = { error, route: to, delivery: found, attempt, late: false };
-        reportFailureAfterCommit(failure, settings);
-      });
+      const report = (kind: OfDone['kind']) => (error: unknown) => {
+        const failure = { error, kind, route: to, delivery: found, attempt, late: false };
+        reportOfDone(failure, settings);
+      };
+      await runInTransaction(context, transaction, run, report('failed-after-commit'));
+      context.onLateCall = report('late-transaction');
       return { result: { status: 'done' }, code: route.outcome };
     } catch (thrown) {
       const error =

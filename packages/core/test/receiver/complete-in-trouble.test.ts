@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { Store, WebhookError } from '../../src/index.ts';
 import { deferred, STARTED } from '../support.ts';
 import { thrownBy, transactionalReceiver } from '../transactional-store.ts';
@@ -84,13 +84,52 @@ describe('context.completeIn in trouble', () => {
     expect(await ended).toMatchObject({ code: 'in-progress' }); // the lease was released
   });
 
-  it('is refused after the handler has ended', async () => {
+  it('is refused after the handler has ended, and the log and onError tell of what is lost', async () => {
+    const onError = jest.fn();
     let late: (() => Promise<void>) | undefined;
-    const { send } = transactionalReceiver(({ completeIn }, tx) => {
+    const { send, lines } = transactionalReceiver(
+      ({ completeIn }, tx) => {
+        late = () => completeIn(tx);
+      },
+      { onError },
+    );
+    expect(await send(STARTED)).toBe('handled');
+    expect(lines).toEqual([]);
+    for (let calls = 0; calls < 2; calls++)
+      expect(late).toThrow('Await the transaction in the handler');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^error .* called completeIn too late [^]*callId: 'call-1'/);
+    expect(lines[0]).toContain("key: 'call-1:call:started'");
+    const info = { code: 'handled', source: 'handler', callId: 'call-1', lastAttempt: true };
+    expect(onError.mock.calls).toEqual([
+      [expect.objectContaining({ name: 'WebhookError' }), expect.objectContaining(info)],
+    ]);
+  });
+
+  it('that comes too late while the event is being marked as done is told of as well', async () => {
+    let late: (() => Promise<void>) | undefined;
+    const { send, store, lines } = transactionalReceiver(({ completeIn }, tx) => {
       late = () => completeIn(tx);
     });
+    const { complete } = store;
+    store.complete = (...args) => {
+      expect(late).toThrow('Await the transaction in the handler');
+      expect(lines).toEqual([]); // the event is not done yet
+      return complete(...args);
+    };
     expect(await send(STARTED)).toBe('handled');
+    expect(lines).toEqual([expect.stringContaining('called completeIn too late')]);
+  });
+
+  it('that comes too late after a failure loses nothing: the event is retried', async () => {
+    let late: (() => Promise<void>) | undefined;
+    const { send, lines } = transactionalReceiver(({ completeIn }, tx) => {
+      late = () => completeIn(tx);
+      throw new Error('no');
+    });
+    expect(await send(STARTED)).toBe('handler-failed');
     expect(late).toThrow('Await the transaction in the handler');
+    expect(lines).toHaveLength(1);
   });
 
   it('throws at once with a synchronous client, so that its transaction rolls back', async () => {

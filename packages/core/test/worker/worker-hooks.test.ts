@@ -82,6 +82,22 @@ describe('the hooks of a worker', () => {
     expect(errors).toEqual([{ error: boom, info: { ...info, lastAttempt: true, late: false } }]);
   });
 
+  it('are told of a transaction that comes too late', async () => {
+    let late: (() => Promise<void>) | undefined;
+    const { errors, process } = setup({
+      on: {
+        'call:started': (_event: unknown, { completeIn }: HandlerContext) => {
+          late = () => completeIn('tx');
+        },
+      },
+    });
+    expect(await process(JOB)).toEqual({ status: 'done' });
+    expect(errors).toEqual([]);
+    expect(late).toThrow('Await the transaction in the handler');
+    const info = { code: 'handled', source: 'handler', key: 'call-1:call:started', queued: true };
+    expect(errors).toMatchObject([{ error: { name: 'WebhookError' }, info }]);
+  });
+
   it('are told of every failed attempt and of the dead letter', async () => {
     const { outcomes, errors, process } = setup({
       on: { 'call:started': () => Promise.reject(boom) },
