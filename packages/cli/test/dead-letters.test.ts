@@ -62,6 +62,36 @@ describe('dead-letters list and show', () => {
     expect(raw.records()[0]).toMatchObject({ base64: '/wD+', bytes: 3 });
   });
 
+  test('shows times, and nothing else in their fields', async () => {
+    const { deadLetters, env } = await setup();
+    const times = {
+      createdAt: Date.UTC(2026, 0, 31, 12),
+      startedAt: '2026-01-31T12:00:05.123Z',
+      endedAt: '2026-01-31T13:01:05+01:00',
+      recordingStartedAt: '2026-01-31T12:00:06.000Z',
+      occurredAt: '2026-01-31T12:02:00Z',
+    };
+    const others = { createdAt: 15550100123, startedAt: 'Ada Lovelace', endedAt: ['+15550100'] };
+    const put = (fields: object, failedAt: Date) =>
+      deadLetters.put(deadLetter({ rawBody: Buffer.from(JSON.stringify(fields)), failedAt }));
+    await put(times, new Date(Date.UTC(2026, 0, 31, 13)));
+    const more = { occurredAt: { by: 'Ada' }, at: times.occurredAt };
+    await put({ ...others, ...more }, new Date(Date.UTC(2026, 0, 31, 14)));
+    const bodies: unknown[] = [];
+    for (const id of await idsOf(deadLetters)) {
+      const { stdout } = await run(['dead-letters', 'show', id, '--json'], { env });
+      bodies.push(JSON.parse((JSON.parse(stdout) as { body: string }).body));
+    }
+    const hidden = '•••';
+    expect(bodies).toEqual([
+      times,
+      {
+        ...{ createdAt: hidden, startedAt: hidden, endedAt: [hidden] },
+        ...{ occurredAt: { by: hidden }, at: hidden },
+      },
+    ]);
+  });
+
   test('removes letters, not without being sure', async () => {
     const made = await setup();
     const { deadLetters, env } = made;

@@ -1,14 +1,20 @@
-import type { StoredDeadLetter } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES, type StoredDeadLetter } from '@call-webhooks/core';
 
-/** These identify events, not people, or are times. */
+/** These identify events, not people. */
 const SHOWN = new Set([
   'eventName',
   'eventId',
   'callId',
   'userId',
   'workspaceId',
-  'recordingStartedAt',
   'recordingDurationSeconds',
+]);
+/** These are times (spec, the bodies of webhooks). Anything else in them is hidden. */
+const TIMES = new Set<string>([
+  DEFAULT_FIELD_NAMES.createdAt,
+  DEFAULT_FIELD_NAMES.dialedAt,
+  DEFAULT_FIELD_NAMES.endedAt,
+  'recordingStartedAt',
   'occurredAt',
 ]);
 const HIDDEN = '•••';
@@ -34,7 +40,19 @@ function masked(value: unknown): unknown {
     Object.entries(value).map(([name, inner]) => [
       // A key may be the name of a person.
       /^[a-z_]\w*$/.test(name) ? name : HIDDEN,
-      SHOWN.has(name) && typeof inner !== 'object' ? inner : masked(inner),
+      isShown(name, inner) ? inner : masked(inner),
     ]),
   );
 }
+
+const isShown = (name: string, value: unknown): boolean =>
+  TIMES.has(name) ? isTime(value) : SHOWN.has(name) && typeof value !== 'object';
+
+const [EARLIEST, LATEST] = [Date.UTC(2000, 0), Date.UTC(2100, 0)];
+
+/** Epoch milliseconds of this century, or an ISO 8601 date and time. */
+const isTime = (value: unknown): boolean =>
+  typeof value === 'number'
+    ? Number.isInteger(value) && value >= EARLIEST && value < LATEST
+    : typeof value === 'string' &&
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(value);
