@@ -4,11 +4,15 @@ import { main } from './main.ts';
 
 const CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 const controller = new AbortController();
+const killing = new AbortController();
 
 for (const [signal, code] of Object.entries(CODES))
   process.on(signal, () => {
     // A second signal does not wait for the cleanup.
-    if (controller.signal.aborted) process.exit(code);
+    if (controller.signal.aborted) {
+      killing.abort();
+      process.exit(code);
+    }
     controller.abort(new Stopped(code));
   });
 
@@ -30,4 +34,5 @@ process.exitCode = await main(process.argv.slice(2), {
   stderr,
   env,
   signal: controller.signal,
+  killed: killing.signal,
 });

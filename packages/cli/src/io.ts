@@ -13,4 +13,6 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Aborted by Ctrl-C and its like; the reason is a {@link Stopped}. */
   readonly signal: AbortSignal;
+  /** Aborted by a second one: the program ends as soon as the listeners have returned. */
+  readonly killed: AbortSignal;
 }

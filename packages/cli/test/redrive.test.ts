@@ -22,7 +22,10 @@ describe('dead-letters redrive', () => {
     expect(await deadLetters.count()).toBe(0);
     const again = await run([...redrive, '--all', '--to', url, '--json'], { env });
     expect(again.records()).toEqual([
-      { type: 'result', handled: 0, queued: 0, failed: 0, skipped: 0 },
+      {
+        ...{ type: 'result', handled: 0, queued: 0, failed: 0 },
+        ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+      },
     ]);
   });
 
@@ -111,11 +114,46 @@ describe('dead-letters redrive', () => {
     const program = start([...redrive, '--all', '--to', url], { env });
     await begun.promise;
     program.stop();
+    expect(program.stderr()).toContain('Waiting for 1 letter that is being sent. ');
+    program.stop();
+    expect(program.stderr()).toContain('Given up: 1 letter that is being sent, and may have ');
     gate.resolve();
     expect(await program.code).toBe(130);
+    expect(program.stdout()).toBe('1 handled, 0 failed, 0 skipped\n');
+    expect(program.stderr()).toContain('2 not sent. To send them, run the command again.\n');
     expect(handled).toEqual(keys.slice(0, 1));
     const { letters } = await deadLetters.list();
     expect(letters.map(({ key }) => key)).toEqual(keys.slice(1));
     expect(letters.some(({ claimedUntil }) => claimedUntil)).toBe(false);
+  });
+
+  test('no response in time is a failure, and the letter stays', async () => {
+    const gate = deferred();
+    const made = await setup({ on: { 'call:completed': () => gate.promise } });
+    const { deadLetters, url, env, hook } = made;
+    await fill(made, 1);
+    const argv = [...redrive, '--all', '--to', url];
+    const { code, stdout, stderr } = await run([...argv, '--timeout', '200ms'], { env });
+    expect(code).toBe(1);
+    expect(stdout).toBe('0 handled, 0 failed, 1 unknown, 0 skipped\n');
+    expect(stderr).toContain('  unknown  There was no response in 200 ms.\n');
+    expect(await deadLetters.count()).toBe(1);
+    gate.resolve();
+    await hook.receiver.close();
+  });
+
+  test('a letter whose event was handled in the meantime is not called skipped', async () => {
+    const made = await setup();
+    const { deadLetters, handled, url, env, hook } = made;
+    await fill(made, 2);
+    const { letters } = await deadLetters.list();
+    await hook.receiver.deliver(letters[0]!, { source: 'redrive' });
+    const ids = letters.map(({ id }) => id);
+    const { code, stdout, stderr } = await run([...redrive, ...ids, '--to', url], { env });
+    expect(code).toBe(0);
+    expect(stdout).toBe('1 handled, 1 already handled, 0 failed, 0 skipped\n');
+    expect(stderr).toBe(`${ids[0]!.slice(0, 8)}  already handled; the letter is removed\n`);
+    expect(handled).toHaveLength(2);
+    expect(await deadLetters.count()).toBe(0);
   });
 });

@@ -2,6 +2,7 @@ import { OUTCOMES, sign, type OutcomeCode } from '@call-webhooks/core';
 import { CliError, EXIT } from '../errors.ts';
 import { requireReached } from '../http/effect.ts';
 import { post, type PostResult } from '../http/post.ts';
+import { duration } from '../terminal/format.ts';
 import type { Target } from './target.ts';
 
 /** How a running receiver answered a delivery. */
@@ -63,10 +64,16 @@ export const mayBeRunning = ({ code, result }: Answer): boolean =>
  * @param reassurance added to what the user can do, such as `No letter was lost.`
  * @throws CliError if the receiver was not reached or took nothing: other events would end alike
  */
-export function endingOf(answer: Answer, { url }: Target, reassurance: string): Ending {
+export function endingOf(answer: Answer, { url, timeout }: Target, reassurance: string): Ending {
   const { result, code } = answer;
   requireReached(url, result);
-  if (result.kind !== 'status') return { code: 'deadline', message: 'It did not answer in time.' };
+  if (result.kind === 'timeout')
+    return { code: 'deadline', message: `There was no response in ${duration(timeout)}.` };
+  if (result.kind === 'connection-error')
+    return {
+      code: 'deadline',
+      message: `The connection broke before a response (${result.code}).`,
+    };
   const message = `The receiver answered ${String(result.status)} ${code ?? 'without an outcome'}.`;
   if (code && FAILED.includes(code)) return { code, message: `${message} Its log has the error.` };
   if (code && (isTaken(answer) || mayBeRunning(answer))) return { code, message };

@@ -27,12 +27,13 @@ export interface Run {
   stderr(): string;
   /** Resolves when stdout, or stderr, has this text. Rejects when the program ends before. */
   until(text: string | RegExp): Promise<void>;
-  /** As Ctrl-C would. */
+  /** As Ctrl-C would; but the second time, the program goes on after it has heard of it. */
   stop(): void;
 }
 
 export function start(argv: readonly string[], { env, stdin, terminal = false }: Given = {}): Run {
   const controller = new AbortController();
+  const killing = new AbortController();
   const written = new PassThrough();
   const texts = { stdout: '', stderr: '' };
   const sink = (name: keyof typeof texts) =>
@@ -56,6 +57,7 @@ export function start(argv: readonly string[], { env, stdin, terminal = false }:
     stderr: sink('stderr'),
     env: { ...NO_SIMULATOR, ...env },
     signal: controller.signal,
+    killed: killing.signal,
   }).finally(() => {
     over = true;
     written.emit('more');
@@ -64,7 +66,10 @@ export function start(argv: readonly string[], { env, stdin, terminal = false }:
     code,
     stdout: () => texts.stdout,
     stderr: () => texts.stderr,
-    stop: () => controller.abort(new Stopped(EXIT.interrupted)),
+    stop: () => {
+      if (controller.signal.aborted) killing.abort();
+      else controller.abort(new Stopped(EXIT.interrupted));
+    },
     until: (wanted) =>
       new Promise((resolve, reject) => {
         const look = () => {

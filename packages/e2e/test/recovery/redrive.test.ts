@@ -74,7 +74,10 @@ test.each(ENGINES)(
     broken = false;
     const { receiver } = hook;
     const result = await redrive({ receiver, deadLetters });
-    expect(result).toEqual({ handled: 5, queued: 0, failed: 0, skipped: 0 });
+    expect(result).toEqual({
+      ...{ handled: 5, queued: 0, failed: 0 },
+      ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+    });
     expect(handled.sort()).toEqual(calls.map(({ _id }) => `${_id}:call:completed`).sort());
     expect(await deadLetters.count()).toBe(0);
     expect(await redrive({ receiver, deadLetters })).toMatchObject({ handled: 0 });

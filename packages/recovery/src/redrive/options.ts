@@ -17,7 +17,11 @@ export interface RedriveResult {
   queued: number;
   /** They failed again, and wait with their new error. */
   failed: number;
-  /** Not run: another redrive has the letter, its event was handled before, or is being handled. */
+  /** Not run, since the events were handled before. These letters are gone. */
+  alreadyHandled: number;
+  /** No result came in time: the handlers may be running. These letters stay. */
+  unknown: number;
+  /** Not run: another redrive has the letter, or its event is being handled. */
   skipped: number;
 }
 

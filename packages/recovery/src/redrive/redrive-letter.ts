@@ -23,13 +23,13 @@ interface Dependencies {
 }
 
 /**
- * What an outcome means for the letter. With all others it is kept and skipped: it was not run, or the
- * result is not known.
+ * What an outcome means for the letter. With all others it is kept and skipped.
  */
 const RESULTS: Partial<Record<OutcomeCode, { result: keyof RedriveResult; keep: boolean }>> = {
   handled: { result: 'handled', keep: false },
   queued: { result: 'queued', keep: false },
-  duplicate: { result: 'skipped', keep: false },
+  duplicate: { result: 'alreadyHandled', keep: false },
+  deadline: { result: 'unknown', keep: true },
   'dead-lettered': { result: 'failed', keep: true },
   'handler-failed': { result: 'failed', keep: true },
   'invalid-payload': { result: 'failed', keep: true },

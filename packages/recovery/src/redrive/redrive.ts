@@ -47,7 +47,10 @@ async function runAll(
   run: (id: string) => Promise<LetterResult>,
 ): Promise<RedriveResult> {
   const ids = id === undefined ? await idsOf(letters, filter) : [id];
-  const counts: RedriveResult = { handled: 0, queued: 0, failed: 0, skipped: 0 };
+  const counts: RedriveResult = {
+    ...{ handled: 0, queued: 0, failed: 0 },
+    ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+  };
   let next = 0;
   const failures: unknown[] = [];
 

@@ -8,7 +8,10 @@ describe('redrive', () => {
     const { receiver, deadLetters, runs } = setup();
     const letters = await fill(deadLetters, 250);
     const result = await redrive({ receiver, deadLetters });
-    expect(result).toEqual({ handled: 250, queued: 0, failed: 0, skipped: 0 });
+    expect(result).toEqual({
+      ...{ handled: 250, queued: 0, failed: 0 },
+      ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+    });
     expect([...runs].sort()).toEqual(letters.map(({ key }) => key).sort());
     expect(await deadLetters.count()).toBe(0);
     expect(await redrive({ receiver, deadLetters })).toMatchObject({ handled: 0 });
@@ -33,7 +36,10 @@ describe('redrive', () => {
     const [letter] = await fill(deadLetters, 1);
     for (const failed of [1, 2]) {
       const result = await redrive({ receiver, deadLetters });
-      expect(result).toEqual({ handled: 0, queued: 0, failed: 1, skipped: 0 });
+      expect(result).toEqual({
+        ...{ handled: 0, queued: 0, failed: 1 },
+        ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+      });
       expect(runs).toHaveLength(failed);
     }
     const { letters } = await deadLetters.list();
@@ -75,11 +81,13 @@ describe('redrive', () => {
     expect(letters[0]!.history).toHaveLength(2);
   });
 
-  it('skips and removes a letter whose event was handled before', async () => {
+  it('removes a letter whose event was handled before, and says so', async () => {
     const { receiver, deadLetters, runs } = setup();
     const [letter] = await fill(deadLetters, 1);
     await receiver.deliver(letter!);
-    expect(await redrive({ receiver, deadLetters })).toMatchObject({ handled: 0, skipped: 1 });
+    expect(await redrive({ receiver, deadLetters })).toMatchObject({
+      ...{ handled: 0, alreadyHandled: 1, skipped: 0 },
+    });
     expect(runs).toHaveLength(1);
     expect(await deadLetters.count()).toBe(0);
   });

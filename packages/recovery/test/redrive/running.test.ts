@@ -38,7 +38,10 @@ describe('a redrive', () => {
     expect(running).toBe(3);
     controller.abort();
     gate.resolve();
-    expect(await redriving).toEqual({ handled: 3, queued: 0, failed: 0, skipped: 0 });
+    expect(await redriving).toEqual({
+      ...{ handled: 3, queued: 0, failed: 0 },
+      ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
+    });
     expect(await deadLetters.count()).toBe(7);
   });
 
@@ -113,7 +116,10 @@ describe('a redrive', () => {
       return Promise.resolve(requeued.length === 1);
     };
     const result = await redrive({ deadJobs: { ...deadLetters, requeue } });
-    expect(result).toEqual({ handled: 0, queued: 1, failed: 0, skipped: 1 });
+    expect(result).toEqual({
+      ...{ handled: 0, queued: 1, failed: 0 },
+      ...{ alreadyHandled: 0, unknown: 0, skipped: 1 },
+    });
     expect(requeued.sort()).toEqual((await deadLetters.list()).letters.map(({ id }) => id).sort());
   });
 

@@ -1,4 +1,4 @@
-import { redrive, type RedriveProgress, type RedriveResult } from '@call-webhooks/recovery';
+import { redrive, type RedriveOptions as LetterRedrive } from '@call-webhooks/recovery';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, EXIT } from '../../errors.ts';
@@ -11,12 +11,10 @@ import {
 } from '../../receiver/target.ts';
 import type { OpenedStore } from '../../store/engines.ts';
 import { withStore, withStoreOptions, type StoreOptions } from '../../store/open-store.ts';
-import { shortId } from '../../terminal/format.ts';
-import { progressBar } from '../../terminal/progress.ts';
-import { t } from '../../terminal/text.ts';
 import { filterOf, withFilterOptions, type FilterOptions } from './filter.ts';
 import { findLetter } from './find.ts';
 import { httpReceiver } from './http-receiver.ts';
+import { RedriveReport } from './redrive-report.ts';
 
 interface RedriveOptions extends StoreOptions, FilterOptions, TargetOptions {
   readonly to: string;
@@ -38,7 +36,7 @@ export function redriveCommand(app: App): Command {
 Each letter is signed anew and sent. It is removed when the receiver has handled
 its event, and stays with its new error when that fails again. Ctrl-C waits for
 the letters that are being sent. The store has to be the receiver's.
-Exit code 1 if any failed.
+Exit code 1 if any failed, or had no response in time.
 ${examples(
   ['dead-letters redrive 1f2e --to 3000/hook', 'One letter'],
   ['dead-letters redrive --all --to 3000/hook --concurrency 4', 'All of them'],
@@ -56,16 +54,11 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
   if (!selected.includes(false))
     throw badInput('Ids and filters exclude each other.', 'Remove one of them.');
   const target = await targetOf(app, options.to, options);
-  const { concurrency } = options;
   return withStore(app, options, async (opened) => {
-    if (ids.length === 0) return redriveLetters(app, opened, target, { filter, concurrency });
-    let code: number = EXIT.done;
-    for (const given of ids) {
-      if (app.signal.aborted) break;
-      const { id } = await findLetter(opened.deadLetters, given);
-      code ||= await redriveLetters(app, opened, target, { id, concurrency });
-    }
-    return code;
+    const found = new Set<string>();
+    for (const id of ids) found.add((await findLetter(opened.deadLetters, id)).id);
+    const selections = found.size > 0 ? [...found].map((id) => ({ id })) : [{ filter }];
+    return redriveLetters(app, opened, target, selections, options.concurrency);
   });
 }
 
@@ -73,44 +66,24 @@ async function redriveLetters(
   app: App,
   { store, deadLetters }: OpenedStore,
   target: Target,
-  selection: { id?: string; filter?: ReturnType<typeof filterOf>; concurrency: number },
+  selections: readonly Pick<LetterRedrive, 'id' | 'filter'>[],
+  concurrency: number,
 ): Promise<number> {
-  const { io, output, signal } = app;
-  const bar = progressBar(io, output.messageColors, String);
-  let printing = Promise.resolve();
-  const onProgress = (progress: RedriveProgress) => {
-    const { id, result, outcome, handled, queued, failed, skipped, total } = progress;
-    const record = { type: 'letter', id, result, outcome };
-    bar.clear();
-    if (output.json) printing = printing.then(() => output.print(record));
-    else tellLetter(app, progress);
-    bar.update(handled + queued + failed + skipped, total);
-  };
-  const receiver = httpReceiver(store, target);
+  const { signal } = app;
   const leaseFor = target.timeout + 30_000;
+  const isEachGiven = selections.every(({ id }) => id !== undefined);
+  const report = new RedriveReport(app, leaseFor, isEachGiven ? selections.length : undefined);
+  const { onProgress } = report;
+  const receiver = report.watch(httpReceiver(store, target));
+  const settings = { receiver, deadLetters, leaseFor, concurrency, onProgress, signal };
   try {
-    const settings = { receiver, deadLetters, leaseFor, onProgress, signal, ...selection };
-    const result = await redrive(settings);
-    await printing;
-    bar.clear();
-    await printResult(app, result);
-    return result.failed > 0 ? EXIT.receiverFailed : EXIT.done;
+    for (const selection of selections) {
+      if (signal.aborted) break;
+      await redrive({ ...settings, ...selection });
+    }
+    await report.print();
+    return report.hasFailed ? EXIT.receiverFailed : EXIT.done;
   } finally {
-    bar.clear();
+    report.end();
   }
 }
-
-/** A letter that was not handled, for people. */
-function tellLetter({ output }: App, { id, result, outcome, letter }: RedriveProgress): void {
-  if (result === 'handled') return;
-  const isOfQueue = letter?.source === 'queue';
-  const why = isOfQueue ? 'it is a dead job of a queue' : (outcome ?? 'another redrive has it');
-  output.message(t`${shortId(id)}  ${result}  ${why}`);
-}
-
-const printResult = ({ output }: App, result: RedriveResult): Promise<void> =>
-  output.print({ type: 'result', ...result }, ({ bold }) => {
-    const { handled, queued, failed, skipped } = result;
-    const more = queued > 0 ? t`, ${queued} queued` : t``;
-    return t`${bold(handled)} handled${more}, ${failed} failed, ${skipped} skipped`;
-  });
