@@ -19,6 +19,7 @@ export const FRAMEWORKS = 'docs/frameworks.md';
 
 /** What a sample uses as its reader's own. */
 const READERS_OWN: Record<string, string> = {
+  workspaces: 'declare const workspaces: { secretOf(name: string): Promise<string | undefined> };',
   crm: 'declare const crm: { upsertCall(key: string | undefined, call: object): Promise<void> };',
   recordings: 'declare const recordings: { schedule(url: string): Promise<void> };',
 };

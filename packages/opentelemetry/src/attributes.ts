@@ -12,6 +12,7 @@ export const OUTCOME = 'call_webhooks.outcome';
 export const RESULT = 'call_webhooks.result';
 export const QUEUE = 'call_webhooks.queue';
 export const STATE = 'call_webhooks.state';
+const TENANT = 'call_webhooks.tenant';
 const ERROR_TYPE = 'error.type';
 const CALL_ID = 'call_webhooks.call_id';
 const KEY = 'call_webhooks.key';
@@ -41,6 +42,7 @@ export const httpMethod = (method: string): Attributes => ({
 
 /** What identifies a delivery and its event. */
 export function identity(of: {
+  tenant?: string | undefined;
   webhookId?: string | undefined;
   eventName?: string | undefined;
   callId?: string | undefined;
@@ -48,6 +50,8 @@ export function identity(of: {
   attempt?: number | undefined;
 }): Attributes {
   return present({
+    // Not in metrics: there may be any number of tenants. It is redacted unless it is verified.
+    [TENANT]: of.tenant,
     [MESSAGE_ID]: text(of.webhookId),
     [EVENT]: text(of.eventName),
     [CALL_ID]: text(of.callId),

@@ -25,7 +25,7 @@ export async function deliverCall(
 async function deliverEvent(
   event: MissedEvent,
   { _id }: CallRecord,
-  { receiver, onEvent }: ReconcileSettings,
+  { receiver, tenant, onEvent }: ReconcileSettings,
   totals: Totals,
 ): Promise<void> {
   if (eventKey(event) === undefined)
@@ -34,7 +34,8 @@ async function deliverEvent(
       'toEvents: an event needs an eventName, and a callId or an eventId. Without them it would run each time.',
       { docs: docsUrl('recovery.md#reconcile') },
     );
-  const result = await receiver.deliver(event, { source: 'reconcile' });
+  const of = tenant === undefined ? {} : { tenant };
+  const result = await receiver.deliver(event, { source: 'reconcile', ...of });
   const { outcome, attempt = 1, error } = result;
   if (isStopping(result))
     throw error ?? new WebhookError(outcome, `reconcile: ${OUTCOMES[outcome].when}`);

@@ -3,6 +3,7 @@ import {
   checkOptions,
   docsUrl,
   option,
+  tenantKey,
   WebhookError,
   type DeliverOptions,
   type FieldNames,
@@ -22,7 +23,7 @@ export interface CallsClient {
 export interface ReconcileReceiver {
   deliver(
     event: MissedEvent,
-    options: Pick<DeliverOptions, 'source'>,
+    options: Pick<DeliverOptions, 'source' | 'tenant'>,
   ): Promise<Pick<Outcome, 'outcome' | 'attempt' | 'error'>>;
   readonly store?: ReconcileStore;
 }
@@ -59,7 +60,9 @@ export interface SharedOptions {
   pageSize?: number | undefined;
   /** How many calls are handled at once: 1 to 100; 4 by default. */
   concurrency?: number | undefined;
-  /** The name of the cursor in the store; `'reconcile'` by default. */
+  /** Whose calls the `client` lists, for a receiver with tenants. */
+  tenant?: string | undefined;
+  /** The name of the cursor in the store; `'reconcile'` by default. Each tenant has its own. */
   name?: string | undefined;
   /** Called with each event and its outcome. What it throws is ignored. */
   onEvent?: ((event: ReconciledEvent) => unknown) | undefined;
@@ -95,6 +98,9 @@ export const sharedRules = () => ({
   query: option.optional(option.function<NonNullable<SharedOptions['query']>>()),
   pageSize: option.optional(option.count(1, 100_000)),
   concurrency: option.default(option.count(1, 100), 4),
+  tenant: option.optional(
+    option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
+  ),
   name: option.default(option.text(/^.{1,100}$/u, 'expected 1 to 100 characters'), 'reconcile'),
   onEvent: option.optional(option.function<NonNullable<SharedOptions['onEvent']>>()),
 });
@@ -126,6 +132,7 @@ export function resolveOptions(options: ReconcileOptions) {
       'reconcile: pass the store of the receiver as store.',
       { docs },
     );
-  const { fieldNames, toEvents = completedEvents(fieldNames) } = checked;
-  return { ...checked, receiver, store, toEvents };
+  const { fieldNames, toEvents = completedEvents(fieldNames), tenant } = checked;
+  const name = tenantKey(tenant, checked.name);
+  return { ...checked, receiver, store, toEvents, name };
 }
