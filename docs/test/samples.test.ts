@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { Server, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { startSender } from '@call-webhooks/contract-tests';
 import { generateSecret } from '@call-webhooks/core';
 import express from 'express';
 import type { Hono } from 'hono';
@@ -40,10 +39,7 @@ beforeAll(() => {
   for (const level of ['warn', 'error'] as const)
     jest.spyOn(console, level).mockImplementation(() => undefined);
   const kept = async () => undefined;
-  const secretOf = async (name: string) => (name === 'acme' ? secret : undefined);
-  Object.assign(globalThis, {
-    ...{ crm: { upsertCall: kept }, recordings: { schedule: kept }, workspaces: { secretOf } },
-  });
+  Object.assign(globalThis, { crm: { upsertCall: kept }, recordings: { schedule: kept } });
 });
 afterEach(async () => {
   for (const server of opened.splice(0)) {
@@ -170,39 +166,6 @@ describe('handlers that are exported', () => {
       expect(await run(name)).toMatchObject({ default: { skipTrailingSlashRedirect: true } });
     },
   );
-});
-
-describe('samples with tenants', () => {
-  const takesTenant = (origin: string) =>
-    takesDeliveries(`${origin.replace(/\/hook$/, '')}/hooks/acme`);
-
-  it.each(['docs/tenants.md#1', 'docs/tenants.md#2'])('%s', async (name) => {
-    await run(name);
-    await takesTenant(await url());
-    const other = startSender((await url()).replace(/\/hook$/, '/hooks/other'), secret);
-    expect(await other.post('{}')).toEqual({ status: 401, outcome: 'signature-mismatch' });
-  });
-
-  it('docs/tenants.md#4: node:http, by the host', async () => {
-    await run('docs/tenants.md#4');
-    const post = async (host: string) =>
-      startSender(await url(), secret).post('{}', { headers: { host } });
-    expect((await post('acme.hooks.example.com')).status).toBe(200);
-    expect((await post('other.hooks.example.com')).status).toBe(401);
-    expect((await post('acme.example.org')).status).toBe(401);
-  });
-
-  it.each(['docs/tenants.md#3', 'docs/tenants.md#5'])('%s', async (name) => {
-    const { POST, default: server } = (await run(name)) as {
-      POST?: (request: Request) => Promise<Response>;
-      default?: { fetch(request: Request): Promise<Response> };
-    };
-    const handle = (request: Request) => POST?.(request) ?? server?.fetch(request);
-    const at = (path: string) => async (request: Request) =>
-      (await handle(new Request(`http://x${path}`, request))) as Response;
-    await takesRequests(at('/hooks/acme'));
-    await expect(takesRequests(at('/hooks/other'))).rejects.toThrow('401');
-  });
 });
 
 describe('programs without a server', () => {

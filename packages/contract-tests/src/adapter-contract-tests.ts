@@ -5,6 +5,7 @@ import { logging } from './adapter/logging.ts';
 import { oneEvent } from './adapter/one-event.ts';
 import { privacy } from './adapter/privacy.ts';
 import { requests } from './adapter/requests.ts';
+import { tenants } from './adapter/tenants.ts';
 import type { AdapterUnderTest, Mounted, Started } from './adapter/under-test.ts';
 import { verification } from './adapter/verification.ts';
 import { collectingLogger } from './collecting-logger.ts';
@@ -44,7 +45,7 @@ export function adapterContractTests(adapter: AdapterUnderTest): void {
       };
     }
 
-    for (const part of [outcomeTable, oneEvent, verification, requests, logging, privacy])
+    for (const part of [outcomeTable, oneEvent, verification, requests, logging, privacy, tenants])
       part({ start, host });
   });
 }

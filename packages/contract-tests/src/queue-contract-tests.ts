@@ -4,6 +4,7 @@ import { failures } from './queue/failures.ts';
 import { handOver } from './queue/hand-over.ts';
 import { workerLogging } from './queue/logging.ts';
 import { shutdown } from './queue/shutdown.ts';
+import { tenants } from './queue/tenants.ts';
 import { transactions } from './queue/transactions.ts';
 import {
   MAX_ATTEMPTS,
@@ -21,6 +22,7 @@ export function queueContractTests(subject: QueueUnderTest): void {
     failures(open);
     workerLogging(open);
     shutdown(open);
+    tenants(open);
   });
 }
 

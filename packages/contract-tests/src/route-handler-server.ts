@@ -38,7 +38,7 @@ async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing:
     }),
     duplex: 'half' as const, // in a variable, as the DOM's types don't know it
   };
-  const request = new Request('http://next.local/hook', init);
+  const request = new Request(`http://next.local${incoming.url ?? '/hook'}`, init);
   const response = await handler(request);
   outgoing
     .writeHead(response.status, Object.fromEntries(response.headers))

@@ -1,5 +1,5 @@
 import type { OpenedQueue } from '@call-webhooks/contract-tests';
-import { createJobProcessor, type QueuedDelivery } from '../src/index.ts';
+import { createJobProcessor, tenantKey, type QueuedDelivery } from '../src/index.ts';
 
 interface Entry {
   delivery: QueuedDelivery;
@@ -19,7 +19,7 @@ export function arrayQueue(maxAttempts: number, concurrency: number): OpenedQueu
   return {
     queue: {
       enqueue(delivery) {
-        const id = delivery.key ?? delivery.webhookId;
+        const id = delivery.key ?? tenantKey(delivery.tenant, delivery.webhookId);
         if (!known.has(id)) waiting.push({ delivery, attempt: 1 });
         known.add(id);
         wake();

@@ -34,6 +34,7 @@ export interface KoaContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly path: string;
+  readonly originalUrl: string;
   readonly request: object;
   status: number;
   body: unknown;
@@ -65,6 +66,7 @@ export function callWebhooks<
     const { req, res } = context;
     const { status, headers, body } = await receiver.receive({
       method: req.method,
+      url: context.originalUrl,
       headers: req.headers,
       body: (limits) => keptText(context) ?? readRawBody(req, limits, FIX),
     });

@@ -8,7 +8,7 @@ interface HttpEvent {
 }
 
 type Headers = Readonly<Record<string, string | undefined>>;
-type MultiValueHeaders = Readonly<Record<string, string[] | undefined>>;
+type MultiValues = Readonly<Record<string, string[] | undefined>>;
 
 /** API Gateway HTTP APIs with payload 2.0, and function URLs. */
 export interface PayloadV2 extends HttpEvent {
@@ -22,8 +22,9 @@ export interface PayloadV2 extends HttpEvent {
 export interface PayloadV1 extends HttpEvent {
   readonly httpMethod: string;
   readonly path?: string | undefined;
-  readonly queryStringParameters?: Readonly<Record<string, string | undefined>> | null | undefined;
-  readonly multiValueHeaders?: MultiValueHeaders | null | undefined;
+  readonly queryStringParameters?: Headers | null | undefined;
+  readonly multiValueQueryStringParameters?: MultiValues | null | undefined;
+  readonly multiValueHeaders?: MultiValues | null | undefined;
   readonly requestContext: object;
 }
 
@@ -62,14 +63,20 @@ function methodOf(event: LambdaHttpEvent): unknown {
   return http?.method ?? httpMethod;
 }
 
-/** The path and query. Some triggers have decoded the path. */
+/** The path and query. Some triggers have decoded them. */
 function urlOf(event: LambdaHttpEvent): string {
   const isV1 = 'httpMethod' in event;
   const path = (isV1 ? event.path : event.rawPath) ?? '/';
-  const query = isV1
-    ? new URLSearchParams(Object.entries(event.queryStringParameters ?? {}) as [string, string][])
-    : (event.rawQueryString ?? '');
-  return `${path.replace(/[?#]/g, encodeURIComponent)}?${query.toString()}`;
+  const query = isV1 ? queryOf(event) : (event.rawQueryString ?? '');
+  return `${path.replace(/[?#]/g, encodeURIComponent)}?${query}`;
+}
+
+function queryOf(event: PayloadV1): string {
+  const given = event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {};
+  const query = new URLSearchParams();
+  for (const [name, values = []] of Object.entries(given) as [string, string | string[]][])
+    for (const value of [values].flat()) query.append(name, value);
+  return query.toString();
 }
 
 /**

@@ -60,6 +60,7 @@ describe.each(TRIGGERS)('Hono, an independent adapter, agrees on $name', (trigge
     const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
     const made = trigger.event({
       method: 'POST',
+      url: new URL('http://localhost/hook'),
       headers: Object.fromEntries(lowered) as Record<string, string>,
       headersDistinct: Object.fromEntries(lowered.map(([name, value]) => [name, [value]])) as never,
       body,

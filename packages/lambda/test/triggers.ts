@@ -6,6 +6,7 @@ import type { LambdaContext, LambdaHttpEvent, LambdaHttpResponse } from '../src/
 /** An HTTP request, as a trigger of Lambda gets it. */
 export interface HttpRequest {
   method: string;
+  url: URL;
   headers: IncomingHttpHeaders;
   headersDistinct: Record<string, string[] | undefined>;
   body: Buffer;
@@ -46,6 +47,11 @@ const last = ({ headersDistinct }: HttpRequest) =>
 /** REST APIs pass on names as they were sent; a client may send any case. */
 const inUpperCase = <Value>(headers: Record<string, Value>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]));
+const v1Url = ({ url }: HttpRequest) => ({
+  path: url.pathname,
+  queryStringParameters: url.search === '' ? null : Object.fromEntries(url.searchParams),
+  multiValueQueryStringParameters: null,
+});
 const ofHeaders = ({ headers, multiValueHeaders }: LambdaHttpResponse) => ({
   ...headers,
   ...multiValueHeaders,
@@ -59,8 +65,10 @@ function payloadV2(name: string): Trigger {
         requestContext: { http: object };
       };
       const http = { ...event.requestContext.http, method: request.method };
+      const { pathname: rawPath, search } = request.url;
+      const url = { rawPath, rawQueryString: search.slice(1) };
       const requestContext = { ...event.requestContext, http };
-      return { ...event, requestContext, headers: joined(request), ...bodyOf(request) };
+      return { ...event, ...url, requestContext, headers: joined(request), ...bodyOf(request) };
     },
     headers: ({ headers = {} }) => headers,
   };
@@ -74,6 +82,7 @@ export const TRIGGERS: readonly Trigger[] = [
     event: (request) => ({
       ...(documented('payload-1.0') as unknown as LambdaHttpEvent),
       httpMethod: request.method,
+      ...v1Url(request),
       headers: last(request),
       multiValueHeaders: request.headersDistinct,
       ...bodyOf(request),
@@ -85,6 +94,7 @@ export const TRIGGERS: readonly Trigger[] = [
     event: (request) => ({
       ...(documented('rest-api') as unknown as LambdaHttpEvent),
       httpMethod: request.method,
+      ...v1Url(request),
       headers: inUpperCase(last(request)),
       multiValueHeaders: inUpperCase(request.headersDistinct),
       body: request.body.length === 0 ? null : request.body.toString('base64'),
@@ -97,6 +107,7 @@ export const TRIGGERS: readonly Trigger[] = [
     event: (request) => ({
       ...(documented('load-balancer') as unknown as LambdaHttpEvent),
       httpMethod: request.method,
+      ...v1Url(request),
       headers: joined(request, ', '),
       ...bodyOf(request),
     }),
@@ -109,6 +120,7 @@ export const TRIGGERS: readonly Trigger[] = [
       return {
         ...(event as unknown as LambdaHttpEvent),
         httpMethod: request.method,
+        ...v1Url(request),
         multiValueHeaders: request.headersDistinct,
         ...bodyOf(request),
       };
@@ -137,5 +149,6 @@ async function received(incoming: IncomingMessage): Promise<HttpRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(chunk as Buffer);
   const { method = '', headers, headersDistinct } = incoming;
-  return { method, headers, headersDistinct, body: Buffer.concat(chunks) };
+  const url = new URL(incoming.url ?? '/', 'http://localhost');
+  return { method, url, headers, headersDistinct, body: Buffer.concat(chunks) };
 }

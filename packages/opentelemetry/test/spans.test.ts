@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { deferred } from '@call-webhooks/contract-tests';
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { idOf, parentOf, receiverOf, startSdk, type Sdk } from './sdk.ts';
+import { idOf, parentOf, receiverOf, SECRET, startSdk, type Sdk } from './sdk.ts';
 
 const STARTED = { eventName: 'call:started', callId: 'call-1' };
 
@@ -42,6 +42,17 @@ describe('the spans of a receiver', () => {
       ['store complete', { 'call_webhooks.store.status': 'held' }],
     ]);
     for (const child of children) expect(parentOf(child)).toBe(idOf(delivery));
+  });
+
+  it('name the tenant', async () => {
+    const { send } = receiverOf({
+      tenant: () => 'acme',
+      secret: () => SECRET,
+      on: { 'call:started': () => undefined },
+    });
+    await send(STARTED);
+    for (const name of ['receive call:started', 'handle call:started'])
+      expect(sdk.span(name).attributes).toMatchObject({ 'call_webhooks.tenant': 'acme' });
   });
 
   it('are children of the span of the HTTP server', async () => {

@@ -22,6 +22,19 @@ export function kept({ letters }: DeadLettersTestContext): void {
     expect(await letters().get(unique('nobody'))).toBeUndefined();
   });
 
+  it('keeps the letters of two tenants apart, with their names', async () => {
+    const { key: _key, ...keyless } = deadLetter();
+    const ids = [];
+    for (const tenant of ['a', 'b']) {
+      const letter = { ...keyless, tenant };
+      await letters().put(letter);
+      const id = await deadLetterId(letter);
+      expect(await letters().get(id)).toMatchObject({ tenant });
+      ids.push(id);
+    }
+    expect(new Set(ids).size).toBe(2);
+  });
+
   it('keeps a letter of which little is known', async () => {
     const { eventName: _name, callId: _callId, key: _key, ...rest } = deadLetter();
     const letter = { ...rest, reason: 'invalid-payload', rawBody: new Uint8Array() } as const;

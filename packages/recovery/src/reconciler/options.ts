@@ -3,6 +3,7 @@ import {
   checkOptions,
   docsUrl,
   option,
+  tenantKey,
   WebhookError,
   type Logger,
   type Store,
@@ -84,7 +85,9 @@ export function resolveOptions(options: ReconcilerOptions) {
     store = receiver.store,
     ...checked
   } = checkOptions('startReconciler', rules(), options, docsUrl('recovery.md#on-a-schedule'));
-  return { ...checked, receiver, store: checkStore(store) };
+  // Its own state and lease; `reconcile` does the same with its cursor.
+  const stateName = tenantKey(checked.tenant, checked.name);
+  return { ...checked, stateName, receiver, store: checkStore(store) };
 }
 
 function checkStore(store: Partial<Store> | ReconcileReceiver['store']): ReconcilerStore {

@@ -20,7 +20,7 @@ export class MissedCalls {
 
 /** Tells of a run: to the hooks, and in a log line if something is wrong. */
 export function reportRun(
-  { onMissed, onRun, logger }: ReconcilerSettings,
+  { tenant, onMissed, onRun, logger }: ReconcilerSettings,
   window: Window,
   result: ReconcileResult,
   { ids: callIds }: MissedCalls,
@@ -28,9 +28,17 @@ export function reportRun(
   const since = new Date(window.since);
   const until = new Date(window.until);
   const log = safeLogger(logger);
+  const of = tenant === undefined ? {} : { tenant };
   const { missed, failed } = result;
   if (missed > 0) {
-    const fields = { ...result, since, until, callIds, docs: docsUrl('recovery.md#silence') };
+    const fields = {
+      ...of,
+      ...result,
+      since,
+      until,
+      callIds,
+      docs: docsUrl('recovery.md#silence'),
+    };
     log.error(
       fields,
       `call-webhooks: no delivery came for ${String(missed)} event${missed === 1 ? '' : 's'} of the service's calls. The rule may be paused: look at it in the service's web application, under Rules.`,
@@ -39,17 +47,17 @@ export function reportRun(
   }
   if (failed > 0)
     log.warn(
-      { failed, since, until, docs: docsUrl('recovery.md#what-failed') },
+      { ...of, failed, since, until, docs: docsUrl('recovery.md#what-failed') },
       `call-webhooks: ${String(failed)} events that had been missed, or had failed earlier, failed in this run. They run again next time, or are in the dead letters.`,
     );
   if (onRun) callHook(onRun, { ...result });
 }
 
 /** Tells of a run that ended with an error. */
-export function reportError({ onError, logger }: ReconcilerSettings, error: unknown): void {
+export function reportError({ tenant, onError, logger }: ReconcilerSettings, error: unknown): void {
   const { text, err } = loggedError(error);
   safeLogger(logger).error(
-    { err, docs: docsUrl('recovery.md#on-a-schedule') },
+    { ...(tenant !== undefined && { tenant }), err, docs: docsUrl('recovery.md#on-a-schedule') },
     `call-webhooks: reconciling failed, and is tried again at the next interval: ${text}`,
   );
   if (onError) callHook(onError, error);

@@ -59,7 +59,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
 
 /** @returns milliseconds until somebody has to look again */
 async function runIfDue(settings: ReconcilerSettings, closing: AbortSignal): Promise<number> {
-  const { store, name, clock, every } = settings;
+  const { store, stateName: name, clock, every } = settings;
   const untilDue = async () => {
     const ranAt = (await loadState(store, name))?.ranAt ?? -Infinity;
     return Math.min(every, ranAt + every - clock.now());
@@ -74,7 +74,7 @@ async function runIfDue(settings: ReconcilerSettings, closing: AbortSignal): Pro
 }
 
 async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<void> {
-  const { store, name, clock, onEvent } = settings;
+  const { store, stateName: name, clock, onEvent } = settings;
   const now = clock.now();
   const known = (await loadState(store, name)) ?? firstState(settings, now);
   if (known.ranAt === undefined) await saveState(store, name, known); // this run may not end
@@ -106,12 +106,13 @@ async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<v
 }
 
 function shared(settings: ReconcilerSettings) {
-  const { client, receiver, store, name, toEvents, recordings, fieldNames } = settings;
+  const { client, receiver, store, tenant, name, toEvents, recordings, fieldNames } = settings;
   const { query, pageSize, concurrency } = settings;
   return {
     client,
     receiver,
     store,
+    tenant,
     name,
     toEvents,
     recordings,

@@ -46,6 +46,26 @@ describe('reconcile', () => {
     expect(runs).toHaveLength(37);
   });
 
+  it('runs the events of the tenant whose calls they are', async () => {
+    const tenants: unknown[] = [];
+    const { simulator, client, receiver, ruleId, now, place } = await startWorld({
+      receiver: {
+        tenant: () => 'a',
+        secret: () => undefined,
+        on: { 'call:completed': (_event, { tenant }) => void tenants.push(tenant) },
+      },
+    });
+    simulator.rules.pause(ruleId);
+    await place(2);
+    await simulator.clock.advance('10m');
+    for (const tenant of ['a', 'b'])
+      expect(await reconcile({ client, receiver, since, now, tenant })).toMatchObject({
+        missed: 2,
+      });
+    expect(tenants).toEqual(['a', 'a', 'b', 'b']);
+    await expect(reconcile({ client, receiver, since, now })).rejects.toThrow('Say whose event');
+  });
+
   it('goes on where it was stopped, and finds what is newer as well', async () => {
     const { simulator, client, receiver, ruleId, runs, requests, now, place } = await startWorld();
     simulator.rules.pause(ruleId);
