@@ -5,6 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { checkCli } from './check-cli.mjs';
+import { checkTypes, TYPESCRIPTS } from './check-types.mjs';
 
 // This repository refuses packages that do not support its Node version. A user's npm only warns.
 delete process.env.npm_config_engine_strict;
@@ -39,7 +40,7 @@ try {
     if (exports?.['.']) {
       const own = Object.keys(exports).filter((path) => isOfSources(exports[path]));
       const excluded = own.length > 0 ? ['--exclude-entrypoints', ...own] : [];
-      console.log(run('npx', ['attw', tarball, '--profile', 'node16', ...excluded]));
+      console.log(run('npx', ['attw', tarball, ...excluded]));
     }
     return tarball;
   });
@@ -66,6 +67,7 @@ try {
       'reflect-metadata',
       'rxjs',
       ...tools,
+      ...TYPESCRIPTS,
     ],
     {
       cwd: consumer,
@@ -78,6 +80,7 @@ try {
     run(process.execPath, [tsc, '-p', '.'], { cwd: consumer });
     console.log(run(process.execPath, [tsc, '--version']).trim(), 'compiles');
   }
+  console.log(checkTypes(consumer));
 
   const needed = [
     ...['cli', 'inspector', 'simulator', 'recovery', 'client', 'core'],

@@ -1,0 +1,43 @@
+// Every entry, under each module resolution of each TypeScript: found, and typed. What is not found, or
+// loses its types, is `any`, which would let all of this compile but the last lines.
+import { inferNames } from '@call-webhooks/client/infer';
+import { createReceiver, defineHandlers, type Handlers } from '@call-webhooks/core';
+import { createNodeHandler } from '@call-webhooks/core/node';
+import { createWebHandler } from '@call-webhooks/core/web';
+import { callWebhooks as express } from '@call-webhooks/express';
+import { callWebhooks as fastify } from '@call-webhooks/fastify';
+import { callWebhooks as next } from '@call-webhooks/next';
+import { callWebhooks as nextPages } from '@call-webhooks/next/pages';
+import { startSimulator } from '@call-webhooks/simulator';
+import type { DeliverySummary } from '@call-webhooks/simulator/control-api';
+import { callCompleted, deliver } from '@call-webhooks/testing';
+
+type IsAny<Type> = 0 extends 1 & Type ? true : false;
+const typed = <_Type>(_isAny: IsAny<_Type>) => undefined;
+typed<ReturnType<typeof createReceiver>>(false);
+typed<ReturnType<typeof createNodeHandler>['receiver']>(false);
+typed<ReturnType<typeof createWebHandler>['receiver']>(false);
+typed<ReturnType<typeof express>['receiver']>(false);
+typed<ReturnType<typeof fastify>['receiver']>(false);
+typed<Parameters<ReturnType<typeof fastify>>[0]>(false);
+typed<ReturnType<typeof next>['receiver']>(false);
+typed<ReturnType<typeof nextPages>['receiver']>(false);
+typed<Awaited<ReturnType<typeof startSimulator>>['deliveries']>(false);
+typed<ReturnType<typeof inferNames>['snippet']>(false);
+typed<DeliverySummary>(false);
+typed<Awaited<ReturnType<typeof deliver>>['outcome']>(false);
+
+export const handlers = defineHandlers({
+  'call:completed': (event, context) => {
+    typed<typeof event>(false);
+    typed<typeof context.call>(false);
+    // @ts-expect-error it is called callId
+    return event.calId;
+  },
+});
+export const satisfying = { 'call:started': (event) => event.callId } satisfies Handlers;
+express({ secret: 'x', on: handlers });
+// @ts-expect-error a misspelt event
+fastify({ secret: 'x', on: { 'call:strated': () => undefined } });
+// @ts-expect-error a misspelt field
+callCompleted({ calId: 'c1' });
