@@ -4,6 +4,7 @@ import { GROUP_MUTANTS } from '../src/mutants/group-mutants.ts';
 import type { Mutant } from '../src/mutants/mutant.ts';
 import { QUEUE_MUTANTS } from '../src/mutants/queue-mutants.ts';
 import { REQUEST_MUTANTS } from '../src/mutants/request-mutants.ts';
+import { TENANT_MUTANTS } from '../src/mutants/tenant-mutants.ts';
 import { TRANSACTION_MUTANTS } from '../src/mutants/transaction-mutants.ts';
 import { StaleEdit, Sandbox } from '../src/mutants/sandbox.ts';
 
@@ -16,6 +17,7 @@ const chosen = [
   ...GROUP_MUTANTS,
   ...QUEUE_MUTANTS,
   ...REQUEST_MUTANTS,
+  ...TENANT_MUTANTS,
   ...TRANSACTION_MUTANTS,
 ].filter(({ name }) => name.includes(wanted));
 const sandbox = new Sandbox(fileURLToPath(new URL('../../..', import.meta.url)));

@@ -5,6 +5,7 @@ import { EVENT_MUTANTS } from '../src/mutants/event-mutants.ts';
 import { GROUP_MUTANTS } from '../src/mutants/group-mutants.ts';
 import { QUEUE_MUTANTS } from '../src/mutants/queue-mutants.ts';
 import { REQUEST_MUTANTS } from '../src/mutants/request-mutants.ts';
+import { TENANT_MUTANTS } from '../src/mutants/tenant-mutants.ts';
 import { TRANSACTION_MUTANTS } from '../src/mutants/transaction-mutants.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -15,6 +16,7 @@ test.each([
   ...GROUP_MUTANTS,
   ...QUEUE_MUTANTS,
   ...REQUEST_MUTANTS,
+  ...TENANT_MUTANTS,
   ...TRANSACTION_MUTANTS,
 ])('the mutant "$name" fits the code', ({ edits }) => {
   for (const { file, from } of edits)
