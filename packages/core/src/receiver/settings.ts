@@ -3,6 +3,7 @@ import { checkAgainst, option } from '../check-options.ts';
 import type { OneAtATime } from '../dispatch/group.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Queue } from '../queue.ts';
+import { withWarnings } from '../reporting/hook-warnings.ts';
 import type { Logger } from '../reporting/logger.ts';
 import type { Secret } from '../signature/secrets.ts';
 import { headerNames } from '../signature/signature-headers.ts';
@@ -165,7 +166,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     maxInFlightPerTenant: maxInFlightPerTenant ?? Math.ceil(rest.maxInFlight / 10),
     handlers: {
       ...{ on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
-      ...{ around, redact, onError, onOutcome },
+      ...{ around, redact, ...withWarnings({ onError, onOutcome }, checked.logger) },
     },
     names: headerNames(headerPrefix, profile),
     profile,

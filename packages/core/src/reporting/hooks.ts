@@ -37,7 +37,10 @@ export type ErrorInfo = {
 /** Takes an error as it was thrown, with its `cause`. */
 export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
 
-/** Hooks that are told of outcomes and errors. What they throw changes nothing. */
+/**
+ * Hooks that are told of outcomes and errors. What they throw changes nothing; the logger is told of it
+ * at most once in 10 s.
+ */
 export interface ReportingHooks {
   /**
    * Called with the original error of each failed attempt, for an error tracker; also with what a

@@ -7,6 +7,7 @@ import type { StandardSchema } from '../events/schema.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { checkEventNames } from '../receiver/event-names.ts';
 import { handlerShape } from '../receiver/settings.ts';
+import { withWarnings } from '../reporting/hook-warnings.ts';
 import type { Logger } from '../reporting/logger.ts';
 import { safeLogger } from '../reporting/logger.ts';
 import { createAttempt } from './attempt-job.ts';
@@ -43,7 +44,8 @@ export function createJobProcessor<
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 >(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
-  const settings = checkAgainst(z.strictObject(handlerShape()), options);
+  const checked = checkAgainst(z.strictObject(handlerShape()), options);
+  const settings = { ...checked, ...withWarnings(checked, checked.logger) };
   checkEventNames(settings);
   const attemptJob = createAttempt(settings);
 
