@@ -137,7 +137,7 @@ export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
 export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';
 export { callHook, safeLogger } from './reporting/logger.ts';
 export { consoleLine } from './reporting/console-line.ts';
-export { loggedError, type LoggedError } from './reporting/logged-error.ts';
+export { loggedError, loggedFailure, type LoggedError } from './reporting/logged-error.ts';
 export type { Redact } from './redact/redactor.ts';
 export { redactId } from './redact/ids.ts';
 export { fieldKind, type FieldKind } from './redact/personal-values.ts';

@@ -28,6 +28,7 @@ import {
 } from './attributes.ts';
 import type { Listeners, Messages } from './channels.ts';
 import type { EventLabels } from './event-labels.ts';
+import { exceptionOf } from './exception.ts';
 import { LeaseContexts } from './lease-contexts.ts';
 import { fromCarrier, toCarrier } from './trace-context.ts';
 
@@ -149,7 +150,7 @@ export class Spans {
   }
 }
 
-/** The error of a message is redacted. What the step threw is not in it. */
+/** The error of a message is redacted. */
 function endStep(span: Span, { error }: { error?: unknown }): void {
   if (error === undefined) return;
   span.setAttributes(errorType(error));
@@ -157,9 +158,8 @@ function endStep(span: Span, { error }: { error?: unknown }): void {
     span.setStatus({ code: SpanStatusCode.ERROR });
     return;
   }
-  const { message, name, stack } = error;
-  span.setStatus({ code: SpanStatusCode.ERROR, message });
-  span.recordException({ name, message, ...(stack !== undefined && { stack }) });
+  span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
+  span.recordException(exceptionOf(error));
 }
 
 function endStore(span: Span, message: StoreMessage): void {

@@ -68,7 +68,7 @@ describe('the spans of a receiver', () => {
     const { send } = receiverOf({
       on: {
         'call:started': () => {
-          throw new Error('no answer at +49 30 1234567 for ada@example.com', {
+          throw new RangeError('no answer at +49 30 1234567 for ada@example.com', {
             cause: new Error('Ada Lovelace hung up'),
           });
         },
@@ -77,9 +77,14 @@ describe('the spans of a receiver', () => {
     expect(await send({ ...STARTED, calledName: 'Ada Lovelace' })).toBe('handler-failed');
     const handler = sdk.span('handle call:started');
     expect(handler.status.code).toBe(SpanStatusCode.ERROR);
-    expect(handler.status.message).toMatch(/^The handler failed: Error: no answer/);
+    expect(handler.status.message).toMatch(/^The handler failed: RangeError: no answer/);
     expect(handler.attributes['error.type']).toBe('handler-failed');
-    expect(handler.events[0]?.attributes?.['exception.stacktrace']).toMatch(/spans\.test\.ts/);
+    const { attributes: exception = {} } = handler.events[0]!;
+    expect(exception['exception.type']).toBe('RangeError');
+    expect(exception['exception.message']).toMatch(/^no answer at /);
+    expect(exception['exception.stacktrace']).toMatch(
+      /^RangeError: no answer[^]*spans\.test\.ts[^]*\ncaused by: Error: [^]*spans\.test\.ts/,
+    );
     const delivery = sdk.span('receive call:started');
     expect(delivery.status).toEqual(handler.status);
     expect(delivery.attributes).toMatchObject({

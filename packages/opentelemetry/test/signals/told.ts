@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import type { ErrorInfo, Outcome } from '@call-webhooks/core';
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, type Attributes } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import { idOf, parentOf, startSdk } from '../sdk.ts';
 
@@ -111,8 +111,17 @@ function spanText(span: ReadableSpan, all: ReadableSpan[]): string {
     ...(links.length > 0 ? ['linked'] : []),
     SpanStatusCode[status.code] + (status.message === undefined ? '' : ` "${status.message}"`),
     shown(attributes),
-    ...events.map((event) => `${event.name}: ${String(event.attributes?.['exception.message'])}`),
+    ...events.map(({ name, attributes = {} }) => `${name}: ${exceptionText(attributes)}`),
   ].join(' ');
+}
+
+/** The type and the message, and the causes in the stack, without frames. */
+function exceptionText(attributes: Attributes): string {
+  const [type, message, stack] = ['type', 'message', 'stacktrace'].map((name) =>
+    String(attributes[`exception.${name}`]),
+  );
+  const lines = stack!.split('\n').filter((line) => !/^\s+at /.test(line));
+  return [`${type!}: ${message!}`, ...lines.slice(1)].join(' ');
 }
 
 /** Errors without their frames, which differ between machines. */
