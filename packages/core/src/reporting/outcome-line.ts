@@ -52,10 +52,16 @@ export function outcomeLine(
   };
 }
 
+const RETRIERS: Partial<Record<DeliverySource, 'service' | 'reconciler'>> = {
+  webhook: 'service',
+  // It finds the event again in its next run.
+  reconcile: 'reconciler',
+};
+
 /** The service retries only its own deliveries, and anybody can send what is not authentic. */
-function retrierOf({ outcome, source, webhookId }: Outcome): 'service' | 'nobody' | undefined {
+function retrierOf({ outcome, source, webhookId }: Outcome) {
   if (webhookId === undefined) return undefined;
-  return source === 'webhook' && OUTCOMES[outcome].service === 'retried' ? 'service' : 'nobody';
+  return (OUTCOMES[outcome].service === 'retried' && RETRIERS[source]) || 'nobody';
 }
 
 /** What identifies a delivery in log lines. */

@@ -124,12 +124,15 @@ describe('deliver', () => {
   });
 
   it('counts the attempts of a reconciled event, as of one of the service', async () => {
-    const { receiver, letters } = failing();
+    const { receiver, letters, lines } = failing();
     const reconcile = async () =>
       (await receiver.deliver(STARTED, { source: 'reconcile' })).outcome;
     expect(await reconcile()).toBe('handler-failed');
     expect(letters).toEqual([]);
+    expect(lines.join()).toContain("retriedBy: 'reconciler'");
+    lines.length = 0;
     expect(await reconcile()).toBe('dead-lettered');
+    expect(lines.join()).toContain("retriedBy: 'nobody'");
     expect(letters[0]).toMatchObject({ source: 'reconcile', attempt: 2 });
     expect(await reconcile()).toBe('in-dead-letters');
   });
