@@ -45,10 +45,14 @@ export function checkWindow(window: Window, rememberFor: number | undefined, now
       'since must be before until, which is 10 minutes ago by default, and never in the future.',
     );
   const asked = now - window.since;
-  if (asked > (rememberFor ?? 0) + CLOCK_DIFFERENCE_MS)
-    refuse(
-      `the window begins ${duration(asked)} ago (${String(asked)} ms), but the store remembers handled events for ${duration(rememberFor ?? 0)} only (${String(Math.floor(rememberFor ?? 0))} ms). Older ones would look missed and run again. Begin later${isNewMemory(rememberFor) ? ', or use a store that outlives its process' : ''}.`,
-    );
+  if (asked <= (rememberFor ?? 0) + CLOCK_DIFFERENCE_MS) return;
+  const begins = `the window begins ${shown(asked)} ago`;
+  const remembered = shown(rememberFor ?? 0);
+  refuse(
+    isNewMemory(rememberFor)
+      ? `${begins}, but this store in memory knows nothing from before it started, ${remembered} ago. What was handled before would look missed and run again. Begin later, or use a store that outlives its process.`
+      : `${begins}, but the store remembers handled events for ${remembered} only. Older ones would look missed and run again. Begin later.`,
+  );
 }
 
 /** By its options, no store forgets so soon: it is one in memory, of a new process. */
@@ -61,8 +65,8 @@ const UNITS = [
   ['seconds', 1_000],
 ] as const;
 
-/** Such as `36 hours`: in the largest unit that there are at least two of. */
-function duration(ms: number): string {
+/** Such as `36 hours (129600000 ms)`: in the largest unit that there are at least two of. */
+function shown(ms: number): string {
   const [unit, size] = UNITS.find(([, one]) => ms >= 2 * one) ?? UNITS[3];
-  return `${String(Math.round((ms / size) * 10) / 10)} ${unit}`;
+  return `${String(Math.round((ms / size) * 10) / 10)} ${unit} (${String(Math.floor(ms))} ms)`;
 }
