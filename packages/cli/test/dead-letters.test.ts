@@ -28,6 +28,16 @@ describe('dead-letters list and show', () => {
     expect((await run(['dead-letters', 'list', ...since], { env })).stderr).toContain('no such');
   });
 
+  test('fits a terminal of 80 columns', async () => {
+    const { deadLetters, env } = await setup();
+    const errorText = `Error: ${'the CRM is down '.repeat(20)}`;
+    await deadLetters.put(deadLetter({ eventName: 'call:recording-available', errorText }));
+    const narrow = { env: { ...env, NO_COLOR: '1' }, terminal: true, columns: 80 };
+    const { stdout } = await run(['dead-letters', 'list'], narrow);
+    expect(stdout.replace(/\s+/g, ' ')).toContain('is down the CRM is down');
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+  });
+
   test('shows one, and hides personal data unless it is asked for', async () => {
     const made = await setup();
     const { deadLetters, env } = made;

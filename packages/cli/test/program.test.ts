@@ -15,10 +15,11 @@ describe('help', () => {
   test.each(COMMANDS.map((path) => [path.join(' '), path] as const))(
     '%s --help',
     async (_name, path) => {
-      const { code, stdout, stderr } = await run([...path, '--help']);
+      const { code, stdout, stderr } = await run([...path, '--help'], { columns: 80 });
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toContain(`Usage: call-webhooks ${path.join(' ')}`);
       expect(stdout).toContain('--json');
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
       if (!path.includes('help'))
         expect(stdout).toMatch(/Examples:\n {2}# .+\n {2}\$ call-webhooks /);
     },
@@ -55,6 +56,7 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['events'], 'CALL_WEBHOOKS_BASE_URL'],
     [['events', '--base-url', 'http://127.0.0.1:1'], 'CALL_WEBHOOKS_API_TOKEN'],
     [['events', '--base-url', 'http://example.com', '--api-token', 'x'], 'https'],
+    [['events', '--base-url', 'ftp://x', '--api-token', 'x'], 'fix:   Check the service'],
     [['deliveries', 'list', '--simulator', 'http://example.com'], 'this machine'],
     [['clock', 'advance', '5'], 'Invalid duration: 5'],
     [['explain', 'signature-missmatch'], 'Did you mean signature-mismatch?'],

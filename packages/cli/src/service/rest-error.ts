@@ -26,7 +26,7 @@ const FIXES: Partial<Record<ApiError['code'], string>> = {
   'rate-limited': 'Wait a moment and try again.',
 };
 
-const UNREACHABLE = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`;
+const CHECK_URL = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`;
 
 /** Converts an error of the client. */
 export function restError(error: ClientError): CliError {
@@ -36,8 +36,13 @@ export function restError(error: ClientError): CliError {
     const isInput = error.status >= 400 && error.status < 500 && error.status !== 429;
     return new CliError(isInput ? EXIT.badInput : EXIT.environment, message, FIXES[error.code]);
   }
-  if (error instanceof SearchSyntaxError || error instanceof ConfigurationError)
-    return new CliError(EXIT.badInput, error.message);
+  if (error instanceof SearchSyntaxError) return new CliError(EXIT.badInput, error.message);
+  if (error instanceof ConfigurationError)
+    return new CliError(
+      EXIT.badInput,
+      error.message,
+      /^baseUrl/.test(error.message) ? CHECK_URL : undefined,
+    );
   const cause = error instanceof UnconfirmedWriteError ? undefined : deepestCause(error);
   const [, setting] = /\bwire\.(\w+)/.exec(error.message) ?? [];
   return new CliError(
@@ -45,7 +50,7 @@ export function restError(error: ClientError): CliError {
     cause === undefined ? error.message : `${error.message} (${cause})`,
     setting === undefined
       ? error instanceof NetworkError && !error.maybeSent
-        ? UNREACHABLE
+        ? CHECK_URL
         : undefined
       : `Pass --wire ${setting}=NAME. To find the name: call-webhooks infer FILE`,
   );

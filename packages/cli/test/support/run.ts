@@ -18,6 +18,8 @@ export interface Given {
   readonly stdin?: string | Uint8Array;
   /** Makes both outputs look like a terminal. */
   readonly terminal?: boolean;
+  /** The width of both; 100 by default. */
+  readonly columns?: number;
 }
 
 /** A program that runs in this process. */
@@ -31,7 +33,10 @@ export interface Run {
   stop(): void;
 }
 
-export function start(argv: readonly string[], { env, stdin, terminal = false }: Given = {}): Run {
+export function start(
+  argv: readonly string[],
+  { env, stdin, terminal = false, columns = 100 }: Given = {},
+): Run {
   const controller = new AbortController();
   const killing = new AbortController();
   const written = new PassThrough();
@@ -45,7 +50,7 @@ export function start(argv: readonly string[], { env, stdin, terminal = false }:
           done();
         },
       }),
-      { isTTY: terminal, columns: 100 },
+      { isTTY: terminal, columns },
     );
   const input = Object.assign(Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]), {
     isTTY: stdin === undefined,

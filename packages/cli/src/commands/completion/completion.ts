@@ -16,10 +16,7 @@ export function completionCommand(app: App, base: Command): Command {
       examples(
         ['completion bash', 'In ~/.bashrc: source <(call-webhooks completion bash)'],
         ['completion zsh', 'In ~/.zshrc, after compinit: source <(call-webhooks completion zsh)'],
-        [
-          'completion fish',
-          'call-webhooks completion fish > ~/.config/fish/completions/call-webhooks.fish',
-        ],
+        ['completion fish', 'Write it to ~/.config/fish/completions/call-webhooks.fish'],
       ),
     )
     .action(

@@ -28,10 +28,7 @@ export function eventsCommand(app: App, base: Command): Command {
       'after',
       examples(
         ['events --to example.com --type opened --since 2026-01-31', 'Who opened what'],
-        [
-          `events --search 'to:example.com type:clicked' --all --csv > clicks.csv`,
-          'For a spreadsheet',
-        ],
+        [`events --search type:clicked --all --csv > clicks.csv`, 'For a spreadsheet'],
         ['events tail --json | jq .recipientEmail', 'As they happen'],
       ),
     )

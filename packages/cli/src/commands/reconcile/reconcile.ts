@@ -56,10 +56,10 @@ export function reconcileCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-Lists the service's calls, and sends call:completed for each that has ended, with
-its callId alone. The receiver knows which events it has handled, and runs the
-others. A webhook that comes later is a duplicate. Ctrl-C waits for the events
-that are being sent; run the command again to go on.
+Lists the service's calls, and sends call:completed for each that has ended,
+with its callId alone. The receiver knows which events it has handled, and runs
+the others. A webhook that comes later is a duplicate. Ctrl-C waits for the
+events that are being sent; run the command again to go on.
 
 The window must not be longer than the receiver's store remembers: older events
 would run again. With a memory store, begin after the start of the process.
@@ -67,12 +67,9 @@ Exit code 1 if any event failed.
 ${examples(
   ['reconcile --since 12h --to 3000/hook --dry-run', 'What would be sent'],
   ['reconcile --since 12h --to 3000/hook', 'Send it'],
+  ['reconcile --since 1h --until 0s --to 3000/hook', 'Calls of the running simulator'],
   [
-    'reconcile --since 1h --until 0s --to 3000/hook --simulator 4777',
-    'Calls of the running simulator',
-  ],
-  [
-    'reconcile --since 12h --to https://example.com/hook --allow-external',
+    'reconcile --since 12h --allow-external \\\n      --to https://example.com/hook',
     'To a receiver on another machine',
   ],
 )}`,

@@ -40,7 +40,7 @@ export function createCommand(app: App): Command {
       examples(
         ['rules create --url 3000/hook --show-secret', 'All three events'],
         [
-          `rules create --url 3000/crm --trigger call:completed --payload '{"id":"{{callId}}"}'`,
+          `rules create --url 3000/crm --trigger call:completed \\\n      --payload '{"id":"{{callId}}"}'`,
           'A custom payload',
         ],
       ),

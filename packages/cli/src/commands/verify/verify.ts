@@ -34,7 +34,7 @@ export function verifyCommand(app: App, base: Command): Command {
       'after',
       examples(
         ['verify --headers headers.txt --data @body.json', 'Does the signature match?'],
-        ['verify --headers headers.txt --data @body.json --tolerance 999999', 'At any age'],
+        ['verify --headers headers.txt --data @body --tolerance 999999', 'At any age'],
       ),
     )
     .action(app.action((options: VerifyOptions) => verify(app, options)));
