@@ -45,7 +45,7 @@ eachClient((client) => {
       receiver = createReceiver({
         secret,
         store: sqliteStore(db), // on the same handle: nothing comes between two turns
-        leaseFor: 100,
+        leaseFor: 30_000,
         logger: collectingLogger(),
         on: { 'call:completed': (_event, context) => save(context) },
       });
