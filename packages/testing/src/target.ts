@@ -4,7 +4,7 @@ import { inMemoryExchange, type NodeListener, type RawResponse } from './in-memo
 import { describe, isPromise, toRequest, type SignedBytes } from './signed-request.ts';
 
 /**
- * What takes deliveries: an app (Express, Fastify, Koa, Hono, Nest), a `Server` of `node:http`, a
+ * What takes deliveries: an app (Express, Fastify, Koa, Hono), a `Server` of `node:http`, a
  * handler of an adapter, a route handler of Next, any function for fetch's `Request` or for
  * `node:http`, or a receiver.
  */
@@ -13,7 +13,6 @@ export type Target =
   | { readonly fetch: (request: Request) => unknown }
   | { readonly routing: (...args: never[]) => unknown; ready(): PromiseLike<unknown> }
   | { readonly callback: () => (...args: never[]) => unknown }
-  | { getHttpServer(): unknown; init(): Promise<unknown> }
   | Server
   | ((...args: never[]) => unknown);
 
@@ -71,11 +70,6 @@ export async function call(
   if (ready && routing) {
     await ready();
     return throughNode(routing);
-  }
-  const [init, getHttpServer] = [method('init'), method('getHttpServer')]; // Nest
-  if (init && getHttpServer) {
-    await init();
-    return throughNode(getHttpServer() as Server);
   }
   const callback = method('callback'); // Koa
   if (callback) return throughNode(callback() as NodeListener);
