@@ -114,9 +114,9 @@ describe('dead-letters redrive', () => {
     const program = start([...redrive, '--all', '--to', url], { env });
     await begun.promise;
     program.stop();
-    expect(program.stderr()).toContain('Waiting for 1 letter that is being sent. ');
+    expect(program.stderr()).toContain('Waiting for 1 letter to be handled. ');
     program.stop();
-    expect(program.stderr()).toContain('Given up: 1 letter that is being sent, and may have ');
+    expect(program.stderr()).toContain('The result of 1 letter is unknown, ');
     gate.resolve();
     expect(await program.code).toBe(130);
     expect(program.stdout()).toBe('1 handled, 0 failed, 0 skipped\n');

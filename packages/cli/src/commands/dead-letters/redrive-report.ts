@@ -106,7 +106,7 @@ export class RedriveReport {
     if (this.#sending === 0) return;
     this.#bar.clear();
     this.#app.output.message(
-      `Waiting for ${letters(this.#sending)} being sent. Press Ctrl-C again to give up.`,
+      `Waiting for ${letters(this.#sending)} to be handled. Press Ctrl-C again to give up.`,
     );
   };
 
@@ -115,7 +115,7 @@ export class RedriveReport {
     this.#bar.clear();
     if (this.#sending > 0)
       output.message(
-        `Given up: ${letters(this.#sending)} being sent, and may have been handled. None is lost. In ${duration(this.#leaseFor)}, run the command again.`,
+        `The result of ${letters(this.#sending)} is unknown, but nothing is lost. To find out, run the command again in ${duration(this.#leaseFor)}.`,
       );
     this.#tellLeft();
   };
@@ -129,5 +129,4 @@ export class RedriveReport {
   }
 }
 
-const letters = (count: number): string =>
-  count === 1 ? '1 letter that is' : `${String(count)} letters that are`;
+const letters = (count: number): string => (count === 1 ? '1 letter' : `${String(count)} letters`);
