@@ -82,8 +82,8 @@ export class QueueProcess {
       prepare(sql) {
         const statement = db.prepare(sql);
         return {
-          all: (...values) => reach(() => statement.all(...values)),
-          run: (...values) => reach(() => statement.run(...values)),
+          all: (...values: unknown[]) => reach(() => statement.all(...values)),
+          run: (...values: unknown[]) => reach(() => statement.run(...values)),
         };
       },
     };
