@@ -1,5 +1,4 @@
-import { en } from 'zod/locales';
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import { WebhookError } from './outcome/webhook-error.ts';
 
 /** The longest delay of a timer; milliseconds, about 24 days. */
@@ -8,8 +7,10 @@ const TEN_YEARS_MS = 315_360_000_000;
 /** A shorter memory than this would let the service's retries run an event twice; milliseconds. */
 const MIN_REMEMBER_MS = 600_000;
 
+type AnyRule = v.GenericSchema;
+
 const whole = (unit: string, min: number, max: number) =>
-  z.custom<number>(
+  v.custom<number>(
     (value: unknown) =>
       Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
     `expected ${unit} from ${String(min)} to ${String(max)}`,
@@ -22,22 +23,23 @@ export const option = {
   milliseconds: (min: number, max = MAX_TIMER_MS) => whole('whole milliseconds', min, max),
   /** How long a handled event is known as a duplicate; 24 hours by default. */
   rememberFor: () =>
-    z._default(whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS), 86_400_000),
+    v.optional(whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS), 86_400_000),
   text: (pattern: RegExp, expected: string) =>
-    z.custom<string>(
+    v.custom<string>(
       (value: unknown) => typeof value === 'string' && pattern.test(value),
       expected,
     ),
   date: () =>
-    z.custom<Date>(
+    v.custom<Date>(
       (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
       'expected a valid Date',
     ),
-  boolean: () => z.boolean(),
+  boolean: () => v.boolean('expected true or false'),
+  string: () => v.string('expected a string'),
   function: <Type>() =>
-    z.custom<Type>((value: unknown) => typeof value === 'function', 'expected a function'),
+    v.custom<Type>((value: unknown) => typeof value === 'function', 'expected a function'),
   object: <Type extends object>(...methods: string[]) =>
-    z.custom<Type>(
+    v.custom<Type>(
       (value: unknown) =>
         typeof value === 'object' &&
         value !== null &&
@@ -45,22 +47,23 @@ export const option = {
       `expected an object${methods.length > 0 ? ` with ${methods.join(', ')}` : ''}`,
     ),
   /** Values by name. */
-  record: <Rule extends z.core.SomeType>(rule: Rule) => z.record(z.string(), rule),
+  record: <Rule extends AnyRule>(rule: Rule) => v.record(v.string(), rule, 'expected an object'),
   /** The delays between the attempts of a job, in milliseconds. */
   backoff: (initialDelay: number, maxDelay: number) =>
-    z.prefault(
-      z.strictObject({
-        initialDelay: z._default(whole('whole milliseconds', 0, MAX_TIMER_MS), initialDelay),
-        maxDelay: z._default(whole('whole milliseconds', 0, MAX_TIMER_MS), maxDelay),
+    v.optional(
+      v.strictObject({
+        initialDelay: v.optional(whole('whole milliseconds', 0, MAX_TIMER_MS), initialDelay),
+        maxDelay: v.optional(whole('whole milliseconds', 0, MAX_TIMER_MS), maxDelay),
       }),
       {},
     ),
-  optional: z.optional,
-  default: z._default,
+  optional: <Rule extends AnyRule>(rule: Rule) => v.optional(rule),
+  /** @param byDefault the value, or a function that returns it */
+  default: <Rule extends AnyRule, const Default extends v.Default<Rule, undefined>>(
+    rule: Rule,
+    byDefault: Default,
+  ) => v.optional(rule, byDefault),
 };
-
-/** The messages of zod. zod/mini has none of its own, so that bundles stay small. */
-const { localeError } = en();
 
 /**
  * Checks options and fills in the defaults.
@@ -69,30 +72,40 @@ const { localeError } = en();
  * @param docs the page that the error links to, if not the one about options
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
-export function checkOptions<Rules extends z.core.$ZodShape>(
+export function checkOptions<Rules extends v.ObjectEntries>(
   creator: string,
   rules: Rules,
   options: unknown = {},
   docs?: string,
-): z.output<z.ZodMiniObject<Rules, z.core.$strict>> {
-  return checkAgainst(z.strictObject(rules), options, ` of ${creator}`, docs);
+): v.InferOutput<v.StrictObjectSchema<Rules, undefined>> {
+  return checkAgainst(v.strictObject(rules), options, ` of ${creator}`, docs);
 }
 
 /**
  * As `checkOptions`, with a schema that may be kept.
  * @throws WebhookError `invalid-options`
  */
-export function checkAgainst<Schema extends z.core.$ZodType>(
+export function checkAgainst<Schema extends AnyRule>(
   schema: Schema,
   options: unknown,
   where = '',
   docs?: string,
-): z.output<Schema> {
-  const result = z.safeParse(schema, options, { error: localeError });
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message }) =>
-    [...(path.length > 0 ? [path.join('.')] : []), message].join(': '),
-  );
-  const message = `Invalid options${where}: ${problems.join('; ')}.`;
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, options);
+  if (result.success) return result.output;
+  const message = `Invalid options${where}: ${result.issues.map(problem).join('; ')}.`;
   throw new WebhookError('invalid-options', message, { docs });
+}
+
+/** Names the option, and says what was expected, but never the value: it may be a secret. */
+function problem({ type, path, message, expected, received }: v.BaseIssue<unknown>): string {
+  const names = path?.map(({ key }) => String(key)) ?? [];
+  const at = (place: readonly string[], what: string) =>
+    place.length > 0 ? `${place.join('.')}: ${what}` : what;
+  if (type !== 'strict_object') return at(names, message);
+  if (expected === 'never') return at(names.slice(0, -1), `there is no option ${received}`);
+  return at(
+    names,
+    names.length > 0 && received === 'undefined' ? 'it is missing' : 'expected an object',
+  );
 }

@@ -6,7 +6,8 @@ import { createReceiver, generateSecret } from '@call-webhooks/core';
 import { redisStore, type RedisClient } from '../src/index.ts';
 
 describe('redisStore', () => {
-  const some = () => Promise.resolve(1);
+  /** The reply to a batch of one call. */
+  const some = () => Promise.resolve([1]);
   it.each<[string, unknown, string]>([
     ['nothing', undefined, 'expected a client'],
     ['a map', new Map(), 'expected a client'],
@@ -63,14 +64,14 @@ describe('redisStore', () => {
       eval: some,
       send: (command: string, args: string[]) => {
         sent.push([command, ...args.slice(1)]);
-        return Promise.resolve(command === 'EVAL' ? '' : 1);
+        return Promise.resolve(command === 'EVAL' ? '' : [1]);
       },
     };
     const store = redisStore(client);
     expect(await store.release('event', 'token')).toBe(true);
     expect(sent).toEqual([
       ['EVAL', '0'],
-      ['EVALSHA', '1', 'call-webhooks:{event}:lease', 'token'],
+      ['EVALSHA', '1', 'call-webhooks:{event}:lease', '86400000', 'release', 'token'],
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { payloadIssues, type SchemaIssue } from './schema-issues.ts';
 
 /**
  * The part of the Standard Schema interface that this package uses. zod, valibot, arktype and others
- * implement it, so your schemas need not come from our copy of zod.
+ * implement it, so your schemas can come from any of them.
  */
 export interface StandardSchema<Output = unknown> {
   readonly '~standard': {

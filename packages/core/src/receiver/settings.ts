@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import { checkAgainst, option } from '../check-options.ts';
 import type { OneAtATime } from '../dispatch/group.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
@@ -21,7 +21,7 @@ import type { ReceiverOptions, Settings } from './options.ts';
 const isFunction = (value: unknown) => typeof value === 'function';
 const aFunction = () => option.function<never>();
 const aSchema = () =>
-  z.custom<never>(
+  v.custom<never>(
     (value: unknown) =>
       (typeof value === 'object' || typeof value === 'function') &&
       value !== null &&
@@ -29,108 +29,110 @@ const aSchema = () =>
     'expected a schema (zod, valibot, arktype or another Standard Schema)',
   );
 const aSink = () =>
-  z.pipe(
-    z.custom<DeadLetterSink | DeadLetterStore>(
+  v.pipe(
+    v.custom<DeadLetterSink | DeadLetterStore>(
       (value: unknown) =>
         isFunction(value) || isFunction(Reflect.get(Object(value) as object, 'put')),
       'expected a function, or a store of dead letters',
     ),
-    z.transform((given: DeadLetterSink | DeadLetterStore): DeadLetterSink =>
+    v.transform((given): DeadLetterSink =>
       typeof given === 'function' ? given : (letter) => given.put(letter),
     ),
   );
+const aSize = () =>
+  v.pipe(
+    v.custom<number | string>(
+      (value: unknown) => byteSize(value) !== undefined,
+      "expected a number of bytes, or a text such as '1mb'",
+    ),
+    v.transform((size) => byteSize(size) as number),
+  );
 const whole = (min: number, max: number, byDefault: number) =>
-  z._default(z.int().check(z.minimum(min), z.maximum(max)), byDefault);
+  option.default(option.count(min, max), byDefault);
+const text = () => v.optional(option.string());
 
-// Schemas are built when they are first needed: that takes longer than loading this package.
+// Schemas are built when they are first needed.
 
 /** The options that a receiver and a queue's worker share. */
 export const handlerShape = () => ({
-  on: z.optional(z.record(z.string(), z.optional(aFunction()))),
-  events: z.optional(z.record(z.string(), aSchema())),
-  custom: z.optional(
-    z.strictObject({
-      schema: z.optional(aSchema()),
-      key: z.optional(aFunction()),
+  on: v.optional(option.record(v.optional(aFunction()))),
+  events: v.optional(option.record(aSchema())),
+  custom: v.optional(
+    v.strictObject({
+      schema: v.optional(aSchema()),
+      key: v.optional(aFunction()),
       handle: aFunction(),
     }),
   ),
-  includeSchemaValues: z.optional(z.boolean()),
-  onUnhandled: z.optional(aFunction()),
-  deadLetter: z.optional(aSink()),
-  around: z.optional(
-    z.union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions'),
+  includeSchemaValues: v.optional(option.boolean()),
+  onUnhandled: v.optional(aFunction()),
+  deadLetter: v.optional(aSink()),
+  around: v.optional(
+    v.union([aFunction(), v.array(aFunction())], 'expected a function or a list of functions'),
   ),
-  redact: z.optional(
-    z.union(
-      [z.enum(['standard', 'strict', 'off']), aFunction()],
+  redact: v.optional(
+    v.union(
+      [v.picklist(['standard', 'strict', 'off']), aFunction()],
       "expected 'standard', 'strict', 'off' or a function",
     ),
   ),
-  onError: z.optional(aFunction()),
-  onOutcome: z.optional(aFunction()),
-  fieldNames: z._default(
-    z.strictObject({
-      placedBy: z.optional(z.string()),
-      createdAt: z.optional(z.string()),
-      calledNumber: z.optional(z.string()),
-      calledEmail: z.optional(z.string()),
-      calledName: z.optional(z.string()),
-      dialedAt: z.optional(z.string()),
-      endedAt: z.optional(z.string()),
+  onError: v.optional(aFunction()),
+  onOutcome: v.optional(aFunction()),
+  fieldNames: v.optional(
+    v.strictObject({
+      placedBy: text(),
+      createdAt: text(),
+      calledNumber: text(),
+      calledEmail: text(),
+      calledName: text(),
+      dialedAt: text(),
+      endedAt: text(),
     }),
     {},
   ),
   maxAttempts: whole(1, 1_000, 3),
-  logger: z._default(option.object<Logger>('warn', 'error'), () => console),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 const receiverShape = () => ({
   ...handlerShape(),
-  secret: z.unknown(),
-  tenant: z.optional(option.function<TenantOf>()),
-  profile: z.optional(z.literal('standard-webhooks')),
-  store: z.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
-  queue: z.optional(option.object<Queue>('enqueue')),
-  oneAtATime: z.optional(
-    z.union([z.literal(true), option.function<OneAtATime>()], 'expected true or a function'),
+  secret: v.optional(v.unknown()),
+  tenant: v.optional(option.function<TenantOf>()),
+  profile: v.optional(v.literal('standard-webhooks', "expected 'standard-webhooks'")),
+  store: v.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
+  queue: v.optional(option.object<Queue>('enqueue')),
+  oneAtATime: v.optional(
+    v.union([v.literal(true), option.function<OneAtATime>()], 'expected true or a function'),
   ),
-  headerPrefix: z.optional(
-    z.union([
-      z.string(),
-      z.strictObject({ id: z.string(), timestamp: z.string(), signature: z.string() }),
-    ]),
+  headerPrefix: v.optional(
+    v.union(
+      [
+        v.string(),
+        v.strictObject({ id: v.string(), timestamp: v.string(), signature: v.string() }),
+      ],
+      "expected a prefix such as 'X-Service', or { id, timestamp, signature }",
+    ),
   ),
   toleranceSeconds: whole(1, 86_400, DEFAULT_TOLERANCE_SECONDS),
   ackWithin: whole(1, 29_000, 20_000),
-  waitUntil: z.optional(option.function<(work: Promise<unknown>) => unknown>()),
-  bodyLimit: z
-    .pipe(
-      z._default(z.union([z.number(), z.string()]), '1mb'),
-      z.transform((size: number | string) => byteSize(size) ?? NaN),
-    )
-    .check(
-      z.refine(
-        (bytes) => !Number.isNaN(bytes),
-        "expected a number of bytes, or a text such as '1mb'",
-      ),
-    ),
+  waitUntil: v.optional(option.function<(work: Promise<unknown>) => unknown>()),
+  bodyLimit: v.optional(aSize(), '1mb'),
   bodyTimeout: whole(1, 29_000, 5_000),
   maxInFlight: whole(1, 1_000_000, 1_000),
-  maxInFlightPerTenant: z.optional(z.int().check(z.minimum(1), z.maximum(1_000_000))),
+  maxInFlightPerTenant: v.optional(option.count(1, 1_000_000)),
   leaseFor: whole(1, MAX_LEASE_MS, 60_000),
   storeTimeout: whole(1, 10_000, 1_000),
-  now: z._default(option.function<() => number>(), () => Date.now),
+  now: option.default(option.function<() => number>(), () => Date.now),
 });
 
-let receiverSchema: z.ZodMiniObject<ReturnType<typeof receiverShape>, z.core.$strict> | undefined;
+let receiverSchema: v.StrictObjectSchema<ReturnType<typeof receiverShape>, undefined> | undefined;
 
 /**
  * Checks the options of a receiver and fills in the defaults.
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
 export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
-  const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
+  const checked = checkAgainst((receiverSchema ??= v.strictObject(receiverShape())), options);
   checkEventNames(checked);
   checkTenants(checked);
   if (checked.queue && checked.oneAtATime)

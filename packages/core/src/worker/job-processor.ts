@@ -1,4 +1,4 @@
-import * as z from 'zod/mini';
+import * as v from 'valibot';
 import { checkAgainst } from '../check-options.ts';
 import type { HandlerContext } from '../dispatch/context.ts';
 import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
@@ -44,7 +44,7 @@ export function createJobProcessor<
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 >(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
-  const checked = checkAgainst(z.strictObject(handlerShape()), options);
+  const checked = checkAgainst(v.strictObject(handlerShape()), options);
   const settings = { ...checked, ...withWarnings(checked, checked.logger) };
   checkEventNames(settings);
   const attemptJob = createAttempt(settings);
