@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { runtimeContractTests } from './black-box.ts';
 import { bundle } from './bundle.ts';
-import { installedBinary, startRuntime } from './process.ts';
+import { bunBinary, startRuntime } from './process.ts';
 
 for (const [name, file] of [
   ['Bun', undefined],
@@ -12,8 +12,9 @@ for (const [name, file] of [
     async start(settings, folder) {
       const program = await bundle('bun', folder, ['bun', 'node']);
       const given = { ...settings, ...(file && { file: join(folder, file) }) };
-      const binary = installedBinary('@oven', /^bun-/, 'bin/bun');
-      return startRuntime(binary, ['run', program], { env: { SETTINGS: JSON.stringify(given) } });
+      return startRuntime(bunBinary(), ['run', program], {
+        env: { SETTINGS: JSON.stringify(given) },
+      });
     },
   });
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -16,6 +16,12 @@ export function installedBinary(scope: string, name: RegExp, path: string): stri
   const folder = readdirSync(join(MODULES, scope)).find((entry) => name.test(entry));
   if (folder === undefined) throw new Error(`npm installed no ${scope}/… for this platform`);
   return join(MODULES, scope, folder, path);
+}
+
+/** Bun's install script, where npm runs it, moves the binary into the package `bun`. */
+export function bunBinary(): string {
+  const untouched = installedBinary('@oven', /^bun-/, 'bin/bun');
+  return existsSync(untouched) ? untouched : join(MODULES, 'bun/bin/bun.exe');
 }
 
 /** A runtime that serves. */
