@@ -38,7 +38,7 @@ export function checkDatabase(creator: string, db: SqliteDatabase): void {
   if (mistake === undefined) return;
   throw new WebhookError(
     'invalid-options',
-    `Invalid database of ${creator}: ${mistake}. Pass a handle of better-sqlite3, libsql or node:sqlite.`,
+    `Invalid database of ${creator}: ${mistake}. Pass a handle of better-sqlite3, libsql, node:sqlite or bun:sqlite.`,
   );
 }
 

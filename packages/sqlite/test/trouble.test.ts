@@ -106,7 +106,9 @@ eachClient(({ name, open }) => {
     });
 
     it('says what it wants in place of a handle', () => {
-      expect(() => sqliteStore({} as never)).toThrow('better-sqlite3, libsql or node:sqlite');
+      expect(() => sqliteStore({} as never)).toThrow(
+        'better-sqlite3, libsql, node:sqlite or bun:sqlite',
+      );
       expect(() => sqliteStore(db, { prefix: 'a-b' })).toThrow('prefix: expected');
     });
   });
