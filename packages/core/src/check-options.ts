@@ -16,7 +16,10 @@ const whole = (unit: string, min: number, max: number) =>
     `expected ${unit} from ${String(min)} to ${String(max)}`,
   );
 
-/** The rules that options of stores, queues and workers are checked with. */
+const text = (pattern: RegExp, expected: string) =>
+  v.custom<string>((value: unknown) => typeof value === 'string' && pattern.test(value), expected);
+
+/** The rules that options of stores, queues, workers and adapters are checked with. */
 export const option = {
   count: (min: number, max: number) => whole('a whole number', min, max),
   /** A duration that a timer can wait for. */
@@ -24,10 +27,12 @@ export const option = {
   /** How long a handled event is known as a duplicate; 24 hours by default. */
   rememberFor: () =>
     v.optional(whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS), 86_400_000),
-  text: (pattern: RegExp, expected: string) =>
-    v.custom<string>(
-      (value: unknown) => typeof value === 'string' && pattern.test(value),
-      expected,
+  text,
+  /** Where a receiver is mounted, to compare with the paths of requests. */
+  path: () =>
+    text(
+      /^\/[^?#]*$/,
+      "expected a path that starts with a slash, without origin, query and fragment, such as '/hook'",
     ),
   date: () =>
     v.custom<Date>(

@@ -1,6 +1,8 @@
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import {
+  checkOptions,
   createReceiver,
+  option,
   WebhookError,
   type ExtraEvents,
   type Receiver,
@@ -43,6 +45,7 @@ export function callWebhooks<
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
 >({ path, ...options }: CallWebhooksOptions<Extra, Custom, S>): HonoHandler {
+  checkOptions('callWebhooks', { path: option.optional(option.path()) }, { path });
   const receiver = createReceiver<Extra, Custom, S>(options);
   const handler = webHandler(receiver);
   const ownPath = path === undefined ? undefined : withoutSlash(path);

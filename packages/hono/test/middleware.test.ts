@@ -89,6 +89,20 @@ it.each([
   );
 });
 
+it.each(['hook', '', 'https://x.example/hook', '/hook?x=1', '/hook#x', null, 7])(
+  'a path that no request has throws at start-up, with the fix: %j',
+  (path) => {
+    expect(() => hook({ path: path as string })).toThrow(
+      expect.objectContaining({
+        code: 'invalid-options',
+        message: expect.stringContaining(
+          'path: expected a path that starts with a slash',
+        ) as unknown,
+      }),
+    );
+  },
+);
+
 it('an invalid secret throws at start-up', () => {
   expect(() => hook({ secret: undefined })).toThrow('environment variable');
 });

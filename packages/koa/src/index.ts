@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  checkOptions,
   createReceiver,
+  option,
   WebhookError,
   type ExtraEvents,
   type Receiver,
@@ -59,6 +61,7 @@ export function callWebhooks<
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
 >({ path, ...options }: CallWebhooksOptions<Extra, Custom, S>): KoaMiddleware {
+  checkOptions('callWebhooks', { path: option.optional(option.path()) }, { path });
   const receiver = createReceiver<Extra, Custom, S>(options);
   const ownPath = path === undefined ? undefined : withoutSlash(path);
 
