@@ -57,10 +57,11 @@ export async function setup(options: Partial<ReceiverOptions> = {}) {
 export async function fill(
   { deadLetters, store }: { deadLetters: DeadLetters; store: Store },
   count: number,
+  more: Parameters<typeof deadLetter>[0] = {},
 ) {
   const keys: string[] = [];
   for (let at = 0; at < count; at++) {
-    const letter = deadLetter({ failedAt: new Date(Date.UTC(2026, 0, 2, 3, 4, at)) });
+    const letter = deadLetter({ failedAt: new Date(Date.UTC(2026, 0, 2, 3, 4, at)), ...more });
     const [key = '', token] = [letter.key, `token-${String(letter.key)}`];
     await store.admit({ key, token, webhookId: token, replayUntil: Date.now(), leaseMs: 60_000 });
     await store.complete(key, token, 'dead-lettered');

@@ -5,7 +5,7 @@ import { wholeNumber } from '../../input/options.ts';
 import { withStore, withStoreOptions, type StoreOptions } from '../../store/open-store.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { dateTime, shortId, table } from '../../terminal/format.ts';
-import type { Printable, Text } from '../../terminal/text.ts';
+import type { Text } from '../../terminal/text.ts';
 import { filterOf, withFilterOptions, type FilterOptions } from './filter.ts';
 
 interface ListOptions extends StoreOptions, FilterOptions {
@@ -56,18 +56,21 @@ async function printLetters(
   return undefined;
 }
 
-const rows = (colors: Colors, letters: readonly StoredDeadLetter[], columns: number): Text[] =>
-  table(
+function rows(colors: Colors, letters: readonly StoredDeadLetter[], columns: number): Text[] {
+  const hasTenants = letters.some(({ tenant }) => tenant !== undefined);
+  return table(
     colors,
-    ['failed', 'id', 'event', 'error'],
-    letters.map(({ failedAt, id, eventName = '', error, claimedUntil }): Printable[] => [
+    ['failed', 'id', ...(hasTenants ? ['tenant'] : []), 'event', 'error'],
+    letters.map(({ failedAt, id, tenant = '', eventName = '', error, claimedUntil }) => [
       dateTime(failedAt),
       shortId(id),
+      ...(hasTenants ? [tenant] : []),
       eventName,
       claimedUntil ? colors.yellow(`being redriven; ${error}`) : error,
     ]),
     columns,
   );
+}
 
 /** A letter for scripts, without its body. */
 export function recordOf({ rawBody, ...letter }: StoredDeadLetter): object {

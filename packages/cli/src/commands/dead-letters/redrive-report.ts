@@ -19,6 +19,8 @@ export class RedriveReport {
   };
   /** Why the result of a letter is not known. */
   readonly #unknown = new Map<string, string>();
+  /** Letters that are not of the tenant of this redrive, and whose they are. */
+  readonly #others = new Map<string, string | undefined>();
   /** How many letters there are, once that is known. */
   #total: number | undefined;
   #done = 0;
@@ -56,6 +58,11 @@ export class RedriveReport {
     };
   }
 
+  /** Notes a letter that is skipped since it is not of the tenant of this redrive. */
+  readonly onOther = ({ id, tenant }: StoredDeadLetter): void => {
+    this.#others.set(id, tenant);
+  };
+
   readonly onProgress = (progress: RedriveProgress): void => {
     const { output } = this.#app;
     const { id, result, outcome, total } = progress;
@@ -63,7 +70,8 @@ export class RedriveReport {
     this.#done++;
     this.#total ??= total;
     this.#bar.clear();
-    const record = { type: 'letter', id, result, outcome };
+    const tenant = progress.letter?.tenant ?? this.#others.get(id);
+    const record = { type: 'letter', id, result, outcome, tenant };
     if (output.json) this.#printing = this.#printing.then(() => output.print(record));
     else if (result !== 'handled') output.message(t`${shortId(id)}  ${this.#said(progress)}`);
     this.#bar.update(this.#done, this.#total);
@@ -73,6 +81,7 @@ export class RedriveReport {
   #said({ id, result, outcome, letter }: RedriveProgress): Text {
     if (result === 'alreadyHandled') return t`already handled; the letter is removed`;
     if (result === 'unknown') return t`unknown  ${this.#unknown.get(id) ?? ''}`;
+    if (this.#others.has(id)) return t`${result}: ${ownerOf(this.#others.get(id))}`;
     if (letter?.source === 'queue') return t`${result}  it is a dead job of a queue`;
     if (outcome === 'in-progress') return t`${result}  its event is being handled`;
     return t`${result}  ${outcome ?? 'another redrive has it'}`;
@@ -128,5 +137,10 @@ export class RedriveReport {
       output.message(`${String(left)} not sent. To send them, run the command again.`);
   }
 }
+
+const ownerOf = (tenant: string | undefined): Text =>
+  tenant === undefined
+    ? t`it belongs to no tenant; leave out --tenant`
+    : t`it belongs to tenant ${tenant}; pass --tenant ${tenant} with its own --to and --secret`;
 
 const letters = (count: number): string => (count === 1 ? '1 letter' : `${String(count)} letters`);

@@ -15,10 +15,12 @@ import { filterOf, withFilterOptions, type FilterOptions } from './filter.ts';
 import { findLetter } from './find.ts';
 import { httpReceiver } from './http-receiver.ts';
 import { RedriveReport } from './redrive-report.ts';
+import { lettersOfTenant } from './tenant.ts';
 
 interface RedriveOptions extends StoreOptions, FilterOptions, TargetOptions {
   readonly to: string;
   readonly all?: boolean;
+  readonly tenant?: string;
   readonly concurrency: number;
 }
 
@@ -28,6 +30,7 @@ export function redriveCommand(app: App): Command {
     .argument('[id...]', 'their ids, or the beginnings of them')
     .requiredOption('--to <url>', 'the URL of the receiver')
     .option('--all', 'all of them')
+    .option('--tenant <name>', 'only those of this tenant; --to and the secret are its own')
     .option('--concurrency <number>', 'how many at once', wholeNumber('--concurrency', 1, 100), 1);
   return withTargetOptions(withStoreOptions(withFilterOptions(command)))
     .addHelpText(
@@ -36,6 +39,7 @@ export function redriveCommand(app: App): Command {
 Each letter is signed anew and sent. It is removed when the receiver has handled
 its event, and stays with its new error when that fails again. Ctrl-C waits for
 the letters that are being sent. The store has to be the receiver's.
+Without --tenant, letters that belong to a tenant are skipped.
 Exit code 1 if any failed, or had no response in time.
 ${examples(
   ['dead-letters redrive 1f2e --to 3000/hook', 'One letter'],
@@ -58,23 +62,24 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
     const found = new Set<string>();
     for (const id of ids) found.add((await findLetter(opened.deadLetters, id)).id);
     const selections = found.size > 0 ? [...found].map((id) => ({ id })) : [{ filter }];
-    return redriveLetters(app, opened, target, selections, options.concurrency);
+    return redriveLetters(app, opened, target, selections, options);
   });
 }
 
 async function redriveLetters(
   app: App,
-  { store, deadLetters }: OpenedStore,
+  opened: OpenedStore,
   target: Target,
   selections: readonly Pick<LetterRedrive, 'id' | 'filter'>[],
-  concurrency: number,
+  { concurrency, tenant }: Pick<RedriveOptions, 'concurrency' | 'tenant'>,
 ): Promise<number> {
   const { signal } = app;
   const leaseFor = target.timeout + 30_000;
   const isEachGiven = selections.every(({ id }) => id !== undefined);
   const report = new RedriveReport(app, leaseFor, isEachGiven ? selections.length : undefined);
   const { onProgress } = report;
-  const receiver = report.watch(httpReceiver(store, target));
+  const receiver = report.watch(httpReceiver(opened.store, target));
+  const deadLetters = lettersOfTenant(opened.deadLetters, tenant, report.onOther);
   const settings = { receiver, deadLetters, leaseFor, concurrency, onProgress, signal };
   try {
     for (const selection of selections) {

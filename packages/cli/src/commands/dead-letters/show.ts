@@ -53,6 +53,7 @@ function detailLines(colors: Colors, letter: StoredDeadLetter, columns: number):
   const { id, eventName = '(no event name)', reason, callId, key, webhookId, attempt } = letter;
   const known: [string, Printable | undefined][] = [
     ['id', id],
+    ['tenant', letter.tenant],
     ['call', callId],
     ['key', key],
     ['webhook id', webhookId],
