@@ -1,6 +1,12 @@
 import { SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { CallEventMap, HandlerContext, OutputOf, StandardSchema } from '@call-webhooks/core';
+import {
+  WebhookError,
+  type CallEventMap,
+  type HandlerContext,
+  type OutputOf,
+  type StandardSchema,
+} from '@call-webhooks/core';
 
 const KEY = '@call-webhooks/nest:handlers';
 
@@ -22,6 +28,7 @@ type HandlerDecorator<Event> = <Method extends (event: Event, context: HandlerCo
  * Makes a method of a provider the handler of an event. When its promise resolves, the event is done;
  * when it throws, the service retries the event. For an event that this package does not know, pass its
  * schema (zod, valibot, arktype …).
+ * @throws WebhookError `invalid-options` on a static method
  * @example
  * \@OnCallEvent('call:completed')
  * async onCompleted(event: CallCompletedEvent, context: HandlerContext) { … }
@@ -39,10 +46,18 @@ export function OnCallEvent<Schema extends StandardSchema>(
 export function OnCallEvent(eventName: string, schema?: StandardSchema): HandlerDecorator<never> {
   // Kept on the class: another decorator may replace the method, and what was set on it.
   return (target, method) => {
+    if (typeof target === 'function') throw onStatic(`${target.name}.${String(method)}`, eventName);
     const known = decoratedMethods(target.constructor);
     SetMetadata(KEY, [...known, { eventName, method, schema }])(target.constructor);
   };
 }
+
+/** A static method belongs to no provider, so it would never be called. */
+const onStatic = (name: string, eventName: string) =>
+  new WebhookError(
+    'invalid-options',
+    `@OnCallEvent('${eventName}') is on ${name}, which is static. Remove \`static\`: handlers are methods of a provider's instance.`,
+  );
 
 const reflector = new Reflector();
 

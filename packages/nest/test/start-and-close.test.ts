@@ -99,3 +99,24 @@ describe('CallWebhooks', () => {
     ).rejects.toThrow('onApplicationBootstrap');
   });
 });
+
+it('a static method with @OnCallEvent throws where it is declared, with the fix', () => {
+  const declare = () => {
+    class Handlers {
+      @OnCallEvent('call:completed')
+      static onCompleted() {
+        return undefined;
+      }
+      onStarted() {
+        return undefined;
+      }
+    }
+    return Handlers;
+  };
+  expect(declare).toThrow(
+    expect.objectContaining({
+      code: 'invalid-options',
+      message: expect.stringMatching(/Handlers\.onCompleted.+Remove `static`/) as unknown,
+    }),
+  );
+});
