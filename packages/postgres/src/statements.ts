@@ -90,10 +90,11 @@ SELECT CASE
 
   // A batch locks its rows in one order, as all batches do: webhook ids, then events, each sorted. It
   // can still meet a transaction of a user, or a claim in a group. Then it does not wait for long, fails,
-  // and its calls are made alone.
+  // and its calls are made alone. It is given as JSON, since clients differ in how they pass lists.
   const patience = `SELECT set_config('lock_timeout', '${String(BATCH_LOCK_TIMEOUT_MS)}', true) AS set`;
   const admitBatch = `WITH patience AS MATERIALIZED (${patience}), input AS MATERIALIZED (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::float8[], $4::text[], $5::float8[]), patience
+  SELECT * FROM json_to_recordset($1::text::json)
+    AS claim(id text, token text, "keepIdMs" float8, key text, "leaseMs" float8), patience
 ), claim(id, token, keep_id_ms, key, lease_ms, set) AS (SELECT * FROM input), seen AS (
   INSERT INTO ${ids} AS known (id, token, keep_until)
   SELECT id, token, ${ms('keep_id_ms')} FROM claim ORDER BY id COLLATE "C"
@@ -101,7 +102,7 @@ SELECT CASE
   RETURNING id
 ), claimed AS (
   INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
-  SELECT key, token, 1, ${ms('lease_ms')}, ${ms('$6')} FROM claim JOIN seen USING (id)
+  SELECT key, token, 1, ${ms('lease_ms')}, ${ms('$2')} FROM claim JOIN seen USING (id)
   WHERE key IS NOT NULL ORDER BY key COLLATE "C"
   ${ifEventIsFree}
   RETURNING key, attempt
@@ -116,12 +117,13 @@ SELECT claim.id, CASE
 FROM claim LEFT JOIN seen USING (id) LEFT JOIN claimed ON claimed.key = claim.key
   LEFT JOIN ${events} AS event ON event.key = claim.key AND claimed.key IS NULL`;
   const completeBatch = `WITH patience AS MATERIALIZED (${patience}), call AS MATERIALIZED (
-  SELECT * FROM unnest($1::text[], $2::text[], $3::boolean[]) AS call(key, token, dead_lettered), patience
+  SELECT * FROM json_to_recordset($1::text::json)
+    AS call(key text, token text, "deadLettered" boolean), patience
 ), locked AS MATERIALIZED (
   SELECT event.key FROM ${events} AS event JOIN call USING (key, token)
   ORDER BY event.key FOR NO KEY UPDATE OF event
 )
-UPDATE ${events} AS event SET done = true, dead_lettered = call.dead_lettered
+UPDATE ${events} AS event SET done = true, dead_lettered = call."deadLettered"
 FROM call JOIN locked USING (key)
 WHERE event.key = call.key AND event.token = call.token AND NOT event.done AND event.lease_until > ${now}
 RETURNING event.key AS held`;
@@ -131,9 +133,9 @@ RETURNING event.key AS held`;
     admit: admit(false),
     /** Also $7 group. The key is not null. */
     admitInGroup: admit(true),
-    /** As `admit`, with lists; each id and each key is in them once. A row for each id. */
+    /** $1 claims as JSON, in which each id and each key is once, $2 ms to keep the events. A row for each id. */
     admitBatch,
-    /** $1 keys, each once, $2 tokens, $3 whether for the dead letters. A row for each lease that is held. */
+    /** $1 commits as JSON, each key once. A row for each lease that is held. */
     completeBatch,
     /** $1 key, $2 token: all four give a row when the lease is held. */
     complete: `UPDATE ${events} SET done = true WHERE ${held} RETURNING 1 AS held`,

@@ -99,15 +99,8 @@ export class StoreCalls {
 
   // Without a name: its plan depends on how large the tables are.
   async #admitTogether(claims: readonly StorableClaim[]): Promise<AdmissionRow[]> {
-    const lists = [
-      claims.map(({ id }) => id),
-      claims.map(({ token }) => token),
-      claims.map(({ keepIdMs }) => keepIdMs),
-      claims.map(({ key }) => key),
-      claims.map(({ leaseMs }) => leaseMs),
-    ];
     type Row = AdmissionRow & { id: string };
-    const values = [...lists, this.#rememberFor];
+    const values = [JSON.stringify(claims), this.#rememberFor];
     const columns: (keyof Row)[] = ['id', 'status', 'attempt'];
     const rows = await rowsOf<Row>(this.#client, this.#sql.admitBatch, values, columns);
     const byId = new Map(rows.map((row) => [row.id, row]));
@@ -119,12 +112,8 @@ export class StoreCalls {
   }
 
   async #completeTogether(commits: readonly Commit[]): Promise<boolean[]> {
-    const lists = [
-      commits.map(({ key }) => key),
-      commits.map(({ token }) => token),
-      commits.map(({ deadLettered }) => deadLettered),
-    ];
-    const rows = await rowsOf<{ held: string }>(this.#client, this.#sql.completeBatch, lists, [
+    const values = [JSON.stringify(commits)];
+    const rows = await rowsOf<{ held: string }>(this.#client, this.#sql.completeBatch, values, [
       'held',
     ]);
     const held = new Set(rows.map((row) => row.held));
@@ -164,8 +153,15 @@ function runBatch<Call, Answer>(
 }
 
 /**
- * Whether the batch failed because of one of its rows: bad data (class 22), a limit (54), a lock that
- * was not free in time (55P03), a deadlock (class 40). It was rolled back.
+ * Whether the calls of a failed batch may fare better alone: the server refused its statement and rolled
+ * it back, because of one row's data, or a lock that was not free in time. Not so where the connection
+ * (class 08) or the server (53, 57) was the trouble.
  */
-const isOfOneRow = (error: unknown) =>
-  /^(?:22|40|54|55)/.test(String((error as { code?: unknown } | null)?.code));
+function isOfOneRow(error: unknown, depth = 0): boolean {
+  const { code, meta, cause } = Object(error) as Record<string, unknown>;
+  if (/^\d[\dA-Z]{4}$/.test(String(code))) return !/^(?:08|53|57)/.test(String(code));
+  // Clients wrap the error of the server: Prisma has its code in `meta`.
+  return [meta, cause].some(
+    (inner) => inner !== undefined && depth < 5 && isOfOneRow(inner, depth + 1),
+  );
+}

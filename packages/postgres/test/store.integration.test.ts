@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Claim } from '@call-webhooks/core';
 import { storeContractTests } from '@call-webhooks/contract-tests';
 import pg from 'pg';
+import postgres from 'postgres';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';
@@ -31,6 +32,22 @@ withPostgres('postgresStore', () => {
       openTestStore({
         query: async (text, values) => (await test.pool.query(text, values)).rows as unknown[],
       }),
+  });
+
+  storeContractTests({
+    name: 'postgres.js, as in the docs',
+    async open() {
+      const sql = postgres(test.server.url, { onnotice: () => undefined });
+      const query = (text: string, values: unknown[] = []) => sql.unsafe(text, values as never[]);
+      const opened = await openTestStore({ query });
+      return {
+        ...opened,
+        async close() {
+          await opened.close();
+          await sql.end();
+        },
+      };
+    },
   });
 
   const claim = (number: number, more: Partial<Claim> = {}): Claim => ({
