@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { unique } from '@call-webhooks/contract-tests';
 import type { Claim } from '@call-webhooks/core';
-import { postgresStore } from '../src/index.ts';
+import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';
 
@@ -38,8 +38,20 @@ withPostgres('the calls of one turn, on postgresStore', () => {
     expect(texts).toHaveLength(2);
   });
 
-  it('do not wait for the event that a transaction of a user has', async () => {
-    const { store, schema } = await openTestStore(test.pool);
+  /** As Prisma does. */
+  const wrappingErrors: PostgresClient = {
+    query: (text, values) =>
+      test.pool.query(text, values).catch((error: unknown) => {
+        const { code } = error as { code?: string };
+        throw Object.assign(new Error('Raw query failed'), { code: 'P2010', meta: { code } });
+      }),
+  };
+
+  it.each([
+    ['a Pool of pg', (): PostgresClient => test.pool],
+    ['a client that wraps errors', () => wrappingErrors],
+  ])('do not wait for the event that a transaction of a user has: %s', async (_name, client) => {
+    const { store, schema } = await openTestStore(client());
     const [first, second] = [claim(), claim()];
     await store.admit(first);
     await store.admit(second);

@@ -106,11 +106,14 @@ function providerKeys(
   };
 }
 
-/** @param cause what the provider threw */
-export function providerFailed(cause: unknown): WebhookError {
+/**
+ * @param cause what the provider threw
+ * @param isReported whether `onError` gets it
+ */
+export function providerFailed(cause: unknown, isReported = true): WebhookError {
   const message = `The secret provider failed: ${describeError(cause)}`;
   const failure = new WebhookError('secret-unavailable', message);
-  return withOrigin(failure, { source: 'secret', error: cause });
+  return isReported ? withOrigin(failure, { source: 'secret', error: cause }) : failure;
 }
 
 /** @param tenant whose secrets they are */

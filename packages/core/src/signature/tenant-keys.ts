@@ -15,7 +15,7 @@ import {
   type SecretProvider,
 } from './secret-provider.ts';
 import { keysOf, type Key, type KeySource } from './secrets.ts';
-import type { NamedTenant } from './tenant-names.ts';
+import { reportsRarely, type NamedTenant } from './tenant-names.ts';
 
 /** How many tenants with secrets are known; about 1 kB each. */
 const MAX_TENANTS = 20_000;
@@ -56,6 +56,7 @@ export class TenantKeys {
   readonly #tenants = new LRUCache<string, Entry>({ max: MAX_TENANTS });
   readonly #strangers = new LRUCache<string, Entry>({ max: MAX_STRANGERS });
   readonly #loading = new Map<string, Promise<Loaded>>();
+  readonly #mayReport = reportsRarely();
   #keysOfNobody: readonly Key[] | undefined;
 
   constructor(
@@ -166,11 +167,11 @@ export class TenantKeys {
         this.#keep(name, { keys, loadedAt: at, askedAt: at, owed: isPaid });
         return keys;
       } catch (error) {
-        const failure = providerFailed(error);
+        const failure = providerFailed(error, false);
         const entry = known ?? { keys: this.#nobody, loadedAt: -Infinity, askedAt: 0 };
         Object.assign(entry, { failure, askedAt: performance.now() });
         if (!known) this.#strangers.set(name, entry);
-        throw failure;
+        throw this.#mayReport() ? providerFailed(error) : failure;
       } finally {
         this.#loading.delete(name);
       }

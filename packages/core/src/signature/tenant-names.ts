@@ -22,19 +22,27 @@ export interface NamedTenant {
   readonly failure?: WebhookError | undefined;
 }
 
-/** `onError` gets a failure of `tenant` once in this time, since strangers may cause it; milliseconds. */
+/** `onError` gets a failure that strangers may cause once in this time; milliseconds. */
 const REPORT_INTERVAL_MS = 10_000;
+
+/** Makes a function that says whether a failure is to be reported, which is so once in 10 s. */
+export function reportsRarely(): () => boolean {
+  let reportedAt = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (now - reportedAt < REPORT_INTERVAL_MS) return false;
+    reportedAt = now;
+    return true;
+  };
+}
 
 /** Makes a function of the option `tenant` that never throws. */
 export function safeTenantOf(tenantOf: TenantOf): (request: TenantRequest) => NamedTenant {
-  let reportedAt = -Infinity;
+  const mayReport = reportsRarely();
 
   function failed(error: unknown): NamedTenant {
     const failure = redactedError('secret-unavailable', 'tenant failed: ', error);
-    const now = performance.now();
-    if (now - reportedAt < REPORT_INTERVAL_MS) return { failure };
-    reportedAt = now;
-    return { failure: withOrigin(failure, { source: 'hook', error }) };
+    return { failure: mayReport() ? withOrigin(failure, { source: 'hook', error }) : failure };
   }
 
   return (request) => {

@@ -33,6 +33,19 @@ describe('an unknown tenant', () => {
     expect(logger.all[0]).toContain('There is no secret for this tenant.');
   });
 
+  it('calls onError once in a while, if the provider throws for it', async () => {
+    const errors: unknown[] = [];
+    const { send } = createTenantsReceiver({
+      secret: ({ tenant }) => {
+        throw new Error(`no ${tenant}`);
+      },
+      onError: (error) => errors.push(error),
+    });
+    for (const name of ['a', 'b', 'c', 'a'])
+      expect(await send(name, STARTED, forged)).toBe('secret-unavailable');
+    expect(errors).toEqual([new Error('no a')]);
+  });
+
   it('makes the same work as a forgery: lookups and HMACs, the first time and later', async () => {
     jest.useFakeTimers();
     try {
