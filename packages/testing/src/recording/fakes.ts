@@ -36,7 +36,8 @@ export class Fakes {
     // As booleans: they would narrow the text to never.
     const [isNumber, isMail]: boolean[] = [isPhoneNumber(real), isEmail(real)];
     if (isNumber) return this.#intoDigits(real);
-    if (URL_START.test(real)) return this.#fake('url', real, () => this.#url(real));
+    if (URL_START.test(real) && URL.canParse(real))
+      return this.#fake('url', real, () => this.#url(real));
     if (isMail) return this.#fake('email', real, (n) => `person-${String(n)}@example.com`);
     if (UUID.test(real))
       return this.#fake('uuid', real, (n) => `00000000-0000-4000-8000-${hex(n, 12)}`);

@@ -120,6 +120,12 @@ describe('a recording', () => {
     expect(files.text()).toContain('"status": "open"');
   });
 
+  it('takes what only begins like a URL for a text', () => {
+    record({ file: files.file }).add({ eventName: 'call:completed', link: 'https://[lovelace' });
+    expect(files.text()).toContain('call:completed');
+    expect(files.text()).not.toContain('lovelace');
+  });
+
   it('keeps fields that it is told to keep', () => {
     record({ file: files.file, keep: ['team'] }).add({ ...completed, team: 'West 7' });
     expect(readFixtures(files.file)).toMatchObject([{ team: 'West 7' }]);
