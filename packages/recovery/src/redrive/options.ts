@@ -56,6 +56,11 @@ export interface RedriveOptions extends SharedOptions {
   receiver: Pick<Receiver, 'deliver'>;
   deadLetters: DeadLetters;
   /**
+   * Whose the letters without a tenant are, for a receiver with tenants: letters from before it had any.
+   * All others say it themselves.
+   */
+  tenant?: string | undefined;
+  /**
    * How long a letter stays claimed if this process dies; milliseconds, 60,000 by default. The claim is
    * renewed while the handler runs.
    */
@@ -79,6 +84,9 @@ const redriveRules = () => ({
   ...sharedRules(),
   receiver: option.object<Pick<Receiver, 'deliver'>>('deliver'),
   deadLetters: option.object<DeadLetters>('list', 'count', 'claim', 'extend', 'settle', 'giveBack'),
+  tenant: option.optional(
+    option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
+  ),
   leaseFor: option.default(option.milliseconds(1_000, 3_600_000), 60_000),
 });
 

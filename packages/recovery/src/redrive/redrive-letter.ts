@@ -18,6 +18,8 @@ export interface LetterResult {
 interface Dependencies {
   readonly receiver: Pick<Receiver, 'deliver'>;
   readonly deadLetters: DeadLetters;
+  /** That of letters without one. */
+  readonly tenant: string | undefined;
   /** Milliseconds. */
   readonly leaseFor: number;
 }
@@ -45,7 +47,7 @@ const HOPELESS: readonly OutcomeCode[] = ['store-unavailable', 'shutting-down'];
  */
 export async function redriveLetter(
   id: string,
-  { receiver, deadLetters, leaseFor }: Dependencies,
+  { receiver, deadLetters, tenant, leaseFor }: Dependencies,
 ): Promise<LetterResult> {
   const token = crypto.randomUUID();
   const letter = await deadLetters.claim(id, { token, leaseMs: leaseFor });
@@ -60,7 +62,10 @@ export async function redriveLetter(
   const claim = keepClaim(() => deadLetters.extend(id, token, leaseFor), leaseFor);
   let outcome: Outcome;
   try {
-    outcome = await receiver.deliver(letter, { source: 'redrive', signal: claim.lost });
+    outcome = await receiver.deliver(letter, {
+      ...{ source: 'redrive', signal: claim.lost },
+      tenant: letter.tenant ?? tenant,
+    });
   } catch (error) {
     await giveBack();
     throw error;

@@ -27,9 +27,9 @@ export async function redrive(options: RedriveOptions | RequeueOptions): Promise
       result: (await deadJobs.requeue(id)) ? 'queued' : 'skipped',
     }));
   }
-  const { receiver, deadLetters, leaseFor, ...settings } = checkRedriveOptions(options);
+  const { receiver, deadLetters, tenant, leaseFor, ...settings } = checkRedriveOptions(options);
   return runAll(deadLetters, settings, (id) =>
-    redriveLetter(id, { receiver, deadLetters, leaseFor }),
+    redriveLetter(id, { receiver, deadLetters, tenant, leaseFor }),
   );
 }
 

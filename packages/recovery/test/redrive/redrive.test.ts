@@ -107,4 +107,34 @@ describe('redrive', () => {
       [1, undefined],
     ]);
   });
+
+  it('runs letters from before the receiver had tenants as those of the tenant it is told', async () => {
+    const ran: unknown[] = [];
+    let works = false;
+    const { receiver, deadLetters } = setup({
+      tenant: ({ path }) => path.split('/')[2],
+      secret: () => undefined,
+      maxAttempts: 1,
+      on: {
+        'call:completed': (_event, { tenant }) => {
+          ran.push(tenant);
+          if (!works) throw new Error('still broken');
+        },
+      },
+    });
+    await fill(deadLetters, 1);
+    const one = { receiver, deadLetters, concurrency: 1 };
+    await expect(redrive(one)).rejects.toThrow('the option `tenant` of deliver, redrive');
+    expect((await deadLetters.list()).letters[0]).not.toHaveProperty('claimedUntil');
+    expect(await redrive({ ...one, tenant: 'acme' })).toMatchObject({ failed: 1 });
+    expect(await deadLetters.count()).toBe(1);
+    const callId = 'call-of-globex';
+    const rawBody = Buffer.from(JSON.stringify({ eventName: 'call:completed', callId }));
+    const key = `tenant:globex:${callId}:call:completed`;
+    await fill(deadLetters, 1, { tenant: 'globex', callId, key, rawBody });
+    works = true;
+    expect(await redrive({ ...one, tenant: 'acme' })).toMatchObject({ handled: 2 });
+    expect(ran.sort()).toEqual(['acme', 'acme', 'globex']);
+    expect(await deadLetters.count()).toBe(0);
+  });
 });
