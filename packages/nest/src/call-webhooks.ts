@@ -23,19 +23,17 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
   readonly #options: CallWebhooksModuleOptions;
   readonly #parts: NestParts;
   #started: { handler: NodeHandler; handlers: FoundHandlers; path: string } | undefined;
+  #mountError: Error | undefined;
 
   /** @internal */
   constructor(options: CallWebhooksModuleOptions, parts: NestParts) {
     checkOptions(options);
     this.#options = options;
     this.#parts = parts;
-    // A standalone application, such as a worker, has no server.
-    const { httpAdapter } = parts.adapterHost as Partial<HttpAdapterHost>;
-    if (!httpAdapter) return;
-    mount(httpAdapter, {
-      matches: (url = '/') => pathOf(url) === this.#started?.path,
-      handle: (request, response) => this.#started?.handler(request, response),
-    });
+    const { adapterHost } = parts;
+    if (hasAdapter(adapterHost)) this.#mount();
+    // `createNestApplication()` of @nestjs/testing sets the adapter once all providers exist.
+    else adapterHost.init$.subscribe(() => this.#mountLate());
   }
 
   /**
@@ -58,6 +56,7 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
 
   /** @internal */
   onModuleInit(): void {
+    if (this.#mountError) throw this.#mountError;
     const { path, useGlobalPrefix, graceMs: _graceMs, ...options } = this.#options;
     const { discovery, moduleRef, config } = this.#parts;
     const handlers = findHandlers(discovery, moduleRef);
@@ -75,6 +74,23 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
     await this.#started?.handler.receiver.close(graceMs === undefined ? {} : { graceMs });
   }
 
+  #mount(): void {
+    mount(this.#parts.adapterHost.httpAdapter, {
+      matches: (url = '/') => pathOf(url) === this.#started?.path,
+      handle: (request, response) => this.#started?.handler(request, response),
+    });
+  }
+
+  /** Nobody could catch what is thrown here, so `app.init()` throws it. */
+  #mountLate(): void {
+    if (!hasAdapter(this.#parts.adapterHost)) return;
+    try {
+      this.#mount();
+    } catch (error) {
+      this.#mountError = error as Error;
+    }
+  }
+
   #running() {
     if (this.#started) return this.#started;
     throw new WebhookError(
@@ -83,6 +99,9 @@ export class CallWebhooks implements OnModuleInit, OnModuleDestroy {
     );
   }
 }
+
+/** A standalone application, such as a worker, has no server. */
+const hasAdapter = ({ httpAdapter }: Partial<HttpAdapterHost>) => Boolean(httpAdapter);
 
 /** The path of a URL, without a trailing slash. */
 const pathOf = (url: string) =>
