@@ -70,6 +70,7 @@ describeWithProgram(
     test('are listed and redriven', async () => {
       const server = await startPostgres();
       const pool = new pg.Pool({ connectionString: server.url });
+      pool.on('error', () => undefined); // the server may stop first
       const store = postgresStore(pool, { schema: 'calls' });
       try {
         await store.migrate();

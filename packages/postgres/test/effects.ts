@@ -12,6 +12,7 @@ import { openPrisma } from './support-prisma.ts';
 export const CLIENTS: Record<string, (url: string, schema: string) => Transactions> = {
   pg(url, schema) {
     const pool = new pg.Pool({ connectionString: url });
+    pool.on('error', () => undefined); // the server may stop first
     return {
       root: pool,
       async transact(work) {
@@ -62,6 +63,7 @@ export const CLIENTS: Record<string, (url: string, schema: string) => Transactio
   },
   'Drizzle on pg'(url, schema) {
     const pool = new pg.Pool({ connectionString: url });
+    pool.on('error', () => undefined); // the server may stop first
     const root = drizzleOnPg(pool);
     return {
       root,
@@ -86,6 +88,7 @@ export const CLIENTS: Record<string, (url: string, schema: string) => Transactio
   },
   Kysely(url, schema) {
     const pool = new pg.Pool({ connectionString: url });
+    pool.on('error', () => undefined); // the server may stop first
     const root = new Kysely<{ effects: { effect: string } }>({
       dialect: new PostgresDialect({ pool }),
     });
