@@ -7,16 +7,20 @@ const TEN_YEARS_MS = 315_360_000_000;
 /** A shorter memory than this would let the service's retries run an event twice; milliseconds. */
 const MIN_REMEMBER_MS = 600_000;
 
+/** A rule for an option. It has a name here, so that other packages can export rules of their own. */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface OptionRule<Output> extends v.GenericSchema<unknown, Output> {}
+
 type AnyRule = v.GenericSchema;
 
-const whole = (unit: string, min: number, max: number) =>
+const whole = (unit: string, min: number, max: number): OptionRule<number> =>
   v.custom<number>(
     (value: unknown) =>
       Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
     `expected ${unit} from ${String(min)} to ${String(max)}`,
   );
 
-const text = (pattern: RegExp, expected: string) =>
+const text = (pattern: RegExp, expected: string): OptionRule<string> =>
   v.custom<string>((value: unknown) => typeof value === 'string' && pattern.test(value), expected);
 
 /** The rules that options of stores, queues, workers and adapters are checked with. */
@@ -25,25 +29,25 @@ export const option = {
   /** A duration that a timer can wait for. */
   milliseconds: (min: number, max = MAX_TIMER_MS) => whole('whole milliseconds', min, max),
   /** How long a handled event is known as a duplicate; 24 hours by default. */
-  rememberFor: () =>
+  rememberFor: (): OptionRule<number> =>
     v.optional(whole('whole milliseconds', MIN_REMEMBER_MS, TEN_YEARS_MS), 86_400_000),
   text,
   /** Where a receiver is mounted, to compare with the paths of requests. */
-  path: () =>
+  path: (): OptionRule<string> =>
     text(
       /^\/[^?#]*$/,
       "expected a path that starts with a slash, without origin, query and fragment, such as '/hook'",
     ),
-  date: () =>
+  date: (): OptionRule<Date> =>
     v.custom<Date>(
       (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime()),
       'expected a valid Date',
     ),
-  boolean: () => v.boolean('expected true or false'),
-  string: () => v.string('expected a string'),
-  function: <Type>() =>
+  boolean: (): OptionRule<boolean> => v.boolean('expected true or false'),
+  string: (): OptionRule<string> => v.string('expected a string'),
+  function: <Type>(): OptionRule<Type> =>
     v.custom<Type>((value: unknown) => typeof value === 'function', 'expected a function'),
-  object: <Type extends object>(...methods: string[]) =>
+  object: <Type extends object>(...methods: string[]): OptionRule<Type> =>
     v.custom<Type>(
       (value: unknown) =>
         typeof value === 'object' &&
@@ -52,9 +56,13 @@ export const option = {
       `expected an object${methods.length > 0 ? ` with ${methods.join(', ')}` : ''}`,
     ),
   /** Values by name. */
-  record: <Rule extends AnyRule>(rule: Rule) => v.record(v.string(), rule, 'expected an object'),
+  record: <Output>(rule: OptionRule<Output>): OptionRule<Record<string, Output>> =>
+    v.record(v.string(), rule, 'expected an object'),
   /** The delays between the attempts of a job, in milliseconds. */
-  backoff: (initialDelay: number, maxDelay: number) =>
+  backoff: (
+    initialDelay: number,
+    maxDelay: number,
+  ): OptionRule<{ initialDelay: number; maxDelay: number }> =>
     v.optional(
       v.strictObject({
         initialDelay: v.optional(whole('whole milliseconds', 0, MAX_TIMER_MS), initialDelay),
@@ -62,12 +70,12 @@ export const option = {
       }),
       {},
     ),
-  optional: <Rule extends AnyRule>(rule: Rule) => v.optional(rule),
+  optional: <Output>(rule: OptionRule<Output>): OptionRule<Output | undefined> => v.optional(rule),
   /** @param byDefault the value, or a function that returns it */
-  default: <Rule extends AnyRule, const Default extends v.Default<Rule, undefined>>(
-    rule: Rule,
-    byDefault: Default,
-  ) => v.optional(rule, byDefault),
+  default: <Output>(
+    rule: OptionRule<Output>,
+    byDefault: Output | (() => Output),
+  ): OptionRule<Output> => v.optional(rule, byDefault as never) as OptionRule<Output>,
 };
 
 /**

@@ -142,6 +142,6 @@ export type { Redact } from './redact/redactor.ts';
 export { redactId } from './redact/ids.ts';
 export { fieldKind, type FieldKind } from './redact/personal-values.ts';
 export { isOrdinaryWord } from './redact/ordinary-words.ts';
-export { checkOptions, option } from './check-options.ts';
+export { checkOptions, option, type OptionRule } from './check-options.ts';
 export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';
 export { TurnBatch, type BatchedCall } from './store/turn-batch.ts';
