@@ -8,7 +8,7 @@ const TEN_YEARS_MS = 315_360_000_000;
 const MIN_REMEMBER_MS = 600_000;
 
 /** A rule for an option. It has a name here, so that other packages can export rules of their own. */
-// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+
 export interface OptionRule<Output> extends v.GenericSchema<unknown, Output> {}
 
 type AnyRule = v.GenericSchema;
@@ -75,7 +75,7 @@ export const option = {
   default: <Output>(
     rule: OptionRule<Output>,
     byDefault: Output | (() => Output),
-  ): OptionRule<Output> => v.optional(rule, byDefault as never) as OptionRule<Output>,
+  ): OptionRule<Output> => v.optional(rule, byDefault as never),
 };
 
 /**
