@@ -35,8 +35,8 @@ export const option = {
   /** Where a receiver is mounted, to compare with the paths of requests. */
   path: (): OptionRule<string> =>
     text(
-      /^\/[^?#]*$/,
-      "expected a path that starts with a slash, without origin, query and fragment, such as '/hook'",
+      /^\/[^?#:*]*$/,
+      "expected a path that starts with a slash, without origin, query, fragment and pattern, such as '/hook'. For a pattern, leave out path and mount it on a route of the framework",
     ),
   date: (): OptionRule<Date> =>
     v.custom<Date>(

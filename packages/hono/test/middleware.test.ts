@@ -89,7 +89,7 @@ it.each([
   );
 });
 
-it.each(['hook', '', 'https://x.example/hook', '/hook?x=1', '/hook#x', null, 7])(
+it.each(['hook', '', 'https://x.example/hook', '/hook?x=1', '/hook#x', '/:id', '/hook/*', null, 7])(
   'a path that no request has throws at start-up, with the fix: %j',
   (path) => {
     expect(() => hook({ path: path as string })).toThrow(
