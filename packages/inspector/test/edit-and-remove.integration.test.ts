@@ -62,4 +62,19 @@ describeInChromium('rules and actions in the inspector', (chromium) => {
     await page.getByText('No rules yet').waitFor();
     expect(simulator.rules.list()).toEqual([]);
   });
+
+  test('the buttons of a rule stay while it changes: no click is lost', async () => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver();
+    const rule = simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
+    const { page } = await openInspector(chromium, simulator);
+    const list = page.getByRole('list', { name: 'Rules' });
+    const buttons = await list.getByRole('button').elementHandles();
+    expect(buttons.length).toBeGreaterThan(5);
+    simulator.rules.update(rule._id, { name: 'Changed meanwhile' });
+    await list.getByRole('heading', { name: 'Changed meanwhile' }).waitFor();
+    expect(
+      await Promise.all(buttons.map((button) => button.evaluate((it) => it.isConnected))),
+    ).toEqual(buttons.map(() => true));
+  });
 });

@@ -46,7 +46,17 @@ function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
   const head = h('div', { class: 'card-head' });
   const why = h('p', { class: 'why' });
   const actions = h('ul', { class: 'actions' });
-  const buttons = h('div', { class: 'buttons' });
+  const toggle = h('span', null);
+  // These buttons stay while the rule changes: a click on one that is replaced meanwhile would be lost.
+  const buttons = h(
+    'div',
+    { class: 'buttons' },
+    toggle,
+    linkButton('Deliveries', () => showOf(shown)),
+    rule.kind === 'rule' && linkButton('Add URL', () => addAction(shown)),
+    linkButton('Rename', () => renameRule(shown)),
+    linkButton('Remove', () => removeRule(shown)),
+  );
   const element = h(
     'li',
     { class: 'card rule' },
@@ -62,6 +72,7 @@ function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
     (action) => actionRow(() => shown, action),
   );
   let shown = rule;
+  let toggled: boolean | undefined;
   const update = (now: Rule) => {
     shown = now;
     const paused = now.state === 'paused';
@@ -70,16 +81,11 @@ function ruleCard(rule: Rule, showOf: (rule: Rule) => void): KeyedRow<Rule> {
     setChildren(why, ...reason(now));
     why.hidden = !paused;
     rows.render(now.actions);
-    const had = buttons.contains(document.activeElement);
-    setChildren(
-      buttons,
-      pauseButton(now),
-      linkButton('Deliveries', () => showOf(now)),
-      now.kind === 'rule' && linkButton('Add URL', () => addAction(now)),
-      linkButton('Rename', () => renameRule(now)),
-      linkButton('Remove', () => removeRule(now)),
-    );
-    if (had) buttons.querySelector('button')?.focus();
+    if (toggled === paused) return;
+    toggled = paused;
+    const had = toggle.contains(document.activeElement);
+    setChildren(toggle, pauseButton(now));
+    if (had) toggle.querySelector('button')?.focus();
   };
   update(rule);
   return { element, update };
@@ -127,20 +133,22 @@ function linkButton(label: string, run: () => void): HTMLElement {
 
 function actionRow(rule: () => Rule, action: Action): KeyedRow<Action> {
   const url = h('code', { class: 'url' });
-  const tools = h('span', { class: 'tools' });
+  const isRule = rule().kind === 'rule';
+  const tools = h(
+    'span',
+    { class: 'tools' },
+    linkButton('Edit', () => editAction(rule(), shown)),
+    isRule && linkButton('Remove', () => removeAction(rule(), shown)),
+  );
   const notes = h('p', { class: 'hint' });
   const secret = h('div', null);
   const element = h('li', null, h('div', { class: 'url-row' }, url, tools), notes, secret);
+  let shown = action;
   let signed: boolean | undefined;
   const update = (now: Action) => {
+    shown = now;
     setChildren(url, now.url);
     setAttribute(url, 'title', now.url);
-    const isRule = rule().kind === 'rule';
-    setChildren(
-      tools,
-      linkButton('Edit', () => editAction(rule(), now)),
-      isRule && linkButton('Remove', () => removeAction(rule(), now)),
-    );
     setChildren(notes, now.payload === undefined ? null : 'sends a custom payload');
     notes.hidden = now.payload === undefined;
     if (signed === now.signed) return;
