@@ -176,6 +176,19 @@ describe('programs without a server', () => {
     expect(timestamp).toBeInstanceOf(Date);
   });
 
+  it('docs/contract.md#1: vectors for a secret and the clock of now', async () => {
+    const { length } = printed;
+    await run('docs/contract.md#1');
+    const lines = printed.slice(length);
+    expect(lines).toContainEqual(['signature/valid', true]);
+    expect(lines).toContainEqual(['secrets/not-updated', false]);
+  });
+
+  it('packages/contract/README.md#1: a file of vectors', async () => {
+    await run('packages/contract/README.md#1');
+    expect(printed).toContainEqual(['clock/301-seconds-ago', 'Signed 301 s ago.']);
+  });
+
   const others = ['packages/core/README.md#3', 'packages/nest/README.md#2'];
   it.each([...others, ...numbered('docs/observability.md', 2, 3)])('%s', async (name) => {
     await expect(run(name)).resolves.toBeDefined();
