@@ -1,32 +1,31 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { examples, type App } from '../../app.ts';
-import { EXIT } from '../../errors.ts';
+import { badInput, EXIT } from '../../errors.ts';
 import { describeResult, requireReached } from '../../http/effect.ts';
 import { post, type PostResult } from '../../http/post.ts';
-import { durationOption } from '../../input/options.ts';
-import { givenSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
+import { durationOption, repeatable, wholeNumber } from '../../input/options.ts';
+import { givenSecrets, withSecretOptions } from '../../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../../input/target-url.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { paragraph } from '../../terminal/format.ts';
 import { pad, t, type Text } from '../../terminal/text.ts';
+import type { DeepOptions } from './deep.ts';
 import { createProbes, type Probe } from './probes.ts';
 
-interface CheckOptions extends SecretOptions {
-  readonly to: string;
-  readonly headerPrefix?: string;
-  readonly timeout: number;
-  readonly allowExternal?: boolean;
+interface CheckOptions extends DeepOptions {
+  readonly deep?: boolean;
+  readonly list?: boolean;
 }
 
 /** `check`: tests a receiver. */
 export function checkCommand(app: App, base: Command): Command {
   const command = base
-    .requiredOption('--to <url>', 'the URL of the receiver')
+    .option('--to <url>', 'the URL of the receiver')
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .addOption(
       durationOption('--timeout <duration>', 'how long to wait for each response', 30_000),
     );
-  return withExternalOption(withSecretOptions(command))
+  return withDeepOptions(withExternalOption(withSecretOptions(command)))
     .addHelpText(
       'after',
       `
@@ -34,19 +33,55 @@ Sends a GET, an unsigned event and a forged one. With a secret, also a stale
 event, one from the future, a tampered one, an authentic one and its replay.
 The authentic event has a name that no one handles, so none of your handlers
 runs. Exit code 1 if a response is wrong, 3 if nothing listens there.
+
+With --deep it runs some 80 probes, each of which rests on a sentence of the
+interface, and prints a score from 0 to 100. Exit code 1 below --min-score.
 ${examples(
   ['check --to 3000/hook', 'Without a secret'],
   [
     'check --to https://hooks.example.com/hook --allow-external',
     'In production, before it goes live',
   ],
+  ['check --deep --to 3000/hook', 'Grade it, without running its handlers'],
+  [
+    'check --deep --to 3000/hook --effects 3000/effects',
+    'Grade a receiver that reports its effects',
+  ],
 )}`,
     )
     .action(app.action((options: CheckOptions) => check(app, options)));
 }
 
+const withDeepOptions = (command: Command): Command =>
+  command
+    .option('--deep', 'run all probes, and grade the receiver')
+    .option('--list', 'list the probes of --deep')
+    .option('--only <probes>', 'with --deep: only these probes or groups; repeatable', repeatable)
+    .option('--run-handlers', 'with --deep: also send marked test events that handlers handle')
+    .option('--effects <url>', 'with --deep: where the receiver reports its effects')
+    .addOption(
+      new Option('--min-score <points>', 'with --deep: the score to reach')
+        .argParser(wholeNumber('--min-score', 0, 100))
+        .default(100),
+    )
+    .addOption(
+      durationOption('--max-time <duration>', 'with --deep: how long it may take', 300_000),
+    )
+    .option('--junit <file>', 'with --deep: also write JUnit XML')
+    .option('--sarif <file>', 'with --deep: also write SARIF 2.1.0');
+
+const DEEP_ONLY = ['only', 'runHandlers', 'effects', 'junit', 'sarif'] as const;
+
 async function check(app: App, options: CheckOptions): Promise<number> {
   const { io, output, signal } = app;
+  if (options.list || options.deep) {
+    const { checkDeeply, listProbes } = await import('./deep.ts');
+    if (options.deep && !options.list) return checkDeeply(app, options);
+    return listProbes(app);
+  }
+  if (DEEP_ONLY.some((name) => options[name] !== undefined))
+    throw badInput('This option needs --deep.', 'Add --deep.');
+  if (options.to === undefined) throw badInput('--to is missing.', 'Pass the receiver: --to URL');
   const url = targetUrl(options.to, options.allowExternal);
   const [secret] = await givenSecrets(io, options);
   const findings: Finding[] = [];

@@ -1,0 +1,142 @@
+import { writeFile } from 'node:fs/promises';
+import { sign } from '@call-webhooks/core';
+import type { App } from '../../app.ts';
+import { badInput, environmentError, EXIT } from '../../errors.ts';
+import { grade, type Grade } from '../../grader/grade.ts';
+import { GROUPS, type Probe } from '../../grader/probe.ts';
+import { PROBES } from '../../grader/probes.ts';
+import { BASELINE } from '../../grader/probes/basics.ts';
+import { junitOf } from '../../grader/report/junit.ts';
+import { gradeLines, groupLine, probeLines, scoreLines } from '../../grader/report/lines.ts';
+import { sarifOf } from '../../grader/report/sarif.ts';
+import { byGroup, scoreOf } from '../../grader/score.ts';
+import { didYouMean } from '../../input/did-you-mean.ts';
+import { givenSecrets, type SecretOptions } from '../../input/secrets.ts';
+import { targetUrl } from '../../input/target-url.ts';
+import { progressBar } from '../../terminal/progress.ts';
+
+/** The flags of `check --deep`. */
+export interface DeepOptions extends SecretOptions {
+  readonly to?: string;
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+  readonly allowExternal?: boolean;
+  readonly runHandlers?: boolean;
+  readonly effects?: string;
+  readonly only?: readonly string[];
+  readonly minScore: number;
+  readonly maxTime: number;
+  readonly junit?: string;
+  readonly sarif?: string;
+}
+
+const ACKNOWLEDGE_WITHIN_MS = 30_000;
+const RETRY_FOR_MS = 10_000;
+
+/** `check --list`. */
+export async function listProbes({ output }: App): Promise<number> {
+  let last: Probe['group'] | undefined;
+  for (const probe of PROBES) {
+    const { id, group, title, weight, needs, spec, fix } = probe;
+    const isFirst = group !== last;
+    last = group;
+    await output.print({ probe: id, group, title, weight, needs, spec, fix }, (colors) => [
+      ...(isFirst ? [groupLine(colors, group)] : []),
+      ...probeLines(probe, output.columns),
+    ]);
+  }
+  return EXIT.done;
+}
+
+/** `check --deep`: grades a receiver. */
+export async function checkDeeply(app: App, options: DeepOptions): Promise<number> {
+  const { io, output } = app;
+  if (options.to === undefined) throw badInput('--to is missing.', 'Pass the receiver: --to URL');
+  const probes = chosen(options.only);
+  const url = targetUrl(options.to, options.allowExternal);
+  const effectsUrl = options.effects && targetUrl(options.effects, options.allowExternal);
+  const [secret, secondSecret] = await givenSecrets(io, options);
+  // Throws for a secret that is none.
+  for (const one of [secret, secondSecret])
+    if (one !== undefined) await sign({ secret: one, body: '' });
+
+  const bar = progressBar(io, output.messageColors, String);
+  let done = 0;
+  const outOfTime = AbortSignal.timeout(options.maxTime);
+  const graded = await grade(
+    probes,
+    {
+      url,
+      secret,
+      secondSecret,
+      headerPrefix: options.headerPrefix,
+      runHandlers: options.runHandlers === true || effectsUrl !== undefined,
+      effectsUrl,
+      timeoutMs: options.timeout,
+      retryForMs: RETRY_FOR_MS,
+      acknowledgeWithinMs: ACKNOWLEDGE_WITHIN_MS,
+      signal: io.signal,
+    },
+    async (one) => {
+      bar.update(++done, probes.length);
+      if (output.json) await output.print(recordOf(one));
+    },
+    outOfTime,
+  ).finally(() => bar.clear());
+
+  if (!output.json)
+    for (const [id, , own] of byGroup(graded))
+      await output.print(own, (colors) => [
+        groupLine(colors, id),
+        ...own.flatMap((one) => gradeLines(colors, one, output.columns)),
+      ]);
+  const score = scoreOf(graded);
+  const groups = byGroup(graded).map(([id, , own]) => ({ group: id, ...scoreOf(own) }));
+  await output.print({ type: 'score', ...score, groups }, (colors) => scoreLines(colors, graded));
+  if (options.junit !== undefined) await write(options.junit, junitOf(graded, url));
+  if (options.sarif !== undefined) {
+    const log = sarifOf(graded, url);
+    await write(options.sarif, `${JSON.stringify(log, undefined, 2)}\n`);
+  }
+  if (secret === undefined)
+    output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for most probes.');
+  if (outOfTime.aborted) output.warn('Time is up: some probes did not run. Raise --max-time.');
+  return (score.points ?? 0) >= options.minScore && !outOfTime.aborted
+    ? EXIT.done
+    : EXIT.receiverFailed;
+}
+
+const recordOf = ({ probe, result, saw, ms }: Grade) => {
+  const { id, group, title, weight, spec, fix } = probe;
+  return { type: 'probe', probe: id, group, title, weight, result, saw, ms, spec, fix };
+};
+
+/** The probes of `--only`: ids, or groups. @throws CliError 2 for a name that is neither */
+function chosen(only: readonly string[] | undefined): readonly Probe[] {
+  if (only === undefined) return PROBES;
+  const names = only.flatMap((list) => list.split(',')).filter((name) => name !== '');
+  const known = [...Object.keys(GROUPS), ...PROBES.map(({ id }) => id)];
+  for (const name of names)
+    if (!known.includes(name))
+      throw badInput(
+        `${name} is no probe and no group.`,
+        didYouMean(name, known, 'See: call-webhooks check --list'),
+      );
+  const wanted = PROBES.filter(({ id, group }) => names.includes(id) || names.includes(group));
+  const needsBaseline = wanted.some(({ needs }) => needs.includes('secret'));
+  return PROBES.filter(
+    (probe) => wanted.includes(probe) || (needsBaseline && probe.id === BASELINE),
+  );
+}
+
+async function write(path: string, content: string): Promise<void> {
+  try {
+    await writeFile(path, content);
+  } catch (error) {
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    throw environmentError(
+      `Can't write ${path} (${code}).`,
+      'Check the folder and its permissions.',
+    );
+  }
+}

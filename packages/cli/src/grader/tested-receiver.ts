@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { environmentError } from '../errors.ts';
+import { signDelivery, type Delivery, type SigningOptions } from './delivery.ts';
+import { readEffects } from './effects.ts';
+import { exchange, type Answer, type ExchangeOptions, type Step } from './exchange.ts';
+import { isAcknowledged } from './findings.ts';
+import { requestBytes, type RequestChanges } from './request-bytes.ts';
+import { testEvent, type TestEvent, type TestEventOptions } from './test-events.ts';
+
+export interface TestedReceiverOptions {
+  readonly url: string;
+  /** Without one, only unsigned requests can be sent. */
+  readonly secret: string | undefined;
+  readonly secondSecret?: string | undefined;
+  /** Of the header names; `X-Service` by default. */
+  readonly headerPrefix?: string | undefined;
+  /** Whether to send events that handlers handle. */
+  readonly runHandlers: boolean;
+  /** Where the receiver reports its effects. */
+  readonly effectsUrl?: string | undefined;
+  /** How long to wait for each response; milliseconds. */
+  readonly timeoutMs: number;
+  /** How long an event is sent again until it is acknowledged; milliseconds. */
+  readonly retryForMs: number;
+  /** How long the service waits for a response; milliseconds. */
+  readonly acknowledgeWithinMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** More than all probes need. */
+const MAX_REQUESTS = 400;
+const RETRY_AFTER_MS = 200;
+
+/** The receiver that is graded, and all that probes may do to it. */
+export class TestedReceiver {
+  readonly url: URL;
+  readonly options: TestedReceiverOptions;
+  /** Events of deliveries that have to be refused: none may have an effect. */
+  readonly refusedEvents: TestEvent[] = [];
+  /** How often each status was the response to a POST to the URL of the receiver. */
+  readonly statuses = new Map<number, number>();
+  /** How far the receiver's clock is ahead of ours; seconds. */
+  clockAhead = 0;
+  readonly #run = randomBytes(4).toString('hex');
+  #events = 0;
+  #requests = 0;
+
+  constructor(options: TestedReceiverOptions) {
+    this.options = options;
+    this.url = new URL(options.url);
+    // One for each connection that is open.
+    setMaxListeners(0, options.signal);
+  }
+
+  /** How many requests were sent. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Unix seconds by the receiver's clock. */
+  now(): number {
+    return Math.floor(Date.now() / 1_000) + this.clockAhead;
+  }
+
+  /** A new event: one that nobody handles, unless handlers may run. */
+  event(options: TestEventOptions = {}): TestEvent {
+    const id = `check.${this.#run}.${String(++this.#events)}`;
+    const name = options.name ?? (this.options.runHandlers ? 'call:completed' : undefined);
+    return testEvent(id, { ...options, name });
+  }
+
+  /** A new event of a delivery that has to be refused. */
+  refusedEvent(): TestEvent {
+    const event = this.event();
+    this.refusedEvents.push(event);
+    return event;
+  }
+
+  /** Signs a body as the service does, except for the options. */
+  sign(body: Uint8Array | string, options: Partial<SigningOptions> = {}): Delivery {
+    const { secret = '', headerPrefix: prefix = 'X-Service' } = this.options;
+    return signDelivery(body, { secret, prefix, ...options });
+  }
+
+  /** As {@link sign}, with the second secret. */
+  signAgain(body: Uint8Array, options: Partial<SigningOptions> = {}): Delivery {
+    return this.sign(body, { ...options, secret: this.options.secondSecret ?? '' });
+  }
+
+  /** Sends one request. */
+  send(delivery: Delivery, changes: RequestChanges = {}): Promise<Answer> {
+    const elsewhere = changes.method !== undefined || changes.path !== undefined;
+    return this.exchange([requestBytes(this.url, delivery, changes)], { elsewhere });
+  }
+
+  /** Signs and sends an event with a new webhook id. */
+  deliver(event: TestEvent, changes?: RequestChanges): Promise<Answer> {
+    return this.send(this.sign(event.body), changes);
+  }
+
+  /** Retries as the service does, only sooner, until it is acknowledged or a limit is reached. */
+  async deliverUntilAcknowledged(event: TestEvent): Promise<Answer> {
+    const end = performance.now() + this.options.retryForMs;
+    for (;;) {
+      const answer = await this.deliver(event);
+      if (isAcknowledged(answer) || answer.status === 404 || performance.now() > end) return answer;
+      await this.pause(RETRY_AFTER_MS);
+    }
+  }
+
+  /**
+   * Opens a connection and sends bytes.
+   * @param options `elsewhere`: it is no POST to the URL of the receiver
+   * @throws CliError 3 when too much was sent; the signal's reason
+   */
+  async exchange(
+    steps: readonly Step[],
+    { elsewhere = false, ...options }: Partial<ExchangeOptions> & { elsewhere?: boolean } = {},
+  ): Promise<Answer> {
+    if (++this.#requests > MAX_REQUESTS)
+      throw environmentError(`More than ${String(MAX_REQUESTS)} requests would be needed.`);
+    const { timeoutMs, signal } = this.options;
+    const answer = await exchange(this.url, steps, { timeoutMs, signal, ...options });
+    if (!elsewhere)
+      for (const status of answer.statuses)
+        this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
+    return answer;
+  }
+
+  /** How often the effect of an event took place. @throws CliError 3 when it can't be read */
+  async effectsOf(event: TestEvent): Promise<number> {
+    const { effectsUrl = '', signal } = this.options;
+    return (await readEffects(effectsUrl, signal)).get(event.key) ?? 0;
+  }
+
+  /** The effects of an event, once there is one and no other follows; 0 if there is none in time. */
+  async settledEffectsOf(event: TestEvent): Promise<number> {
+    const end = performance.now() + this.options.retryForMs;
+    while ((await this.effectsOf(event)) === 0 && performance.now() < end) await this.pause(100);
+    await this.pause(400);
+    return this.effectsOf(event);
+  }
+
+  pause(ms: number): Promise<void> {
+    return pause(ms, undefined, { signal: this.options.signal });
+  }
+}
