@@ -86,6 +86,22 @@ describe('the Fastify plugin', () => {
     expect((await startSender(`${origin}/hook`, secret).post(callBody('c1'))).status).toBe(418);
   });
 
+  it("a hook of the app that throws is answered by the app's error handler, and no handler runs", async () => {
+    const app = make();
+    app.addHook('onRequest', () =>
+      Promise.reject(Object.assign(new Error('no'), { statusCode: 429 })),
+    );
+    app.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
+      reply.code(error.statusCode ?? 500).send('from the app'),
+    );
+    const outcomes: string[] = [];
+    const onOutcome = ({ outcome }: { outcome: string }) => void outcomes.push(outcome);
+    app.register(callWebhooks({ path: '/hook', secret, on: {}, onOutcome }));
+    const reply = await fetch(`${await listen(app)}/hook`, { method: 'POST', body: '{}' });
+    expect([reply.status, await reply.text()]).toEqual([429, 'from the app']);
+    expect(outcomes).toEqual([]);
+  });
+
   it('wrong options fail the start, with the fix', async () => {
     expect(() => callWebhooks({ path: '/hook', secret: '' })).toThrow(
       'Is the environment variable set?',

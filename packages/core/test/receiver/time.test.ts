@@ -62,6 +62,33 @@ describe('timeouts', () => {
     expect(kept).toEqual(['option', 'request']);
   });
 
+  it('a delivery that was handled in time is reported once, and its signal stays as it is', async () => {
+    const { send, outcomes, work, signals } = slow();
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_000);
+    work.resolve();
+    expect(await sent).toBe('handled');
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(outcomes).toHaveLength(1);
+    expect(signals[0]?.aborted).toBe(false);
+  });
+
+  it('the deadline counts from the arrival of the request, not from the end of its body', async () => {
+    const { receiver } = slow();
+    const { body, ...request } = await delivery(STARTED);
+    const slowBody = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 4_000));
+      return body;
+    };
+    const responded = receiver.receive({ ...request, body: slowBody });
+    let code: string | undefined;
+    void responded.then(({ outcome }) => (code = outcome.outcome));
+    await jest.advanceTimersByTimeAsync(19_990);
+    expect(code).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(20);
+    expect(code).toBe('deadline');
+  });
+
   it('a late failure is released and reported', async () => {
     const { send, outcomes, lines, work } = slow();
     const sent = send(STARTED);

@@ -1,28 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { copyWorkspace } from './copy-workspace.ts';
 import type { Edit } from './mutant.ts';
 
-const SCOPE = '@call-webhooks';
 const PACKAGES = ['core', 'sqlite', 'contract-tests', 'verification'];
-const ROOT_FILES = [
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.base.json',
-  'tsconfig.test.json',
-  'jest.config.ts',
-];
 
 /** The text that an edit replaces is missing or occurs more than once: the source has changed. */
 export class StaleEdit extends Error {
@@ -49,15 +31,7 @@ export class Sandbox {
   /** @param root the repository's root */
   constructor(root: string) {
     this.#root = root;
-    this.#home = mkdtempSync(join(tmpdir(), 'mutants-'));
-    for (const file of ROOT_FILES) cpSync(join(root, file), join(this.#home, file));
-    for (const folder of ['examples', 'docs']) mkdirSync(join(this.#home, folder));
-    for (const name of PACKAGES)
-      cpSync(join(root, 'packages', name), join(this.#home, 'packages', name), {
-        recursive: true,
-        filter: (path) => !/\/(dist|node_modules)$/.test(path),
-      });
-    this.#linkModules();
+    this.#home = copyWorkspace(root, PACKAGES);
   }
 
   /** @throws StaleEdit when a text does not occur exactly once: the mutant has to follow the source */
@@ -114,16 +88,6 @@ export class Sandbox {
 
   close(): void {
     rmSync(this.#home, { recursive: true, force: true });
-  }
-
-  /** Links the installed dependencies, and our own packages from the copy. */
-  #linkModules(): void {
-    const [from, to] = [join(this.#root, 'node_modules'), join(this.#home, 'node_modules')];
-    mkdirSync(join(to, SCOPE), { recursive: true });
-    for (const name of readdirSync(from))
-      if (name !== SCOPE) symlinkSync(join(from, name), join(to, name));
-    for (const name of PACKAGES)
-      symlinkSync(join(this.#home, 'packages', name), join(to, SCOPE, name));
   }
 }
 
