@@ -37,12 +37,14 @@ describe('dead-letters redrive with tenants', () => {
 
   test('sends only the letters of --tenant, and leaves all others as they were', async () => {
     const { deadLetters, store, env, ran, letterOf, argv } = await twoTenants();
-    const all = [...redrive, '--all', ...argv('acme'), '--tenant', 'acme'];
-    const { code, stdout, stderr } = await run(all, { env });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '1 handled, 0 failed, 2 skipped\n' });
-    expect(ran).toEqual([['acme', 'call-of-acme']]);
+    const ofAcme = [...redrive, ...argv('acme'), '--tenant', 'acme'];
     const [globex, nobody] = [letterOf('globex'), letterOf()];
-    expect(stderr.trim().split('\n').sort()).toEqual(
+    const byId = await run([...ofAcme, globex.id, nobody.id], { env });
+    expect(byId).toMatchObject({ code: 0, stdout: '0 handled, 0 failed, 2 skipped\n' });
+    const { code, stdout } = await run(ofAcme, { env });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '1 handled, 0 failed, 0 skipped\n' });
+    expect(ran).toEqual([['acme', 'call-of-acme']]);
+    expect(byId.stderr.trim().split('\n').sort()).toEqual(
       [
         `${globex.id.slice(0, 8)}  skipped: it belongs to tenant globex; pass --tenant globex with its own --to and --secret`,
         `${nobody.id.slice(0, 8)}  skipped: it belongs to no tenant; leave out --tenant`,
@@ -74,6 +76,8 @@ describe('dead-letters redrive with tenants', () => {
     const listed = await run(['dead-letters', 'list'], { env });
     expect(listed.stdout).toMatch(/^failed +id +tenant +event +error/);
     expect(listed.stdout).toMatch(/ globex +call:completed /);
+    const ofGlobex = await run(['dead-letters', 'list', '--tenant', 'globex', '--json'], { env });
+    expect(ofGlobex.records()).toMatchObject([{ tenant: 'globex' }]);
     const shown = await run(['dead-letters', 'show', letterOf('globex').id], { env });
     expect(shown.stdout).toMatch(/^tenant +globex$/m);
   });

@@ -133,7 +133,7 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
 
     it('pages, filters and counts', async () => {
       const { deadJobs, queue, calls } = await setup(23, 1);
-      await queue.enqueue(queued(Buffer.from('{"eventName":')));
+      await queue.enqueue(queued(Buffer.from('{"eventName":'), { tenant: 'acme' }));
       await waitFor(async () => (await deadJobs.count()) === 24);
       for (const limit of [1_000, 24, 7, 1]) {
         const found = await all(deadJobs, { limit });
@@ -145,6 +145,8 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       expect(failed.map(({ callId }) => callId).sort()).toEqual([...calls].sort());
       expect(await deadJobs.count({ reason: 'invalid-payload' })).toBe(1);
       expect(await deadJobs.count({ eventName: 'call:started' })).toBe(0);
+      expect(await all(deadJobs, { tenant: 'acme' })).toMatchObject([{ tenant: 'acme' }]);
+      expect(await deadJobs.count({ tenant: 'globex' })).toBe(0);
       const middle = failed[12]!.failedAt;
       const [early, late] = [{ until: middle }, { since: middle }];
       expect((await deadJobs.count(early)) + (await deadJobs.count(late))).toBe(24);

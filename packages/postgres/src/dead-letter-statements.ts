@@ -11,28 +11,33 @@ export function deadLetterStatements(schema: string) {
   const isClaimed = `token IS NOT NULL AND claimed_until > ${now}`;
   const columns = `id, letter, to_json(failures)::text AS failures,
   CASE WHEN ${isClaimed} THEN extract(epoch FROM claimed_until)::float8 * 1000 END AS claimed_until`;
-  /** $1 the first time (ms), $2 the time to end before (ms), $3 event name or null, $4 reason or null. */
+  /** $1 the first time (ms), $2 the time to end before (ms), $3 event name, $4 reason and $5 tenant, or null. */
   const matches = `failed_at >= ${time('$1')} AND failed_at < ${time('$2')}
-  AND ($3::text IS NULL OR event_name = $3::text) AND ($4::text IS NULL OR reason = $4::text)`;
+  AND ($3::text IS NULL OR event_name = $3::text) AND ($4::text IS NULL OR reason = $4::text)
+  AND ($5::text IS NULL OR tenant = $5::text)`;
   const withFailure = (failure: string, max: string) =>
     `(known.failures || ${failure})[greatest(1, cardinality(known.failures) + 2 - ${max}::int):]`;
 
   return {
-    /** $1 id, $2 time of the failure (ms), $3 reason, $4 event name, $5 letter, $6 failure, $7 how many are kept. */
-    put: `INSERT INTO ${letters} AS known (id, failed_at, reason, event_name, letter, failures)
-VALUES ($1::text, ${time('$2')}, $3::text, $4::text, $5::text, ARRAY[$6::text])
+    /**
+     * $1 id, $2 time of the failure (ms), $3 reason, $4 event name, $5 tenant, $6 letter, $7 failure, $8 how
+     * many failures are kept.
+     */
+    put: `INSERT INTO ${letters} AS known (id, failed_at, reason, event_name, tenant, letter, failures)
+VALUES ($1::text, ${time('$2')}, $3::text, $4::text, $5::text, $6::text, ARRAY[$7::text])
 ON CONFLICT (id) DO UPDATE SET
   failed_at = excluded.failed_at,
   reason = excluded.reason,
   event_name = excluded.event_name,
+  tenant = excluded.tenant,
   letter = excluded.letter,
-  failures = ${withFailure('excluded.failures', '$7')},
+  failures = ${withFailure('excluded.failures', '$8')},
   token = NULL,
   claimed_until = NULL
 RETURNING 1 AS changed`,
-    /** $5 time (ms) and $6 id of the letter to begin after, $7 how many. */
+    /** $6 time (ms) and $7 id of the letter to begin after, $8 how many. */
     list: `SELECT ${columns} FROM ${letters} WHERE ${matches}
-  AND (failed_at, id) > (${time('$5')}, $6::text) ORDER BY failed_at, id LIMIT $7::int`,
+  AND (failed_at, id) > (${time('$6')}, $7::text) ORDER BY failed_at, id LIMIT $8::int`,
     count: `SELECT count(*)::int AS count FROM ${letters} WHERE ${matches}`,
     /** $1 id. */
     get: `SELECT ${columns} FROM ${letters} WHERE id = $1`,

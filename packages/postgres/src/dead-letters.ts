@@ -65,9 +65,9 @@ export function postgresDeadLetters(
     },
     async put(letter) {
       const record = await toRecord(letter);
-      const { id, failedAt, reason, eventName, failure } = record;
-      const values = [id, failedAt, reason, eventName, record.letter, failure, MAX_FAILURES];
-      if (!(await changes(sql.put, ...values))) throw new Error('Postgres kept no dead letter.');
+      const { id, failedAt, reason, eventName, tenant, failure } = record;
+      const texts = [reason, eventName, tenant, record.letter, failure];
+      if (!(await changes(sql.put, id, failedAt, ...texts, MAX_FAILURES))) throw new Error('Postgres kept no dead letter.');
     },
     async list(query) {
       const checked = checkDeadLetterQuery(query);
@@ -92,11 +92,12 @@ export function postgresDeadLetters(
   };
 }
 
-const conditions = ({ since, until, eventName, reason }: CheckedDeadLetterQuery) => [
+const conditions = ({ since, until, eventName, reason, tenant }: CheckedDeadLetterQuery) => [
   since,
   until,
   eventName ?? null,
   reason ?? null,
+  tenant ?? null,
 ];
 
 const letterOf = ({ id, letter, failures, claimed_until: until }: Row): StoredDeadLetter =>

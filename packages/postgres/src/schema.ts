@@ -67,6 +67,7 @@ BEGIN
       failed_at timestamptz NOT NULL,
       reason text NOT NULL,
       event_name text NOT NULL,
+      tenant text NOT NULL,
       letter text NOT NULL,
       failures text[] NOT NULL,
       token text,

@@ -1,6 +1,6 @@
 /**
  * What is kept of dead letters, all in one cluster slot: an index of their ids by the time of the last
- * failure, a hash of their reasons and event names, and for each letter a text, a list of failures,
+ * failure, a hash of their reasons, tenants and event names, and for each letter a text, a list of failures,
  * and a claim with a time to live.
  *
  * In each script, writes that need memory come first: a full server refuses the first one, and nothing
@@ -9,7 +9,7 @@
 
 /**
  * KEYS: index, names, letter, failures, claim.
- * ARGV: id, time of the failure (ms), reason and event name, letter, failure, how many failures are kept.
+ * ARGV: id, time of the failure (ms), reason, tenant and event name, letter, failure, how many failures are kept.
  */
 export const PUT = `
 redis.call('SET', KEYS[3], ARGV[4])
@@ -23,7 +23,7 @@ return 1`;
 /**
  * Finds ids in the order of the index, among the next 1,000.
  * KEYS: index, names. ARGV: time (ms) and id to begin after, or the first time and no id; the time to
- * end before (ms); reason or nothing; "=" and an event name, or nothing; how many ids at most.
+ * end before (ms); reason, encoded tenant, "=" and an event name, each or nothing; how many ids at most.
  * Returns the time and the id to go on after, or two empty texts at the end; then the ids. Each id is
  * behind a "=": `@upstash/redis` takes a reply of digits for a number.
  */
@@ -41,11 +41,12 @@ for i = 1, #rows, 2 do
   if at >= til then return found end
   if at > from or id > after then
     local name = redis.call('HGET', KEYS[2], id) or ''
-    local reason, event = string.match(name, '^([^ ]*) (.*)$')
-    if (ARGV[4] == '' or ARGV[4] == reason) and (ARGV[5] == '' or ARGV[5] == '=' .. event) then
+    local reason, tenant, event = string.match(name, '^([^ ]*) ([^ ]*) (.*)$')
+    if (ARGV[4] == '' or ARGV[4] == reason) and (ARGV[5] == '' or ARGV[5] == tenant)
+      and (ARGV[6] == '' or ARGV[6] == '=' .. event) then
       found[#found + 1] = '=' .. id
     end
-    if #found - 2 == tonumber(ARGV[6]) or i == 1999 then
+    if #found - 2 == tonumber(ARGV[7]) or i == 1999 then
       found[1], found[2] = rows[i + 1], '=' .. id
       return found
     end

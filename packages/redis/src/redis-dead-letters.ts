@@ -82,12 +82,12 @@ export function redisDeadLetters(
 
   /** Up to `limit` ids of a query. */
   async function find(query: CheckedDeadLetterQuery, limit: number): Promise<string[]> {
-    const { since, until, reason = '', eventName } = query;
+    const { since, until, reason = '', tenant = '', eventName } = query;
     const event = eventName === undefined ? '' : `=${eventName}`;
     let [from, after] = [String(query.after?.failedAt ?? since), query.after?.id ?? ''];
     const ids: string[] = [];
     for (;;) {
-      const args = [from, after, until, reason, event, limit - ids.length];
+      const args = [from, after, until, reason, encoded(tenant), event, limit - ids.length];
       const reply = ((await finding.run([index, names], args)) as unknown[]).map(String);
       const [time = '', id = '', ...found] = reply;
       ids.push(...found.map((one) => one.slice(1)));
@@ -100,8 +100,9 @@ export function redisDeadLetters(
     async put(letter) {
       warning.check();
       const record = await toRecord(letter);
-      const { id, failedAt, reason, eventName, failure } = record;
-      const args = [id, failedAt, `${reason} ${eventName}`, record.letter, failure, MAX_FAILURES];
+      const { id, failedAt, reason, tenant, eventName, failure } = record;
+      const name = `${reason} ${encoded(tenant)} ${eventName}`;
+      const args = [id, failedAt, name, record.letter, failure, MAX_FAILURES];
       await putting.run([index, names, ...lettersKeys(id)], args);
     },
     async list(query) {
@@ -131,6 +132,9 @@ export function redisDeadLetters(
     },
   };
 }
+
+/** The name of a tenant without spaces. */
+const encoded = encodeURIComponent;
 
 function letterOf(id: string, reply: Reply | undefined): StoredDeadLetter | undefined {
   if (!reply) return undefined;

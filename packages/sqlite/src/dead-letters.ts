@@ -62,11 +62,11 @@ export function sqliteDeadLetters(
 
   return {
     async put(letter) {
-      const { id, failedAt, reason, eventName, ...texts } = await toRecord(letter);
+      const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);
       await run((sql) => {
         const [known] = sql.get.all(id) as Row[];
         const failures = withFailure(known, texts.failure);
-        sql.put.run(id, failedAt, reason, eventName, texts.letter, failures);
+        sql.put.run(id, failedAt, reason, eventName, tenant, texts.letter, failures);
       });
     },
     async list(query) {
@@ -116,7 +116,7 @@ const failuresOf = ({ failures }: Row) => JSON.parse(failures) as string[];
 const withFailure = (row: Row | undefined, failure: string): string =>
   JSON.stringify([...(row ? failuresOf(row) : []), failure].slice(-MAX_FAILURES));
 
-function conditions({ since, until, eventName, reason }: CheckedDeadLetterQuery) {
-  const [name, why] = [eventName ?? null, reason ?? null];
-  return [since, until, name, name, why, why];
+function conditions({ since, until, ...query }: CheckedDeadLetterQuery) {
+  const { eventName = null, reason = null, tenant = null } = query;
+  return [since, until, eventName, eventName, reason, reason, tenant, tenant];
 }

@@ -66,6 +66,22 @@ export function listed({ letters }: DeadLettersTestContext): void {
     expect(await all({ limit: 1_000 })).toHaveLength(total);
   });
 
+  it('filters by tenant, and counts alike', async () => {
+    const eventName = unique('event');
+    const tenants = ['acme', 'acme inc. %20', '"ünïcode" 📞', 'x'.repeat(128), undefined];
+    for (const [at, tenant] of tenants.entries())
+      for (let i = 0; i <= at; i++)
+        await letters().put(deadLetter({ eventName, ...(tenant !== undefined && { tenant }) }));
+    for (const [at, tenant] of tenants.slice(0, -1).entries()) {
+      const found = await all({ eventName, tenant, limit: 2 });
+      expect(found.map((letter) => letter.tenant)).toEqual(Array(at + 1).fill(tenant));
+      expect(await letters().count({ eventName, tenant })).toBe(at + 1);
+    }
+    expect(await all({ eventName, tenant: 'Acme' })).toEqual([]);
+    expect(await all({ eventName, tenant: 'acme', reason: 'invalid-payload' })).toEqual([]);
+    expect(await letters().count({ eventName, tenant: undefined })).toBe(15);
+  });
+
   it('refuses a query that means nothing', async () => {
     const wrong = [
       { limit: 0 },
@@ -74,6 +90,7 @@ export function listed({ letters }: DeadLettersTestContext): void {
       { since: new Date(NaN) },
       { until: 'yesterday' },
       { reason: 'bad luck' },
+      { tenant: '' },
       { name: 'call:started' },
     ] as never[];
     for (const query of wrong)

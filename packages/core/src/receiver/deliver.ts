@@ -87,7 +87,7 @@ export function createDeliver({ settings, limiter, reporter, deps }: ReceiverPar
 const withoutTenant = () =>
   new WebhookError(
     'invalid-options',
-    "deliver: this receiver has tenants. Say whose event it is with the option `tenant` of deliver, redrive or reconcile: { tenant: 'acme' }.",
+    "deliver: this receiver has tenants. Say whose event it is with the option `tenant` of deliver or reconcile, or `defaultTenant` of redrive: { tenant: 'acme' }.",
   );
 
 /** @throws WebhookError `invalid-options` */

@@ -14,6 +14,7 @@ export interface DeadLetterPosition {
 export interface CheckedDeadLetterQuery {
   eventName: string | undefined;
   reason: string | undefined;
+  tenant: string | undefined;
   /** Milliseconds since the epoch; the first that is meant. */
   since: number;
   /** The first that is not meant any more. */
@@ -34,6 +35,9 @@ const rules = () => ({
       "expected 'handler-failed' or 'invalid-payload'",
     ),
   ),
+  tenant: option.optional(
+    option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
+  ),
   since: option.optional(option.date()),
   until: option.optional(option.date()),
   limit: option.default(option.count(1, 1_000), 100),
@@ -47,12 +51,13 @@ const rules = () => ({
 export function checkDeadLetterQuery(
   query: DeadLetterQuery | DeadLetterFilter = {},
 ): CheckedDeadLetterQuery {
-  const { eventName, since, until, cursor, ...rest } = checkOptions('list', rules(), query);
+  const { eventName, tenant, since, until, cursor, ...rest } = checkOptions('list', rules(), query);
   const [, failedAt = '', id = ''] = CURSOR.exec(cursor ?? '') ?? [];
   return {
     reason: rest.reason,
     limit: rest.limit,
     eventName: eventName === undefined ? undefined : storableName(eventName),
+    tenant: tenant === undefined ? undefined : storableName(tenant),
     since: since?.getTime() ?? 0,
     until: until?.getTime() ?? END_OF_TIME,
     after: cursor === undefined ? undefined : { failedAt: parseInt(failedAt, 36), id },

@@ -11,6 +11,8 @@ export interface DeadLetterRecord {
   id: string;
   /** For the filter; `''` if the letter has none. */
   eventName: string;
+  /** For the filter; `''` if the letter has none. */
+  tenant: string;
   reason: DeadLetter['reason'];
   /** Milliseconds since the epoch. */
   failedAt: number;
@@ -51,6 +53,7 @@ export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
   return {
     id: letter.id ?? (await deadLetterId(letter)),
     eventName: storableName(eventName),
+    tenant: storableName(tenant),
     reason,
     failedAt: failedAt.getTime(),
     letter: JSON.stringify(kept),
@@ -87,6 +90,6 @@ export function fromRecord(
 export const toFailureJson = ({ at, ...failure }: DeadLetterFailure): string =>
   JSON.stringify({ at: at.getTime(), ...failure } satisfies FailureJson);
 
-/** An event's name as databases can keep and compare it: no NUL, no half of a surrogate pair. */
-export const storableName = (eventName = ''): string =>
-  eventName.slice(0, 256).replace(/[\0\p{Surrogate}]/gu, '\ufffd');
+/** The name of an event or a tenant as databases can keep and compare it: no NUL, no half of a surrogate pair. */
+export const storableName = (name = ''): string =>
+  name.slice(0, 256).replace(/[\0\p{Surrogate}]/gu, '\ufffd');

@@ -9,6 +9,8 @@ import type {
 export interface DeadLetterFilter {
   eventName?: string | undefined;
   reason?: DeadLetter['reason'] | undefined;
+  /** Only the letters of this tenant, and none without one. */
+  tenant?: string | undefined;
   /** Failed last at this time or later. */
   since?: Date | undefined;
   /** Failed last before this time. */

@@ -57,10 +57,11 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
   };
 
   function matching(filter: DeadLetterFilter | undefined): Kept[] {
-    const { eventName, reason, since, until, after } = checkDeadLetterQuery(filter);
+    const { eventName, reason, tenant, since, until, after } = checkDeadLetterQuery(filter);
     return [...kept.values()]
       .filter((one) => eventName === undefined || one.eventName === eventName)
       .filter((one) => reason === undefined || one.reason === reason)
+      .filter((one) => tenant === undefined || one.tenant === tenant)
       .filter(({ failedAt }) => failedAt >= since && failedAt < until)
       .filter((one) => after === undefined || compare(one, after) > 0)
       .sort(compare);

@@ -108,9 +108,10 @@ export function deadJobList(
   read: (range: DeadJobRange) => AsyncIterable<StoredDeadLetter>,
 ): Pick<DeadLetterList, 'list' | 'count'> {
   async function* matching(query: DeadLetterQuery | DeadLetterFilter | undefined) {
-    const { since, until, after, eventName, reason } = checkDeadLetterQuery(query);
+    const { since, until, after, eventName, reason, tenant } = checkDeadLetterQuery(query);
     for await (const letter of read({ since, until, after })) {
       if (eventName !== undefined && storableName(letter.eventName) !== eventName) continue;
+      if (tenant !== undefined && storableName(letter.tenant) !== tenant) continue;
       if (reason === undefined || letter.reason === reason) yield letter;
     }
   }

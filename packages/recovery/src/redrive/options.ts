@@ -21,7 +21,7 @@ export interface RedriveResult {
   alreadyHandled: number;
   /** No result came in time: the handlers may be running. These letters stay. */
   unknown: number;
-  /** Not run: another redrive has the letter, or its event is being handled. */
+  /** Not run: another redrive has the letter, its event is being handled, or it is of another tenant. */
   skipped: number;
 }
 
@@ -41,7 +41,9 @@ interface SharedOptions {
   /** One letter. With neither `id` nor `filter`, all are run. */
   id?: string | undefined;
   /** The letters that match. Those that arrive during the redrive are not run. */
-  filter?: DeadLetterFilter | undefined;
+  filter?: Omit<DeadLetterFilter, 'tenant'> | undefined;
+  /** Only letters of this tenant. One with the `id` that is of another is skipped. */
+  tenant?: string | undefined;
   /** How many run at once; 4 by default. */
   concurrency?: number | undefined;
   /** Called after each letter. What it throws is ignored. */
@@ -57,9 +59,9 @@ export interface RedriveOptions extends SharedOptions {
   deadLetters: DeadLetters;
   /**
    * Whose the letters without a tenant are, for a receiver with tenants: letters from before it had any.
-   * All others say it themselves.
+   * All others say it themselves. With `tenant`, letters without one are not run.
    */
-  tenant?: string | undefined;
+  defaultTenant?: string | undefined;
   /**
    * How long a letter stays claimed if this process dies; milliseconds, 60,000 by default. The claim is
    * renewed while the handler runs.
@@ -72,9 +74,15 @@ export interface RequeueOptions extends SharedOptions {
   deadJobs: DeadJobs;
 }
 
+const tenantName = () =>
+  option.optional(
+    option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
+  );
+
 const sharedRules = () => ({
   id: option.optional(option.text(/./s, 'expected the id of a letter')),
   filter: option.optional(option.object<DeadLetterFilter>()),
+  tenant: tenantName(),
   concurrency: option.default(option.count(1, 1_000), 4),
   onProgress: option.optional(option.function<(progress: RedriveProgress) => unknown>()),
   signal: option.optional(option.object<AbortSignal>('throwIfAborted')),
@@ -83,16 +91,14 @@ const sharedRules = () => ({
 const redriveRules = () => ({
   ...sharedRules(),
   receiver: option.object<Pick<Receiver, 'deliver'>>('deliver'),
-  deadLetters: option.object<DeadLetters>('list', 'count', 'claim', 'extend', 'settle', 'giveBack'),
-  tenant: option.optional(
-    option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
-  ),
+  deadLetters: option.object<DeadLetters>('list', 'count', 'get', 'claim', 'extend', 'settle', 'giveBack'),
+  defaultTenant: tenantName(),
   leaseFor: option.default(option.milliseconds(1_000, 3_600_000), 60_000),
 });
 
 const requeueRules = () => ({
   ...sharedRules(),
-  deadJobs: option.object<DeadJobs>('list', 'count', 'requeue'),
+  deadJobs: option.object<DeadJobs>('list', 'count', 'get', 'requeue'),
 });
 
 /** @throws WebhookError `invalid-options` */

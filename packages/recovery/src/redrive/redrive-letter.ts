@@ -19,7 +19,7 @@ interface Dependencies {
   readonly receiver: Pick<Receiver, 'deliver'>;
   readonly deadLetters: DeadLetters;
   /** That of letters without one. */
-  readonly tenant: string | undefined;
+  readonly defaultTenant: string | undefined;
   /** Milliseconds. */
   readonly leaseFor: number;
 }
@@ -47,7 +47,7 @@ const HOPELESS: readonly OutcomeCode[] = ['store-unavailable', 'shutting-down'];
  */
 export async function redriveLetter(
   id: string,
-  { receiver, deadLetters, tenant, leaseFor }: Dependencies,
+  { receiver, deadLetters, defaultTenant, leaseFor }: Dependencies,
 ): Promise<LetterResult> {
   const token = crypto.randomUUID();
   const letter = await deadLetters.claim(id, { token, leaseMs: leaseFor });
@@ -64,7 +64,7 @@ export async function redriveLetter(
   try {
     outcome = await receiver.deliver(letter, {
       ...{ source: 'redrive', signal: claim.lost },
-      tenant: letter.tenant ?? tenant,
+      tenant: letter.tenant ?? defaultTenant,
     });
   } catch (error) {
     await giveBack();

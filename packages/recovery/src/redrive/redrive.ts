@@ -27,15 +27,16 @@ export async function redrive(options: RedriveOptions | RequeueOptions): Promise
       result: (await deadJobs.requeue(id)) ? 'queued' : 'skipped',
     }));
   }
-  const { receiver, deadLetters, tenant, leaseFor, ...settings } = checkRedriveOptions(options);
+  const { receiver, deadLetters, defaultTenant, leaseFor, ...settings } = checkRedriveOptions(options);
   return runAll(deadLetters, settings, (id) =>
-    redriveLetter(id, { receiver, deadLetters, tenant, leaseFor }),
+    redriveLetter(id, { receiver, deadLetters, defaultTenant, leaseFor }),
   );
 }
 
 interface Settings {
   id?: string | undefined;
   filter?: DeadLetterFilter | undefined;
+  tenant?: string | undefined;
   concurrency: number;
   onProgress?: ((progress: RedriveProgress) => unknown) | undefined;
   signal?: AbortSignal | undefined;
@@ -43,10 +44,15 @@ interface Settings {
 
 async function runAll(
   letters: DeadLetterList,
-  { id, filter, concurrency, onProgress, signal }: Settings,
+  { id, filter, tenant, concurrency, onProgress, signal }: Settings,
   run: (id: string) => Promise<LetterResult>,
 ): Promise<RedriveResult> {
-  const ids = id === undefined ? await idsOf(letters, filter) : [id];
+  const ofTenant = tenant === undefined ? filter : { ...filter, tenant };
+  const ids = id === undefined ? await idsOf(letters, ofTenant) : [id];
+  const isOther = async (one: string) => {
+    if (id === undefined || tenant === undefined) return false; // the list knows
+    return (await letters.get(one))?.tenant !== tenant;
+  };
   const counts: RedriveResult = {
     ...{ handled: 0, queued: 0, failed: 0 },
     ...{ alreadyHandled: 0, unknown: 0, skipped: 0 },
@@ -58,7 +64,7 @@ async function runAll(
     while (next < ids.length && failures.length === 0 && !signal?.aborted) {
       const current = ids[next++] as string;
       try {
-        const one = await run(current);
+        const one = (await isOther(current)) ? OF_ANOTHER : await run(current);
         counts[one.result] += 1;
         if (onProgress) callHook(onProgress, { ...counts, ...one, id: current, total: ids.length });
       } catch (error) {
@@ -71,6 +77,8 @@ async function runAll(
   if (failures.length > 0) throw failures[0];
   return counts;
 }
+
+const OF_ANOTHER: LetterResult = { result: 'skipped' };
 
 /** The ids of all letters that match now. A letter that fails again would come up again at the end. */
 async function idsOf(

@@ -108,6 +108,26 @@ describe('redrive', () => {
     ]);
   });
 
+  it('runs only the letters of a tenant, also by their ids', async () => {
+    const ran: unknown[] = [];
+    const { receiver, deadLetters } = setup({
+      tenant: ({ path }) => path.split('/')[2],
+      secret: () => undefined,
+      on: { 'call:completed': (_event, { tenant }) => void ran.push(tenant) },
+    });
+    for (const tenant of ['acme', 'globex']) await fill(deadLetters, 2, { tenant });
+    await fill(deadLetters, 1);
+    const ofAcme = { receiver, deadLetters, tenant: 'acme' };
+    const [globex] = (await deadLetters.list({ tenant: 'globex' })).letters;
+    expect(await redrive({ ...ofAcme, id: globex!.id })).toMatchObject({ handled: 0, skipped: 1 });
+    expect(await redrive(ofAcme)).toMatchObject({ handled: 2, skipped: 0 });
+    expect(ran).toEqual(['acme', 'acme']);
+    expect(await deadLetters.count()).toBe(3);
+    expect(await redrive({ ...ofAcme, tenant: 'globex', id: globex!.id })).toMatchObject({
+      handled: 1,
+    });
+  });
+
   it('runs letters from before the receiver had tenants as those of the tenant it is told', async () => {
     const ran: unknown[] = [];
     let works = false;
@@ -124,16 +144,17 @@ describe('redrive', () => {
     });
     await fill(deadLetters, 1);
     const one = { receiver, deadLetters, concurrency: 1 };
-    await expect(redrive(one)).rejects.toThrow('the option `tenant` of deliver, redrive');
+    await expect(redrive(one)).rejects.toThrow('`defaultTenant` of redrive');
     expect((await deadLetters.list()).letters[0]).not.toHaveProperty('claimedUntil');
-    expect(await redrive({ ...one, tenant: 'acme' })).toMatchObject({ failed: 1 });
+    expect(await redrive({ ...one, tenant: 'acme' })).toMatchObject({ failed: 0 });
+    expect(await redrive({ ...one, defaultTenant: 'acme' })).toMatchObject({ failed: 1 });
     expect(await deadLetters.count()).toBe(1);
     const callId = 'call-of-globex';
     const rawBody = Buffer.from(JSON.stringify({ eventName: 'call:completed', callId }));
     const key = `tenant:globex:${callId}:call:completed`;
     await fill(deadLetters, 1, { tenant: 'globex', callId, key, rawBody });
     works = true;
-    expect(await redrive({ ...one, tenant: 'acme' })).toMatchObject({ handled: 2 });
+    expect(await redrive({ ...one, defaultTenant: 'acme' })).toMatchObject({ handled: 2 });
     expect(ran.sort()).toEqual(['acme', 'acme', 'globex']);
     expect(await deadLetters.count()).toBe(0);
   });

@@ -8,6 +8,7 @@ export interface FilterOptions {
   readonly reason?: 'handler-failed' | 'invalid-payload';
   readonly since?: Date;
   readonly until?: Date;
+  readonly tenant?: string;
 }
 
 /** Adds `--event`, `--reason`, `--since` and `--until`. */
@@ -26,7 +27,8 @@ export function filterOf({
   reason,
   since,
   until,
+  tenant,
 }: FilterOptions): DeadLetterFilter | undefined {
-  const given = [event, reason, since, until].some((value) => value !== undefined);
-  return given ? { eventName: event, reason, since, until } : undefined;
+  const given = [event, reason, since, until, tenant].some((value) => value !== undefined);
+  return given ? { eventName: event, reason, since, until, tenant } : undefined;
 }

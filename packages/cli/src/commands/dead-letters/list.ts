@@ -15,6 +15,7 @@ interface ListOptions extends StoreOptions, FilterOptions {
 export function listCommand(app: App): Command {
   const command = app
     .command('list', 'List dead letters, those that failed longest ago first')
+    .option('--tenant <name>', 'only those of this tenant')
     .option('-n, --limit <number>', 'how many', wholeNumber('--limit', 1, 1_000_000), 50);
   return withStoreOptions(withFilterOptions(command))
     .addHelpText(

@@ -20,7 +20,6 @@ import { lettersOfTenant } from './tenant.ts';
 interface RedriveOptions extends StoreOptions, FilterOptions, TargetOptions {
   readonly to: string;
   readonly all?: boolean;
-  readonly tenant?: string;
   readonly concurrency: number;
 }
 
@@ -52,7 +51,10 @@ ${examples(
 
 async function run(app: App, ids: readonly string[], options: RedriveOptions): Promise<number> {
   const filter = filterOf(options);
-  const selected = [ids.length > 0, filter !== undefined || options.all === true];
+  const { tenant: _tenant, ...others } = options;
+  // With ids, --tenant selects nothing: it says whose they have to be.
+  const isFiltered = filterOf(ids.length > 0 ? others : options) !== undefined;
+  const selected = [ids.length > 0, isFiltered || options.all === true];
   if (!selected.includes(true))
     throw badInput('Which letters?', 'Pass ids, a filter such as --event, or --all.');
   if (!selected.includes(false))
