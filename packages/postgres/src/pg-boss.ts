@@ -61,16 +61,22 @@ const METHODS = [
 
 /** @throws WebhookError `invalid-options` for what is not pg-boss 10 or 12 */
 export function checkBoss(creator: string, boss: PgBossClient): void {
-  const missing = METHODS.find(
-    (method) => typeof Reflect.get(Object(boss) as object, method) !== 'function',
-  );
-  if (missing === undefined) return;
-  throw new WebhookError(
-    'invalid-options',
-    `Invalid pg-boss of ${creator}: it has no ${missing}(). Pass an instance of pg-boss 10 or 12.`,
-  );
+  const missing = METHODS.find((method) => !has(boss, method));
+  if (missing !== undefined)
+    throw new WebhookError(
+      'invalid-options',
+      `Invalid pg-boss of ${creator}: it has no ${missing}(). Pass an instance of pg-boss 10 or 12.`,
+    );
+  // Its tables are those of neither.
+  if (has(boss, 'supervise') && !has(boss, 'findJobs'))
+    throw new WebhookError(
+      'invalid-options',
+      `Invalid pg-boss of ${creator}: this is pg-boss 11 or an early 12. Install pg-boss 12 (npm install pg-boss@12, from 12.38, on Node 22.12 or newer) or pg-boss 10 (npm install pg-boss@10).`,
+    );
 }
 
 /** Whether this is pg-boss 10, whose tables and options differ a little from those of 12. */
-export const isPgBoss10 = (boss: PgBossClient): boolean =>
-  typeof Reflect.get(boss, 'findJobs') !== 'function';
+export const isPgBoss10 = (boss: PgBossClient): boolean => !has(boss, 'findJobs');
+
+const has = (boss: unknown, method: string): boolean =>
+  typeof Reflect.get(Object(boss) as object, method) === 'function';

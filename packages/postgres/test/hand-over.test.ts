@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   createPgBossWorker,
   migrationSql,
+  pgBossDeadJobs,
   pgBossQueue,
   postgresStore,
   type PgBossClient,
@@ -49,6 +50,20 @@ describe('what is no Postgres client', () => {
     const broken = { ...boss, [missing]: undefined };
     expect(() => pgBossQueue(broken)).toThrow(refusal(`no ${missing}()`));
     expect(() => createPgBossWorker(broken, {})).toThrow(refusal('pg-boss 10'));
+  });
+
+  it('is refused by its name if it is pg-boss 11, and 12 is not', () => {
+    const eleven = { ...boss, supervise: some };
+    const twelve = { ...eleven, findJobs: some };
+    for (const create of [
+      pgBossQueue,
+      pgBossDeadJobs,
+      (of: PgBossClient) => createPgBossWorker(of, {}),
+    ]) {
+      expect(() => create(eleven)).toThrow(refusal('this is pg-boss 11'));
+      expect(() => create(eleven)).toThrow(refusal('npm install pg-boss@12'));
+    }
+    for (const supported of [boss, twelve]) expect(() => pgBossQueue(supported)).not.toThrow();
   });
 });
 
