@@ -4,7 +4,7 @@ import { inMemoryExchange, type NodeListener, type RawResponse } from './in-memo
 import { describe, isPromise, toRequest, type SignedBytes } from './signed-request.ts';
 
 /**
- * What takes deliveries: an app (Express, Fastify, Koa, Hono), a `Server` of `node:http`, a
+ * What takes deliveries: an app (Express, Fastify, Nest, Koa, Hono), a `Server` of `node:http`, a
  * handler of an adapter, a route handler of Next, any function for fetch's `Request` or for
  * `node:http`, or a receiver.
  */
@@ -12,6 +12,7 @@ export type Target =
   | Pick<Receiver, 'receive'>
   | { readonly fetch: (request: Request) => unknown }
   | { readonly routing: (...args: never[]) => unknown; ready(): PromiseLike<unknown> }
+  | { init(): PromiseLike<unknown>; getHttpAdapter(): { getInstance(): unknown } }
   | { readonly callback: () => (...args: never[]) => unknown }
   | Server
   | ((...args: never[]) => unknown);
@@ -30,7 +31,7 @@ export interface TargetOptions {
 type Fetch = (request: Request) => unknown;
 
 const WHAT =
-  'Pass an app (Express, Fastify, Koa, Hono), a handler of an adapter, a route handler, or a receiver.';
+  'Pass an app (Express, Fastify, Nest, Koa, Hono), a handler of an adapter, a route handler, or a receiver.';
 const wrong = (caller: string, what: string) =>
   new WebhookError('invalid-options', `${caller}: ${what}`);
 
@@ -64,6 +65,12 @@ export async function call(
   const method = (name: string): (() => unknown) | undefined =>
     typeof app[name] === 'function' ? (app[name] as () => unknown).bind(app) : undefined;
 
+  const [init, getHttpAdapter] = [method('init'), method('getHttpAdapter')]; // Nest
+  if (init && getHttpAdapter) {
+    await init();
+    const adapter = getHttpAdapter() as { getInstance(): unknown };
+    return call(caller, adapter.getInstance(), signed, { path });
+  }
   const receive = method('receive') as Receiver['receive'] | undefined;
   if (receive) return receive({ method: 'POST', url: path, ...signed });
   const [ready, routing] = [method('ready'), method('routing')]; // Fastify

@@ -12,6 +12,8 @@ import express4 from 'express4';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import Koa from 'koa';
+import { moduleWith } from '../../nest/test/module-with.ts';
+import { createApp as createNestApp, PLATFORMS } from '../../nest/test/platforms.ts';
 import {
   callCompleted,
   createTestClock,
@@ -29,7 +31,7 @@ const options = (handle: () => unknown) => ({
   logger: silent,
   on: { 'call:completed': handle },
 });
-type Mount = (receiver: Receiver, handle: () => unknown) => Target;
+type Mount = (receiver: Receiver, handle: () => unknown) => Target | Promise<Target>;
 
 const throughExpress = (create: typeof express): Mount => {
   return (receiver) => {
@@ -58,6 +60,12 @@ const TARGETS: Record<string, Mount> = {
     });
     return app;
   },
+  ...Object.fromEntries(
+    PLATFORMS.map(([name, platform]): [string, Mount] => [
+      `a Nest app on ${name}`,
+      (_receiver, handle) => createNestApp(moduleWith(options(handle)), platform),
+    ]),
+  ),
   'a Hono app': (receiver) => {
     const hook = webHandler(receiver);
     return new Hono().post('/hook', (c) => hook(c.req.raw));
@@ -72,19 +80,19 @@ const TARGETS: Record<string, Mount> = {
 };
 
 describe.each(Object.entries(TARGETS))('%s', (_name, mount) => {
-  const start = () => {
+  const start = async () => {
     const handle = jest.fn<() => void>();
-    return { handle, target: mount(createReceiver(options(handle)), handle) };
+    return { handle, target: await mount(createReceiver(options(handle)), handle) };
   };
 
   it('runs the handler once, and a duplicate does not', async () => {
-    const { handle, target } = start();
+    const { handle, target } = await start();
     const outcomes = (await deliverTwice(target, callCompleted())).map(({ outcome }) => outcome);
     expect([outcomes, handle.mock.calls.length]).toEqual([['handled', 'duplicate'], 1]);
   });
 
   it('responds 401 to a forgery', async () => {
-    const { handle, target } = start();
+    const { handle, target } = await start();
     expect(await forged(target, callCompleted())).toEqual({
       status: 401,
       body: '{"outcome":"signature-mismatch"}',
@@ -94,7 +102,7 @@ describe.each(Object.entries(TARGETS))('%s', (_name, mount) => {
   });
 
   it('responds 500 when the handler fails, and runs it again on the next attempt', async () => {
-    const { handle, target } = start();
+    const { handle, target } = await start();
     handle.mockImplementationOnce(() => {
       throw new Error('the CRM is down');
     });
@@ -103,7 +111,7 @@ describe.each(Object.entries(TARGETS))('%s', (_name, mount) => {
   });
 
   it('passes the exact bytes on', async () => {
-    const { target } = start();
+    const { target } = await start();
     const body = '{ "eventName": "call:completed",\n"callId": "Zo\\u00eb ☎" }';
     expect((await deliver(target, body)).outcome).toBe('handled');
     expect((await deliver(target, new TextEncoder().encode(body))).outcome).toBe('duplicate');
