@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { scenarios } from '../src/model/commands.ts';
 import { TRANSACTION_ENDS, type EffectsTable } from '../src/model/transactions.ts';
 import type { RealTimeStore } from '../src/model/real-time-store.ts';
-import { World, type FakeTime } from '../src/model/world.ts';
+import type { FakeTime } from '../src/model/fake-time.ts';
+import { World } from '../src/model/world.ts';
 
 export const seed = Number(process.env.SEED ?? 1);
 
@@ -32,6 +33,18 @@ const MUST_OCCUR_IN_GROUPS = [
   'in-progress after a wait',
   'duplicate after a wait',
   'shutting-down after a wait',
+];
+
+/** The scenarios with tenants have to show less: the others show the rest. */
+const MUST_OCCUR_WITH_TENANTS = [
+  'equal events of two tenants, both handled',
+  'a request at the wrong tenant',
+  'signature-mismatch',
+  'handled',
+  'duplicate',
+  'dead-lettered',
+  'replayed',
+  'in-progress',
 ];
 
 /** What the scenarios must contain together; otherwise they would show too little. */
@@ -69,17 +82,18 @@ export async function checkScenarios(
   name: string,
   runs: number,
   setUp: () => Promise<ScenarioSetup> | ScenarioSetup,
-  { oneAtATime = false, transactions = false } = {},
+  { oneAtATime = false, transactions = false, hasTenants = false } = {},
 ) {
   const counts = new Map<string, number>();
   let invalid = 0;
   const since = process.hrtime.bigint();
   const random = jest.spyOn(Math, 'random').mockReturnValue(0.5); // a backoff is the same in each run
+  const sorts = { contention: oneAtATime, transactions, hasTenants };
   await fc.assert(
-    fc.asyncProperty(scenarios(40, { contention: oneAtATime, transactions }), async (commands) => {
+    fc.asyncProperty(scenarios(40, sorts), async (commands) => {
       jest.clearAllTimers();
       const { store, time, effects, valid = () => true } = await setUp();
-      const world = new World(store, time, oneAtATime, effects);
+      const world = new World(store, time, { oneAtATime, hasTenants }, effects);
       try {
         await fc.asyncModelRun(() => ({ model: world, real: world }), commands);
       } catch (error) {
@@ -87,6 +101,9 @@ export async function checkScenarios(
         invalid++;
         return;
       }
+      const [, ofOne = '', , ofOther] = world.service.keys;
+      if (ofOther !== undefined && [ofOne, ofOther].every((key) => world.log.hasEffect(key)))
+        world.log.note('equal events of two tenants, both handled');
       for (const [what, count] of world.log.counts)
         counts.set(what, (counts.get(what) ?? 0) + count);
     }),
@@ -98,7 +115,7 @@ export async function checkScenarios(
     `${name}: ${String(runs)} scenarios, seed ${String(seed)}, ${ms.toFixed(0)} ms, ${String(invalid)} not counted; ${JSON.stringify(Object.fromEntries(counts))}`,
   );
   const required = [
-    ...MUST_OCCUR,
+    ...(hasTenants ? MUST_OCCUR_WITH_TENANTS : MUST_OCCUR),
     ...(oneAtATime ? MUST_OCCUR_IN_GROUPS : []),
     ...(transactions ? TRANSACTION_ENDS.map((end) => `a transaction: ${end}`) : []),
   ];

@@ -7,7 +7,7 @@ import { EventModel } from '../src/model/event-model.ts';
 import { CheckedStore } from '../src/model/checked-store.ts';
 import { RealTimeStore } from '../src/model/real-time-store.ts';
 import type { EffectsTable } from '../src/model/transactions.ts';
-import type { FakeTime } from '../src/model/world.ts';
+import type { FakeTime } from '../src/model/fake-time.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
 const runs = Number(process.env.MODEL_RUNS ?? 40);
@@ -61,6 +61,11 @@ test('with completeIn, each event has one effect if it is done, and none otherwi
     return { store, time: timeOf(store), effects: effectsIn(db) };
   };
   await checkScenarios('completeIn', Math.ceil(runs / 2), setUp, { transactions: true });
+}, 240_000);
+
+test('with two tenants, equal calls of both run, and no secret opens the other one', async () => {
+  const setUp = () => ({ store: memoryStore(), time: timeWithin(0) });
+  await checkScenarios('two tenants', Math.ceil(runs / 2), setUp, { hasTenants: true });
 }, 240_000);
 
 describe.each([{ oneAtATime: false }, { oneAtATime: true }])('%j', (options) => {

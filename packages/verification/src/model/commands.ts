@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Behaviour, Ending } from './predict.ts';
-import { EVENTS } from './service.ts';
+import { eventsOf } from './service.ts';
 import type { StoreFault } from './checked-store.ts';
 import { TRANSACTION_ENDS } from './transactions.ts';
 import type { World } from './world.ts';
@@ -19,7 +19,7 @@ const step = (
 });
 
 const machine = fc.nat(1);
-const event = fc.constantFrom(...EVENTS);
+const eventIn = (hasTenants: boolean) => fc.constantFrom(...eventsOf(hasTenants).keys());
 const any = fc.nat(1_000);
 const behaviour = fc.constantFrom<Behaviour>('ok', 'fail', 'fail', 'slow');
 const ending = fc.boolean().map((ok): Ending => (ok ? 'ok' : 'fail'));
@@ -32,7 +32,7 @@ const skew = fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 299, 300, 301, -299, -300, -30
 const fault = fc.constantFrom<StoreFault>('none', 'none', 'down', 'hang', 'lost-reply');
 const duration = fc.constantFrom(1_000, 21_000, 59_000, 61_000, 239_000, 241_000, 300_000, 601_000);
 
-const deliver = (does: fc.Arbitrary<Behaviour>) =>
+const deliver = (event: fc.Arbitrary<number>, does: fc.Arbitrary<Behaviour>) =>
   fc
     .tuple(machine, event, does, skew)
     .map((args) => step(`deliver(${args.join(', ')})`, (world) => world.deliver(...args)));
@@ -55,6 +55,15 @@ const replay = fc.tuple(machine, any).map((args) =>
   ),
 );
 
+/** By somebody who has a secret of another tenant. */
+const stray = fc.tuple(machine, any).map((args) =>
+  step(
+    `stray(${args.join(', ')})`,
+    (world) => world.stray(...args),
+    (world) => world.service.sentCount > 0,
+  ),
+);
+
 const finish = (how: fc.Arbitrary<Ending>) =>
   fc.tuple(any, how).map((args) =>
     step(
@@ -68,7 +77,7 @@ const finish = (how: fc.Arbitrary<Ending>) =>
 const advance = duration.map((ms) => step(`advance(${String(ms)})`, (world) => world.advance(ms)));
 
 /** A lease expires under its handler, another machine takes the event over, then the first handler ends. */
-const outliveLease = (how: fc.Arbitrary<Ending>) =>
+const outliveLease = (event: fc.Arbitrary<number>, how: fc.Arbitrary<Ending>) =>
   fc.tuple(machine, event, how).map(([at, of, ending]) =>
     step(`outlive(${[at, of, ending].join(', ')})`, async (world) => {
       await world.deliver(at, of, 'slow', 0);
@@ -104,9 +113,10 @@ const closeWhileWaiting = fc.tuple(machine, fc.nat(1)).map(([at, of]) =>
 
 const crash = machine.map((at) => step(`crash(${String(at)})`, (world) => world.crash(at)));
 
-const close = fc
-  .tuple(machine, event)
-  .map((args) => step(`close(${args.join(', ')})`, (world) => world.close(...args)));
+const close = (event: fc.Arbitrary<number>) =>
+  fc
+    .tuple(machine, event)
+    .map((args) => step(`close(${args.join(', ')})`, (world) => world.close(...args)));
 
 const setFault = fc.tuple(machine, fault).map(([at, kind]) =>
   step(`store(${String(at)}, '${kind}')`, (world) => {
@@ -145,21 +155,25 @@ export interface ScenarioOptions {
   contention?: boolean;
   /** Whether all handlers use `completeIn`. */
   transactions?: boolean;
+  /** Whether two tenants share the receivers. */
+  hasTenants?: boolean;
 }
 
 /** Random scenarios with a few machines, in which deliveries are several times as likely as faults. */
 export function scenarios(
   maxCommands: number,
-  { contention = false, transactions = false }: ScenarioOptions,
+  { contention = false, transactions = false, hasTenants = false }: ScenarioOptions,
 ): fc.Arbitrary<Iterable<Step>> {
   const does = transactions ? transaction : behaviour;
   const how = transactions ? transactionEnding : ending;
-  const [delivery, end] = [deliver(does), finish(how)];
+  const event = eventIn(hasTenants);
+  const [delivery, end] = [deliver(event, does), finish(how)];
   return fc.commands(
     [
       ...[delivery, delivery, delivery, delivery, retry(does), end, end, advance, advance, replay],
-      ...[outliveLease(how), setFault, setSinkFault, stepClock, crash, close, rotate],
+      ...[outliveLease(event, how), setFault, setSinkFault, stepClock, crash, close(event), rotate],
       ...(contention ? [contend, contend, contend, closeWhileWaiting] : []),
+      ...(hasTenants ? [stray] : []),
     ],
     { maxCommands, size: 'max' },
   );

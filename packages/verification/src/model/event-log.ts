@@ -33,6 +33,10 @@ export class EventLog {
     this.#entry(key).effects++;
   }
 
+  hasEffect(key: string): boolean {
+    return this.#entry(key).effects > 0;
+  }
+
   deadLettered({ key }: DeadLetter): void {
     if (key !== undefined) this.#entry(key).deadLettered = true;
   }

@@ -28,15 +28,16 @@ export class MachineChecks implements MachineEvents {
     this.#parts = parts;
   }
 
-  secrets(): string[] {
-    return this.#parts.service.secrets;
+  secrets(tenant: string | undefined): string[] {
+    return this.#parts.service.secrets(tenant);
   }
 
   runHandler(machine: Machine, context: HandlerContext): void | Promise<void> {
     const { model, service, running, oneAtATime, log } = this.#parts;
-    const { webhookId, attempt } = context;
+    const { attempt } = context;
     const key = String(context.key);
-    const callId = service.callId(webhookId);
+    const sent = service.sent(context.tenant, context.webhookId);
+    const { webhookId = '', group = '', behaviour = 'fail' } = sent ?? {};
     this.#record(() => {
       const admission = machine.store.takeAdmission(webhookId);
       assertThat(
@@ -44,14 +45,13 @@ export class MachineChecks implements MachineEvents {
         `${key}: attempt ${String(attempt)} is not the store's`,
       );
       assertThat(model.lease(key) === admission.token, `${key}: a handler ran without the lease`);
-      const others = running.holding(callId, model);
+      const others = running.holding(group, model);
       assertThat(
         !oneAtATime || others.length === 0,
         `${key}: a handler ran beside that of ${others.join()}`,
       );
       log.attempt(key, attempt);
     });
-    const behaviour = service.behaviour(webhookId) ?? 'fail';
     const token = model.lease(key) ?? '';
     const end = (ending: Ending) => {
       this.#end(ending, machine, context, token);
@@ -62,7 +62,7 @@ export class MachineChecks implements MachineEvents {
     }
     const undisturbed = machine.store.fault === 'none';
     const since = performance.now();
-    const handler = { machine, webhookId, key, callId, attempt, token, since, undisturbed };
+    const handler = { machine, webhookId, key, group, attempt, token, since, undisturbed };
     return running.run(handler).then(end);
   }
 

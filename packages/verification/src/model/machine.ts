@@ -11,7 +11,7 @@ import { CheckedStore } from './checked-store.ts';
 
 /** What a machine reports to the world. */
 export interface MachineEvents {
-  secrets(): string[];
+  secrets(tenant: string | undefined): string[];
   runHandler(machine: Machine, context: HandlerContext): void | Promise<void>;
   deadLettered(delivery: DeadLetter): void;
   sinkFailed(): void;
@@ -19,6 +19,14 @@ export interface MachineEvents {
 }
 
 export const MAX_ATTEMPTS = 3;
+
+/** What the receivers of a scenario have in common. */
+export interface MachineOptions {
+  /** Whether they run one event of a call at a time. */
+  readonly oneAtATime: boolean;
+  /** Whether they have tenants. */
+  readonly hasTenants: boolean;
+}
 
 /** One process with a receiver on the shared store. */
 export class Machine {
@@ -34,13 +42,14 @@ export class Machine {
     store: Store,
     model: EventModel,
     events: MachineEvents,
-    oneAtATime?: true,
+    { oneAtATime, hasTenants }: MachineOptions,
   ) {
     this.name = name;
     this.store = new CheckedStore(store, model);
     const handle = (_event: unknown, context: HandlerContext) => events.runHandler(this, context);
     this.receiver = createReceiver({
-      secret: () => events.secrets(),
+      secret: ({ tenant }) => events.secrets(hasTenants ? tenant : undefined),
+      ...(hasTenants && { tenant: ({ path }) => path.split('/')[2] }),
       on: { 'call:started': handle, 'call:completed': handle },
       deadLetter: (delivery) => {
         if (this.sinkFails) {
@@ -50,7 +59,7 @@ export class Machine {
         events.deadLettered(delivery);
       },
       store: this.store,
-      oneAtATime,
+      ...(oneAtATime && { oneAtATime }),
       maxAttempts: MAX_ATTEMPTS,
       logger: { warn: () => undefined, error: () => undefined },
       onOutcome: (outcome) => {

@@ -49,7 +49,7 @@ export class OpenDeliveries {
       if (outcome || running.has(sent.webhookId)) continue;
       if (machine.store.fault === 'none') log.note('a wait for a group');
       assertThat(
-        machine.store.fault !== 'none' || model.freeFor(sent.callId) <= LONGEST_PAUSE_MS,
+        machine.store.fault !== 'none' || model.freeFor(sent.group) <= LONGEST_PAUSE_MS,
         `${sent.key}: waits although its group is free`,
       );
     }

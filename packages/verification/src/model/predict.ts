@@ -9,9 +9,13 @@ export type Ending = Exclude<Behaviour, 'slow'>;
 
 /** A signed request as it was sent. */
 export interface SentRequest {
+  /** With the tenant, as stores have it. */
   webhookId: string;
   key: string;
-  callId: string;
+  tenant: string | undefined;
+  url: string;
+  /** Its call, with the tenant. */
+  group: string;
   behaviour: Behaviour;
   /** The time in its timestamp header; milliseconds. */
   signedFor: number;
@@ -48,14 +52,20 @@ export function predict(
   return signatureFirst ? ['signature-mismatch', ...outcomes] : outcomes;
 }
 
+const isOutOfTolerance = ({ signedFor }: SentRequest, now: number): boolean =>
+  Math.abs(Math.floor(now / 1000) - Math.floor(signedFor / 1000)) > TOLERANCE_SECONDS;
+
+/** The outcome of a request of one tenant that is sent to another one. */
+export const predictStray = (sent: SentRequest, now: number): string =>
+  isOutOfTolerance(sent, now) ? 'timestamp-out-of-tolerance' : 'signature-mismatch';
+
 function predictOutcome(
   sent: SentRequest,
   machine: Machine,
   model: EventModel,
   now: number,
 ): string {
-  const age = Math.floor(now / 1000) - Math.floor(sent.signedFor / 1000);
-  if (Math.abs(age) > TOLERANCE_SECONDS) return 'timestamp-out-of-tolerance';
+  if (isOutOfTolerance(sent, now)) return 'timestamp-out-of-tolerance';
   if (machine.closing) return 'shutting-down';
   if (machine.store.fault !== 'none') return 'store-unavailable';
   // Its signature still verifies, so the id must be remembered.
@@ -63,7 +73,7 @@ function predictOutcome(
   if (model.isDone(sent.key)) return 'duplicate';
   if (model.isDead(sent.key)) return 'in-dead-letters';
   if (model.lease(sent.key) !== undefined) return 'in-progress';
-  if (model.isBusy(sent.callId)) return 'a wait';
+  if (model.isBusy(sent.group)) return 'a wait';
   const attempt = model.attempts(sent.key) + 1;
   const deadLettered = machine.sinkFails ? 'handler-failed' : 'dead-lettered';
   if (attempt > 3 * MAX_ATTEMPTS) return deadLettered;

@@ -8,7 +8,8 @@ export interface Running {
   readonly machine: Machine;
   readonly webhookId: string;
   readonly key: string;
-  readonly callId: string;
+  /** Its call. */
+  readonly group: string;
   readonly attempt: number;
   readonly token: string;
   readonly since: number;
@@ -40,9 +41,9 @@ export class RunningHandlers {
   }
 
   /** The handlers of a call whose leases are live. */
-  holding(callId: string, model: EventModel): string[] {
+  holding(group: string, model: EventModel): string[] {
     return this.#handlers
-      .filter((handler) => handler.callId === callId && model.lease(handler.key) === handler.token)
+      .filter((handler) => handler.group === group && model.lease(handler.key) === handler.token)
       .map(({ key }) => key);
   }
 

@@ -7,28 +7,23 @@ import {
   CLOSED_UNFINISHED,
   predict,
   predictEnd,
+  predictStray,
   type Behaviour,
   type Ending,
   type SentRequest,
 } from './predict.ts';
-import { Machine } from './machine.ts';
+import type { FakeTime } from './fake-time.ts';
+import { Machine, type MachineOptions } from './machine.ts';
 import { MachineChecks } from './machine-checks.ts';
 import { OpenDeliveries, type OpenDelivery } from './open-deliveries.ts';
 import { RunningHandlers } from './running-handlers.ts';
-import { EVENTS, keyOf, RETRY_AFTER_MS, Service } from './service.ts';
+import { RETRY_AFTER_MS, Service } from './service.ts';
 import { checkEffects, type EffectsTable } from './transactions.ts';
-
-/** Advances the fake clock, and waits until everything in progress has settled. */
-export interface FakeTime {
-  advance(ms: number): Promise<void>;
-  /** Sets the wall clock, as an operator or NTP does. Timers and the monotonic clock are not affected. */
-  setWallClock?(now: number): void;
-}
 
 /** Real receivers on one store, a service that sends to them, and the model that checks them. */
 export class World {
   readonly log = new EventLog();
-  readonly service = new Service();
+  readonly service: Service;
   readonly #model: EventModel;
   readonly #store: Store;
   readonly #time: FakeTime;
@@ -36,18 +31,16 @@ export class World {
   readonly #open = new OpenDeliveries();
   readonly #running = new RunningHandlers();
   readonly #checks: MachineChecks;
-  readonly #oneAtATime: boolean;
+  readonly #options: MachineOptions;
   readonly #effects: EffectsTable | undefined;
   #made = 0;
 
-  /**
-   * @param oneAtATime whether the receivers run one event of a call at a time
-   * @param effects where handlers with `completeIn` have their effects; then all handlers use it
-   */
-  constructor(store: Store, time: FakeTime, oneAtATime = false, effects?: EffectsTable) {
+  /** @param effects where handlers with `completeIn` have their effects; then all handlers use it */
+  constructor(store: Store, time: FakeTime, options: MachineOptions, effects?: EffectsTable) {
+    this.service = new Service(options.hasTenants);
     this.#store = store;
     this.#effects = effects;
-    this.#oneAtATime = oneAtATime;
+    this.#options = options;
     this.#time = time;
     const lease = time.setWallClock ? () => performance.now() : Date.now;
     this.#model = new EventModel({ wall: Date.now, lease }, () => {
@@ -55,7 +48,7 @@ export class World {
     });
     this.#checks = new MachineChecks({
       ...{ model: this.#model, log: this.log, service: this.service, running: this.#running },
-      ...{ oneAtATime, effects },
+      ...{ oneAtATime: options.oneAtATime, effects },
     });
     this.#machines.push(this.#newMachine(), this.#newMachine());
   }
@@ -66,7 +59,8 @@ export class World {
 
   /** The events that the service will send again. */
   get unacknowledged(): readonly number[] {
-    return EVENTS.filter((event) => this.log.unacknowledged.includes(keyOf(event)));
+    const { keys } = this.service;
+    return this.log.unacknowledged.map((key) => keys.indexOf(key)).sort();
   }
 
   machine(at: number): Machine {
@@ -93,6 +87,13 @@ export class World {
   /** An attacker sends a captured request again. */
   replay(at: number, which: number): Promise<void> {
     return this.#send(this.service.captured(which), this.machine(at));
+  }
+
+  /** A request of one tenant arrives at the endpoint of the other one. */
+  stray(at: number, which: number): Promise<void> {
+    this.log.note('a request at the wrong tenant');
+    const sent = this.service.stray(which);
+    return this.#send(sent, this.machine(at), [predictStray(sent, Date.now())]);
   }
 
   async advance(ms: number): Promise<void> {
@@ -137,7 +138,9 @@ export class World {
     machine.closing = true;
     this.#running.markDisturbed(machine);
     await this.deliver(at, event, this.#effects ? 'commit' : 'ok', 0);
-    this.#open.expectOfAll(machine, [...CLOSED_UNFINISHED, ...this.#endOfWaits]);
+    // A delivery that waits for its group is answered when its receiver closes.
+    const endOfWaits = this.#options.oneAtATime ? ['shutting-down'] : [];
+    this.#open.expectOfAll(machine, [...CLOSED_UNFINISHED, ...endOfWaits]);
     await this.advance(7_000);
     assertThat(closed, 'close() did not end after its grace period');
     this.#machines[at % this.#machines.length] = this.#newMachine();
@@ -168,17 +171,14 @@ export class World {
 
   #newMachine(): Machine {
     const name = `machine-${String(this.#made++)}`;
-    const oneAtATime = this.#oneAtATime || undefined;
-    return new Machine(name, this.#store, this.#model, this.#checks, oneAtATime);
+    return new Machine(name, this.#store, this.#model, this.#checks, this.#options);
   }
 
-  /** What a delivery that waits for its group is answered by a receiver that closes. */
-  get #endOfWaits(): string[] {
-    return this.#oneAtATime ? ['shutting-down'] : [];
-  }
-
-  async #send(sent: SentRequest, machine: Machine): Promise<void> {
-    const expected = predict(sent, machine, this.#model, this.service.secrets, Date.now());
+  async #send(
+    sent: SentRequest,
+    machine: Machine,
+    expected = predict(sent, machine, this.#model, this.service.secrets(sent.tenant), Date.now()),
+  ): Promise<void> {
     const open: OpenDelivery = { sent, machine, since: performance.now(), expected };
     this.#open.add(open);
     this.log.sent(sent.key);
@@ -193,7 +193,7 @@ export class World {
     if (violation) throw violation;
     this.#running.check(this.#model);
     this.#open.check(this.log);
-    if (this.#effects) checkEffects(this.#effects, this.#model, EVENTS.map(keyOf));
-    if (this.#oneAtATime) this.#open.checkWaits(this.#running, this.#model, this.log);
+    if (this.#effects) checkEffects(this.#effects, this.#model, this.service.keys);
+    if (this.#options.oneAtATime) this.#open.checkWaits(this.#running, this.#model, this.log);
   }
 }

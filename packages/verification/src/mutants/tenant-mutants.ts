@@ -1,4 +1,4 @@
-import { core, test, type Mutant } from './mutant.ts';
+import { core, MODEL, test, type Mutant } from './mutant.ts';
 
 /** Bugs in what keeps the tenants of one endpoint apart. */
 export const TENANT_MUTANTS: readonly Mutant[] = [
@@ -12,7 +12,19 @@ export const TENANT_MUTANTS: readonly Mutant[] = [
         to: '{ ...route, key: tenantKey(undefined, route.key) }',
       },
     ],
-    killedBy: test('receiver/deliver-tenants.test.ts'),
+    killedBy: MODEL,
+  },
+  {
+    name: 'one tenant in the keys of all',
+    harm: 'the same, where the keys look right',
+    edits: [
+      {
+        file: core('dispatch/routes.ts'),
+        from: '{ ...route, key: tenantKey(tenant, route.key) }',
+        to: "{ ...route, key: tenantKey(tenant && 'a', route.key) }",
+      },
+    ],
+    killedBy: MODEL,
   },
   {
     name: 'the tenant dropped from the webhook id',
