@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { METHODS } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
-import { callBody, startSender, type Sender } from '@call-webhooks/contract-tests';
+import { callBody, sendHalf, startSender, type Sender } from '@call-webhooks/contract-tests';
 import { Webhook } from 'standardwebhooks';
 import type { RunningApp } from './running-app.ts';
 
@@ -90,6 +90,15 @@ export function contract(app: () => RunningApp, router: string, path: string): v
       ];
       expect(answers.map(([, { outcome }]) => outcome)).toEqual(answers.map(([code]) => code));
     });
+
+    // `next start` sends no response of the edge runtime before the body has ended.
+    if (router !== 'edge')
+      it('responds 408 to a slow body', async () => {
+        const { url, secret } = app();
+        expect(await sendHalf(url + path, secret, callBody(randomUUID()))).toMatch(
+          /^HTTP\/1\.1 408 /,
+        );
+      });
 
     it('never responds with 404, 410 or a redirect, whatever the method', async () => {
       const expected = (method: string) => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { generateSecret, sign } from '@call-webhooks/core';
 import { contract } from './contract.ts';
@@ -43,6 +44,7 @@ async function deliver(path: string, body: string, { webhookId = randomUUID(), s
 const routers = [
   { router: 'app', path: '/hook' },
   { router: 'pages', path: '/api/hook' },
+  { router: 'edge', path: '/edge/hook' },
 ];
 
 describe.each(routers)('the $router router', ({ router, path }) => {
@@ -116,13 +118,52 @@ describe.each(routers)('the $router router', ({ router, path }) => {
 
   it.each(['GET', 'PUT', 'OPTIONS'])('does not redirect a trailing slash: %s', async (method) => {
     // In the App Router, Next itself responds to OPTIONS.
-    const expected = router === 'app' && method === 'OPTIONS' ? 204 : 405;
+    const expected = router !== 'pages' && method === 'OPTIONS' ? 204 : 405;
     const response = await fetch(`${app.url}${path}/`, { method, redirect: 'manual' });
     expect(response.status).toBe(expected);
   });
 });
 
 for (const { router, path } of routers) contract(() => app, router, path);
+
+describe('a dynamic route with tenants, as in docs/tenants.md', () => {
+  const sends = (tenant: string, secret: string, callId: string) =>
+    deliver(`/hooks/${tenant}`, completed(callId), { secret });
+  const handled = { status: 200, answer: { outcome: 'handled' } };
+  const mismatch = { status: 401, answer: { outcome: 'signature-mismatch' } };
+
+  it('runs equal calls of two workspaces, and each once', async () => {
+    const { acme, globex } = app.secrets;
+    const callId = randomUUID();
+    expect(await sends('acme', acme, callId)).toEqual(handled);
+    expect(await sends('globex', globex, callId)).toEqual(handled);
+    expect(await sends('globex/', globex, callId)).toMatchObject({
+      answer: { outcome: 'duplicate' },
+    });
+    await app.printed(
+      new RegExp(`\\[tenants\\] call ${callId} completed[^]*call ${callId} completed`),
+    );
+  });
+
+  it('takes the secret of no other workspace, and knows an unknown one from no forgery', async () => {
+    const { acme, globex } = app.secrets;
+    expect(await sends('acme', globex, randomUUID())).toEqual(mismatch);
+    for (const name of ['initech', 'constructor', 'a%2Fb', 'x'.repeat(200)])
+      expect(await sends(name, acme, randomUUID())).toEqual(mismatch);
+  });
+
+  it('is the sample of the docs', () => {
+    const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+    const [, sample = ''] =
+      /^\/\/ app\/hooks\/\[workspace\]\/route.ts\n([^]*?)^```/m.exec(
+        read('../../../docs/tenants.md'),
+      ) ?? [];
+    const lines = sample.split('\n').filter((line) => line !== '');
+    const route = read('../app/hooks/[workspace]/route.ts').split('\n');
+    expect(lines.length).toBeGreaterThan(4);
+    expect(route).toEqual(expect.arrayContaining(lines));
+  });
+});
 
 it('names the fix if Next has already parsed the body', async () => {
   expect(await deliver('/api/parsed', completed(randomUUID()))).toEqual({

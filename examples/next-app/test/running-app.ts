@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { generateSecret } from '@call-webhooks/core';
 
 /** The app in its own process, started as users do: `npm start`. */
 export interface RunningApp {
   readonly url: string;
   /** The secret that the app generated. */
   readonly secret: string;
+  /** Those of its workspaces. */
+  readonly secrets: { readonly acme: string; readonly globex: string };
   /** Its output so far. */
   output(): string;
   /** Resolves once it has printed this, which may be after the response. */
@@ -17,11 +20,16 @@ export interface RunningApp {
 const POLL_MS = 50;
 
 export async function startApp(): Promise<RunningApp> {
+  const secrets = { acme: generateSecret(), globex: generateSecret() };
   const child = spawn('npm', ['start'], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     detached: true, // a process group, so that npm's children are stopped with it
     // The build must work without a secret.
-    env: { ...process.env, CALL_WEBHOOK_SECRET: undefined, PORT: '0', NO_COLOR: '1' },
+    env: {
+      ...process.env,
+      ...{ CALL_WEBHOOK_SECRET: undefined, WORKSPACE_SECRETS: JSON.stringify(secrets) },
+      ...{ PORT: '0', NO_COLOR: '1' },
+    },
   });
   const exited = once(child, 'exit');
   let output = '';
@@ -54,6 +62,7 @@ export async function startApp(): Promise<RunningApp> {
     return {
       url,
       secret,
+      secrets,
       output: () => output,
       printed: async (pattern) => {
         await found(pattern, 5_000);
