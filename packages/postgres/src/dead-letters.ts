@@ -67,7 +67,8 @@ export function postgresDeadLetters(
       const record = await toRecord(letter);
       const { id, failedAt, reason, eventName, tenant, failure } = record;
       const texts = [reason, eventName, tenant, record.letter, failure];
-      if (!(await changes(sql.put, id, failedAt, ...texts, MAX_FAILURES))) throw new Error('Postgres kept no dead letter.');
+      if (!(await changes(sql.put, id, failedAt, ...texts, MAX_FAILURES)))
+        throw new Error('Postgres kept no dead letter.');
     },
     async list(query) {
       const checked = checkDeadLetterQuery(query);

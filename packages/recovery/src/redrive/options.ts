@@ -75,9 +75,7 @@ export interface RequeueOptions extends SharedOptions {
 }
 
 const tenantName = () =>
-  option.optional(
-    option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
-  );
+  option.optional(option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'));
 
 const sharedRules = () => ({
   id: option.optional(option.text(/./s, 'expected the id of a letter')),
@@ -91,7 +89,15 @@ const sharedRules = () => ({
 const redriveRules = () => ({
   ...sharedRules(),
   receiver: option.object<Pick<Receiver, 'deliver'>>('deliver'),
-  deadLetters: option.object<DeadLetters>('list', 'count', 'get', 'claim', 'extend', 'settle', 'giveBack'),
+  deadLetters: option.object<DeadLetters>(
+    'list',
+    'count',
+    'get',
+    'claim',
+    'extend',
+    'settle',
+    'giveBack',
+  ),
   defaultTenant: tenantName(),
   leaseFor: option.default(option.milliseconds(1_000, 3_600_000), 60_000),
 });

@@ -27,7 +27,8 @@ export async function redrive(options: RedriveOptions | RequeueOptions): Promise
       result: (await deadJobs.requeue(id)) ? 'queued' : 'skipped',
     }));
   }
-  const { receiver, deadLetters, defaultTenant, leaseFor, ...settings } = checkRedriveOptions(options);
+  const { receiver, deadLetters, defaultTenant, leaseFor, ...settings } =
+    checkRedriveOptions(options);
   return runAll(deadLetters, settings, (id) =>
     redriveLetter(id, { receiver, deadLetters, defaultTenant, leaseFor }),
   );
