@@ -1,5 +1,6 @@
 import { afterEach, describe } from '@jest/globals';
 import { collectingLogger } from './collecting-logger.ts';
+import { deduplication } from './queue/deduplication.ts';
 import { failures } from './queue/failures.ts';
 import { handOver } from './queue/hand-over.ts';
 import { workerLogging } from './queue/logging.ts';
@@ -11,6 +12,7 @@ import {
   type CompletingQueueUnderTest,
   type OpenedQueue,
   type OpenQueue,
+  type QueueFeature,
   type QueueUnderTest,
 } from './queue/under-test.ts';
 
@@ -18,10 +20,12 @@ import {
 export function queueContractTests(subject: QueueUnderTest): void {
   describe(`${subject.name}: queue contract tests`, () => {
     const open = opening((options) => subject.open(options));
-    handOver(open);
-    failures(open);
+    const lacks = (feature: QueueFeature) => subject.lacks?.includes(feature) === true;
+    handOver(open, { largest: lacks('large-bodies') ? 95_000 : 1_000_000 });
+    if (!lacks('deduplication')) deduplication(open);
+    failures(open, { keepsReason: !lacks('failure-reason') });
     workerLogging(open);
-    shutdown(open);
+    if (!lacks('shutdown')) shutdown(open);
     tenants(open);
   });
 }

@@ -20,8 +20,21 @@ export interface OpenedQueue {
   close(): Promise<void>;
 }
 
+/** What an engine may be unable to do. */
+export type QueueFeature =
+  /** To queue an event once, by its key. */
+  | 'deduplication'
+  /** To queue a body of a megabyte. */
+  | 'large-bodies'
+  /** To keep the error of the last attempt while `deadLetter` fails. */
+  | 'failure-reason'
+  /** To say that it answers, and to end a worker without losing its turn. */
+  | 'shutdown';
+
 export interface QueueUnderTest {
   name: string;
+  /** What its engine can't do, which its docs must say. */
+  lacks?: readonly QueueFeature[];
   /**
    * Opens a new, empty queue that runs a job at most `maxAttempts` times, 2 to 50 ms apart. Each
    * worker runs `concurrency` jobs at once.
