@@ -44,11 +44,11 @@ export function checkDatabase(creator: string, db: SqliteDatabase): void {
 
 function mistakeOf(db: Partial<SqliteDatabase> | null | undefined): string | undefined {
   if (typeof Reflect.get(Object(db) as object, 'databaseSize') === 'number')
-    return 'the SQL storage of Durable Objects is not supported';
+    return 'the SQL storage of Durable Objects is not supported. Use durableObjectStore of @call-webhooks/cloudflare';
   for (const method of ['exec', 'prepare'] as const)
     if (typeof db?.[method] !== 'function') return `it has no ${method}()`;
   if (typeof Reflect.get(db as object, 'batch') === 'function')
-    return 'Cloudflare D1 is asynchronous. On Workers, use redisStore with @upstash/redis';
+    return 'Cloudflare D1 is asynchronous. On Workers, use durableObjectStore of @call-webhooks/cloudflare';
   let rows: unknown;
   try {
     rows = (db as SqliteDatabase).prepare('SELECT 1 AS one').all();
