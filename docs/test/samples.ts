@@ -42,8 +42,9 @@ export const numbered = (document: string, ...numbers: number[]) =>
 export const RUN_ELSEWHERE = [
   // They need servers: compiled here; what they call is run in their packages' own tests.
   ...numbered('packages/redis/README.md', 1, 2, 3),
-  ...numbered('docs/stores.md', 2, 3, 4, 5),
-  ...numbered('docs/queues.md', 1, 2, 3, 4),
+  ...numbered('docs/stores.md', 2, 3, 4, 5, 6),
+  ...numbered('docs/queues.md', 1, 2, 3, 4, 5),
+  'packages/cloudflare/README.md#1', // run in workerd in packages/cloudflare
   'packages/client/README.md#1', // also in packages/e2e
   'packages/testing/README.md#1', // run by Vitest in packages/testing
   'packages/testing/README.md#2', // recorded and replayed in packages/testing

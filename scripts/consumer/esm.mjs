@@ -14,6 +14,7 @@ import { callWebhooks as express } from '@call-webhooks/express';
 import fastify from '@call-webhooks/fastify';
 import { callWebhooks as hono } from '@call-webhooks/hono';
 import { callWebhooks as koa } from '@call-webhooks/koa';
+import { cloudflareQueue, durableObjectStore } from '@call-webhooks/cloudflare';
 import { callWebhooks as lambda } from '@call-webhooks/lambda';
 import { CallWebhooksModule } from '@call-webhooks/nest';
 import { callWebhooks as sveltekit } from '@call-webhooks/sveltekit';
@@ -62,5 +63,7 @@ assert.throws(() => express({ secret: '' }), WebhookError);
 assert.match(migrationSql({ schema: 'calls' }), /CREATE SCHEMA calls/);
 assert.equal(typeof postgresStore({ query: () => Promise.resolve([]) }).admit, 'function');
 assert.throws(() => sqliteStore({}), WebhookError);
+for (const make of [cloudflareQueue, durableObjectStore])
+  assert.throws(() => make(undefined), WebhookError);
 instrument().close();
 console.log('ESM: runs');

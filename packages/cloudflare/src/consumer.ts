@@ -1,0 +1,111 @@
+import {
+  checkOptions,
+  createJobProcessor,
+  docsUrl,
+  exponentialBackoff,
+  option,
+  WebhookError,
+  type BackoffOptions,
+  type ContextWithoutCompleteIn,
+  type ExtraEvents,
+  type StandardSchema,
+  type WorkerOptions,
+} from '@call-webhooks/core';
+import { messageRunner, type QueueMessage } from './message.ts';
+import type { QueueProducer } from './queue.ts';
+
+/** What is used of a batch of messages. */
+export interface QueueBatch {
+  readonly queue: string;
+  readonly messages: readonly QueueMessage[];
+}
+
+/** The handlers, as a receiver has them, and how jobs are run. */
+export interface QueueConsumerOptions<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+> extends WorkerOptions<Extra, Custom, ContextWithoutCompleteIn> {
+  /**
+   * How often a job is run until it is dead; 3 by default, at most 100. Set `max_retries` of the queue to the same
+   * or more: past that, Cloudflare drops a message and tells nobody.
+   */
+  maxAttempts?: number | undefined;
+  /** How many jobs of a batch run at once; 4 by default. */
+  concurrency?: number | undefined;
+  /**
+   * Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default,
+   * at most 12 hours. Cloudflare waits for whole seconds.
+   */
+  backoff?: BackoffOptions | undefined;
+  /** The binding of a queue that keeps dead jobs: the messages of those that were given up. */
+  deadQueue?: QueueProducer | undefined;
+}
+
+/** The `queue` of a Worker. */
+export type QueueConsumer<Env> = (batch: QueueBatch, env: Env) => Promise<void>;
+
+/** Handlers are aborted a minute before Cloudflare ends the consumer of a batch. */
+const ABORT_AFTER_MS = 840_000;
+
+const rules = () => ({
+  maxAttempts: option.default(option.count(1, 100), 3),
+  concurrency: option.default(option.count(1, 100), 4),
+  backoff: option.backoff(5_000, 3_600_000),
+  deadQueue: option.optional(option.object<QueueProducer>('send')),
+});
+
+/**
+ * Creates the `queue` of a Worker: it runs the deliveries that `cloudflareQueue` sent.
+ *
+ * Each message is acknowledged or retried on its own. After the last attempt, or at once if the payload
+ * is invalid, the delivery goes to `deadLetter` and to `deadQueue`. If one of them fails, it is called
+ * again with the next delay, without the handler.
+ * @param options gives the options for a Worker's bindings; called with the first batch. It throws
+ *   WebhookError `invalid-options`, also without `deadLetter` and `deadQueue`: Cloudflare would keep
+ *   nothing of a dead job.
+ * @example
+ * export default {
+ *   fetch: hook,
+ *   queue: createQueueConsumer((env: Env) => ({
+ *     deadQueue: env.DEAD_CALLS,
+ *     on: { 'call:completed': saveCall },
+ *   })),
+ * };
+ */
+export function createQueueConsumer<
+  Env,
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+>(options: (env: Env) => QueueConsumerOptions<Extra, Custom>): QueueConsumer<Env> {
+  let consume: ((batch: QueueBatch) => Promise<void>) | undefined;
+  return async (batch, env) => (consume ??= consumer(options(env)))(batch);
+}
+
+function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
+  options: QueueConsumerOptions<Extra, Custom>,
+): (batch: QueueBatch) => Promise<void> {
+  const { maxAttempts, concurrency, backoff, deadQueue, ...handlers } = options;
+  const own = { maxAttempts, concurrency, backoff, deadQueue };
+  const settings = checkOptions('createQueueConsumer', rules(), own);
+  if (!deadQueue && !handlers.deadLetter)
+    throw new WebhookError(
+      'invalid-options',
+      'Invalid options of createQueueConsumer: pass deadLetter or deadQueue. Cloudflare keeps nothing of a job that was given up.',
+      { docs: docsUrl('queues.md#cloudflare-queues') },
+    );
+  const run = messageRunner(createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers), {
+    maxAttempts: settings.maxAttempts,
+    delay: exponentialBackoff(settings.backoff),
+    deadQueue,
+    logger: handlers.logger ?? console,
+  });
+
+  return async ({ queue, messages }) => {
+    const signal = AbortSignal.timeout(ABORT_AFTER_MS);
+    const waiting = messages.values();
+    const runInTurn = async () => {
+      for (const message of waiting) await run(message, queue, signal);
+    };
+    await Promise.all(Array.from({ length: settings.concurrency }, runInTurn));
+  };
+}

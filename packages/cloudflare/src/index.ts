@@ -1,0 +1,17 @@
+export * from '@call-webhooks/core';
+export { callWebhooks, type WorkerContext, type WorkerFetch } from './receiver.ts';
+export {
+  createQueueConsumer,
+  type QueueBatch,
+  type QueueConsumer,
+  type QueueConsumerOptions,
+} from './consumer.ts';
+export type { QueueMessage } from './message.ts';
+export { cloudflareQueue, type QueueProducer } from './queue.ts';
+export {
+  durableObjectStore,
+  type DurableObjectStoreOptions,
+  type ObjectNamespace,
+} from './store.ts';
+export { CallWebhooksStore, type StoredClaim } from './store-object.ts';
+export type { ObjectState, ObjectStorage } from './durable-object.ts';

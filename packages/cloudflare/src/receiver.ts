@@ -1,0 +1,47 @@
+import {
+  createReceiverOnFirstUse,
+  type ExtraEvents,
+  type Receiver,
+  type ReceiverOptions,
+  type StandardSchema,
+  type Store,
+  type StoreWithoutCompleteIn,
+} from '@call-webhooks/core';
+import { webHandler, type WebHandler } from '@call-webhooks/core/web';
+
+/** What is used of a Worker's execution context. */
+export interface WorkerContext {
+  waitUntil(work: Promise<unknown>): void;
+}
+
+/** The `fetch` of a Worker, with its receiver. */
+export interface WorkerFetch<Env> {
+  (request: Request, env: Env, context: WorkerContext): Promise<Response>;
+  /** The receiver, for `redrive` and `reconcile`. It is created when it is first needed. */
+  readonly receiver: (env: Env) => Receiver;
+}
+
+/**
+ * Creates the `fetch` of a Worker that receives call webhooks. A handler that is not done by
+ * `ackWithin` is kept alive with `waitUntil`.
+ * @param options gives the options for a Worker's bindings; called at the first delivery
+ * @example
+ * const hook = callWebhooks((env: Env) => ({ secret: env.CALL_WEBHOOK_SECRET, on: { … } }));
+ * export default { fetch: hook };
+ */
+export function callWebhooks<
+  Env,
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+  S extends Store = StoreWithoutCompleteIn,
+>(options: (env: Env) => ReceiverOptions<Extra, Custom, S>): WorkerFetch<Env> {
+  let handle: WebHandler | undefined;
+  // A secret that is missing is answered 503, and logged.
+  const handlerFor = (env: Env) =>
+    (handle ??= webHandler(createReceiverOnFirstUse<Extra, Custom, S>(options(env))()));
+  return Object.assign(
+    async (request: Request, env: Env, context: WorkerContext) =>
+      handlerFor(env)(request, { waitUntil: (work) => context.waitUntil(work) }),
+    { receiver: (env: Env) => handlerFor(env).receiver },
+  );
+}

@@ -1,0 +1,161 @@
+import { DurableObject as BaseClass } from '#durable-object';
+import type { Admission, Claim, DoneMark } from '@call-webhooks/core';
+import type { ObjectState } from './durable-object.ts';
+import { SCHEMA, SQL, SWEEP_ROWS } from './statements.ts';
+
+/** A claim whose texts can be stored, and how long its event is known once it is done; milliseconds. */
+export interface StoredClaim extends Claim {
+  rememberFor: number;
+}
+
+interface EventRow {
+  key: string;
+  token: string;
+  attempt: number;
+  done: number;
+  leaseUntil: number;
+}
+
+/** With a type of its own, since some ways to resolve modules don't find the import above. */
+const DurableObject: typeof import('./durable-object.ts').DurableObject = BaseClass;
+
+/** No receiver asks for a longer lease; milliseconds. */
+const MAX_LEASE_MS = 240_000;
+/** How soon a sweep goes on that found more rows than it may delete at once; milliseconds. */
+const NEXT_SWEEP_MS = 1_000;
+
+/**
+ * The Durable Object of `durableObjectStore`. Export it from your Worker, and name it under
+ * `new_sqlite_classes` in the migrations of its configuration.
+ *
+ * An object answers one call at a time, and answers it once what it wrote is durable. An alarm
+ * deletes old rows.
+ * @example
+ * export { CallWebhooksStore } from '@call-webhooks/cloudflare';
+ */
+export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
+  #isSweepPlanned = false;
+
+  constructor(ctx: ObjectState, env: Env) {
+    super(ctx, env);
+    ctx.storage.sql.exec(SCHEMA);
+  }
+
+  /** The clock, in milliseconds since the epoch. Tests may have another one. */
+  protected now(): number {
+    return Date.now();
+  }
+
+  /** Milliseconds between two sweeps. Tests may wait for less. */
+  protected sweepEvery(): number {
+    return 3_600_000;
+  }
+
+  /** As `admit` of a store. */
+  async admit(claim: StoredClaim): Promise<Admission> {
+    const admission = this.ctx.storage.transactionSync(() => this.#admit(claim));
+    await this.#planSweep();
+    return admission;
+  }
+
+  /** As `complete` of a store. */
+  complete(key: string, token: string, mark?: DoneMark): boolean {
+    const done = mark === undefined ? 1 : 2;
+    return this.#changes(SQL.complete, done, key, token, done, this.now());
+  }
+
+  /** As `release` of a store. */
+  release(key: string, token: string): boolean {
+    return this.#changes(SQL.release, key, token, this.now());
+  }
+
+  /** As `extend` of a store. */
+  extend(key: string, token: string, leaseMs: number): boolean {
+    const at = this.now();
+    return this.#changes(SQL.extend, at + leaseMs, key, token, at);
+  }
+
+  /** As `reopen` of a store. */
+  reopen(key: string): boolean {
+    return this.#changes(SQL.reopen, key, this.now());
+  }
+
+  /** As `loadCursor` of a store. */
+  loadCursor(name: string): string | undefined {
+    const [row] = this.#rows<{ cursor: string }>(SQL.cursor, name);
+    return row?.cursor;
+  }
+
+  /** As `saveCursor` of a store. */
+  saveCursor(name: string, cursor?: string): void {
+    if (cursor === undefined) this.#rows(SQL.removeCursor, name);
+    else this.#rows(SQL.putCursor, name, cursor);
+  }
+
+  /** As `ping` of a store. */
+  ping(): void {
+    this.#rows(SQL.isEmpty);
+  }
+
+  /** Deletes what is too old to matter. Called by the platform. */
+  async alarm(): Promise<void> {
+    const { storage } = this.ctx;
+    const at = this.now();
+    const swept = SQL.sweeps.map((sweep) => this.#rows(sweep, at).length);
+    const [left] = this.#rows<{ isEmpty: number }>(SQL.isEmpty);
+    this.#isSweepPlanned = left?.isEmpty === 0;
+    if (!this.#isSweepPlanned) return;
+    const goesOn = swept.includes(SWEEP_ROWS);
+    await storage.setAlarm(Date.now() + (goesOn ? NEXT_SWEEP_MS : this.sweepEvery()));
+  }
+
+  #admit({ webhookId, replayUntil, rememberFor, ...claim }: StoredClaim): Admission {
+    const { key, leaseMs, token, group } = claim;
+    const at = this.now();
+    const [seen] = this.#rows<{ token: string }>(SQL.id, webhookId, at);
+    if (seen && seen.token !== token) return { status: 'replayed' };
+    this.#rows(SQL.putId, webhookId, token, replayUntil);
+    if (key === undefined) return { status: 'admitted', attempt: 1 };
+
+    const [event] = this.#rows<EventRow>(SQL.event, key, at);
+    if (event && event.done > 0)
+      return { status: event.done === 1 ? 'duplicate' : 'dead-lettered' };
+    const past = event?.attempt ?? 0;
+    if (event && this.#isLive({ ...event, key }, at, leaseMs))
+      // The same token again: the reply to the first claim was lost.
+      return event.token === token
+        ? { status: 'admitted', attempt: past }
+        : { status: 'in-progress' };
+    const keepUntil = at + leaseMs + rememberFor;
+    if (group !== undefined) {
+      const [last] = this.#rows<EventRow>(SQL.lastOfGroup, group);
+      if (last?.done === 0 && this.#isLive(last, at, leaseMs)) return { status: 'group-busy' };
+      this.#rows(SQL.putGroup, group, key, keepUntil);
+    }
+    this.#rows(SQL.putEvent, key, token, past + 1, at + leaseMs, keepUntil);
+    return { status: 'admitted', attempt: past + 1 };
+  }
+
+  #isLive({ key, leaseUntil }: EventRow, at: number, leaseMs: number): boolean {
+    // Such a lease was taken before the clock was set back: its Worker may be gone.
+    if (leaseUntil > at + MAX_LEASE_MS) this.#rows(SQL.shortenLease, at + leaseMs, key);
+    return leaseUntil > at;
+  }
+
+  async #planSweep(): Promise<void> {
+    if (this.#isSweepPlanned) return;
+    this.#isSweepPlanned = true;
+    const { storage } = this.ctx;
+    // The alarm may have been set before the object was last started.
+    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + this.sweepEvery());
+  }
+
+  #rows<Row extends object>(query: string, ...values: (string | number)[]): Row[] {
+    return this.ctx.storage.sql.exec(query, ...values).toArray() as Row[];
+  }
+
+  /** Whether a statement that returns a row for each change has changed anything. */
+  #changes(query: string, ...values: (string | number)[]): boolean {
+    return this.#rows(query, ...values).length > 0;
+  }
+}

@@ -1,0 +1,150 @@
+import {
+  checkOptions,
+  option,
+  storableKey,
+  WebhookError,
+  type Admission,
+  type DoneMark,
+  type StoreWithoutCompleteIn,
+} from '@call-webhooks/core';
+import type { StoredClaim } from './store-object.ts';
+
+/** What is used of the binding of a Durable Object namespace. */
+export interface ObjectNamespace {
+  idFromName(name: string): unknown;
+  // `any`: the types of Workers ask for their own class of ids.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  get(id: any, options?: { locationHint?: any }): unknown;
+}
+
+/** Options of `durableObjectStore`. */
+export interface DurableObjectStoreOptions {
+  /** The name of the object; `call-webhooks` by default. Each tenant has an object of its own, whose name begins with it. */
+  name?: string | undefined;
+  /**
+   * How long a handled event is known as a duplicate; milliseconds, 24 hours by default, at least
+   * 10 minutes.
+   */
+  rememberFor?: number | undefined;
+  /** Where Cloudflare should create the objects, such as `weur`; near the first delivery by default. */
+  locationHint?: string | undefined;
+}
+
+/** An object's methods, as they are called from a Worker. */
+interface StoreObject {
+  admit(claim: StoredClaim): Promise<Admission>;
+  complete(key: string, token: string, mark?: DoneMark): Promise<boolean>;
+  release(key: string, token: string): Promise<boolean>;
+  extend(key: string, token: string, leaseMs: number): Promise<boolean>;
+  reopen(key: string): Promise<boolean>;
+  loadCursor(name: string): Promise<string | undefined>;
+  saveCursor(name: string, cursor?: string): Promise<void>;
+  ping(): Promise<void>;
+}
+
+const rules = () => ({
+  name: option.default(
+    option.text(/^.{1,256}$/s, 'expected a name of 1 to 256 characters'),
+    'call-webhooks',
+  ),
+  rememberFor: option.rememberFor(),
+  locationHint: option.optional(option.string()),
+});
+
+/** The tenant in a key, a group or a webhook id. */
+const TENANT = /^tenant:[^:]{1,384}(?=:)/;
+
+/**
+ * Keeps webhook ids and events in Durable Objects: one for each tenant, or a single one without
+ * tenants. What it answered survives a restart.
+ *
+ * A call that fails because its object was restarted is made once more.
+ * @param namespace the binding of the class `CallWebhooksStore`
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const hook = callWebhooks((env: Env) => ({
+ *   secret: env.CALL_WEBHOOK_SECRET,
+ *   store: durableObjectStore(env.CALL_WEBHOOKS),
+ * }));
+ */
+export function durableObjectStore(
+  namespace: ObjectNamespace,
+  options: DurableObjectStoreOptions = {},
+): StoreWithoutCompleteIn {
+  const { name, rememberFor, locationHint } = checkOptions('durableObjectStore', rules(), options);
+  checkNamespace(namespace);
+
+  /** The object of a key: a claim, its event and its group always have the same one. */
+  function objectOf(key = ''): StoreObject {
+    const [tenant] = TENANT.exec(key) ?? [];
+    const id = namespace.idFromName(tenant === undefined ? name : `${name}:${tenant}`);
+    return namespace.get(id, locationHint === undefined ? {} : { locationHint }) as StoreObject;
+  }
+
+  async function ask<Answer>(
+    key: string | undefined,
+    call: (object: StoreObject) => Promise<Answer>,
+  ): Promise<Answer> {
+    try {
+      return await call(objectOf(key));
+    } catch (error) {
+      // Every call may be repeated: tokens tell the object that it is the same one.
+      if (!isRetryable(error)) throw error;
+      return call(objectOf(key)); // a stub that has failed stays broken
+    }
+  }
+
+  return {
+    rememberFor,
+    async admit({ webhookId, key, group, ...claim }) {
+      const stored: StoredClaim = {
+        ...claim,
+        rememberFor,
+        webhookId: await storableKey(webhookId),
+        key: key === undefined ? undefined : await storableKey(key),
+        group: group === undefined ? undefined : await storableKey(group),
+      };
+      return ask(key ?? webhookId, (object) => object.admit(stored));
+    },
+    async complete(key, token, mark) {
+      const stored = await storableKey(key);
+      return ask(key, (object) => object.complete(stored, token, mark));
+    },
+    async release(key, token) {
+      const stored = await storableKey(key);
+      return ask(key, (object) => object.release(stored, token));
+    },
+    async extend(key, token, leaseMs) {
+      const stored = await storableKey(key);
+      return ask(key, (object) => object.extend(stored, token, leaseMs));
+    },
+    async reopen(key) {
+      const stored = await storableKey(key);
+      return ask(key, (object) => object.reopen(stored));
+    },
+    async loadCursor(cursorName) {
+      const stored = await storableKey(cursorName);
+      return ask(undefined, (object) => object.loadCursor(stored));
+    },
+    async saveCursor(cursorName, cursor) {
+      const stored = await storableKey(cursorName);
+      await ask(undefined, (object) => object.saveCursor(stored, cursor));
+    },
+    ping: () => ask(undefined, (object) => object.ping()),
+  };
+}
+
+/** Cloudflare marks errors after which the same call may succeed. An overloaded object needs fewer calls. */
+const isRetryable = (error: unknown): boolean => {
+  const { retryable, overloaded } = Object(error) as { retryable?: unknown; overloaded?: unknown };
+  return retryable === true && overloaded !== true;
+};
+
+/** @throws WebhookError `invalid-options` for anything but a namespace */
+function checkNamespace(namespace: Partial<ObjectNamespace> | null | undefined): void {
+  if (typeof namespace?.idFromName === 'function' && typeof namespace.get === 'function') return;
+  throw new WebhookError(
+    'invalid-options',
+    'Invalid namespace of durableObjectStore: expected the binding of a Durable Object class, such as env.CALL_WEBHOOKS. Is it in the configuration of the Worker, under durable_objects?',
+  );
+}

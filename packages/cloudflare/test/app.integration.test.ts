@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  callBody,
+  deferred,
+  serveLocally,
+  startSender,
+  waitFor,
+} from '@call-webhooks/contract-tests';
+import { generateSecret } from '@call-webhooks/core';
+import { Miniflare } from 'miniflare';
+import { bundled, COMPATIBILITY_DATE } from './support.ts';
+
+describe('a Worker with store, queue and consumer, in workerd', () => {
+  const secret = generateSecret();
+  const runs: string[] = [];
+  /** Each fails once. */
+  const failing = new Set<string>();
+  const waiting = new Map<string, Promise<unknown>>();
+  let control: Awaited<ReturnType<typeof serveLocally>>;
+  let miniflare: Miniflare;
+  let origin: string;
+
+  beforeAll(async () => {
+    control = await serveLocally((request, response) => {
+      const run = decodeURIComponent((request.url ?? '').slice(1));
+      runs.push(run);
+      response.setHeader('connection', 'close'); // workerd must not use it when it has just ended
+      const respond = () => response.writeHead(failing.delete(run) ? 500 : 200).end();
+      void Promise.resolve(waiting.get(run)).then(respond);
+    });
+    const consumed = { maxBatchTimeout: 0, maxRetries: 3 };
+    miniflare = new Miniflare({
+      modules: [
+        { type: 'ESModule', path: 'app-worker.mjs', contents: await bundled('app-worker') },
+      ],
+      compatibilityDate: COMPATIBILITY_DATE,
+      bindings: { CALL_WEBHOOK_SECRET: secret, CONTROL: control.origin },
+      durableObjects: { CALL_WEBHOOKS: { className: 'CallWebhooksStore', useSQLite: true } },
+      queueProducers: { CALLS: 'calls', DEAD_CALLS: 'dead-calls' },
+      queueConsumers: { calls: consumed, 'dead-calls': consumed },
+    });
+    origin = (await miniflare.ready).origin;
+  });
+  afterAll(async () => {
+    await miniflare.dispose();
+    await control.close();
+  });
+
+  const post = (callId: string, path = '/hook', more = {}) =>
+    startSender(origin + path, secret).post(callBody(callId), more);
+  const runsOf = (callId: string) => runs.filter((run) => run.includes(`/${callId}`));
+
+  it('queues a signed webhook, runs it once, and refuses replays, duplicates and forgeries', async () => {
+    const webhookId = crypto.randomUUID();
+    expect(await post('once', '/hook', { webhookId })).toEqual({ status: 202, outcome: 'queued' });
+    await waitFor(() => runsOf('once').length > 0);
+    expect((await post('once', '/hook', { webhookId })).outcome).toBe('replayed');
+    expect((await post('once')).outcome).toBe('duplicate');
+    const forged = await post('forged', '/hook', { secret: generateSecret() });
+    expect(forged.status).toBe(401);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => post('at-once')));
+    expect(replies.filter(({ outcome }) => outcome === 'queued')).toHaveLength(1);
+    await waitFor(() => runsOf('at-once').length > 0);
+    expect([runsOf('once'), runsOf('forged'), runsOf('at-once')]).toEqual([
+      ['queue/once/1'],
+      [],
+      ['queue/at-once/1'],
+    ]);
+  });
+
+  it('runs a failing handler again, and then gives it up to deadLetter and deadQueue', async () => {
+    failing.add('queue/fails/1').add('queue/fails/2');
+    expect((await post('fails')).status).toBe(202);
+    await waitFor(() => runsOf('fails').length === 4);
+    const key = 'fails:call:completed';
+    expect(runsOf('fails')).toEqual([
+      'queue/fails/1',
+      'queue/fails/2',
+      `letter/${key}`,
+      `dead/${key}`,
+    ]);
+  });
+
+  it('calls deadLetter again if it fails, and the handler not', async () => {
+    const letter = 'letter/unlucky:call:completed';
+    failing.add('queue/unlucky/1').add('queue/unlucky/2').add(letter);
+    await post('unlucky');
+    await waitFor(() => runsOf('unlucky').length === 5);
+    expect(runsOf('unlucky')).toEqual([
+      ...['queue/unlucky/1', 'queue/unlucky/2', letter, letter],
+      'dead/unlucky:call:completed',
+    ]);
+  });
+
+  it('keeps a handler alive that is late, and then knows its event as done', async () => {
+    // On a busy machine a first delivery may be late, too.
+    await waitFor(async () => (await post('earlier', '/direct')).status === 200);
+    const release = deferred();
+    waiting.set('direct/late/1', release.promise);
+    expect(await post('late', '/direct')).toEqual({ status: 503, outcome: 'deadline' });
+    await waitFor(() => runsOf('late').length === 1);
+    expect((await post('late', '/direct')).outcome).toBe('in-progress');
+    release.resolve();
+    await waitFor(async () => (await post('late', '/direct')).outcome === 'duplicate');
+    expect(runsOf('late')).toEqual(['direct/late/1']);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import { sign } from '@call-webhooks/core';
+import {
+  callWebhooks,
+  cloudflareQueue,
+  createQueueConsumer,
+  durableObjectStore,
+  type Claim,
+  type ObjectNamespace,
+  type QueueConsumerOptions,
+} from '../src/index.ts';
+
+const claim: Claim = { webhookId: 'w1', replayUntil: 1, key: 'c1', leaseMs: 1, token: 't1' };
+
+/** A namespace whose objects answer a claim with these errors, one after the other. */
+function failing(...errors: object[]): { namespace: ObjectNamespace; asked: string[] } {
+  const asked: string[] = [];
+  const namespace: ObjectNamespace = {
+    idFromName: (name) => name,
+    get: (name: string) => ({
+      admit() {
+        asked.push(name);
+        const error = errors.shift();
+        if (error) throw Object.assign(new Error('reset'), error);
+        return { status: 'admitted', attempt: 1 };
+      },
+    }),
+  };
+  return { namespace, asked };
+}
+
+describe('durableObjectStore', () => {
+  it.each([undefined, {}, { idFromName: () => '' }])('refuses %p', (binding) => {
+    expect(() => durableObjectStore(binding as never)).toThrow(/env\.CALL_WEBHOOKS/);
+  });
+
+  it('refuses options that it does not have', () => {
+    const { namespace } = failing();
+    for (const options of [{ name: '' }, { rememberFor: 1 }, { shards: 4 }] as object[])
+      expect(() => durableObjectStore(namespace, options)).toThrow(/Invalid options/);
+  });
+
+  it('makes a call once more if its object was restarted, and not if it is overloaded', async () => {
+    const restarted = failing({ retryable: true });
+    const admitted = { status: 'admitted', attempt: 1 };
+    expect(await durableObjectStore(restarted.namespace).admit(claim)).toEqual(admitted);
+    expect(restarted.asked).toHaveLength(2);
+    for (const error of [{}, { retryable: true, overloaded: true }]) {
+      const failed = failing(error);
+      await expect(durableObjectStore(failed.namespace).admit(claim)).rejects.toThrow('reset');
+      expect(failed.asked).toHaveLength(1);
+    }
+    const twice = failing({ retryable: true }, { retryable: true });
+    await expect(durableObjectStore(twice.namespace).admit(claim)).rejects.toThrow('reset');
+    expect(twice.asked).toHaveLength(2);
+  });
+
+  it('asks the object of the tenant, by the key or else by the webhook id', async () => {
+    const { namespace, asked } = failing();
+    const store = durableObjectStore(namespace, { name: 'calls' });
+    const odd = `tenant:${'x'.repeat(400)}:c1`;
+    for (const key of ['c1', 'tenant:a%3Ab:c1', 'tenant:only', odd])
+      await store.admit({ ...claim, key });
+    await store.admit({ ...claim, key: undefined, webhookId: 'tenant:acme:w1' });
+    expect(asked).toEqual(['calls', 'calls:tenant:a%3Ab', 'calls', 'calls', 'calls:tenant:acme']);
+  });
+});
+
+describe('the queue', () => {
+  const batch = { queue: 'calls', messages: [] };
+  const consume = (options: QueueConsumerOptions) => createQueueConsumer(() => options)(batch, {});
+
+  it('refuses a binding that is no queue', async () => {
+    expect(() => cloudflareQueue(undefined as never)).toThrow(/env\.CALLS/);
+    await expect(consume({ deadQueue: {} as never })).rejects.toThrow(/deadQueue/);
+  });
+
+  it('refuses a consumer that would lose dead jobs, and wrong options', async () => {
+    await expect(consume({})).rejects.toThrow(/deadLetter or deadQueue/);
+    const deadLetter = () => undefined;
+    await expect(consume({ deadLetter, maxAttempts: 101 })).rejects.toThrow(/maxAttempts/);
+    await expect(consume({ deadLetter, concurrency: 0 })).rejects.toThrow(/concurrency/);
+    await expect(consume({ deadLetter, leaseFor: 1 } as object)).rejects.toThrow(/leaseFor/);
+    await expect(consume({ deadLetter })).resolves.toBeUndefined();
+  });
+
+  it('answers 503 while the secret is missing', async () => {
+    const logger = { warn: () => undefined, error: () => undefined };
+    const hook = callWebhooks((env: { SECRET?: string }) => ({ secret: env.SECRET, logger }));
+    const body = '{}';
+    const headers = await sign({ secret: `whsec_${'A'.repeat(43)}=`, body });
+    const request = new Request('http://localhost/hook', { method: 'POST', headers, body });
+    const response = await hook(request, {}, { waitUntil: () => undefined });
+    expect([response.status, await response.json()]).toMatchObject([
+      503,
+      { outcome: 'secret-unavailable' },
+    ]);
+  });
+});

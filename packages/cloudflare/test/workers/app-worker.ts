@@ -1,0 +1,70 @@
+import {
+  callWebhooks,
+  cloudflareQueue,
+  createQueueConsumer,
+  durableObjectStore,
+  type ObjectNamespace,
+  type QueueProducer,
+} from '../../src/index.ts';
+
+export { CallWebhooksStore } from '../../src/index.ts';
+
+/** The bindings of this Worker. */
+interface Env {
+  CALL_WEBHOOK_SECRET: string;
+  CALL_WEBHOOKS: ObjectNamespace;
+  CALLS: QueueProducer;
+  DEAD_CALLS: QueueProducer;
+  /** The test's server, which is told of each run and says whether it succeeds. */
+  CONTROL: string;
+}
+
+/** Tells the test of a run. It fails if the test says so. */
+async function tell({ CONTROL }: Env, run: string): Promise<void> {
+  const { ok } = await fetch(`${CONTROL}/${run}`);
+  if (!ok) throw new Error('The test said so.');
+}
+
+/** A handler that tells the test. */
+const handler =
+  (env: Env, from: string) =>
+  (event: { callId?: unknown }, { attempt }: { attempt: number }) =>
+    tell(env, `${from}/${String(event.callId)}/${String(attempt)}`);
+
+const logger = { warn: () => undefined, error: () => undefined };
+
+const queued = callWebhooks((env: Env) => ({
+  logger,
+  secret: env.CALL_WEBHOOK_SECRET,
+  store: durableObjectStore(env.CALL_WEBHOOKS),
+  queue: cloudflareQueue(env.CALLS),
+}));
+
+const direct = callWebhooks((env: Env) => ({
+  logger,
+  secret: env.CALL_WEBHOOK_SECRET,
+  store: durableObjectStore(env.CALL_WEBHOOKS, { name: 'direct' }),
+  ackWithin: 500,
+  on: { 'call:completed': handler(env, 'direct') },
+}));
+
+const consume = createQueueConsumer((env: Env) => ({
+  logger,
+  maxAttempts: 2,
+  backoff: { initialDelay: 0, maxDelay: 0 },
+  deadQueue: env.DEAD_CALLS,
+  deadLetter: ({ key }) => tell(env, `letter/${String(key)}`),
+  on: { 'call:completed': handler(env, 'queue') },
+}));
+
+const keepDead = async (batch: { messages: readonly { body: unknown }[] }, env: Env) => {
+  for (const { body } of batch.messages)
+    await tell(env, `dead/${String((body as { key?: string }).key)}`);
+};
+
+export default {
+  fetch: (...[request, env, context]: Parameters<typeof queued>) =>
+    (new URL(request.url).pathname === '/direct' ? direct : queued)(request, env, context),
+  queue: (...[batch, env]: Parameters<typeof consume>) =>
+    batch.queue === 'calls' ? consume(batch, env) : keepDead(batch, env),
+};
