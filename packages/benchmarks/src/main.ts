@@ -14,7 +14,8 @@ import {
 import { writeDocs } from './report/docs.ts';
 import { BEFORE_GOALS, figures, memoryLines } from './report/figures.ts';
 import { withEarlier, writeResults } from './report/results.ts';
-import { costTable, figureTable } from './report/tables.ts';
+import { measuredSections } from './report/sections.ts';
+import { costTable, figureTable, sectionTable } from './report/tables.ts';
 import type { Round } from './rounds.ts';
 import { VERIFY } from './verify.ts';
 
@@ -47,10 +48,24 @@ async function bench(options: BenchOptions): Promise<void> {
     show('storesCpu', 'CPU time of the same', storesCpu);
     show('storesAlone', 'one delivery at a time', storesAlone, 'time each');
   }
+  if (isSelected('queues', options)) {
+    const { queuesPart } = await import('./queues/part.ts');
+    const { wall, cpu } = await queuesPart(options);
+    show('queues', 'one delivery of 64 at a time, to a queue', wall, 'time each');
+    show('queuesCpu', 'CPU time of the same', cpu);
+  }
+  if (isSelected('workers', options)) {
+    const { workersPart } = await import('./queues/part.ts');
+    const { wall, cpu } = await workersPart(options);
+    show('workers', 'one job of a worker', wall, 'time each');
+    show('workersCpu', 'CPU time of the same', cpu);
+  }
   if (isSelected('import', options)) show('import', 'import', await importPart(options));
 
   for (const line of memoryLines(memory)) console.log(`${line}\n`);
-  console.log(figureTable('figure', figures(parts)));
+  for (const section of measuredSections(parts)) console.log(`${sectionTable(section)}\n`);
+  const reached = figures(parts);
+  if (reached.length > 0) console.log(figureTable('figure', reached));
   const before = figures(parts, BEFORE_GOALS);
   if (before.length > 0) console.log(`\n${figureTable('CPU ÷ CPU before', before)}`);
   save(options, parts, memory);

@@ -6,8 +6,8 @@ export const HELP = `npm run bench -- [options]
 
   --before PATH    also measure a built checkout of another version in the same rounds
   --rounds N       counted rounds of each part (default: 15)
-  --only TEXT      one part (verify, http, store, import, stores), or contenders whose name contains TEXT,
-                   with their baselines
+  --only TEXT      one part (verify, http, store, import, stores, queues, workers), or contenders whose
+                   name contains TEXT, with their baselines
   --connections N  open connections to each HTTP server (default: 32; the bars are for 32)
   --quick          3 short rounds, to see that everything runs; the figures mean little
   --json FILE      where to write the results (default: packages/benchmarks/results.json)

@@ -10,13 +10,14 @@ import {
 import { buildNextApp } from './http/next.ts';
 import type { BenchOptions } from './options.ts';
 import type { Delay } from './processes/messages.ts';
+import type { QueuesPart } from './queues/names.ts';
 import { progress, runRounds, type Round, type Runner } from './rounds.ts';
 import { checkResponse, httpRunner, importRunner, storeRunner, verifyRunner } from './runners.ts';
 import type { StoresPart } from './stores/names.ts';
 import { VERIFY, type VerifyName } from './verify.ts';
 
 /** The parts of a run; each has its own rounds. */
-export type Part = 'verify' | 'http' | 'store' | 'import' | StoresPart;
+export type Part = 'verify' | 'http' | 'store' | 'import' | StoresPart | QueuesPart;
 
 /** The memory of a full store, and how late the event loop is while the store evicts. */
 export interface Memory {

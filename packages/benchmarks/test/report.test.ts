@@ -3,8 +3,9 @@ import { benchOptions } from '../src/options.ts';
 import { chart } from '../src/report/chart.ts';
 import { withFigures } from '../src/report/docs.ts';
 import { BEFORE_GOALS, figures, GOALS, resultOf } from '../src/report/figures.ts';
+import { measuredSections, SECTIONS } from '../src/report/sections.ts';
 import { median, ratio, spread } from '../src/report/statistics.ts';
-import { costTable, figureTable } from '../src/report/tables.ts';
+import { costTable, figureTable, sectionTable } from '../src/report/tables.ts';
 import { runRounds, shuffled } from '../src/rounds.ts';
 
 describe('ratios', () => {
@@ -74,6 +75,36 @@ describe('figures', () => {
     const svg = chart(rounds);
     expect(svg).toContain('>node + call-webhooks</text>');
     expect(svg.match(/<rect class="(bare|ours|peer)"/g)).toHaveLength(3);
+  });
+});
+
+describe('sections', () => {
+  const parts = {
+    queues: [{ 'bullmq enqueue': 20, 'bullmq floor': 10, 'sqlite enqueue': 1 }],
+    queuesCpu: [{ 'bullmq enqueue': 30, 'bullmq floor': 10, 'sqlite enqueue': 1 }],
+  };
+
+  it('have the rows that were measured, with jobs per second and CPU time', () => {
+    const [section, ...others] = measuredSections(parts);
+    expect(others).toEqual([]);
+    expect(section).toMatchObject({
+      name: 'queues',
+      rows: [{ name: 'BullMQ: enqueue', cells: [{ median: 0.5 }, { median: 3 }] }],
+    });
+    expect(sectionTable(section!)).toContain('0.50 (0.50–0.50)');
+  });
+
+  it('have a cell for each column', () => {
+    for (const { head, rows } of SECTIONS)
+      for (const { cells } of rows) expect(cells).toHaveLength(head.length - 1);
+  });
+
+  it('go into the page between markers of their own', () => {
+    const machine = { cpu: 'A processor', cores: 2, node: 'v20.1.0' };
+    const markers = (name: string) => `<!-- begin: ${name} -->\n<!-- end: ${name} -->\n`;
+    const page = markers('figures') + markers('queues');
+    const written = withFigures(page, { machine, parts, memory: {} });
+    expect(written).toContain('| BullMQ: enqueue | 0.50 (0.50–0.50) | 3.00 (3.00–3.00) |');
   });
 });
 

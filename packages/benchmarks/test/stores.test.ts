@@ -19,7 +19,7 @@ async function open(name: 'memory' | 'sqlite') {
 describe.each(['memory', 'sqlite'] as const)('deliveries with the %s store', (name) => {
   it('are handled, many at a time and one at a time', async () => {
     const { store } = await open(name);
-    const path = await receiverPath(THIS_VERSION, store);
+    const path = await receiverPath(THIS_VERSION, { store });
     const { wall, cpu } = await costOf(path, 100, 16);
     expect(Math.min(wall, cpu)).toBeGreaterThan(0);
     const { p50, p99 } = await latencyOf(path, 5);
@@ -45,7 +45,7 @@ describe('the load', () => {
     jest.spyOn(console, 'error').mockImplementation(() => undefined);
     const { store } = await open('memory');
     const refusing = { ...store, admit: () => Promise.reject(new Error('down')) };
-    const path = await receiverPath(THIS_VERSION, refusing);
+    const path = await receiverPath(THIS_VERSION, { store: refusing });
     await expect(costOf(path, 1, 1)).rejects.toThrow('The receiver responded 503');
   });
 });

@@ -3,7 +3,8 @@ import { THIS_VERSION } from '../checkout.ts';
 import { chart } from './chart.ts';
 import { BEFORE_GOALS, figures, memoryLines } from './figures.ts';
 import type { Results } from './results.ts';
-import { markdownTable } from './tables.ts';
+import { measuredSections } from './sections.ts';
+import { markdownTable, sectionMarkdown } from './tables.ts';
 
 const PAGE = `${THIS_VERSION}/docs/performance.md`;
 const CHART = `${THIS_VERSION}/docs/images/performance.svg`;
@@ -20,11 +21,13 @@ export function withFigures(page: string, { machine, parts, memory }: Results): 
   const rounds = Math.max(0, ...Object.values(parts).map((list) => list.length));
   const how = `${rounds} rounds, Node ${node.slice(1)}, ${cores} cores of ${cpu ?? 'an unknown processor'}.`;
   const before = figures(parts, BEFORE_GOALS);
-  const withTables = between(
+  let withTables = between(
     page,
     'figures',
     [how, markdownTable('figure', figures(parts)), ...memoryLines(memory)].join('\n\n'),
   );
+  for (const section of measuredSections(parts))
+    withTables = between(withTables, section.name, sectionMarkdown(section));
   if (before.length === 0) return withTables;
   return between(withTables, 'before and after', markdownTable('CPU ÷ CPU before', before));
 }

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Round } from '../rounds.ts';
 import type { Figure } from './figures.ts';
+import type { MeasuredSection } from './sections.ts';
 import { ratio, spread, type Spread } from './statistics.ts';
 
 type Row = readonly string[];
@@ -35,9 +36,20 @@ export const figureTable = (title: string, figures: readonly Figure[]): string =
 
 /** The same for a Markdown page. */
 export function markdownTable(title: string, figures: readonly Figure[]): string {
-  const [head = [], ...rows] = figureRows(title, figures);
-  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+  return markdown(figureRows(title, figures));
 }
+
+/** A table of ratios that have no bar. */
+export const sectionTable = (section: MeasuredSection): string => textTable(sectionRows(section));
+export const sectionMarkdown = (section: MeasuredSection): string => markdown(sectionRows(section));
+
+const sectionRows = ({ head, rows }: MeasuredSection): Row[] => [
+  head,
+  ...rows.map(({ name, cells }) => [name, ...cells.map(withSpread)]),
+];
+
+const markdown = ([head = [], ...rows]: readonly Row[]): string =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 
 function figureRows(title: string, figures: readonly Figure[]): Row[] {
   const rows = figures.map(({ name, want, bar, aim, ratio: value, result }) => {

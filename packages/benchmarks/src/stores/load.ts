@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Store } from '@call-webhooks/core';
+import type { Queue, Store } from '@call-webhooks/core';
 import { importPackage } from '../checkout.ts';
 import { SECRET, signedMessages } from '../deliveries.ts';
 import { cpuMicros } from '../processes/messages.ts';
@@ -19,23 +19,28 @@ export interface Path {
   prepare(number: number): (() => Promise<unknown>)[];
 }
 
-/** Deliveries through `receiver.receive`, to a handler that does nothing. */
-export async function receiverPath(root: string, store: Store): Promise<Path> {
+/** Deliveries through `receiver.receive`, with a store and a handler that does nothing, or to a queue. */
+export async function receiverPath(
+  root: string,
+  ports: { readonly store: Store } | { readonly queue: Queue },
+): Promise<Path> {
   const { createReceiver } = await importPackage<typeof import('@call-webhooks/core')>(
     root,
     'core',
   );
   const receiver = createReceiver({
     secret: SECRET,
-    store,
+    ...ports,
     storeTimeout: 10_000, // the machine may be busy
     on: { 'call:completed': () => undefined },
   });
+  const expected = 'queue' in ports ? 202 : 200;
   return {
     prepare: (number) =>
       signedMessages('service', number).map((message) => async () => {
         const { status, body } = await receiver.receive({ method: 'POST', ...message });
-        if (status !== 200) throw new Error(`The receiver responded ${String(status)} ${body}.`);
+        if (status !== expected)
+          throw new Error(`The receiver responded ${String(status)} ${body}.`);
       }),
   };
 }

@@ -32,7 +32,7 @@ export async function storesPart({
     for (const [name, start] of Object.entries(ENGINES)) {
       const engine = await start(THIS_VERSION);
       engines.push(engine);
-      paths[name] = await receiverPath(THIS_VERSION, engine.store);
+      paths[name] = await receiverPath(THIS_VERSION, { store: engine.store });
       if (engine.floor) paths[`${name} floor`] = floorPath(engine.floor);
     }
     const shown = progress('stores', Object.keys(paths).length * (rounds + warmUps));

@@ -10,11 +10,14 @@ async function load(module: string): Promise<unknown> {
   return tsImport(`@call-webhooks/contract-tests/servers/${module}`, import.meta.url);
 }
 
-export async function startRedis(): Promise<RunningServer> {
+/** @param options.durable whether it syncs an append-only file before it answers */
+export async function startRedis({ durable = false } = {}): Promise<RunningServer> {
   const { redisServer } = (await load('redis')) as {
-    redisServer: () => Promise<RunningServer & { start(): Promise<void> }>;
+    redisServer: (options: {
+      durable: boolean;
+    }) => Promise<RunningServer & { start(): Promise<void> }>;
   };
-  const server = await redisServer();
+  const server = await redisServer({ durable });
   await server.start();
   return server;
 }
