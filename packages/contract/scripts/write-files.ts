@@ -4,7 +4,8 @@ import { format, resolveConfig } from 'prettier';
 const root = new URL('../', import.meta.url);
 
 /**
- * Writes the generated JSON files of a folder of this package, and removes others. With `--check` on
+ * Writes the generated JSON files of a folder of this package, and removes others; none in the
+ * package's own folder, `.`. With `--check` on
  * the command line, it changes nothing and fails if one is out of date.
  * @param folder relative to the package
  * @param command what updates the files, for the message
@@ -17,7 +18,8 @@ export async function writeFiles(
   const isCheck = process.argv.includes('--check');
   const at = new URL(`${folder}/`, root);
   await mkdir(at, { recursive: true });
-  const stale = new Set((await readdir(at)).filter((name) => name.endsWith('.json')));
+  const existing = folder === '.' ? [] : await readdir(at);
+  const stale = new Set(existing.filter((name) => name.endsWith('.json')));
   const options = await resolveConfig(new URL('x.json', at));
   const outdated: string[] = [];
   for (const [name, content] of files) {
