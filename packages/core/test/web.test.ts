@@ -8,6 +8,13 @@ const handler = (options: object = {}) =>
   createWebHandler({ secret: SECRET, now: () => NOW, logger, ...options });
 const streamed = (body: ReadableStream<Uint8Array>, headers: Record<string, string>) =>
   new Request(URL, { method: 'POST', headers, body, duplex: 'half' });
+const chunks = (...all: Uint8Array[]) =>
+  new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const chunk of all) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
 
 describe('createWebHandler', () => {
   it('responds to a Request with a Response', async () => {
@@ -42,6 +49,16 @@ describe('createWebHandler', () => {
 
   it('responds 401 to a POST without body and headers', async () => {
     expect((await handler()(new Request(URL, { method: 'POST' }))).status).toBe(401);
+  });
+
+  it('takes a body of exactly bodyLimit, in one chunk and in several', async () => {
+    const { body, headers } = await delivery(STARTED);
+    const whole = await handler({ bodyLimit: body.length })(streamed(chunks(body), headers));
+    expect(whole.status).toBe(200);
+    const pieces = chunks(body.subarray(0, 20), body.subarray(20));
+    expect((await handler({ bodyLimit: body.length })(streamed(pieces, headers))).status).toBe(200);
+    const post = handler({ bodyLimit: body.length - 1 });
+    expect((await post(streamed(chunks(body), headers))).status).toBe(413);
   });
 
   it('responds 413 by the declared length and by the actual one', async () => {

@@ -1,9 +1,10 @@
-import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { keepRawBody, readRawBody } from '../../src/node.ts';
+import { once } from 'node:events';
+import { IncomingMessage, request } from 'node:http';
+import { connect, Socket } from 'node:net';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { discardRest, keepRawBody, readRawBody } from '../../src/node.ts';
 import { send, serve, setup, stopServers } from '../node-support.ts';
-import { delivery, STARTED } from '../support.ts';
+import { deferred, delivery, STARTED } from '../support.ts';
 
 afterEach(stopServers);
 
@@ -81,13 +82,74 @@ describe('readRawBody', () => {
     expect((seen[2] as Error).message).toContain('Do this.');
   });
 
+  it.each([
+    ['a declared length', {}],
+    ['chunks', { 'transfer-encoding': 'chunked' }],
+  ])('takes a body of exactly bodyLimit, and no larger one, with %s', async (_how, headers) => {
+    const read: (number | string)[] = [];
+    const port = await serve((req, res) => {
+      readRawBody(req, LIMITS)
+        .then(
+          ({ length }) => read.push(length),
+          (error: unknown) => read.push((error as { code: string }).code),
+        )
+        .finally(() => res.end());
+    });
+    for (const length of [LIMITS.bodyLimit, LIMITS.bodyLimit + 1])
+      await new Promise((resolve, reject) => {
+        const own = 'transfer-encoding' in headers ? headers : { 'content-length': length };
+        const options = { port, host: '127.0.0.1', method: 'POST', headers: own };
+        const sent = request(options, (response) => response.resume().on('end', resolve));
+        sent.on('error', reject).end(Buffer.alloc(length));
+      });
+    expect(read).toEqual([LIMITS.bodyLimit, 'body-too-large']);
+  });
+
+  it('reports a connection that closes in the middle of a body', async () => {
+    const read = deferred<unknown>();
+    const port = await serve((req) => {
+      readRawBody(req, { ...LIMITS, bodyTimeout: 600_000 }).then(read.resolve, read.resolve);
+    });
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nonly this');
+    await once(socket, 'connect');
+    setImmediate(() => socket.destroy());
+    expect(await read.promise).toMatchObject({
+      code: 'body-timeout',
+      message: expect.stringContaining('the connection was closed'),
+    });
+  });
+
   it('drops a body that it refuses, and does not wait for its end', async () => {
-    const request = new IncomingMessage(new Socket());
-    const reading = readRawBody(request, LIMITS);
-    request.push(Buffer.alloc(600));
-    request.push(Buffer.alloc(600));
+    const message = new IncomingMessage(new Socket());
+    const reading = readRawBody(message, LIMITS);
+    message.push(Buffer.alloc(600));
+    message.push(Buffer.alloc(600));
     await expect(reading).rejects.toMatchObject({ code: 'body-too-large' });
-    expect(request.listenerCount('data')).toBe(0);
-    expect(request.listenerCount('end')).toBe(0);
+    expect(message.listenerCount('data')).toBe(0);
+    expect(message.listenerCount('end')).toBe(0);
+  });
+});
+
+describe('discardRest', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  it('cuts off a client that goes on sending, 2 s after the response', async () => {
+    jest.useFakeTimers();
+    const message = new IncomingMessage(new Socket());
+    discardRest(message);
+    await jest.advanceTimersByTimeAsync(1_999);
+    expect(message.destroyed).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(message.destroyed).toBe(true);
+  });
+
+  it('leaves a request alone that has arrived', async () => {
+    jest.useFakeTimers();
+    const message = new IncomingMessage(new Socket());
+    message.complete = true;
+    discardRest(message);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(message.destroyed).toBe(false);
   });
 });

@@ -5,6 +5,7 @@ import {
   bytes,
   delivery,
   NOW,
+  OTHER_SECRET,
   RECORDING,
   SECONDS,
   STARTED,
@@ -47,7 +48,38 @@ describe('a refused request', () => {
     );
     expect(admit).not.toHaveBeenCalled();
     expect(handle).not.toHaveBeenCalled();
-    expect(await code(header('content-encoding', 'identity'))).toBe('handled');
+    expect(await code(header('content-encoding', 'Identity'))).toBe('handled');
+  });
+
+  it('has a body beyond bodyLimit; one of exactly that size is handled', async () => {
+    const good = await delivery(STARTED);
+    const { length } = good.body;
+    const codeWith = async (bodyLimit: number, headers: object = {}) => {
+      const { receiver } = createTestReceiver({
+        bodyLimit,
+        on: { 'call:started': () => undefined },
+      });
+      const request = { ...good, headers: { ...good.headers, ...headers } };
+      return (await receiver.receive(request)).outcome.outcome;
+    };
+    expect(await codeWith(length)).toBe('handled');
+    expect(await codeWith(length, { 'content-length': String(length) })).toBe('handled');
+    expect(await codeWith(length - 1)).toBe('body-too-large');
+  });
+
+  it('gets the response of a forgery, also from a receiver that is busy or closed', async () => {
+    const { receiver, send } = createTestReceiver({
+      maxInFlight: 1,
+      on: { 'call:started': () => new Promise(() => undefined) },
+    });
+    void send(STARTED);
+    const forged = { secret: OTHER_SECRET };
+    const next = { ...STARTED, callId: 'call-2' };
+    expect(await send(next)).toBe('overloaded');
+    expect(await send(next, forged)).toBe('signature-mismatch');
+    await receiver.close({ graceMs: 0 });
+    expect(await send(next)).toBe('shutting-down');
+    expect(await send(next, forged)).toBe('signature-mismatch');
   });
 
   it('does not read the body of a wrong method', async () => {

@@ -44,6 +44,18 @@ describe('a secret provider', () => {
     expect(await send(EVENT)).toBe('signature-mismatch');
   });
 
+  it('that returned newer secrets to another delivery meanwhile: they are used, without a call', async () => {
+    const live = { secret: SECRET };
+    const provider = jest.fn<SecretProvider>(() => live.secret);
+    const source = keySource(provider, new DeadlineScheduler(), new Lines());
+    const old = await source.keys('one');
+    live.secret = OTHER_SECRET;
+    const newer = await source.refresh('other', old);
+    expect(newer).not.toBe(old);
+    expect(await source.refresh('one', old)).toBe(newer);
+    expect(provider).toHaveBeenCalledTimes(2);
+  });
+
   it('is called for forgeries at most once in 5 s', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const { send } = createTestReceiver({ secret: provider });

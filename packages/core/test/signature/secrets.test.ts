@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import crypto from 'node:crypto';
+import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import type { WebhookError } from '../../src/index.ts';
 import { generateSecret } from '../../src/index.ts';
@@ -78,6 +79,21 @@ describe('keysOf', () => {
     ['one bad secret among good ones', [SECRET, 'nope']],
   ])('refuses %s', (_name, secret) => {
     expect(thrown(() => keysOf(secret)).code).toBe('invalid-secret');
+  });
+
+  it('keeps at most 64 prepared keys', () => {
+    const prepare = jest.spyOn(crypto, 'createSecretKey');
+    const timesPrepared = (secrets: string[]) => {
+      prepare.mockClear();
+      keysOf(secrets);
+      return prepare.mock.calls.length;
+    };
+    const first = generateSecret();
+    expect(timesPrepared([first])).toBe(1);
+    expect(timesPrepared([first])).toBe(0);
+    expect(timesPrepared(Array.from({ length: 64 }, () => generateSecret()))).toBe(64);
+    expect(timesPrepared([first])).toBe(1);
+    prepare.mockRestore();
   });
 
   it('works with more secrets than it caches', () => {
