@@ -28,6 +28,8 @@ export type {
   ClockView,
   CountsView,
   DeliverySummary,
+  DeliveryView,
+  OutcomesView,
   PolicyView,
   SecretsView,
   StateView,

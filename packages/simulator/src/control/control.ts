@@ -1,3 +1,4 @@
+import { OUTCOMES } from '@call-webhooks/core';
 import type { FastifyInstance } from 'fastify';
 import { CHAOS_MODES, type ChaosMode, type ChaosSettings } from '../chaos/chaos.ts';
 import type { Duration } from '../clock/duration.ts';
@@ -7,6 +8,7 @@ import { deliveryRoutes } from './delivery-routes.ts';
 import { parseFields } from './parse-fields.ts';
 import { ruleRoutes } from './rule-routes.ts';
 import { streamRoute } from './stream.ts';
+import type { OutcomesView } from './view-types.ts';
 import { clockView, stateView } from './views.ts';
 
 /** What the control API needs besides the simulation. */
@@ -39,6 +41,7 @@ export function controlApi(app: FastifyInstance, simulation: Simulation, session
   );
   app.post('/chaos/clear', () => chaos.clear());
   app.get('/outbox', () => outbox.list());
+  app.get('/outcomes', (): OutcomesView => OUTCOMES);
 
   app.get('/api-token', () => ({ apiToken: session.apiToken }));
   app.post('/reset', () => {

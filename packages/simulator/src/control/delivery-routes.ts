@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { DeliveryFilter } from '../deliveries/delivery-log.ts';
 import { SimulatorError } from '../simulator-error.ts';
 import type { Simulation } from '../simulation.ts';
-import { deliverySummary } from './views.ts';
+import { deliverySummary, deliveryView } from './views.ts';
 
 type Query = Record<string, unknown>;
 
@@ -26,18 +26,18 @@ type One = { Params: { id: string } };
 /** Deliveries. The list holds the last `limit` that match, the oldest first. */
 export function deliveryRoutes(
   app: FastifyInstance,
-  { log, dispatcher, inFlight }: Simulation,
+  { log, rules, dispatcher, inFlight }: Simulation,
 ): void {
   app.get<{ Querystring: Query }>('/deliveries', ({ query }) => {
     const limit = parseLimit(query);
     const found = log.list(parseFilter(query));
-    return found.slice(Math.max(0, found.length - limit)).map(deliverySummary);
+    return found.slice(Math.max(0, found.length - limit)).map(deliverySummary(rules));
   });
   app.post('/deliveries/settled', async () => {
     await inFlight.waitForAll();
     return { counts: log.counts() };
   });
-  app.get<One>('/deliveries/:id', ({ params }) => log.get(params.id));
+  app.get<One>('/deliveries/:id', ({ params }) => deliveryView(log.get(params.id), rules));
   app.post<One>('/deliveries/:id/resend', ({ params }, reply) =>
     reply.code(201).send(dispatcher.resend(params.id)),
   );

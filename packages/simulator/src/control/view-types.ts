@@ -1,3 +1,4 @@
+import type { OutcomeCode, OutcomeInfo } from '@call-webhooks/core';
 import type { Call } from '../calls/call.ts';
 import type { ChaosSettings } from '../chaos/chaos.ts';
 import type { Attempt, AttemptResponse, Delivery, DeliveryState } from '../deliveries/delivery.ts';
@@ -8,6 +9,10 @@ import type { Rule } from '../rules/rule.ts';
 export type AttemptSummary = Omit<Attempt, 'request' | 'response' | 'droppedResponse'> & {
   readonly response?:
     Exclude<AttemptResponse, { kind: 'status' }> | { kind: 'status'; status: number };
+  /** Where it was sent. */
+  readonly url: string;
+  /** What the receiver said about it, also when chaos dropped the response. Absent for other servers. */
+  readonly outcome?: OutcomeCode;
   /** Whether chaos dropped the response. */
   readonly dropped: boolean;
 };
@@ -15,7 +20,22 @@ export type AttemptSummary = Omit<Attempt, 'request' | 'response' | 'droppedResp
 /** A delivery without bodies and headers. */
 export type DeliverySummary = Omit<Delivery, 'body' | 'attempts'> & {
   readonly attempts: readonly AttemptSummary[];
-};
+} & Names;
+
+/** `GET /_sim/deliveries/:id`: a delivery with all bodies and headers. */
+export type DeliveryView = Omit<Delivery, 'attempts'> & {
+  readonly attempts: readonly (Attempt & Pick<AttemptSummary, 'url' | 'outcome' | 'dropped'>)[];
+} & Names;
+
+interface Names {
+  /** Where the last attempt went, or the first will go. Absent if the action was removed before. */
+  readonly url?: string;
+  /** The name of the rule. Absent once the rule was removed. */
+  readonly ruleName?: string;
+}
+
+/** `GET /_sim/outcomes`: what each outcome of a receiver means, and what to do about it. */
+export type OutcomesView = Readonly<Record<OutcomeCode, OutcomeInfo>>;
 
 /** Times are milliseconds since the epoch, of the simulator's clock. */
 export interface ClockView {

@@ -2,12 +2,14 @@ import type { Change } from '../change-emitter.ts';
 import type { Attempt, Delivery } from '../deliveries/delivery.ts';
 import { omit } from '../omit.ts';
 import type { Simulation } from '../simulation.ts';
+import { outcomeOf } from './outcome-of.ts';
 import type {
   AttemptSummary,
   ChangesView,
   ClockView,
   CountsView,
   DeliverySummary,
+  DeliveryView,
   StateView,
 } from './view-types.ts';
 
@@ -31,7 +33,7 @@ export function stateView(simulation: Simulation): StateView {
     chaos: chaos.get(),
     rules: rules.list(),
     calls: calls.list().slice(-RECENT),
-    deliveries: log.list().slice(-RECENT).map(deliverySummary),
+    deliveries: log.list().slice(-RECENT).map(deliverySummary(rules)),
     outbox: outbox.list().slice(-RECENT),
   };
 }
@@ -65,7 +67,7 @@ export function changesView(simulation: Simulation, changes: readonly Change[]):
       : [...ids('delivery')]
           .map((id) => log.find(id ?? ''))
           .filter((delivery) => delivery !== undefined)
-          .map(deliverySummary),
+          .map(deliverySummary(rules)),
     outbox: of('mail', () => outbox.list()),
     rotated: known('secret'),
   };
@@ -79,19 +81,47 @@ export const clockView = ({ clock, inFlight }: Simulation): ClockView => ({
   inFlight: inFlight.size,
 });
 
-/** A delivery without bodies and headers. */
-export const deliverySummary = (delivery: Delivery): DeliverySummary => ({
-  ...omit(delivery, 'body', 'attempts'),
-  attempts: delivery.attempts.map(attemptSummary),
+type Rules = Simulation['rules'];
+
+/** A delivery without bodies and headers. @param rules name its rule and its receiver */
+export const deliverySummary =
+  (rules: Rules) =>
+  (delivery: Delivery): DeliverySummary => ({
+    ...omit(delivery, 'body', 'attempts'),
+    attempts: delivery.attempts.map(attemptSummary),
+    ...namesOf(delivery, rules),
+  });
+
+/** A delivery with everything. */
+export const deliveryView = (delivery: Delivery, rules: Rules): DeliveryView => ({
+  ...delivery,
+  attempts: delivery.attempts.map((attempt) => ({ ...attempt, ...resultOf(attempt) })),
+  ...namesOf(delivery, rules),
 });
 
+function namesOf({ ruleId, actionId, attempts }: Delivery, rules: Rules) {
+  const rule = rules.find(ruleId);
+  const action = rule?.actions.find(({ _id }) => _id === actionId);
+  const url = attempts.at(-1)?.request.url ?? action?.url;
+  return { ...(url !== undefined && { url }), ...(rule && { ruleName: rule.name }) };
+}
+
 function attemptSummary(attempt: Attempt): AttemptSummary {
-  const { response, droppedResponse } = attempt;
+  const { response } = attempt;
   const short =
     response?.kind === 'status' ? { kind: response.kind, status: response.status } : response;
   return {
     ...omit(attempt, 'request', 'response', 'droppedResponse'),
     ...(short && { response: short }),
+    ...resultOf(attempt),
+  };
+}
+
+function resultOf({ request, response, droppedResponse }: Attempt) {
+  const outcome = outcomeOf(droppedResponse ?? response);
+  return {
+    url: request.url,
+    ...(outcome && { outcome }),
     dropped: droppedResponse !== undefined,
   };
 }

@@ -71,7 +71,8 @@ describe('everything that a simulator can do, over HTTP', () => {
     expect(shown).toHaveLength(3);
     const [first] = shown as unknown as { _id: string }[];
     const [, whole] = await ask('GET', `/deliveries/${first!._id}`);
-    expect(whole).toEqual(simulator.deliveries.get(first!._id));
+    expect(whole).toMatchObject(simulator.deliveries.get(first!._id));
+    expect(whole).toMatchObject({ url: receiver.url, ruleName: 'A teammate starts a call' });
     expect((await ask('POST', `/deliveries/${first!._id}/resend`))[1]).toMatchObject({
       copyOf: first!._id,
     });
