@@ -43,7 +43,8 @@ export class App {
     return command
       .description(description)
       .exitOverride((error) => {
-        throw Object.assign(error, { command: fullName(command) });
+        const name = fullName(command);
+        throw Object.assign(error, { command: name, usage: `${name} ${command.usage()}` });
       })
       .configureOutput({
         writeOut: (text) => stdout.write(text),
@@ -72,7 +73,7 @@ export class App {
 }
 
 /** The name of a command with those of its parents, such as `call-webhooks rules list`. */
-const fullName = (command: Command): string =>
+export const fullName = (command: Command): string =>
   command.parent ? `${fullName(command.parent)} ${command.name()}` : command.name();
 
 /** The examples under a command's help. */

@@ -20,10 +20,10 @@ export class Stopped extends Error {
 /** An error that is shown to the user as it is: what is wrong, and how to fix it. */
 export class CliError extends Error {
   readonly exitCode: number;
-  /** What to do about it. */
-  readonly fix: string | undefined;
+  /** What to do about it. Every error has one. */
+  readonly fix: string;
 
-  constructor(exitCode: number, message: string, fix?: string) {
+  constructor(exitCode: number, message: string, fix: string) {
     super(message);
     this.exitCode = exitCode;
     this.fix = fix;
@@ -31,9 +31,8 @@ export class CliError extends Error {
 }
 
 /** Exit code 2: the command line is wrong. */
-export const badInput = (message: string, fix?: string) =>
-  new CliError(EXIT.badInput, message, fix);
+export const badInput = (message: string, fix: string) => new CliError(EXIT.badInput, message, fix);
 
 /** Exit code 3: a file, a port or a server is not available. */
-export const environmentError = (message: string, fix?: string) =>
+export const environmentError = (message: string, fix: string) =>
   new CliError(EXIT.environment, message, fix);

@@ -1,5 +1,5 @@
 import { ClientError } from '@call-webhooks/client';
-import { WebhookError } from '@call-webhooks/core';
+import { CONFIGURATION_ERRORS, OUTCOMES, WebhookError } from '@call-webhooks/core';
 import { CliError, EXIT } from './errors.ts';
 import { restError } from './service/rest-error.ts';
 
@@ -7,6 +7,9 @@ import { restError } from './service/rest-error.ts';
 export function libraryError(error: unknown): CliError | undefined {
   if (error instanceof ClientError) return restError(error);
   // A secret, a header prefix or a timestamp from the command line that core refuses.
-  if (error instanceof WebhookError) return new CliError(EXIT.badInput, error.message);
+  if (error instanceof WebhookError) {
+    const { fix } = { ...OUTCOMES, ...CONFIGURATION_ERRORS }[error.code];
+    return new CliError(EXIT.badInput, error.message, fix);
+  }
   return undefined;
 }

@@ -1,9 +1,10 @@
-import { CommanderError } from 'commander';
-import { App } from './app.ts';
-import { CliError, EXIT, Stopped } from './errors.ts';
+import { CommanderError, type Command } from 'commander';
+import { App, fullName } from './app.ts';
+import { badInput, CliError, EXIT, Stopped } from './errors.ts';
+import { didYouMean } from './input/did-you-mean.ts';
 import type { Io } from './io.ts';
 import { program } from './program.ts';
-import { paragraph } from './terminal/format.ts';
+import { paragraph } from './terminal/fit.ts';
 import { jsonLine, t } from './terminal/text.ts';
 
 /**
@@ -15,6 +16,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const app = new App(io);
   try {
     const root = await program(app, argv);
+    requireHelpTopic(root, argv);
     if (argv.length === 0) {
       root.outputHelp();
       return EXIT.done;
@@ -28,6 +30,24 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     // A group without a command: commander has printed its help.
     if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.badInput;
     return await report(app, error);
+  }
+}
+
+/** `help nosuch`: commander would show the help of the program. @throws CliError 2 */
+function requireHelpTopic(root: Command, argv: readonly string[]): void {
+  const [first, ...path] = argv.filter((word) => !word.startsWith('-'));
+  if (first !== 'help') return;
+  let command = root;
+  for (const name of path) {
+    const found = command.commands.find((one) => one.name() === name);
+    const names = command.commands.map((one) => one.name());
+    if (!found && names.length > 0)
+      throw badInput(
+        `There is no command ${[...path.slice(0, path.indexOf(name)), name].join(' ')}.`,
+        didYouMean(name, names, `List the commands: ${fullName(command)} --help`),
+      );
+    if (!found) return;
+    command = found;
   }
 }
 
@@ -50,7 +70,6 @@ async function report({ output, io }: App, error: unknown): Promise<number> {
     [red('error:'), message],
     [dim('fix:  '), fix],
   ] as const) {
-    if (content === undefined) continue;
     const [first = t``, ...rest] = paragraph(content, output.messageColumns, LABEL_WIDTH);
     output.message(t`${label} ${first.plain.trimStart()}`);
     for (const line of rest) output.message(line);
@@ -70,7 +89,11 @@ async function toCliError(error: unknown): Promise<CliError> {
   const message = error instanceof Error ? error.message : String(error);
   const { code } = error as { code?: unknown };
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
-    return new CliError(EXIT.environment, message);
+    return new CliError(
+      EXIT.environment,
+      message,
+      `Check the file or the address it names (${code}).`,
+    );
   return new CliError(
     EXIT.environment,
     `Unexpected error: ${message}`,
@@ -79,8 +102,28 @@ async function toCliError(error: unknown): Promise<CliError> {
 }
 
 function fromCommander(error: CommanderError): CliError {
-  const { message, command } = error as CommanderError & { command: string };
-  const [what = '', suggestion] = message.replace(/^error: /, '').split('\n');
-  const fix = suggestion?.replace(/^\((.*)\)$/, '$1') ?? `See: ${command} --help`;
+  const { message, command, usage } = error as CommanderError & { command: string; usage: string };
+  const [whole = '', suggestion] = message.replace(/^error: /, '').split('\n');
+  const [, what = whole, choices] =
+    /^(.+ is invalid\b.*\.) Allowed choices are (.+)\.$/.exec(whole) ?? [];
+  const fix =
+    suggestion?.replace(/^\((.*)\)$/, '$1') ??
+    (choices === undefined ? fixOf(error.code, whole, command, usage) : `Use one of: ${choices}.`);
   return new CliError(EXIT.badInput, what, fix);
+}
+
+function fixOf(code: string, message: string, command: string, usage: string): string {
+  const [, flags] = /option '(-[^']+)'/.exec(message) ?? [];
+  switch (code) {
+    case 'commander.missingArgument':
+    case 'commander.excessArguments':
+      return `Usage: ${usage}`;
+    case 'commander.missingMandatoryOptionValue':
+    case 'commander.optionMissingArgument':
+      return `Add ${flags ?? 'it'}. For an example: ${command} --help`;
+    case 'commander.unknownCommand':
+      return `List the commands: ${command} --help`;
+    default:
+      return `List the options: ${command} --help`;
+  }
 }

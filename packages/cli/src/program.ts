@@ -35,6 +35,7 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
     .option('--json', 'print JSON, one object per line')
     .option('--color', 'use colors even without a terminal')
     .option('--no-color', 'use no colors')
+    .option('--wide', 'shorten nothing: full ids, URLs and texts')
     .addHelpText('after', HELP)
     .helpCommand('help [command]', 'Show the help of a command');
   root.configureHelp({ ...root.configureHelp(), subcommandTerm: (command) => command.name() });
@@ -55,6 +56,6 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
 function wanted(argv: readonly string[] | undefined): (name: string) => boolean {
   const [first, second] = argv?.filter((word) => !word.startsWith('-')) ?? [];
   // Its script knows the options of all commands.
-  if (argv === undefined || first === 'completion') return () => true;
+  if (argv === undefined || (first === 'completion' && second !== 'ids')) return () => true;
   return (name) => name === (first === 'help' ? second : first);
 }

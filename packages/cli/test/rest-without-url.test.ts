@@ -33,6 +33,6 @@ describe('without the URL of a service', () => {
     const { code, stderr } = await run(['calls'], { env });
     expect(code).toBe(2);
     expect(stderr).toContain("The service's URL is not given. No simulator is running at");
-    expect(stderr).toContain('Set CALL_WEBHOOKS_BASE_URL, or pass --base-url.');
+    expect(stderr).toContain('Set CALL_WEBHOOKS_BASE_URL, pass --base-url, or start a simulator');
   });
 });

@@ -30,7 +30,8 @@ describe('events', () => {
   test('prints one page and the cursor of the next', async () => {
     const { code, stdout, stderr } = await cli('events');
     expect(code).toBe(0);
-    expect(stdout.trim().split('\n')).toHaveLength(2);
+    expect(stdout.trim().split('\n')).toHaveLength(3);
+    expect(stdout).toMatch(/^time +action +recipient/);
     expect(stdout).not.toContain('\u001b');
     const [, cursor = ''] = /--next (\S+)/.exec(stderr) ?? [];
     expect((await cli('events', '--next', cursor, '--json')).records()).toHaveLength(1);

@@ -1,9 +1,18 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { colorsFor, wantsColor } from '../src/terminal/colors.ts';
-import { duration, lines, paragraph, table } from '../src/terminal/format.ts';
+import { dateTime, duration, lines, timeOfDay } from '../src/terminal/format.ts';
 import { barText, progressBar } from '../src/terminal/progress.ts';
-import { escapeControl, isPrintable, jsonLine, pad, t } from '../src/terminal/text.ts';
+import { table } from '../src/terminal/table.ts';
+import {
+  escapeControl,
+  isPrintable,
+  jsonLine,
+  pad,
+  t,
+  text,
+  widthOf,
+} from '../src/terminal/text.ts';
 import type { Io, Sink } from '../src/io.ts';
 
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
@@ -73,7 +82,7 @@ describe('colors', () => {
     expect(pad('李', 4).plain).toBe('李  ');
     const [, first, second] = table(
       colorsFor(true),
-      ['a', 'b'],
+      [{ title: 'a' }, { title: 'b' }],
       [
         [red('long'), 1],
         ['x', 2],
@@ -82,24 +91,16 @@ describe('colors', () => {
     expect(first?.plain).toBe('long  1');
     expect(second?.plain).toBe('x     2');
   });
-
-  test('long text is wrapped at the width of the terminal', () => {
-    const value = 'the service would retry in about five minutes';
-    expect(paragraph(value, 30, 4).map(({ plain }) => plain)).toEqual([
-      '    the service would retry in',
-      '    about five minutes',
-    ]);
-    const rows = table(colorsFor(false), ['a', 'b'], [['long', value]], 36);
-    expect(rows.map(({ plain }) => plain)).toEqual([
-      'a     b',
-      'long  the service would retry in',
-      '      about five minutes',
-    ]);
-    expect(table(colorsFor(false), ['a', 'b'], [['long', value]])).toHaveLength(2);
-  });
 });
 
 describe('progress and time', () => {
+  test('times are in UTC, and say so', () => {
+    const time = new Date('2026-01-31T16:49:39.120Z');
+    expect(dateTime(time)).toBe('2026-01-31 16:49:39Z');
+    expect(Date.parse(dateTime(time))).toBe(Date.parse('2026-01-31T16:49:39Z'));
+    expect(timeOfDay(time.getTime())).toBe('16:49:39Z');
+  });
+
   test('a bar if the size is known, otherwise the amount', () => {
     expect(barText(colorsFor(false), 500, 1_000)).toBe(
       `${'█'.repeat(15)}${'░'.repeat(15)}  50 %  500 B of 1.0 kB`,

@@ -2,9 +2,14 @@ import type { CallRecord } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../service/client.ts';
-import { printList, withListOptions, type Columns, type ListOptions } from '../service/list.ts';
-import type { Colors } from '../terminal/colors.ts';
-import { join, t } from '../terminal/text.ts';
+import {
+  printList,
+  withListOptions,
+  type Columns,
+  type ListOptions,
+  type ShownColumn,
+} from '../service/list.ts';
+import { dateTime } from '../terminal/format.ts';
 
 /** `calls`: lists call records. */
 export function callsCommand(app: App, base: Command): Command {
@@ -16,7 +21,7 @@ export function callsCommand(app: App, base: Command): Command {
     .action(
       app.action(async (options: ServiceOptions & ListOptions) => {
         const client = await serviceClient(app, options);
-        return printList(app, client.calls, {}, options, { noun: 'calls', columns, line });
+        return printList(app, client.calls, {}, options, { noun: 'calls', columns, shown });
       }),
     );
 }
@@ -27,14 +32,24 @@ const columns = (first: CallRecord): Columns<CallRecord> =>
     Object.keys(first).map((name) => [name, (record: CallRecord) => record[name]]),
   );
 
-const line = ({ bold, dim }: Colors, { _id, ...fields }: CallRecord) =>
-  join(
-    [
-      bold(_id),
-      ...Object.entries(fields).map(([name, value]) => {
-        const shown = typeof value === 'string' ? value : JSON.stringify(value);
-        return t`${dim(`${name}=`)}${shown}`;
-      }),
-    ],
-    '  ',
-  );
+// The first fields are the most telling. Where it is too narrow, the last are left out.
+const shown = (first: CallRecord): ShownColumn<CallRecord>[] =>
+  Object.keys(first).map((name, at) => ({
+    title: name,
+    // The id is an argument of `recording`, so it is never cut.
+    ...(at > 0 && { cut: 'end', min: 20, drop: at }),
+    value: (record) => textOf(name, record[name]),
+  }));
+
+function textOf(name: string, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number' && name.endsWith('At')) return timeText(value);
+  if (typeof value !== 'string') return JSON.stringify(value);
+  const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/.test(value);
+  return isTime ? timeText(value) : value;
+}
+
+function timeText(value: string | number): string {
+  const time = new Date(value);
+  return Number.isNaN(time.getTime()) ? String(value) : dateTime(time);
+}

@@ -9,7 +9,7 @@ import {
   type Connection,
   type SimulatorOptions,
 } from '../simulator/connection.ts';
-import { pairs } from '../terminal/format.ts';
+import { pairs } from '../terminal/table.ts';
 import type { Printable } from '../terminal/text.ts';
 
 /** `chaos`: makes the simulator inject faults. */

@@ -8,7 +8,7 @@ import {
   type Connection,
   type SimulatorOptions,
 } from '../simulator/connection.ts';
-import { duration } from '../terminal/format.ts';
+import { dateTime, duration } from '../terminal/format.ts';
 import { t } from '../terminal/text.ts';
 
 type ClockRequest = (connection: Connection) => Promise<ClockView>;
@@ -68,7 +68,7 @@ async function printClock(
         ? 'nothing is due'
         : `next in ${duration(Math.max(0, clock.nextDueAt - clock.now))}`;
     const inFlight = clock.inFlight > 0 ? `, ${clock.inFlight} in flight` : '';
-    return t`${bold(new Date(clock.now).toISOString())}  ${clock.mode}  ${dim(due + inFlight)}`;
+    return t`${bold(dateTime(new Date(clock.now)))}  ${clock.mode}  ${dim(due + inFlight)}`;
   });
   return undefined;
 }

@@ -4,14 +4,19 @@ import { examples, type App } from '../app.ts';
 import { badInput } from '../errors.ts';
 import { didYouMean } from '../input/did-you-mean.ts';
 import { EFFECT_TEXT, effectOfStatus } from '../http/effect.ts';
+import { foreignStatus, NO_RESPONSE } from '../http/failures.ts';
 import type { Colors } from '../terminal/colors.ts';
-import { paragraph, table } from '../terminal/format.ts';
+import { paragraph } from '../terminal/fit.ts';
+import { table } from '../terminal/table.ts';
 import { join, t, type Text } from '../terminal/text.ts';
 
 /** `explain`: explains the responses of a receiver. */
 export function explainCommand(app: App, base: Command): Command {
   return base
-    .argument('[outcome|status]', 'such as signature-mismatch or 404; without it, list all')
+    .argument(
+      '[outcome]',
+      'or a status or error: signature-mismatch, 404, ECONNREFUSED; default: list all',
+    )
     .addHelpText(
       'after',
       examples(
@@ -27,7 +32,7 @@ async function explain({ output }: App, asked: string | undefined): Promise<unde
     await output.print(undefined, (colors) =>
       table(
         colors,
-        ['outcome', 'status', 'when'],
+        [{ title: 'outcome' }, { title: 'status' }, { title: 'when', cut: 'end', min: 20 }],
         CODES.map(explanationOf).map(({ code, status, when }) => [
           colors.bold(code),
           status ?? '',
@@ -46,7 +51,7 @@ async function explain({ output }: App, asked: string | undefined): Promise<unde
 
 interface Explanation {
   readonly code: string;
-  /** Null for errors in the configuration, which are thrown and never sent as a response. */
+  /** Null where there is no response: errors in the configuration, and failed connections. */
   readonly status: number | null;
   /** What the service does. */
   readonly service: string;
@@ -76,9 +81,11 @@ function find(asked: string): Explanation[] {
   const code = CODES.find((one) => one === asked);
   if (code !== undefined) return [explanationOf(code)];
   if (/^[1-5]\d\d$/.test(asked)) return withStatus(Number(asked));
+  const failure = Object.hasOwn(NO_RESPONSE, asked) ? NO_RESPONSE[asked] : undefined;
+  if (failure) return [{ code: asked, status: null, service: EFFECT_TEXT.retried, ...failure }];
   throw badInput(
     `There is no outcome ${asked}.`,
-    didYouMean(asked, CODES, 'List them: call-webhooks explain'),
+    didYouMean(asked, [...CODES, ...Object.keys(NO_RESPONSE)], 'List them: call-webhooks explain'),
   );
 }
 
@@ -89,31 +96,21 @@ function withStatus(status: number): Explanation[] {
   return [{ code: String(status), status, service, ...foreignStatus(status) }];
 }
 
-/** A status that our receivers never send. */
-function foreignStatus(status: number): Pick<Explanation, 'when' | 'fix'> {
-  const when = 'Receivers of these packages never send this status.';
-  if (status === 404)
-    return {
-      when: `${when} It comes from a wrong path, another server, a proxy or the framework.`,
-      fix: 'Compare the URL of the action with the path of the receiver. Return 503 for unknown paths.',
-    };
-  if (status === 410) return { when, fix: 'Return 503 instead of 410, which means "gone".' };
-  if (status >= 300 && status < 400)
-    return {
-      when: `${when} The spec does not say that the service follows redirects.`,
-      fix: 'Use the final URL in the action.',
-    };
-  return { when, fix: 'Check what runs between the service and the receiver.' };
+/** The section in the docs: its URL, or its path where a terminal would break the URL. */
+function linkTo(code: string, columns: number): string {
+  const url = docsUrl(`outcomes.md#${code}`);
+  return url.length + 2 <= columns ? url : `docs/outcomes.md#${code}`;
 }
 
 function explanationLines(colors: Colors, one: Explanation, columns: number): Text[] {
   const { code, status, service, when, fix } = one;
+  const isOutcome = (CODES as readonly string[]).includes(code);
   const isNumber = status === null || code === String(status);
   const head = [colors.bold(code), ...(isNumber ? [] : [status]), colors.dim(service)];
   return [
     join(head, '  '),
     ...paragraph(when, columns, 2),
     ...paragraph(`Fix: ${fix}`, columns, 2),
-    ...(code === String(status) ? [] : [t`  ${colors.dim(docsUrl(`outcomes.md#${code}`))}`]),
+    ...(isOutcome ? [t`  ${colors.dim(linkTo(code, columns))}`] : []),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Delivery, DeliverySummary } from '@call-webhooks/simulator';
+import type { Delivery, DeliveryView } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
@@ -10,7 +10,8 @@ import {
   type Connection,
   type SimulatorOptions,
 } from '../simulator/connection.ts';
-import { attemptLine, findDelivery, wasAttempted } from '../simulator/deliveries.ts';
+import { attemptLines, createExplainer } from '../simulator/attempt-lines.ts';
+import { findDelivery, wasAttempted } from '../simulator/deliveries.ts';
 import { changesOf } from '../simulator/updates.ts';
 import { t } from '../terminal/text.ts';
 
@@ -55,11 +56,11 @@ async function replay(app: App, id: string, options: ReplayOptions): Promise<num
 async function deliverAgain(
   { output }: App,
   connection: Connection,
-  { _id }: Delivery,
+  { _id }: DeliveryView,
 ): Promise<number> {
   const changes = await changesOf(connection);
   const { _id: copyId } = await connection.post<Delivery>(`/deliveries/${_id}/resend`);
-  const readCopy = () => connection.get<DeliverySummary>(`/deliveries/${copyId}`);
+  const readCopy = () => connection.get<DeliveryView>(`/deliveries/${copyId}`);
   let copy = await readCopy();
   if (!wasAttempted(copy))
     for await (const _ of changes) {
@@ -68,12 +69,17 @@ async function deliverAgain(
     }
   const attempt = copy.attempts.at(-1);
   await output.print(copy, (colors) =>
-    attempt ? attemptLine(colors, copy, attempt) : t`${copy.state}`,
+    attempt
+      ? [
+          ...attemptLines(colors, output.columns, copy, attempt),
+          ...createExplainer()(colors, output.columns, attempt),
+        ]
+      : t`${copy.state}`,
   );
   return copy.state === 'acknowledged' ? EXIT.done : EXIT.receiverFailed;
 }
 
-async function sendCaptured({ output, signal }: App, delivery: Delivery): Promise<number> {
+async function sendCaptured({ output, signal }: App, delivery: DeliveryView): Promise<number> {
   const captured = delivery.attempts.at(-1)?.request;
   if (!captured) throw badInput('This delivery was never sent.', 'To send it now, pass --re-sign.');
   const { url, headers } = captured;

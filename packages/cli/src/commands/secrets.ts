@@ -6,7 +6,8 @@ import {
   withSimulatorOption,
   type SimulatorOptions,
 } from '../simulator/connection.ts';
-import { table } from '../terminal/format.ts';
+import { shortUrl } from '../simulator/attempt-lines.ts';
+import { table } from '../terminal/table.ts';
 import { t, type Printable } from '../terminal/text.ts';
 
 interface Options extends SimulatorOptions {
@@ -42,6 +43,7 @@ async function printSecrets(app: App, options: Options): Promise<undefined> {
       return {
         ruleId: _id,
         actionId: action._id,
+        url: action.url,
         trigger,
         signed: secret !== null,
         rotations: secret?.rotations ?? 0,
@@ -59,13 +61,24 @@ async function printSecrets(app: App, options: Options): Promise<undefined> {
     await output.print(rows, (colors) =>
       table(
         colors,
-        ['trigger', 'action', 'secret'],
-        rows.map(({ actionId, trigger, signed, rotations }): Printable[] => [
+        [
+          { title: 'event' },
+          { title: 'action', cut: 'id' },
+          { title: 'secret' },
+          { title: 'receiver', cut: 'middle', min: 12 },
+        ],
+        rows.map(({ actionId, trigger, signed, rotations, url }): Printable[] => [
           trigger,
           actionId,
-          signed ? `whsec_… rotated ${rotations} times` : colors.yellow('none (unsigned)'),
+          signed
+            ? `whsec_…${rotations > 0 ? `, rotated ${times(rotations)}` : ''}`
+            : colors.yellow('none (unsigned)'),
+          shortUrl(url),
         ]),
+        output.columns,
       ),
     );
   return undefined;
 }
+
+const times = (count: number): string => (count === 1 ? 'once' : `${String(count)} times`);

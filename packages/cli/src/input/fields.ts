@@ -52,7 +52,10 @@ function setPath(
   }
   const inner = Object.hasOwn(target, name) ? target[name] : undefined;
   if (inner !== undefined && !isFields(inner))
-    throw badInput(`--set ${pair}: ${name} is not an object, so it has no fields.`);
+    throw badInput(
+      `--set ${pair}: ${name} is not an object, so it has no fields.`,
+      `Set it as a whole: --set ${name}='{…}'`,
+    );
   const copy = { ...inner };
   setPath(copy, rest, value, pair);
   setPath(target, [name], copy, pair);

@@ -14,7 +14,10 @@ export const wholeNumber =
       max === Number.MAX_SAFE_INTEGER
         ? `of at least ${String(min)}`
         : `from ${String(min)} to ${String(max)}`;
-    throw badInput(`${name} must be a whole number ${range}, not ${given}.`);
+    throw badInput(
+      `${name} must be a whole number ${range}, not ${given}.`,
+      `Example: ${name} ${String(min)}`,
+    );
   };
 
 /** Parses a duration such as `30s`, in milliseconds. A number needs its unit. */

@@ -68,7 +68,7 @@ export async function simulatorClient(
     if (error.exitCode !== EXIT.environment) throw error;
     throw badInput(
       `The service's URL is not given. ${error.message}`,
-      `Set ${BASE_URL_VARIABLE}, or pass --base-url.`,
+      `Set ${BASE_URL_VARIABLE}, pass --base-url, or start a simulator: call-webhooks simulate`,
     );
   }
 }

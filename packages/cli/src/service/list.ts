@@ -4,8 +4,8 @@ import { stringify } from 'csv-stringify/sync';
 import type { App } from '../app.ts';
 import { badInput } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
-import type { Colors } from '../terminal/colors.ts';
-import { escapeLines, t, type Text } from '../terminal/text.ts';
+import { layout, type Column, type Layout } from '../terminal/table.ts';
+import { escapeLines, t, type Printable, type Text } from '../terminal/text.ts';
 
 /** The flags of every list. */
 export interface ListOptions {
@@ -31,11 +31,18 @@ interface Source<T> {
   iterate(options: object): AsyncGenerator<T, void, undefined>;
 }
 
+/** A column of the table for people. */
+export interface ShownColumn<T> extends Column {
+  readonly value: (record: T) => Printable;
+}
+
 /** How records are shown. The columns may depend on the first record. */
 interface View<T> {
   readonly noun: string;
+  /** Of the CSV. */
   columns(first: T): Columns<T>;
-  line(colors: Colors, record: T): Text;
+  /** Of the table. */
+  shown(first: T): readonly ShownColumn<T>[];
 }
 
 /** Prints one page, or all pages as they are read. */
@@ -54,18 +61,60 @@ export async function printList<T>(
   const request = { ...query, limit, next, signal };
   const page = all ? undefined : await source.list(request);
   let columns: Columns<T> | undefined;
+  const table = new TablePrinter(app, view);
   let count = 0;
   for await (const record of page?.results ?? source.iterate(request)) {
     count++;
     if (csv) {
       if (!columns) await writeCsv(csvRow(Object.keys((columns = view.columns(record)))));
       await writeCsv(csvLine(columns, record));
-    } else await output.print(record, (colors) => view.line(colors, record));
+    } else if (output.json) await output.print(record);
+    else await table.add(record);
     if (signal.aborted) break;
   }
+  await table.end();
   if (count === 0) output.message(`No ${view.noun} found.`);
   if (page?.hasNext) output.message(t`There are more: --all, or --next ${page.next ?? ''}`);
   return undefined;
+}
+
+/** The widths of a long list come from its first rows. */
+const ROWS_TO_MEASURE = 100;
+
+/** Prints a table while its records are still being read. */
+class TablePrinter<T> {
+  readonly #app: App;
+  readonly #view: View<T>;
+  #waiting: T[] = [];
+  #shown: readonly ShownColumn<T>[] = [];
+  #layout: Layout | undefined;
+
+  constructor(app: App, view: View<T>) {
+    this.#app = app;
+    this.#view = view;
+  }
+
+  async add(record: T): Promise<void> {
+    this.#waiting.push(record);
+    if (this.#layout || this.#waiting.length >= ROWS_TO_MEASURE) await this.end();
+  }
+
+  /** Prints what is waiting. */
+  async end(): Promise<void> {
+    const records = this.#waiting;
+    const [first] = records;
+    if (first === undefined) return;
+    this.#waiting = [];
+    const isStart = !this.#layout;
+    if (isStart) this.#shown = this.#view.shown(first);
+    const rows = records.map((record) => this.#shown.map(({ value }) => value(record)));
+    const { output } = this.#app;
+    await output.print(records, (colors): Text[] => {
+      this.#layout ??= layout(colors, this.#shown, rows, output.columns);
+      const lines = rows.map(this.#layout.row);
+      return isStart ? [this.#layout.head, ...lines] : lines;
+    });
+  }
 }
 
 /** A record as a line of CSV (RFC 4180). */

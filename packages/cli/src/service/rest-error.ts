@@ -25,6 +25,8 @@ const FIXES: Partial<Record<ApiError['code'], string>> = {
   'not-found': 'Check the id, and that the base URL does not end with /v1.',
   'rate-limited': 'Wait a moment and try again.',
 };
+const RETRY = 'Try again. If it stays so, ask the provider of the service.';
+const CHECK_COMMAND = 'Check what you passed. For all options, add --help to the command.';
 
 const CHECK_URL = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`;
 
@@ -34,14 +36,23 @@ export function restError(error: ClientError): CliError {
     const detail = serviceMessage(error);
     const message = detail === undefined ? error.message : `${error.message}: ${detail}`;
     const isInput = error.status >= 400 && error.status < 500 && error.status !== 429;
-    return new CliError(isInput ? EXIT.badInput : EXIT.environment, message, FIXES[error.code]);
+    return new CliError(
+      isInput ? EXIT.badInput : EXIT.environment,
+      message,
+      FIXES[error.code] ?? (isInput ? CHECK_COMMAND : RETRY),
+    );
   }
-  if (error instanceof SearchSyntaxError) return new CliError(EXIT.badInput, error.message);
+  if (error instanceof SearchSyntaxError)
+    return new CliError(
+      EXIT.badInput,
+      error.message,
+      'Correct the search. For its flags: call-webhooks events --help',
+    );
   if (error instanceof ConfigurationError)
     return new CliError(
       EXIT.badInput,
       error.message,
-      /^baseUrl/.test(error.message) ? CHECK_URL : undefined,
+      /^baseUrl/.test(error.message) ? CHECK_URL : CHECK_COMMAND,
     );
   const cause = error instanceof UnconfirmedWriteError ? undefined : deepestCause(error);
   const [, setting] = /\bwire\.(\w+)/.exec(error.message) ?? [];
@@ -51,7 +62,7 @@ export function restError(error: ClientError): CliError {
     setting === undefined
       ? error instanceof NetworkError && !error.maybeSent
         ? CHECK_URL
-        : undefined
+        : RETRY
       : `Pass --wire ${setting}=NAME. To find the name: call-webhooks infer FILE`,
   );
 }

@@ -114,7 +114,10 @@ function queryString(query: Readonly<Record<string, string | number | undefined>
 
 const FIXES: Readonly<Record<string, string>> = {
   'external-target': 'Start the simulator with --allow-external.',
+  'not-found': 'List what exists: call-webhooks rules list, call-webhooks deliveries list',
+  conflict: 'See its state: call-webhooks rules list, call-webhooks deliveries list',
 };
+const CHECK_INPUT = 'Correct this value. For all options, add --help to the command.';
 
 async function refusal(response: Response, url: string): Promise<CliError> {
   const body = (await response.json().catch(() => undefined)) as
@@ -122,5 +125,5 @@ async function refusal(response: Response, url: string): Promise<CliError> {
   const { code, message } = body?.error ?? {};
   if (code === undefined || message === undefined) return notASimulator(url);
   const exitCode = response.status < 500 ? EXIT.badInput : EXIT.environment;
-  return new CliError(exitCode, message, FIXES[code]);
+  return new CliError(exitCode, message, FIXES[code] ?? CHECK_INPUT);
 }

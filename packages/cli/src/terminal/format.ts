@@ -1,14 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { Help } from 'commander';
-import type { Colors } from './colors.ts';
-import { join, pad, t, text, widthOf, type Printable, type Text } from './text.ts';
+import { t, text, type Text } from './text.ts';
 
-/** A local time of day such as `16:49:39`. */
+/** A time of day in UTC, such as `16:49:39Z`. Times are shown in UTC everywhere, as in JSON. */
 export const timeOfDay = (ms: number): string =>
-  Number.isFinite(ms) ? new Date(ms).toLocaleTimeString('en-GB', { hour12: false }) : '--:--:--';
+  Number.isFinite(ms) ? dateTime(new Date(ms)).slice(-9) : '--:--:--Z';
 
-/** A local date and time such as `2026-01-31 16:49:39`. */
-export const dateTime = (date: Date): string => date.toLocaleString('sv-SE');
+/** A date and time in UTC, such as `2026-01-31 16:49:39Z`. `--since` takes it too. */
+export const dateTime = (date: Date): string => date.toISOString().replace(/T(.{8})\.\d+/, ' $1');
 
 /** A duration such as `450 ms`, `4.2 s`, `5 min 3 s` or `2 h 5 min`. */
 export function duration(ms: number): string {
@@ -29,52 +27,6 @@ export function size(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} kB`;
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
-}
-
-/** The beginning of an id, long enough to tell deliveries apart in a table. */
-export const shortId = (id: string): string => id.slice(0, 8);
-
-/**
- * Rows in columns under a dim head. The last column is not padded.
- * @param columns the width of the terminal; longer text in the last column is wrapped
- */
-export function table(
-  colors: Colors,
-  head: readonly string[],
-  rows: readonly Printable[][],
-  columns = Infinity,
-): Text[] {
-  const cells = rows.map((row) => row.map(text));
-  const widths = head
-    .slice(0, -1)
-    .map((title, at) =>
-      Math.max(title.length, ...cells.map((row) => (row[at] ? widthOf(row[at]) : 0))),
-    );
-  const indent = widths.reduce((sum, width) => sum + width + 2, 0);
-  const lines = (row: readonly Printable[]): Text[] => {
-    const start = widths.map((width, at) => pad(row[at] ?? '', width));
-    const last = text(row.at(-1) ?? '');
-    if (indent + widthOf(last) <= columns) return [join([...start, last], '  ')];
-    const [first = t``, ...rest] = paragraph(last.plain, columns, indent);
-    return [join([...start, first.plain.trimStart()], '  '), ...rest];
-  };
-  return [...lines(head).map(colors.dim), ...cells.flatMap(lines)];
-}
-
-/** Names and their values, one pair per line. */
-export function pairs(colors: Colors, rows: readonly (readonly [string, Printable])[]): Text[] {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => join([colors.dim(pad(name, width)), value], '  '));
-}
-
-/** A paragraph in lines that fit the width, each behind the indent. */
-export function paragraph(value: string, columns: number, indent = 0): Text[] {
-  const MIN_WIDTH = 20;
-  const help = Object.assign(new Help(), { minWidthToWrap: MIN_WIDTH });
-  const wrapped = Number.isFinite(columns)
-    ? help.boxWrap(value, Math.max(MIN_WIDTH, columns - indent))
-    : value;
-  return wrapped.split('\n').map((line) => t`${' '.repeat(indent)}${line.trimEnd()}`);
 }
 
 /** The lines of a text, each escaped. @param limit lines; the rest is counted */

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import type { Io, Sink } from '../io.ts';
 import { colorsFor, wantsColor, type Colors } from './colors.ts';
-import { jsonLine, t, type Printable, type Text } from './text.ts';
+import { wrap } from './fit.ts';
+import { jsonLine, t, text, type Printable, type Text } from './text.ts';
 
 /** The global flags. */
 export interface OutputFlags {
   readonly json?: boolean | undefined;
   readonly color?: boolean | undefined;
+  readonly wide?: boolean | undefined;
 }
 
 /** Writes data to stdout and messages to stderr. */
@@ -16,17 +18,19 @@ export class Output {
   readonly messageColors: Colors;
   readonly #colors: Colors;
   readonly #io: Io;
+  readonly #wide: boolean;
 
-  constructor(io: Io, { json = false, color }: OutputFlags) {
+  constructor(io: Io, { json = false, color, wide = false }: OutputFlags) {
     this.json = json;
+    this.#wide = wide;
     this.#colors = colorsFor(wantsColor(color, io.env, io.stdout));
     this.messageColors = colorsFor(wantsColor(color, io.env, io.stderr));
     this.#io = io;
   }
 
-  /** The width of the terminal; without a terminal there is no limit. */
+  /** The width of the terminal; without a terminal, and with `--wide`, there is no limit. */
   get columns(): number {
-    return columnsOf(this.#io.stdout);
+    return this.#wide ? Infinity : columnsOf(this.#io.stdout);
   }
 
   /** The same for messages. */
@@ -42,7 +46,7 @@ export class Output {
     if (this.json) return this.write(`${jsonLine(record)}\n`);
     const rendered = render(this.#colors);
     for (const line of Array.isArray(rendered) ? (rendered as Text[]) : [rendered as Text])
-      await this.write(`${line.styled}\n`);
+      for (const { styled } of wrap(line, this.columns)) await this.write(`${styled}\n`);
   }
 
   /** Writes data as it is, such as the bytes of a file. Resolves when there is room for more. */
@@ -52,7 +56,8 @@ export class Output {
 
   /** Prints a message to stderr. */
   message(line: Printable = ''): void {
-    this.#io.stderr.write(`${t`${line}`.styled}\n`);
+    for (const { styled } of wrap(text(line), this.messageColumns))
+      this.#io.stderr.write(`${styled}\n`);
   }
 
   /** Prints a warning to stderr. */

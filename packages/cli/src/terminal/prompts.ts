@@ -14,7 +14,12 @@ const streams = ({ io: { stdin, stderr, signal } }: App) => ({
 /** Ctrl-C at a prompt ends the program, as it does elsewhere. */
 async function orCancel<T>(answer: Promise<T>): Promise<Exclude<T, symbol>> {
   const given = await answer;
-  if (typeof given === 'symbol') throw new CliError(EXIT.interrupted, 'Cancelled.');
+  if (typeof given === 'symbol')
+    throw new CliError(
+      EXIT.interrupted,
+      'Cancelled.',
+      'To run it without questions, pass what it asks for as flags.',
+    );
   return given as Exclude<T, symbol>;
 }
 

@@ -86,3 +86,9 @@ export function pad(value: Printable, width: number): Text {
   const fill = ' '.repeat(Math.max(0, width - widthOf(value)));
   return create(styled + fill, plain + fill);
 }
+
+/** The words of a line, each with its part of the colors. Color codes contain no spaces. */
+export function wordsOf({ styled, plain }: Text): Text[] {
+  const withColors = styled.split(' ');
+  return plain.split(' ').map((word, at) => create(withColors[at] ?? word, word));
+}

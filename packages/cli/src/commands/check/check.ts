@@ -7,8 +7,9 @@ import { durationOption, repeatable, wholeNumber } from '../../input/options.ts'
 import { givenSecrets, withSecretOptions } from '../../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../../input/target-url.ts';
 import type { Colors } from '../../terminal/colors.ts';
-import { paragraph } from '../../terminal/format.ts';
+import { paragraph } from '../../terminal/fit.ts';
 import { pad, t, type Text } from '../../terminal/text.ts';
+import { allFailed } from './all-failed.ts';
 import type { DeepOptions } from './deep.ts';
 import { createProbes, type Probe } from './probes.ts';
 
@@ -85,19 +86,34 @@ async function check(app: App, options: CheckOptions): Promise<number> {
   const url = targetUrl(options.to, options.allowExternal);
   const [secret] = await givenSecrets(io, options);
   const findings: Finding[] = [];
+  const results: PostResult[] = [];
+  let printed = 0;
+  // Findings wait for as long as every request fails in the same way.
+  const printFindings = async () => {
+    for (; printed < findings.length; printed++) {
+      const [before, finding] = [findings[printed - 1], findings[printed]];
+      // A fix that applies to several probes in a row is shown once.
+      const fix = before?.fix === finding?.fix ? undefined : finding?.fix;
+      if (finding)
+        await output.print(finding, (colors) => [
+          findingLine(colors, finding),
+          ...(fix === undefined ? [] : paragraph(fix, output.columns, 7)),
+        ]);
+    }
+  };
   for (const probe of await createProbes(secret, options.headerPrefix)) {
     const { method, headers, body } = probe;
     const { timeout } = options;
     const result = await post({ url, method, headers, body, timeout }, signal);
     if (findings.length === 0) requireReached(url, result);
-    const finding = findingOf(probe, result);
-    // A fix that applies to several probes in a row is shown once.
-    const fix = findings.at(-1)?.fix === finding.fix ? undefined : finding.fix;
-    findings.push(finding);
-    await output.print(finding, (colors) => [
-      findingLine(colors, finding),
-      ...(fix === undefined ? [] : paragraph(fix, output.columns, 7)),
-    ]);
+    results.push(result);
+    findings.push(findingOf(probe, result));
+    if (output.json || allFailed(results) === undefined) await printFindings();
+  }
+  const failure = allFailed(results);
+  if (failure !== undefined) {
+    output.message(output.messageColors.red(failure));
+    return EXIT.receiverFailed;
   }
   if (secret === undefined)
     output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for five more tests.');

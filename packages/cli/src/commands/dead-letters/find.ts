@@ -17,7 +17,7 @@ export async function findLetter(deadLetters: DeadLetters, id: string): Promise<
   } while (cursor !== undefined && found.length < 2);
   const [only, another] = found;
   if (!only)
-    throw badInput(`There is no dead letter ${id}.`, 'See: call-webhooks dead-letters list');
+    throw badInput(`There is no dead letter ${id}.`, 'List them: call-webhooks dead-letters list');
   if (another) throw badInput(`Several dead letters begin with ${id}.`, 'Give more of the id.');
   return only;
 }

@@ -4,7 +4,8 @@ import { examples, type App } from '../../app.ts';
 import { wholeNumber } from '../../input/options.ts';
 import { withStore, withStoreOptions, type StoreOptions } from '../../store/open-store.ts';
 import type { Colors } from '../../terminal/colors.ts';
-import { dateTime, shortId, table } from '../../terminal/format.ts';
+import { dateTime } from '../../terminal/format.ts';
+import { table, type Column } from '../../terminal/table.ts';
 import type { Text } from '../../terminal/text.ts';
 import { filterOf, withFilterOptions, type FilterOptions } from './filter.ts';
 
@@ -49,7 +50,11 @@ async function printLetters(
   if (output.json) for (const letter of found) await output.print(recordOf(letter));
   else if (found.length === 0)
     output.message(filter ? 'There are no such dead letters.' : 'There are no dead letters.');
-  else await output.print(found, (colors) => rows(colors, found, output.columns));
+  else {
+    await output.print(found, (colors) => rows(colors, found, output.columns));
+    if (output.columns !== Infinity)
+      output.message('For a whole error: call-webhooks dead-letters show ID');
+  }
   if (cursor !== undefined) {
     const total = await deadLetters.count(filter);
     output.message(`${String(total - found.length)} more. To see them: --limit ${String(total)}`);
@@ -57,14 +62,22 @@ async function printLetters(
   return undefined;
 }
 
+const TENANT: Column = { title: 'tenant', cut: 'end' };
+
 function rows(colors: Colors, letters: readonly StoredDeadLetter[], columns: number): Text[] {
   const hasTenants = letters.some(({ tenant }) => tenant !== undefined);
   return table(
     colors,
-    ['failed', 'id', ...(hasTenants ? ['tenant'] : []), 'event', 'error'],
+    [
+      { title: 'failed' },
+      { title: 'id', cut: 'id' },
+      ...(hasTenants ? [TENANT] : []),
+      { title: 'event', cut: 'middle', min: 20 },
+      { title: 'error', cut: 'end', min: 26 },
+    ],
     letters.map(({ failedAt, id, tenant = '', eventName = '', error, claimedUntil }) => [
       dateTime(failedAt),
-      shortId(id),
+      id,
       ...(hasTenants ? [tenant] : []),
       eventName,
       claimedUntil ? colors.yellow(`being redriven; ${error}`) : error,

@@ -1,8 +1,9 @@
 import type { Receiver, StoredDeadLetter } from '@call-webhooks/core';
 import type { RedriveProgress, RedriveResult } from '@call-webhooks/recovery';
 import type { App } from '../../app.ts';
-import { duration, shortId } from '../../terminal/format.ts';
+import { duration } from '../../terminal/format.ts';
 import { progressBar } from '../../terminal/progress.ts';
+import { shortId } from '../../terminal/table.ts';
 import { t, type Text } from '../../terminal/text.ts';
 
 type Deliver = Pick<Receiver, 'deliver'>;

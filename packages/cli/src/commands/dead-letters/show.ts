@@ -3,7 +3,9 @@ import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { withStore, withStoreOptions, type StoreOptions } from '../../store/open-store.ts';
 import type { Colors } from '../../terminal/colors.ts';
-import { bodyLines, dateTime, pairs, paragraph } from '../../terminal/format.ts';
+import { paragraph } from '../../terminal/fit.ts';
+import { bodyLines, dateTime } from '../../terminal/format.ts';
+import { pairs } from '../../terminal/table.ts';
 import { t, type Printable, type Text } from '../../terminal/text.ts';
 import { findLetter } from './find.ts';
 import { recordOf } from './list.ts';
@@ -64,7 +66,7 @@ function detailLines(colors: Colors, letter: StoredDeadLetter, columns: number):
   const given = known.filter((pair): pair is [string, Printable] => pair[1] !== undefined);
   return [
     t`${colors.bold(eventName)}  ${colors.red(reason)}`,
-    ...pairs(colors, given),
+    ...pairs(colors, given, columns),
     ...letter.history.flatMap(({ at, source, error }) => [
       t`${colors.dim(dateTime(at))}  ${source}`,
       ...paragraph(error, columns, 2),

@@ -7,14 +7,12 @@ import {
   withSimulatorOption,
   type SimulatorOptions,
 } from '../../simulator/connection.ts';
-import {
-  responseText,
-  findDelivery,
-  updateLine,
-  updateRecord,
-} from '../../simulator/deliveries.ts';
+import { answerText, shortUrl } from '../../simulator/attempt-lines.ts';
+import { findDelivery } from '../../simulator/deliveries.ts';
+import { createUpdatePrinter } from '../../simulator/update-lines.ts';
 import { updatesOf } from '../../simulator/updates.ts';
-import { shortId, table, timeOfDay } from '../../terminal/format.ts';
+import { dateTime, timeOfDay } from '../../terminal/format.ts';
+import { table, type Column } from '../../terminal/table.ts';
 import { t, type Printable } from '../../terminal/text.ts';
 import { deliveryDetails } from './details.ts';
 
@@ -68,11 +66,24 @@ function listCommand(app: App): Command {
         const latest = matching.slice(-limit);
         await printTable(app, latest);
         if (matching.length > latest.length)
-          app.output.message(t`These are the latest ${limit}. For more: --limit ${limit * 10}`);
+          app.output.message(
+            `These are the latest ${String(limit)}. For more: --limit ${String(limit * 10)}`,
+          );
         return undefined;
       }),
     );
 }
+
+const COLUMNS: readonly Column[] = [
+  { title: 'created', drop: 2 },
+  { title: 'id', cut: 'id' },
+  { title: 'event', cut: 'middle', min: 20 },
+  { title: 'state' },
+  { title: 'response', cut: 'end', min: '401 signature-mismatch'.length },
+  { title: 'receiver', cut: 'middle', min: 15 },
+  { title: 'attempts', drop: 3 },
+  { title: 'rule', cut: 'end', drop: 4 },
+];
 
 async function printTable({ output }: App, found: readonly DeliverySummary[]): Promise<void> {
   if (output.json) for (const delivery of found) await output.print(delivery);
@@ -80,15 +91,25 @@ async function printTable({ output }: App, found: readonly DeliverySummary[]): P
   else
     await output.print(found, (colors) => {
       const { green, red, yellow } = colors;
+      const days = new Set(
+        found.map(({ createdAt }) => dateTime(new Date(createdAt)).slice(0, 10)),
+      );
       const rows = found.map((delivery): Printable[] => {
-        const { _id, createdAt, eventName, state, attempts } = delivery;
+        const { _id, createdAt, eventName, state, attempts, url = '', ruleName = '' } = delivery;
         const last = attempts.at(-1);
         const paint = state === 'acknowledged' ? green : state === 'failed' ? red : yellow;
-        const answer = last ? responseText(colors, last) : '';
-        const time = timeOfDay(createdAt);
-        return [time, shortId(_id), eventName, paint(state), attempts.length, answer];
+        return [
+          days.size > 1 ? dateTime(new Date(createdAt)) : timeOfDay(createdAt),
+          _id,
+          eventName,
+          paint(state),
+          last ? answerText(colors, last) : '',
+          shortUrl(url),
+          attempts.length,
+          ruleName,
+        ];
       });
-      return table(colors, ['created', 'id', 'event', 'state', 'attempts', 'response'], rows);
+      return table(colors, COLUMNS, rows, output.columns);
     });
 }
 
@@ -101,7 +122,9 @@ function showCommand(app: App): Command {
     .action(
       app.action(async (id: string, options: SimulatorOptions) => {
         const delivery = await findDelivery(simulatorOf(app, options), id);
-        await app.output.print(delivery, (colors) => deliveryDetails(colors, delivery));
+        await app.output.print(delivery, (colors) =>
+          deliveryDetails(colors, delivery, app.output.columns),
+        );
         return undefined;
       }),
     );
@@ -122,8 +145,8 @@ function tailCommand(app: App): Command {
         const connection = simulatorOf(app, options);
         const updates = await updatesOf(connection);
         output.message(t`Watching ${connection.url}. Press Ctrl-C to stop.`);
-        for await (const update of updates)
-          await output.print(updateRecord(update), (colors) => updateLine(colors, update));
+        const printUpdate = createUpdatePrinter(output);
+        for await (const update of updates) await printUpdate(update);
         return undefined;
       }),
     );

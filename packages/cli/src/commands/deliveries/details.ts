@@ -1,43 +1,50 @@
-import type { Attempt, Delivery, DeliverySummary } from '@call-webhooks/simulator';
-import { responseText, resultText } from '../../simulator/deliveries.ts';
+import type { DeliveryView } from '@call-webhooks/simulator';
+import { causeOf } from '../../http/failures.ts';
+import { answerText, resultText } from '../../simulator/attempt-lines.ts';
 import type { Colors } from '../../terminal/colors.ts';
-import { bodyLines, duration, timeOfDay } from '../../terminal/format.ts';
-import { join, t, type Text } from '../../terminal/text.ts';
+import { bodyLines, dateTime, duration } from '../../terminal/format.ts';
+import { pairs } from '../../terminal/table.ts';
+import { join, t, type Printable, type Text } from '../../terminal/text.ts';
+
+type AttemptView = DeliveryView['attempts'][number];
 
 /** Everything about one delivery, in lines. */
-export function deliveryDetails(colors: Colors, delivery: Delivery): Text[] {
-  const { _id, eventName, state, ruleId, actionId, callId, copyOf, copiedBy } = delivery;
-  const { bold, dim } = colors;
+export function deliveryDetails(colors: Colors, delivery: DeliveryView, columns: number): Text[] {
+  const { _id, eventName, state, ruleId, ruleName, actionId, callId, copyOf, copiedBy } = delivery;
+  const names: [string, Printable][] = [
+    ['delivery', _id],
+    ['call', callId],
+    ['rule', ruleName === undefined ? ruleId : `${ruleId} ${ruleName}`],
+    ['action', actionId],
+    ...(delivery.url === undefined ? [] : [['receiver', delivery.url] satisfies [string, string]]),
+    ...(copyOf === undefined
+      ? []
+      : [['copy of', `${copyOf} (${copiedBy ?? ''})`] satisfies [string, string]]),
+  ];
   return [
-    t`${bold(eventName)}  ${state}`,
-    t`${dim('delivery')} ${_id}`,
-    t`${dim('call')}     ${callId}`,
-    t`${dim('rule')}     ${ruleId}`,
-    t`${dim('action')}   ${actionId}`,
-    ...(copyOf === undefined ? [] : [t`${dim('copy of')}  ${copyOf} (${copiedBy ?? ''})`]),
+    t`${colors.bold(eventName)}  ${state}`,
+    ...pairs(colors, names, columns),
     ...bodyLines(delivery.body).map((line) => t`  ${line}`),
-    ...delivery.attempts
-      .flatMap((attempt) => ['', ...attemptDetails(colors, delivery, attempt)])
-      .map((line) => t`${line}`),
+    ...delivery.attempts.flatMap((attempt) => [t``, ...attemptDetails(colors, delivery, attempt)]),
   ];
 }
 
-function attemptDetails(colors: Colors, delivery: Delivery, attempt: Attempt): Text[] {
+function attemptDetails(colors: Colors, delivery: DeliveryView, attempt: AttemptView): Text[] {
   const { bold, cyan, dim, yellow } = colors;
   const { request, response = attempt.droppedResponse, chaos } = attempt;
-  const summary = {
-    ...(attempt as unknown as DeliverySummary['attempts'][number]),
-    dropped: attempt.droppedResponse !== undefined,
-  };
   const parts = [
-    bold(`attempt ${attempt.number}`),
-    dim(timeOfDay(attempt.startedAt)),
-    responseText(colors, summary),
+    bold(`attempt ${String(attempt.number)}`),
+    dim(dateTime(new Date(attempt.startedAt))),
+    answerText(colors, attempt),
     dim(duration(attempt.tookMs ?? 0)),
-    resultText(colors, summary, { ...delivery, attempts: [] }),
+    resultText(colors, attempt, delivery),
   ];
+  const cause = causeOf(attempt);
   return [
     join(parts, '  '),
+    ...(cause
+      ? [t`  ${cause.when}`, t`  ${dim('To fix it:')} call-webhooks explain ${cause.topic}`]
+      : []),
     ...(chaos.length > 0 ? [t`  ${yellow(`chaos: ${chaos.join(', ')}`)}`] : []),
     t`  ${cyan('→')} POST ${request.url}`,
     ...Object.entries(request.headers).map(([name, value]) => t`    ${dim(`${name}:`)} ${value}`),

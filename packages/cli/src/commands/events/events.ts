@@ -3,7 +3,7 @@ import { examples, type App } from '../../app.ts';
 import { durationOption, repeatable } from '../../input/options.ts';
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../../service/client.ts';
 import { printList, withListOptions, type ListOptions } from '../../service/list.ts';
-import { EVENT_COLUMNS, eventLine } from './event-line.ts';
+import { EVENT_COLUMNS, SHOWN_COLUMNS } from './columns.ts';
 import { searchOf, type SearchOptions } from './search.ts';
 import { tailEvents } from './tail.ts';
 
@@ -39,7 +39,7 @@ export function eventsCommand(app: App, base: Command): Command {
         return printList(app, client.events, { search }, options, {
           noun: 'events',
           columns: () => EVENT_COLUMNS,
-          line: eventLine,
+          shown: () => SHOWN_COLUMNS,
         });
       }),
     )

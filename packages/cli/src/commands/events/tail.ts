@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ActivityEvent, Client } from '@call-webhooks/client';
 import type { App } from '../../app.ts';
 import { serviceClient, type ServiceOptions } from '../../service/client.ts';
-import { eventLine } from './event-line.ts';
+import { layout, type Layout } from '../../terminal/table.ts';
+import { SHOWN_COLUMNS } from './columns.ts';
 import { searchOf, type SearchOptions } from './search.ts';
 
 const MAX_IDS = 100_000;
@@ -21,11 +22,15 @@ export async function tailEvents(
   const client = await serviceClient(app, options);
   const seen = new Set<string>();
   await readNew(client, search, seen, 1, signal);
+  let rows: Layout | undefined;
   output.message('Watching for new events. Press Ctrl-C to stop.');
   for (;;) {
     await pause(options.interval, undefined, { signal });
     for (const event of (await readNew(client, search, seen, MAX_PAGES, signal)).reverse())
-      await output.print(event, (colors) => eventLine(colors, event));
+      await output.print(event, (colors) => {
+        rows ??= layout(colors, SHOWN_COLUMNS, [], output.columns);
+        return rows.row(SHOWN_COLUMNS.map(({ value }) => value(event)));
+      });
   }
 }
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Colors } from '../../terminal/colors.ts';
-import { bodyLines, duration, shortId, timeOfDay } from '../../terminal/format.ts';
+import { bodyLines, duration, timeOfDay } from '../../terminal/format.ts';
+import { shortId } from '../../terminal/table.ts';
 import { join, t, type Text } from '../../terminal/text.ts';
 
 /** One request to `listen`, and its result. */

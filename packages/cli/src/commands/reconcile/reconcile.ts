@@ -8,6 +8,7 @@ import { fieldNames } from '../../input/field-names.ts';
 import { time } from '../../input/time.ts';
 import { targetOf, withTargetOptions, type TargetOptions } from '../../receiver/target.ts';
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../../service/client.ts';
+import { dateTime } from '../../terminal/format.ts';
 import { httpReceiver, noReceiver } from './http-receiver.ts';
 import { Report } from './report.ts';
 import { REMEMBER_MS, windowOf, type Window, type WindowOptions } from './window.ts';
@@ -114,7 +115,7 @@ async function run(app: App, options: Options): Promise<number> {
 }
 
 function tellWindow({ output }: App, options: Options, { since, until }: Window): void {
-  output.message(`No call began from ${since.toISOString()} to ${until.toISOString()}.`);
+  output.message(`No call began from ${dateTime(since)} to ${dateTime(until)}.`);
   if (options.until === undefined)
     output.message('Calls of the last 10 minutes are left out. With --until 0s they are not.');
 }

@@ -29,7 +29,7 @@ export function windowOf({ since, until, rememberFor }: WindowOptions, now: numb
   if (since >= end)
     throw badInput(
       '--since has to be before --until.',
-      until ? undefined : 'Without --until, it looks at calls up to 10 minutes ago.',
+      until ? 'Give a longer window.' : 'Without --until, it looks at calls up to 10 minutes ago.',
     );
   const asked = now - since.getTime();
   if (asked > rememberFor + SLACK_MS)

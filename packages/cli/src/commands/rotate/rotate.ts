@@ -98,5 +98,5 @@ async function requireConfirmation(
     throw badInput('The rotation is not confirmed.', 'Pass --yes to rotate the secret now.');
   const question = `Rotate the secret at ${baseUrl}? The next delivery is signed with the new one.`;
   if (await askYesNo(app, question)) return;
-  throw badInput('Nothing was rotated.');
+  throw badInput('Nothing was rotated.', 'Run the command again to rotate the secret.');
 }

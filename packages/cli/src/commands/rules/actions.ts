@@ -72,7 +72,10 @@ ${examples(['rules update-action 8a8b --url 3001/hook', 'Send to another receive
       app.action(async (id: string, options: ActionOptions) => {
         const changes = await changesFrom(app, options, { secretFromEnvironment: false });
         if (Object.keys(changes).length === 0)
-          throw badInput('No change is given.', 'See: call-webhooks rules update-action --help');
+          throw badInput(
+            'No change is given.',
+            'Pass --url, --payload, --signed, --unsigned or --secret.',
+          );
         const connection = simulatorOf(app, options);
         const { rule, action } = await findAction(connection, id);
         await connection.patch<Action>(`/rules/${rule._id}/actions/${action._id}`, changes);

@@ -1,31 +1,57 @@
 import type { Action, Rule } from '@call-webhooks/simulator';
 import type { App } from '../../app.ts';
 import type { Connection } from '../../simulator/connection.ts';
+import { shortUrl } from '../../simulator/attempt-lines.ts';
 import type { Colors } from '../../terminal/colors.ts';
-import { pad, t, type Text } from '../../terminal/text.ts';
+import { table, type Column } from '../../terminal/table.ts';
+import { t, type Printable } from '../../terminal/text.ts';
 
-const WIDEST_TRIGGER = 'call:recording-available'.length;
+const COLUMNS: readonly Column[] = [
+  { title: 'rule', cut: 'id' },
+  { title: 'event', cut: 'middle', min: 20 },
+  { title: 'state' },
+  { title: 'action', cut: 'id' },
+  { title: 'receiver', cut: 'middle', min: 15 },
+  { title: 'name', cut: 'end', min: 12, drop: 1 },
+];
 
-/** Prints rules with their actions. */
+/** Prints rules, one row for each action. */
 export async function printRules({ output }: App, rules: readonly Rule[]): Promise<undefined> {
-  if (rules.length === 0 && !output.json)
+  if (output.json) for (const rule of rules) await output.print(rule);
+  else if (rules.length === 0)
     output.message('There are no rules. Create them: call-webhooks rules create --url URL');
-  for (const rule of rules) await output.print(rule, (colors) => ruleLines(colors, rule));
+  else
+    await output.print(rules, (colors) =>
+      table(
+        colors,
+        COLUMNS,
+        rules.flatMap((rule) => rowsOf(colors, rule)),
+        output.columns,
+      ),
+    );
   return undefined;
 }
 
-function ruleLines({ bold, dim, green, red, yellow }: Colors, rule: Rule): Text[] {
-  const { _id, name, trigger, scope, ownerId, state, pauseReason, actions } = rule;
-  const stateText = state === 'active' ? green(state) : red(`paused: ${pauseReason ?? 'by hand'}`);
-  return [
-    t`${bold(pad(trigger, WIDEST_TRIGGER))}  ${stateText}`,
-    t`  ${dim('rule  ')} ${_id}  ${name}${scope === 'user' ? dim(`  user ${ownerId}`) : ''}`,
-    ...actions.map(
-      (action) =>
-        t`  ${dim('action')} ${action._id}  ${action.url}${action.signed ? '' : yellow('  unsigned')}`,
-    ),
-  ];
+function rowsOf({ green, red, yellow }: Colors, rule: Rule): Printable[][] {
+  const { _id, name, trigger, scope, ownerId, state, pauseReason = 'by-hand', actions } = rule;
+  const stateText = state === 'active' ? green(state) : red(`paused: ${PAUSED[pauseReason]}`);
+  const whole = scope === 'user' ? `${name} (user ${ownerId})` : name;
+  if (actions.length === 0) return [[_id, trigger, stateText, '', yellow('no action'), whole]];
+  return actions.map((action) => [
+    _id,
+    trigger,
+    stateText,
+    action._id,
+    action.signed ? shortUrl(action.url) : t`${shortUrl(action.url)} ${yellow('unsigned')}`,
+    whole,
+  ]);
 }
+
+const PAUSED: Readonly<Record<NonNullable<Rule['pauseReason']>, string>> = {
+  'answered-404': '404',
+  'last-attempt-failed': 'failed',
+  'by-hand': 'by hand',
+};
 
 /** Prints the signing secrets of actions. */
 export async function printSecrets(

@@ -38,7 +38,7 @@ export function updateCommand(app: App): Command {
         const { trigger, name, scope, owner: ownerId } = options;
         const changes = { trigger, name, scope, ownerId } as RuleChanges;
         if (Object.values(changes).every((value) => value === undefined))
-          throw badInput('No change is given.', 'See: call-webhooks rules update --help');
+          throw badInput('No change is given.', 'Pass --trigger, --name, --scope or --owner.');
         const connection = simulatorOf(app, options);
         const { _id } = await findRule(connection, id);
         return printRules(app, [await connection.patch<Rule>(`/rules/${_id}`, changes)]);

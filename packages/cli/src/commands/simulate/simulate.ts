@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput } from '../../errors.ts';
 import { milliseconds, repeatable, wholeNumber } from '../../input/options.ts';
@@ -6,7 +6,7 @@ import { writeSecretFile } from '../../input/secret-file.ts';
 import { givenSecrets, withSecretOptions } from '../../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../../input/target-url.ts';
 import { connect, DEFAULT_PORT } from '../../simulator/connection.ts';
-import { updateLine, updateRecord } from '../../simulator/deliveries.ts';
+import { createUpdatePrinter } from '../../simulator/update-lines.ts';
 import { updatesOf } from '../../simulator/updates.ts';
 import type { SimulateOptions } from './start.ts';
 
@@ -19,7 +19,11 @@ export function simulateCommand(app: App, base: Command): Command {
       `the port (default: ${String(DEFAULT_PORT)}; 0: any free port)`,
       wholeNumber('--port', 0, 65_535),
     )
-    .option('--clock <mode>', 'real, or manual: it stands still until you advance it', 'real')
+    .addOption(
+      new Option('--clock <mode>', 'real, or manual: it stands still until you advance it')
+        .choices(['real', 'manual'])
+        .default('real'),
+    )
     .option('--seed <text>', 'makes ids, secrets, jitter and chaos repeatable')
     .option('--retry-every <duration>', 'the time between attempts (default: 5m)', milliseconds)
     .option(
@@ -27,7 +31,12 @@ export function simulateCommand(app: App, base: Command): Command {
       'attempts per delivery, including the first (default: 6)',
       wholeNumber('--max-attempts', 1, 1_000),
     )
-    .option('--while-paused <mode>', 'drop (default) or hold the events of a paused rule')
+    .addOption(
+      new Option('--while-paused <mode>', 'the events of a paused rule (default: drop)').choices([
+        'drop',
+        'hold',
+      ]),
+    )
     .option('--chaos <mode=probability>', 'inject faults from the start; repeatable', repeatable)
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--db <file>', 'keep the state in a file across restarts')
@@ -75,9 +84,11 @@ async function simulate(app: App, options: SimulateOptions): Promise<undefined> 
     const { url, apiToken, seed, rules } = simulator;
     if (output.json)
       await output.print({ type: 'ready', url, apiToken, seed, secrets, rules: rules.list() });
-    else for (const line of banner(output.messageColors, simulator, secrets)) output.message(line);
-    for await (const update of await updatesOf(connect(url, signal)))
-      await output.print(updateRecord(update), (colors) => updateLine(colors, update));
+    else
+      for (const line of banner(output.messageColors, simulator, secrets, output.messageColumns))
+        output.message(line);
+    const printUpdate = createUpdatePrinter(output);
+    for await (const update of await updatesOf(connect(url, signal))) await printUpdate(update);
   } finally {
     await simulator.close();
   }

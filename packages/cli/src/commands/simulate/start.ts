@@ -10,7 +10,7 @@ import { probabilities } from '../../input/options.ts';
 import type { SecretOptions } from '../../input/secrets.ts';
 import { DEFAULT_PORT } from '../../simulator/connection.ts';
 import type { Colors } from '../../terminal/colors.ts';
-import { pairs } from '../../terminal/format.ts';
+import { pairs } from '../../terminal/table.ts';
 import { t, type Printable, type Text } from '../../terminal/text.ts';
 
 /** The flags of `simulate`. */
@@ -30,6 +30,11 @@ export interface SimulateOptions extends SecretOptions {
   readonly secretOut?: string;
   readonly allowExternal?: boolean;
 }
+
+const SEE_HELP = 'Correct this option. For all options: call-webhooks simulate --help';
+const FIXES: Partial<Record<SimulatorError['code'], string>> = {
+  'external-target': 'To send to another machine, pass --allow-external.',
+};
 
 /** Starts the simulator. @throws CliError 2 and 3 */
 export async function start(options: SimulateOptions): Promise<Simulator> {
@@ -56,7 +61,7 @@ export async function start(options: SimulateOptions): Promise<Simulator> {
         throw environmentError(error.message, 'Stop the other simulator, or use another --db.');
       if (error.code === 'bad-snapshot')
         throw environmentError(error.message, 'Use another file for --db.');
-      throw badInput(error.message, 'See: call-webhooks simulate --help');
+      throw badInput(error.message, FIXES[error.code] ?? SEE_HELP);
     }
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
@@ -111,7 +116,8 @@ export function createRules(
       addRecordingWebhook(simulator, url, shared);
     }
   } catch (error) {
-    if (error instanceof SimulatorError) throw badInput(error.message);
+    if (error instanceof SimulatorError)
+      throw badInput(error.message, FIXES[error.code] ?? SEE_HELP);
     throw error;
   }
   return secrets.all();
@@ -128,27 +134,32 @@ export function banner(
   colors: Colors,
   { url, apiToken, seed, rules, clock }: Simulator,
   secrets: readonly string[],
+  columns: number,
 ): Text[] {
   const { bold, cyan, dim } = colors;
   const targets = rules
     .list()
     .flatMap(({ trigger, actions }) =>
-      actions.map((action): [string, Printable] => [trigger, t`→ ${action.url}`]),
+      actions.map((action): [string, Printable] => [trigger, action.url]),
     );
   const isDefault = url.endsWith(`:${String(DEFAULT_PORT)}`);
   const flag = isDefault ? '' : ` --simulator ${new URL(url).port}`;
   return [
     bold('The simulator is running.'),
     t``,
-    ...pairs(colors, [
-      ['inspector', cyan(url)],
-      ['REST API', `${url}/v1`],
-      ['API token', apiToken],
-      ['seed', seed],
-      ['clock', clock.mode],
-      ...targets,
-      ...secrets.map((secret): [string, Printable] => ['signing secret', bold(secret)]),
-    ]),
+    ...pairs(
+      colors,
+      [
+        ['inspector', cyan(url)],
+        ['REST API', `${url}/v1`],
+        ['API token', apiToken],
+        ['seed', seed],
+        ['clock', clock.mode],
+        ...targets,
+        ...secrets.map((secret): [string, Printable] => ['signing secret', bold(secret)]),
+      ],
+      columns,
+    ),
     t``,
     ...(targets.length === 0
       ? [t`Add a receiver: ${cyan(`call-webhooks rules create --url 3000/hook${flag}`)}`]

@@ -3,10 +3,9 @@ import type { App } from '../../app.ts';
 import { badInput, CliError, EXIT } from '../../errors.ts';
 import { setFields } from '../../input/fields.ts';
 import { simulatorOf, type SimulatorOptions } from '../../simulator/connection.ts';
-import { attemptLine } from '../../simulator/deliveries.ts';
-import type { Colors } from '../../terminal/colors.ts';
-import { shortId } from '../../terminal/format.ts';
-import { t, type Text } from '../../terminal/text.ts';
+import { attemptLines, createExplainer, unsentLine } from '../../simulator/attempt-lines.ts';
+import { shortId } from '../../terminal/table.ts';
+import { t } from '../../terminal/text.ts';
 import type { Scenario } from './scenarios.ts';
 import { watchDeliveries } from './wait.ts';
 
@@ -74,10 +73,16 @@ async function printDeliveries(
   { output }: App,
   deliveries: readonly DeliverySummary[],
 ): Promise<number> {
+  const explain = createExplainer();
   for (const delivery of deliveries) {
     const attempt = delivery.attempts.at(-1);
     await output.print({ type: 'delivery', delivery }, (colors) =>
-      attempt ? attemptLine(colors, delivery, attempt) : unsentLine(colors, delivery),
+      attempt
+        ? [
+            ...attemptLines(colors, output.columns, delivery, attempt),
+            ...explain(colors, output.columns, attempt),
+          ]
+        : unsentLine(colors, delivery),
     );
   }
   const failed = deliveries.filter(({ state }) => state !== 'acknowledged');
@@ -88,9 +93,6 @@ async function printDeliveries(
   output.message(t`${count} Details: call-webhooks deliveries show ${shortId(first._id)}`);
   return EXIT.receiverFailed;
 }
-
-const unsentLine = ({ red }: Colors, { eventName, callId, state, ruleId }: DeliverySummary): Text =>
-  t`${eventName}  ${shortId(callId)}  ${red(state)}: the rule is paused. To resume it: call-webhooks rules resume ${ruleId}`;
 
 function nothingSent(rules: readonly Rule[]): CliError {
   return rules.length === 0

@@ -4,7 +4,7 @@ import { badInput } from '../../errors.ts';
 import { didYouMean } from '../../input/did-you-mean.ts';
 import { durationOption, repeatable, wholeNumber } from '../../input/options.ts';
 import { withSimulatorOption } from '../../simulator/connection.ts';
-import { pairs } from '../../terminal/format.ts';
+import { pairs } from '../../terminal/table.ts';
 import { askChoice } from '../../terminal/prompts.ts';
 import { runScenario, type TriggerOptions } from './run-scenario.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
@@ -63,6 +63,7 @@ async function list({ output }: App): Promise<undefined> {
       pairs(
         colors,
         ENTRIES.map(([name, { what }]) => [name, what]),
+        output.columns,
       ),
     );
   return undefined;

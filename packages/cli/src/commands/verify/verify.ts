@@ -5,6 +5,7 @@ import { badInput, EXIT } from '../../errors.ts';
 import { headerRecord, repeatable, wholeNumber } from '../../input/options.ts';
 import { readBytes, readData } from '../../input/read.ts';
 import { requiredSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
+import { dateTime } from '../../terminal/format.ts';
 import { t } from '../../terminal/text.ts';
 import { diagnose } from './diagnose.ts';
 
@@ -55,8 +56,7 @@ async function verify(app: App, options: VerifyOptions): Promise<number> {
     const { timestamp, webhookId } = verified;
     await output.print(
       { verified: true, ...verified },
-      ({ green, dim }) =>
-        t`${green('verified')}  signed ${timestamp.toISOString()}  ${dim(webhookId)}`,
+      ({ green, dim }) => t`${green('verified')}  signed ${dateTime(timestamp)}  ${dim(webhookId)}`,
     );
     return EXIT.done;
   } catch (error) {

@@ -1,13 +1,16 @@
 import type { ActivityEvent } from '@call-webhooks/client';
-import type { Columns } from '../../service/list.ts';
-import type { Colors } from '../../terminal/colors.ts';
-import { join, pad, t, type Text } from '../../terminal/text.ts';
+import type { Columns, ShownColumn } from '../../service/list.ts';
+import { dateTime } from '../../terminal/format.ts';
 
 type Extras = Partial<Record<'device' | 'location' | 'object', Record<string, unknown>>>;
 
 const time = ({ timestamp }: ActivityEvent): string => {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? String(timestamp) : date.toISOString();
+};
+const shownTime = ({ timestamp }: ActivityEvent): string => {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? String(timestamp) : dateTime(date);
 };
 const nested = (part: keyof Extras, field: string) => (event: ActivityEvent) =>
   (event as unknown as Extras)[part]?.[field];
@@ -34,17 +37,27 @@ export const EVENT_COLUMNS: Columns<ActivityEvent> = {
   'location.country': nested('location', 'country'),
 };
 
-/** One event in one line. */
-export function eventLine({ bold, cyan, dim }: Colors, event: ActivityEvent): Text {
-  const title = nested('object', 'title')(event);
-  return join(
-    [
-      dim(time(event).replace(/T(\d\d:\d\d).*/, ' $1')),
-      cyan(pad(event.action, 10)),
-      pad(event.recipientEmail, 24),
-      bold(event.subject),
-      ...(typeof title === 'string' ? [t`${dim('·')} ${title}`] : []),
-    ],
-    '  ',
-  );
-}
+const title = nested('object', 'title');
+
+/** The columns of the table. */
+export const SHOWN_COLUMNS: readonly ShownColumn<ActivityEvent>[] = [
+  { title: 'time', width: '2026-01-31 16:49:39Z'.length, value: shownTime },
+  { title: 'action', width: 'downloaded'.length, value: ({ action }) => action },
+  {
+    title: 'recipient',
+    cut: 'middle',
+    width: 20,
+    min: 12,
+    value: ({ recipientEmail }) => recipientEmail,
+  },
+  { title: 'subject', cut: 'end', width: 20, min: 16, value: ({ subject }) => subject },
+  {
+    title: 'object',
+    cut: 'end',
+    drop: 1,
+    value: (event) => {
+      const given = title(event);
+      return typeof given === 'string' ? given : '';
+    },
+  },
+];

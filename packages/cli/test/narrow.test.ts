@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startSimulator, type Simulator } from '@call-webhooks/simulator';
+import { receiver } from './support/receiver.ts';
+import { run, start } from './support/run.ts';
+
+// What a person sees in a terminal of 80 columns, with two receivers: one handles, the other has the
+// wrong secret.
+const COLUMNS = 80;
+let simulator: Simulator;
+const receivers: Awaited<ReturnType<typeof receiver>>[] = [];
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ clock: 'manual', seed: 7 });
+  const answers = [
+    { status: 200, body: '{"outcome":"handled"}' },
+    { status: 401, body: '{"outcome":"signature-mismatch"}' },
+  ];
+  for (const answer of answers) {
+    const one = await receiver(() => answer);
+    receivers.push(one);
+    simulator.rules.create({
+      trigger: 'call:started',
+      scope: 'workspace',
+      name: `To receiver ${String(receivers.length)} of ${String(answers.length)}`,
+      actions: [{ url: one.url }],
+    });
+  }
+  env = { CALL_WEBHOOKS_SIMULATOR: simulator.url, NO_COLOR: '1' };
+});
+afterAll(async () => {
+  await simulator.close();
+  for (const one of receivers) await one.close();
+});
+
+/** Runs a command at a terminal. No line may be wider than it, and no word of prose may be broken. */
+async function see(...argv: string[]) {
+  const ran = await run(argv, { env, terminal: true, columns: COLUMNS });
+  expectToFit(ran.stdout + ran.stderr);
+  return ran;
+}
+
+function expectToFit(output: string): void {
+  for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(COLUMNS);
+}
+
+const url = (at: number) => receivers[at]?.url.replace('http://', '') ?? '';
+
+test('trigger --wait says which receiver failed, why, and how to find the fix', async () => {
+  const { code, stdout, stderr } = await see('trigger', 'call:started', '--wait');
+  expect(code).toBe(1);
+  const [handled, refused, where, why, fix] = stdout.split('\n');
+  expect(handled).toMatch(/^\d\d:\d\d:\d\dZ {2}call:started +\w{8} {2}200 handled {2}\S+$/);
+  // The room for the URL depends on the digits of its port.
+  expect(handled?.endsWith(url(0)) || handled?.includes('…')).toBe(true);
+  expect(refused).toMatch(/^\d\d:\d\d:\d\dZ {2}call:started +\w{8} {2}401 signature-mismatch$/);
+  expect(where).toMatch(new RegExp(`^ {11}${url(1)} {2}retry in .+$`));
+  expect(why).toBe('           No configured secret matches the signature of the raw body.');
+  expect(fix).toBe('           To fix it: call-webhooks explain signature-mismatch');
+  expect(stderr).toContain('1 of 2 not acknowledged. Details: call-webhooks deliveries show');
+});
+
+test('deliveries list and show name the receiver, the rule and the outcome', async () => {
+  const { stdout } = await see('deliveries', 'list');
+  const [head, first, second] = stdout.split('\n');
+  expect(head).toMatch(/^id +event +state +response +receiver/);
+  expect(first).toMatch(/ acknowledged +200 handled /);
+  expect(second).toMatch(/ waiting +401 signature-mismatch /);
+  const [id = ''] = second?.split(/ {2,}/) ?? [];
+  const shown = await see('deliveries', 'show', id);
+  expect(shown.stdout).toContain(`receiver  ${receivers[1]?.url ?? ''}`);
+  expect(shown.stdout).toContain('To receiver 2 of 2');
+  expect(shown.stdout).toContain('To fix it: call-webhooks explain signature-mismatch');
+});
+
+test('deliveries tail explains a failure once, and again after another one', async () => {
+  const tail = start(['deliveries', 'tail'], { env, terminal: true, columns: COLUMNS });
+  await tail.until('Watching');
+  await see('trigger', 'call:started', '--wait', '-n', '2');
+  await tail.until(/(401 signature-mismatch[^]*){2}retry in/);
+  tail.stop();
+  await tail.code;
+  expectToFit(tail.stdout() + tail.stderr());
+  expect(tail.stdout().match(/No configured secret/g)).toHaveLength(1);
+});
+
+test('with --wide nothing is cut', async () => {
+  const { stdout } = await run(['deliveries', 'list', '--wide'], {
+    env,
+    terminal: true,
+    columns: COLUMNS,
+  });
+  expect(stdout).not.toContain('…');
+  expect(stdout).toContain('To receiver 2 of 2');
+  expect(stdout).toMatch(/ [\da-f]{24} /);
+});
+
+test('deliveries list says when there are more, and how to see them', async () => {
+  const { stderr } = await see('deliveries', 'list', '-n', '2');
+  expect(stderr).toBe('These are the latest 2. For more: --limit 20\n');
+});
+
+test('calls is a table, with whole ids and times in UTC', async () => {
+  const { stdout } = await see('calls');
+  const [head, row] = stdout.split('\n');
+  expect(head).toMatch(/^_id +/);
+  expect(row).toMatch(/^[\da-f]{24} /);
+  expect((await run(['calls', '--wide'], { env })).stdout).toMatch(/\d{4}-\d\d-\d\d [\d:]{8}Z/);
+});
+
+test.each([
+  [['rules', 'list']],
+  [['secrets']],
+  [['clock', 'show']],
+  [['chaos', 'show']],
+  [['trigger', '--list']],
+  [['explain']],
+  [['explain', 'missing-header']],
+  [['explain', 'ECONNREFUSED']],
+  [['events']],
+  [['rules', 'pause', 'nosuch']],
+  [['rotate', 'a', 'b']],
+  [['help', 'nosuch']],
+  [['recording', 'nosuch']],
+  [['replay', 'nosuch']],
+  [['reconcile', '--since', '1h', '--until', '0s', '--dry-run']],
+  [['dead-letters', 'list', '--store', 'nosuch:store']],
+  [['send', 'call:started', '--to', 'https://a-rather-long-name.example.com/hook']],
+])('%j fits, and an error names its fix', async (argv) => {
+  const { code, stderr } = await see(...argv);
+  if (code !== 0) expect(stderr).toMatch(/^error: .+\n[^]*^fix: {3}./m);
+});
+
+test('check says in one line that a receiver fails at everything', async () => {
+  const broken = await receiver(() => ({ status: 500 }));
+  const { code, stdout, stderr } = await see('check', '--to', broken.url);
+  await broken.close();
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^The receiver answers 500 to everything, so nothing could be tested\./);
+});
+
+test('the scripts complete ids with what the simulator knows now', async () => {
+  const { stdout } = await run(['completion', 'ids', 'rules'], { env });
+  const [{ _id }] = simulator.rules.list() as [{ _id: string }];
+  expect(stdout).toContain(`${_id}\tTo receiver 1 of 2, active\n`);
+  expect((await run(['completion', 'ids', 'calls'])).stdout).toBe('');
+});
