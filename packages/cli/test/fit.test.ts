@@ -68,10 +68,7 @@ describe('nothing is wider than the terminal', () => {
         fc.array(cells, { maxLength: 5 }),
         fc.integer({ min: 20, max: 120 }),
         (all, width) => {
-          const columns = head.map((column) => ({
-            ...column,
-            cut: column.cut ?? ('end' as const),
-          }));
+          const columns = head.map((one) => ({ cut: 'end' as const, ...one }));
           for (const line of table(colorsFor(false), columns, all, width))
             expect(widthOf(line)).toBeLessThanOrEqual(width);
         },

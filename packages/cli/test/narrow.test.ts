@@ -141,7 +141,7 @@ test('check says in one line that a receiver fails at everything', async () => {
 
 test('the scripts complete ids with what the simulator knows now', async () => {
   const { stdout } = await run(['completion', 'ids', 'rules'], { env });
-  const [{ _id }] = simulator.rules.list() as [{ _id: string }];
-  expect(stdout).toContain(`${_id}\tTo receiver 1 of 2, active\n`);
+  const [rule] = simulator.rules.list();
+  expect(stdout).toContain(`${rule?._id ?? ''}\tTo receiver 1 of 2, active\n`);
   expect((await run(['completion', 'ids', 'calls'])).stdout).toBe('');
 });

@@ -4,15 +4,7 @@ import { colorsFor, wantsColor } from '../src/terminal/colors.ts';
 import { dateTime, duration, lines, timeOfDay } from '../src/terminal/format.ts';
 import { barText, progressBar } from '../src/terminal/progress.ts';
 import { table } from '../src/terminal/table.ts';
-import {
-  escapeControl,
-  isPrintable,
-  jsonLine,
-  pad,
-  t,
-  text,
-  widthOf,
-} from '../src/terminal/text.ts';
+import { escapeControl, isPrintable, jsonLine, pad, t } from '../src/terminal/text.ts';
 import type { Io, Sink } from '../src/io.ts';
 
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

@@ -111,8 +111,9 @@ class TablePrinter<T> {
     const { output } = this.#app;
     await output.print(records, (colors): Text[] => {
       this.#layout ??= layout(colors, this.#shown, rows, output.columns);
-      const lines = rows.map(this.#layout.row);
-      return isStart ? [this.#layout.head, ...lines] : lines;
+      const { head, row } = this.#layout;
+      const lines = rows.map((cells) => row(cells));
+      return isStart ? [head, ...lines] : lines;
     });
   }
 }

@@ -10,7 +10,7 @@ export type Cut = 'middle' | 'end' | 'id';
 export function cut(value: Printable, width: number, where: Cut): Text {
   const { plain } = text(value);
   if (widthOf(value) <= width) return text(value);
-  const characters = [...plain];
+  const characters = Array.from(plain);
   if (where === 'id') return text(take(characters, width).join(''));
   const tailWidth = where === 'middle' ? Math.floor((width - 1) / 2) : 0;
   const tail = take(characters.toReversed(), tailWidth).toReversed();

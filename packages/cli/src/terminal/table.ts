@@ -18,7 +18,7 @@ export interface Column {
 /** Rows of one table, which may be printed one after another. */
 export interface Layout {
   readonly head: Text;
-  row(cells: readonly Printable[]): Text;
+  readonly row: (cells: readonly Printable[]) => Text;
 }
 
 const GAP = 2;
