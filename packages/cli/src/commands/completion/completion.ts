@@ -5,14 +5,7 @@ import { badInput } from '../../errors.ts';
 import { escapeControl } from '../../terminal/text.ts';
 import { CODES } from '../explain.ts';
 import { SCENARIOS } from '../trigger/scenarios.ts';
-import {
-  bashScript,
-  fishScript,
-  zshScript,
-  type Completion,
-  type OptionWord,
-  type Word,
-} from './scripts.ts';
+import { bashScript, fishScript, zshScript, type Completion, type OptionWord } from './scripts.ts';
 import {
   ARGUMENT_KINDS,
   CHAOS_MODES,
@@ -20,6 +13,7 @@ import {
   OPTION_VALUES,
   valuesOf,
   type Kind,
+  type Word,
 } from './values.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };

@@ -1,11 +1,5 @@
 import { shellQuote } from '../send/curl.ts';
-import type { Kind } from './values.ts';
-
-/** A word that may come next, and what it does. */
-export interface Word {
-  readonly word: string;
-  readonly what: string;
-}
+import type { Kind, Word } from './values.ts';
 
 /** Words that are known beforehand, or ids that the running simulator is asked for. */
 export type Values = readonly Word[] | Kind;

@@ -2,7 +2,12 @@ import { EVENT_NAMES } from '@call-webhooks/core';
 import type { Call, ChaosMode, DeliverySummary, Rule } from '@call-webhooks/simulator';
 import type { App } from '../../app.ts';
 import { simulatorOf, type Connection } from '../../simulator/connection.ts';
-import type { Word } from './scripts.ts';
+
+/** A word that may come next, and what it does. */
+export interface Word {
+  readonly word: string;
+  readonly what: string;
+}
 
 /** What the running simulator knows: the scripts ask for it at each completion. */
 export const KINDS = ['deliveries', 'rules', 'actions', 'calls'] as const;
