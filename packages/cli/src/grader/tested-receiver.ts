@@ -120,7 +120,10 @@ export class TestedReceiver {
     { elsewhere = false, ...options }: Partial<ExchangeOptions> & { elsewhere?: boolean } = {},
   ): Promise<Answer> {
     if (++this.#requests > MAX_REQUESTS)
-      throw environmentError(`More than ${String(MAX_REQUESTS)} requests would be needed.`);
+      throw environmentError(
+        `More than ${String(MAX_REQUESTS)} requests would be needed.`,
+        'Choose fewer probes: --only PROBES',
+      );
     const { timeoutMs, signal } = this.options;
     const answer = await exchange(this.url, steps, { timeoutMs, signal, ...options });
     if (!elsewhere)

@@ -1,5 +1,5 @@
 import type { Colors } from '../../terminal/colors.ts';
-import { paragraph } from '../../terminal/format.ts';
+import { paragraph } from '../../terminal/fit.ts';
 import { join, pad, t, widthOf, type Text } from '../../terminal/text.ts';
 import type { Grade } from '../grade.ts';
 import { GROUPS, type Probe } from '../probe.ts';
