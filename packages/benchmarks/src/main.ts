@@ -13,7 +13,7 @@ import {
 } from './parts.ts';
 import { writeDocs } from './report/docs.ts';
 import { BEFORE_GOALS, figures, memoryLines } from './report/figures.ts';
-import { withEarlier, writeResults } from './report/results.ts';
+import { withEarlier, writeResults, type Results } from './report/results.ts';
 import { measuredSections } from './report/sections.ts';
 import { costTable, figureTable, sectionTable } from './report/tables.ts';
 import type { Round } from './rounds.ts';
@@ -22,6 +22,7 @@ import { VERIFY } from './verify.ts';
 async function bench(options: BenchOptions): Promise<void> {
   const parts: Partial<Record<Part, Round[]>> = {};
   const memory: Record<string, Memory> = {};
+  const bytesPerEvent: Record<string, number> = {};
   const show = (part: Part, title: string, rounds: Round[], cost?: string) => {
     parts[part] = rounds;
     console.log(`${costTable(title, rounds, cost)}\n`);
@@ -60,24 +61,27 @@ async function bench(options: BenchOptions): Promise<void> {
     show('workers', 'one job of a worker', wall, 'time each');
     show('workersCpu', 'CPU time of the same', cpu);
   }
+  if (isSelected('events', options)) {
+    const { eventsPart } = await import('./events/part.ts');
+    const measured = await eventsPart(options);
+    show('events', 'admit and complete, by remembered events', measured.events, 'time each');
+    Object.assign(bytesPerEvent, measured.bytesPerEvent);
+  }
   if (isSelected('import', options)) show('import', 'import', await importPart(options));
 
   for (const line of memoryLines(memory)) console.log(`${line}\n`);
-  for (const section of measuredSections(parts)) console.log(`${sectionTable(section)}\n`);
+  for (const section of measuredSections({ parts, bytesPerEvent }))
+    console.log(`${sectionTable(section)}\n`);
   const reached = figures(parts);
   if (reached.length > 0) console.log(figureTable('figure', reached));
   const before = figures(parts, BEFORE_GOALS);
   if (before.length > 0) console.log(`\n${figureTable('CPU ÷ CPU before', before)}`);
-  save(options, parts, memory);
+  save(options, { parts, memory, bytesPerEvent });
 }
 
-function save(
-  options: BenchOptions,
-  parts: Partial<Record<Part, Round[]>>,
-  memory: Record<string, Memory>,
-): void {
+function save(options: BenchOptions, measured: Omit<Results, 'machine'>): void {
   const file = options.json ?? `${THIS_VERSION}/packages/benchmarks/results.json`;
-  const results = withEarlier(file, parts, memory);
+  const results = withEarlier(file, measured);
   writeResults(file, results);
   if (options.docs) writeDocs(results);
   console.log(`\n${file}`);

@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SIZES } from './events/names.ts';
 
 export const HELP = `npm run bench -- [options]
 
   --before PATH    also measure a built checkout of another version in the same rounds
   --rounds N       counted rounds of each part (default: 15)
-  --only TEXT      one part (verify, http, store, import, stores, queues, workers), or contenders whose
-                   name contains TEXT, with their baselines
+  --only TEXT      one part (verify, http, store, import, stores, queues, workers, events), or
+                   contenders whose name contains TEXT, with their baselines
+  --events N       how many events the fullest stores remember (default: 1000000; 10000000 takes an
+                   hour, 10 GB of memory and 25 GB of disk)
   --connections N  open connections to each HTTP server (default: 32; the bars are for 32)
   --quick          3 short rounds, to see that everything runs; the figures mean little
   --json FILE      where to write the results (default: packages/benchmarks/results.json)
@@ -21,6 +24,8 @@ export interface BenchOptions {
   readonly only: string | undefined;
   /** Open connections to each HTTP server, with one request at a time on each. */
   readonly connections: number;
+  /** How many events the fullest stores remember. */
+  readonly events: number;
   readonly quick: boolean;
   readonly json: string | undefined;
   readonly docs: boolean;
@@ -35,6 +40,7 @@ export function benchOptions(args: readonly string[]): BenchOptions | 'help' {
       rounds: { type: 'string' },
       only: { type: 'string' },
       connections: { type: 'string', default: '32' },
+      events: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       docs: { type: 'boolean', default: false },
@@ -47,11 +53,20 @@ export function benchOptions(args: readonly string[]): BenchOptions | 'help' {
     before: before === undefined ? undefined : checkout(before),
     rounds: wholeNumber('rounds', values.rounds ?? (quick ? '3' : '15')),
     connections: wholeNumber('connections', values.connections),
+    events: sizeOf(values.events ?? (quick ? '100000' : '1000000')),
     only,
     quick,
     json,
     docs,
   };
+}
+
+function sizeOf(text: string): number {
+  const [, ...sizes] = SIZES;
+  const size = sizes.find((one) => String(one) === text);
+  if (size === undefined)
+    throw new TypeError(`--events must be one of ${sizes.map(String).join(', ')}.`);
+  return size;
 }
 
 function wholeNumber(name: string, text: string): number {

@@ -65,7 +65,7 @@ describe('figures', () => {
     expect(figures({ http: rounds })).toMatchObject([
       { name: 'node handler ÷ bare node:http', ratio: { median: 1.5 }, result: 'aim' },
     ]);
-    expect(GOALS).toHaveLength(17);
+    expect(GOALS).toHaveLength(23);
   });
 
   it('are shown in tables and in the chart', () => {
@@ -85,13 +85,23 @@ describe('sections', () => {
   };
 
   it('have the rows that were measured, with jobs per second and CPU time', () => {
-    const [section, ...others] = measuredSections(parts);
+    const [section, ...others] = measuredSections({ parts, bytesPerEvent: {} });
     expect(others).toEqual([]);
     expect(section).toMatchObject({
       name: 'queues',
-      rows: [{ name: 'BullMQ: enqueue', cells: [{ median: 0.5 }, { median: 3 }] }],
+      rows: [{ name: 'BullMQ: enqueue', cells: ['0.50 (0.50–0.50)', '3.00 (3.00–3.00)'] }],
     });
     expect(sectionTable(section!)).toContain('0.50 (0.50–0.50)');
+  });
+
+  it('have the bytes of an event in the fullest store, and leave out what was not measured', () => {
+    const events = [{ 'redis 10000': 10, 'redis 100000': 12 }];
+    const bytesPerEvent = { 'redis 10000': 490.4, 'redis 100000': 470.4 };
+    const [section] = measuredSections({ parts: { events }, bytesPerEvent });
+    expect(section!.head).toEqual(expect.arrayContaining(['1e5 ÷ 1e4', '1e7 ÷ 1e4']));
+    expect(section!.rows).toEqual([
+      { name: 'Redis', cells: ['1.20 (1.20–1.20)', '–', '–', '470'] },
+    ]);
   });
 
   it('have a cell for each column', () => {
@@ -103,7 +113,7 @@ describe('sections', () => {
     const machine = { cpu: 'A processor', cores: 2, node: 'v20.1.0' };
     const markers = (name: string) => `<!-- begin: ${name} -->\n<!-- end: ${name} -->\n`;
     const page = markers('figures') + markers('queues');
-    const written = withFigures(page, { machine, parts, memory: {} });
+    const written = withFigures(page, { machine, parts, memory: {}, bytesPerEvent: {} });
     expect(written).toContain('| BullMQ: enqueue | 0.50 (0.50–0.50) | 3.00 (3.00–3.00) |');
   });
 });
@@ -122,6 +132,7 @@ old
       http: [{ 'node bare': 10, 'node + call-webhooks': 15, 'node + call-webhooks, before': 30 }],
     },
     memory: {},
+    bytesPerEvent: {},
   };
 
   it('gets its tables between the markers, as often as one likes', () => {
@@ -147,6 +158,10 @@ describe('options', () => {
     expect(benchOptions(['-h'])).toBe('help');
     expect(() => benchOptions(['--rounds', '0'])).toThrow('--rounds');
     expect(() => benchOptions(['--connections', 'many'])).toThrow('--connections');
+    expect(benchOptions([])).toMatchObject({ events: 1_000_000 });
+    expect(benchOptions(['--quick'])).toMatchObject({ events: 100_000 });
+    expect(benchOptions(['--events', '10000000'])).toMatchObject({ events: 10_000_000 });
+    expect(() => benchOptions(['--events', '12'])).toThrow('--events');
     expect(() => benchOptions(['--nonsense'])).toThrow('--nonsense');
     expect(() => benchOptions(['--before', '/nowhere'])).toThrow('is not a built checkout');
   });

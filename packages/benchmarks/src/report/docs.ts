@@ -16,7 +16,8 @@ export function writeDocs(results: Results): void {
 }
 
 /** @throws Error when a marker is missing */
-export function withFigures(page: string, { machine, parts, memory }: Results): string {
+export function withFigures(page: string, results: Results): string {
+  const { machine, parts, memory } = results;
   const { cpu, cores, node } = machine;
   const rounds = Math.max(0, ...Object.values(parts).map((list) => list.length));
   const how = `${rounds} rounds, Node ${node.slice(1)}, ${cores} cores of ${cpu ?? 'an unknown processor'}.`;
@@ -26,7 +27,7 @@ export function withFigures(page: string, { machine, parts, memory }: Results): 
     'figures',
     [how, markdownTable('figure', figures(parts)), ...memoryLines(memory)].join('\n\n'),
   );
-  for (const section of measuredSections(parts))
+  for (const section of measuredSections(results))
     withTables = between(withTables, section.name, sectionMarkdown(section));
   if (before.length === 0) return withTables;
   return between(withTables, 'before and after', markdownTable('CPU ÷ CPU before', before));

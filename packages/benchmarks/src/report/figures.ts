@@ -1,5 +1,6 @@
 import type { Memory, Part } from '../parts.ts';
 import type { Round } from '../rounds.ts';
+import { contender, FILLED, type FilledName } from '../events/names.ts';
 import { REDIS_BAR } from '../stores/names.ts';
 import { spread, type Spread } from './statistics.ts';
 
@@ -22,6 +23,19 @@ const atLeast = (part: Part, name: string, over: string, under: string, bar: num
   ({ part, name, over, under, want: 'least', bar, aim }) satisfies Goal;
 const atMost = (part: Part, name: string, over: string, under: string, bar: number, aim: number) =>
   ({ part, name, over, under, want: 'most', bar, aim }) satisfies Goal;
+
+/** A delivery costs about the same however many events a store remembers. */
+const withEvents = (size: number): Goal[] =>
+  (Object.entries(FILLED) as [FilledName, string][]).map(([name, label]) =>
+    atMost(
+      'events',
+      `${label}: with 1e${String(Math.log10(size))} remembered events ÷ with 1e4`,
+      contender(name, size),
+      contender(name, 10_000),
+      1.5,
+      1.2,
+    ),
+  );
 
 const VERIFY = 'call-webhooks';
 const LRU = '+ standardwebhooks + lru';
@@ -79,6 +93,7 @@ export const GOALS: readonly Goal[] = [
   atLeast('stores', 'Postgres: the same', 'postgres floor', 'postgres', 1, 2),
   atLeast('stores', 'SQLite: the same', 'sqlite floor', 'sqlite', 1, 2),
   atMost('storesCpu', `Redis: CPU ÷ (${REDIS_BAR})`, 'redis', REDIS_BAR, 1, 0.8),
+  ...[1_000_000, 10_000_000].flatMap((size) => withEvents(size)),
   atMost('import', 'import of core ÷ import of zod', 'core', 'zod', 1.3, 1.1),
 ];
 

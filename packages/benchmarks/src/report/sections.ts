@@ -1,7 +1,8 @@
 import type { Part } from '../parts.ts';
 import { QUEUES, type QueueName } from '../queues/names.ts';
-import type { Parts } from './figures.ts';
-import { ratio, type Spread } from './statistics.ts';
+import { contender, FILLED, SIZES, type FilledName } from '../events/names.ts';
+import type { Results } from './results.ts';
+import { ratio, withSpread } from './statistics.ts';
 
 /** The cost of `over` divided by the cost of `under`, within each round. */
 interface Quotient {
@@ -10,22 +11,32 @@ interface Quotient {
   readonly under: string;
 }
 
+/** What one event takes in a contender's store. */
+interface Bytes {
+  readonly bytesIn: readonly string[];
+}
+
+type Cell = Quotient | Bytes;
+
 /** A table of ratios without bars. */
 interface Section {
   /** The name of its markers in the page. */
   readonly name: string;
   readonly head: readonly string[];
-  readonly rows: readonly { readonly name: string; readonly cells: readonly Quotient[] }[];
+  readonly rows: readonly { readonly name: string; readonly cells: readonly Cell[] }[];
 }
 
-/** A section with its measured ratios. */
+/** A section with what was measured. */
 export interface MeasuredSection {
   readonly name: string;
   readonly head: readonly string[];
-  readonly rows: readonly { readonly name: string; readonly cells: readonly Spread[] }[];
+  readonly rows: readonly { readonly name: string; readonly cells: readonly string[] }[];
 }
 
 const ENGINES = Object.entries(QUEUES) as [QueueName, string][];
+
+const [FEWEST, ...LARGER] = SIZES;
+const power = (size: number) => `1e${String(Math.log10(size))}`;
 
 /** How many per second, and the CPU time of each, against the floor of the engine. */
 const againstFloor = (part: 'queues' | 'workers', contender: string, floor: string): Quotient[] => [
@@ -53,20 +64,47 @@ export const SECTIONS: readonly Section[] = [
       cells: againstFloor('workers', name, `${name} floor`),
     })),
   },
+  {
+    name: 'events',
+    head: [
+      'remembered events',
+      ...LARGER.map((size) => `${power(size)} ÷ ${power(FEWEST)}`),
+      'bytes',
+    ],
+    rows: (Object.entries(FILLED) as [FilledName, string][]).map(([name, label]) => ({
+      name: label,
+      cells: [
+        ...LARGER.map((size): Quotient => ({
+          part: 'events',
+          over: contender(name, size),
+          under: contender(name, FEWEST),
+        })),
+        { bytesIn: SIZES.map((size) => contender(name, size)) },
+      ],
+    })),
+  },
 ];
 
+type Measured = Pick<Results, 'parts' | 'bytesPerEvent'>;
+
 /** The sections that a run has the rounds for, each with the rows that it has. */
-export function measuredSections(parts: Parts): MeasuredSection[] {
+export function measuredSections(results: Measured): MeasuredSection[] {
   return SECTIONS.flatMap(({ name, head, rows }) => {
     const measured = rows.flatMap((row) => {
-      const cells = row.cells.map((cell) => quotient(parts, cell));
-      return cells.every((cell) => cell !== undefined) ? [{ name: row.name, cells }] : [];
+      const cells = row.cells.map((cell) => textOf(results, cell));
+      if (cells.every((cell) => cell === undefined)) return [];
+      return [{ name: row.name, cells: cells.map((cell) => cell ?? '–') }];
     });
     return measured.length === 0 ? [] : [{ name, head, rows: measured }];
   });
 }
 
-function quotient(parts: Parts, { part, over, under }: Quotient): Spread | undefined {
+function textOf({ parts, bytesPerEvent }: Measured, cell: Cell): string | undefined {
+  if ('bytesIn' in cell) {
+    const measured = cell.bytesIn.flatMap((name) => bytesPerEvent[name] ?? []);
+    return measured.at(-1)?.toFixed(0); // of the largest store
+  }
+  const { part, over, under } = cell;
   const rounds = (parts[part] ?? []).filter((round) => over in round && under in round);
-  return rounds.length === 0 ? undefined : ratio(rounds, over, under);
+  return rounds.length === 0 ? undefined : withSpread(ratio(rounds, over, under));
 }

@@ -21,6 +21,10 @@ export function spread(values: readonly number[]): Spread {
   return { median: median(values), low: at(0.25), high: at(0.75) };
 }
 
+/** As it is shown in tables. */
+export const withSpread = ({ median, low, high }: Spread): string =>
+  `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
+
 /**
  * `cost(a) / cost(b)`, divided within each round, so that a slow moment of the machine is in both
  * and cancels out.

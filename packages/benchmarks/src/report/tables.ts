@@ -2,7 +2,7 @@ import { styleText } from 'node:util';
 import type { Round } from '../rounds.ts';
 import type { Figure } from './figures.ts';
 import type { MeasuredSection } from './sections.ts';
-import { ratio, spread, type Spread } from './statistics.ts';
+import { ratio, spread, withSpread } from './statistics.ts';
 
 type Row = readonly string[];
 
@@ -45,7 +45,7 @@ export const sectionMarkdown = (section: MeasuredSection): string => markdown(se
 
 const sectionRows = ({ head, rows }: MeasuredSection): Row[] => [
   head,
-  ...rows.map(({ name, cells }) => [name, ...cells.map(withSpread)]),
+  ...rows.map(({ name, cells }) => [name, ...cells]),
 ];
 
 const markdown = ([head = [], ...rows]: readonly Row[]): string =>
@@ -58,9 +58,6 @@ function figureRows(title: string, figures: readonly Figure[]): Row[] {
   });
   return [[title, 'median (middle half)', 'bar', 'aim', 'result'], ...rows];
 }
-
-const withSpread = ({ median, low, high }: Spread) =>
-  `${median.toFixed(2)} (${low.toFixed(2)}–${high.toFixed(2)})`;
 
 function textTable(rows: readonly Row[]): string {
   const widths = (rows[0] ?? []).map((_none, column) =>

@@ -1,0 +1,65 @@
+import { Redis } from 'ioredis';
+import { importPackage } from '../checkout.ts';
+import { startRedis } from '../stores/servers.ts';
+import { eventNumber, type Database } from './filled-store.ts';
+
+const DAY_MS = 86_400_000;
+/** Events of one script; the server answers nobody else meanwhile. */
+const CHUNK = 10_000;
+
+/** ARGV: the numbers of the first and the last event. The names of `eventNumber`, in the keys of the store. */
+const EACH = (work: string) => `
+for number = ARGV[1], ARGV[2] do
+  local hash = redis.sha1hex(string.format('%d', number))
+  local slot = 'call-webhooks:{' .. string.sub(hash, 1, 24) .. ':call:completed}'
+  local id, done = slot .. ':id:' .. string.sub(hash, 1, 36), slot .. ':done'
+  ${work}
+end`;
+const FILL = EACH(`
+  local token = string.sub(hash, 5)
+  redis.call('SET', id, token, 'PX', ${String(DAY_MS)})
+  redis.call('SET', done, token, 'PX', ${String(DAY_MS)})`);
+/** Within half a second, as the next turn runs. */
+const EXPIRE = EACH(`
+  redis.call('PEXPIRE', id, 1 + number % 500)
+  redis.call('PEXPIRE', done, 1 + number % 500)`);
+
+/** Each size in a database of its own, on one server. */
+export async function openRedis(root: string): Promise<Database> {
+  const { redisStore } = await importPackage<typeof import('@call-webhooks/redis')>(root, 'redis');
+  const server = await startRedis();
+  const clients: Redis[] = [];
+
+  async function each(client: Redis, script: string, from: number, to: number): Promise<void> {
+    for (let first = from; first < to; first += CHUNK)
+      await client.eval(script, 0, first, Math.min(first + CHUNK, to) - 1);
+  }
+
+  return {
+    async fill(size) {
+      const client = new Redis(server.port, '127.0.0.1', { db: clients.length });
+      clients.push(client);
+      const before = await usedMemory(client);
+      await each(client, FILL, 0, size);
+      const bytesPerEvent = ((await usedMemory(client)) - before) / size;
+      let oldest = 0;
+      return {
+        store: redisStore(client),
+        known: eventNumber(size - 1),
+        bytesPerEvent,
+        count: async () => (await client.dbsize()) / 2, // the other half are webhook ids
+        async expire(number) {
+          await each(client, EXPIRE, oldest, oldest + number);
+          oldest += number;
+        },
+      };
+    },
+    async stop() {
+      for (const client of clients) client.disconnect();
+      await server.stop();
+    },
+  };
+}
+
+const usedMemory = async (client: Redis) =>
+  Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
