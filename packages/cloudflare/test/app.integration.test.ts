@@ -35,7 +35,10 @@ describe('a Worker with store, queue and consumer, in workerd', () => {
       ],
       compatibilityDate: COMPATIBILITY_DATE,
       bindings: { CALL_WEBHOOK_SECRET: secret, CONTROL: control.origin },
-      durableObjects: { CALL_WEBHOOKS: { className: 'CallWebhooksStore', useSQLite: true } },
+      durableObjects: {
+        CALL_WEBHOOKS: { className: 'CallWebhooksStore', useSQLite: true },
+        FROZEN: { className: 'FrozenStore', useSQLite: true },
+      },
       queueProducers: { CALLS: 'calls', DEAD_CALLS: 'dead-calls' },
       queueConsumers: { calls: consumed, 'dead-calls': consumed },
     });
@@ -90,6 +93,12 @@ describe('a Worker with store, queue and consumer, in workerd', () => {
       ...['queue/unlucky/1', 'queue/unlucky/2', letter, letter],
       'dead/unlucky:call:completed',
     ]);
+  });
+
+  it('answers 503 and runs nothing while the object does not answer', async () => {
+    const reply = await post('frozen', '/frozen');
+    expect(reply).toEqual({ status: 503, outcome: 'store-unavailable' });
+    expect(runsOf('frozen')).toEqual([]);
   });
 
   it('keeps a handler alive that is late, and then knows its event as done', async () => {

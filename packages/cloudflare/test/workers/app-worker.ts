@@ -1,5 +1,6 @@
 import {
   callWebhooks,
+  CallWebhooksStore,
   cloudflareQueue,
   createQueueConsumer,
   durableObjectStore,
@@ -7,12 +8,20 @@ import {
   type QueueProducer,
 } from '../../src/index.ts';
 
-export { CallWebhooksStore } from '../../src/index.ts';
+export { CallWebhooksStore };
+
+/** An object that never answers a claim. */
+export class FrozenStore extends CallWebhooksStore {
+  override admit(): Promise<never> {
+    return new Promise(() => undefined);
+  }
+}
 
 /** The bindings of this Worker. */
 interface Env {
   CALL_WEBHOOK_SECRET: string;
   CALL_WEBHOOKS: ObjectNamespace;
+  FROZEN: ObjectNamespace;
   CALLS: QueueProducer;
   DEAD_CALLS: QueueProducer;
   /** The test's server, which is told of each run and says whether it succeeds. */
@@ -48,6 +57,18 @@ const direct = callWebhooks((env: Env) => ({
   on: { 'call:completed': handler(env, 'direct') },
 }));
 
+const frozen = callWebhooks((env: Env) => ({
+  logger,
+  secret: env.CALL_WEBHOOK_SECRET,
+  store: durableObjectStore(env.FROZEN),
+  on: { 'call:completed': handler(env, 'frozen') },
+}));
+
+const hooks = new Map([
+  ['/direct', direct],
+  ['/frozen', frozen],
+]);
+
 const consume = createQueueConsumer((env: Env) => ({
   logger,
   maxAttempts: 2,
@@ -64,7 +85,7 @@ const keepDead = async (batch: { messages: readonly { body: unknown }[] }, env: 
 
 export default {
   fetch: (...[request, env, context]: Parameters<typeof queued>) =>
-    (new URL(request.url).pathname === '/direct' ? direct : queued)(request, env, context),
+    (hooks.get(new URL(request.url).pathname) ?? queued)(request, env, context),
   queue: (...[batch, env]: Parameters<typeof consume>) =>
     batch.queue === 'calls' ? consume(batch, env) : keepDead(batch, env),
 };
