@@ -1,12 +1,18 @@
 // Draws colored terminal output as an SVG for the README:
-// FORCE_COLOR=1 npm start --silent -- --once | node scripts/terminal-svg.mjs > docs/images/start.svg
-// The argument is the typed command; the default is `npm start`.
-import { text } from 'node:stream/consumers';
+// script -qefc 'stty cols 80; npm start --silent' /dev/null < /dev/null |
+//   node scripts/terminal-svg.mjs --until 'Press Ctrl+C' > docs/images/start.svg
+// The argument is the typed command; the default is `npm start`. `--until` stops after a line with this text.
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 
 const COLORS = { 2: '#8b949e', 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#79c0ff' };
 const LINE = 20;
 const CHARACTER = 8.5;
-const [typed = 'npm start'] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  options: { until: { type: 'string' } },
+  allowPositionals: true,
+});
+const [typed = 'npm start'] = positionals;
 const escape = (plain) => plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function spans(line) {
@@ -22,10 +28,12 @@ function spans(line) {
     .join('');
 }
 
-// Without the lines of the receiver: the picture shows the table.
-const lines = (await text(process.stdin))
-  .split('\n')
-  .filter((line) => !line.includes('receiver │'));
+const lines = [];
+for await (const line of createInterface({ input: process.stdin })) {
+  lines.push(line.replaceAll('\r', ''));
+  if (values.until !== undefined && line.includes(values.until)) break;
+}
+process.stdin.destroy();
 while (lines.at(-1) === '') lines.pop();
 const height = (lines.length + 3) * LINE;
 const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));

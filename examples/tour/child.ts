@@ -1,7 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
+import { logLines } from './log-lines.ts';
 
 /** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE_MS = 5_000;
@@ -22,10 +24,13 @@ export function startChild(name: string, file: string, env = process.env): Child
   const path = fileURLToPath(new URL(file, import.meta.url));
   // In its own process group: Ctrl+C only reaches this process, which then stops the others in order.
   const child = fork(path, { env, silent: true, detached: true });
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      process.stdout.write(text.replace(/^(?=.)/gm, styleText('dim', `  ${name} │ `)));
-    });
+  const prefix = `  ${name} │ `;
+  for (const input of [child.stdout, child.stderr])
+    if (input)
+      createInterface({ input }).on('line', (text) => {
+        for (const line of logLines(text, prefix, process.stdout.columns))
+          console.log(`${styleText('dim', prefix)}${line.slice(prefix.length)}`);
+      });
   const ended = once(child, 'exit');
   const ready = once(child, 'message').then(([message]) => (message as { url: string }).url);
   const early = ended.then(() => Promise.reject(new Error(`The ${name} exited.`)));

@@ -2,11 +2,18 @@
 import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 
-const simulator = await startSimulator({
-  port: Number(process.env['SIMULATOR_PORT'] ?? 0),
-  inspector: inspectorPage(),
-  recordingFirst: 1,
-});
+/** Where the command line looks for a simulator. */
+const DEFAULT_PORT = 4777;
+
+const start = (port: number) =>
+  startSimulator({ port, inspector: inspectorPage(), recordingFirst: 1 });
+const simulator = await start(Number(process.env['SIMULATOR_PORT'] ?? DEFAULT_PORT)).catch(
+  (error: unknown) => {
+    // Another simulator runs: any free port will do.
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return start(0);
+    throw error;
+  },
+);
 process.send?.({ url: simulator.url });
 
 process.once('disconnect', () => process.exit()); // the parent is gone

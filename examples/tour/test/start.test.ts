@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from '@jest/globals';
 import { startSimulator } from '@call-webhooks/simulator';
 import { serveLocally } from '@call-webhooks/contract-tests';
 import { controlOf } from '../control.ts';
+import { logLines } from '../log-lines.ts';
 import { tourOf } from '../tour.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
@@ -14,6 +16,25 @@ const start = (env: NodeJS.ProcessEnv) =>
     env: { ...process.env, FORCE_COLOR: undefined, ...env },
   });
 
+/** What docs/images/start.svg shows. */
+async function picture(): Promise<string> {
+  const svg = await readFile(new URL('../../../docs/images/start.svg', import.meta.url), 'utf8');
+  return svg
+    .replace(/<[^>]+>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&');
+}
+
+/** The words of an output, without ids and numbers, which differ in each run. */
+const wordsOf = (output: string): string[] => [
+  ...new Set(
+    output
+      .replace(/[\da-f]{8}[\da-f-]*/g, 'id')
+      .replace(/\d+/g, '0')
+      .split(/\s+/),
+  ),
+];
+
 it('npm start -- --once: every response is as expected, in plain text in a pipe', async () => {
   const { stdout } = await start({});
   expect(stdout).toContain('All 18 responses are as expected.');
@@ -22,6 +43,11 @@ it('npm start -- --once: every response is as expected, in plain text in a pipe'
   expect(stdout).not.toContain('\u001b');
   const rows = stdout.split('\n').filter((line) => !line.includes('receiver │'));
   expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  // The picture in the README shows all of it, and is up to date. The log depends on the seed.
+  const shown = await picture();
+  expect(wordsOf(shown)).toEqual(expect.arrayContaining(wordsOf(rows.join('\n'))));
+  for (const text of ['receiver │ listening on', 'Inspector:', 'Press Ctrl+C to stop.'])
+    expect(shown).toContain(text);
   expect(stdout).not.toContain('whsec_');
 });
 
@@ -47,4 +73,11 @@ it('notices unexpected responses', async () => {
   expect(wrong).toHaveLength(6);
   expect(wrong.join()).toContain('expected 401 signature-mismatch, 200 handled');
   expect(lines.join('\n')).toContain('replayed');
+});
+
+it('breaks the log lines of the receiver between words', () => {
+  const line = '    at run (packages/core/src/run.ts:1:1) with https://example.com/a/long/path';
+  const lines = logLines(line, '  receiver │ ', 60);
+  expect(lines.map(({ length }) => length <= 60)).not.toContain(false);
+  expect(lines.join(' ').replaceAll('  receiver │     ', '')).toBe(line.trim());
 });
