@@ -38,6 +38,10 @@ describe('a body that was already read', () => {
 
   it.each<[string, (req: IncomingMessage, body: Buffer) => object]>([
     ['keepRawBody', (req, body) => (keepRawBody(req, undefined, body), { body: {} })],
+    [
+      'keepRawBody, although the parser made other bytes of it',
+      (req, body) => (keepRawBody(req, undefined, body), { body: Buffer.from('parsed') }),
+    ],
     ['request.body of bytes', (_req, body) => ({ body })],
     ['request.rawBody of bytes', (_req, body) => ({ body: {}, rawBody: body })],
   ])('is used when its bytes were kept: %s', async (_how, keep) => {
