@@ -1,25 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { EVENT_MUTANTS } from '../src/mutants/event-mutants.ts';
-import { GROUP_MUTANTS } from '../src/mutants/group-mutants.ts';
+import { ALL_MUTANTS } from '../src/mutants/all-mutants.ts';
 import type { Mutant } from '../src/mutants/mutant.ts';
-import { QUEUE_MUTANTS } from '../src/mutants/queue-mutants.ts';
-import { REQUEST_MUTANTS } from '../src/mutants/request-mutants.ts';
-import { TENANT_MUTANTS } from '../src/mutants/tenant-mutants.ts';
-import { TRANSACTION_MUTANTS } from '../src/mutants/transaction-mutants.ts';
 import { StaleEdit, Sandbox } from '../src/mutants/sandbox.ts';
 
 // Introduces one bug after another into a copy of the receiver, and checks that the named test catches
 // it. `npm run mutants -w @call-webhooks/verification -- [part of a name]`
 
 const wanted = process.argv[2] ?? '';
-const chosen = [
-  ...EVENT_MUTANTS,
-  ...GROUP_MUTANTS,
-  ...QUEUE_MUTANTS,
-  ...REQUEST_MUTANTS,
-  ...TENANT_MUTANTS,
-  ...TRANSACTION_MUTANTS,
-].filter(({ name }) => name.includes(wanted));
+const chosen = ALL_MUTANTS.filter(({ name }) => name.includes(wanted));
 const sandbox = new Sandbox(fileURLToPath(new URL('../../..', import.meta.url)));
 let killed = 0;
 

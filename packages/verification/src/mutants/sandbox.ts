@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { copyWorkspace } from './copy-workspace.ts';
@@ -84,6 +84,14 @@ export class Sandbox {
     } catch {
       return { passed: 0, failed: 0, output: stderr.slice(-2_000) };
     }
+  }
+
+  /** Starts a program of the copy, with its sources as they are now. @param file relative to the root */
+  start(file: string, env: NodeJS.ProcessEnv): ChildProcess {
+    const args = ['--import', 'tsx', '--conditions=@call-webhooks/source', join(this.#home, file)];
+    // Without the options of the test runner.
+    const ownEnv = { ...process.env, NODE_OPTIONS: '', ...env };
+    return spawn(process.execPath, args, { cwd: this.#home, env: ownEnv });
   }
 
   close(): void {

@@ -1,0 +1,3 @@
+module example.com/call-webhooks-receiver
+
+go 1.19
