@@ -1,6 +1,7 @@
 // Every entry, under each module resolution of each TypeScript: found, and typed. What is not found, or
 // loses its types, is `any`, which would let all of this compile but the last lines.
 import { inferNames } from '@call-webhooks/client/infer';
+import { createVectors } from '@call-webhooks/contract';
 import { createReceiver, defineHandlers, type Handlers } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { createWebHandler } from '@call-webhooks/core/web';
@@ -27,6 +28,7 @@ typed<Awaited<ReturnType<typeof startSimulator>>['deliveries']>(false);
 typed<ReturnType<typeof durableObjectStore>['admit']>(false);
 typed<Parameters<CallWebhooksStore['admit']>[0]>(false);
 typed<ReturnType<typeof inferNames>['snippet']>(false);
+typed<ReturnType<typeof createVectors>[number]>(false);
 typed<DeliverySummary>(false);
 typed<Awaited<ReturnType<typeof deliver>>['outcome']>(false);
 

@@ -27,6 +27,9 @@ import { createClient } from '@call-webhooks/client';
 import { reconcile, redrive } from '@call-webhooks/recovery';
 import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
+import { createVectors } from '@call-webhooks/contract';
+import signatures from '@call-webhooks/contract/vectors/signature.json' with { type: 'json' };
+import openapi from '@call-webhooks/contract/openapi.json' with { type: 'json' };
 import { sqliteStore } from '@call-webhooks/sqlite';
 
 const db = join(import.meta.dirname, 'esm.jsonl');
@@ -65,5 +68,8 @@ assert.equal(typeof postgresStore({ query: () => Promise.resolve([]) }).admit, '
 assert.throws(() => sqliteStore({}), WebhookError);
 for (const make of [cloudflareQueue, durableObjectStore])
   assert.throws(() => make(undefined), WebhookError);
+const [made] = createVectors({ now: 1_800_000_000_000, seed: 'call-webhooks' });
+assert.deepEqual(made.vectors, signatures.vectors);
+assert.ok(openapi.webhooks['call:completed']);
 instrument().close();
 console.log('ESM: runs');

@@ -33,7 +33,9 @@ export async function writeFiles(
   }
   if (!isCheck) for (const name of stale) await rm(new URL(name, at));
   if (!isCheck || outdated.length + stale.size === 0) return;
-  const names = [...outdated, ...stale].map((name) => `${folder}/${name}`).join(', ');
+  const names = [...outdated, ...stale]
+    .map((name) => (folder === '.' ? name : `${folder}/${name}`))
+    .join(', ');
   console.error(`packages/contract: ${names}: out of date, ${command}`);
   process.exitCode = 1;
 }
