@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, randomInt, randomUUID } from 'node:crypto';
 
 /** The secret of every contender. */
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -75,7 +75,8 @@ export interface SignedMessage {
   readonly body: Buffer;
 }
 
-let count = 0;
+/** Somewhere else in each process, since several may share a store. */
+let count = randomInt(2 ** 39);
 
 /** Signed deliveries, each with its own webhook id and call; header names as Node has them. */
 export const signedMessages = (scheme: Scheme, number: number): SignedMessage[] =>

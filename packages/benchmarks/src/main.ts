@@ -61,6 +61,11 @@ async function bench(options: BenchOptions): Promise<void> {
     show('workers', 'one job of a worker', wall, 'time each');
     show('workersCpu', 'CPU time of the same', cpu);
   }
+  if (isSelected('processes', options)) {
+    const { processesPart } = await import('./shared/part.ts');
+    const { wall } = await processesPart(options);
+    show('processes', 'one delivery, by receivers on one store', wall, 'time each');
+  }
   if (isSelected('events', options)) {
     const { eventsPart } = await import('./events/part.ts');
     const measured = await eventsPart(options);

@@ -7,8 +7,8 @@ export const HELP = `npm run bench -- [options]
 
   --before PATH    also measure a built checkout of another version in the same rounds
   --rounds N       counted rounds of each part (default: 15)
-  --only TEXT      one part (verify, http, store, import, stores, queues, workers, events), or
-                   contenders whose name contains TEXT, with their baselines
+  --only TEXT      one part (verify, http, store, import, stores, queues, workers, processes,
+                   events), or contenders whose name contains TEXT, with their baselines
   --events N       how many events the fullest stores remember (default: 1000000; 10000000 takes an
                    hour, 10 GB of memory and 25 GB of disk)
   --connections N  open connections to each HTTP server (default: 32; the bars are for 32)

@@ -17,7 +17,8 @@ import type { StoresPart } from './stores/names.ts';
 import { VERIFY, type VerifyName } from './verify.ts';
 
 /** The parts of a run; each has its own rounds. */
-export type Part = 'verify' | 'http' | 'store' | 'import' | StoresPart | QueuesPart | 'events';
+export type Part =
+  'verify' | 'http' | 'store' | 'import' | StoresPart | QueuesPart | 'processes' | 'events';
 
 /** The memory of a full store, and how late the event loop is while the store evicts. */
 export interface Memory {

@@ -104,6 +104,13 @@ describe('sections', () => {
     ]);
   });
 
+  it('compare several processes with one by deliveries per second', () => {
+    const processes = [{ 'redis 1': 30, 'redis 2': 20, 'redis 4': 15, 'redis 8': 15 }];
+    const [section] = measuredSections({ parts: { processes }, bytesPerEvent: {} });
+    const cells = ['1.50 (1.50–1.50)', '2.00 (2.00–2.00)', '2.00 (2.00–2.00)'];
+    expect(section!.rows).toEqual([{ name: 'Redis', cells }]);
+  });
+
   it('have a cell for each column', () => {
     for (const { head, rows } of SECTIONS)
       for (const { cells } of rows) expect(cells).toHaveLength(head.length - 1);

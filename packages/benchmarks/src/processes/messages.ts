@@ -5,6 +5,10 @@ export type Question =
   | { readonly ask: 'verify'; readonly operations: number }
   /** Let so many deliveries pass through the store. */
   | { readonly ask: 'admit'; readonly operations: number }
+  /** Sign so many deliveries. */
+  | { readonly ask: 'prepare'; readonly operations: number }
+  /** Handle those that were signed, so many at a time. */
+  | { readonly ask: 'handle'; readonly atATime: number }
   /** Measure the delay of the event loop for so long. */
   | { readonly ask: 'delays'; readonly seconds: number };
 

@@ -2,6 +2,7 @@ import type { Part } from '../parts.ts';
 import { QUEUES, type QueueName } from '../queues/names.ts';
 import { contender, FILLED, SIZES, type FilledName } from '../events/names.ts';
 import type { Results } from './results.ts';
+import { PROCESSES, SHARED, type SharedName } from '../shared/names.ts';
 import { ratio, withSpread } from './statistics.ts';
 
 /** The cost of `over` divided by the cost of `under`, within each round. */
@@ -36,6 +37,7 @@ export interface MeasuredSection {
 const ENGINES = Object.entries(QUEUES) as [QueueName, string][];
 
 const [FEWEST, ...LARGER] = SIZES;
+const [ONE, ...MORE] = PROCESSES;
 const power = (size: number) => `1e${String(Math.log10(size))}`;
 
 /** How many per second, and the CPU time of each, against the floor of the engine. */
@@ -62,6 +64,18 @@ export const SECTIONS: readonly Section[] = [
     rows: ENGINES.map(([name, label]) => ({
       name: label,
       cells: againstFloor('workers', name, `${name} floor`),
+    })),
+  },
+  {
+    name: 'processes',
+    head: ['deliveries per second ÷ one process', ...MORE.map((count) => String(count))],
+    rows: (Object.entries(SHARED) as [SharedName, string][]).map(([name, label]) => ({
+      name: label,
+      cells: MORE.map((count) => ({
+        part: 'processes',
+        over: `${name} ${String(ONE)}`,
+        under: `${name} ${String(count)}`,
+      })),
     })),
   },
   {

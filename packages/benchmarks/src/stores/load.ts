@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Queue, Store } from '@call-webhooks/core';
+import type { Logger, Queue, Store } from '@call-webhooks/core';
 import { importPackage } from '../checkout.ts';
 import { SECRET, signedMessages } from '../deliveries.ts';
 import { cpuMicros } from '../processes/messages.ts';
@@ -22,7 +22,7 @@ export interface Path {
 /** Deliveries through `receiver.receive`, with a store and a handler that does nothing, or to a queue. */
 export async function receiverPath(
   root: string,
-  ports: { readonly store: Store } | { readonly queue: Queue },
+  ports: ({ readonly store: Store } | { readonly queue: Queue }) & { readonly logger?: Logger },
 ): Promise<Path> {
   const { createReceiver } = await importPackage<typeof import('@call-webhooks/core')>(
     root,
