@@ -11,7 +11,9 @@ import {
   type StandardSchema,
   type WorkerOptions,
 } from '@call-webhooks/core';
+import { LargeBodies } from './large-bodies.ts';
 import { messageRunner, type QueueMessage } from './message.ts';
+import type { ObjectNamespace } from './namespace.ts';
 import type { QueueProducer } from './queue.ts';
 
 /** What is used of a batch of messages. */
@@ -39,6 +41,8 @@ export interface QueueConsumerOptions<
   backoff?: BackoffOptions | undefined;
   /** The binding of a queue that keeps dead jobs: the messages of those that were given up. */
   deadQueue?: QueueProducer | undefined;
+  /** As for `cloudflareQueue`. */
+  largeBodies?: ObjectNamespace | undefined;
 }
 
 /** The `queue` of a Worker. */
@@ -52,6 +56,7 @@ const rules = () => ({
   concurrency: option.default(option.count(1, 100), 4),
   backoff: option.backoff(5_000, 3_600_000),
   deadQueue: option.optional(option.object<QueueProducer>('send')),
+  largeBodies: option.optional(option.object<ObjectNamespace>()),
 });
 
 /**
@@ -84,8 +89,8 @@ export function createQueueConsumer<
 function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
   options: QueueConsumerOptions<Extra, Custom>,
 ): (batch: QueueBatch) => Promise<void> {
-  const { maxAttempts, concurrency, backoff, deadQueue, ...handlers } = options;
-  const own = { maxAttempts, concurrency, backoff, deadQueue };
+  const { maxAttempts, concurrency, backoff, deadQueue, largeBodies, ...handlers } = options;
+  const own = { maxAttempts, concurrency, backoff, deadQueue, largeBodies };
   const settings = checkOptions('createQueueConsumer', rules(), own);
   if (!deadQueue && !handlers.deadLetter)
     throw new WebhookError(
@@ -97,6 +102,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
     maxAttempts: settings.maxAttempts,
     delay: exponentialBackoff(settings.backoff),
     deadQueue,
+    largeBodies: largeBodies && new LargeBodies('createQueueConsumer', largeBodies),
     logger: handlers.logger ?? console,
   });
 

@@ -7,11 +7,8 @@ export {
   type QueueConsumerOptions,
 } from './consumer.ts';
 export type { QueueMessage } from './message.ts';
-export { cloudflareQueue, type QueueProducer } from './queue.ts';
-export {
-  durableObjectStore,
-  type DurableObjectStoreOptions,
-  type ObjectNamespace,
-} from './store.ts';
+export { cloudflareQueue, type CloudflareQueueOptions, type QueueProducer } from './queue.ts';
+export type { ObjectNamespace } from './namespace.ts';
+export { durableObjectStore, type DurableObjectStoreOptions } from './store.ts';
 export { CallWebhooksStore, type StoredClaim } from './store-object.ts';
 export type { ObjectState, ObjectStorage } from './durable-object.ts';

@@ -6,6 +6,7 @@ import {
   type Logger,
   type QueuedDelivery,
 } from '@call-webhooks/core';
+import { isLarge, type LargeBodies } from './large-bodies.ts';
 import type { QueueProducer } from './queue.ts';
 
 /** What is used of a message of Cloudflare Queues. */
@@ -24,6 +25,7 @@ export interface RunnerSettings {
   /** Milliseconds to wait after an attempt. */
   readonly delay: (attempt: number) => number;
   readonly deadQueue: QueueProducer | undefined;
+  readonly largeBodies: LargeBodies | undefined;
   readonly logger: Logger;
 }
 
@@ -36,12 +38,21 @@ const MAX_DELAY_S = 43_200;
  */
 export function messageRunner(
   process: JobProcessor,
-  { maxAttempts, delay, deadQueue, logger }: RunnerSettings,
+  { maxAttempts, delay, deadQueue, largeBodies, logger }: RunnerSettings,
 ): (message: QueueMessage, queue: string, signal: AbortSignal) => Promise<void> {
+  /** The delivery of a message. Without one, its job is done. */
+  async function deliveryOf(message: unknown): Promise<QueuedDelivery | undefined> {
+    if (largeBodies) return largeBodies.unpack(message);
+    if (isLarge(message)) throw new Error('The option largeBodies is missing.');
+    return message as QueuedDelivery;
+  }
+
   /** Whether the message is no longer needed. */
   async function isSettled(message: QueueMessage, signal: AbortSignal): Promise<boolean> {
     const { body, attempts: attempt } = message;
-    const result = await process(body as QueuedDelivery, {
+    const delivery = await deliveryOf(body);
+    if (!delivery) return true;
+    const result = await process(delivery, {
       attempt,
       maxAttempts,
       isLastAttempt: attempt >= maxAttempts,
@@ -52,8 +63,11 @@ export function messageRunner(
           : undefined,
       signal,
     });
-    if (result.status === 'dead') await deadQueue?.send(body, { contentType: 'json' });
-    return result.status !== 'retry';
+    if (result.status === 'retry') return false;
+    if (result.status === 'dead' && deadQueue) await deadQueue.send(body, { contentType: 'json' });
+    // Otherwise it is swept.
+    else await largeBodies?.drop(body).catch(() => undefined);
+    return true;
   }
 
   return async (message, queue, signal) => {
@@ -67,7 +81,7 @@ export function messageRunner(
       const { text, err } = loggedError(error);
       safeLogger(logger).error(
         { queue, messageId: id, attempt, err, docs: docsUrl('queues.md#cloudflare-queues') },
-        `call-webhooks: a dead job was not sent to deadQueue, which is tried again: ${text}`,
+        `call-webhooks: a message could not be read, or a dead job not be sent to deadQueue. It is tried again: ${text}`,
       );
     }
     message.retry({ delaySeconds: Math.min(MAX_DELAY_S, Math.ceil(delay(attempt) / 1_000)) });

@@ -1,4 +1,6 @@
-import { WebhookError, type Queue, type QueuedDelivery } from '@call-webhooks/core';
+import { checkOptions, option, WebhookError, type Queue } from '@call-webhooks/core';
+import { LargeBodies } from './large-bodies.ts';
+import type { ObjectNamespace } from './namespace.ts';
 
 /** What is used of the binding of a queue, as a producer. */
 export interface QueueProducer {
@@ -7,41 +9,48 @@ export interface QueueProducer {
   send(message: any, options?: { contentType?: 'json' }): Promise<unknown>;
 }
 
+/** Options of `cloudflareQueue`. */
+export interface CloudflareQueueOptions {
+  /**
+   * The binding of `CallWebhooksStore`, to keep bodies that are too large for a message. The consumer
+   * needs the same. Without it, a delivery with a body above 95 KB gets 503.
+   */
+  largeBodies?: ObjectNamespace | undefined;
+}
+
+const rules = () => ({ largeBodies: option.optional(option.object<ObjectNamespace>()) });
+
 /**
  * Sends deliveries to Cloudflare Queues. Run them with `createQueueConsumer`.
  *
  * Cloudflare Queues know no ids of jobs: give the receiver a `durableObjectStore` too, so that an
- * event is queued once. A message has at most 128 KB, which is a body of 95 KB. A larger delivery is
- * not queued and gets 503.
+ * event is queued once.
  * @param queue the binding of the queue
  * @throws WebhookError `invalid-options`
  * @example
  * const hook = callWebhooks((env: Env) => ({
  *   secret: env.CALL_WEBHOOK_SECRET,
  *   store: durableObjectStore(env.CALL_WEBHOOKS),
- *   queue: cloudflareQueue(env.CALLS),
+ *   queue: cloudflareQueue(env.CALLS, { largeBodies: env.CALL_WEBHOOKS }),
  * }));
  */
-export function cloudflareQueue(queue: QueueProducer): Queue {
-  checkProducer('queue of cloudflareQueue', queue);
+export function cloudflareQueue(queue: QueueProducer, options: CloudflareQueueOptions = {}): Queue {
+  const { largeBodies } = checkOptions('cloudflareQueue', rules(), options);
+  checkProducer(queue);
+  const bodies = largeBodies && new LargeBodies('cloudflareQueue', largeBodies);
   return {
-    async enqueue(delivery: QueuedDelivery) {
-      await queue.send(delivery, { contentType: 'json' });
+    async enqueue(delivery) {
+      const message = bodies ? await bodies.pack(delivery) : delivery;
+      await queue.send(message, { contentType: 'json' });
     },
   };
 }
 
-/**
- * @param what the argument, for the error's message
- * @throws WebhookError `invalid-options` for anything but the binding of a queue
- */
-export function checkProducer(
-  what: string,
-  queue: Partial<QueueProducer> | null | undefined,
-): void {
+/** @throws WebhookError `invalid-options` for anything but the binding of a queue */
+function checkProducer(queue: Partial<QueueProducer> | null | undefined): void {
   if (typeof queue?.send === 'function') return;
   throw new WebhookError(
     'invalid-options',
-    `Invalid ${what}: expected the binding of a queue, such as env.CALLS. Is it in the configuration of the Worker, under queues.producers?`,
+    'Invalid queue of cloudflareQueue: expected the binding of a queue, such as env.CALLS. Is it in the configuration of the Worker, under queues.producers?',
   );
 }

@@ -16,6 +16,10 @@ CREATE TABLE IF NOT EXISTS groups (
   id TEXT PRIMARY KEY, key TEXT NOT NULL, keep_until INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS groups_keep_until ON groups (keep_until);
+CREATE TABLE IF NOT EXISTS bodies (
+  id TEXT PRIMARY KEY, body TEXT NOT NULL, keep_until INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS bodies_keep_until ON bodies (keep_until);
 CREATE TABLE IF NOT EXISTS cursors (name TEXT PRIMARY KEY, cursor TEXT NOT NULL) WITHOUT ROWID;`;
 
 /** How many rows of each table a sweep deletes at once, so that claims never wait for long. */
@@ -49,7 +53,16 @@ export const SQL = {
   cursor: 'SELECT cursor FROM cursors WHERE name = ?',
   putCursor: 'INSERT OR REPLACE INTO cursors (name, cursor) VALUES (?, ?)',
   removeCursor: 'DELETE FROM cursors WHERE name = ?',
-  sweeps: [sweep('ids', 'id'), sweep('events', 'key'), sweep('groups', 'id')],
+  body: 'SELECT body FROM bodies WHERE id = ?',
+  putBody: 'INSERT INTO bodies (id, body, keep_until) VALUES (?, ?, ?)',
+  /** The row stays: a message that Cloudflare delivers again finds that its job is done. */
+  emptyBody: "UPDATE bodies SET body = '' WHERE id = ?",
+  sweeps: [
+    sweep('ids', 'id'),
+    sweep('events', 'key'),
+    sweep('groups', 'id'),
+    sweep('bodies', 'id'),
+  ],
   isEmpty:
-    'SELECT NOT EXISTS (SELECT 1 FROM ids) AND NOT EXISTS (SELECT 1 FROM events) AND NOT EXISTS (SELECT 1 FROM groups) AS isEmpty',
+    'SELECT NOT EXISTS (SELECT 1 FROM ids) AND NOT EXISTS (SELECT 1 FROM events) AND NOT EXISTS (SELECT 1 FROM groups) AND NOT EXISTS (SELECT 1 FROM bodies) AS isEmpty',
 } as const;

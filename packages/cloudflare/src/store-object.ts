@@ -92,6 +92,25 @@ export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
     else this.#rows(SQL.putCursor, name, cursor);
   }
 
+  /**
+   * Keeps a body that is too large for a queue.
+   * @param keepFor milliseconds
+   */
+  async keepBody(id: string, body: string, keepFor: number): Promise<void> {
+    this.#rows(SQL.putBody, id, body, this.now() + keepFor);
+    await this.#planSweep();
+  }
+
+  /** A body that was kept; empty if its job is done, `undefined` if it is not known. */
+  loadBody(id: string): string | undefined {
+    return this.#rows<{ body: string }>(SQL.body, id)[0]?.body;
+  }
+
+  /** Deletes a body whose job is done. */
+  dropBody(id: string): void {
+    this.#rows(SQL.emptyBody, id);
+  }
+
   /** As `ping` of a store. */
   ping(): void {
     this.#rows(SQL.isEmpty);

@@ -2,20 +2,12 @@ import {
   checkOptions,
   option,
   storableKey,
-  WebhookError,
   type Admission,
   type DoneMark,
   type StoreWithoutCompleteIn,
 } from '@call-webhooks/core';
+import { checkNamespace, type ObjectNamespace } from './namespace.ts';
 import type { StoredClaim } from './store-object.ts';
-
-/** What is used of the binding of a Durable Object namespace. */
-export interface ObjectNamespace {
-  idFromName(name: string): unknown;
-  // `any`: the types of Workers ask for their own class of ids.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  get(id: any, options?: { locationHint?: any }): unknown;
-}
 
 /** Options of `durableObjectStore`. */
 export interface DurableObjectStoreOptions {
@@ -72,7 +64,7 @@ export function durableObjectStore(
   options: DurableObjectStoreOptions = {},
 ): StoreWithoutCompleteIn {
   const { name, rememberFor, locationHint } = checkOptions('durableObjectStore', rules(), options);
-  checkNamespace(namespace);
+  checkNamespace('durableObjectStore', namespace);
 
   /** The object of a key: a claim, its event and its group always have the same one. */
   function objectOf(key = ''): StoreObject {
@@ -139,12 +131,3 @@ const isRetryable = (error: unknown): boolean => {
   const { retryable, overloaded } = Object(error) as { retryable?: unknown; overloaded?: unknown };
   return retryable === true && overloaded !== true;
 };
-
-/** @throws WebhookError `invalid-options` for anything but a namespace */
-function checkNamespace(namespace: Partial<ObjectNamespace> | null | undefined): void {
-  if (typeof namespace?.idFromName === 'function' && typeof namespace.get === 'function') return;
-  throw new WebhookError(
-    'invalid-options',
-    'Invalid namespace of durableObjectStore: expected the binding of a Durable Object class, such as env.CALL_WEBHOOKS. Is it in the configuration of the Worker, under durable_objects?',
-  );
-}

@@ -95,6 +95,15 @@ describe('a Worker with store, queue and consumer, in workerd', () => {
     ]);
   });
 
+  it('queues a body that is too large for a message', async () => {
+    const body = callBody('large', 'call:completed', { note: 'é'.repeat(300_000) });
+    const size = String(Buffer.byteLength(body));
+    const reply = await startSender(`${origin}/hook`, secret).post(body);
+    expect(reply).toEqual({ status: 202, outcome: 'queued' });
+    await waitFor(() => runsOf('large').length === 1);
+    expect(runsOf('large')).toEqual([`queue/large/1/${size}`]);
+  });
+
   it('answers 503 and runs nothing while the object does not answer', async () => {
     const reply = await post('frozen', '/frozen');
     expect(reply).toEqual({ status: 503, outcome: 'store-unavailable' });
@@ -108,7 +117,7 @@ describe('a Worker with store, queue and consumer, in workerd', () => {
     waiting.set('direct/late/1', release.promise);
     expect(await post('late', '/direct')).toEqual({ status: 503, outcome: 'deadline' });
     await waitFor(() => runsOf('late').length === 1);
-    expect((await post('late', '/direct')).outcome).toBe('in-progress');
+    await waitFor(async () => (await post('late', '/direct')).outcome === 'in-progress');
     release.resolve();
     await waitFor(async () => (await post('late', '/direct')).outcome === 'duplicate');
     expect(runsOf('late')).toEqual(['direct/late/1']);

@@ -72,6 +72,9 @@ describe('the queue', () => {
 
   it('refuses a binding that is no queue', async () => {
     expect(() => cloudflareQueue(undefined as never)).toThrow(/env\.CALLS/);
+    const noNamespace = { largeBodies: {} as never };
+    const queue = { send: () => Promise.resolve() };
+    expect(() => cloudflareQueue(queue, noNamespace)).toThrow(/env\.CALL_WEBHOOKS/);
     await expect(consume({ deadQueue: {} as never })).rejects.toThrow(/deadQueue/);
   });
 
@@ -82,6 +85,31 @@ describe('the queue', () => {
     await expect(consume({ deadLetter, concurrency: 0 })).rejects.toThrow(/concurrency/);
     await expect(consume({ deadLetter, leaseFor: 1 } as object)).rejects.toThrow(/leaseFor/);
     await expect(consume({ deadLetter })).resolves.toBeUndefined();
+  });
+
+  it('acknowledges a message whose job is done, and retries one without its large body', async () => {
+    const bodies: Record<string, string> = { done: '' };
+    const largeBodies: ObjectNamespace = {
+      idFromName: (name) => name,
+      get: () => ({ loadBody: (id: string) => Promise.resolve(bodies[id]) }),
+    };
+    const settled: string[] = [];
+    const message = (id: string) => ({
+      ...{ id, attempts: 1, body: { webhookId: id, body: '', largeBody: id } },
+      ack: () => void settled.push(`ack ${id}`),
+      retry: () => void settled.push(`retry ${id}`),
+    });
+    const logger = { warn: () => undefined, error: () => undefined };
+    const options = { logger, deadLetter: (letter: unknown) => void settled.push(String(letter)) };
+    const run = (id: string, more: object = { largeBodies }) =>
+      createQueueConsumer(() => ({ ...options, ...more }))(
+        { queue: 'calls', messages: [message(id)] },
+        {},
+      );
+    await run('done');
+    await run('unknown');
+    await run('done', {}); // the option is missing
+    expect(settled).toEqual(['ack done', 'retry unknown', 'retry done']);
   });
 
   it('answers 503 while the secret is missing', async () => {

@@ -2,7 +2,7 @@ import { json } from 'node:stream/consumers';
 import { serveLocally } from '@call-webhooks/contract-tests';
 import type { Queue, QueuedDelivery } from '@call-webhooks/core';
 import { Miniflare } from 'miniflare';
-import type { QueueBatch, QueueConsumer } from '../src/index.ts';
+import type { ObjectNamespace, QueueBatch, QueueConsumer } from '../src/index.ts';
 import { bundled, COMPATIBILITY_DATE, postJson } from './support.ts';
 import type { Decision } from './workers/queue-worker.ts';
 
@@ -14,6 +14,8 @@ export interface QueueBridge {
   readonly queue: Queue;
   /** Sends to the queue of dead jobs. */
   readonly deadQueue: { send(message: unknown): Promise<void> };
+  /** The objects that keep large bodies. */
+  readonly largeBodies: ObjectNamespace;
   /** The messages in the queue of dead jobs. */
   readonly dead: QueuedDelivery[];
   /** Consumes the batches from now on. Until then they wait. */
@@ -64,16 +66,35 @@ export async function startQueueBridge(): Promise<QueueBridge> {
     ],
     compatibilityDate: COMPATIBILITY_DATE,
     bindings: { CONSUMER: consumer.origin },
+    durableObjects: { BODIES: { className: 'CallWebhooksStore', useSQLite: true } },
     queueProducers: { CALLS: 'calls', DEAD_CALLS: 'dead-calls' },
     queueConsumers: { calls: consumed, 'dead-calls': consumed },
   });
   const url = await miniflare.ready;
   const send = async (path: string, message: unknown) => {
-    await postJson(new URL(path, url).href, message);
+    return (await postJson(new URL(path, url).href, message)) as { value?: unknown };
   };
   return {
-    queue: { enqueue: (delivery) => send('/', delivery) },
-    deadQueue: { send: (message) => send('/dead', message) },
+    queue: {
+      async enqueue(delivery) {
+        await send('/', delivery);
+      },
+    },
+    deadQueue: {
+      async send(message) {
+        await send('/dead', message);
+      },
+    },
+    largeBodies: {
+      idFromName: (name) => name,
+      get(name: string) {
+        const call =
+          (method: string) =>
+          async (...args: unknown[]) =>
+            (await send('/object', { name, method, args })).value;
+        return { loadBody: call('loadBody'), dropBody: call('dropBody') };
+      },
+    },
     dead,
     consume,
     async close() {

@@ -4,9 +4,9 @@ import { startQueueBridge } from './queue-bridge.ts';
 
 queueContractTests({
   name: 'cloudflareQueue in workerd',
-  lacks: ['deduplication', 'failure-reason', 'large-bodies', 'shutdown'],
+  lacks: ['deduplication', 'failure-reason', 'shutdown'],
   async open({ maxAttempts, concurrency }) {
-    const { queue, dead, deadQueue, consume, close } = await startQueueBridge();
+    const { queue, dead, deadQueue, largeBodies, consume, close } = await startQueueBridge();
     return {
       queue,
       startWorker(handlers) {
@@ -14,6 +14,7 @@ queueContractTests({
           createQueueConsumer(() => ({
             ...handlers,
             deadQueue,
+            largeBodies,
             concurrency,
             maxAttempts: Math.min(100, maxAttempts), // the most that Cloudflare allows
             backoff: { initialDelay: 0, maxDelay: 0 },

@@ -31,7 +31,8 @@ describe('the object of durableObjectStore in workerd', () => {
   });
 
   it('knows ids, events, leases and cursors after a restart of workerd', async () => {
-    const [done, running] = [claim(unique('event')), claim(unique('event'))];
+    const done = claim(unique('event'));
+    const running = claim(unique('event'), { leaseMs: 4 * MINUTE });
     await store().admit(done);
     await store().complete(done.key, done.token);
     await store().admit(running);
@@ -71,6 +72,16 @@ describe('the object of durableObjectStore in workerd', () => {
     expect(await store().admit(claim(stuck.key))).toEqual({ status: 'in-progress' });
     await call('advance', MINUTE + 1);
     expect(await store().admit(claim(stuck.key))).toEqual({ status: 'admitted', attempt: 2 });
+  });
+
+  it('keeps a large body until its job is done, and then knows that it is', async () => {
+    await call('keepBody', 'done', 'body', 60 * MINUTE);
+    await call('keepBody', 'waiting', 'body', 60 * MINUTE); // deleted by the next test's sweeps
+    expect(await call('loadBody', 'done')).toBe('body');
+    await call('dropBody', 'done');
+    expect(await call('loadBody', 'done')).toBe('');
+    expect(await call('loadBody', 'waiting')).toBe('body');
+    expect(await call('loadBody', 'unknown')).toBeUndefined();
   });
 
   it('deletes old rows by its alarm, and sets none once it is empty', async () => {

@@ -21,7 +21,7 @@ export function queueContractTests(subject: QueueUnderTest): void {
   describe(`${subject.name}: queue contract tests`, () => {
     const open = opening((options) => subject.open(options));
     const lacks = (feature: QueueFeature) => subject.lacks?.includes(feature) === true;
-    handOver(open, { largest: lacks('large-bodies') ? 95_000 : 1_000_000 });
+    handOver(open);
     if (!lacks('deduplication')) deduplication(open);
     failures(open, { keepsReason: !lacks('failure-reason') });
     workerLogging(open);

@@ -4,6 +4,7 @@ import {
   cloudflareQueue,
   createQueueConsumer,
   durableObjectStore,
+  type HandlerContext,
   type ObjectNamespace,
   type QueueProducer,
 } from '../../src/index.ts';
@@ -37,20 +38,27 @@ async function tell({ CONTROL }: Env, run: string): Promise<void> {
 /** A handler that tells the test. */
 const handler =
   (env: Env, from: string) =>
-  (event: { callId?: unknown }, { attempt }: { attempt: number }) =>
-    tell(env, `${from}/${String(event.callId)}/${String(attempt)}`);
+  (event: { callId?: unknown }, { attempt, rawBody }: HandlerContext) => {
+    const size = rawBody.length > 1_000 ? `/${String(rawBody.length)}` : '';
+    return tell(env, `${from}/${String(event.callId)}/${String(attempt)}${size}`);
+  };
 
 const logger = { warn: () => undefined, error: () => undefined };
 
+/** A busy machine may take longer than the default. */
+const storeTimeout = 10_000;
+
 const queued = callWebhooks((env: Env) => ({
   logger,
+  storeTimeout,
   secret: env.CALL_WEBHOOK_SECRET,
   store: durableObjectStore(env.CALL_WEBHOOKS),
-  queue: cloudflareQueue(env.CALLS),
+  queue: cloudflareQueue(env.CALLS, { largeBodies: env.CALL_WEBHOOKS }),
 }));
 
 const direct = callWebhooks((env: Env) => ({
   logger,
+  storeTimeout,
   secret: env.CALL_WEBHOOK_SECRET,
   store: durableObjectStore(env.CALL_WEBHOOKS, { name: 'direct' }),
   ackWithin: 500,
@@ -74,6 +82,7 @@ const consume = createQueueConsumer((env: Env) => ({
   maxAttempts: 2,
   backoff: { initialDelay: 0, maxDelay: 0 },
   deadQueue: env.DEAD_CALLS,
+  largeBodies: env.CALL_WEBHOOKS,
   deadLetter: ({ key }) => tell(env, `letter/${String(key)}`),
   on: { 'call:completed': handler(env, 'queue') },
 }));

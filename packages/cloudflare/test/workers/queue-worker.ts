@@ -1,9 +1,17 @@
-import { cloudflareQueue, type QueueBatch, type QueueProducer } from '../../src/index.ts';
+import {
+  cloudflareQueue,
+  type ObjectNamespace,
+  type QueueBatch,
+  type QueueProducer,
+} from '../../src/index.ts';
+
+export { CallWebhooksStore } from '../../src/index.ts';
 
 /** The bindings of this Worker. */
 interface Env {
   CALLS: QueueProducer;
   DEAD_CALLS: QueueProducer;
+  BODIES: ObjectNamespace;
   /** Where batches are consumed: in the test's own process. */
   CONSUMER: string;
 }
@@ -11,13 +19,29 @@ interface Env {
 /** What the consumer called for a message: `ack()`, or `retry()` with these options. */
 export type Decision = 'ack' | { delaySeconds?: number };
 
+interface Call {
+  name: string;
+  method: string;
+  args: unknown[];
+}
+
+async function callObject({ BODIES }: Env, { name, method, args }: Call): Promise<object> {
+  const object = BODIES.get(BODIES.idFromName(name)) as Record<
+    string,
+    (...args: unknown[]) => Promise<unknown>
+  >;
+  return { value: await object[method]?.(...args) };
+}
+
 export default {
-  /** Enqueues a delivery, or sends a message to the queue of dead jobs. */
+  /** Enqueues a delivery, sends a message to the queue of dead jobs, or calls an object. */
   async fetch(request: Request, env: Env): Promise<Response> {
     const message = await request.json();
+    const { pathname } = new URL(request.url);
     try {
-      if (new URL(request.url).pathname === '/dead') await env.DEAD_CALLS.send(message);
-      else await cloudflareQueue(env.CALLS).enqueue(message as never);
+      if (pathname === '/dead') await env.DEAD_CALLS.send(message);
+      else if (pathname === '/object') return Response.json(await callObject(env, message as Call));
+      else await cloudflareQueue(env.CALLS, { largeBodies: env.BODIES }).enqueue(message as never);
       return Response.json({});
     } catch (error) {
       return new Response(String(error), { status: 500 });

@@ -41,7 +41,7 @@ export class TestStore extends CallWebhooksStore {
   }
 
   rows(): object[] {
-    const tables = ['ids', 'events', 'groups'];
+    const tables = ['ids', 'events', 'groups', 'bodies'];
     return tables.flatMap((table) => this.ctx.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
   }
 

@@ -7,11 +7,8 @@ import { queued, queuedCall } from './deliveries.ts';
 import { unique } from '../unique.ts';
 import type { OpenQueue } from './under-test.ts';
 
-/**
- * What goes in comes out: bytes and context.
- * @param largest how many bytes a body may have
- */
-export function handOver(open: OpenQueue, { largest }: { largest: number }): void {
+/** What goes in comes out: bytes and context. */
+export function handOver(open: OpenQueue): void {
   it('runs the typed handler with the delivery as it was, and a context that says it was queued', async () => {
     const { queue, startWorker } = await open();
     const seen: [unknown, HandlerContext][] = [];
@@ -69,7 +66,7 @@ export function handOver(open: OpenQueue, { largest }: { largest: number }): voi
     const bodies = [
       Uint8Array.from({ length: 256 }, (_, byte) => byte),
       new Uint8Array(0),
-      new Uint8Array(largest).fill(0xfe),
+      new Uint8Array(1_000_000).fill(0xfe),
     ];
     const deliveries = bodies.map((body) => queued(body));
     await Promise.all(deliveries.map((delivery) => queue.enqueue(delivery)));

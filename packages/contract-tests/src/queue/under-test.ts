@@ -24,8 +24,6 @@ export interface OpenedQueue {
 export type QueueFeature =
   /** To queue an event once, by its key. */
   | 'deduplication'
-  /** To queue a body of a megabyte. */
-  | 'large-bodies'
   /** To keep the error of the last attempt while `deadLetter` fails. */
   | 'failure-reason'
   /** To say that it answers, and to end a worker without losing its turn. */
