@@ -2,6 +2,7 @@ import { byId, setAttribute } from './dom/element.ts';
 import { nextTheme, restoreTheme } from './dom/theme.ts';
 import { detail } from './detail/detail.ts';
 import { resend } from './detail/detail-head.ts';
+import { keepAddress } from './live/address.ts';
 import { Live } from './live/live.ts';
 import type { Filter } from './model/delivery-window.ts';
 import { Store } from './model/store.ts';
@@ -26,6 +27,7 @@ restoreTheme();
 const store = new Store();
 const live = new Live(store);
 const showSection = tabs(store);
+keepAddress(store, () => void live.sync());
 
 function filterBy(filter: Filter): void {
   store.setFilter(filter);

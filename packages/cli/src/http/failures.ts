@@ -58,10 +58,13 @@ export interface Cause {
 /** The cause of a failed attempt. @returns undefined for one that succeeded or is in flight */
 export function causeOf({ result, response, outcome, dropped }: AttemptSummary): Cause | undefined {
   if (!result || !response || result.next === 'acknowledged' || dropped) return undefined;
-  if (outcome !== undefined) return { when: OUTCOMES[outcome].when, topic: outcome };
+  if (outcome !== undefined && isOutcome(outcome))
+    return { when: OUTCOMES[outcome].when, topic: outcome };
   if (response.kind === 'timeout') return noResponse('timeout');
   return response.kind === 'status' ? ofStatus(response.status) : noResponse(response.code);
 }
+
+const isOutcome = (code: string): code is OutcomeCode => Object.hasOwn(OUTCOMES, code);
 
 const noResponse = (code: string): Cause => ({
   when: NO_RESPONSE[code]?.when ?? 'The connection to the receiver failed.',

@@ -1,20 +1,22 @@
 import { setChildren, h, setAttribute } from '../dom/element.ts';
 import type { KeyedRow } from '../dom/keyed-list.ts';
-import type { AttemptResponse, Attempt } from '@call-webhooks/simulator/control-api';
+import type { Attempt, AttemptResponse, DeliveryView } from '@call-webhooks/simulator/control-api';
 import { took } from '../model/time.ts';
 import { responseText, attemptTone, CHAOS, PAUSE_REASONS } from '../model/labels.ts';
 import { bodyBlock, headerTable } from '../components/code.ts';
 import { clockTime } from '../components/times.ts';
 import { copyButton } from '../components/action-button.ts';
 
+/** An attempt with its request and its response. */
+export type AttemptView = DeliveryView['attempts'][number];
+
 /** One attempt, which unfolds to its request and its response. */
-export function attemptCard(attempt: Attempt): KeyedRow<Attempt> {
+export function attemptCard(attempt: AttemptView): KeyedRow<AttemptView> {
   const summary = h('summary', null);
   const body = h('div', { class: 'attempt-body' });
   const element = h('li', { class: 'attempt' }, h('details', null, summary, body));
-  const update = (now: Attempt) => {
-    const seen = { ...now, dropped: now.droppedResponse !== undefined };
-    setAttribute(element, 'data-tone', attemptTone(seen));
+  const update = (now: AttemptView) => {
+    setAttribute(element, 'data-tone', attemptTone(now));
     setChildren(
       summary,
       h(
@@ -24,7 +26,8 @@ export function attemptCard(attempt: Attempt): KeyedRow<Attempt> {
           ? `Replay of attempt ${String(now.number)}`
           : `Attempt ${String(now.number)}`,
       ),
-      h('span', { class: 'answer', 'data-tone': attemptTone(seen) }, responseText(seen)),
+      h('span', { class: 'answer', 'data-tone': attemptTone(now) }, responseText(now)),
+      now.outcome && h('span', { class: 'outcome' }, now.outcome),
       h('span', { class: 'took' }, now.tookMs === undefined ? '' : took(now.tookMs)),
       now.chaos.map((mode) =>
         h('span', { class: 'tag chaos-tag', title: CHAOS[mode][1] }, CHAOS[mode][0]),

@@ -1,16 +1,14 @@
 import { h } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
-import type {
-  Delivery,
-  DeliveryState,
-  DeliverySummary,
-} from '@call-webhooks/simulator/control-api';
-import { callApi } from '../live/api.ts';
+import type { Delivery, DeliveryState, DeliveryView } from '@call-webhooks/simulator/control-api';
+import { callApi, fetchDelivery } from '../live/api.ts';
+import { lastAttempt, shortUrl } from '../model/receiver.ts';
 import type { Store } from '../model/store.ts';
 import { nextAttempt, stateReason, STATES } from '../model/labels.ts';
 import { actionButton } from '../components/action-button.ts';
 import { notify } from '../components/notices.ts';
 import { clockTime, countdown } from '../components/times.ts';
+import { outcomeNote } from './outcome-note.ts';
 
 /** What the details need from the rest of the page. */
 export interface DetailActions {
@@ -21,13 +19,14 @@ export interface DetailActions {
 /** Sends the event of a delivery again and shows the new delivery. */
 export async function resend(id: string, store: Store): Promise<void> {
   const { _id, number } = await callApi<Delivery>('POST', `/deliveries/${id}/resend`);
-  notify(`Sent again as #${String(number)}.`);
+  const { url } = await fetchDelivery(_id);
+  notify(`Sent again as #${String(number)}${url === undefined ? '' : ` to ${shortUrl(url)}`}.`);
   store.select(_id);
 }
 
 /** The event, the state and its reason, and the next attempt. */
 export function detailHead(
-  delivery: Delivery,
+  delivery: DeliveryView,
   store: Store,
   { close, showCall }: DetailActions,
 ): HTMLElement[] {
@@ -75,12 +74,17 @@ export function detailHead(
     ),
     buttons,
   );
-  return [title, story(delivery, store), properties(delivery, store, showCall)];
+  const note = outcomeNote(lastAttempt(delivery.attempts), store.outcomes);
+  return [
+    title,
+    story(delivery, store),
+    ...(note ? [note] : []),
+    properties(delivery, store, showCall),
+  ];
 }
 
-function story(delivery: Delivery, { policy }: Store): HTMLElement {
-  const summary = summaryOf(delivery);
-  const why = policy ? stateReason(summary, policy) : '';
+function story(delivery: DeliveryView, { policy }: Store): HTMLElement {
+  const why = policy ? stateReason(delivery, policy) : '';
   return h(
     'p',
     { class: 'story' },
@@ -91,7 +95,7 @@ function story(delivery: Delivery, { policy }: Store): HTMLElement {
       h(
         'span',
         { class: 'next' },
-        `Attempt ${nextAttempt(summary, policy)} is due `,
+        `Attempt ${nextAttempt(delivery, policy)} is due `,
         countdown(delivery.nextAttemptAt),
         ', at ',
         clockTime(delivery.nextAttemptAt),
@@ -100,16 +104,8 @@ function story(delivery: Delivery, { policy }: Store): HTMLElement {
   );
 }
 
-const summaryOf = (delivery: Delivery): DeliverySummary => ({
-  ...delivery,
-  attempts: delivery.attempts.map((one) => ({
-    ...one,
-    dropped: one.droppedResponse !== undefined,
-  })),
-});
-
 function properties(
-  delivery: Delivery,
+  delivery: DeliveryView,
   store: Store,
   showCall: DetailActions['showCall'],
 ): HTMLElement {
@@ -129,8 +125,12 @@ function properties(
     showCall(delivery.callId);
   });
   const rows: [string, Node | string][] = [
+    ['Receiver', delivery.url ?? 'the action was removed'],
     ['Call', callButton],
-    ['Rule', `${rule?.name ?? delivery.ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`],
+    [
+      'Rule',
+      `${rule?.name ?? delivery.ruleName ?? delivery.ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`,
+    ],
     ['Created', clockTime(delivery.createdAt)],
     ['Id', h('code', null, delivery._id)],
   ];

@@ -1,10 +1,10 @@
 import { setChildren, h, byId } from '../dom/element.ts';
 import { KeyedList } from '../dom/keyed-list.ts';
-import type { Attempt, Delivery } from '@call-webhooks/simulator/control-api';
+import type { DeliveryView } from '@call-webhooks/simulator/control-api';
 import { fetchDelivery } from '../live/api.ts';
 import type { Store } from '../model/store.ts';
 import { attempt } from '../components/action-button.ts';
-import { attemptCard } from './attempt-card.ts';
+import { attemptCard, type AttemptView } from './attempt-card.ts';
 import { detailHead, type DetailActions } from './detail-head.ts';
 
 /**
@@ -21,16 +21,16 @@ export function detail(store: Store, actions: DetailActions): () => void {
   });
   const none = h('p', { class: 'none' }, 'Nothing has been sent yet.');
   let rows = newRows();
-  let shown: Delivery | undefined;
+  let shown: DeliveryView | undefined;
   let seen: unknown;
   let takesFocus = false;
 
-  function newRows(): KeyedList<Attempt> {
+  function newRows(): KeyedList<AttemptView> {
     setChildren(list);
-    return new KeyedList<Attempt>(list, keyOf, attemptCard);
+    return new KeyedList<AttemptView>(list, keyOf, attemptCard);
   }
 
-  function draw(delivery: Delivery): void {
+  function draw(delivery: DeliveryView): void {
     if (store.selected !== delivery._id) return;
     const another = shown?._id !== delivery._id;
     const first = another || shown?.attempts.length === 0;
@@ -78,10 +78,10 @@ export function detail(store: Store, actions: DetailActions): () => void {
   };
 }
 
-const keyOf = ({ kind, number }: Attempt): string => `${kind} ${String(number)}`;
+const keyOf = ({ kind, number }: AttemptView): string => `${kind} ${String(number)}`;
 
 /** Unchanged attempts stay the same objects, so that they are not rendered again. */
-function keepSame(now: readonly Attempt[], before: readonly Attempt[]): Attempt[] {
+function keepSame(now: readonly AttemptView[], before: readonly AttemptView[]): AttemptView[] {
   const known = new Map(before.map((one) => [keyOf(one), one]));
   return now.map((one) => {
     const old = known.get(keyOf(one));

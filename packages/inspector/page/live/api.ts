@@ -1,4 +1,9 @@
-import type { Delivery, DeliverySummary, StateView } from '@call-webhooks/simulator/control-api';
+import type {
+  DeliverySummary,
+  DeliveryView,
+  OutcomesView,
+  StateView,
+} from '@call-webhooks/simulator/control-api';
 import { WINDOW, type Filter } from '../model/delivery-window.ts';
 
 /** An error of the control API, with a message for the user. */
@@ -57,4 +62,8 @@ export function fetchDeliveries(filter: Filter): Promise<DeliverySummary[]> {
 }
 
 /** One delivery with its bodies and headers. @throws ApiError */
-export const fetchDelivery = (id: string): Promise<Delivery> => callApi('GET', `/deliveries/${id}`);
+export const fetchDelivery = (id: string): Promise<DeliveryView> =>
+  callApi('GET', `/deliveries/${id}`);
+
+/** What outcomes mean. @throws ApiError */
+export const fetchOutcomes = (): Promise<OutcomesView> => callApi('GET', '/outcomes');

@@ -1,6 +1,6 @@
 import type { ChangesView } from '@call-webhooks/simulator/control-api';
 import type { Store } from '../model/store.ts';
-import { fetchDeliveries, fetchState } from './api.ts';
+import { fetchDeliveries, fetchOutcomes, fetchState } from './api.ts';
 
 /** Milliseconds between two reads of the state, and until a lost stream is reopened. */
 const BETWEEN_SYNCS = 300;
@@ -55,6 +55,7 @@ export class Live {
   async #fetch(): Promise<void> {
     const { filter } = this.#store;
     const [state, deliveries] = await Promise.all([fetchState(), fetchDeliveries(filter)]);
+    this.#store.outcomes ??= await fetchOutcomes();
     this.#store.replace(state);
     if (this.#store.filter === filter) this.#store.replaceDeliveries(deliveries);
     else this.#again = true;

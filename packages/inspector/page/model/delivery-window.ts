@@ -5,7 +5,7 @@ export const WINDOW = 200;
 
 /** Which deliveries are shown. A field that is left out matches all. */
 export type Filter = Readonly<{
-  [Name in 'state' | 'eventName' | 'ruleId' | 'callId']?: DeliverySummary[Name] | undefined;
+  [Name in 'state' | 'eventName' | 'ruleId' | 'callId' | 'url']?: DeliverySummary[Name] | undefined;
 }>;
 
 export const matches = (filter: Filter, delivery: DeliverySummary): boolean =>

@@ -6,6 +6,7 @@ import type {
   CountsView,
   DeliverySummary,
   Mail,
+  OutcomesView,
   PolicyView,
   Rule,
   StateView,
@@ -29,6 +30,8 @@ export class Store {
   /** Absent until the state was fetched. */
   policy: PolicyView | undefined;
   clock: ClockView | undefined;
+  /** What outcomes mean. Absent until they were fetched. */
+  outcomes: OutcomesView | undefined;
   counts: CountsView = NONE;
   chaos: ChaosSettings | undefined;
   #rules = new Map<string, Rule>();

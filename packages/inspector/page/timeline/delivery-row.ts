@@ -3,6 +3,7 @@ import { icon } from '../dom/icon.ts';
 import type { KeyedRow } from '../dom/keyed-list.ts';
 import type { AttemptSummary, DeliverySummary } from '@call-webhooks/simulator/control-api';
 import type { Store } from '../model/store.ts';
+import { lastAttempt, shortUrl } from '../model/receiver.ts';
 import { took } from '../model/time.ts';
 import { responseText, attemptTone, stateReason, nextAttempt, STATES } from '../model/labels.ts';
 import { clockTime, countdown } from '../components/times.ts';
@@ -15,7 +16,7 @@ const COPIED: Readonly<Record<NonNullable<DeliverySummary['copiedBy']>, string>>
   resend: 'resent',
 };
 
-/** One delivery: event, attempts, response, call, and the reason for its state. */
+/** One delivery: event, attempts, response, outcome, receiver, call, and the reason for its state. */
 export function deliveryRow(
   delivery: DeliverySummary,
   store: Store,
@@ -71,12 +72,16 @@ function pips({ attempts }: DeliverySummary): HTMLElement {
 }
 
 function result({ attempts }: DeliverySummary): HTMLElement {
-  const last = attempts.filter(({ kind }) => kind === 'scheduled').at(-1);
+  const last = lastAttempt(attempts);
   return h('span', { class: 'result' }, last && [answer(last), time(last)]);
 }
 
 const answer = (attempt: AttemptSummary): HTMLElement =>
-  h('span', { class: 'answer', 'data-tone': attemptTone(attempt) }, responseText(attempt));
+  h(
+    'span',
+    { class: 'answer', 'data-tone': attemptTone(attempt), title: responseText(attempt) },
+    responseText(attempt),
+  );
 
 const time = ({ tookMs }: AttemptSummary): HTMLElement =>
   h('span', { class: 'took' }, tookMs === undefined ? '' : took(tookMs));
@@ -84,9 +89,13 @@ const time = ({ tookMs }: AttemptSummary): HTMLElement =>
 function note(delivery: DeliverySummary, store: Store): HTMLElement {
   const call = store.call(delivery.callId);
   const why = store.policy && stateReason(delivery, store.policy);
+  const outcome = lastAttempt(delivery.attempts)?.outcome;
   return h(
     'span',
     { class: 'note' },
+    outcome && h('strong', { class: 'outcome', title: store.outcomes?.[outcome]?.when }, outcome),
+    delivery.url !== undefined &&
+      h('span', { class: 'receiver', title: delivery.ruleName }, shortUrl(delivery.url)),
     h('span', null, call?.calledName ?? call?.calledNumber ?? delivery.callId),
     why && h('span', { class: 'because' }, why),
     delivery.nextAttemptAt !== undefined &&

@@ -2,6 +2,7 @@ import { setChildren, h, byId, setAttribute, setText } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 import type { DeliveryState, EventName } from '@call-webhooks/simulator/control-api';
 import type { Filter } from '../model/delivery-window.ts';
+import { shortUrl, urlsOf } from '../model/receiver.ts';
 import type { Store } from '../model/store.ts';
 import { STATES } from '../model/labels.ts';
 
@@ -17,6 +18,7 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
     h('option', { value: '' }, 'All events'),
     EVENTS.map((name) => h('option', { value: name }, name)),
   );
+  const receivers = h('select', { 'aria-label': 'Receiver', id: 'receiver-filter' });
   const of = h('button', { type: 'button', class: 'chip of', title: 'Show all' });
   setChildren(
     byId('filters'),
@@ -26,7 +28,7 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
       all.element,
       states.map(({ element }) => element),
     ),
-    h('div', { class: 'chips' }, of, events),
+    h('div', { class: 'chips' }, of, receivers, events),
   );
 
   const narrow = (by: Filter) => {
@@ -42,6 +44,23 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
   events.addEventListener('change', () => {
     narrow({ eventName: events.value === '' ? undefined : (events.value as EventName) });
   });
+  receivers.addEventListener('change', () => {
+    narrow({ url: receivers.value === '' ? undefined : receivers.value });
+  });
+  let offered = '';
+  const offerReceivers = () => {
+    const { url } = store.filter;
+    const known = urlsOf(store.rules().flatMap(({ actions }) => actions));
+    const urls = url === undefined || known.includes(url) ? known : [...known, url];
+    receivers.hidden = urls.length < 2 && url === undefined;
+    // Made anew only when they change: an open list would close.
+    if (offered !== urls.join(' ')) {
+      offered = urls.join(' ');
+      const options = urls.map((one) => h('option', { value: one }, shortUrl(one)));
+      setChildren(receivers, h('option', { value: '' }, 'All receivers'), options);
+    }
+    receivers.value = url ?? '';
+  };
   of.addEventListener('click', () => {
     narrow({ ruleId: undefined, callId: undefined });
     byId('event-filter').focus();
@@ -56,6 +75,7 @@ export function filters(store: Store, change: (filter: Filter) => void): void {
       show(counts.deliveries[state] ?? 0, filter.state === state);
     }
     events.value = filter.eventName ?? '';
+    offerReceivers();
     const name = nameOf(store, filter);
     of.hidden = name === undefined;
     if (name !== undefined) setChildren(of, name, icon('cross'));

@@ -2,6 +2,7 @@ import { setChildren, h, byId } from '../dom/element.ts';
 import { icon } from '../dom/icon.ts';
 import type { Rule } from '@call-webhooks/simulator/control-api';
 import { callApi } from '../live/api.ts';
+import { shortUrl, urlsOf } from '../model/receiver.ts';
 import type { Store } from '../model/store.ts';
 import { PAUSE_REASONS } from '../model/labels.ts';
 import { actionButton } from '../components/action-button.ts';
@@ -21,7 +22,7 @@ export function pausedBanner(store: Store): void {
         rule.pauseReason &&
         rule.pauseReason !== 'by-hand'
       )
-        notifyError(`The rule “${rule.name}” was paused: ${PAUSE_REASONS[rule.pauseReason]}.`);
+        notifyError(`The rule ${nameOf(rule)} was paused: ${PAUSE_REASONS[rule.pauseReason]}.`);
     known = new Map(rules.map((rule) => [rule._id, rule]));
     const paused = rules.filter(({ state }) => state === 'paused');
     const key = JSON.stringify(paused);
@@ -32,11 +33,18 @@ export function pausedBanner(store: Store): void {
   });
 }
 
+/** A rule and where it sends to. */
+const nameOf = ({ name, actions }: Rule): string =>
+  [
+    `“${name}”`,
+    ...(actions.length > 0 ? ['to', urlsOf(actions).map(shortUrl).join(', ')] : []),
+  ].join(' ');
+
 function content(paused: readonly Rule[], store: Store): (Node | string)[] {
   const [only] = paused;
   const one = paused.length === 1 && only;
   const text = one
-    ? `“${one.name}” is paused: ${PAUSE_REASONS[one.pauseReason ?? 'by-hand']}.`
+    ? `${nameOf(one)} is paused: ${PAUSE_REASONS[one.pauseReason ?? 'by-hand']}.`
     : `${String(paused.length)} rules are paused.`;
   const then =
     store.policy?.whilePaused === 'hold'

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { DeliveryFilter } from '../deliveries/delivery-log.ts';
 import { SimulatorError } from '../simulator-error.ts';
 import type { Simulation } from '../simulation.ts';
-import { deliverySummary, deliveryView } from './views.ts';
+import { deliverySummary, deliveryView, receiverOf } from './views.ts';
 
 type Query = Record<string, unknown>;
 
@@ -30,7 +30,9 @@ export function deliveryRoutes(
 ): void {
   app.get<{ Querystring: Query }>('/deliveries', ({ query }) => {
     const limit = parseLimit(query);
-    const found = log.list(parseFilter(query));
+    const found = log
+      .list(parseFilter(query))
+      .filter((one) => typeof query['url'] !== 'string' || receiverOf(one, rules) === query['url']);
     return found.slice(Math.max(0, found.length - limit)).map(deliverySummary(rules));
   });
   app.post('/deliveries/settled', async () => {

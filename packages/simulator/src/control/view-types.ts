@@ -1,4 +1,3 @@
-import type { OutcomeCode, OutcomeInfo } from '@call-webhooks/core';
 import type { Call } from '../calls/call.ts';
 import type { ChaosSettings } from '../chaos/chaos.ts';
 import type { Attempt, AttemptResponse, Delivery, DeliveryState } from '../deliveries/delivery.ts';
@@ -12,7 +11,7 @@ export type AttemptSummary = Omit<Attempt, 'request' | 'response' | 'droppedResp
   /** Where it was sent. */
   readonly url: string;
   /** What the receiver said about it, also when chaos dropped the response. Absent for other servers. */
-  readonly outcome?: OutcomeCode;
+  readonly outcome?: string;
   /** Whether chaos dropped the response. */
   readonly dropped: boolean;
 };
@@ -35,7 +34,9 @@ interface Names {
 }
 
 /** `GET /_sim/outcomes`: what each outcome of a receiver means, and what to do about it. */
-export type OutcomesView = Readonly<Record<OutcomeCode, OutcomeInfo>>;
+export type OutcomesView = Readonly<
+  Record<string, { readonly status: number; readonly when: string; readonly fix: string }>
+>;
 
 /** Times are milliseconds since the epoch, of the simulator's clock. */
 export interface ClockView {

@@ -99,10 +99,18 @@ export const deliveryView = (delivery: Delivery, rules: Rules): DeliveryView => 
   ...namesOf(delivery, rules),
 });
 
-function namesOf({ ruleId, actionId, attempts }: Delivery, rules: Rules) {
-  const rule = rules.find(ruleId);
-  const action = rule?.actions.find(({ _id }) => _id === actionId);
-  const url = attempts.at(-1)?.request.url ?? action?.url;
+/** Where the last attempt went, or the first will go. */
+export function receiverOf(
+  { ruleId, actionId, attempts }: Delivery,
+  rules: Rules,
+): string | undefined {
+  const actions = rules.find(ruleId)?.actions;
+  return attempts.at(-1)?.request.url ?? actions?.find(({ _id }) => _id === actionId)?.url;
+}
+
+function namesOf(delivery: Delivery, rules: Rules) {
+  const rule = rules.find(delivery.ruleId);
+  const url = receiverOf(delivery, rules);
   return { ...(url !== undefined && { url }), ...(rule && { ruleName: rule.name }) };
 }
 
