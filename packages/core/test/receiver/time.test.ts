@@ -126,25 +126,6 @@ describe('timeouts', () => {
     ]);
   });
 
-  it('the lease is renewed while a slow deadLetter takes the event', async () => {
-    const sink = deferred();
-    const deadLetter = jest.fn(() => sink.promise);
-    const on = {
-      'call:started': () => {
-        throw new Error('no');
-      },
-    };
-    const { send } = slow({ on, deadLetter, maxAttempts: 1, ackWithin: 1_000 });
-    const sent = send(STARTED);
-    await jest.advanceTimersByTimeAsync(200_000);
-    expect(await sent).toBe('deadline');
-    expect(await send(STARTED)).toBe('in-progress');
-    sink.resolve();
-    await jest.advanceTimersByTimeAsync(1);
-    expect(await send(STARTED)).toBe('in-dead-letters');
-    expect(deadLetter).toHaveBeenCalledTimes(1);
-  });
-
   it('a store that hangs means 503 in less than 2 s', async () => {
     const { send } = slow({
       store: { ...memoryStore(), admit: () => new Promise(() => undefined) },
