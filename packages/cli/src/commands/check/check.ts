@@ -35,7 +35,7 @@ event, one from the future, a tampered one, an authentic one and its replay.
 The authentic event has a name that no one handles, so none of your handlers
 runs. Exit code 1 if a response is wrong, 3 if nothing listens there.
 
-With --deep it runs some 80 probes, each of which rests on a sentence of the
+With --deep it runs some 90 probes, each of which rests on a sentence of the
 interface, and prints a score from 0 to 100. Exit code 1 below --min-score.
 ${examples(
   ['check --to 3000/hook', 'Without a secret'],

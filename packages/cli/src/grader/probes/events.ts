@@ -17,7 +17,7 @@ const event = (id: string, name: string): Probe => ({
   run: async (receiver) => accepted(await receiver.deliver(receiver.event({ name }))),
 });
 
-/** An authentic body that the service does not send: the receiver has to survive it. */
+/** An authentic body that the service does not send. The receiver has to survive it; it may become a dead letter. */
 const odd = (id: string, title: string, body: (name: string) => string | Uint8Array): Probe => ({
   id,
   group: 'events',
@@ -25,7 +25,7 @@ const odd = (id: string, title: string, body: (name: string) => string | Uint8Ar
   spec: SPEC.notFound,
   fix: 'Answer it, but never with 404, and go on serving others.',
   weight: 1,
-  needs,
+  needs: needsHandlers,
   async run(receiver) {
     const { name } = receiver.event();
     const first = await receiver.send(receiver.sign(body(name)));
@@ -85,7 +85,8 @@ export const events: readonly Probe[] = [
     spec: SPEC.notFound,
     fix: 'Answer it, but never with 404. Return 2xx if your action defines a custom payload.',
     weight: 2,
-    needs,
+    // A handler for custom payloads would run.
+    needs: needsHandlers,
     async run(receiver) {
       const answer = await receiver.send(receiver.sign('{"check":"custom payload"}'));
       // Only actions that define a custom payload send one.
