@@ -14,7 +14,7 @@ export const HELP = `npm run bench -- [options]
   --connections N  open connections to each HTTP server (default: 32; the bars are for 32)
   --quick          3 short rounds, to see that everything runs; the figures mean little
   --json FILE      where to write the results (default: packages/benchmarks/results.json)
-  --docs           write the tables into docs/performance.md, and draw its chart
+  --docs           write the tables into docs/performance.md, and draw its charts
 `;
 
 export interface BenchOptions {

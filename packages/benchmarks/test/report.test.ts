@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { benchOptions } from '../src/options.ts';
-import { chart } from '../src/report/chart.ts';
+import { chart, floorsChart } from '../src/report/chart.ts';
 import { withFigures } from '../src/report/docs.ts';
 import { BEFORE_GOALS, figures, GOALS, resultOf } from '../src/report/figures.ts';
 import { measuredSections, SECTIONS } from '../src/report/sections.ts';
@@ -116,11 +116,30 @@ describe('sections', () => {
       for (const { cells } of rows) expect(cells).toHaveLength(head.length - 1);
   });
 
+  it('are drawn against their floors, in bars that end at 4', () => {
+    expect(floorsChart({})).toBeUndefined();
+    const svg = floorsChart({
+      stores: [{ redis: 2, 'redis floor': 1, sqlite: 1, 'sqlite floor': 16 }],
+    });
+    const widths = [...svg!.matchAll(/<rect class="ours".*?width="([\d.]+)"/g)].map(
+      ([, width]) => width,
+    );
+    expect(widths).toEqual(['62.5', '500.0']);
+    expect(svg).toContain('>16.00</text>');
+  });
+
   it('go into the page between markers of their own', () => {
     const machine = { cpu: 'A processor', cores: 2, node: 'v20.1.0' };
     const markers = (name: string) => `<!-- begin: ${name} -->\n<!-- end: ${name} -->\n`;
-    const page = markers('figures') + markers('queues');
-    const written = withFigures(page, { machine, parts, memory: {}, bytesPerEvent: {} });
+    const page =
+      markers('figures') + markers('queues') + markers('workers') + markers('floors chart');
+    const written = withFigures(page, {
+      machine,
+      parts: { ...parts, workers: [{ bullmq: 20, 'bullmq floor': 10 }] },
+      memory: {},
+      bytesPerEvent: {},
+    });
+    expect(written).toContain('(images/performance-floors.svg)');
     expect(written).toContain('| BullMQ: enqueue | 0.50 (0.50–0.50) | 3.00 (3.00–3.00) |');
   });
 });

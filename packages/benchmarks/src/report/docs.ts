@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { THIS_VERSION } from '../checkout.ts';
-import { chart } from './chart.ts';
+import { chart, floorsChart } from './chart.ts';
 import { BEFORE_GOALS, figures, memoryLines } from './figures.ts';
 import type { Results } from './results.ts';
 import { measuredSections } from './sections.ts';
@@ -8,11 +8,14 @@ import { markdownTable, sectionMarkdown } from './tables.ts';
 
 const PAGE = `${THIS_VERSION}/docs/performance.md`;
 const CHART = `${THIS_VERSION}/docs/images/performance.svg`;
+const FLOORS_CHART = 'images/performance-floors.svg';
 
-/** Writes the figures into the page between its markers, and draws the chart. */
+/** Writes the figures into the page between its markers, and draws the charts. */
 export function writeDocs(results: Results): void {
   writeFileSync(PAGE, withFigures(readFileSync(PAGE, 'utf8'), results));
   if (results.parts.http) writeFileSync(CHART, chart(results.parts.http));
+  const floors = floorsChart(results.parts);
+  if (floors !== undefined) writeFileSync(`${THIS_VERSION}/docs/${FLOORS_CHART}`, floors);
 }
 
 /** @throws Error when a marker is missing */
@@ -29,6 +32,12 @@ export function withFigures(page: string, results: Results): string {
   );
   for (const section of measuredSections(results))
     withTables = between(withTables, section.name, sectionMarkdown(section));
+  if (floorsChart(parts) !== undefined)
+    withTables = between(
+      withTables,
+      'floors chart',
+      `![Bars: deliveries and jobs per second with stores, queues and workers, as multiples of bare statements and calls](${FLOORS_CHART})`,
+    );
   if (before.length === 0) return withTables;
   return between(withTables, 'before and after', markdownTable('CPU ÷ CPU before', before));
 }
