@@ -50,12 +50,21 @@ export function readRawBody(
   limits: BodyLimits,
   fix = 'Mount the receiver before any body parser.',
 ): Promise<Uint8Array> {
-  const { [KEPT]: kept, body, rawBody } = request as Request;
-  for (const bytes of [kept, body, rawBody])
+  const { [KEPT]: kept, rawBody } = request as Request;
+  for (const bytes of [kept, bodyOf(request), rawBody])
     if (bytes instanceof Uint8Array) return Promise.resolve(bytes);
   if (request.readableDidRead || request.readableEncoding !== null)
     return Promise.reject(alreadyParsed(fix));
   return readStream(request, limits);
+}
+
+/** Vercel's helpers parse the body when it is asked for, and throw if it is no JSON. */
+function bodyOf(request: Request): unknown {
+  try {
+    return request.body;
+  } catch {
+    return undefined;
+  }
 }
 
 function readStream(

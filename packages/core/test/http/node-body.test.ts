@@ -29,6 +29,18 @@ describe('a body that was already read', () => {
     expect(lines[0]).toContain('Mount the receiver before any body parser.');
   });
 
+  it('gets 500 when `request.body` throws, as with the helpers of Vercel', async () => {
+    const { post, lines } = setup();
+    const port = await serve((req, res) => {
+      const get = () => {
+        throw new Error('Invalid JSON');
+      };
+      void read(req).then(() => post(Object.defineProperty(req, 'body', { get }), res));
+    });
+    expect((await send(port, await delivery(STARTED))).status).toBe(500);
+    expect(lines[0]).toContain('body-already-parsed');
+  });
+
   it('gets 500 when the stream emits strings', async () => {
     const { post, lines } = setup();
     const port = await serve((req, res) => void post(req.setEncoding('utf8'), res));

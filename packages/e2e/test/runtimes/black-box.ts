@@ -17,6 +17,8 @@ import type { Served } from './process.ts';
 /** A runtime that serves the receivers of `src/runtimes`. */
 export interface RuntimeUnderTest {
   name: string;
+  /** Set if it reads the whole body before the receiver does, and needs its length. */
+  buffersBodies?: true;
   /** @param folder for its files; removed afterwards */
   start(settings: { secret: string; control: string }, folder: string): Promise<Served>;
 }
@@ -40,7 +42,10 @@ export function runtimeContractTests(runtime: RuntimeUnderTest): void {
     });
 
     const sender = (path = '/hook'): Sender =>
-      startSender(`http://127.0.0.1:${String(served?.port)}${path}`, secret);
+      // Some hosts refuse what could be a form of another site.
+      startSender(`http://127.0.0.1:${String(served?.port)}${path}`, secret, {
+        'content-type': 'application/json',
+      });
     const runsOf = (callId: string) => control.runs.filter((run) => run.startsWith(`${callId}/`));
 
     it('handles what is signed, byte for byte, and refuses everything else', async () => {
@@ -85,13 +90,14 @@ export function runtimeContractTests(runtime: RuntimeUnderTest): void {
       const tooLarge = { status: 413, outcome: 'body-too-large' };
       expect(await sender().post(large)).toEqual(tooLarge);
       const headers = { 'transfer-encoding': 'chunked' };
-      expect(await sender().post(large, { headers })).toEqual(tooLarge);
+      if (!runtime.buffersBodies) expect(await sender().post(large, { headers })).toEqual(tooLarge);
       const encoded = { headers: { 'content-encoding': 'gzip' } };
       expect((await sender().post(callBody('gzip'), encoded)).status).toBe(415);
       expect([runsOf('large'), runsOf('gzip')]).toEqual([[], []]);
     });
 
-    it('a slow body gets 408, also after other deliveries', async () => {
+    const itIfStreamed = runtime.buffersBodies ? it.skip : it;
+    itIfStreamed('a slow body gets 408, also after other deliveries', async () => {
       // On a busy machine a whole body may take longer than the limit, too.
       const path = '/short-body-timeout';
       for (const callId of ['whole-1', 'whole-2'])
