@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { PgBossClient } from './pg-boss.ts';
 
 const DEADLOCK = '40P01';
@@ -20,7 +19,7 @@ async function createQueue(boss: PgBossClient, name: string, tries: number): Pro
     await boss.createQueue(name);
   } catch (error) {
     if ((error as { code?: unknown }).code !== DEADLOCK || tries <= 1) throw error;
-    await delay(50 + Math.random() * 200);
+    await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
     await createQueue(boss, name, tries - 1);
   }
 }
