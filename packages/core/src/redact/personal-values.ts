@@ -152,13 +152,13 @@ function addWords(found: PersonalValues, text: string, kind: FieldKind): void {
   const words = text.match(WORD) ?? [];
   const isNote = words.length > MAX_NAME_WORDS || text.length > MAX_NAME_LENGTH;
   if (isNote) found.notes.add(text);
-  for (const word of words) {
+  for (const word of new Set(words)) {
     if (SPACELESS.test(word)) found.literals.add(word);
     else if (isIdentifying(word)) addWord(found, word, isNote, kind);
   }
+  if (isNote || words.length < 2) return;
   const folded = words.map(fold);
-  const [first] = folded;
-  if (isNote || first === undefined || words.length < 2) return;
+  const first = folded[0] as string;
   if (folded.every((word) => ORDINARY_WORDS.has(word))) return;
   const phrases = found.phrases.get(first) ?? new Map<string, string[]>();
   found.phrases.set(first, phrases.set(folded.join(' '), folded));
