@@ -180,8 +180,8 @@ describe('programs without a server', () => {
     const { length } = printed;
     await run('docs/contract.md#1');
     const lines = printed.slice(length);
-    expect(lines).toContainEqual(['signature/valid', true]);
-    expect(lines).toContainEqual(['secrets/not-updated', false]);
+    expect(lines).toContainEqual(['signature/valid', 1]);
+    expect(String(lines)).not.toMatch(/secrets\/not-updated|clock\/300-seconds/);
   });
 
   it('packages/contract/README.md#1: a file of vectors', async () => {

@@ -15,7 +15,7 @@ export function failure(
 ): string | undefined {
   const isRight =
     expect.statuses.some(([from, to]) => from <= status && status <= to) &&
-    (expect.effects === undefined || expect.effects === effects);
+    expect.effects === effects;
   if (isRight) return undefined;
   return `${id}, delivery ${at + 1}: ${expect.result} expected, but it got ${status} and ${effects} effects`;
 }

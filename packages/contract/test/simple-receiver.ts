@@ -47,8 +47,7 @@ export const RIGHT: Steps = {
   requires: [ID, TIMESTAMP, SIGNATURE],
   remembersRefused: false,
   remembersIds: true,
-  eventKey: ({ callId, eventName }) =>
-    callId === undefined ? undefined : JSON.stringify([callId, eventName]),
+  eventKey: ({ callId, eventName }) => JSON.stringify([callId, eventName]),
   isKnown: () => true,
 };
 

@@ -3,7 +3,9 @@ import { sign } from '@call-webhooks/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createVectors, VECTORS_VERSION } from '../src/index.ts';
 import { SENTENCES } from '../src/vectors/sentences.ts';
+import { failure } from './failures.ts';
 import { bytesOf, deliveries, files, headersOf, readJson, vectors } from './read-vectors.ts';
+import { simpleReceiver } from './simple-receiver.ts';
 
 const validate = new Ajv2020({ strict: true }).compile(readJson('vectors.schema.json') as object);
 
@@ -91,8 +93,47 @@ describe('the vectors', () => {
   });
 });
 
+it('no vector asks for an answer that the interface does not show', () => {
+  const bodies = deliveries
+    .filter(({ delivery }) => delivery.expect.result !== 'refuse')
+    .map(({ vector, delivery }) => ({
+      id: vector.id,
+      event: JSON.parse(bytesOf(delivery).toString()) as object,
+    }));
+  // How a receiver answers a custom payload, or an event without its call, is not shown.
+  for (const body of bodies)
+    expect(body).toEqual({
+      id: body.id,
+      event: expect.objectContaining({
+        eventName: expect.stringMatching(/^call:(started|completed|recording-available)$/),
+        callId: expect.any(String),
+      }),
+    });
+});
+
 describe('createVectors', () => {
   const now = 1_900_000_000_000;
+
+  it.each([-59, -1, 0, 1, 2, 59])(
+    'is right for a clock that is %i s off, without the vectors that need an exact one',
+    (seconds) => {
+      const all = createVectors({ now, seed: 's' }).flatMap((file) => file.vectors);
+      const wrong = all
+        .filter(({ exactClock }) => exactClock !== true)
+        .flatMap((vector) => {
+          const receive = simpleReceiver(vector.secrets);
+          return vector.deliveries
+            .filter((delivery) => delivery.now === now)
+            .map((delivery, at) => {
+              const request = { headers: headersOf(delivery), body: bytesOf(delivery) };
+              const observed = receive({ ...request, now: now + seconds * 1000 });
+              return failure(vector, delivery, at, observed);
+            });
+        });
+      expect(wrong.filter((one) => one !== undefined)).toEqual([]);
+      expect(wrong.length).toBeGreaterThan(100);
+    },
+  );
 
   it('makes them for another clock and secret, with other ids for another seed', () => {
     const secret = `whsec_${Buffer.alloc(24, 'k').toString('base64')}`;

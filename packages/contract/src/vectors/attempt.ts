@@ -110,9 +110,3 @@ export const expecting = (result: VectorResult, sent: Attempt): VectorDelivery =
   ...sent,
   expect: EXPECTED[result],
 });
-
-/** Authentic, but whether it is processed depends on what the receiver is for. */
-export const acknowledged = (sent: Attempt): VectorDelivery => ({
-  ...sent,
-  expect: { result: 'accept', statuses: ACKNOWLEDGED },
-});

@@ -1,8 +1,11 @@
-/** The body of `call:started`, with the fields that the interface names. */
+/**
+ * The body of `call:started`, with the fields that the interface names. The service also sends the user
+ * who placed the call, in a field whose name is not shown.
+ */
 export const started = (callId: string, more: object = {}): string =>
   JSON.stringify({ eventName: 'call:started', callId, fromPhoneNumber: {}, ...more });
 
-/** The body of `call:completed`, with the fields that the interface names. */
+/** The body of `call:completed`, with the same fields. */
 export const completed = (callId: string, more: object = {}): string =>
   JSON.stringify({ eventName: 'call:completed', callId, fromPhoneNumber: {}, ...more });
 

@@ -27,7 +27,8 @@ const GROUPS: readonly Group[] = [
  *
  * Take a new seed for each run, since a receiver remembers webhook ids and events. Vectors whose
  * `secrets` are not yours are about other secrets: skip them. Deliveries with another `now` than
- * yours are about the passing of time.
+ * yours are about the passing of time. Vectors with `exactClock` are for receivers whose clock is
+ * set. With a real clock, skip all of these, and send the others within a minute after `now`.
  * @throws RangeError if `now` is not at a whole second
  * @example
  * const now = Math.floor(Date.now() / 1000) * 1000;

@@ -16,7 +16,7 @@ export interface Maker {
     description: string,
     why: readonly Sentence[],
     body: string | Buffer,
-    changes?: AttemptChanges & { readonly secrets?: readonly string[] },
+    changes?: AttemptChanges & Partial<Pick<Vector, 'secrets' | 'exactClock'>>,
   ) => Vector;
   /** A vector of several deliveries. */
   readonly several: (
@@ -53,9 +53,10 @@ export function createMaker(source: Source, group: string): Maker {
     callId: (name) => source.callId(`${group}/${name}`),
     attempt: make,
     several,
-    one: (result, name, description, why, body, { secrets, ...changes } = {}) => ({
+    one: (result, name, description, why, body, { secrets, exactClock, ...changes } = {}) => ({
       ...several(name, description, why, [expecting(result, make(name, body, changes))]),
       ...(secrets === undefined ? {} : { secrets }),
+      ...(exactClock ? { exactClock } : {}),
     }),
   };
 }

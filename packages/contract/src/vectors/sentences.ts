@@ -8,10 +8,6 @@ export const SENTENCES = {
     'Call webhook body',
     'Fields may be added later. A receiver must ignore fields it does not recognize.',
   ),
-  customPayload: sentence(
-    'Call webhook body',
-    'If the action defines a custom payload, that payload is sent instead and `eventName` is not added.',
-  ),
   optionalPhoneNumber: sentence(
     'Call webhook body, fromPhoneNumber, which is not required',
     'The service number the call was placed from. Its inner fields: not shown.',
@@ -99,9 +95,5 @@ export const SENTENCES = {
   growingBodies: sentence(
     'Versioning',
     'Bodies may gain fields over time; receivers ignore unknown fields.',
-  ),
-  newerCallId: sentence(
-    'Versioning',
-    'The `call:completed` body gained `callId` as a newer addition.',
   ),
 } as const satisfies Record<string, Sentence>;

@@ -16,11 +16,8 @@ export interface Expectation {
   readonly result: VectorResult;
   /** The statuses that are right, as ranges with both ends included. Never 404, 410 or 3xx. */
   readonly statuses: readonly (readonly [from: number, to: number])[];
-  /**
-   * How often the delivery is processed. Absent where it depends on what the receiver is for, as
-   * with custom payloads.
-   */
-  readonly effects?: 0 | 1;
+  /** How often the delivery is processed. */
+  readonly effects: 0 | 1;
 }
 
 /** One request, and what is right for it. */
@@ -50,6 +47,11 @@ export interface Vector {
   readonly why: readonly Sentence[];
   /** The signing secrets that the receiver knows. */
   readonly secrets: readonly string[];
+  /**
+   * Whether a few seconds decide. Such a vector needs a receiver whose clock is set to `now`. The
+   * others hold for any clock that differs from `now` by less than a minute.
+   */
+  readonly exactClock?: boolean;
   readonly deliveries: readonly VectorDelivery[];
 }
 

@@ -38,8 +38,8 @@ const SIGNED: [name: string, what: string, body: (callId: string) => string][] =
     'has lines that end in CR LF',
     (id) => JSON.stringify(JSON.parse(completed(id)), null, 2).replaceAll('\n', '\r\n'),
   ],
-  ['new-line-behind', 'ends in a new line', (id) => `${completed(id)}\n`],
-  ['space-in-front', 'begins with white space', (id) => ` \t${completed(id)}`],
+  ['new-line-at-the-end', 'ends in a new line', (id) => `${completed(id)}\n`],
+  ['space-before', 'begins with white space', (id) => ` \t${completed(id)}`],
 ];
 
 /** What was signed, and what is sent: the same for whoever does not compare bytes. */

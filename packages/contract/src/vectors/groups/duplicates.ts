@@ -3,8 +3,7 @@ import { completed, recorded, started } from '../bodies.ts';
 import type { Group } from '../group.ts';
 import { SENTENCES } from '../sentences.ts';
 
-const { anyOrder, duplicatePair, eventId, idIsNoKey, newerCallId, safeTwice, webhookId } =
-  SENTENCES;
+const { anyOrder, duplicatePair, eventId, idIsNoKey, safeTwice, webhookId } = SENTENCES;
 
 const EVENTS = [
   ['started', '`call:started`', started, duplicatePair],
@@ -80,15 +79,6 @@ export const duplicates: Group = {
         accepted(
           'recording-first',
           [recorded, completed, started].map((body) => body(id('first'))),
-        ),
-      ),
-      several(
-        'without-call-id',
-        'Two bodies of `call:completed` without `callId`: there is no pair, so nothing shows that they are the same event.',
-        [duplicatePair, newerCallId],
-        accepted(
-          'without-call-id',
-          [1, 2].map((number) => JSON.stringify({ eventName: 'call:completed', number })),
         ),
       ),
     ];

@@ -1,9 +1,8 @@
-import { acknowledged } from '../attempt.ts';
 import { completed, recorded, started } from '../bodies.ts';
 import type { Group } from '../group.ts';
 import { SENTENCES } from '../sentences.ts';
 
-const { customPayload, growingBodies, ignoreUnknownFields, newerCallId, optionalPhoneNumber } =
+const { acknowledge, growingBodies, ignoreUnknownFields, optionalPhoneNumber, sameForAll } =
   SENTENCES;
 
 const EVENTS = [
@@ -21,9 +20,9 @@ const UNKNOWN = {
 export const events: Group = {
   name: 'events',
   title: 'Events and their fields',
-  vectors: ({ one, several, attempt, callId }) => [
+  vectors: ({ one, callId }) => [
     ...EVENTS.flatMap(([name, title, body]) => [
-      one('accept', name, `${title}.`, [SENTENCES.sameForAll], body(callId(name))),
+      one('accept', name, `${title}.`, [sameForAll, acknowledge], body(callId(name))),
       one(
         'accept',
         `${name}-with-unknown-fields`,
@@ -53,18 +52,5 @@ export const events: Group = {
         }),
       ),
     ]),
-    one(
-      'accept',
-      'completed-without-call-id',
-      '`call:completed` without `callId`, which is a newer field.',
-      [newerCallId],
-      JSON.stringify({ eventName: 'call:completed', fromPhoneNumber: {} }),
-    ),
-    several(
-      'custom-payload',
-      'A custom payload, which has no `eventName`. It is authentic, so it is acknowledged.',
-      [customPayload, SENTENCES.acknowledge],
-      [acknowledged(attempt('custom-payload', '{"text":"A call has ended","number":7}'))],
-    ),
   ],
 };

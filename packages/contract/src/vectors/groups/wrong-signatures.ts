@@ -142,8 +142,8 @@ export const WRITTEN: WrongSignature[] = [
     (signed) => `v1,${otherSpelling(base64(hmacOf(signed)))}`,
   ],
   [
-    'more-behind',
-    'The right signature, and another character behind it.',
+    'more-after',
+    'The right signature, and another character after it.',
     [compare],
     (signed) => `${valid(signed)}A`,
   ],
