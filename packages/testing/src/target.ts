@@ -67,7 +67,7 @@ export async function call(
 
   const [init, getHttpAdapter] = [method('init'), method('getHttpAdapter')]; // Nest
   if (init && getHttpAdapter) {
-    await init();
+    await startOnce(target, init);
     const adapter = getHttpAdapter() as { getInstance(): unknown };
     return call(caller, adapter.getInstance(), signed, { path });
   }
@@ -85,6 +85,14 @@ export async function call(
   if (isPromise(target)) throw wrong(caller, 'the target is a promise: await it.');
   const name = target.constructor.name;
   throw wrong(caller, `the target is an object that takes no requests (${name}). ${WHAT}`);
+}
+
+const started = new WeakMap<object, unknown>();
+
+/** Starts a Nest app once. `init()` itself may be called again only after it has ended. */
+async function startOnce(app: object, init: () => unknown): Promise<void> {
+  if (!started.has(app)) started.set(app, init());
+  await started.get(app);
 }
 
 async function fetchExchange(

@@ -91,6 +91,14 @@ describe.each(Object.entries(TARGETS))('%s', (_name, mount) => {
     expect([outcomes, handle.mock.calls.length]).toEqual([['handled', 'duplicate'], 1]);
   });
 
+  it('takes two deliveries at once, although the app has not been started', async () => {
+    const { handle, target } = await start();
+    const event = callCompleted();
+    const results = await Promise.all([deliver(target, event), deliver(target, event)]);
+    expect(results.filter(({ outcome }) => outcome === 'handled')).toHaveLength(1);
+    expect(handle).toHaveBeenCalledTimes(1);
+  });
+
   it('responds 401 to a forgery', async () => {
     const { handle, target } = await start();
     expect(await forged(target, callCompleted())).toEqual({
