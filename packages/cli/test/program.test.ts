@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { App } from '../src/app.ts';
 import { CODES } from '../src/commands/explain.ts';
+import { failureOf } from '../src/http/failures.ts';
 import { program } from '../src/program.ts';
 import { run } from './support/run.ts';
 
@@ -138,6 +140,22 @@ describe('explain', () => {
     expect((await run(['explain', '302'])).stdout).toContain(
       'does not say that the service follows redirects',
     );
+  });
+
+  test('every code that a failed attempt can name', async () => {
+    for (const code of [...Object.keys(constants.errno), 'ERR_SOCKET_CLOSED', 'TypeError'])
+      expect(failureOf(code)).toBeDefined();
+    for (const [code, fix] of [
+      ['EHOSTUNREACH', 'the network'],
+      ['DEPTH_ZERO_SELF_SIGNED_CERT', 'Check the certificate'],
+      ['CERT_HAS_EXPIRED', 'Check the certificate'],
+      ['ERR_SSL_WRONG_VERSION_NUMBER', 'use http://'],
+      ['HPE_INVALID_CONSTANT', 'use https://'],
+    ] as const) {
+      const explained = await run(['explain', code]);
+      expect(explained.code).toBe(0);
+      expect(explained.stdout).toContain(fix);
+    }
   });
 });
 

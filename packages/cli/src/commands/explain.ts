@@ -4,7 +4,7 @@ import { examples, type App } from '../app.ts';
 import { badInput } from '../errors.ts';
 import { didYouMean } from '../input/did-you-mean.ts';
 import { EFFECT_TEXT, effectOfStatus } from '../http/effect.ts';
-import { foreignStatus, NO_RESPONSE } from '../http/failures.ts';
+import { failureOf, foreignStatus, NO_RESPONSE } from '../http/failures.ts';
 import type { Colors } from '../terminal/colors.ts';
 import { paragraph } from '../terminal/fit.ts';
 import { table } from '../terminal/table.ts';
@@ -81,7 +81,7 @@ function find(asked: string): Explanation[] {
   const code = CODES.find((one) => one === asked);
   if (code !== undefined) return [explanationOf(code)];
   if (/^[1-5]\d\d$/.test(asked)) return withStatus(Number(asked));
-  const failure = Object.hasOwn(NO_RESPONSE, asked) ? NO_RESPONSE[asked] : undefined;
+  const failure = failureOf(asked);
   if (failure) return [{ code: asked, status: null, service: EFFECT_TEXT.retried, ...failure }];
   throw badInput(
     `There is no outcome ${asked}.`,

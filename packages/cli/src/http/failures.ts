@@ -27,9 +27,42 @@ export const NO_RESPONSE: Readonly<Record<string, Failure>> = {
   },
   timeout: {
     when: 'The receiver did not respond in time.',
-    fix: 'Respond first, or set ackWithin. Work that takes longer belongs into a queue.',
+    fix: 'Respond first, or set ackWithin. Work that takes longer belongs in a queue.',
   },
 };
+
+const CONNECTION = 'The connection to the receiver failed.';
+
+/** Failures of many codes, by what their names have in common. */
+const KINDS: readonly (readonly [name: RegExp, failure: Failure])[] = [
+  [
+    /CERT|TLS|SSL|SIGNED|SIGNATURE|^EPROTO$/,
+    {
+      when: 'The TLS connection to the receiver failed.',
+      fix: 'Check the certificate of the receiver: its name, its dates, and who signed it. If the receiver has no TLS, use http:// in the URL.',
+    },
+  ],
+  [
+    /^HPE_/,
+    {
+      when: 'The response is not valid HTTP.',
+      fix: 'Check that the port in the URL belongs to the receiver. If the receiver has TLS, use https://.',
+    },
+  ],
+  [
+    /^[A-Z][A-Z\d_]+$|Error$/,
+    {
+      when: CONNECTION,
+      fix: 'Check the URL of the action, the log of the receiver, and the network.',
+    },
+  ],
+];
+
+/** What is known of an attempt without a response. @param code of Node.js, or `timeout` */
+export const failureOf = (code: string): Failure | undefined =>
+  Object.hasOwn(NO_RESPONSE, code)
+    ? NO_RESPONSE[code]
+    : KINDS.find(([name]) => name.test(code))?.[1];
 
 /** A status that receivers of these packages never send. */
 export function foreignStatus(status: number): Failure {
@@ -67,7 +100,7 @@ export function causeOf({ result, response, outcome, dropped }: AttemptSummary):
 const isOutcome = (code: string): code is OutcomeCode => Object.hasOwn(OUTCOMES, code);
 
 const noResponse = (code: string): Cause => ({
-  when: NO_RESPONSE[code]?.when ?? 'The connection to the receiver failed.',
+  when: failureOf(code)?.when ?? CONNECTION,
   topic: code,
 });
 
