@@ -63,16 +63,19 @@ export async function printList<T>(
   let columns: Columns<T> | undefined;
   const table = new TablePrinter(app, view);
   let count = 0;
-  for await (const record of page?.results ?? source.iterate(request)) {
-    count++;
-    if (csv) {
-      if (!columns) await writeCsv(csvRow(Object.keys((columns = view.columns(record)))));
-      await writeCsv(csvLine(columns, record));
-    } else if (output.json) await output.print(record);
-    else await table.add(record);
-    if (signal.aborted) break;
+  try {
+    for await (const record of page?.results ?? source.iterate(request)) {
+      count++;
+      if (csv) {
+        if (!columns) await writeCsv(csvRow(Object.keys((columns = view.columns(record)))));
+        await writeCsv(csvLine(columns, record));
+      } else if (output.json) await output.print(record);
+      else await table.add(record);
+      if (signal.aborted) break;
+    }
+  } finally {
+    await table.end(); // also what was read before an error
   }
-  await table.end();
   if (count === 0) output.message(`No ${view.noun} found.`);
   if (page?.hasNext) output.message(t`There are more: --all, or --next ${page.next ?? ''}`);
   return undefined;
