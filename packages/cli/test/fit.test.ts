@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { colorsFor } from '../src/terminal/colors.ts';
@@ -34,6 +35,23 @@ describe('nothing is wider than the terminal', () => {
     expect(cut('a long sentence', 8, 'end').plain).toBe('a long …');
     expect(cut('short', 8, 'end').plain).toBe('short');
     expect(cut(colorsFor(true).red('abcdef'), 4, 'end').styled).toBe('\u001b[31mabc…\u001b[39m');
+  });
+
+  test('a value of which a part is colored is cut as any other', () => {
+    const { yellow } = colorsFor(true);
+    const cases = fc.tuple(
+      fc.string(),
+      fc.string({ minLength: 1 }),
+      fc.integer({ min: 2, max: 30 }),
+    );
+    fc.assert(
+      fc.property(cases, fc.constantFrom('middle', 'end', 'id'), ([start, end, width], where) => {
+        const { styled, plain } = cut(t`${start} ${yellow(end)}`, width, where);
+        expect(stripVTControlCharacters(styled)).toBe(plain);
+        expect(widthOf(plain)).toBeLessThanOrEqual(width);
+      }),
+      { seed: 7 },
+    );
   });
 
   const head = [
@@ -77,7 +95,7 @@ describe('nothing is wider than the terminal', () => {
     );
   });
 
-  test('long values of pairs are wrapped, or cut if they are one word', () => {
+  test('long values of pairs are wrapped, but a word stays whole, to be copied', () => {
     const lines = pairs(
       colorsFor(false),
       [
@@ -86,6 +104,10 @@ describe('nothing is wider than the terminal', () => {
       ],
       20,
     );
-    expect(plainOf(lines)).toEqual(['name  a value of', '      words', 'url   http://…0/hook']);
+    expect(plainOf(lines)).toEqual([
+      'name  a value of',
+      '      words',
+      'url   http://127.0.0.1:3000/hook',
+    ]);
   });
 });

@@ -95,6 +95,29 @@ test('with --wide nothing is cut', async () => {
   expect(stdout).toMatch(/ [\da-f]{24} /);
 });
 
+test('with --wide, messages are not broken either', async () => {
+  const given = { env, terminal: true, columns: 40 };
+  const message = 'For the cause and the fix: call-webhooks explain OUTCOME';
+  expect((await run(['explain'], given)).stderr).not.toContain(message);
+  expect((await run(['explain', '--wide'], given)).stderr).toBe(`${message}\n`);
+});
+
+test('simulate prints secrets and addresses whole, to be copied', async () => {
+  const secret = `whsec_${Buffer.alloc(64, 'key').toString('base64')}`;
+  const url = `http://127.0.0.1:9/${'path/'.repeat(20)}`;
+  const flags = ['--port', '0', '--clock', 'manual', '--forward-to', url];
+  const simulate = start(['simulate', ...flags], {
+    env: { NO_COLOR: '1', CALL_WEBHOOK_SECRET: secret },
+    terminal: true,
+    columns: 60,
+  });
+  await simulate.until('Press Ctrl-C');
+  simulate.stop();
+  await simulate.code;
+  expect(simulate.stderr()).toContain(secret);
+  expect(simulate.stderr()).toContain(url);
+});
+
 test('deliveries list says when there are more, and how to see them', async () => {
   const { stderr } = await see('deliveries', 'list', '-n', '2');
   expect(stderr).toBe('These are the latest 2. For more: --limit 20\n');

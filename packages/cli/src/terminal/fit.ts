@@ -17,6 +17,8 @@ export function cut(value: Printable, width: number, where: Cut): Text {
   const head = take(characters, width - 1 - tailWidth);
   const start = where === 'end' ? wholeWords(head.join('')) : head.join('');
   const short = `${start}…${tail.join('')}`;
+  // A style of only a part of the value cannot be kept: the part may be cut off.
+  if (!text(value).styled.includes(plain)) return text(short);
   return style(short, (safe) => text(value).styled.replace(plain, () => safe));
 }
 
@@ -61,7 +63,7 @@ export function wrap(line: Text, columns: number, indent = indentOf(line)): Text
 
 const indentOf = ({ plain }: Text): number => plain.length - plain.trimStart().length;
 
-/** A paragraph in lines that fit, each behind the indent. */
+/** A paragraph in lines that fit, each of them indented. */
 export function paragraph(value: Printable, columns: number, indent = 0): Text[] {
   const MIN_WIDTH = 20;
   const lines = wrap(text(value), Math.max(MIN_WIDTH, columns - indent), 0);

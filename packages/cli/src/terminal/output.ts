@@ -35,7 +35,7 @@ export class Output {
 
   /** The same for messages. */
   get messageColumns(): number {
-    return columnsOf(this.#io.stderr);
+    return this.#wide ? Infinity : columnsOf(this.#io.stderr);
   }
 
   /** Prints one record: a line of JSON with `--json`, and lines for people without. */

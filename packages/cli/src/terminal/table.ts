@@ -112,7 +112,10 @@ export function table(
   return [first, ...rows.map(row)];
 }
 
-/** Names and their values, one pair per line. Values that do not fit are wrapped between words. */
+/**
+ * Names and their values, one pair per line. Values that do not fit are wrapped between words, and words
+ * are never cut: they are ids, URLs and secrets, to be copied.
+ */
 export function pairs(
   colors: Colors,
   rows: readonly (readonly [string, Printable])[],
@@ -123,10 +126,7 @@ export function pairs(
   return rows.flatMap(([name, value]) => {
     const title = colors.dim(pad(name, width));
     const room = Math.max(MIN_WIDTH, columns - indent);
-    const isWord = !text(value).plain.includes(' ');
-    const [first = t``, ...rest] = isWord
-      ? [cut(value, room, 'middle')]
-      : wrap(text(value), room, 0);
+    const [first = t``, ...rest] = wrap(text(value), room, 0);
     return [
       join([title, first], ' '.repeat(GAP)),
       ...rest.map((line) => t`${' '.repeat(indent)}${line}`),
