@@ -92,7 +92,7 @@ async function toCliError(error: unknown): Promise<CliError> {
     return new CliError(
       EXIT.environment,
       message,
-      `Check the file or the address it names (${code}).`,
+      `Check the file or address in this message (${code}).`,
     );
   return new CliError(
     EXIT.environment,

@@ -25,7 +25,7 @@ const FIXES: Partial<Record<ApiError['code'], string>> = {
   'not-found': 'Check the id, and that the base URL does not end with /v1.',
   'rate-limited': 'Wait a moment and try again.',
 };
-const RETRY = 'Try again. If it stays so, ask the provider of the service.';
+const RETRY = 'Try again. If it keeps failing, ask the provider of the service.';
 const CHECK_COMMAND = 'Check what you passed. For all options, add --help to the command.';
 
 const CHECK_URL = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`;

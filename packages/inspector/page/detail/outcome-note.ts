@@ -35,7 +35,7 @@ function explained({ outcome, response, result }: Last, outcomes?: OutcomesView)
     return {
       name: 'timed out',
       when: 'The receiver did not respond in time.',
-      fix: 'Respond first, or set ackWithin. Work that takes longer belongs into a queue.',
+      fix: 'Respond first, or set ackWithin. Work that takes longer belongs in a queue.',
     };
   if (response?.kind === 'connection-error') {
     const refused = response.code === 'ECONNREFUSED';
