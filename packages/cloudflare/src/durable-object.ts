@@ -18,7 +18,7 @@ export interface ObjectState {
  * code of a Worker.
  */
 export class DurableObject<Env = unknown> {
-  /** By this, the types of Workers know the class of an object. */
+  /** This is how the types of Workers recognize the class of an object. */
   declare readonly __DURABLE_OBJECT_BRAND: never;
   protected readonly ctx: ObjectState;
   protected readonly env: Env;

@@ -80,7 +80,7 @@ export function durableObjectStore(
     try {
       return await call(objectOf(key));
     } catch (error) {
-      // Every call may be repeated: tokens tell the object that it is the same one.
+      // Every call may be repeated: it changes nothing twice. `release` and `reopen` then answer false.
       if (!isRetryable(error)) throw error;
       return call(objectOf(key)); // a stub that has failed stays broken
     }

@@ -194,7 +194,7 @@ function warnOnce(logger: Logger): () => void {
     if (warned) return;
     warned = true;
     const message =
-      'the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres or SQLite store.';
+      'the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres, SQLite or Durable Objects store.';
     safeLogger(logger).warn({ docs: docsUrl('stores.md#memory') }, `call-webhooks: ${message}`);
   };
 }
