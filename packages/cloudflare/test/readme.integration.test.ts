@@ -15,7 +15,12 @@ interface Config {
   migrations: { new_sqlite_classes: string[] }[];
   queues: {
     producers: { binding: string; queue: string }[];
-    consumers: { queue: string; max_retries: number; dead_letter_queue: string }[];
+    consumers: {
+      queue: string;
+      max_batch_size: number;
+      max_retries: number;
+      dead_letter_queue: string;
+    }[];
   };
 }
 
@@ -46,9 +51,14 @@ beforeAll(async () => {
       config.queues.producers.map(({ binding, queue }) => [binding, queue]),
     ),
     queueConsumers: Object.fromEntries(
-      config.queues.consumers.map(({ queue, max_retries, dead_letter_queue }) => [
-        queue,
-        { maxRetries: max_retries, deadLetterQueue: dead_letter_queue, maxBatchTimeout: 0 },
+      config.queues.consumers.map((consumer) => [
+        consumer.queue,
+        {
+          maxBatchSize: consumer.max_batch_size,
+          maxBatchTimeout: 0,
+          maxRetries: consumer.max_retries,
+          deadLetterQueue: consumer.dead_letter_queue,
+        },
       ]),
     ),
     handleRuntimeStdio(stdout: Readable, stderr: Readable) {
