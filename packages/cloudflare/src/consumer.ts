@@ -28,11 +28,14 @@ export interface QueueConsumerOptions<
   Custom extends StandardSchema = StandardSchema,
 > extends WorkerOptions<Extra, Custom, ContextWithoutCompleteIn> {
   /**
-   * How often a job is run until it is dead; 3 by default, at most 100. Set `max_retries` of the queue to the same
-   * or more: past that, Cloudflare drops a message and tells nobody.
+   * How often a job is run until it is dead; 3 by default, at most 100. Set `max_retries` of the queue
+   * higher: past that, Cloudflare drops a message and tells nobody.
    */
   maxAttempts?: number | undefined;
-  /** How many jobs of a batch run at once; 4 by default. */
+  /**
+   * How many jobs of a batch run at once; 4 by default. Set `max_batch_size` of the queue to the same for
+   * slow handlers: a job that could not begin within 7 minutes goes back to the queue.
+   */
   concurrency?: number | undefined;
   /**
    * Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default,
@@ -41,13 +44,15 @@ export interface QueueConsumerOptions<
   backoff?: BackoffOptions | undefined;
   /** The binding of a queue that keeps dead jobs: the messages of those that were given up. */
   deadQueue?: QueueProducer | undefined;
-  /** As for `cloudflareQueue`. */
-  largeBodies?: ObjectNamespace | undefined;
+  /** The binding of `CallWebhooksStore`, as for `cloudflareQueue`. */
+  largeBodies: ObjectNamespace;
 }
 
 /** The `queue` of a Worker. */
 export type QueueConsumer<Env> = (batch: QueueBatch, env: Env) => Promise<void>;
 
+/** Jobs that have not begun by then go back to the queue, so that each handler has time. */
+const BEGIN_WITHIN_MS = 420_000;
 /** Handlers are aborted a minute before Cloudflare ends the consumer of a batch. */
 const ABORT_AFTER_MS = 840_000;
 
@@ -63,8 +68,9 @@ const rules = () => ({
  * Creates the `queue` of a Worker: it runs the deliveries that `cloudflareQueue` sent.
  *
  * Each message is acknowledged or retried on its own. After the last attempt, or at once if the payload
- * is invalid, the delivery goes to `deadLetter` and to `deadQueue`. If one of them fails, it is called
- * again with the next delay, without the handler.
+ * is invalid, the delivery goes to `deadLetter` and then to `deadQueue`. The one that fails is called
+ * again with the next delay, without the handler. Another instance of the Worker does not know of the
+ * failure: it runs the handler once more.
  * @param options gives the options for a Worker's bindings; called with the first batch. It throws
  *   WebhookError `invalid-options`, also without `deadLetter` and `deadQueue`: Cloudflare would keep
  *   nothing of a dead job.
@@ -73,6 +79,7 @@ const rules = () => ({
  *   fetch: hook,
  *   queue: createQueueConsumer((env: Env) => ({
  *     deadQueue: env.DEAD_CALLS,
+ *     largeBodies: env.CALL_WEBHOOKS,
  *     on: { 'call:completed': saveCall },
  *   })),
  * };
@@ -102,15 +109,16 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
     maxAttempts: settings.maxAttempts,
     delay: exponentialBackoff(settings.backoff),
     deadQueue,
-    largeBodies: largeBodies && new LargeBodies('createQueueConsumer', largeBodies),
+    largeBodies: new LargeBodies('createQueueConsumer', largeBodies),
     logger: handlers.logger ?? console,
   });
 
   return async ({ queue, messages }) => {
+    const late = AbortSignal.timeout(BEGIN_WITHIN_MS);
     const signal = AbortSignal.timeout(ABORT_AFTER_MS);
     const waiting = messages.values();
     const runInTurn = async () => {
-      for (const message of waiting) await run(message, queue, signal);
+      for (const message of waiting) await run(message, { queue, late, signal });
     };
     await Promise.all(Array.from({ length: settings.concurrency }, runInTurn));
   };

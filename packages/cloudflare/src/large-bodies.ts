@@ -9,7 +9,7 @@ interface BodyObject {
 }
 
 /** A message whose body is kept in a Durable Object. */
-interface LargeMessage extends QueuedDelivery {
+export interface LargeMessage extends QueuedDelivery {
   /** The id of the body. */
   largeBody: string;
 }
@@ -30,7 +30,7 @@ export class LargeBodies {
    * @param creator the function that was given the namespace, for the error's message
    * @throws WebhookError `invalid-options`
    */
-  constructor(creator: string, namespace: ObjectNamespace) {
+  constructor(creator: string, namespace: ObjectNamespace | undefined) {
     checkNamespace(creator, namespace);
     this.#namespace = namespace;
   }
@@ -48,9 +48,7 @@ export class LargeBodies {
    * The delivery of a message. Without one, its job is done.
    * @throws Error if the body is not known
    */
-  async unpack(message: unknown): Promise<QueuedDelivery | undefined> {
-    if (!isLarge(message)) return message as QueuedDelivery;
-    const { largeBody, ...delivery } = message;
+  async unpack({ largeBody, ...delivery }: LargeMessage): Promise<QueuedDelivery | undefined> {
     const body = await this.#object().loadBody(largeBody);
     if (body === undefined) throw new Error('The large body of a message is not in the object.');
     return body === '' ? undefined : { ...delivery, body };

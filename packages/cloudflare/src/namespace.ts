@@ -15,7 +15,7 @@ export interface ObjectNamespace {
 export function checkNamespace(
   creator: string,
   namespace: Partial<ObjectNamespace> | null | undefined,
-): void {
+): asserts namespace is ObjectNamespace {
   if (typeof namespace?.idFromName === 'function' && typeof namespace.get === 'function') return;
   throw new WebhookError(
     'invalid-options',

@@ -6,16 +6,16 @@ import type { ObjectNamespace } from './namespace.ts';
 export interface QueueProducer {
   // `any`: the types of Workers know the type of a queue's messages.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  send(message: any, options?: { contentType?: 'json' }): Promise<unknown>;
+  send(message: any, options?: { contentType?: 'json' | 'v8' }): Promise<unknown>;
 }
 
 /** Options of `cloudflareQueue`. */
 export interface CloudflareQueueOptions {
   /**
    * The binding of `CallWebhooksStore`, to keep bodies that are too large for a message. The consumer
-   * needs the same. Without it, a delivery with a body above 95 KB gets 503.
+   * needs the same. Without it no retry of such a delivery could help.
    */
-  largeBodies?: ObjectNamespace | undefined;
+  largeBodies: ObjectNamespace;
 }
 
 const rules = () => ({ largeBodies: option.optional(option.object<ObjectNamespace>()) });
@@ -23,7 +23,7 @@ const rules = () => ({ largeBodies: option.optional(option.object<ObjectNamespac
 /**
  * Sends deliveries to Cloudflare Queues. Run them with `createQueueConsumer`.
  *
- * Cloudflare Queues know no ids of jobs: give the receiver a `durableObjectStore` too, so that an
+ * Cloudflare Queues does not deduplicate: give the receiver a `durableObjectStore` too, so that an
  * event is queued once.
  * @param queue the binding of the queue
  * @throws WebhookError `invalid-options`
@@ -34,14 +34,13 @@ const rules = () => ({ largeBodies: option.optional(option.object<ObjectNamespac
  *   queue: cloudflareQueue(env.CALLS, { largeBodies: env.CALL_WEBHOOKS }),
  * }));
  */
-export function cloudflareQueue(queue: QueueProducer, options: CloudflareQueueOptions = {}): Queue {
-  const { largeBodies } = checkOptions('cloudflareQueue', rules(), options);
+export function cloudflareQueue(queue: QueueProducer, options: CloudflareQueueOptions): Queue {
   checkProducer(queue);
-  const bodies = largeBodies && new LargeBodies('cloudflareQueue', largeBodies);
+  const { largeBodies } = checkOptions('cloudflareQueue', rules(), options);
+  const bodies = new LargeBodies('cloudflareQueue', largeBodies);
   return {
     async enqueue(delivery) {
-      const message = bodies ? await bodies.pack(delivery) : delivery;
-      await queue.send(message, { contentType: 'json' });
+      await queue.send(await bodies.pack(delivery), { contentType: 'json' });
     },
   };
 }

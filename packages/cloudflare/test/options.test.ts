@@ -68,14 +68,21 @@ describe('durableObjectStore', () => {
 
 describe('the queue', () => {
   const batch = { queue: 'calls', messages: [] };
-  const consume = (options: QueueConsumerOptions) => createQueueConsumer(() => options)(batch, {});
+  const largeBodies = failing().namespace;
+  const consume = (options: Omit<QueueConsumerOptions, 'largeBodies'>) =>
+    createQueueConsumer(() => ({ largeBodies, ...options }))(batch, {});
 
   it('refuses a binding that is no queue', async () => {
-    expect(() => cloudflareQueue(undefined as never)).toThrow(/env\.CALLS/);
-    const noNamespace = { largeBodies: {} as never };
-    const queue = { send: () => Promise.resolve() };
-    expect(() => cloudflareQueue(queue, noNamespace)).toThrow(/env\.CALL_WEBHOOKS/);
+    expect(() => cloudflareQueue(undefined as never, { largeBodies })).toThrow(/env\.CALLS/);
     await expect(consume({ deadQueue: {} as never })).rejects.toThrow(/deadQueue/);
+  });
+
+  it('refuses to start without a place for large bodies, which no retry could deliver', async () => {
+    const queue = { send: () => Promise.resolve() };
+    for (const options of [undefined, {}, { largeBodies: {} }])
+      expect(() => cloudflareQueue(queue, options as never)).toThrow(/env\.CALL_WEBHOOKS/);
+    const options = { deadLetter: () => undefined, largeBodies: undefined } as object;
+    await expect(consume(options)).rejects.toThrow(/env\.CALL_WEBHOOKS/);
   });
 
   it('refuses a consumer that would lose dead jobs, and wrong options', async () => {
@@ -85,31 +92,6 @@ describe('the queue', () => {
     await expect(consume({ deadLetter, concurrency: 0 })).rejects.toThrow(/concurrency/);
     await expect(consume({ deadLetter, leaseFor: 1 } as object)).rejects.toThrow(/leaseFor/);
     await expect(consume({ deadLetter })).resolves.toBeUndefined();
-  });
-
-  it('acknowledges a message whose job is done, and retries one without its large body', async () => {
-    const bodies: Record<string, string> = { done: '' };
-    const largeBodies: ObjectNamespace = {
-      idFromName: (name) => name,
-      get: () => ({ loadBody: (id: string) => Promise.resolve(bodies[id]) }),
-    };
-    const settled: string[] = [];
-    const message = (id: string) => ({
-      ...{ id, attempts: 1, body: { webhookId: id, body: '', largeBody: id } },
-      ack: () => void settled.push(`ack ${id}`),
-      retry: () => void settled.push(`retry ${id}`),
-    });
-    const logger = { warn: () => undefined, error: () => undefined };
-    const options = { logger, deadLetter: (letter: unknown) => void settled.push(String(letter)) };
-    const run = (id: string, more: object = { largeBodies }) =>
-      createQueueConsumer(() => ({ ...options, ...more }))(
-        { queue: 'calls', messages: [message(id)] },
-        {},
-      );
-    await run('done');
-    await run('unknown');
-    await run('done', {}); // the option is missing
-    expect(settled).toEqual(['ack done', 'retry unknown', 'retry done']);
   });
 
   it('answers 503 while the secret is missing', async () => {

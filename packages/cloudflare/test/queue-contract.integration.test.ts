@@ -4,7 +4,7 @@ import { startQueueBridge } from './queue-bridge.ts';
 
 queueContractTests({
   name: 'cloudflareQueue in workerd',
-  lacks: ['deduplication', 'failure-reason', 'shutdown'],
+  lacks: ['deduplication', 'shutdown'],
   async open({ maxAttempts, concurrency }) {
     const { queue, dead, deadQueue, largeBodies, consume, close } = await startQueueBridge();
     return {

@@ -28,6 +28,7 @@ describe('with the types of Workers', () => {
   it('bindings, batches and handlers fit', () => {
     const consume = createQueueConsumer((env: Env) => ({
       deadQueue: env.DEAD_CALLS,
+      largeBodies: env.CALL_WEBHOOKS,
       on: {
         'call:completed': (event, context) => {
           const ids: (string | null | undefined)[] = [event.callId, context.key];
@@ -39,7 +40,7 @@ describe('with the types of Workers', () => {
     const hook = callWebhooks((env: Env) => ({
       secret: env.CALL_WEBHOOK_SECRET,
       store: durableObjectStore(env.CALL_WEBHOOKS, { locationHint: 'weur' }),
-      queue: cloudflareQueue(env.CALLS),
+      queue: cloudflareQueue(env.CALLS, { largeBodies: env.CALL_WEBHOOKS }),
       on: { 'call:completed': (event) => event.callId },
     }));
     // The global types of Workers would make these casts needless; here are those of Node.
