@@ -164,7 +164,10 @@ describe('memoryStore', () => {
     for (const webhookId of ['a', 'b', 'c'])
       await store.admit({ webhookId, token: webhookId, leaseMs: 1, replayUntil: NOW + 1_000 });
     expect(logger.entries).toMatchObject([
-      { level: 'warn', message: expect.stringMatching(/maxEntries.* Durable Objects store/) as unknown },
+      {
+        level: 'warn',
+        message: expect.stringMatching(/maxEntries.* Durable Objects store/) as unknown,
+      },
     ]);
   });
 
