@@ -1,6 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { setTimeout as pause } from 'node:timers/promises';
+import { statusesOf } from './responses.ts';
 
 /** What to do on a connection, in order. */
 export type Step =
@@ -20,8 +21,10 @@ export interface Answer {
   readonly status: number | undefined;
   /** Of all responses, in order. */
   readonly statuses: readonly number[];
-  /** Why there was no response. */
+  /** Why there was no response, or fewer than expected. */
   readonly failure: 'timeout' | 'closed' | 'cut' | undefined;
+  /** Whether there was a connection. */
+  readonly connected: boolean;
   /** Such as `ECONNREFUSED`. */
   readonly errorCode: string | undefined;
   /** The receiver's clock, if it sends one; Unix milliseconds. */
@@ -53,33 +56,47 @@ export async function exchange(
   signal.throwIfAborted();
   const started = performance.now();
   const connection = open(url, timeoutMs, signal);
-  const { socket, until, state } = connection;
-  await until(() => state.connected);
-  for (const step of steps) {
-    if (state.over) break;
-    if (step === 'cut') state.cut = true;
-    else if (step === 'end') socket.end();
-    else if (step === 'response') await until(() => statusesOf(state.text).length > 0);
-    else if ('wait' in step) await pause(step.wait, undefined, { signal });
-    else await written(socket, step);
+  const { socket, state, until } = connection;
+  let ms: number;
+  try {
+    await send(connection, steps, signal);
+    if (!state.cut) await until(() => statusesOf(state.text).length >= responses);
+    ms = Math.round(performance.now() - started);
+    // The rest of the response is read, so that the receiver can send all of it.
+    if (!state.cut && !state.over) await Promise.race([until(() => false), pause(CLOSE_WITHIN_MS)]);
+  } finally {
+    socket.destroy();
+    connection.dispose();
   }
-  if (!state.cut) await until(() => statusesOf(state.text).length >= responses);
-  const ms = Math.round(performance.now() - started);
-  // The rest of the response is read, so that the receiver can send all of it.
-  if (!state.cut && !state.over) await Promise.race([until(() => false), pause(CLOSE_WITHIN_MS)]);
-  socket.destroy();
-  connection.dispose();
   signal.throwIfAborted();
   const statuses = statusesOf(state.text);
   const date = Date.parse(/\r\ndate: *([^\r]+)/i.exec(state.text)?.[1] ?? '');
   return {
     status: statuses[0],
     statuses,
-    failure: statuses.length > 0 ? undefined : failureOf(state),
+    failure: statuses.length >= responses ? undefined : failureOf(state),
+    connected: state.connected,
     errorCode: state.errorCode,
     date: Number.isNaN(date) ? undefined : date,
     ms,
   };
+}
+
+async function send(
+  { socket, state, until }: ReturnType<typeof open>,
+  steps: readonly Step[],
+  signal: AbortSignal,
+): Promise<void> {
+  await until(() => state.connected);
+  for (const step of steps) {
+    if (state.over) break;
+    if (step === 'cut') state.cut = true;
+    else if (step === 'end') socket.end();
+    else if (step === 'response') await until(() => statusesOf(state.text).length > 0);
+    else if ('wait' in step)
+      await pause(step.wait, undefined, { signal }).catch(() => signal.throwIfAborted());
+    else await written(socket, step);
+  }
 }
 
 interface State {
@@ -127,7 +144,11 @@ function open(url: URL, timeoutMs: number, signal: AbortSignal) {
     state.errorCode ??= error.code ?? error.message;
   });
   const timer = setTimeout(
-    on(() => (state.over = state.timedOut = true)),
+    on(() => {
+      state.over = state.timedOut = true;
+      // Bytes that the receiver does not read must not be waited for.
+      socket.destroy();
+    }),
     timeoutMs,
   );
   const abort = () => socket.destroy();
@@ -151,12 +172,6 @@ function open(url: URL, timeoutMs: number, signal: AbortSignal) {
 }
 
 const failureOf = ({ cut, timedOut }: State) => (cut ? 'cut' : timedOut ? 'timeout' : 'closed');
-
-/** The final statuses, without 100 Continue. */
-const statusesOf = (text: string): number[] =>
-  [...text.matchAll(/(?:^|\n|\}|>)HTTP\/1\.[01] (\d{3})[^\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n/g)]
-    .map(([, status]) => Number(status))
-    .filter((status) => status >= 200);
 
 /** Resolves when the bytes are on their way, or can't be sent. */
 const written = (socket: Socket, bytes: Uint8Array): Promise<void> =>

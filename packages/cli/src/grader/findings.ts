@@ -3,15 +3,16 @@ import type { Answer } from './exchange.ts';
 /** What a probe saw. */
 export interface Finding {
   /** `note`: the interface does not bind the receiver here, so it costs nothing. */
-  readonly result: 'pass' | 'fail' | 'note';
-  /** What the receiver did. Never a value of a body. */
+  readonly result: 'pass' | 'fail' | 'note' | 'skipped';
+  /** What the receiver did, or why that is not judged. Never a value of a body. */
   readonly saw: string;
 }
 
 const pass = (saw: string): Finding => ({ result: 'pass', saw });
 const fail = (saw: string): Finding => ({ result: 'fail', saw });
 const note = (saw: string): Finding => ({ result: 'note', saw });
-export const found = { pass, fail, note };
+const skipped = (saw: string): Finding => ({ result: 'skipped', saw });
+export const found = { pass, fail, note, skipped };
 
 /** A response in a few words. */
 export function described({ status, failure, errorCode }: Answer): string {
@@ -27,11 +28,14 @@ export const isAcknowledged = ({ status = 0 }: Answer): boolean => status >= 200
 export const accepted = (answer: Answer): Finding =>
   isAcknowledged(answer) ? pass(described(answer)) : fail(described(answer));
 
-/** Passes if the service would not take this for an acknowledgement, and would not pause the rule. */
+/** Passes if the receiver answered no 2xx and no 404, or closed the connection. Silence is no refusal. */
 export const refused = (answer: Answer): Finding =>
-  isAcknowledged(answer) || answer.status === 404
+  isAcknowledged(answer) || answer.status === 404 || !answer.connected || isSilent(answer)
     ? fail(described(answer))
     : pass(described(answer));
+
+const isSilent = ({ status, failure }: Answer): boolean =>
+  status === undefined && failure === 'timeout';
 
 /** Passes if there is a response, and it doesn't pause the rule. */
 export const answered = (answer: Answer): Finding =>

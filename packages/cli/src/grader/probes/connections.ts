@@ -47,6 +47,7 @@ export const connections: readonly Probe[] = [
       const steps = [one, 'response', two] as const;
       const { statuses, ...rest } = await receiver.exchange(steps, { responses: 2 });
       const findings = statuses.map((status) => accepted({ ...rest, statuses, status }));
+      if (rest.failure === 'timeout') findings.push(found.fail('no response to the second'));
       const [first = found.fail('no response'), ...more] = findings;
       // A server may close the connection after a response.
       return worst(first, ...more);
@@ -81,7 +82,9 @@ export const connections: readonly Probe[] = [
       const framing = [`Content-Length: ${String(body.length + 9)}`];
       const bytes = requestBytes(receiver.url, receiver.sign(body), { framing });
       // Without an end, a receiver may wait for the rest.
-      return refused(await receiver.exchange([bytes, 'end'], { timeoutMs: 5_000 }));
+      const answer = await receiver.exchange([bytes, 'end'], { timeoutMs: 5_000 });
+      const waits = answer.connected && answer.failure === 'timeout';
+      return waits ? found.pass('waits for the rest') : refused(answer);
     },
   },
   {
