@@ -1,13 +1,14 @@
 import { environmentError } from '../errors.ts';
+import { readEffects } from './effects.ts';
 import { found, type Finding } from './findings.ts';
 import type { Need, Probe } from './probe.ts';
 import { BASELINE } from './probes/basics.ts';
-import { TestedReceiver, type TestedReceiverOptions } from './tested-receiver.ts';
+import { RequestLimit, TestedReceiver, type TestedReceiverOptions } from './tested-receiver.ts';
 
 /** A probe and what it came to. */
 export interface Grade {
   readonly probe: Probe;
-  readonly result: Finding['result'] | 'skipped';
+  readonly result: Finding['result'];
   /** What the receiver did, or why the probe did not run. */
   readonly saw: string;
   readonly ms: number;
@@ -24,28 +25,45 @@ const NEEDED: Readonly<Record<Need, string>> = {
  * Runs probes one after another: first those that others build on, last those that look at all answers.
  * @param onGrade called for each probe when it has ended
  * @param outOfTime ends the grading: what has not run is skipped
- * @throws CliError 3 when nothing listens there; the signal's reason
+ * @throws CliError 3 when nothing listens or answers there; the signal's reason
  */
 export async function grade(
   probes: readonly Probe[],
   options: TestedReceiverOptions,
   onGrade: (grade: Grade) => Promise<void>,
   outOfTime: AbortSignal,
-): Promise<readonly Grade[]> {
-  const signal = AbortSignal.any([options.signal, outOfTime]);
+): Promise<void> {
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, outOfTime, ended.signal]);
   const receiver = new TestedReceiver({ ...options, signal });
-  await requireListener(new TestedReceiver(options));
-  const grades: Grade[] = [];
-  let acceptsAuthentic = true;
+  try {
+    await requireListener(new TestedReceiver(options));
+    if (options.effectsUrl !== undefined) await readEffects(options.effectsUrl, options.signal);
+    await runAll(probes, receiver, onGrade, { stopped: options.signal, outOfTime });
+  } finally {
+    // After an error, a probe may still run in the background.
+    ended.abort();
+  }
+  if (receiver.requests > 0 && receiver.responses === 0 && !outOfTime.aborted)
+    throw environmentError(
+      `${receiver.url.href} accepts connections, but never answered.`,
+      'Check the address and the log of the receiver, or raise --timeout.',
+    );
+}
 
+async function runAll(
+  probes: readonly Probe[],
+  receiver: TestedReceiver,
+  onGrade: (grade: Grade) => Promise<void>,
+  { stopped, outOfTime }: Readonly<Record<'stopped' | 'outOfTime', AbortSignal>>,
+): Promise<void> {
+  let baseline: Grade['result'] = 'pass';
   const runOne = async (probe: Probe): Promise<void> => {
     const started = performance.now();
-    const { result, saw } = await judge(probe, receiver, acceptsAuthentic, outOfTime);
-    options.signal.throwIfAborted();
-    if (probe.id === BASELINE && result === 'fail') acceptsAuthentic = false;
-    const graded = { probe, result, saw, ms: Math.round(performance.now() - started) };
-    grades.push(graded);
-    await onGrade(graded);
+    const { result, saw } = await judge(probe, receiver, baseline, outOfTime);
+    stopped.throwIfAborted();
+    if (probe.id === BASELINE) baseline = result;
+    await onGrade({ probe, result, saw, ms: Math.round(performance.now() - started) });
   };
 
   const ordered = probes.toSorted((one, other) => orderOf(one) - orderOf(other));
@@ -58,7 +76,6 @@ export async function grade(
     await runOne(probe);
   }
   await (background ?? Promise.all(inBackground.map((one) => runOne(one))));
-  return grades.toSorted((one, other) => probes.indexOf(one.probe) - probes.indexOf(other.probe));
 }
 
 /** Its rejection is seen where it is awaited. */
@@ -72,20 +89,24 @@ const orderOf = ({ id, last }: Probe): number => (id === BASELINE ? 0 : last ? 2
 async function judge(
   probe: Probe,
   receiver: TestedReceiver,
-  acceptsAuthentic: boolean,
+  baseline: Grade['result'],
   outOfTime: AbortSignal,
-): Promise<{ readonly result: Grade['result']; readonly saw: string }> {
+): Promise<Finding> {
   const missing = probe.needs.find((need) => !isGiven(need, receiver.options));
-  if (missing !== undefined) return { result: 'skipped', saw: NEEDED[missing] };
-  if (!acceptsAuthentic && probe.needs.includes('secret') && probe.id !== BASELINE)
-    return probe.weight === 0
-      ? found.note('not tried: authentic deliveries are refused')
-      : found.fail('authentic deliveries are refused, so nothing is shown');
+  if (missing !== undefined) return found.skipped(NEEDED[missing]);
+  if (probe.needs.includes('secret') && probe.id !== BASELINE) {
+    if (baseline === 'skipped') return found.skipped(`nothing is shown: see ${BASELINE}`);
+    if (baseline === 'fail')
+      return probe.weight === 0
+        ? found.note('not tried: authentic deliveries are refused')
+        : found.fail('authentic deliveries are refused, so nothing is shown');
+  }
   try {
     return await probe.run(receiver);
   } catch (error) {
+    if (error instanceof RequestLimit) return found.skipped(error.message);
     if (!outOfTime.aborted) throw error;
-    return { result: 'skipped', saw: 'time is up (--max-time)' };
+    return found.skipped('time is up (--max-time)');
   }
 }
 
@@ -95,11 +116,25 @@ function isGiven(need: Need, options: TestedReceiverOptions): boolean {
   return need === 'handlers' ? options.runHandlers : options.effectsUrl !== undefined;
 }
 
+const UNREACHED = /^(ECONN(?!RESET)|EHOST|ENET|EADDR|EAI_|ENOTFOUND|ETIMEDOUT|EACCES|EPERM|EPIPE)/;
+
 async function requireListener(receiver: TestedReceiver): Promise<void> {
-  const { errorCode } = await receiver.exchange([new Uint8Array(), 'cut'], { elsewhere: true });
-  if (errorCode === undefined) return;
-  const fix = errorCode.startsWith('E')
-    ? 'Start the receiver first, and check the address.'
-    : 'Check the certificate. NODE_EXTRA_CA_CERTS names a file with further authorities.';
-  throw environmentError(`Nothing listens at ${receiver.url.href} (${errorCode}).`, fix);
+  const answer = await receiver.exchange([new Uint8Array(), 'cut'], { elsewhere: true });
+  const { connected, errorCode } = answer;
+  if (connected) return;
+  const { href, protocol } = receiver.url;
+  if (errorCode === undefined)
+    throw environmentError(
+      `Can't connect to ${href} in time.`,
+      'Check the address and the firewall, or raise --timeout.',
+    );
+  if (protocol === 'http:' || UNREACHED.test(errorCode))
+    throw environmentError(
+      `Nothing listens at ${href} (${errorCode}).`,
+      'Start the receiver first, and check the address.',
+    );
+  throw environmentError(
+    `There is no trusted TLS connection to ${href} (${errorCode}).`,
+    'Check the certificate, its host name, and that the port speaks TLS. NODE_EXTRA_CA_CERTS names a file with further authorities.',
+  );
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { environmentError } from '../errors.ts';
 import { signDelivery, type Delivery, type SigningOptions } from './delivery.ts';
 import { readEffects } from './effects.ts';
 import { exchange, type Answer, type ExchangeOptions, type Step } from './exchange.ts';
@@ -31,7 +30,15 @@ export interface TestedReceiverOptions {
 
 /** More than all probes need. */
 const MAX_REQUESTS = 400;
-const RETRY_AFTER_MS = 200;
+/** Between retries: the pause doubles from the first to the last value. */
+const RETRY_AFTER_MS = { first: 200, most: 2_000 };
+
+/** Too many requests were sent, so the rest is not judged. */
+export class RequestLimit extends Error {
+  constructor() {
+    super(`more than ${String(MAX_REQUESTS)} requests would be needed: choose fewer with --only`);
+  }
+}
 
 /** The receiver that is graded, and all that probes may do to it. */
 export class TestedReceiver {
@@ -41,6 +48,8 @@ export class TestedReceiver {
   readonly refusedEvents: TestEvent[] = [];
   /** How often each status was the response to a POST to the URL of the receiver. */
   readonly statuses = new Map<number, number>();
+  /** How many responses there were, to any request. */
+  responses = 0;
   /** How far the receiver's clock is ahead of ours; seconds. */
   clockAhead = 0;
   readonly #run = randomBytes(4).toString('hex');
@@ -102,30 +111,32 @@ export class TestedReceiver {
 
   /** Retries as the service does, only sooner, until it is acknowledged or a limit is reached. */
   async deliverUntilAcknowledged(event: TestEvent): Promise<Answer> {
-    const end = performance.now() + this.options.retryForMs;
-    for (;;) {
+    const { retryForMs } = this.options;
+    const end = performance.now() + retryForMs;
+    let waited = 0;
+    for (let after = RETRY_AFTER_MS.first; ; after = Math.min(2 * after, RETRY_AFTER_MS.most)) {
       const answer = await this.deliver(event);
-      if (isAcknowledged(answer) || answer.status === 404 || performance.now() > end) return answer;
-      await this.pause(RETRY_AFTER_MS);
+      const isOver = waited >= retryForMs || performance.now() > end;
+      if (isAcknowledged(answer) || answer.status === 404 || isOver) return answer;
+      await this.pause(after);
+      waited += after;
     }
   }
 
   /**
    * Opens a connection and sends bytes.
    * @param options `elsewhere`: it is no POST to the URL of the receiver
-   * @throws CliError 3 when too much was sent; the signal's reason
+   * @throws RequestLimit when too much was sent; the signal's reason
    */
   async exchange(
     steps: readonly Step[],
     { elsewhere = false, ...options }: Partial<ExchangeOptions> & { elsewhere?: boolean } = {},
   ): Promise<Answer> {
-    if (++this.#requests > MAX_REQUESTS)
-      throw environmentError(
-        `More than ${String(MAX_REQUESTS)} requests would be needed.`,
-        'Choose fewer probes: --only PROBES',
-      );
+    if (this.#requests >= MAX_REQUESTS) throw new RequestLimit();
+    this.#requests++;
     const { timeoutMs, signal } = this.options;
     const answer = await exchange(this.url, steps, { timeoutMs, signal, ...options });
+    this.responses += answer.statuses.length;
     if (!elsewhere)
       for (const status of answer.statuses)
         this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);

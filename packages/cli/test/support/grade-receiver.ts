@@ -16,7 +16,8 @@ export async function gradesOf(
 ): Promise<readonly Grade[]> {
   const receiver = await faultyReceiver([SECRET, SECOND_SECRET], faults, 2_000);
   try {
-    return await grade(
+    const grades: Grade[] = [];
+    await grade(
       PROBES.filter(({ id }) => only === undefined || id === BASELINE || only.includes(id)),
       {
         url: receiver.url,
@@ -30,9 +31,10 @@ export async function gradesOf(
         signal: NEVER,
         ...options,
       },
-      () => Promise.resolve(),
+      (one) => Promise.resolve(void grades.push(one)),
       NEVER,
     );
+    return grades;
   } finally {
     await receiver.close();
   }

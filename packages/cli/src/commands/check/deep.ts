@@ -61,29 +61,64 @@ export async function checkDeeply(app: App, options: DeepOptions): Promise<numbe
     if (one !== undefined) await sign({ secret: one, body: '' });
 
   const bar = progressBar(io, output.messageColors, String);
-  let done = 0;
   const outOfTime = AbortSignal.timeout(options.maxTime);
-  const graded = await grade(
-    probes,
-    {
-      url,
-      secret,
-      secondSecret,
-      headerPrefix: options.headerPrefix,
-      runHandlers: options.runHandlers === true || effectsUrl !== undefined,
-      effectsUrl,
-      timeoutMs: options.timeout,
-      retryForMs: RETRY_FOR_MS,
-      acknowledgeWithinMs: ACKNOWLEDGE_WITHIN_MS,
-      signal: io.signal,
-    },
-    async (one) => {
-      bar.update(++done, probes.length);
-      if (output.json) await output.print(recordOf(one));
-    },
-    outOfTime,
-  ).finally(() => bar.clear());
+  const judged: Grade[] = [];
+  let hasError = true;
+  try {
+    await grade(
+      probes,
+      {
+        url,
+        secret,
+        secondSecret,
+        headerPrefix: options.headerPrefix,
+        runHandlers: options.runHandlers === true || effectsUrl !== undefined,
+        effectsUrl,
+        timeoutMs: options.timeout,
+        retryForMs: RETRY_FOR_MS,
+        acknowledgeWithinMs: ACKNOWLEDGE_WITHIN_MS,
+        signal: io.signal,
+      },
+      async (one) => {
+        judged.push(one);
+        bar.update(judged.length, probes.length);
+        if (output.json) await output.print(recordOf(one));
+      },
+      outOfTime,
+    );
+    hasError = false;
+  } finally {
+    bar.clear();
+    // After an error, what was judged is still worth a report.
+    if (hasError && judged.length > 0) await report(app, options, gradesOf(probes, judged), url);
+  }
+  const graded = gradesOf(probes, judged);
+  const points = await report(app, options, graded, url);
+  if (secret === undefined)
+    output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for most probes.');
+  if (outOfTime.aborted) output.warn('Time is up: some probes did not run. Raise --max-time.');
+  return points >= options.minScore && !outOfTime.aborted ? EXIT.done : EXIT.receiverFailed;
+}
 
+/** In the order of the probes. What has no grade did not run. */
+const gradesOf = (probes: readonly Probe[], judged: readonly Grade[]): readonly Grade[] =>
+  probes.map(
+    (probe) =>
+      judged.find((one) => one.probe === probe) ?? {
+        probe,
+        result: 'skipped',
+        saw: 'did not run',
+        ms: 0,
+      },
+  );
+
+/** Prints the grades, and writes the files. @returns the score */
+async function report(
+  { output }: App,
+  { junit, sarif }: DeepOptions,
+  graded: readonly Grade[],
+  url: string,
+): Promise<number> {
   if (!output.json)
     for (const [id, , own] of byGroup(graded))
       await output.print(own, (colors) => [
@@ -93,17 +128,10 @@ export async function checkDeeply(app: App, options: DeepOptions): Promise<numbe
   const score = scoreOf(graded);
   const groups = byGroup(graded).map(([id, , own]) => ({ group: id, ...scoreOf(own) }));
   await output.print({ type: 'score', ...score, groups }, (colors) => scoreLines(colors, graded));
-  if (options.junit !== undefined) await write(options.junit, junitOf(graded, url));
-  if (options.sarif !== undefined) {
-    const log = sarifOf(graded, url);
-    await write(options.sarif, `${JSON.stringify(log, undefined, 2)}\n`);
-  }
-  if (secret === undefined)
-    output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for most probes.');
-  if (outOfTime.aborted) output.warn('Time is up: some probes did not run. Raise --max-time.');
-  return (score.points ?? 0) >= options.minScore && !outOfTime.aborted
-    ? EXIT.done
-    : EXIT.receiverFailed;
+  if (junit !== undefined) await write(junit, junitOf(graded, url));
+  if (sarif !== undefined)
+    await write(sarif, `${JSON.stringify(sarifOf(graded, url), undefined, 2)}\n`);
+  return score.points ?? 0;
 }
 
 const recordOf = ({ probe, result, saw, ms }: Grade) => {

@@ -115,6 +115,7 @@ export const http: readonly Probe[] = [
     needs: [],
     last: true,
     run({ statuses }) {
+      if (statuses.size === 0) return Promise.resolve(found.skipped('there was no response'));
       const count = statuses.get(404);
       return Promise.resolve(
         count === undefined ? found.pass('none') : found.fail(`${count} of them`),
