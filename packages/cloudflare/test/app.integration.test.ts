@@ -112,6 +112,14 @@ describe('a Worker with store, queue and consumer, in workerd', () => {
     expect(runsOf('large')).toEqual([`queue/large/1/${size}`]);
   });
 
+  it('hands a message that is no delivery to deadQueue as it is', async () => {
+    const headers = { connection: 'close' };
+    const sent = await fetch(`${origin}/text`, { method: 'POST', headers, body: 'no-delivery' });
+    expect(sent.status).toBe(200);
+    await waitFor(() => runsOf('no-delivery').length > 0);
+    expect(runsOf('no-delivery')).toEqual(['dead/no-delivery']);
+  });
+
   it('answers 503 and runs nothing while the object does not answer', async () => {
     const reply = await post('frozen', '/frozen');
     expect(reply).toEqual({ status: 503, outcome: 'store-unavailable' });

@@ -87,14 +87,27 @@ const consume = createQueueConsumer((env: Env) => ({
   on: { 'call:completed': handler(env, 'queue') },
 }));
 
+interface Job {
+  key?: string;
+}
+
 const keepDead = async (batch: { messages: readonly { body: unknown }[] }, env: Env) => {
   for (const { body } of batch.messages)
-    await tell(env, `dead/${String((body as { key?: string }).key)}`);
+    await tell(env, `dead/${typeof body === 'string' ? body : String((body as Job).key)}`);
 };
 
+/** Sends a message to the queue as anybody else might. */
+async function sendText(request: Request, env: Env): Promise<Response> {
+  await env.CALLS.send(await request.text());
+  return new Response();
+}
+
 export default {
-  fetch: (...[request, env, context]: Parameters<typeof queued>) =>
-    (hooks.get(new URL(request.url).pathname) ?? queued)(request, env, context),
+  fetch(...[request, env, context]: Parameters<typeof queued>) {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/text') return sendText(request, env);
+    return (hooks.get(pathname) ?? queued)(request, env, context);
+  },
   queue: (...[batch, env]: Parameters<typeof consume>) =>
     batch.queue === 'calls' ? consume(batch, env) : keepDead(batch, env),
 };
