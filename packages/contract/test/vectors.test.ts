@@ -109,6 +109,8 @@ it('no vector asks for an answer that the interface does not show', () => {
         callId: expect.any(String),
       }),
     });
+  // Nor are the fields inside fromPhoneNumber.
+  for (const { event } of bodies) expect(event).not.toHaveProperty('fromPhoneNumber');
 });
 
 describe('createVectors', () => {

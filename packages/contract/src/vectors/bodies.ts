@@ -1,13 +1,13 @@
 /**
- * The body of `call:started`, with the fields that the interface names. The service also sends the user
- * who placed the call, in a field whose name is not shown.
+ * The body of `call:started`, with the fields whose names and contents the interface shows. Real ones
+ * also have the user who placed the call, and maybe a `fromPhoneNumber`.
  */
 export const started = (callId: string, more: object = {}): string =>
-  JSON.stringify({ eventName: 'call:started', callId, fromPhoneNumber: {}, ...more });
+  JSON.stringify({ eventName: 'call:started', callId, ...more });
 
 /** The body of `call:completed`, with the same fields. */
 export const completed = (callId: string, more: object = {}): string =>
-  JSON.stringify({ eventName: 'call:completed', callId, fromPhoneNumber: {}, ...more });
+  JSON.stringify({ eventName: 'call:completed', callId, ...more });
 
 /** The body of `call:recording-available`. */
 export const recorded = (callId: string, more: object = {}): string =>

@@ -10,7 +10,7 @@ const SIGNED: [name: string, what: string, body: (callId: string) => string][] =
   [
     'other-order',
     'has its fields in another order',
-    (id) => `{"fromPhoneNumber":{},"callId":"${id}","eventName":"call:completed"}`,
+    (id) => `{"callId":"${id}","eventName":"call:completed"}`,
   ],
   ['utf-8', 'has characters outside of ASCII', (id) => completed(id, { note: 'Zoë ☎ 📞' })],
   [
