@@ -11,7 +11,7 @@ export default tseslint.config(
       '**/.samples/**',
       '**/.svelte-kit/**',
       'packages/sveltekit/test/app/{build,src/routes/hook}/**',
-      'scripts/consumer/*.ts',
+      'scripts/consumer/*.{ts,mts}',
       '**/*.generated.ts',
     ],
   },

@@ -40,7 +40,9 @@ try {
     if (exports?.['.']) {
       const own = Object.keys(exports).filter((path) => isOfSources(exports[path]));
       const excluded = own.length > 0 ? ['--exclude-entrypoints', ...own] : [];
-      console.log(run('npx', ['attw', tarball, ...excluded]));
+      // Workers are ES modules, so the package for them is as well.
+      const profile = exports['.'].require ? [] : ['--profile', 'esm-only'];
+      console.log(run('npx', ['attw', tarball, ...excluded, ...profile]));
     }
     return tarball;
   });

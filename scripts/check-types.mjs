@@ -54,6 +54,7 @@ export function checkTypes(consumer) {
       const what = `${compiler} ${resolution[3]}`;
       try {
         compile(compiler, ...resolution, 'entries.ts');
+        if (MODERN.includes(resolution)) compile(compiler, ...resolution, 'workers.mts');
       } catch (error) {
         throw new Error(`${what} does not compile:\n${error.stdout}`, { cause: error });
       }

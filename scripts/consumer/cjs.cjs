@@ -7,7 +7,6 @@ const express = require('@call-webhooks/express').callWebhooks;
 const fastify = require('@call-webhooks/fastify').default;
 const hono = require('@call-webhooks/hono').callWebhooks;
 const koa = require('@call-webhooks/koa').callWebhooks;
-const { cloudflareQueue, durableObjectStore } = require('@call-webhooks/cloudflare');
 const lambda = require('@call-webhooks/lambda').callWebhooks;
 const { CallWebhooksModule } = require('@call-webhooks/nest');
 const sveltekit = require('@call-webhooks/sveltekit').callWebhooks;
@@ -33,8 +32,6 @@ assert.equal(typeof fastify, 'function');
 assert.ok(CallWebhooksModule.forRoot({ path: '/hook', secret }).providers);
 assert.ok(inspectorPage().files.has('index.html'));
 assert.throws(() => sqliteStore({}), WebhookError);
-for (const make of [cloudflareQueue, durableObjectStore])
-  assert.throws(() => make(undefined), WebhookError);
 assert.throws(() => postgresStore({}, { schema: 'a-b' }), WebhookError);
 for (const make of [bullmqQueue, redisStore]) assert.equal(typeof make, 'function');
 

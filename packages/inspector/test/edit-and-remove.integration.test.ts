@@ -73,8 +73,8 @@ describeInChromium('rules and actions in the inspector', (chromium) => {
     expect(buttons.length).toBeGreaterThan(5);
     simulator.rules.update(rule._id, { name: 'Changed meanwhile' });
     await list.getByRole('heading', { name: 'Changed meanwhile' }).waitFor();
-    expect(
-      await Promise.all(buttons.map((button) => button.evaluate((it) => it.isConnected))),
-    ).toEqual(buttons.map(() => true));
+    const isThere = (element: { isConnected: boolean }) => element.isConnected;
+    const states = await Promise.all(buttons.map((button) => button.evaluate(isThere)));
+    expect(states).toEqual(buttons.map(() => true));
   });
 });
