@@ -63,7 +63,7 @@ describe('two responses on one connection', () => {
     });
     const receiver = new TestedReceiver({
       ...{ url: url.href, secret: SECRET, runHandlers: true, signal: NEVER },
-      ...{ timeoutMs: 1_000, retryForMs: 0, acknowledgeWithinMs: 0 },
+      ...{ timeoutMs: 1_000, retryForMs: 0, effectsWithinMs: 0, acknowledgeWithinMs: 0 },
     });
     const finding = await PROBES.find(({ id }) => id === 'keep-alive')!.run(receiver);
     expect(finding.result).toBe('fail');

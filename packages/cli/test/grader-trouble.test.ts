@@ -27,6 +27,7 @@ const optionsOf = (url: string): TestedReceiverOptions => ({
   runHandlers: true,
   timeoutMs: 60_000,
   retryForMs: 10_000,
+  effectsWithinMs: 10_000,
   acknowledgeWithinMs: 60_000,
   signal: NEVER,
 });

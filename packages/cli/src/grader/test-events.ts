@@ -1,3 +1,8 @@
+import type { DEFAULT_FIELD_NAMES } from '@call-webhooks/core';
+
+/** The names of the fields that the interface does not show. */
+export type CallFieldNames = Readonly<Record<keyof typeof DEFAULT_FIELD_NAMES, string>>;
+
 /** An event that is marked as a test. */
 export interface TestEvent {
   readonly callId: string;
@@ -23,18 +28,18 @@ export interface TestEventOptions {
 export const UNHANDLED_EVENT = 'call-webhooks:check';
 
 /** Creates an event. Its ids begin with `check.`, its number is one that nobody has. */
-export function testEvent(id: string, options: TestEventOptions): TestEvent {
+export function testEvent(id: string, options: TestEventOptions, names: CallFieldNames): TestEvent {
   const { name = UNHANDLED_EVENT, slowMs, failures, fields = {} } = options;
   const wishes = [
     ...(slowMs === undefined ? [] : [`.slow-${String(slowMs)}`]),
     ...(failures === undefined ? [] : [`.fail-${String(failures)}`]),
   ];
   const callId = options.callId ?? `${id}${wishes.join('')}`;
-  const body = { eventName: name, callId, ...shapeOf(name, callId), ...fields };
+  const body = { eventName: name, callId, ...shapeOf(name, callId, names), ...fields };
   return { callId, name, key: `${callId}:${name}`, body: Buffer.from(JSON.stringify(body)) };
 }
 
-function shapeOf(name: string, callId: string): object {
+function shapeOf(name: string, callId: string, names: CallFieldNames): object {
   const now = new Date();
   const time = now.toISOString();
   if (name === 'call:recording-available')
@@ -49,12 +54,12 @@ function shapeOf(name: string, callId: string): object {
     };
   return {
     fromPhoneNumber: {},
-    userId: 'check.user',
-    createdAt: now.getTime(),
-    toPhoneNumber: '+12025550100',
-    recipientEmail: 'check@example.com',
-    recipientName: 'call-webhooks check',
-    startedAt: time,
-    ...(name === 'call:completed' && { endedAt: time }),
+    [names.placedBy]: 'check.user',
+    [names.createdAt]: now.getTime(),
+    [names.calledNumber]: '+12025550100',
+    [names.calledEmail]: 'check@example.com',
+    [names.calledName]: 'call-webhooks check',
+    [names.dialedAt]: time,
+    ...(name === 'call:completed' && { [names.endedAt]: time }),
   };
 }

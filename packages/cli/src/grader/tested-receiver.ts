@@ -1,12 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core';
 import { signDelivery, type Delivery, type SigningOptions } from './delivery.ts';
 import { readEffects } from './effects.ts';
 import { exchange, type Answer, type ExchangeOptions, type Step } from './exchange.ts';
 import { isAcknowledged } from './findings.ts';
 import { requestBytes, type RequestChanges } from './request-bytes.ts';
-import { testEvent, type TestEvent, type TestEventOptions } from './test-events.ts';
+import {
+  testEvent,
+  type CallFieldNames,
+  type TestEvent,
+  type TestEventOptions,
+} from './test-events.ts';
 
 export interface TestedReceiverOptions {
   readonly url: string;
@@ -17,12 +23,16 @@ export interface TestedReceiverOptions {
   readonly headerPrefix?: string | undefined;
   /** Whether to send events that handlers handle. */
   readonly runHandlers: boolean;
+  /** Where the real field names differ from our guesses. */
+  readonly fieldNames?: Partial<CallFieldNames> | undefined;
   /** Where the receiver reports its effects. */
   readonly effectsUrl?: string | undefined;
   /** How long to wait for each response; milliseconds. */
   readonly timeoutMs: number;
   /** How long an event is sent again until it is acknowledged; milliseconds. */
   readonly retryForMs: number;
+  /** How long effects may take after an acknowledgement; milliseconds. */
+  readonly effectsWithinMs: number;
   /** How long the service waits for a response; milliseconds. */
   readonly acknowledgeWithinMs: number;
   readonly signal: AbortSignal;
@@ -33,10 +43,13 @@ const MAX_REQUESTS = 400;
 /** Between retries: the pause doubles from the first to the last value. */
 const RETRY_AFTER_MS = { first: 200, most: 2_000 };
 
+/** How long to look for another effect, where handlers run before the answer. */
+const SETTLED_AFTER_MS = 400;
+
 /** Too many requests were sent, so the rest is not judged. */
 export class RequestLimit extends Error {
   constructor() {
-    super(`more than ${String(MAX_REQUESTS)} requests would be needed: choose fewer with --only`);
+    super(`more than ${String(MAX_REQUESTS)} requests (use --only)`);
   }
 }
 
@@ -44,6 +57,7 @@ export class RequestLimit extends Error {
 export class TestedReceiver {
   readonly url: URL;
   readonly options: TestedReceiverOptions;
+  readonly names: CallFieldNames;
   /** Events of deliveries that have to be refused: none may have an effect. */
   readonly refusedEvents: TestEvent[] = [];
   /** How often each status was the response to a POST to the URL of the receiver. */
@@ -58,6 +72,7 @@ export class TestedReceiver {
 
   constructor(options: TestedReceiverOptions) {
     this.options = options;
+    this.names = { ...DEFAULT_FIELD_NAMES, ...options.fieldNames };
     this.url = new URL(options.url);
     // One for each connection that is open.
     setMaxListeners(0, options.signal);
@@ -77,7 +92,7 @@ export class TestedReceiver {
   event(options: TestEventOptions = {}): TestEvent {
     const id = `check.${this.#run}.${String(++this.#events)}`;
     const name = options.name ?? (this.options.runHandlers ? 'call:completed' : undefined);
-    return testEvent(id, { ...options, name });
+    return testEvent(id, { ...options, name }, this.names);
   }
 
   /** A new event of a delivery that has to be refused. */
@@ -149,12 +164,15 @@ export class TestedReceiver {
     return (await readEffects(effectsUrl, signal)).get(event.key) ?? 0;
   }
 
-  /** The effects of an event, once there is one and no other follows; 0 if there is none in time. */
-  async settledEffectsOf(event: TestEvent): Promise<number> {
-    const end = performance.now() + this.options.retryForMs;
-    while ((await this.effectsOf(event)) === 0 && performance.now() < end) await this.pause(100);
-    await this.pause(400);
-    return this.effectsOf(event);
+  /** The effects of each event, once all have one, or time is up, and no other follows. */
+  async settledEffectsOf(events: readonly TestEvent[]): Promise<readonly number[]> {
+    const { effectsWithinMs } = this.options;
+    const end = performance.now() + effectsWithinMs;
+    const counts = () => Promise.all(events.map((event) => this.effectsOf(event)));
+    while ((await counts()).includes(0) && performance.now() < end) await this.pause(100);
+    // A receiver that answers 202 has a queue, so the handler of a duplicate may run later.
+    await this.pause(this.statuses.has(202) ? effectsWithinMs : SETTLED_AFTER_MS);
+    return counts();
   }
 
   pause(ms: number): Promise<void> {

@@ -1,13 +1,15 @@
 import { badInput } from '../errors.ts';
 import { didYouMean } from './did-you-mean.ts';
 
-const NAMES = ['createdAt', 'dialedAt', 'endedAt'] as const;
-type FieldName = (typeof NAMES)[number];
+/** The times of call records. */
+export const TIME_FIELDS = ['createdAt', 'dialedAt', 'endedAt'] as const;
 
-const isName = (name: string): name is FieldName => NAMES.some((one) => one === name);
-
-/** Parses `createdAt=field` pairs: where call records have their times. @throws CliError 2 */
-export function fieldNames(given: readonly string[] = []): Partial<Record<FieldName, string>> {
+/** Parses `createdAt=field` pairs: the real names of the known fields. @throws CliError 2 */
+export function fieldNames<Name extends string>(
+  known: readonly Name[],
+  given: readonly string[] = [],
+): Partial<Record<Name, string>> {
+  const isName = (name: string): name is Name => known.some((one) => one === name);
   return Object.fromEntries(
     given.map((pair) => {
       const [, name, field] = /^(\w+)=(.+)$/.exec(pair) ?? [];
@@ -19,9 +21,9 @@ export function fieldNames(given: readonly string[] = []): Partial<Record<FieldN
       if (!isName(name))
         throw badInput(
           `There is no field name ${name}.`,
-          didYouMean(name, NAMES, `Names: ${NAMES.join(', ')}.`),
+          didYouMean(name, known, `Names: ${known.join(', ')}.`),
         );
       return [name, field];
     }),
-  );
+  ) as Partial<Record<Name, string>>;
 }

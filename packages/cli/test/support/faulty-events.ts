@@ -44,6 +44,8 @@ export class FaultyEvents {
     const has = this.#has;
     if (has('not-utf-8') && !isUtf8(body)) return 404;
     if (has('not-an-object', 'deep-json') && Array.isArray(event)) return 404;
+    if (has('refuses-unknown') && event.eventName === 'call-webhooks:check') return 422;
+    if (has('requires-owner') && !('owner' in event)) return 422;
     if (has('unknown-fields') && 'addedLater' in event) return 422;
     if (has('optional-fields') && !('createdAt' in event) && 'userId' in event) return 422;
     if (has('unknown-event') && event.eventName === 'call-webhooks:check') return 404;

@@ -27,6 +27,7 @@ export async function gradesOf(
         effectsUrl: receiver.effectsUrl,
         timeoutMs: 60_000,
         retryForMs: 500,
+        effectsWithinMs: 500,
         acknowledgeWithinMs: 1_500,
         signal: NEVER,
         ...options,

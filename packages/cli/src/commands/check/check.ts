@@ -59,7 +59,15 @@ const withDeepOptions = (command: Command): Command =>
     .option('--list', 'list the probes of --deep')
     .option('--only <probes>', 'with --deep: only these probes or groups; repeatable', repeatable)
     .option('--run-handlers', 'with --deep: also send marked test events that handlers handle')
+    .option(
+      '--field-name <name=field>',
+      'with --deep: the real name of a field, such as placedBy=owner; repeatable',
+      repeatable,
+    )
     .option('--effects <url>', 'with --deep: where the receiver reports its effects')
+    .addOption(
+      durationOption('--effects-within <duration>', 'with --deep: how long effects take', 10_000),
+    )
     .addOption(
       new Option('--min-score <points>', 'with --deep: the score to reach')
         .argParser(wholeNumber('--min-score', 0, 100))
@@ -71,7 +79,7 @@ const withDeepOptions = (command: Command): Command =>
     .option('--junit <file>', 'with --deep: also write JUnit XML')
     .option('--sarif <file>', 'with --deep: also write SARIF 2.1.0');
 
-const DEEP_ONLY = ['only', 'runHandlers', 'effects', 'junit', 'sarif'] as const;
+const DEEP_ONLY = ['only', 'runHandlers', 'fieldName', 'effects', 'junit', 'sarif'] as const;
 
 async function check(app: App, options: CheckOptions): Promise<number> {
   const { io, output, signal } = app;

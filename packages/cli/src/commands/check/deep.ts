@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { sign } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES, sign } from '@call-webhooks/core';
 import type { App } from '../../app.ts';
 import { badInput, environmentError, EXIT } from '../../errors.ts';
 import { grade, type Grade } from '../../grader/grade.ts';
@@ -11,6 +11,7 @@ import { gradeLines, groupLine, probeLines, scoreLines } from '../../grader/repo
 import { sarifOf } from '../../grader/report/sarif.ts';
 import { byGroup, scoreOf } from '../../grader/score.ts';
 import { didYouMean } from '../../input/did-you-mean.ts';
+import { fieldNames } from '../../input/field-names.ts';
 import { givenSecrets, type SecretOptions } from '../../input/secrets.ts';
 import { targetUrl } from '../../input/target-url.ts';
 import { progressBar } from '../../terminal/progress.ts';
@@ -22,7 +23,9 @@ export interface DeepOptions extends SecretOptions {
   readonly timeout: number;
   readonly allowExternal?: boolean;
   readonly runHandlers?: boolean;
+  readonly fieldName?: readonly string[];
   readonly effects?: string;
+  readonly effectsWithin: number;
   readonly only?: readonly string[];
   readonly minScore: number;
   readonly maxTime: number;
@@ -32,6 +35,7 @@ export interface DeepOptions extends SecretOptions {
 
 const ACKNOWLEDGE_WITHIN_MS = 30_000;
 const RETRY_FOR_MS = 10_000;
+const FIELDS = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
 
 /** `check --list`. */
 export async function listProbes({ output }: App): Promise<number> {
@@ -73,7 +77,9 @@ export async function checkDeeply(app: App, options: DeepOptions): Promise<numbe
         secondSecret,
         headerPrefix: options.headerPrefix,
         runHandlers: options.runHandlers === true || effectsUrl !== undefined,
+        fieldNames: fieldNames(FIELDS, options.fieldName),
         effectsUrl,
+        effectsWithinMs: options.effectsWithin,
         timeoutMs: options.timeout,
         retryForMs: RETRY_FOR_MS,
         acknowledgeWithinMs: ACKNOWLEDGE_WITHIN_MS,
@@ -97,8 +103,20 @@ export async function checkDeeply(app: App, options: DeepOptions): Promise<numbe
   if (secret === undefined)
     output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for most probes.');
   if (outOfTime.aborted) output.warn('Time is up: some probes did not run. Raise --max-time.');
-  return points >= options.minScore && !outOfTime.aborted ? EXIT.done : EXIT.receiverFailed;
+  const isBodyRefused = isSkipped(graded, BASELINE) && secret !== undefined && !outOfTime.aborted;
+  if (isBodyRefused) output.warn(options.runHandlers || effectsUrl ? GUESSED_NAMES : UNKNOWN_EVENT);
+  return points >= options.minScore && !outOfTime.aborted && !isBodyRefused
+    ? EXIT.done
+    : EXIT.receiverFailed;
 }
+
+const UNKNOWN_EVENT =
+  'The receiver refuses an event that it does not know, so little was tested. Pass --run-handlers: it sends marked call events.';
+const GUESSED_NAMES =
+  'The receiver refuses call events with guessed field names, so little was tested. Pass --field-name placedBy=FIELD: call-webhooks infer finds the names.';
+
+const isSkipped = (graded: readonly Grade[], id: string): boolean =>
+  graded.some(({ probe, result }) => probe.id === id && result === 'skipped');
 
 /** In the order of the probes. What has no grade did not run. */
 const gradesOf = (probes: readonly Probe[], judged: readonly Grade[]): readonly Grade[] =>

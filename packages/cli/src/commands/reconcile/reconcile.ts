@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, EXIT } from '../../errors.ts';
 import { durationOption, repeatable, wholeNumber } from '../../input/options.ts';
-import { fieldNames } from '../../input/field-names.ts';
+import { fieldNames, TIME_FIELDS } from '../../input/field-names.ts';
 import { time } from '../../input/time.ts';
 import { targetOf, withTargetOptions, type TargetOptions } from '../../receiver/target.ts';
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../../service/client.ts';
@@ -83,7 +83,7 @@ async function run(app: App, options: Options): Promise<number> {
   if (to === undefined && !dryRun)
     throw badInput('Which receiver?', 'Pass --to URL, or --dry-run to send nothing.');
   const window = windowOf(options, Date.now());
-  const names = fieldNames(options.fieldName);
+  const names = fieldNames(TIME_FIELDS, options.fieldName);
   const client = await serviceClient(app, options);
   const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
   const report = new Report(app, dryRun);

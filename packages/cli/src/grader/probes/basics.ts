@@ -1,9 +1,24 @@
-import { accepted, found } from '../findings.ts';
+import type { Answer } from '../exchange.ts';
+import { accepted, found, isAcknowledged } from '../findings.ts';
 import type { Probe } from '../probe.ts';
 import { SPEC } from '../spec.ts';
+import type { TestedReceiver } from '../tested-receiver.ts';
 
 const SECRET_FIX =
   'Check that the receiver uses this secret, verifies the raw body before any parser, and returns 2xx.';
+
+/**
+ * Whether a body is refused for what the interface does not show: an event that the receiver does not know, or
+ * guessed field names. A forged delivery then gets another status.
+ */
+async function refusesOurBody(receiver: TestedReceiver, { status }: Answer): Promise<boolean> {
+  const { runHandlers, fieldNames } = receiver.options;
+  if (status === undefined || status < 400 || status === 404) return false;
+  if (runHandlers && (status >= 500 || fieldNames?.placedBy !== undefined)) return false;
+  const forged = receiver.sign(receiver.refusedEvent().body, { key: Buffer.alloc(24, 7) });
+  const other = await receiver.send(forged);
+  return other.status !== undefined && !isAcknowledged(other) && other.status !== status;
+}
 
 /** The first probe: without it, a refusal shows nothing. */
 export const BASELINE = 'authentic';
@@ -24,7 +39,11 @@ export const basics: readonly Probe[] = [
         // One second is the precision of the header.
         if (Math.abs(ahead) > 2) receiver.clockAhead = ahead;
       }
-      return accepted(answer);
+      if (!(await refusesOurBody(receiver, answer))) return accepted(answer);
+      const cause = receiver.options.runHandlers
+        ? 'guessed field names'
+        : 'an event it does not know';
+      return found.skipped(`${String(answer.status)} for ${cause}`);
     },
   },
   {
@@ -52,7 +71,7 @@ export const basics: readonly Probe[] = [
     needs: ['secret'],
     async run(receiver) {
       const { name, callId } = receiver.event();
-      const body = `{ "callId" :"${callId}",\r\n\t"eventName": ${JSON.stringify(name)}, "n": 1.0e2, "s": "\\u00e9\\/", "userId": "check.user" }\n`;
+      const body = `{ "callId" :"${callId}",\r\n\t"eventName": ${JSON.stringify(name)}, "n": 1.0e2, "s": "\\u00e9\\/", "${receiver.names.placedBy}": "check.user" }\n`;
       return accepted(await receiver.send(receiver.sign(body)));
     },
   },

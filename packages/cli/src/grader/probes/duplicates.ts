@@ -11,11 +11,13 @@ const times = (count: number) => `${count} ${count === 1 ? 'effect' : 'effects'}
 
 /** Passes if the event had its effect exactly once. */
 export async function once(receiver: TestedReceiver, ...events: TestEvent[]): Promise<Finding> {
-  for (const event of events) {
-    const count = await receiver.settledEffectsOf(event);
-    if (count !== 1) return found.fail(`${times(count)} of ${event.name}`);
-  }
-  return found.pass('1 effect each');
+  const counts = await receiver.settledEffectsOf(events);
+  const wrong = counts.findIndex((count) => count !== 1);
+  const count = counts[wrong];
+  if (count === undefined) return found.pass('1 effect each');
+  const within = `within ${String(receiver.options.effectsWithinMs)} ms (--effects-within)`;
+  const saw = `${times(count)} of ${String(events[wrong]?.name)}`;
+  return found.fail(count === 0 ? `${saw} ${within}` : saw);
 }
 
 /** Delivers events in this order, then looks at their effects. */

@@ -60,7 +60,11 @@ export const events: readonly Probe[] = [
     needs: needsHandlers,
     async run(receiver) {
       const { callId, name } = receiver.event();
-      const body = JSON.stringify({ eventName: name, callId, userId: 'check.user' });
+      const body = JSON.stringify({
+        eventName: name,
+        callId,
+        [receiver.names.placedBy]: 'check.user',
+      });
       return accepted(await receiver.send(receiver.sign(body)));
     },
   },
