@@ -110,6 +110,26 @@ describe('createSqliteWorker', () => {
     expect(test.runs).toEqual(['call-1 1', 'call-1 2']);
   });
 
+  it('aborts a handler whose job went to another process, and its end changes nothing', async () => {
+    const aborted = deferred();
+    const go = deferred();
+    work(
+      async (_callId, _attempt, signal) => {
+        signal.addEventListener('abort', () => aborted.resolve());
+        await go.promise;
+      },
+      { leaseFor: 90 },
+    );
+    await test.queue.enqueue(queuedCall('call-1'));
+    await waitFor(() => test.runs.length === 1);
+    const due = Date.now() + 3_600_000;
+    test.db.exec(`UPDATE call_webhooks_jobs SET due_at = ${String(due)}, token = 'of another one'`);
+    await aborted.promise;
+    go.resolve();
+    expect(await test.queue.stats()).toMatchObject({ running: 1, done: 0 });
+    expect(test.runs).toEqual(['call-1 1']);
+  });
+
   it('does not run a job beside itself when its lease could not be renewed', async () => {
     const go = deferred();
     work(() => go.promise, { leaseFor: 90 });
