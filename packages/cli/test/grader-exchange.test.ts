@@ -54,10 +54,11 @@ describe('two responses on one connection', () => {
     expect(statusesOf(`${HEAD}\r\n\n${SECOND}`)).toEqual([200]);
   });
 
-  test('silence after the first one is a failure', async () => {
+  /** What the probe finds at a server that responds once, and leaves the connection open. */
+  async function resultAfter(head: string): Promise<string> {
     const url = await rawServer((socket) => {
       socket.once('data', () => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK');
+        socket.write(`${head}\r\nContent-Length: 2\r\n\r\nOK`);
         socket.resume();
       });
     });
@@ -65,7 +66,16 @@ describe('two responses on one connection', () => {
       ...{ url: url.href, secret: SECRET, runHandlers: true, signal: NEVER },
       ...{ timeoutMs: 1_000, retryForMs: 0, effectsWithinMs: 0, acknowledgeWithinMs: 0 },
     });
-    const finding = await PROBES.find(({ id }) => id === 'keep-alive')!.run(receiver);
-    expect(finding.result).toBe('fail');
+    return (await PROBES.find(({ id }) => id === 'keep-alive')!.run(receiver)).result;
+  }
+
+  test('silence after the first one is a failure', async () => {
+    expect(await resultAfter('HTTP/1.1 200 OK')).toBe('fail');
+    expect(await resultAfter('HTTP/1.0 200 OK\r\nConnection: keep-alive')).toBe('fail');
+  });
+
+  test('a server that says it closes the connection gets no second one', async () => {
+    expect(await resultAfter('HTTP/1.1 200 OK\r\nConnection: close')).toBe('pass');
+    expect(await resultAfter('HTTP/1.0 200 OK')).toBe('pass');
   });
 });

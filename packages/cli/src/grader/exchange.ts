@@ -1,7 +1,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { setTimeout as pause } from 'node:timers/promises';
-import { statusesOf } from './responses.ts';
+import { closesConnection, statusesOf } from './responses.ts';
 
 /** What to do on a connection, in order. */
 export type Step =
@@ -60,7 +60,8 @@ export async function exchange(
   let ms: number;
   try {
     await send(connection, steps, signal);
-    if (!state.cut) await until(() => statusesOf(state.text).length >= responses);
+    const isDone = () => statusesOf(state.text).length >= responses || closesConnection(state.text);
+    if (!state.cut) await until(isDone);
     ms = Math.round(performance.now() - started);
     // The rest of the response is read, so that the receiver can send all of it.
     if (!state.cut && !state.over) await Promise.race([until(() => false), pause(CLOSE_WITHIN_MS)]);
@@ -89,7 +90,7 @@ async function send(
 ): Promise<void> {
   await until(() => state.connected);
   for (const step of steps) {
-    if (state.over) break;
+    if (state.over || closesConnection(state.text)) break;
     if (step === 'cut') state.cut = true;
     else if (step === 'end') socket.end();
     else if (step === 'response') await until(() => statusesOf(state.text).length > 0);

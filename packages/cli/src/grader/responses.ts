@@ -34,3 +34,10 @@ function chunksLength(text: string): number {
     at += Number.parseInt(size, 16) + 2;
   }
 }
+
+/** Whether the server says with its first response that it closes the connection (RFC 9112, 9.3). */
+export function closesConnection(text: string): boolean {
+  const head = /^[^]*?\r?\n\r?\n/.exec(text)?.[0] ?? '';
+  if (/\nconnection:[^\n]*\bclose\b/i.test(head)) return true;
+  return head.startsWith('HTTP/1.0') && !/\nconnection:[^\n]*\bkeep-alive\b/i.test(head);
+}
