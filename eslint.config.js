@@ -20,11 +20,7 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        project: [
-          './tsconfig.test.json',
-          './examples/*/tsconfig.json',
-          './packages/inspector/page/tsconfig.json',
-        ],
+        project: ['./tsconfig.test.json', './examples/*/tsconfig.json', './tsconfig.pages.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },

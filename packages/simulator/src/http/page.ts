@@ -10,7 +10,10 @@ export interface PageFile {
 
 /** A page that the simulator serves at its root: `inspectorPage()` of `@call-webhooks/inspector`. */
 export interface InspectorPage {
-  /** By name. `index.html` is served at `/`, every file at `/_inspector/<name>`. */
+  /**
+   * By name. `index.html` is served at `/`, the others at `/_inspector/<name>`. Browsers keep those for
+   * a year, so their names contain a hash of their content.
+   */
   readonly files: ReadonlyMap<string, PageFile>;
 }
 
@@ -38,8 +41,9 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
-  'cache-control': 'no-cache',
 };
+
+const FOREVER = 'public, max-age=31536000, immutable';
 
 const NO_PAGE =
   'This simulator has no inspector. Pass `inspector: inspectorPage()` from @call-webhooks/inspector to startSimulator.';
@@ -48,8 +52,10 @@ const NO_PAGE =
 export function servePage(app: FastifyInstance, page: InspectorPage | undefined): void {
   const respond = (name: string, otherwise: string) => {
     const file = page?.files.get(name);
+    const cache = name === 'index.html' ? 'no-cache' : FOREVER;
+    const headers = { ...HEADERS, 'cache-control': cache };
     if (file)
-      return { status: 200, headers: { ...HEADERS, 'content-type': file.type }, body: file.text };
+      return { status: 200, headers: { ...headers, 'content-type': file.type }, body: file.text };
     return { ...errorAnswer(404, 'not-found', page ? otherwise : NO_PAGE), headers: {} };
   };
   app.get('/', (_request, reply) => {

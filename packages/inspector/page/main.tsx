@@ -1,3 +1,4 @@
+import './style/index.css';
 import { byId, setAttribute } from './dom/element.ts';
 import { nextTheme, restoreTheme } from './dom/theme.ts';
 import { detail } from './detail/detail.ts';

@@ -1,0 +1,56 @@
+/** An error of a page's API, with a message for the user. */
+export class ApiError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A request to the server that serves the page. */
+export interface JsonRequest {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** What the user reads when there is no response. */
+  readonly unreachable?: string;
+}
+
+/**
+ * Sends a request and reads the JSON of its response. An error response has the shape
+ * `{ error: { code, message } }`.
+ * @throws ApiError with the message of the response, or `unreachable`
+ */
+export async function callJson<Body>(request: JsonRequest): Promise<Body> {
+  const response = await reach(request);
+  const body: unknown = await response.json().catch(() => undefined);
+  if (response.ok) return body as Body;
+  const { error } = (body ?? {}) as { error?: { code?: string; message?: string } };
+  throw new ApiError(
+    error?.code ?? String(response.status),
+    error?.message ?? `The server responded ${String(response.status)}.`,
+  );
+}
+
+async function reach({ method = 'GET', url, body, headers, signal, unreachable }: JsonRequest) {
+  try {
+    return await fetch(url, {
+      method,
+      headers: { ...(method !== 'GET' && { 'content-type': 'application/json' }), ...headers },
+      ...(method !== 'GET' && { body: body === undefined ? '' : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    const message = unreachable ?? 'The server cannot be reached. Is it still running?';
+    throw new ApiError('unreachable', message);
+  }
+}
+
+/** What the user reads about an error. */
+export const messageOf = (error: unknown): string =>
+  error instanceof ApiError ? error.message : `The page failed: ${String(error)}`;

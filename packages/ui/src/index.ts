@@ -1,0 +1,17 @@
+export { ApiError, callJson, messageOf, type JsonRequest } from './api.ts';
+export { ActionButton, Button, CopyButton, attempt, type ButtonLook } from './button.tsx';
+export { Badge, Chip, OutcomeBadge, Tag, type Tone } from './badge.tsx';
+export { BarChart, LineChart, type Series } from './chart.tsx';
+export { CodeBlock, HeaderList } from './code.tsx';
+export { Dialog, FormDialog, openDialog, openForm, type Question } from './dialog.tsx';
+export { Field, Select, Switch, TextArea, fieldValue } from './field.tsx';
+export { Icon, type IconName } from './icon.tsx';
+export { Notices, notify, notifyError } from './notices.tsx';
+export { usePoll, type Polled } from './poll.ts';
+export { listenForShortcuts, ShortcutsDialog, type Shortcut } from './shortcuts.tsx';
+export { Table, type Column } from './table.tsx';
+export { TabList, TabPanel, type Tab } from './tabs.tsx';
+export { Countdown, Time, useTick } from './time.tsx';
+export { day, moment, span, timeOfDay, took, zoneOf } from './time-format.ts';
+export { nextTheme, restoreTheme, ThemeButton } from './theme.tsx';
+export { changeUrl, onUrlChange, readUrl, useUrl } from './url-state.ts';

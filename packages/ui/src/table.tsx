@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact';
+
+/** A column of a table. */
+export interface Column<Row> {
+  readonly name: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** Numbers stand at the end. */
+  readonly align?: 'end';
+}
+
+interface TableProps<Row> {
+  /** Names the table for screen readers. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** The key of the selected row. */
+  readonly selected?: string | undefined;
+  /** Shown in place of the rows when there are none. */
+  readonly empty?: ComponentChildren;
+}
+
+/**
+ * A table. Where there is little room, each row becomes a block with the names of the columns beside
+ * its cells.
+ */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, columns, rows, keyOf, selected, empty } = props;
+  if (rows.length === 0 && empty !== undefined) return <p class="none">{empty}</p>;
+  return (
+    <div class="table-area">
+      <table class="table" aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map(({ name, align }) => (
+              <th key={name} scope="col" data-align={align}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)} aria-current={keyOf(row) === selected ? 'true' : undefined}>
+              {columns.map(({ name, cell, align }) => (
+                <td key={name} data-column={name} data-align={align}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

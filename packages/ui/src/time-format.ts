@@ -1,0 +1,48 @@
+const TIME = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+const ZONE = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' });
+
+/** `12:00:05`, in the user's time zone. @param time milliseconds since the epoch */
+export const timeOfDay = (time: number): string => TIME.format(time);
+
+/** `31 Jan 2026`, in the user's language. */
+export const day = (time: number): string => DAY.format(time);
+
+/** The name of the user's time zone at a time: `CET`, `UTC`. */
+export const zoneOf = (time: number): string =>
+  ZONE.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+
+/** Date, time and zone, and the same in UTC, for tooltips. */
+export function moment(time: number): string {
+  const local = `${day(time)}, ${timeOfDay(time)} ${zoneOf(time)}`;
+  const utc = new Date(time).toISOString().replace('T', ' ').slice(0, 19);
+  return zoneOf(time) === 'UTC' ? local : `${local} (${utc} UTC)`;
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+  ['s', 1],
+] as const;
+
+/** The two biggest units of a duration: `4m 52s`. @param ms milliseconds */
+export function span(ms: number): string {
+  let seconds = Math.max(0, Math.round(ms / 1_000));
+  const parts: string[] = [];
+  for (const [unit, size] of UNITS) {
+    const count = Math.floor(seconds / size);
+    seconds -= count * size;
+    if (count > 0 || (unit === 's' && parts.length === 0)) parts.push(`${String(count)}${unit}`);
+  }
+  return parts.slice(0, 2).join(' ');
+}
+
+/** How long something took: `12 ms`, `1.5 s`. @param ms milliseconds */
+export const took = (ms: number): string =>
+  ms < 1_000 ? `${String(Math.round(ms))} ms` : `${(ms / 1_000).toFixed(1)} s`;
