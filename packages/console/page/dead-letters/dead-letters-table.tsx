@@ -1,0 +1,115 @@
+import { Button, changeUrl, Table, Tag } from '@call-webhooks/ui';
+import type { DeadLetterRow } from '../../src/api-types.ts';
+import { counted } from '../model/format.ts';
+import { useSession } from '../model/session.ts';
+import { REASONS } from '../model/words.ts';
+import { Link } from '../parts/link.tsx';
+import { When } from '../parts/when.tsx';
+
+interface TableProps {
+  readonly letters: readonly DeadLetterRow[];
+  readonly selected: string | undefined;
+  /** The ids of those that are ticked. */
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (chosen: ReadonlySet<string>) => void;
+}
+
+/** One row for each dead letter, those that failed longest ago first. */
+export function DeadLettersTable({ letters, selected, chosen, onChoose }: TableProps) {
+  const { canWrite } = useSession();
+  const choose = (ids: readonly string[], isChosen: boolean) => {
+    const next = new Set(chosen);
+    for (const id of ids)
+      if (isChosen) next.add(id);
+      else next.delete(id);
+    onChoose(next);
+  };
+  return (
+    <>
+      {canWrite && (
+        <label class="choose-all">
+          <input
+            type="checkbox"
+            checked={letters.every(({ id }) => chosen.has(id))}
+            onChange={({ currentTarget }) => {
+              choose(
+                letters.map(({ id }) => id),
+                currentTarget.checked,
+              );
+            }}
+          />
+          Select all on this page
+        </label>
+      )}
+      <Table
+        label="Dead letters"
+        rows={letters}
+        keyOf={({ id }) => id}
+        selected={selected}
+        columns={[
+          ...(canWrite
+            ? [
+                {
+                  name: 'Select',
+                  cell: (letter: DeadLetterRow) => (
+                    <input
+                      type="checkbox"
+                      aria-label={`Select ${nameOf(letter)}`}
+                      checked={chosen.has(letter.id)}
+                      onChange={({ currentTarget }) => {
+                        choose([letter.id], currentTarget.checked);
+                      }}
+                    />
+                  ),
+                },
+              ]
+            : []),
+          { name: 'Failed', cell: ({ failedAt }) => <When at={failedAt} /> },
+          { name: 'Event', cell: (letter) => <Opener letter={letter} /> },
+          ...(letters.some(({ tenant }) => tenant !== undefined)
+            ? [{ name: 'Tenant', cell: ({ tenant }: DeadLetterRow) => tenant ?? '' }]
+            : []),
+          {
+            name: 'Reason',
+            cell: ({ reason, failures }) => `${REASONS[reason]}, ${times(failures)}`,
+          },
+          { name: 'Error', cell: ({ error }) => <span class="error-line">{error}</span> },
+          { name: 'Call', cell: (letter) => <Call letter={letter} /> },
+        ]}
+      />
+    </>
+  );
+}
+
+const nameOf = ({ eventName, callId, webhookId }: DeadLetterRow) =>
+  `${eventName ?? 'unknown event'} of ${callId ?? webhookId}`;
+
+const times = (failures: number) => counted(failures, 'failure');
+
+/** Opens the detail of a letter. It gets the focus back when the detail closes. */
+const Opener = ({
+  letter: { id, eventName, claimedUntil },
+}: {
+  readonly letter: DeadLetterRow;
+}) => (
+  <>
+    <Button
+      id={`letter-${id}`}
+      kind="link"
+      label={eventName ?? 'unknown event'}
+      onClick={() => {
+        changeUrl({ letter: id });
+      }}
+    />{' '}
+    {claimedUntil !== undefined && <Tag title="A redrive has it.">running</Tag>}
+  </>
+);
+
+const Call = ({ letter: { callId, tenant } }: { readonly letter: DeadLetterRow }) =>
+  callId === undefined ? (
+    <span class="hint">none</span>
+  ) : (
+    <Link to="deliveries" query={{ call: callId, ...(tenant !== undefined && { tenant }) }}>
+      <code class="id">{callId}</code>
+    </Link>
+  );

@@ -1,0 +1,65 @@
+import { Button, changeUrl, Table } from '@call-webhooks/ui';
+import type { DeliveriesPage, DeliveryRow } from '../../src/api-types.ts';
+import { duration } from '../model/format.ts';
+import { Link } from '../parts/link.tsx';
+import { ResultBadge } from '../parts/outcome.tsx';
+import { When } from '../parts/when.tsx';
+
+interface TableProps {
+  readonly page: DeliveriesPage;
+  readonly selected: string | undefined;
+}
+
+/** One row for each delivery, newest first. */
+export const DeliveriesTable = ({ page, selected }: TableProps) => (
+  <Table
+    label="Deliveries"
+    rows={page.deliveries}
+    keyOf={({ id }) => id}
+    selected={selected}
+    columns={[
+      { name: 'Time', cell: ({ at }) => <When at={at} /> },
+      { name: 'Result', cell: ({ result }) => <ResultBadge result={result} /> },
+      { name: 'Outcome', cell: (delivery) => <Opener delivery={delivery} /> },
+      { name: 'Event', cell: ({ eventName }) => eventName ?? <None>unknown</None> },
+      ...(page.tenants.length > 0
+        ? [{ name: 'Tenant', cell: ({ tenant }: DeliveryRow) => tenant ?? <None>none</None> }]
+        : []),
+      { name: 'Call', cell: ({ callId, tenant }) => <Call callId={callId} tenant={tenant} /> },
+      { name: 'Attempt', align: 'end', cell: ({ attempt }) => attempt ?? <None>–</None> },
+      { name: 'Took', align: 'end', cell: ({ durationMs }) => duration(durationMs) },
+    ]}
+  />
+);
+
+const None = ({ children }: { readonly children: string }) => <span class="hint">{children}</span>;
+
+/** Opens the detail of a delivery. It gets the focus back when the detail closes. */
+const Opener = ({ delivery: { id, outcome, late } }: { readonly delivery: DeliveryRow }) => (
+  <>
+    <Button
+      id={`delivery-${id}`}
+      kind="link"
+      label={outcome}
+      onClick={() => {
+        changeUrl({ delivery: id });
+      }}
+    />
+    {late && <span class="hint"> late</span>}
+  </>
+);
+
+interface CallProps {
+  readonly callId: string | undefined;
+  readonly tenant: string | undefined;
+}
+
+/** A link to the timeline of a call. */
+const Call = ({ callId, tenant }: CallProps) =>
+  callId === undefined ? (
+    <None>none</None>
+  ) : (
+    <Link to="deliveries" query={{ call: callId, ...(tenant !== undefined && { tenant }) }}>
+      <code class="id">{callId}</code>
+    </Link>
+  );

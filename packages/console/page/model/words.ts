@@ -1,0 +1,43 @@
+import type { Tone } from '@call-webhooks/ui';
+import type { CallEvent, DeadLetterRow, DeliveryRow, RedriveCounts } from '../../src/api-types.ts';
+
+export const RESULTS: Readonly<Record<DeliveryRow['result'], readonly [string, Tone]>> = {
+  acknowledged: ['Acknowledged', 'good'],
+  failed: ['Failed', 'bad'],
+  refused: ['Refused', 'wait'],
+};
+
+export const SOURCES: Readonly<Record<DeliveryRow['source'], string>> = {
+  webhook: 'a webhook',
+  queue: 'the queue',
+  redrive: 'a redrive',
+  reconcile: 'a reconcile',
+};
+
+export const REASONS: Readonly<Record<DeadLetterRow['reason'], string>> = {
+  'handler-failed': 'The handler failed',
+  'invalid-payload': 'Invalid payload',
+};
+
+export const EVENT_STATES: Readonly<
+  Record<CallEvent['state'], readonly [string, Tone, meaning: string]>
+> = {
+  'not-seen': ['Not seen', 'muted', 'No delivery of it is in the list of this process.'],
+  handled: ['Handled', 'good', 'The event is done.'],
+  queued: ['Queued', 'info', 'A worker has not finished it yet.'],
+  failed: ['Failed', 'bad', 'The service sends it again.'],
+  'dead-lettered': ['Dead letter', 'bad', 'It failed for good and waits to be redriven.'],
+};
+
+/** What became of dead letters, in the order in which it is told. */
+export const REDRIVE_RESULTS: readonly (readonly [keyof RedriveCounts, string, Tone])[] = [
+  ['handled', 'handled', 'good'],
+  ['queued', 'given back to the queue', 'info'],
+  ['failed', 'failed again', 'bad'],
+  ['alreadyHandled', 'handled before', 'good'],
+  ['unknown', 'without a result in time', 'wait'],
+  ['skipped', 'skipped', 'muted'],
+];
+
+/** The names of the events of the service, for filters. */
+export const EVENT_NAMES = ['call:started', 'call:completed', 'call:recording-available'] as const;

@@ -1,0 +1,76 @@
+import type { ComponentChildren } from 'preact';
+import { Badge, timeOfDay, type IconName, type Tone } from '@call-webhooks/ui';
+import type { HealthReport } from '../../src/api-types.ts';
+import { duration } from '../model/format.ts';
+import { Section } from '../parts/section.tsx';
+
+type Port = HealthReport['store'];
+
+const STATES: Readonly<Record<Port['status'], readonly [string, Tone, IconName]>> = {
+  up: ['Up', 'good', 'check'],
+  down: ['Down', 'bad', 'cross'],
+  unknown: ['Cannot be asked', 'muted', 'minus'],
+};
+
+/** What to do about a part that is down. */
+const FIXES = {
+  Store: 'Deliveries are answered 503 and come again. Check the server of the store.',
+  Queue: 'Deliveries are answered 503 and come again. Check the server of the queue.',
+  Secrets: 'No delivery can be verified. Check your secrets manager.',
+} as const;
+
+/** Whether store, queue and secrets answer. */
+export const HealthSection = ({ health }: { readonly health: HealthReport }) => (
+  <Section
+    title={health.ok ? 'Ready for deliveries' : 'Not ready for deliveries'}
+    beside={<span class="hint">checked at {timeOfDay(health.checkedAt)}</span>}
+  >
+    <ul class="health">
+      <Row name="Store" port={health.store} />
+      <Row name="Queue" port={health.queue}>
+        none: handlers run in the receiver
+      </Row>
+      <Row name="Secrets" port={health.secrets}>
+        fixed: there is no provider to ask
+      </Row>
+    </ul>
+    {health.closing && (
+      <p class="form-error">
+        The receiver is closing and answers 503. That is right while it is being replaced.
+      </p>
+    )}
+    {health.overloaded && (
+      <p class="form-error">
+        The receiver handles maxInFlight deliveries and answers further ones 503. Find out what the
+        handlers wait for.
+      </p>
+    )}
+  </Section>
+);
+
+interface RowProps {
+  readonly name: keyof typeof FIXES;
+  readonly port: Port | undefined;
+  /** What is said of a part that this receiver does not have. */
+  readonly children?: ComponentChildren;
+}
+
+function Row({ name, port, children }: RowProps) {
+  const [text, tone, icon] = port ? STATES[port.status] : [];
+  return (
+    <li>
+      <strong>{name}</strong>
+      {text !== undefined && tone && (
+        <Badge tone={tone} icon={icon}>
+          {text}
+        </Badge>
+      )}
+      <span class="hint">
+        {port?.status === 'up' && `answered in ${duration(port.durationMs)}`}
+        {port?.status === 'unknown' && 'it has no ping'}
+        {port?.status === 'down' && `${port.error ?? ''} ${FIXES[name]}`}
+        {!port && children}
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { Button } from '@call-webhooks/ui';
+
+interface DetailHeadProps {
+  readonly title: string;
+  /** The id of what opened the detail, which gets the focus back. */
+  readonly opener: string;
+  readonly onClose: () => unknown;
+  readonly children?: ComponentChildren;
+}
+
+/** The head of a detail: it takes the focus when it opens; Escape closes it. */
+export function DetailHead({ title, opener, onClose, children }: DetailHeadProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const closing = useRef(onClose);
+  closing.current = onClose;
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    heading.current?.scrollIntoView({ block: 'nearest' });
+    const close = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || document.querySelector('dialog[open]')) return;
+      closing.current();
+    };
+    document.addEventListener('keydown', close);
+    return () => {
+      document.removeEventListener('keydown', close);
+      requestAnimationFrame(() => document.getElementById(opener)?.focus());
+    };
+  }, [opener]);
+  return (
+    <div class="detail-head">
+      <h3 tabIndex={-1} ref={heading}>
+        {title}
+      </h3>
+      {children}
+      <Button label="Close" icon="cross" iconOnly kind="ghost" onClick={onClose} />
+    </div>
+  );
+}

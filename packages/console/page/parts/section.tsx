@@ -1,0 +1,67 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import { ApiError, messageOf } from '@call-webhooks/ui';
+
+interface SectionProps {
+  readonly title: string;
+  /** Stands beside the title: a remark or buttons. */
+  readonly beside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a view, with a heading. */
+export function Section({ title, beside, children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class="section" aria-labelledby={id}>
+      <div class="section-head">
+        <h3 id={id}>{title}</h3>
+        {beside}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** What is shown where there is nothing yet: why, and what to do. */
+export const Empty = (props: { readonly title: string; readonly children: ComponentChildren }) => (
+  <div class="empty">
+    <p class="empty-title">{props.title}</p>
+    {props.children}
+  </div>
+);
+
+/** The banner tells of these. */
+const TOLD = new Set(['unreachable', 'unauthorized']);
+
+/** An error of the API, above what was read before. */
+export const ErrorBox = ({ error }: { readonly error: unknown }) => (
+  <p class="form-error" role="alert">
+    {error === undefined || (error instanceof ApiError && TOLD.has(error.code))
+      ? ''
+      : messageOf(error)}
+  </p>
+);
+
+/** Shown until the first answer. */
+export const Loading = () => (
+  <p class="none" role="status">
+    Loading …
+  </p>
+);
+
+/** A list of facts. Those without a value are left out. */
+export const Facts = (props: {
+  readonly facts: readonly (readonly [name: string, value: ComponentChildren])[];
+}) => (
+  <dl class="facts">
+    {props.facts
+      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+  </dl>
+);
