@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url));
-const PAGES = ['inspector', 'console'].filter((name) => existsSync(join(packages, name, 'page')));
+/** The pages, and the folder that their files other than index.html are in. */
+const PAGES = { inspector: '', console: 'assets/' };
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -47,7 +48,7 @@ function hashed(name, text) {
 }
 
 /** The files of a page by name. index.html names the others by their hashed names. */
-async function filesOf(folder) {
+async function filesOf(folder, below) {
   const icon = ['icon.svg', readFileSync(join(folder, 'icon.svg'), 'utf8')];
   const assets = [...(await bundle(folder)), icon].map(([name, text]) => ({
     name,
@@ -59,7 +60,7 @@ async function filesOf(folder) {
     if (!html.includes(name)) throw new Error(`${folder}/index.html does not name ${name}.`);
     html = html.replaceAll(name, as);
   }
-  return [['index.html', html], ...assets.map(({ as, text }) => [as, text])];
+  return [['index.html', html], ...assets.map(({ as, text }) => [`${below}${as}`, text])];
 }
 
 /** The module, with one file on each line. */
@@ -78,9 +79,9 @@ ${lines.join('\n')}
 `;
 }
 
-for (const name of PAGES) {
+for (const [name, below] of Object.entries(PAGES)) {
   const target = join(packages, name, 'src/page-files.generated.ts');
-  const generated = moduleOf(await filesOf(join(packages, name, 'page')));
+  const generated = moduleOf(await filesOf(join(packages, name, 'page'), below));
   if (!process.argv.includes('--check')) writeFileSync(target, generated);
   else if (!existsSync(target) || readFileSync(target, 'utf8') !== generated) {
     console.error(`The embedded page of ${name} is out of date. Run: npm run pages`);

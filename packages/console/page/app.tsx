@@ -26,7 +26,7 @@ export function App() {
   const { value: session, error } = usePoll('session', 60_000, getSession);
   return (
     <SessionContext.Provider value={session}>
-      <a class="skip" href="#view">
+      <a class="skip" href="#view" onClick={skip}>
         Skip to the content
       </a>
       <TopBar />
@@ -35,6 +35,12 @@ export function App() {
     </SessionContext.Provider>
   );
 }
+
+/** The page may have a `<base>`, with which `#view` would lead elsewhere. */
+const skip = (event: MouseEvent) => {
+  event.preventDefault();
+  document.getElementById('view')?.focus();
+};
 
 const Starting = ({ error }: { readonly error: unknown }) => (
   <main class="view" id="view" tabIndex={-1}>

@@ -7,7 +7,7 @@ export interface Polled<Value> {
   /** Why the latest read failed. The value before it stays. */
   readonly error: unknown;
   /** Reads now. */
-  refresh(): void;
+  readonly refresh: () => void;
 }
 
 /**

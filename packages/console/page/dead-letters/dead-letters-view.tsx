@@ -63,7 +63,7 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
           {kind === 'jobs' && 'They are the dead jobs of the queue: its workers run them again.'}
         </p>
       )}
-      <Filters hasTenants={letters.some(({ tenant }) => tenant !== undefined)} />
+      <Filters letters={letters} />
       <ErrorBox error={error} />
       <RedriveSection redrive={redrive} />
       <RedriveBar

@@ -1,27 +1,25 @@
 import { Button, Field, Select, useUrl } from '@call-webhooks/ui';
+import type { DeadLetterRow } from '../../src/api-types.ts';
 import { EVENT_NAMES, REASONS } from '../model/words.ts';
 import { FILTERS, filterBy } from './query.ts';
 
 /** The filters of the list. A text filters when it is left or with Enter. */
-export function Filters({ hasTenants }: { readonly hasTenants: boolean }) {
+export function Filters({ letters }: { readonly letters: readonly DeadLetterRow[] }) {
   const url = useUrl();
+  const present = letters.flatMap(({ eventName }) => eventName ?? []);
+  const names = new Set([...EVENT_NAMES, ...present, ...url.getAll('event')]);
+  const hasTenants = letters.some(({ tenant }) => tenant !== undefined);
   const value = (name: string) => url.get(name) ?? '';
   return (
     <search class="filters">
-      <Field
+      <Select
         label="Event"
-        list="event-names"
-        placeholder="call:completed"
         value={value('event')}
-        onChange={({ currentTarget }) => {
-          filterBy({ event: currentTarget.value.trim() });
+        options={[['', 'Any event'], ...[...names].map((name) => [name, name] as const)]}
+        onChange={(event) => {
+          filterBy({ event });
         }}
       />
-      <datalist id="event-names">
-        {EVENT_NAMES.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
       <Select
         label="Reason"
         value={value('reason')}

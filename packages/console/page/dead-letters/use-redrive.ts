@@ -8,9 +8,9 @@ export interface Redrive {
   readonly task: RedriveTask | undefined;
   readonly isRunning: boolean;
   /** @throws ApiError `already-running`, for instance */
-  start(request: RedriveRequest): Promise<void>;
+  readonly start: (request: RedriveRequest) => Promise<void>;
   /** No further letter is begun. @throws ApiError */
-  abort(): Promise<void>;
+  readonly abort: () => Promise<void>;
 }
 
 interface Answer {

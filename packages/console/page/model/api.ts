@@ -10,8 +10,8 @@ const FOREIGN =
 
 let token: string | undefined;
 
-/** Where the console is mounted: the folder of this script. */
-const MOUNT = new URL('.', import.meta.url);
+/** Where the console is mounted: this script is in a folder below. */
+const MOUNT = new URL('..', import.meta.url);
 
 /** @param path below the console */
 function urlOf(path: string, query: Query = {}): string {
