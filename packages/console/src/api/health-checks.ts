@@ -1,0 +1,26 @@
+import type { HealthReport } from '../api-types.ts';
+import type { ConsoleReceiver } from '../options.ts';
+
+/** How long an answer is used again; milliseconds. */
+const KEPT_MS = 5_000;
+
+/** Asks a receiver how it is, at most every 5 seconds: each open page asks. */
+export class HealthChecks {
+  readonly #receiver: ConsoleReceiver;
+  readonly #now: () => number;
+  #last: { at: number; report: Promise<HealthReport> } | undefined;
+
+  constructor(receiver: ConsoleReceiver, now: () => number) {
+    this.#receiver = receiver;
+    this.#now = now;
+  }
+
+  report(): Promise<HealthReport> {
+    const checkedAt = this.#now();
+    if (!this.#last || checkedAt - this.#last.at >= KEPT_MS) {
+      const report = this.#receiver.health().then((health) => ({ ...health, checkedAt }));
+      this.#last = { at: checkedAt, report };
+    }
+    return this.#last.report;
+  }
+}

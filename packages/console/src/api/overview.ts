@@ -1,0 +1,95 @@
+import type { Overview, ProcessSummary, Session } from '../api-types.ts';
+import { docsUrl, OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import { invalid, parametersOf } from '../http/query.ts';
+import { CountSeries, DAY, HOUR } from '../stats/series.ts';
+import type { SlotContent } from '../stats/slot-content.ts';
+import type { RouteContext } from './context.ts';
+
+const OUTCOME_ROWS = Object.fromEntries(
+  Object.entries(OUTCOMES).map(([code, row]) => [
+    code,
+    { ...row, docs: docsUrl(`outcomes.md#${code}`) },
+  ]),
+) as Record<OutcomeCode, Session['outcomes'][OutcomeCode]>;
+
+/** A process that has written nothing for so long is gone; milliseconds. */
+const GONE_MS = 180_000;
+
+export function session({
+  settings,
+  operator,
+  tokens,
+  letters,
+  reconciles,
+}: RouteContext): Session {
+  const { readOnly } = settings;
+  return {
+    name: operator.name,
+    canWrite: operator.canWrite && !readOnly,
+    readOnly,
+    csrfToken: tokens.issue(operator.name),
+    deadLetters: letters?.kind ?? null,
+    reconcile: reconciles !== undefined,
+    outcomes: OUTCOME_ROWS,
+  };
+}
+
+export async function overview({ settings, request, health }: RouteContext): Promise<Overview> {
+  const { process: only } = parametersOf(request.query, ['process']);
+  const { stats } = settings;
+  const [report, view] = await Promise.all([health.report(), stats.view()]);
+  const now = stats.now();
+  const { contents, scope, error } = view;
+  const alive = contents.filter(
+    ({ process, seenAt }) => process.id === stats.process.id || seenAt > now - GONE_MS,
+  );
+  const shown = only === undefined ? contents : alive.filter(({ process }) => process.id === only);
+  if (shown.length === 0) throw invalid('no such process writes statistics');
+  const withPast = only === undefined;
+  const hour = new CountSeries(HOUR);
+  const day = new CountSeries(DAY);
+  for (const content of shown) {
+    hour.merge(content.hour.own, now);
+    day.merge(content.day.own, now);
+    if (withPast) hour.merge(content.hour.before, now);
+    if (withPast) day.merge(content.day.before, now);
+  }
+  const running = alive.filter((content) => shown.includes(content));
+  return {
+    now,
+    scope,
+    ...(error !== undefined && { sharedError: error }),
+    process: stats.process.id,
+    processes: alive.map((content) => processSummary(content, now)),
+    health: report,
+    secrets: stats.collector.secrets.list(),
+    inFlight: {
+      deliveries: sum(running.map(({ inFlight }) => inFlight.deliveries)),
+      handlers: sum(running.map(({ inFlight }) => inFlight.handlers)),
+    },
+    perMinute: hour.perMinute(now),
+    hour: hour.series(now),
+    day: day.series(now),
+  };
+}
+
+function processSummary(
+  { process, seenAt, inFlight, hour }: SlotContent,
+  now: number,
+): ProcessSummary {
+  const { own } = hour;
+  const { id, host, pid, startedAt } = process;
+  const perMinute = own.perMinute(now);
+  return {
+    id,
+    host,
+    pid,
+    startedAt,
+    seenAt,
+    perMinute,
+    inFlight,
+    summary: own.series(now).summary,
+  };
+}
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);

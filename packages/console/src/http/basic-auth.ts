@@ -1,0 +1,37 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { WebhookError } from '@call-webhooks/core';
+import type { ConsoleRequest } from './console-request.ts';
+import type { Challenge, Operator } from './operator.ts';
+
+const MIN_LENGTH = 16;
+const CHALLENGE: Challenge = { challenge: 'Basic realm="call webhooks", charset="UTF-8"' };
+
+/**
+ * An `authorize` that asks for a name and a password, for a console behind TLS without a login of its own.
+ * @param passwords by the names of those who may see the console; at least 16 characters each
+ * @throws WebhookError `invalid-options` for a password that is missing or short
+ * @example authorize: basicAuth({ ada: process.env.CONSOLE_PASSWORD })
+ */
+export function basicAuth(
+  passwords: Readonly<Record<string, string | undefined>>,
+): (request: ConsoleRequest) => Operator | Challenge {
+  const entries = Object.entries(passwords);
+  if (entries.length === 0 || entries.some(([, password = '']) => password.length < MIN_LENGTH))
+    throw new WebhookError(
+      'invalid-options',
+      `basicAuth: expected passwords of at least ${MIN_LENGTH} characters. Is the environment variable set?`,
+    );
+  const known = new Map(entries.map(([name, password = '']) => [name, digest(password)]));
+  const nobody = digest(crypto.randomUUID());
+  return ({ headers }) => {
+    const [, encoded = ''] =
+      /^basic ([\w+/]+={0,2})$/i.exec(headers.get('authorization') ?? '') ?? [];
+    const given = Buffer.from(encoded, 'base64').toString();
+    const [name = '', ...rest] = given.split(':');
+    // The same work for names that nobody has.
+    const isRight = timingSafeEqual(digest(rest.join(':')), known.get(name) ?? nobody);
+    return isRight && known.has(name) ? { name } : CHALLENGE;
+  };
+}
+
+const digest = (text: string) => createHash('sha256').update(text).digest();

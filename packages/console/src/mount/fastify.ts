@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer } from '../http/answer.ts';
+import type { MountedRequest } from '../http/console-request.ts';
+import { answerNode } from './node.ts';
+
+interface FastifyRequest {
+  readonly raw: IncomingMessage;
+}
+
+interface FastifyReply {
+  readonly raw: ServerResponse;
+  hijack(): unknown;
+}
+
+type FastifyRoute = (request: FastifyRequest, reply: FastifyReply) => void;
+
+/** What is used of a Fastify instance. */
+export interface FastifyScope {
+  readonly prefix: string;
+  removeAllContentTypeParsers(): unknown;
+  addContentTypeParser(
+    type: string,
+    parser: (
+      request: never,
+      payload: IncomingMessage,
+      done: (error: null, body: unknown) => void,
+    ) => void,
+  ): unknown;
+  all(path: string, route: FastifyRoute): unknown;
+  setNotFoundHandler(route: FastifyRoute): unknown;
+}
+
+/** A Fastify plugin. Everything below the `prefix` that it is registered with is the console's. */
+export type FastifyMount = (
+  scope: FastifyScope,
+  options: unknown,
+  done: (error?: Error) => void,
+) => void;
+
+export function fastifyMount(handle: (request: MountedRequest) => Promise<Answer>): FastifyMount {
+  return (scope, _options, done) => {
+    const respond: FastifyRoute = (request, reply) => {
+      reply.hijack();
+      const { url = '/' } = request.raw;
+      const place = {
+        url,
+        documentUrl: url,
+        mount: scope.prefix.replace(/\/+$/, ''),
+        raw: request,
+      };
+      void answerNode(handle, request.raw, reply.raw, place);
+    };
+    // The console reads bodies itself, within its own limit.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, payload, parsed) => {
+      parsed(null, payload);
+    });
+    scope.all('/', respond);
+    scope.all('/*', respond);
+    // Methods that Fastify has no routes for.
+    scope.setNotFoundHandler(respond);
+    done();
+  };
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { WebhookError } from '@call-webhooks/core';
+import { discardRest, readRawBody } from '@call-webhooks/core/node';
+import { RequestError, type Answer } from '../http/answer.ts';
+import { MAX_BODY, pathBelow, splitUrl, type MountedRequest } from '../http/console-request.ts';
+import { invalid } from '../http/query.ts';
+import { parseJson, tooLarge } from './fetch.ts';
+
+/** Handles requests of `node:http` and Express. */
+export type NodeMount = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+type Handle = (request: MountedRequest) => Promise<Answer>;
+
+/** What Express adds. It removes the path of the mount from `url`. */
+type FrameworkRequest = IncomingMessage & {
+  originalUrl?: string;
+  baseUrl?: string;
+  body?: unknown;
+};
+
+const BODY_TIMEOUT_MS = 10_000;
+
+/** @param mount the path of the console where the framework does not know it */
+export function nodeMount(handle: Handle, mount: string): NodeMount {
+  return (request, response, next) => {
+    // A receiver that is mounted below the console gets its deliveries, whatever the order.
+    if (next && isDelivery(request)) {
+      next();
+      return;
+    }
+    const { url = '/', originalUrl = url, baseUrl } = request as FrameworkRequest;
+    const below = baseUrl === undefined ? mount : '';
+    void answerNode(handle, request, response, { url, documentUrl: originalUrl, mount: below });
+  };
+}
+
+/** Where a request is, for `answerNode`. */
+export interface NodePlace {
+  /** Such as `request.url`. */
+  readonly url: string;
+  /** The URL in the browser. */
+  readonly documentUrl: string;
+  /** What `url` has before the console's own path. */
+  readonly mount: string;
+  /** What `authorize` gets; the request by default. */
+  readonly raw?: unknown;
+}
+
+/** Answers a request of `node:http`. Never rejects. */
+export async function answerNode(
+  handle: Handle,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, documentUrl, mount, raw = request }: NodePlace,
+): Promise<void> {
+  const { path, query } = splitUrl(url);
+  const { method = 'GET' } = request;
+  const answer = await handle({
+    method,
+    path: pathBelow(mount, path === '' ? '/' : path) ?? '/elsewhere',
+    query,
+    headers: headersOf(request),
+    documentPath: splitUrl(documentUrl).path,
+    raw,
+    body: () => readJson(request),
+  });
+  if (response.headersSent || response.destroyed) return;
+  const length = String(Buffer.byteLength(answer.body));
+  response.writeHead(answer.status, { ...answer.headers, 'content-length': length });
+  response.end(method === 'HEAD' ? undefined : answer.body);
+  discardRest(request);
+}
+
+/** Whether it has the headers that only the service sends. */
+const isDelivery = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'POST' &&
+  ['webhook-id', '-signature'].every((end) =>
+    Object.keys(headers).some((name) => name.endsWith(end)),
+  );
+
+function headersOf({ headersDistinct }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(headersDistinct))
+    for (const value of values) headers.append(name, value);
+  return headers;
+}
+
+/** @throws RequestError `body-too-large`, `invalid-request` */
+async function readJson(request: FrameworkRequest): Promise<unknown> {
+  // A parser before the console, such as express.json(), has a limit of its own.
+  const { body } = request;
+  const isParsed = typeof body === 'object' && body !== null && !(body instanceof Uint8Array);
+  if (isParsed && request.readableDidRead) return body;
+  try {
+    const limits = { bodyLimit: MAX_BODY, bodyTimeout: BODY_TIMEOUT_MS };
+    return parseJson(Buffer.from(await readRawBody(request, limits)).toString());
+  } catch (error) {
+    if (error instanceof RequestError) throw error;
+    if (error instanceof WebhookError && error.code === 'body-too-large') throw tooLarge();
+    throw invalid('the body could not be read');
+  }
+}

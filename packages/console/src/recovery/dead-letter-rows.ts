@@ -1,0 +1,36 @@
+import { redactId, type StoredDeadLetter } from '@call-webhooks/core';
+import type { DeadLetterBody, DeadLetterDetail, DeadLetterRow } from '../api-types.ts';
+
+const MAX_ERROR = 2_000;
+
+/** A letter without its body. Ids are as in log lines. */
+export function letterRow(letter: StoredDeadLetter): DeadLetterRow {
+  const { id, reason, tenant, webhookId, eventName, callId, key, claimedUntil } = letter;
+  return {
+    id,
+    reason,
+    ...(tenant !== undefined && { tenant }),
+    webhookId: redactId(webhookId),
+    ...(eventName !== undefined && { eventName: redactId(eventName) }),
+    ...(callId !== undefined && { callId: redactId(callId) }),
+    ...(key !== undefined && { key: redactId(key) }),
+    attempt: letter.attempt,
+    signedAt: letter.timestamp.getTime(),
+    failedAt: letter.failedAt.getTime(),
+    source: letter.source,
+    error: letter.error.slice(0, MAX_ERROR),
+    failures: letter.history.length,
+    ...(claimedUntil && { claimedUntil: claimedUntil.getTime() }),
+  };
+}
+
+export const letterDetail = (letter: StoredDeadLetter, body: DeadLetterBody): DeadLetterDetail => ({
+  ...letterRow(letter),
+  history: letter.history.map(({ at, source, attempt, error }) => ({
+    at: at.getTime(),
+    source,
+    attempt,
+    error: error.slice(0, MAX_ERROR),
+  })),
+  body,
+});

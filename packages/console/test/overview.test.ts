@@ -1,0 +1,162 @@
+import { describe, expect, it } from '@jest/globals';
+import { createJobProcessor, sign } from '@call-webhooks/core';
+import { deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import type { Overview, Session } from '../src/api-types.ts';
+import { callBody, open } from './support.ts';
+
+describe('api/overview', () => {
+  it('counts deliveries by outcome, source and result', async () => {
+    const { deliver, receiver, get } = open();
+    await deliver(callBody('c1'));
+    await deliver(callBody('c1'));
+    await deliver(callBody('c2'));
+    await deliver('{"eventName":"call:unheard"}');
+    await receiver.receive({ method: 'POST', headers: {}, body: new Uint8Array() });
+
+    const { hour, day, perMinute, scope, processes } = await get<Overview>('/api/overview');
+    for (const { summary } of [hour, day])
+      expect(summary).toMatchObject({
+        ...{ deliveries: 5, acknowledged: 4, failed: 0, refused: 1, late: 0 },
+        outcomes: { handled: 2, duplicate: 1, ignored: 1, 'missing-header': 1 },
+        sources: { webhook: 5 },
+        handlerMs: { count: 2 },
+        durationMs: { count: 5 },
+        queueLagMs: null,
+      });
+    expect(hour.points).toHaveLength(60);
+    expect(day.points).toHaveLength(144);
+    expect(hour.points.at(-1)).toMatchObject({ at: 1_800_000_000_000, deliveries: 5 });
+    expect({ perMinute, scope }).toEqual({ perMinute: 5, scope: 'process' });
+    expect(processes).toMatchObject([
+      { pid: process.pid, perMinute: 5, summary: { deliveries: 5 } },
+    ]);
+  });
+
+  it('keeps an hour of minutes and a day of ten minutes', async () => {
+    const { clock, deliver, get } = open();
+    await deliver(callBody('c1'));
+    clock.now += 30_000;
+    expect((await get<Overview>('/api/overview')).perMinute).toBe(1);
+    clock.now += 45_000;
+    // A quarter of the next minute is over.
+    expect((await get<Overview>('/api/overview')).perMinute).toBe(0.8);
+    clock.now += 59 * 60_000;
+    const later = await get<Overview>('/api/overview');
+    expect(later.hour.summary.deliveries).toBe(0);
+    expect(later.day.summary.deliveries).toBe(1);
+    clock.now += 24 * 3_600_000;
+    expect((await get<Overview>('/api/overview')).day.summary.deliveries).toBe(0);
+  });
+
+  it('counts what runs now', async () => {
+    const running = deferred();
+    const begun = deferred();
+    const on = {
+      'call:completed': () => {
+        begun.resolve();
+        return running.promise;
+      },
+    };
+    const { deliver, get } = open({ receiving: { on } });
+    const delivery = deliver(callBody('c1'));
+    await begun.promise;
+    const during = await get<Overview>('/api/overview');
+    expect(during.inFlight).toEqual({ deliveries: 1, handlers: 1 });
+    running.resolve();
+    await delivery;
+    await waitFor(async () => (await get<Overview>('/api/overview')).inFlight.deliveries === 0);
+    expect((await get<Overview>('/api/overview')).inFlight).toEqual({ deliveries: 0, handlers: 0 });
+  });
+
+  it('counts the jobs of workers in the same process', async () => {
+    const { get } = open();
+    const process = createJobProcessor({ on: { 'call:completed': () => undefined } });
+    await process(queuedCall('c1'));
+    const { summary } = (await get<Overview>('/api/overview')).hour;
+    expect(summary).toMatchObject({ deliveries: 1, sources: { queue: 1 }, lagMs: null });
+    expect(summary.queueLagMs).toMatchObject({ count: 1 });
+  });
+
+  it('tells a late handler from a delivery', async () => {
+    const running = deferred();
+    const on = { 'call:completed': () => running.promise };
+    const { deliver, get } = open({ receiving: { on, ackWithin: 1 } });
+    expect(await deliver(callBody('c1'))).toBe('deadline');
+    running.resolve();
+    const summary = async () => (await get<Overview>('/api/overview')).hour.summary;
+    await waitFor(async () => (await summary()).late === 1);
+    expect(await summary()).toMatchObject({ deliveries: 1, failed: 1, outcomes: { deadline: 1 } });
+  });
+
+  it('tells which secret verified what and when last, and no secret', async () => {
+    const { clock, secret, deliver, ask, get } = open();
+    await deliver(callBody('c1'));
+    clock.now += 5_000;
+    await deliver(callBody('c1', 'call:started'));
+    const { secrets } = await get<Overview>('/api/overview');
+    expect(secrets).toEqual([
+      {
+        ...{ secretId: 'blue', tenant: null, verified: 2 },
+        ...{ lastAt: clock.now, lastEventName: 'call:started' },
+      },
+    ]);
+    for (const path of ['', '/api/overview', '/api/deliveries', '/api/session'])
+      expect(await (await ask(path)).text()).not.toContain(secret.slice(6));
+  });
+
+  it('shows the health, and asks for it at most every 5 seconds', async () => {
+    let pings = 0;
+    const { clock, get, receiver } = open();
+    receiver.store.ping = () => {
+      pings += 1;
+      return Promise.reject(new Error('gone'));
+    };
+    const [first] = await Promise.all([get<Overview>('/api/overview'), get('/api/overview')]);
+    expect(first.health).toMatchObject({ ok: false, store: { status: 'down' } });
+    expect(pings).toBe(1);
+    clock.now += 5_000;
+    await get('/api/overview');
+    expect(pings).toBe(2);
+  });
+
+  it('stops counting when it is closed', async () => {
+    const { console, deliver, get } = open();
+    await console.close();
+    await deliver(callBody('c1'));
+    expect((await get<Overview>('/api/overview')).hour.summary.deliveries).toBe(0);
+  });
+});
+
+describe('api/session', () => {
+  it('says who asks and what the console can do', async () => {
+    const { get } = open({ authorize: () => ({ name: 'Bob\nroot', canWrite: false }) });
+    const session = await get<Session>('/api/session');
+    expect(session).toMatchObject({
+      ...{ name: 'Bob?root', canWrite: false, readOnly: false },
+      ...{ deadLetters: 'store', reconcile: false },
+    });
+    expect(session.outcomes['signature-mismatch']).toMatchObject({
+      status: 401,
+      docs: expect.stringContaining('outcomes.md#signature-mismatch'),
+    });
+  });
+
+  it('has no name for who was let in without one', async () => {
+    const { get } = open({ authorize: () => Promise.resolve(true), deadLetters: undefined });
+    expect(await get('/api/session')).toMatchObject({
+      name: null,
+      canWrite: true,
+      deadLetters: null,
+    });
+  });
+});
+
+it('never shows what a forged request claims to be', async () => {
+  const { receiver, get } = open();
+  const body = new TextEncoder().encode(callBody('forged'));
+  const headers = await sign({ secret: 'whsec_MDEyMzQ1Njc4OWFiY2RlZg==', body });
+  await receiver.receive({ method: 'POST', headers, body });
+  const page = await get<{ deliveries: unknown[] }>('/api/deliveries');
+  expect(page.deliveries).toMatchObject([{ outcome: 'signature-mismatch', result: 'refused' }]);
+  expect(JSON.stringify(page)).not.toContain('forged');
+});
