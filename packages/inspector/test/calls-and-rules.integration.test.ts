@@ -91,7 +91,8 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     });
     const { page, count, tab } = await openInspector(chromium, simulator);
     simulator.calls.start();
-    await page.getByRole('alert').getByText('The rule “To the CRM” to').waitFor();
+    await page.getByRole('status').getByText('“To the CRM” to').waitFor();
+    expect(await page.locator('.notice').count()).toBe(0);
     await count('failed', 1);
     const rule = page.getByRole('list', { name: 'Rules' }).getByRole('listitem').first();
     await rule.getByText(/: its URL responded 404.*The owner was emailed/).waitFor();

@@ -75,7 +75,7 @@ describeInChromium('two receivers, one of which fails', (chromium) => {
     await title.waitFor();
     await page.reload();
     await title.waitFor();
-    expect(await page.locator('.delivery').count()).toBe(1);
+    await page.locator('.timeline li:only-child .delivery').waitFor();
     expect(await page.getByLabel('Receiver', { exact: true }).inputValue()).toBe(good.url);
     await page.goBack();
     await page.locator('#detail').waitFor({ state: 'hidden' });

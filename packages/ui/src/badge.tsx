@@ -46,13 +46,15 @@ interface ChipProps {
   readonly onClick: () => unknown;
   /** The value of `data-state`, which colours the count. */
   readonly state?: string | undefined;
+  readonly hidden?: boolean;
 }
 
 /** A filter that is on or off, with the number of rows that it would show. */
-export const Chip = ({ label, count, pressed, onClick, state }: ChipProps) => (
+export const Chip = ({ label, count, pressed, onClick, state, hidden }: ChipProps) => (
   <button
     type="button"
     class="chip"
+    hidden={hidden}
     data-state={state}
     data-none={count === 0 ? '' : undefined}
     aria-pressed={pressed}

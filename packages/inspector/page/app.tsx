@@ -1,0 +1,80 @@
+import { Notices, TabList, TabPanel, type Tab } from '@call-webhooks/ui';
+import { Deliveries } from './deliveries/deliveries.tsx';
+import { Detail, focusDetail } from './detail/detail.tsx';
+import { CallsPanel, OutboxPanel } from './panels/calls-panel.tsx';
+import { ChaosPanel } from './panels/chaos-panel.tsx';
+import { RulesPanel } from './panels/rules-panel.tsx';
+import { choose, store } from './state/page-state.ts';
+import { shownSection, type Section } from './state/sections.ts';
+import { TopBar } from './top-bar.tsx';
+
+interface AppProps {
+  /** The address of the icon. */
+  readonly icon: string;
+  readonly showHelp: () => void;
+}
+
+/** The whole page. */
+export function App(props: AppProps) {
+  const section = shownSection(store.section);
+  return (
+    <div
+      class="app"
+      data-section={section}
+      data-detail={store.selected === undefined ? undefined : ''}
+    >
+      <a class="skip" href="#timeline">
+        Skip to the deliveries
+      </a>
+      <TopBar {...props} />
+      <main>
+        <div class="side">
+          <TabList
+            label="Parts of the simulator"
+            tabs={tabs()}
+            current={section}
+            onChange={(id) => {
+              store.show(id);
+            }}
+          />
+          <TabPanel id="rules">
+            <RulesPanel />
+          </TabPanel>
+          <TabPanel id="calls">
+            <CallsPanel />
+          </TabPanel>
+          <TabPanel id="outbox">
+            <OutboxPanel />
+          </TabPanel>
+          <TabPanel id="chaos">
+            <ChaosPanel />
+          </TabPanel>
+        </div>
+        <Deliveries onChoose={chooseRow} />
+        {store.selected !== undefined && <Detail id={store.selected} />}
+      </main>
+      <Notices />
+    </div>
+  );
+}
+
+function chooseRow(id: string, byKeyboard: boolean): void {
+  choose(id);
+  if (byKeyboard) focusDetail(id);
+}
+
+function tabs(): Tab<Section>[] {
+  const rules = store.rules();
+  const paused = rules.filter(({ state }) => state === 'paused').length;
+  const chaos = Object.values(store.chaos ?? {}).filter((probability) => probability > 0).length;
+  const deliveries = Object.values(store.counts.deliveries).reduce((sum, count) => sum + count, 0);
+  return [
+    { id: 'deliveries', label: 'Deliveries', count: deliveries },
+    paused > 0
+      ? { id: 'rules', label: 'Rules', count: paused, suffix: 'paused' }
+      : { id: 'rules', label: 'Rules', count: rules.length },
+    { id: 'calls', label: 'Calls', count: store.counts.calls },
+    { id: 'outbox', label: 'Outbox', count: store.counts.mails },
+    { id: 'chaos', label: 'Chaos', count: chaos, suffix: 'on' },
+  ];
+}

@@ -1,0 +1,146 @@
+import { ActionButton, Button, Icon } from '@call-webhooks/ui';
+import type { Rule } from '@call-webhooks/simulator/control-api';
+import { useEffect, useState } from 'preact/hooks';
+import { ForwardForm, openCallDialog } from '../forms.tsx';
+import { callApi } from '../state/api.ts';
+import { isFiltered, WINDOW } from '../state/delivery-window.ts';
+import { PAUSE_REASONS } from '../state/labels.ts';
+import { callName, store } from '../state/page-state.ts';
+import { shortUrl, urlsOf } from '../state/receiver.ts';
+import { DeliveryRow } from './delivery-row.tsx';
+import { Filters } from './filters.tsx';
+
+interface DeliveriesProps {
+  readonly onChoose: (id: string, byKeyboard: boolean) => void;
+}
+
+/** The paused rules, the filters and the deliveries; the first steps while there are none. */
+export function Deliveries({ onChoose }: DeliveriesProps) {
+  const { policy, outcomes, selected } = store;
+  const some = Object.values(store.counts.deliveries).some((count) => count > 0);
+  const deliveries = store.deliveries.list();
+  return (
+    <section class="stream" id="panel-deliveries" aria-label="Deliveries">
+      <PausedBanner />
+      {some && <Filters />}
+      {!some && policy && <Welcome />}
+      <div id="timeline" tabIndex={-1}>
+        <ol class="rows timeline" aria-label="Deliveries, newest first" reversed>
+          {deliveries.map((delivery) => (
+            <DeliveryRow
+              key={delivery._id}
+              delivery={delivery}
+              selected={delivery._id === selected}
+              callName={callName(delivery.callId)}
+              policy={policy}
+              outcomes={outcomes}
+              onChoose={onChoose}
+            />
+          ))}
+        </ol>
+        {deliveries.length === 0 && isFiltered(store.filter) && (
+          <p class="none">No delivery matches these filters.</p>
+        )}
+        {deliveries.length >= WINDOW && (
+          <p class="none">{`These are the latest ${String(WINDOW)}. Filter to see others.`}</p>
+        )}
+      </div>
+      <Announcer />
+    </section>
+  );
+}
+
+/** A rule and where it sends to. */
+const nameOf = ({ name, actions }: Rule): string =>
+  [
+    `“${name}”`,
+    ...(actions.length > 0 ? ['to', urlsOf(actions).map(shortUrl).join(', ')] : []),
+  ].join(' ');
+
+/** The paused rules. Screen readers announce a rule that gets paused. */
+function PausedBanner() {
+  const paused = store.rules().filter(({ state }) => state === 'paused');
+  const [first] = paused;
+  const one = paused.length === 1 ? first : undefined;
+  const then = store.policy?.whilePaused === 'hold' ? 'held' : 'dropped';
+  const text = one
+    ? `${nameOf(one)} is paused: ${PAUSE_REASONS[one.pauseReason ?? 'by-hand']}. Its events are ${then} until you resume it.`
+    : `${String(paused.length)} rules are paused.`;
+  return (
+    <div class="banner" id="paused" role="status" hidden={!first}>
+      {first && (
+        <>
+          <Icon name="pause" />
+          <p>{text}</p>
+          <ActionButton
+            label={one ? 'Resume' : 'Resume all'}
+            icon="forward"
+            small
+            run={() =>
+              Promise.all(paused.map(({ _id }) => callApi('POST', `/rules/${_id}/resume`)))
+            }
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The first steps. */
+function Welcome() {
+  const ready = store.rules().length > 0;
+  return (
+    <div class="welcome" id="welcome">
+      <h2>No deliveries yet</h2>
+      <p class="lead">
+        The simulator is a local copy of the calling service. Three steps to the first webhook:
+      </p>
+      <ol class="steps">
+        <li data-done={ready ? '' : undefined}>
+          <h3>Enter the URL of your receiver</h3>
+          <p class="hint">
+            It receives call:started, call:completed and call:recording-available, signed.
+          </p>
+          <ForwardForm primary={!ready} />
+        </li>
+        <li>
+          <h3>Configure the signing secrets</h3>
+          <p class="hint">
+            Show or copy them in the list of rules. A receiver accepts several at once.
+          </p>
+        </li>
+        <li>
+          <h3>Place a call</h3>
+          <p class="hint">Its deliveries appear here, with every attempt and response.</p>
+          <Button
+            label="Place a call"
+            icon="phone"
+            kind={ready ? 'primary' : 'normal'}
+            onClick={openCallDialog}
+          />
+        </li>
+      </ol>
+    </div>
+  );
+}
+
+/** Announces the counts to screen readers, a second after they changed. */
+function Announcer() {
+  const [told, tell] = useState('');
+  const now = Object.entries(store.counts.deliveries)
+    .map(([state, count]) => `${String(count)} ${state}`)
+    .join(', ');
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (now !== '') tell(`Deliveries: ${now}.`);
+    }, 1_000);
+    return () => {
+      clearTimeout(timer);
+    };
+  }, [now]);
+  return (
+    <p class="visually-hidden" id="announcer" role="status">
+      {told}
+    </p>
+  );
+}

@@ -1,0 +1,109 @@
+import { ActionButton, Countdown, Icon, span, Time } from '@call-webhooks/ui';
+import type { Call, Mail } from '@call-webhooks/simulator/control-api';
+import { callApi } from '../state/api.ts';
+import { filterBy, now, store } from '../state/page-state.ts';
+
+const SHOWN = 100;
+
+/** The calls, newest first. Selecting one shows its deliveries. */
+export function CallsPanel() {
+  const calls = store.calls().slice(0, SHOWN);
+  return (
+    <>
+      <ul class="rows" aria-label="Calls">
+        {calls.map((call) => (
+          <CallRow key={call._id} call={call} />
+        ))}
+      </ul>
+      {calls.length === 0 && <p class="none">No calls yet. Place one: press c.</p>}
+      <Older more={store.counts.calls - calls.length} what="calls" />
+    </>
+  );
+}
+
+function CallRow({ call }: { readonly call: Call }) {
+  return (
+    <li>
+      <button
+        type="button"
+        class="row"
+        title="Show the deliveries of this call"
+        onClick={() => {
+          filterBy({ callId: call._id });
+        }}
+      >
+        <span class="row-title">
+          <Icon name="phone" />
+          {call.calledName ?? call.calledNumber}
+        </span>
+        <span class="row-note">{call.calledName === undefined ? '' : call.calledNumber}</span>
+        <span class="row-note">
+          <Time at={call.dialedAt} /> · <Progress call={call} />
+        </span>
+      </button>
+      <div class="row-side">
+        {call.state === 'ongoing' && (
+          <ActionButton
+            label="End"
+            title="End this call now"
+            small
+            run={() => callApi('POST', `/calls/${call._id}/end`)}
+          />
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Progress({ call }: { readonly call: Call }) {
+  const { dialedAt, endedAt, plannedMs, recorded, recording } = call;
+  if (endedAt === undefined)
+    return (
+      <>
+        <strong class="ongoing">ongoing</strong>
+        {plannedMs !== undefined && (
+          <>
+            , ends <Countdown at={dialedAt + plannedMs} now={now} />
+          </>
+        )}
+      </>
+    );
+  const tape = recording ? 'recording available' : recorded ? 'recording pending' : 'not recorded';
+  return <>{`${span(endedAt - dialedAt)} · ${tape}`}</>;
+}
+
+/** The emails that the service would have sent, newest first. */
+export function OutboxPanel() {
+  const mails = store.mails().slice(0, SHOWN);
+  return (
+    <>
+      <ul class="cards" aria-label="Emails">
+        {mails.map((mail) => (
+          <MailCard key={mail._id} mail={mail} />
+        ))}
+      </ul>
+      {mails.length === 0 && (
+        <p class="none">No emails. The owner gets one when a rule is paused.</p>
+      )}
+      <Older more={store.counts.mails - mails.length} what="emails" />
+    </>
+  );
+}
+
+const MailCard = ({ mail: { subject, to, text, sentAt } }: { readonly mail: Mail }) => (
+  <li class="card">
+    <div class="card-head">
+      <h3>{subject}</h3>
+      <Time at={sentAt} class="hint" />
+    </div>
+    <p class="hint">{`To ${to.join(', ')}`}</p>
+    <p>{text}</p>
+  </li>
+);
+
+/** A note about the rows that are not shown. */
+const Older = ({ more, what }: { readonly more: number; readonly what: string }) => (
+  <p class="none" hidden={more <= 0}>
+    {`… and ${more.toLocaleString()} older ${what}`}
+  </p>
+);

@@ -1,0 +1,102 @@
+import type {
+  AttemptSummary,
+  ChaosMode,
+  DeliveryState,
+  DeliverySummary,
+  PauseReason,
+  PolicyView,
+} from '@call-webhooks/simulator/control-api';
+import { span, type IconName, type Tone } from '@call-webhooks/ui';
+
+interface Look {
+  readonly label: string;
+  readonly icon: IconName;
+  readonly tone: Tone;
+}
+
+/** How each state looks, in display order. */
+export const STATES: Readonly<Record<DeliveryState, Look>> = {
+  acknowledged: { label: 'Acknowledged', icon: 'check', tone: 'good' },
+  'in-flight': { label: 'In flight', icon: 'flight', tone: 'info' },
+  waiting: { label: 'Waiting', icon: 'clock', tone: 'wait' },
+  failed: { label: 'Failed', icon: 'cross', tone: 'bad' },
+  held: { label: 'Held', icon: 'pause', tone: 'muted' },
+  dropped: { label: 'Dropped', icon: 'minus', tone: 'muted' },
+};
+
+/** Why a rule is paused. */
+export const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
+  'answered-404': 'its URL responded 404 and is considered gone',
+  'last-attempt-failed': 'the last attempt to deliver an event failed',
+  'by-hand': 'somebody paused it',
+};
+
+export const CHAOS: Readonly<Record<ChaosMode, readonly [label: string, does: string]>> = {
+  duplicate: ['Duplicate', 'Sends an event again, seconds later'],
+  concurrentDuplicates: ['Concurrent duplicates', 'Sends up to three copies at the same time'],
+  reorder: ['Reorder', 'Delays a delivery, so that later ones overtake it'],
+  dropResponse: ['Drop the response', 'Loses the response after the receiver did its work'],
+  slowBody: ['Slow body', 'Sends the body in small chunks'],
+  wrongSecret: ['Wrong secret', 'Signs with an unknown secret'],
+  oldSecret: ['Old secret', 'Signs with the secret from before the last rotation'],
+  clockSkew: ['Clock skew', 'Signs with a time that is more than five minutes off'],
+  replay: ['Replay', 'Sends the same request again'],
+  tamperedBody: ['Tampered body', 'Changes the body after signing'],
+};
+
+/** The status or the error of an attempt. */
+export function responseText({ response, dropped }: AttemptSummary): string {
+  if (!response) return 'in flight';
+  if (dropped) return 'lost';
+  if (response.kind === 'status') return String(response.status);
+  return response.kind === 'timeout' ? 'timed out' : response.code;
+}
+
+/** The colour of an attempt. */
+export function attemptTone(attempt: AttemptSummary): 'good' | 'bad' | 'wait' | 'gone' {
+  if (attempt.kind === 'replay') return 'gone';
+  if (!attempt.result) return 'wait';
+  if (attempt.result.next === 'acknowledged') return 'good';
+  return 'bad';
+}
+
+const scheduled = ({ attempts }: DeliverySummary) =>
+  attempts.filter(({ kind }) => kind === 'scheduled');
+
+/** Why a delivery is in its state. */
+export function stateReason(delivery: DeliverySummary, policy: PolicyView): string {
+  const last = scheduled(delivery).at(-1);
+  switch (delivery.state) {
+    case 'waiting':
+      if (last) return `retry: ${failure(last, policy)}`;
+      return delivery.copiedBy === undefined ? 'delayed by chaos' : 'a copy, made by chaos';
+    case 'in-flight':
+      return 'the receiver is handling it';
+    case 'acknowledged':
+      return last && last.number > 1 ? `after ${String(last.number)} attempts` : '';
+    case 'failed':
+      return last ? `${failure(last, policy)}; ${outcome(last)}` : '';
+    case 'held':
+      return 'the rule is paused; sent when it is resumed';
+    case 'dropped':
+      return 'not sent: the rule is paused, or the action was removed';
+  }
+}
+
+function outcome({ result }: AttemptSummary): string {
+  return result?.next === 'paused' && result.reason === 'answered-404'
+    ? 'the rule was paused at once'
+    : 'it was the last attempt, so the rule was paused';
+}
+
+function failure(attempt: AttemptSummary, { acknowledgeWithin }: PolicyView): string {
+  const { response, dropped } = attempt;
+  if (dropped) return 'the response was lost (chaos)';
+  if (response?.kind === 'status') return `the receiver responded ${String(response.status)}`;
+  if (response?.kind === 'timeout') return `no response within ${span(acknowledgeWithin)}`;
+  return `the connection failed (${response?.code ?? 'unknown'})`;
+}
+
+/** The number of the next attempt: `2 of 6`. */
+export const nextAttempt = (delivery: DeliverySummary, { maxAttempts }: PolicyView): string =>
+  `${String(scheduled(delivery).length + 1)} of ${String(maxAttempts)}`;

@@ -1,0 +1,116 @@
+import {
+  ActionButton,
+  Button,
+  Countdown,
+  day,
+  Icon,
+  moment,
+  ThemeButton,
+  timeOfDay,
+  useTick,
+} from '@call-webhooks/ui';
+import { openCallDialog, openResetDialog } from './forms.tsx';
+import { ADVANCE } from './state/api.ts';
+import { now, store } from './state/page-state.ts';
+import type { Connection } from './state/store.ts';
+
+const CONNECTION: Readonly<Record<Connection, string>> = {
+  connecting: 'Connecting …',
+  live: 'Live',
+  lost: 'Connection lost, reconnecting …',
+};
+
+/** The connection, the clock, and buttons for the whole simulator. */
+export const TopBar = ({ icon, showHelp }: { icon: string; showHelp: () => void }) => (
+  <header class="top">
+    <div class="brand">
+      <img src={icon} alt="" width={22} height={22} />
+      <h1>
+        Call webhooks <span class="brand-note">simulator</span>
+      </h1>
+    </div>
+    <div
+      class="connection"
+      id="connection"
+      data-connection={store.connection}
+      title={store.seed && `Seed ${store.seed}`}
+    >
+      <span class="dot" aria-hidden="true" />
+      <span id="connection-text" role="status">
+        {CONNECTION[store.connection]}
+      </span>
+    </div>
+    <Clock />
+    <div class="top-buttons">
+      <Button
+        id="place-call"
+        label="Place a call"
+        title="Place a call (c)"
+        kind="primary"
+        onClick={openCallDialog}
+      />
+      <Button id="reset" label="Reset" title="Remove all records" onClick={openResetDialog} />
+      <ThemeButton title="Light or dark (t)" />
+      <button
+        type="button"
+        class="button square"
+        title="Keyboard shortcuts (?)"
+        aria-label="Keyboard shortcuts"
+        onClick={showHelp}
+      >
+        ?
+      </button>
+    </div>
+  </header>
+);
+
+function Clock() {
+  useTick();
+  const { clock } = store;
+  const time = now();
+  return (
+    <div class="clock" id="clock" role="group" aria-label="The simulator’s clock">
+      <Icon name="clock" />
+      {clock && (
+        <div class="clock-text">
+          <span class="clock-time" title={`${moment(time)} (${clock.mode} clock)`}>
+            {timeOfDay(time)}
+          </span>
+          <span class="clock-next">
+            <span class="clock-day">{day(time)} · </span>
+            {clock.nextDueAt === null ? (
+              'nothing is due'
+            ) : (
+              <>
+                next <Countdown at={clock.nextDueAt} now={now} />
+              </>
+            )}
+          </span>
+        </div>
+      )}
+      <div class="button-group" role="group" aria-label="Advance the clock">
+        <ActionButton
+          label="Next"
+          icon="skip"
+          small
+          title="Advance the clock to the next due time (n)"
+          run={ADVANCE.next}
+        />
+        <ActionButton
+          label="+5 min"
+          icon="forward"
+          small
+          title="Advance the clock by five minutes (a)"
+          run={ADVANCE.fiveMinutes}
+        />
+        <ActionButton
+          label="Until idle"
+          icon="idle"
+          small
+          title="Advance the clock until nothing is left to do (i)"
+          run={ADVANCE.untilIdle}
+        />
+      </div>
+    </div>
+  );
+}
