@@ -1,15 +1,16 @@
 import { fileURLToPath } from 'node:url';
+import { docsUrl } from '@call-webhooks/core';
 
 // In a clone, both are files below the current folder.
 const HERE = fileURLToPath(new URL('../../', import.meta.url));
-const ONLINE = 'https://github.com/call-webhooks/call-webhooks/blob/main/';
+const ONLINE = new RegExp(`${docsUrl('').replaceAll('.', '\\.')}([\\w/-]+)\\.html`, 'g');
 
 /**
  * A line of a log, behind the name of its program and broken between words.
  * @param columns the width of the terminal
  */
 export function logLines(line: string, prefix: string, columns = Infinity): string[] {
-  const text = line.replaceAll(HERE, '').replaceAll(ONLINE, '');
+  const text = line.replaceAll(HERE, '').replace(ONLINE, 'docs/$1.md');
   const indent = /^ */.exec(text)?.[0] ?? '';
   const room = columns - prefix.length - indent.length;
   const lines: string[] = [];

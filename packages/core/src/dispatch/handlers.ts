@@ -28,7 +28,7 @@ export type Handlers<Extra extends ExtraEvents = {}, Context = HandlerContext> =
 /**
  * Handlers in a file of their own: their events and contexts get their types as they do in the
  * options. `{ … } satisfies Handlers` does the same without a call.
- * @param options.events the schemas of further events, as in the options of the receiver
+ * @param _options `events` are the schemas of further events, as in the options of the receiver
  * @example
  * export const handlers = defineHandlers({
  *   'call:completed': async (event, { call }) => { … },

@@ -53,7 +53,8 @@ export class WebhookError extends Error {
   }
 }
 
-const REPOSITORY = 'https://github.com/call-webhooks/call-webhooks';
+/** Where `docs/` is published as a site. Only the README names this address as well. */
+const SITE = 'https://call-webhooks.github.io/call-webhooks/';
 
 /**
  * The absolute URL of a page of the documentation, for log lines and errors: the pages are not part
@@ -61,4 +62,4 @@ const REPOSITORY = 'https://github.com/call-webhooks/call-webhooks';
  * @param page a path below `docs/`, with an anchor if need be
  * @example docsUrl('outcomes.md#handler-failed')
  */
-export const docsUrl = (page: string): string => `${REPOSITORY}/blob/main/docs/${page}`;
+export const docsUrl = (page: string): string => SITE + page.replace(/\.md(?=#|$)/, '.html');

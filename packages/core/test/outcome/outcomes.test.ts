@@ -28,12 +28,14 @@ describe('the outcome table', () => {
 });
 
 describe('docsUrl', () => {
-  it('starts with the address of the repository', () => {
+  it('leads to the GitHub Pages of the repository', () => {
     const { repository } = JSON.parse(read('../../package.json')) as {
       repository: { url: string };
     };
-    const base = repository.url.replace(/^git\+|\.git$/g, '');
-    expect(docsUrl('stores.md#redis')).toBe(`${base}/blob/main/docs/stores.md#redis`);
+    const [, owner = '', name = ''] = /github\.com\/(.+)\/(.+)\.git$/.exec(repository.url) ?? [];
+    const site = `https://${owner}.github.io/${name}/`;
+    expect(docsUrl('stores.md#redis')).toBe(`${site}stores.html#redis`);
+    expect(docsUrl('')).toBe(site);
   });
 
   it('links each code to a section of the docs', () => {

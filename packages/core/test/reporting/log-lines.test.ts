@@ -43,7 +43,7 @@ describe('the line of a failed handler', () => {
     stream.end();
     const [line = '', ...frames] = (await text(stream)).trimEnd().split('\n');
     expect(line.replace(/durationMs=\d+/, 'durationMs=1')).toBe(
-      `call-webhooks: 500 handler-failed: The handler failed: TypeError: fetch failed; cause: Error: ${cause} eventName=call:started callId=call-1 key=call-1:call:started webhookId=id-1 attempt=1 retriedBy=service durationMs=1 See https://github.com/call-webhooks/call-webhooks/blob/main/docs/outcomes.md#handler-failed`,
+      `call-webhooks: 500 handler-failed: The handler failed: TypeError: fetch failed; cause: Error: ${cause} eventName=call:started callId=call-1 key=call-1:call:started webhookId=id-1 attempt=1 retriedBy=service durationMs=1 See https://call-webhooks.github.io/call-webhooks/outcomes.html#handler-failed`,
     );
     expect(frames.join('\n')).toMatch(/^ +at .*log-lines\.test\.ts:\d+:\d+/m);
     expect(frames).toContain(`  caused by Error: ${cause}`);

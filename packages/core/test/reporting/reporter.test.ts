@@ -95,7 +95,7 @@ describe('Reporter', () => {
           ...{ outcome: 'in-progress', status: 503, retriedBy: 'service', durationMs: 0 },
           ...{ webhookId: 'id-1', eventName: 'call:started', callId: 'c1', attempt: 2 },
           key: 'c1:call:started',
-          docs: 'https://github.com/call-webhooks/call-webhooks/blob/main/docs/outcomes.md#in-progress',
+          docs: 'https://call-webhooks.github.io/call-webhooks/outcomes.html#in-progress',
         },
         message: 'call-webhooks: 503 in-progress: why',
       },

@@ -1,9 +1,10 @@
+import { docsUrl } from '@call-webhooks/core';
 import type { Grade } from '../grade.ts';
 import { GROUPS, type Probe } from '../probe.ts';
 
 const SCHEMA =
   'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
-const DOCS = 'https://github.com/call-webhooks/call-webhooks/blob/main/docs/conformance.md';
+const DOCS = docsUrl('conformance.md');
 /** Probes of this weight find what lets a forged or lost event through. */
 const ERROR_WEIGHT = 5;
 
