@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.next', '.samples']);
+const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.next', '.samples', '.pages']);
 
 const filesIn = (folder: string, extension: string): string[] =>
   readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {

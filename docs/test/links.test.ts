@@ -2,29 +2,27 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { CONFIGURATION_ERRORS, OUTCOMES } from '@call-webhooks/core';
+import { anchorOf } from '../../packages/site/src/anchor.ts';
 import { documents, read, ROOT } from './files.ts';
 
 /** A document without its programs: what looks like a link in them is none. */
 const textOf = (name: string) => read(name).replace(/^```.*?^```/gms, '');
 
-/** The anchor that a heading gets. */
-const anchorOf = (heading: string) =>
-  heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}_\- ]/gu, '')
-    .replaceAll(' ', '-');
+/** A heading as its reader sees it. */
+const plain = (heading: string) => heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1');
 
 const anchorsOf = (name: string) => [
   'readme', // of a folder that is shown
-  ...[...textOf(name).matchAll(/^#{1,6} +(.*)$/gm)].map(([, heading = '']) => anchorOf(heading)),
+  ...[...textOf(name).matchAll(/^#{1,6} +(.*)$/gm)].map(([, heading = '']) =>
+    anchorOf(plain(heading)),
+  ),
 ];
 
 const linksOf = (name: string) =>
   [...textOf(name).matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)]
     .map(([, link, attribute]) => link ?? attribute ?? '')
-    .filter((link) => !/^[a-z]+:/.test(link));
+    // The build of the site checks links from its root.
+    .filter((link) => !/^(?:[a-z]+:|\/)/.test(link));
 
 function isBroken(document: string, link: string): boolean {
   const [path = '', anchor] = link.split('#');

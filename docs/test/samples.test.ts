@@ -83,12 +83,9 @@ describe('programs that listen', () => {
     'packages/hono/README.md#1',
     'packages/koa/README.md#1',
     'packages/opentelemetry/README.md#1',
-    'docs/raw-body.md#1',
-    'docs/raw-body.md#2',
-    'docs/raw-body.md#4',
-    'docs/raw-body.md#8', // node:http
-    'docs/raw-body.md#9', // Koa
-    'docs/raw-body.md#10', // Nest
+    'docs/start.md#1',
+    ...numbered('docs/raw-body.md', 1, 2, 4),
+    ...numbered('docs/raw-body.md', 8, 9, 10), // node:http, Koa, Nest
     'docs/stores.md#1', // one at a time
   ])('%s', async (name) => {
     await run(name);

@@ -50,6 +50,7 @@ export const RUN_ELSEWHERE = [
   'packages/testing/README.md#2', // recorded and replayed in packages/testing
   ...numbered('docs/testing.md', 1, 2, 3), // run by Jest in packages/testing
   ...numbered('docs/observability.md', 1, 4, 5), // run in packages/e2e
+  'docs/failures.md#1', // failures.test.ts
   ...numbered('docs/tenants.md', 1, 2, 3, 4, 5), // tenants.test.ts
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/e2e
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/e2e

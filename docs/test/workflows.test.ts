@@ -40,10 +40,11 @@ test('every workflow begins with no more than the right to read', () => {
   expect(open.map(({ name }) => name)).toEqual([]);
 });
 
-test('only the job that publishes, and the one that signs its score, can prove who they are', () => {
+test('only the jobs that publish, and the one that signs its score, can prove who they are', () => {
   expect(linesWith('id-token: write').map((line) => line.split(':')[0])).toEqual([
     'release.yml',
     'scorecard.yml',
+    'site.yml',
   ]);
   expect(linesWith('pull_request_target')).toEqual([]);
   expect(linesWith('NPM_TOKEN')).toEqual([]);

@@ -1,0 +1,168 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { read, ROOT } from './repository.ts';
+
+/** A page of the site that is made of a Markdown file of this repository. */
+export interface SitePage {
+  /** The file, from the root of the repository. */
+  readonly source: string;
+  /** The page, from the root of the site, with `.md`. */
+  readonly path: string;
+  /** Its name in the sidebar. */
+  readonly title: string;
+}
+
+export interface Section {
+  readonly title: string;
+  /** Closed until a reader opens it. */
+  readonly collapsed?: true;
+  readonly pages: readonly SitePage[];
+}
+
+const doc = (name: string, title: string): SitePage => ({
+  source: `docs/${name}.md`,
+  path: `${name}.md`.replace(/README\.md$/, 'index.md'),
+  title,
+});
+
+const readme = (name: string, title = `@call-webhooks/${name}`): SitePage => ({
+  source: `packages/${name}/README.md`,
+  path: `packages/${name}.md`,
+  title,
+});
+
+/** A document named by its heading, without its number. */
+const titled = (name: string) => {
+  const [, title = name] = /^# (?:\d+[.:]? *)?(.*)$/m.exec(read(`docs/${name}.md`)) ?? [];
+  return doc(name, title.replaceAll('`', ''));
+};
+
+const namesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.replace(/\.md$/, ''));
+
+const decisions = () =>
+  namesIn('docs/decisions')
+    .filter((name) => /^\d/.test(name))
+    .map((name) => titled(`decisions/${name}`));
+
+/** The first page after the home page. */
+export const START: SitePage = doc('start', 'Start in five minutes');
+
+/** Who adds a document need not list it here: it is below Guides, or Packages, until it has its place. */
+const LISTED: readonly Section[] = [
+  {
+    title: 'Frameworks',
+    pages: [
+      doc('frameworks', 'All frameworks'),
+      readme('express', 'Express'),
+      readme('fastify', 'Fastify'),
+      readme('next', 'Next.js'),
+      readme('nest', 'Nest'),
+      readme('hono', 'Hono'),
+      readme('koa', 'Koa'),
+      readme('sveltekit', 'SvelteKit'),
+      readme('lambda', 'AWS Lambda'),
+      readme('cloudflare', 'Cloudflare Workers'),
+      doc('raw-body', 'Raw bodies'),
+    ],
+  },
+  {
+    title: 'Guides',
+    pages: [
+      doc('failures', 'Failures'),
+      doc('exactly-once', 'Exactly once'),
+      doc('stores', 'Stores'),
+      doc('queues', 'Queues'),
+      doc('recovery', 'Recovery'),
+      doc('tenants', 'Many workspaces'),
+    ],
+  },
+  {
+    title: 'Testing',
+    pages: [
+      doc('testing', 'Testing your handlers'),
+      doc('inspector', 'Simulator and inspector'),
+      doc('conformance', 'Grading a receiver'),
+    ],
+  },
+  {
+    title: 'Operating',
+    pages: [
+      doc('deployment', 'Deployment'),
+      doc('observability', 'Observability'),
+      doc('security', 'Security'),
+      doc('performance', 'Performance'),
+    ],
+  },
+  {
+    title: 'Reference',
+    pages: [
+      doc('outcomes', 'Outcomes'),
+      readme('core', 'Receiver and its options'),
+      doc('cli', 'Command line'),
+      doc('rest-client', 'REST client'),
+      doc('wire-contract', 'Wire contract'),
+      doc('contract', 'Contract files'),
+    ],
+  },
+  { title: 'Packages', collapsed: true, pages: [] }, // those that have no place above
+  {
+    title: 'Project',
+    collapsed: true,
+    pages: [
+      { source: 'CHANGELOG.md', path: 'changelog.md', title: 'Changelog' },
+      { source: 'CONTRIBUTING.md', path: 'contributing.md', title: 'Contributing' },
+      { source: 'SECURITY.md', path: 'security-policy.md', title: 'Security policy' },
+      doc('architecture', 'Architecture'),
+    ],
+  },
+  {
+    title: 'Evidence',
+    collapsed: true,
+    pages: [
+      doc('evidence/README', 'What was checked'),
+      doc('evidence/threats', 'Threats and their tests'),
+      doc('evidence/hostile-input', 'Hostile input'),
+      doc('evidence/history-check', 'History check'),
+      doc('evidence/graded-mutants', 'Graded mutants'),
+    ],
+  },
+  {
+    title: 'Decisions',
+    collapsed: true,
+    pages: [doc('decisions/README', 'All decisions'), ...decisions()],
+  },
+];
+
+const isListed = ({ source }: SitePage) =>
+  [START, ...LISTED.flatMap(({ pages }) => pages)].some((page) => page.source === source);
+
+const unlisted: Record<string, SitePage[]> = {
+  Guides: namesIn('docs')
+    .map(titled)
+    .filter((page) => !isListed(page)),
+  Packages: publicPackages()
+    .filter((name) => existsSync(join(ROOT, 'packages', name, 'README.md')))
+    .map((name) => readme(name))
+    .filter((page) => !isListed(page)),
+};
+
+/** The site's pages in the order of the sidebar. The API reference has a sidebar of its own. */
+export const SECTIONS: readonly Section[] = LISTED.map((section) => ({
+  ...section,
+  pages: [...section.pages, ...(unlisted[section.title] ?? [])],
+}));
+
+export const PAGES: readonly SitePage[] = [START, ...SECTIONS.flatMap(({ pages }) => pages)];
+
+/** The public packages, by the names of their folders. */
+export function publicPackages(): string[] {
+  return readdirSync(join(ROOT, 'packages')).filter((name) => {
+    const manifest = JSON.parse(
+      readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'),
+    ) as { private?: boolean };
+    return manifest.private !== true;
+  });
+}
