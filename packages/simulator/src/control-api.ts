@@ -27,6 +27,7 @@ export type {
   ChangesView,
   ClockView,
   CountsView,
+  DeliveryPage,
   DeliverySummary,
   DeliveryView,
   OutcomesView,

@@ -47,6 +47,10 @@ export class Calls {
     return [...this.#calls.values()];
   }
 
+  find(callId: string): Call | undefined {
+    return this.#calls.get(callId);
+  }
+
   /** @throws SimulatorError `not-found` */
   get(callId: string): Call {
     const call = this.#calls.get(callId);

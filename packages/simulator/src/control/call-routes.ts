@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { CallInput, PlacedCallInput } from '../calls/call.ts';
+import type { Call, CallInput, PlacedCallInput } from '../calls/call.ts';
 import type { ActivityInput, MessageInput } from '../activity/message.ts';
 import type { Simulation } from '../simulation.ts';
+import { latest, limitOf, type Query } from './delivery-search.ts';
 import { parseFields } from './parse-fields.ts';
 
 const CALL = {
@@ -32,11 +33,20 @@ const ACTIVITY = {
   object: 'object',
 } as const;
 
+/** Whether a call has a text in its id, name, number or e-mail address. */
+const mentions = ({ _id, calledName, calledNumber, calledEmail }: Call, words: string): boolean =>
+  [_id, calledName, calledNumber, calledEmail].some((text) => text?.toLowerCase().includes(words));
+
 type One = { Params: { id: string } };
 
 /** Calls and messages. */
 export function callRoutes(app: FastifyInstance, { calls, messages }: Simulation): void {
-  app.get('/calls', () => calls.list());
+  app.get<{ Querystring: Query }>('/calls', ({ query }) => {
+    const { q, limit } = query;
+    const words = typeof q === 'string' ? q.trim().toLowerCase() : '';
+    const found = calls.list().filter((call) => words === '' || mentions(call, words));
+    return limit === undefined ? found : latest(found, limitOf(query));
+  });
   app.get<One>('/calls/:id', ({ params }) => calls.get(params.id));
   app.post('/calls', ({ body }, reply) =>
     reply.code(201).send(calls.place(parseFields<PlacedCallInput>(body, PLACED_CALL))),

@@ -1,46 +1,46 @@
 import type { FastifyInstance } from 'fastify';
-import type { DeliveryFilter } from '../deliveries/delivery-log.ts';
-import { SimulatorError } from '../simulator-error.ts';
+import type { OwnEvent } from '../deliveries/event-dispatcher.ts';
 import type { Simulation } from '../simulation.ts';
-import { deliverySummary, deliveryView, receiverOf } from './views.ts';
-
-type Query = Record<string, unknown>;
-
-function parseFilter(query: Query): DeliveryFilter {
-  const text = (name: string) => (typeof query[name] === 'string' ? query[name] : undefined);
-  return {
-    state: text('state') as DeliveryFilter['state'],
-    ruleId: text('ruleId'),
-    callId: text('callId'),
-    eventName: text('eventName'),
-  };
-}
-
-function parseLimit({ limit = '100' }: Query): number {
-  if (typeof limit === 'string' && /^\d{1,7}$/.test(limit)) return Number(limit);
-  throw new SimulatorError('invalid-input', 'limit must be a whole number.');
-}
+import { deliveryPage, findDeliveries, latest, limitOf, type Query } from './delivery-search.ts';
+import { parseFields } from './parse-fields.ts';
+import { deliverySummary, deliveryView } from './views.ts';
 
 type One = { Params: { id: string } };
 
+const OWN_EVENT = { ruleId: 'string', actionId: 'string', body: 'string' } as const;
+
 /** Deliveries. The list holds the last `limit` that match, the oldest first. */
-export function deliveryRoutes(
-  app: FastifyInstance,
-  { log, rules, dispatcher, inFlight }: Simulation,
-): void {
+export function deliveryRoutes(app: FastifyInstance, simulation: Simulation): void {
+  const { log, dispatcher, inFlight, rules } = simulation;
   app.get<{ Querystring: Query }>('/deliveries', ({ query }) => {
-    const limit = parseLimit(query);
-    const found = log
-      .list(parseFilter(query))
-      .filter((one) => typeof query['url'] !== 'string' || receiverOf(one, rules) === query['url']);
-    return found.slice(Math.max(0, found.length - limit)).map(deliverySummary(rules));
+    const limit = limitOf(query);
+    return latest(findDeliveries(simulation, query), limit).map(deliverySummary(simulation));
   });
+  app.get<{ Querystring: Query }>('/deliveries/page', ({ query }) =>
+    deliveryPage(simulation, query),
+  );
+  app.post('/deliveries', ({ body }, reply) =>
+    reply.code(201).send(dispatcher.send(parseFields<OwnEvent>(body, OWN_EVENT))),
+  );
   app.post('/deliveries/settled', async () => {
     await inFlight.waitForAll();
     return { counts: log.counts() };
   });
-  app.get<One>('/deliveries/:id', ({ params }) => deliveryView(log.get(params.id), rules));
-  app.post<One>('/deliveries/:id/resend', ({ params }, reply) =>
-    reply.code(201).send(dispatcher.resend(params.id)),
-  );
+  // A delivery that was sent again before is left out; if that failed too, its copy is sent again.
+  app.post<{ Querystring: Query }>('/deliveries/resend-failed', ({ query }) => {
+    const again = new Set(
+      log.list().map(({ copyOf, copiedBy }) => copiedBy === 'resend' && copyOf),
+    );
+    const sent = findDeliveries(simulation, { ...query, state: 'failed' }).filter(
+      ({ _id, ruleId, actionId }) =>
+        !again.has(_id) && rules.find(ruleId)?.actions.some((one) => one._id === actionId),
+    );
+    for (const { _id } of sent) dispatcher.resend(_id);
+    return { resent: sent.length };
+  });
+  app.get<One>('/deliveries/:id', ({ params }) => deliveryView(log.get(params.id), simulation));
+  app.post<One>('/deliveries/:id/resend', ({ params, body }, reply) => {
+    const edited = parseFields<{ body?: string }>(body, { body: 'string' });
+    return reply.code(201).send(dispatcher.resend(params.id, edited.body));
+  });
 }

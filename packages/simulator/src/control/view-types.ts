@@ -31,6 +31,20 @@ interface Names {
   readonly url?: string;
   /** The name of the rule. Absent once the rule was removed. */
   readonly ruleName?: string;
+  /** Who was called: the name, or else the number. Absent for an event of no known call. */
+  readonly callName?: string;
+}
+
+/** `GET /_sim/deliveries/page`: deliveries that match a search, and how many others there are. */
+export interface DeliveryPage {
+  /** The oldest first. */
+  readonly deliveries: readonly DeliverySummary[];
+  /** The number of deliveries in each state that match everything but the state. */
+  readonly counts: CountsView['deliveries'];
+  /** How many matching deliveries are older than these. */
+  readonly older: number;
+  /** How many matching deliveries are newer than these. */
+  readonly newer: number;
 }
 
 /** `GET /_sim/outcomes`: what each outcome of a receiver means, and what to do about it. */

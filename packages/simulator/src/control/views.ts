@@ -1,3 +1,4 @@
+import type { Call } from '../calls/call.ts';
 import type { Change } from '../change-emitter.ts';
 import type { Attempt, Delivery } from '../deliveries/delivery.ts';
 import { omit } from '../omit.ts';
@@ -33,7 +34,7 @@ export function stateView(simulation: Simulation): StateView {
     chaos: chaos.get(),
     rules: rules.list(),
     calls: calls.list().slice(-RECENT),
-    deliveries: log.list().slice(-RECENT).map(deliverySummary(rules)),
+    deliveries: log.list().slice(-RECENT).map(deliverySummary(simulation)),
     outbox: outbox.list().slice(-RECENT),
   };
 }
@@ -67,7 +68,7 @@ export function changesView(simulation: Simulation, changes: readonly Change[]):
       : [...ids('delivery')]
           .map((id) => log.find(id ?? ''))
           .filter((delivery) => delivery !== undefined)
-          .map(deliverySummary(rules)),
+          .map(deliverySummary(simulation)),
     outbox: of('mail', () => outbox.list()),
     rotated: known('secret'),
   };
@@ -81,37 +82,46 @@ export const clockView = ({ clock, inFlight }: Simulation): ClockView => ({
   inFlight: inFlight.size,
 });
 
-type Rules = Simulation['rules'];
+type Names = Pick<Simulation, 'rules' | 'calls'>;
 
-/** A delivery without bodies and headers. @param rules name its rule and its receiver */
+/** A delivery without bodies and headers. @param names name its rule, its receiver and its call */
 export const deliverySummary =
-  (rules: Rules) =>
+  (names: Names) =>
   (delivery: Delivery): DeliverySummary => ({
     ...omit(delivery, 'body', 'attempts'),
     attempts: delivery.attempts.map(attemptSummary),
-    ...namesOf(delivery, rules),
+    ...namesOf(delivery, names),
   });
 
 /** A delivery with everything. */
-export const deliveryView = (delivery: Delivery, rules: Rules): DeliveryView => ({
+export const deliveryView = (delivery: Delivery, names: Names): DeliveryView => ({
   ...delivery,
   attempts: delivery.attempts.map((attempt) => ({ ...attempt, ...resultOf(attempt) })),
-  ...namesOf(delivery, rules),
+  ...namesOf(delivery, names),
 });
 
 /** Where the last attempt went, or the first will go. */
 export function receiverOf(
   { ruleId, actionId, attempts }: Delivery,
-  rules: Rules,
+  rules: Names['rules'],
 ): string | undefined {
   const actions = rules.find(ruleId)?.actions;
   return attempts.at(-1)?.request.url ?? actions?.find(({ _id }) => _id === actionId)?.url;
 }
 
-function namesOf(delivery: Delivery, rules: Rules) {
+/** Who was called: the name, or else the number. */
+export const callNameOf = (call: Call | undefined): string | undefined =>
+  call?.calledName ?? call?.calledNumber;
+
+function namesOf(delivery: Delivery, { rules, calls }: Names) {
   const rule = rules.find(delivery.ruleId);
   const url = receiverOf(delivery, rules);
-  return { ...(url !== undefined && { url }), ...(rule && { ruleName: rule.name }) };
+  const callName = callNameOf(calls.find(delivery.callId));
+  return {
+    ...(url !== undefined && { url }),
+    ...(rule && { ruleName: rule.name }),
+    ...(callName !== undefined && { callName }),
+  };
 }
 
 function attemptSummary(attempt: Attempt): AttemptSummary {

@@ -12,6 +12,7 @@ import type { SimulatorClock } from '../clock/clock.ts';
 import type { Action, EventName, Rule } from '../rules/rule.ts';
 import type { Rules } from '../rules/rules.ts';
 import type { SeededRandom } from '../seeded-random.ts';
+import { SimulatorError } from '../simulator-error.ts';
 import type { DeliveryLog } from './delivery-log.ts';
 import type { DeliveryScheduler } from './delivery-scheduler.ts';
 import type { Delivery } from './delivery.ts';
@@ -26,6 +27,14 @@ interface Deps {
   readonly fieldNames: BodyFieldNames;
   readonly workspaceId: string;
   readonly baseUrl: () => string;
+}
+
+/** An event that somebody wrote. */
+export interface OwnEvent {
+  readonly ruleId: string;
+  readonly actionId: string;
+  /** JSON text. */
+  readonly body: string;
 }
 
 type NewDelivery = Omit<Delivery, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;
@@ -53,16 +62,45 @@ export class EventDispatcher {
 
   /**
    * Sends the event of a delivery again, as a new delivery, even while the rule is paused.
-   * @throws SimulatorError `not-found` for an unknown delivery, or when its action was removed
+   * @param edited another body, as JSON text
+   * @throws SimulatorError `not-found` for an unknown delivery, or when its action was removed;
+   *   `invalid-input` for a body that is not JSON
    */
-  resend(id: string): Delivery {
-    const { log, rules, scheduler, clock } = this.#deps;
+  resend(id: string, edited?: string): Delivery {
+    const { log, rules } = this.#deps;
     const { ruleId, actionId, callId, eventName, body } = log.get(id);
     rules.action(ruleId, actionId);
-    const event = { ruleId, actionId, callId, eventName, body };
-    const copy = this.#add({ ...event, copyOf: id, copiedBy: 'resend' });
-    scheduler.schedule(copy, clock.now());
-    return log.get(copy._id);
+    if (edited !== undefined) parseJson(edited);
+    return this.#send({
+      ...{ ruleId, actionId, callId, eventName, body: edited ?? body },
+      ...{ copyOf: id, copiedBy: 'resend' },
+      ...(edited !== undefined && edited !== body && { byHand: true }),
+    });
+  }
+
+  /**
+   * Sends an event that somebody wrote to an action, even while its rule is paused.
+   * @throws SimulatorError `not-found` for an unknown action, `invalid-input` for a body that is not JSON
+   */
+  send({ ruleId, actionId, body }: OwnEvent): Delivery {
+    const { rules } = this.#deps;
+    rules.action(ruleId, actionId);
+    const { callId } = (parseJson(body) ?? {}) as { callId?: unknown };
+    return this.#send({
+      ruleId,
+      actionId,
+      callId: typeof callId === 'string' ? callId : '',
+      eventName: rules.get(ruleId).trigger,
+      body,
+      byHand: true,
+    });
+  }
+
+  #send(event: NewDelivery): Delivery {
+    const { log, scheduler, clock } = this.#deps;
+    const delivery = this.#add(event);
+    scheduler.schedule(delivery, clock.now());
+    return log.get(delivery._id);
   }
 
   #deliver(eventName: EventName, call: Call, rule: Rule, action: Action): void {
@@ -112,5 +150,13 @@ export class EventDispatcher {
       state: 'waiting',
       attempts: [],
     }));
+  }
+}
+
+function parseJson(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    throw new SimulatorError('invalid-input', 'The body is not valid JSON.');
   }
 }

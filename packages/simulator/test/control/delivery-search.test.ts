@@ -1,0 +1,103 @@
+import { expect, test } from '@jest/globals';
+import type { DeliveryPage, DeliverySummary } from '../../src/control-api.ts';
+import { testResources } from '../support/test-resources.ts';
+
+const open = testResources();
+
+/** A receiver that fails the second delivery, and calls of three people. */
+async function threeCalls() {
+  const simulator = await open.simulator({ maxAttempts: 1 });
+  const receiver = await open.receiver((_received, response, nth) => {
+    response.writeHead(nth === 2 ? 404 : 200).end(nth === 1 ? 'stored as row 77' : '');
+  });
+  const rule = simulator.rules.create({
+    trigger: 'call:started',
+    scope: 'workspace',
+    actions: [{ url: receiver.url }],
+  });
+  for (const calledName of ['Ida Holm', 'Noor Haddad', 'Ola Berg']) {
+    simulator.calls.start({ calledName });
+    await simulator.deliveries.settled();
+    await simulator.clock.advance('1m');
+    simulator.rules.resume(rule._id);
+  }
+  const ask = async <Body>(path: string, method = 'GET', body?: unknown): Promise<Body> => {
+    const init = { method, headers: { 'content-type': 'application/json' } };
+    const response = await fetch(`${simulator.url}/_sim${path}`, {
+      ...init,
+      ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
+    });
+    return (await response.json()) as Body;
+  };
+  const numbers = async (query: string) =>
+    (await ask<DeliverySummary[]>(`/deliveries?${query}`)).map(({ number }) => number);
+  return { simulator, receiver, rule, ask, numbers };
+}
+
+test('deliveries are found by name, number, id, body, response and time', async () => {
+  const { simulator, numbers, ask } = await threeCalls();
+  const [first, second, third] = simulator.deliveries.list();
+  expect(await numbers('q=noor')).toEqual([2]);
+  expect(await numbers('q=%233')).toEqual([3]);
+  expect(await numbers(`q=${third!._id}`)).toEqual([3]);
+  expect(
+    await numbers(`q=${first!.attempts[0]!.request.headers['X-Service-Webhook-Id']!}`),
+  ).toEqual([1]);
+  expect(await numbers('q=row+77')).toEqual([1]);
+  expect(await numbers(`from=${String(second!.createdAt)}`)).toEqual([2, 3]);
+  expect(await numbers(`to=${String(second!.createdAt)}&state=acknowledged`)).toEqual([1]);
+  expect(await numbers('q=nobody')).toEqual([]);
+  expect(await ask('/deliveries?from=yesterday')).toMatchObject({
+    error: { message: 'from must be a whole number.' },
+  });
+  const calls = await ask<{ calledName: string }[]>('/calls?q=HOLM');
+  expect(calls.map(({ calledName }) => calledName)).toEqual(['Ida Holm']);
+  expect(await ask('/calls?limit=1')).toMatchObject([{ calledName: 'Ola Berg' }]);
+});
+
+test('pages reach the first delivery, and counts follow every filter but the state', async () => {
+  const { ask } = await threeCalls();
+  const page = async (query: string) => {
+    const { deliveries, ...rest } = await ask<DeliveryPage>(`/deliveries/page?${query}`);
+    return { shown: deliveries.map(({ number }) => number), ...rest };
+  };
+  const counts = { acknowledged: 2, failed: 1 };
+  expect(await page('limit=2')).toEqual({ shown: [2, 3], older: 1, newer: 0, counts });
+  expect(await page('limit=2&before=2')).toEqual({ shown: [1], older: 0, newer: 2, counts });
+  expect(await page('limit=1&after=1')).toEqual({ shown: [2], older: 1, newer: 1, counts });
+  expect(await page('q=ida&state=failed')).toEqual({
+    ...{ shown: [], older: 0, newer: 0 },
+    counts: { acknowledged: 1 },
+  });
+  const { deliveries } = await ask<DeliveryPage>('/deliveries/page?q=ida');
+  expect(deliveries[0]).toMatchObject({ callName: 'Ida Holm' });
+});
+
+test('a body is edited and sent again, and an own event is sent', async () => {
+  const { simulator, receiver, rule, ask } = await threeCalls();
+  const [first] = simulator.deliveries.list();
+  const body = '{"eventName":"call:started","callId":"mine"}';
+  const resent = await ask(`/deliveries/${first!._id}/resend`, 'POST', { body });
+  expect(resent).toMatchObject({ copyOf: first!._id, copiedBy: 'resend', byHand: true, body });
+  const action = { ruleId: rule._id, actionId: rule.actions[0]!._id };
+  expect(await ask('/deliveries', 'POST', { ...action, body })).toMatchObject({
+    ...{ callId: 'mine', byHand: true, eventName: 'call:started' },
+  });
+  await simulator.deliveries.settled();
+  expect(receiver.received.slice(-2).map((one) => one.body)).toEqual([body, body]);
+  for (const [path, fields] of [
+    [`/deliveries/${first!._id}/resend`, { body: '{' }],
+    ['/deliveries', { ...action, body: 'no JSON' }],
+    ['/deliveries', action],
+  ] as const)
+    expect(await ask(path, 'POST', fields)).toMatchObject({ error: { code: 'invalid-input' } });
+});
+
+test('all that failed is sent again once', async () => {
+  const { simulator, ask } = await threeCalls();
+  expect(await ask('/deliveries/resend-failed?q=ida', 'POST')).toEqual({ resent: 0 });
+  expect(await ask('/deliveries/resend-failed', 'POST')).toEqual({ resent: 1 });
+  await simulator.deliveries.settled();
+  expect(simulator.deliveries.list().at(-1)).toMatchObject({ state: 'acknowledged', number: 4 });
+  expect(await ask('/deliveries/resend-failed', 'POST')).toEqual({ resent: 0 });
+});
