@@ -14,7 +14,12 @@ const FAULTS: Readonly<Record<string, { faults?: string[]; after?: string[] }>> 
   'never-404': { after: ['forged'] },
 };
 /** So that a busy machine makes no difference. */
-const PATIENT = { retryForMs: 60_000, effectsWithinMs: 60_000, acknowledgeWithinMs: 60_000 };
+const PATIENT = {
+  retryForMs: 60_000,
+  effectsWithinMs: 60_000,
+  acknowledgeWithinMs: 60_000,
+  restartWithinMs: 60_000,
+};
 const binding = PROBES.filter(({ weight }) => weight > 0);
 
 describe('a receiver with one fault fails the probe for it', () => {

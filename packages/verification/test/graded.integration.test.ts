@@ -34,7 +34,12 @@ function gradedAtOnce(
   };
 }
 
-const GOOD = { exitCode: 0, points: 100, failed: [], skipped: [] };
+/** What runs in this process, or keeps its effects in memory, can't be restarted. */
+const NOT_RESTARTED = ['restart', 'restart-replay', 'restart-duplicate', 'restart-running'];
+const GOOD = {
+  ...{ exitCode: 0, points: 100, failed: [] },
+  skipped: NOT_RESTARTED.map((probe) => `${probe}: needs --restart`),
+};
 
 describe('our receiver gets 100 points', () => {
   const resultOf = gradedAtOnce(OUR_MOUNTS);

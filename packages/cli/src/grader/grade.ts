@@ -19,6 +19,7 @@ const NEEDED: Readonly<Record<Need, string>> = {
   'second-secret': 'needs a file with two secrets',
   handlers: 'needs --run-handlers',
   effects: 'needs --effects: answers do not show it',
+  restart: 'needs --restart',
 };
 
 /**
@@ -113,6 +114,7 @@ async function judge(
 function isGiven(need: Need, options: TestedReceiverOptions): boolean {
   if (need === 'secret') return options.secret !== undefined;
   if (need === 'second-secret') return options.secondSecret !== undefined;
+  if (need === 'restart') return options.restart !== undefined;
   return need === 'handlers' ? options.runHandlers : options.effectsUrl !== undefined;
 }
 

@@ -12,6 +12,7 @@ export const GROUPS = {
   duplicates: 'Duplicates',
   failures: 'Failures and deadlines',
   rotation: 'Rotation',
+  restart: 'Restarts',
   http: 'HTTP and connections',
 } as const;
 
@@ -25,7 +26,9 @@ export type Need =
   /** Permission to send events that handlers handle. */
   | 'handlers'
   /** The receiver reports its effects. */
-  | 'effects';
+  | 'effects'
+  /** A command that restarts the receiver. */
+  | 'restart';
 
 /** One probe of `check --deep`. */
 export interface Probe {

@@ -6,6 +6,7 @@ import { events } from './probes/events.ts';
 import { failures } from './probes/failures.ts';
 import { http } from './probes/http.ts';
 import { replays } from './probes/replays.ts';
+import { afterRestart } from './probes/restarts.ts';
 import { rotation } from './probes/rotation.ts';
 import { signatures } from './probes/signatures.ts';
 import { signedBodies } from './probes/signed-bodies.ts';
@@ -22,6 +23,7 @@ export const PROBES: readonly Probe[] = [
   ...duplicates,
   ...failures,
   ...rotation,
+  ...afterRestart,
   ...connections,
   ...http,
 ];

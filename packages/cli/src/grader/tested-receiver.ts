@@ -31,6 +31,10 @@ export interface TestedReceiverOptions {
   readonly timeoutMs: number;
   /** How long an event is sent again until it is acknowledged; milliseconds. */
   readonly retryForMs: number;
+  /** Restarts the receiver. Resolves when the old process has gone. */
+  readonly restart?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** How long the receiver may take to be back, and to run what it was running; milliseconds. */
+  readonly restartWithinMs?: number | undefined;
   /** How long effects may take after an acknowledgement; milliseconds. */
   readonly effectsWithinMs: number;
   /** How long the service waits for a response; milliseconds. */
@@ -125,8 +129,10 @@ export class TestedReceiver {
   }
 
   /** Retries as the service does, only sooner, until it is acknowledged or a limit is reached. */
-  async deliverUntilAcknowledged(event: TestEvent): Promise<Answer> {
-    const { retryForMs } = this.options;
+  async deliverUntilAcknowledged(
+    event: TestEvent,
+    retryForMs = this.options.retryForMs,
+  ): Promise<Answer> {
     const end = performance.now() + retryForMs;
     let waited = 0;
     for (let after = RETRY_AFTER_MS.first; ; after = Math.min(2 * after, RETRY_AFTER_MS.most)) {

@@ -14,6 +14,8 @@ export class FaultyEvents {
   readonly ids = new Set<string>();
   readonly #done = new Set<string>();
   readonly #running = new Set<string>();
+  /** Their process is gone, and nobody takes their claims back. */
+  readonly #stuck = new Set<string>();
   readonly #deliveries = new Map<string, number>();
   readonly #attempts = new Map<string, number>();
   readonly #copies = new EventEmitter();
@@ -68,6 +70,7 @@ export class FaultyEvents {
     this.#deliveries.set(key, deliveries);
     if (has('later-retry') && deliveries > 3) return 500;
     if (this.#done.has(key)) return has('retry') ? 409 : 200;
+    if (this.#stuck.has(key)) return 503;
     if (this.#running.has(key)) {
       this.#copies.emit(key);
       return has('acknowledged-while-running') ? 200 : 503;
@@ -108,6 +111,14 @@ export class FaultyEvents {
     if (attempt <= Number(/\.fail-(\d+)/.exec(key)?.[1] ?? 0)) return false;
     this.count(key);
     return true;
+  }
+
+  /** What a process with these faults forgets when it is restarted. */
+  restart(): void {
+    if (this.#has('restart-replay')) this.ids.clear();
+    if (this.#has('restart-duplicate')) this.#done.clear();
+    if (this.#has('effects-lost')) this.effects.clear();
+    if (this.#has('restart-running')) for (const key of this.#running) this.#stuck.add(key);
   }
 
   count(key: string): void {

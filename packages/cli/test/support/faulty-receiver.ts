@@ -9,6 +9,8 @@ import { refusalOf } from './faulty-verification.ts';
 export interface FaultyReceiver {
   readonly url: string;
   readonly effectsUrl: string;
+  /** Closes its connections, and forgets what its faults let it forget. */
+  restart(): void;
   close(): Promise<void>;
 }
 
@@ -87,6 +89,11 @@ export async function faultyReceiver(
   return {
     url: `${origin}/hook`,
     effectsUrl: `${origin}/effects`,
+    restart() {
+      server.closeAllConnections();
+      events.restart();
+      broken ||= has('restart');
+    },
     async close() {
       server.closeAllConnections();
       server.close();

@@ -29,6 +29,8 @@ export async function gradesOf(
         retryForMs: 500,
         effectsWithinMs: 500,
         acknowledgeWithinMs: 1_500,
+        restart: async () => receiver.restart(),
+        restartWithinMs: 500,
         signal: NEVER,
         ...options,
       },

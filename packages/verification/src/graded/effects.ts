@@ -1,7 +1,11 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** A handler that does what a probe asks for in the call id, and counts. See docs/conformance.md. */
-export function createEffects() {
+/**
+ * A handler that does what a probe asks for in the call id, and counts. See docs/conformance.md.
+ * @param file keeps the effects when the process ends: one key a line
+ */
+export function createEffects(file?: string) {
   const attempts = new Map<string, number>();
   const effects = new Map<string, number>();
   const add = (counts: Map<string, number>, key: string): number => {
@@ -9,6 +13,8 @@ export function createEffects() {
     counts.set(key, count);
     return count;
   };
+  if (file !== undefined && existsSync(file))
+    for (const key of readFileSync(file, 'utf8').split('\n').filter(Boolean)) add(effects, key);
   return {
     handle: async (event: object): Promise<void> => {
       const { callId, eventName } = event as Record<string, unknown>;
@@ -18,6 +24,7 @@ export function createEffects() {
       if (slowMs > 0) await pause(slowMs, undefined, { ref: false });
       if (attempt <= asked('fail', key)) throw new Error('as asked');
       add(effects, key);
+      if (file !== undefined) appendFileSync(file, `${key}\n`);
     },
     /** What the effects URL responds. */
     report: () => JSON.stringify([...effects].map(([key, count]) => ({ key, count }))),

@@ -68,6 +68,10 @@ const withDeepOptions = (command: Command): Command =>
     .addOption(
       durationOption('--effects-within <duration>', 'with --deep: how long effects take', 10_000),
     )
+    .option('--restart <command>', 'with --deep: a command that restarts the receiver')
+    .addOption(
+      durationOption('--restart-within <duration>', 'with --deep: how long that takes', 90_000),
+    )
     .addOption(
       new Option('--min-score <points>', 'with --deep: the score to reach')
         .argParser(wholeNumber('--min-score', 0, 100))
@@ -79,7 +83,15 @@ const withDeepOptions = (command: Command): Command =>
     .option('--junit <file>', 'with --deep: also write JUnit XML')
     .option('--sarif <file>', 'with --deep: also write SARIF 2.1.0');
 
-const DEEP_ONLY = ['only', 'runHandlers', 'fieldName', 'effects', 'junit', 'sarif'] as const;
+const DEEP_ONLY = [
+  'only',
+  'runHandlers',
+  'fieldName',
+  'effects',
+  'restart',
+  'junit',
+  'sarif',
+] as const;
 
 async function check(app: App, options: CheckOptions): Promise<number> {
   const { io, output, signal } = app;

@@ -9,7 +9,9 @@ import { BASELINE } from '../../grader/probes/basics.ts';
 import { junitOf } from '../../grader/report/junit.ts';
 import { gradeLines, groupLine, probeLines, scoreLines } from '../../grader/report/lines.ts';
 import { sarifOf } from '../../grader/report/sarif.ts';
+import { runRestartCommand } from '../../grader/restart-command.ts';
 import { byGroup, scoreOf } from '../../grader/score.ts';
+import type { TestedReceiverOptions } from '../../grader/tested-receiver.ts';
 import { didYouMean } from '../../input/did-you-mean.ts';
 import { fieldNames } from '../../input/field-names.ts';
 import { givenSecrets, type SecretOptions } from '../../input/secrets.ts';
@@ -26,6 +28,8 @@ export interface DeepOptions extends SecretOptions {
   readonly fieldName?: readonly string[];
   readonly effects?: string;
   readonly effectsWithin: number;
+  readonly restart?: string;
+  readonly restartWithin: number;
   readonly only?: readonly string[];
   readonly minScore: number;
   readonly maxTime: number;
@@ -80,6 +84,8 @@ export async function checkDeeply(app: App, options: DeepOptions): Promise<numbe
         fieldNames: fieldNames(FIELDS, options.fieldName),
         effectsUrl,
         effectsWithinMs: options.effectsWithin,
+        restart: restartOf(options),
+        restartWithinMs: options.restartWithin,
         timeoutMs: options.timeout,
         retryForMs: RETRY_FOR_MS,
         acknowledgeWithinMs: ACKNOWLEDGE_WITHIN_MS,
@@ -114,6 +120,12 @@ const UNKNOWN_EVENT =
   'The receiver refuses an event that it does not know, so little was tested. Pass --run-handlers: it sends marked call events.';
 const GUESSED_NAMES =
   'The receiver refuses call events with guessed field names, so little was tested. Pass --field-name placedBy=FIELD: call-webhooks infer finds the names.';
+
+function restartOf({ restart, restartWithin }: DeepOptions): TestedReceiverOptions['restart'] {
+  return restart === undefined
+    ? undefined
+    : (signal) => runRestartCommand(restart, restartWithin, signal);
+}
 
 const isSkipped = (graded: readonly Grade[], id: string): boolean =>
   graded.some(({ probe, result }) => probe.id === id && result === 'skipped');

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals';
+import { CliError } from '../src/errors.ts';
+import { runRestartCommand } from '../src/grader/restart-command.ts';
+import { gradesOf } from './support/grade-receiver.ts';
+
+const NEVER = new AbortController().signal;
+const LONG = 60_000;
+const node = (code: string) => `"${process.execPath}" -e "${code}"`;
+
+test('a command that succeeds is all that is asked for', async () => {
+  await expect(runRestartCommand(node('0'), LONG, NEVER)).resolves.toBeUndefined();
+});
+
+test('a command that fails is an error that says how to see why', async () => {
+  const failed = runRestartCommand(node('process.exit(7)'), LONG, NEVER);
+  await expect(failed).rejects.toMatchObject({
+    exitCode: 3,
+    message: 'The restart command failed (exit code 7).',
+    fix: expect.stringContaining('by hand'),
+  });
+});
+
+test('a command that does not end is stopped', async () => {
+  const stuck = runRestartCommand(node('setInterval(() => 0, 1000)'), 1, NEVER);
+  await expect(stuck).rejects.toMatchObject({
+    fix: expect.stringContaining('background'),
+  });
+  await expect(stuck).rejects.toBeInstanceOf(CliError);
+});
+
+test('Ctrl-C ends the command with its own reason', async () => {
+  const stopped = new AbortController();
+  const running = runRestartCommand(node('setInterval(() => 0, 1000)'), LONG, stopped.signal);
+  stopped.abort(new Error('stopped'));
+  await expect(running).rejects.toThrow('stopped');
+});
+
+test('effects that did not survive the restart are not held against the receiver', async () => {
+  const grades = await gradesOf(['effects-lost'], ['restart-duplicate', 'restart'], {
+    effectsWithinMs: LONG,
+    retryForMs: LONG,
+    restartWithinMs: LONG,
+  });
+  expect(grades.find(({ probe }) => probe.id === 'restart-duplicate')).toMatchObject({
+    result: 'skipped',
+    saw: 'the list of effects did not survive the restart',
+  });
+});
