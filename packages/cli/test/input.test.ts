@@ -109,6 +109,14 @@ describe('secret files', () => {
     expect(parseSecretFile(formatSecretFile(parsed), 'f')).toEqual(parsed);
   });
 
+  test('of an .env file, the other variables are ignored, also those with secrets of other services', () => {
+    const other = 'whsec_b3RoZXJvdGhlcm90aGVyb3RoZXI=';
+    const content = `PORT=3000\nSTRIPE_SECRET=${other}\nexport CALL_WEBHOOK_SECRET=${SECRET}\n`;
+    expect(parseSecretFile(content, 'f')).toEqual([{ secret: SECRET }]);
+    expect(parseSecretFile(`${other}\n${content}`, 'f')).toHaveLength(2);
+    expect(() => parseSecretFile(`PORT=3000\n${SECRET}`, 'f')).toThrow('Line 1 of f');
+  });
+
   test('an error names the line, and never what stands in it', () => {
     expect(() => parseSecretFile(`${SECRET}\nhunter2 ${SECRET}`, 'f')).toThrow(
       /^Line 2 of f is not a signing secret\.$/,

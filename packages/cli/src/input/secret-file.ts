@@ -10,17 +10,22 @@ export interface FileSecret {
 
 const LINE =
   /^(?:(?:export\s+)?[A-Z_]+=)?["']?(whsec_[^\s"'#]+)["']?\s*(?:#\s*until\s+(\S+).*|#.*)?$/;
+const OURS = /^(?:export\s+)?CALL_WEBHOOK_SECRET=/;
+const OTHER_VARIABLE = /^(?:export\s+)?(?!whsec_|CALL_WEBHOOK_SECRET=)[A-Za-z_]\w*=/;
 
 /**
  * Parses a secret file: one secret per line, the current one first. A comment starts with `#`; after
- * a rotation, old secrets carry `# until <time>`. Lines of an `.env` file are accepted.
+ * a rotation, old secrets carry `# until <time>`. Lines of an `.env` file are accepted; next to
+ * `CALL_WEBHOOK_SECRET=…`, other variables are ignored.
  * @throws CliError 2 that names the line, but not its content
  */
 export function parseSecretFile(content: string, path: string): FileSecret[] {
   const lines = content.split(/\r?\n/).map((line) => line.trim());
   const found: FileSecret[] = [];
+  const isEnvFile = lines.some((line) => OURS.test(line));
   for (const [at, line] of lines.entries()) {
     if (line === '' || line.startsWith('#')) continue;
+    if (isEnvFile && OTHER_VARIABLE.test(line)) continue;
     const match = LINE.exec(line);
     if (!match?.[1])
       throw badInput(
