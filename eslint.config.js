@@ -12,6 +12,7 @@ export default tseslint.config(
       '**/.svelte-kit/**',
       'packages/sveltekit/test/app/{build,src/routes/hook}/**',
       'scripts/consumer/*.{ts,mts}',
+      'packages/create-call-webhooks/templates/**', // linted by npm run check:create, as apps
       '**/*.generated.ts',
     ],
   },

@@ -19,7 +19,8 @@ const config: Config = {
   },
   roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/docs'],
   testMatch: ['**/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...INTEGRATION_TESTS],
+  // Templates are tested as the apps that are made of them: npm run check:create.
+  testPathIgnorePatterns: ['/node_modules/', '/templates/', ...INTEGRATION_TESTS],
   modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

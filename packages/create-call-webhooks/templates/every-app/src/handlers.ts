@@ -1,0 +1,17 @@
+import { defineHandlers } from '@call-webhooks/adapter';
+
+// An event is done when its handler returns. If the handler throws, the service delivers it again.
+// A handler may run more than once for an event, so pass `key` on as the idempotency key of its effect.
+export const handlers = defineHandlers({
+  'call:started': (event, { log }) => {
+    log.info({ callId: event.callId }, 'call started');
+  },
+
+  'call:completed': (event, { key, call, log }) => {
+    log.info({ key, callId: event.callId, endedAt: call.endedAt }, 'call completed');
+  },
+
+  'call:recording-available': (event, { log }) => {
+    log.info({ callId: event.callId, seconds: event.recordingDurationSeconds }, 'recording ready');
+  },
+});
