@@ -40,9 +40,11 @@ export async function overview({ settings, request, health }: RouteContext): Pro
   const [report, view] = await Promise.all([health.report(), stats.view()]);
   const now = stats.now();
   const { contents, scope, error } = view;
-  const alive = contents.filter(
-    ({ process, seenAt }) => process.id === stats.process.id || seenAt > now - GONE_MS,
-  );
+  const [own, ...others] = contents;
+  // A slot that this process has lost still has its name.
+  const isAlive = ({ process, seenAt }: SlotContent) =>
+    process.id !== stats.process.id && seenAt > now - GONE_MS;
+  const alive = own ? [own, ...others.filter(isAlive)] : [];
   const shown = only === undefined ? contents : alive.filter(({ process }) => process.id === only);
   if (shown.length === 0) throw invalid('no such process writes statistics');
   const withPast = only === undefined;

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { describe, expect, it } from '@jest/globals';
+import { startSender } from '@call-webhooks/contract-tests';
+import type { Overview, Session } from '../src/api-types.ts';
+import { apps, closing, make, secret } from './mounted.ts';
+import { callBody } from './support.ts';
+
+describe.each(apps)('%s', (_name, start) => {
+  it('serves the page, its data, and changes', async () => {
+    const origin = await start();
+    const ask = (path: string, init: RequestInit = {}) =>
+      fetch(`${origin}/ops/webhooks${path}`, {
+        redirect: 'manual',
+        ...init,
+        headers: { 'x-user': 'ada', ...(init.headers as object) },
+      });
+    const page = await ask('');
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+    ]);
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(await page.text()).toContain('<base href="./webhooks/">');
+    expect(await (await ask('/?view=x')).text()).not.toContain('<base');
+    expect(await (await ask('', { method: 'HEAD' })).text()).toBe('');
+
+    const sender = startSender(`${origin}/hook`, secret);
+    expect(await sender.post(callBody('c1'))).toMatchObject({ outcome: 'handled' });
+    const overview = (await (await ask('/api/overview')).json()) as Overview;
+    expect(overview.hour.summary).toMatchObject({ deliveries: 1, outcomes: { handled: 1 } });
+    expect(await (await ask('/api/calls/c%2F1?tenant=')).json()).toMatchObject({ callId: 'c/1' });
+
+    const { csrfToken } = (await (await ask('/api/session')).json()) as Session;
+    const headers = {
+      ...{ 'sec-fetch-site': 'same-origin', origin, 'content-type': 'application/json' },
+      'x-call-webhooks-csrf': csrfToken,
+    };
+    const body = JSON.stringify({ dryRun: true, since: 0 });
+    const sent = await ask('/api/reconcile', { method: 'POST', headers, body });
+    // It has read the body, and has no client.
+    expect(await sent.json()).toMatchObject({ error: { code: 'not-configured' } });
+    const large = JSON.stringify({ ids: ['x'.repeat(300_000)] });
+    const refused = await ask('/api/reconcile', { method: 'POST', headers, body: large });
+    expect(refused.status).toBe(413);
+  });
+
+  it('lets in nobody else, and is never 404 or a redirect below its path', async () => {
+    const origin = await start();
+    const paths = [
+      ...['/ops/webhooks', '/ops/webhooks/', '/ops/webhooks/api/overview', '/ops/webhooks/x/y'],
+      ...['/ops/webhooks//', '/ops/webhooks/%2e%2e/hook', '/ops/webhooks/..%2fhook'],
+    ];
+    for (const path of paths)
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+        const { status } = await rawRequest(origin, method, path);
+        expect([method, path, status]).toEqual([method, path, 403]);
+        const known = await rawRequest(origin, method, path, { 'x-user': 'ada' });
+        expect([200, 400, 403, 405, 422]).toContain(known.status);
+      }
+  });
+
+  it('gives authorize the request of the framework', async () => {
+    let raw: unknown;
+    const origin = await start({
+      authorize: (request) => {
+        ({ raw } = request as { raw: unknown });
+        return true;
+      },
+    });
+    await rawRequest(origin, 'GET', '/ops/webhooks/api/session');
+    expect(Object(raw)).toHaveProperty('headers');
+    expect(Object(raw)).toHaveProperty('url');
+  });
+});
+
+it.each(apps.filter(([name]) => ['Express 5', 'Express 4', 'Fastify'].includes(name)))(
+  '%s: a receiver below the console gets its deliveries',
+  async (_name, start) => {
+    const sender = startSender(`${await start()}/ops/webhooks/hook`, secret);
+    expect(await sender.post(callBody('c1'))).toMatchObject({ status: 200, outcome: 'handled' });
+  },
+);
+
+it('survives requests that no client of HTTP sends', async () => {
+  const { console } = make({ path: '/ops/webhooks' });
+  const server = createServer((request, response) => {
+    console(request, response);
+  }).listen(0, '127.0.0.1');
+  closing.push(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const targets = [
+    ...['/ops/webhooks/../../etc/passwd', '//ops/webhooks', '*', 'http://x/ops/webhooks'],
+    ...['/ops/webhooks/<script>', '/ops/webhooks\\..\\x', '/ops/webhooks?%', '/ops/webhooks#/x'],
+  ];
+  for (const target of targets) {
+    const socket = connect(port, '127.0.0.1');
+    socket.end(`GET ${target} HTTP/1.1\r\nhost: x\r\nx-user: ada\r\nconnection: close\r\n\r\n`);
+    const pieces: Buffer[] = [];
+    for await (const piece of socket) pieces.push(piece as Buffer);
+    const text = Buffer.concat(pieces).toString();
+    expect([target, text.slice(0, 12)]).toEqual([
+      target,
+      expect.stringMatching(/^HTTP\/1\.1 (?:200|400)$/),
+    ]);
+    expect(text).not.toContain('<script>');
+  }
+});
+
+/** Without the clean-up that `fetch` does with paths. */
+async function rawRequest(
+  origin: string,
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number }> {
+  const { hostname, port } = new URL(origin);
+  const sent = httpRequest({ hostname, port, method, path, headers, agent: false });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return { status: response.statusCode ?? 0 };
+}
