@@ -131,7 +131,7 @@ describe('a console with shared statistics', () => {
     const other = start('other');
     other.count(5);
     const now = () => clock.now;
-    const stats = consoleStats({ store: store as never, name: 'test', now });
+    const stats = consoleStats({ store, name: 'test', now });
     const { deliver, get } = open({ stats, now });
     await deliver(callBody('c1'));
     await other.sharing.save();
@@ -152,7 +152,7 @@ describe('a console with shared statistics', () => {
 
   it('shows itself while the store fails, and says why', async () => {
     const { store } = world();
-    const stats = consoleStats({ store: store as never });
+    const stats = consoleStats({ store });
     store.admit = () => Promise.reject(new Error('connect ECONNREFUSED'));
     const { deliver, get } = open({ stats });
     await deliver(callBody('c1'));

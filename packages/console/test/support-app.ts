@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 import Database from 'libsql';
 import pg from 'pg';
 import type { AddressInfo } from 'node:net';
-import { consoleStats, createConsole, type StatsStore } from '../src/index.ts';
+import { consoleStats, createConsole } from '../src/index.ts';
 
 const [secret = '', engine = 'memory', url = ''] = process.argv.slice(2);
 
@@ -36,8 +36,7 @@ const hook = callWebhooks({
     },
   },
 });
-const stats =
-  engine === 'memory' ? consoleStats() : consoleStats({ store: store as StatsStore, every: 1_000 });
+const stats = engine === 'memory' ? consoleStats() : consoleStats({ store, every: 1_000 });
 const console = createConsole({
   ...{ receiver: hook.receiver, deadLetters, stats },
   authorize: () => ({ name: 'Ada' }),

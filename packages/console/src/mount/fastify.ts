@@ -14,14 +14,24 @@ interface FastifyReply {
 
 type FastifyRoute = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** What is used of a Fastify instance. */
+/** What is used of a Fastify instance, whatever its types are. */
 export interface FastifyScope {
+  readonly prefix: string;
+  removeAllContentTypeParsers: Method;
+  addContentTypeParser: Method;
+  all: Method;
+  setNotFoundHandler: Method;
+}
+
+type Method = (...parameters: never[]) => unknown;
+
+interface CallableScope {
   readonly prefix: string;
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(
     type: string,
     parser: (
-      request: never,
+      request: unknown,
       payload: IncomingMessage,
       done: (error: null, body: unknown) => void,
     ) => void,
@@ -32,13 +42,14 @@ export interface FastifyScope {
 
 /** A Fastify plugin. Everything below the `prefix` that it is registered with is the console's. */
 export type FastifyMount = (
-  scope: FastifyScope,
+  instance: FastifyScope,
   options: unknown,
   done: (error?: Error) => void,
 ) => void;
 
 export function fastifyMount(handle: (request: MountedRequest) => Promise<Answer>): FastifyMount {
-  return (scope, _options, done) => {
+  return (instance, _options, done) => {
+    const scope = instance as CallableScope;
     const respond: FastifyRoute = (request, reply) => {
       reply.hijack();
       const { url = '/' } = request.raw;

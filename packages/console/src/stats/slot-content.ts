@@ -35,8 +35,8 @@ export async function saveSlot(
   withDay: boolean,
 ): Promise<void> {
   const cursors = cursorsOf(name, slot);
-  if (withDay) await store.saveCursor(cursors.day, JSON.stringify(day));
-  await store.saveCursor(cursors.hour, JSON.stringify(content));
+  if (withDay) await store.saveCursor?.(cursors.day, JSON.stringify(day));
+  await store.saveCursor?.(cursors.hour, JSON.stringify(content));
 }
 
 /** @returns `undefined` if nobody has written it, or if it cannot be read */
@@ -47,9 +47,9 @@ export async function loadSlot(
   now: number,
 ): Promise<SlotContent | undefined> {
   const cursors = cursorsOf(name, slot);
-  const content = parsed(await store.loadCursor(cursors.hour));
+  const content = parsed(await store.loadCursor?.(cursors.hour));
   if (!content) return undefined;
-  const day = parsed(await store.loadCursor(cursors.day)) ?? {};
+  const day = parsed(await store.loadCursor?.(cursors.day)) ?? {};
   const { process, seenAt, inFlight, hour } = content as Record<string, unknown>;
   const { id, host, pid, startedAt } = Object(process) as Record<string, unknown>;
   const { deliveries, handlers } = Object(inFlight) as Record<string, unknown>;

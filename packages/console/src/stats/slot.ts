@@ -1,8 +1,7 @@
 import type { Store } from '@call-webhooks/core';
 
-/** The part of a store that processes share their statistics with. Those of all engines have it. */
-export type StatsStore = Pick<Store, 'admit' | 'extend' | 'release'> &
-  Required<Pick<Store, 'loadCursor' | 'saveCursor'>>;
+/** The part of a store that processes share statistics with. It needs its cursors, as all of ours have. */
+export type StatsStore = Pick<Store, 'admit' | 'extend' | 'release' | 'loadCursor' | 'saveCursor'>;
 
 /** How many processes can share their statistics at a time. */
 export const MAX_SLOTS = 32;
