@@ -49,7 +49,7 @@ export type FastifyMount = (
 
 export function fastifyMount(handle: (request: MountedRequest) => Promise<Answer>): FastifyMount {
   return (instance, _options, done) => {
-    const scope = instance as CallableScope;
+    const scope: CallableScope = instance;
     const respond: FastifyRoute = (request, reply) => {
       reply.hijack();
       const { url = '/' } = request.raw;
