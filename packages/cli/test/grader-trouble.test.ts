@@ -135,6 +135,29 @@ describe('an error after some probes', () => {
     expect(stopped?.aborted).toBe(true);
   });
 
+  test('a receiver that crashes ends it, and the report names the probe', async () => {
+    const { url, close } = await faulty();
+    const baseline = PROBES.find(({ id }) => id === 'authentic')!;
+    const fatal = {
+      ...baseline,
+      id: 'fatal',
+      run: async (receiver: TestedReceiver) => {
+        await close();
+        return refused(await receiver.deliver(receiver.event()));
+      },
+    };
+    const grades: Grade[] = [];
+    const add = (one: Grade) => Promise.resolve(void grades.push(one));
+    const options = { ...optionsOf(url), retryForMs: 0 };
+    await expect(
+      grade([baseline, fatal, { ...baseline, id: 'after' }], options, add, NEVER),
+    ).rejects.toThrow(/^Nothing listens at .* The receiver was gone after the probe fatal\.$/);
+    expect(grades.map(({ probe, result }) => [probe.id, result])).toEqual([
+      ['authentic', 'pass'],
+      ['fatal', 'fail'],
+    ]);
+  });
+
   test('what was judged is reported', async () => {
     let asked = 0;
     const { url } = await faulty();

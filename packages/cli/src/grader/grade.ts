@@ -1,4 +1,5 @@
-import { environmentError } from '../errors.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { CliError, environmentError } from '../errors.ts';
 import { readEffects } from './effects.ts';
 import { found, type Finding } from './findings.ts';
 import type { Need, Probe } from './probe.ts';
@@ -26,7 +27,7 @@ const NEEDED: Readonly<Record<Need, string>> = {
  * Runs probes one after another: first those that others build on, last those that look at all answers.
  * @param onGrade called for each probe when it has ended
  * @param outOfTime ends the grading: what has not run is skipped
- * @throws CliError 3 when nothing listens or answers there; the signal's reason
+ * @throws CliError 3 when nothing listens or answers there, or no longer; the signal's reason
  */
 export async function grade(
   probes: readonly Probe[],
@@ -65,6 +66,8 @@ async function runAll(
     stopped.throwIfAborted();
     if (probe.id === BASELINE) baseline = result;
     await onGrade({ probe, result, saw, ms: Math.round(performance.now() - started) });
+    // What a receiver that has crashed does not answer says nothing about the probes that follow.
+    if (result === 'fail') await requireStillThere(probe, { ...receiver.options, signal: stopped });
   };
 
   const ordered = probes.toSorted((one, other) => orderOf(one) - orderOf(other));
@@ -119,6 +122,27 @@ function isGiven(need: Need, options: TestedReceiverOptions): boolean {
 }
 
 const UNREACHED = /^(ECONN(?!RESET)|EHOST|ENET|EADDR|EAI_|ENOTFOUND|ETIMEDOUT|EACCES|EPERM|EPIPE)/;
+
+const LOOK_EVERY_MS = 200;
+
+/** A supervisor may start it again: it gets as long as a retry. */
+async function requireStillThere({ id }: Probe, options: TestedReceiverOptions): Promise<void> {
+  const end = performance.now() + options.retryForMs;
+  for (;;) {
+    try {
+      await requireListener(new TestedReceiver(options));
+      return;
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      if (performance.now() > end)
+        throw environmentError(
+          `${error.message} The receiver was gone after the probe ${id}.`,
+          'Look at its log: no request may end a receiver. Under a supervisor that starts it again, the other probes run too.',
+        );
+    }
+    await pause(LOOK_EVERY_MS, undefined, { signal: options.signal });
+  }
+}
 
 async function requireListener(receiver: TestedReceiver): Promise<void> {
   const answer = await receiver.exchange([new Uint8Array(), 'cut'], { elsewhere: true });
