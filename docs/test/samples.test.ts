@@ -22,7 +22,7 @@ const printed: unknown[][] = [];
 const before = process.env['CALL_WEBHOOK_SECRET'];
 
 beforeAll(() => {
-  process.env['CALL_WEBHOOK_SECRET'] = secret;
+  Object.assign(process.env, { CALL_WEBHOOK_SECRET: secret, CONSOLE_PASSWORD: secret });
   // The samples listen on port 3000, as a reader would; here each gets a free one.
   const listen = Object.getOwnPropertyDescriptor(Server.prototype, 'listen')?.value as (
     ...args: unknown[]
@@ -75,17 +75,17 @@ async function url(): Promise<string> {
 describe('programs that listen', () => {
   it.each([
     'README.md#1',
-    'packages/core/README.md#1',
-    'packages/core/README.md#2', // and its health
+    ...numbered('packages/core/README.md', 1, 2), // and its health
     'packages/express/README.md#1',
     'packages/fastify/README.md#1',
     'packages/nest/README.md#1',
     'packages/hono/README.md#1',
     'packages/koa/README.md#1',
     'packages/opentelemetry/README.md#1',
+    'packages/console/README.md#1',
+    'docs/console.md#1', // Fastify
     'docs/start.md#1',
-    ...numbered('docs/raw-body.md', 1, 2, 4),
-    ...numbered('docs/raw-body.md', 8, 9, 10), // node:http, Koa, Nest
+    ...numbered('docs/raw-body.md', 1, 2, 4, 8, 9, 10), // the last: node:http, Koa, Nest
     'docs/stores.md#1', // one at a time
   ])('%s', async (name) => {
     await run(name);
@@ -187,7 +187,9 @@ describe('programs without a server', () => {
   });
 
   const others = ['packages/core/README.md#3', 'packages/nest/README.md#2'];
-  it.each([...others, ...numbered('docs/observability.md', 2, 3)])('%s', async (name) => {
+  const consoles = ['packages/console/README.md#2', 'docs/console.md#2'];
+  const guides = numbered('docs/observability.md', 2, 3);
+  it.each([...others, ...consoles, ...guides])('%s', async (name) => {
     await expect(run(name)).resolves.toBeDefined();
   });
 });

@@ -54,6 +54,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/tenants.md', 1, 2, 3, 4, 5), // tenants.test.ts
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/e2e
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/e2e
+  'docs/console.md#3', // also in packages/console, with each engine
   ...numbered('packages/sveltekit/README.md', 1, 2), // built in its integration test
 ];
 

@@ -14,6 +14,7 @@ const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { instrument } = require('@call-webhooks/opentelemetry');
 const { inspectorPage } = require('@call-webhooks/inspector');
+const { consoleStats, createConsole } = require('@call-webhooks/console');
 const { redrive, startReconciler } = require('@call-webhooks/recovery');
 const { createVectors } = require('@call-webhooks/contract');
 const asyncapi = require('@call-webhooks/contract/asyncapi.json');
@@ -40,6 +41,8 @@ assert.ok(asyncapi.components.schemas.CallStarted);
 assert.equal(event.oneOf.length, 3);
 instrument().close();
 assert.throws(() => startReconciler({}), WebhookError);
+assert.throws(() => createConsole({}), WebhookError);
+assert.throws(() => consoleStats({ every: 0 }), WebhookError);
 
 async function main() {
   const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');

@@ -1,8 +1,9 @@
-import { callHook, safeLogger } from '@call-webhooks/core';
+import { callHook } from '@call-webhooks/core';
 import { HealthChecks } from './api/health-checks.ts';
 import type { ConsoleParts } from './api/context.ts';
 import { handleRequest } from './handle-request.ts';
 import { CsrfTokens } from './http/csrf.ts';
+import { logDone } from './log-lines.ts';
 import { fastifyMount, type FastifyMount } from './mount/fastify.ts';
 import { fetchMount, type FetchMount } from './mount/fetch.ts';
 import { nodeMount, type NodeMount } from './mount/node.ts';
@@ -71,9 +72,6 @@ const DONE: Record<ConsoleAction['action'], string> = {
 };
 
 function logAction({ logger, onAction }: ConsoleSettings, action: ConsoleAction): void {
-  const log = safeLogger(logger);
-  // Nobody may miss it, so a logger without `info` gets a warning.
-  const level = typeof logger.info === 'function' ? 'info' : 'warn';
-  log[level](action, `call-webhooks: console: ${action.by ?? 'somebody'} ${DONE[action.action]}`);
+  logDone(logger, action, `${action.by ?? 'somebody'} ${DONE[action.action]}`);
   if (onAction) callHook(onAction, { ...action });
 }

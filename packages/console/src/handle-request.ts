@@ -1,4 +1,3 @@
-import { loggedError, safeLogger } from '@call-webhooks/core';
 import { isObject } from './api/body.ts';
 import type { ConsoleParts } from './api/context.ts';
 import { findRoute, unknownPath, wrongMethod } from './api/routes.ts';
@@ -8,6 +7,7 @@ import { checkReader, checkSameOrigin } from './http/csrf.ts';
 import { operatorOf, type KnownOperator } from './http/operator.ts';
 import { assetAnswer, pageAnswer } from './http/page.ts';
 import { invalid } from './http/query.ts';
+import { logFailure } from './log-lines.ts';
 
 /** Answers one request. Never rejects, and never with 404, 410 or 3xx. */
 export async function handleRequest(parts: ConsoleParts, request: MountedRequest): Promise<Answer> {
@@ -18,8 +18,7 @@ export async function handleRequest(parts: ConsoleParts, request: MountedRequest
     return await answerTo(parts, request, operator);
   } catch (error) {
     if (error instanceof RequestError) return error.answer;
-    const { text, err } = loggedError(error);
-    safeLogger(logger).error({ err }, `call-webhooks: console: a request failed: ${text}`);
+    logFailure(logger, 'a request failed', error);
     return new RequestError('internal', 'The console failed. The log has its error.').answer;
   }
 }

@@ -92,6 +92,7 @@ const LISTED: readonly Section[] = [
     pages: [
       doc('deployment', 'Deployment'),
       doc('observability', 'Observability'),
+      doc('console', 'Console'),
       doc('security', 'Security'),
       doc('performance', 'Performance'),
     ],

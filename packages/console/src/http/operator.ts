@@ -1,4 +1,5 @@
-import { callHook, loggedError, safeLogger, type Logger } from '@call-webhooks/core';
+import type { Logger } from '@call-webhooks/core';
+import { logFailure } from '../log-lines.ts';
 import { RequestError } from './answer.ts';
 import type { ConsoleRequest } from './console-request.ts';
 
@@ -42,11 +43,7 @@ export async function operatorOf(
   try {
     decision = await authorize(request as ConsoleRequest<never>);
   } catch (error) {
-    const { text, err } = loggedError(error);
-    callHook(
-      (line) => safeLogger(logger).error({ err }, line),
-      `call-webhooks: console: authorize failed, so nobody is let in: ${text}`,
-    );
+    logFailure(logger, 'authorize failed, so nobody is let in', error);
     throw refusal();
   }
   if (decision === true) return { name: null, canWrite: true };

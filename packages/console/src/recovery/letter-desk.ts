@@ -1,6 +1,4 @@
 import {
-  loggedError,
-  safeLogger,
   WebhookError,
   type DeadJobs,
   type DeadLetterFilter,
@@ -12,6 +10,7 @@ import {
 import type { DeadLetterDetail, DeadLetterRow, DeadLettersPage } from '../api-types.ts';
 import { RequestError } from '../http/answer.ts';
 import { invalid } from '../http/query.ts';
+import { logFailure } from '../log-lines.ts';
 import { withTimeout } from '../with-timeout.ts';
 import { letterDetail, letterRow } from './dead-letter-rows.ts';
 import { maskedBody, wholeBody } from './masked-body.ts';
@@ -83,11 +82,7 @@ export class LetterDesk {
       // Its message names what is wrong with the query, and never a value.
       if (error instanceof WebhookError && error.code === 'invalid-options')
         throw invalid(error.message.replace(/\.$/, ''));
-      const { text, err } = loggedError(error);
-      safeLogger(this.#logger).error(
-        { err },
-        `call-webhooks: console: the store of dead letters failed: ${text}`,
-      );
+      logFailure(this.#logger, 'the store of dead letters failed', error);
       throw new RequestError(
         'store-unavailable',
         'The store of dead letters failed. The log has its error.',
