@@ -1,5 +1,5 @@
 import { render, type ComponentChild, type ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from './api.ts';
 import { Button } from './button.tsx';
 
@@ -11,10 +11,13 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
+let dialogs = 0;
+
 /** A modal dialog. It is open while it is rendered. The browser restores the focus. */
 export function Dialog({ title, wide, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const titleId = useId();
+  // Not `useId`: it counts anew in each `render`, so that two dialogs or pages would share an id.
+  const [titleId] = useState(() => `dialog-${String(++dialogs)}`);
   useLayoutEffect(() => {
     dialog.current?.showModal();
   }, []);

@@ -44,7 +44,7 @@ export function Table<Row>(props: TableProps<Row>) {
             <tr key={keyOf(row)} aria-current={keyOf(row) === selected ? 'true' : undefined}>
               {columns.map(({ name, cell, align }) => (
                 <td key={name} data-column={name} data-align={align}>
-                  {cell(row)}
+                  <div>{cell(row)}</div>
                 </td>
               ))}
             </tr>

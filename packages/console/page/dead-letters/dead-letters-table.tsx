@@ -93,14 +93,16 @@ const Opener = ({
   readonly letter: DeadLetterRow;
 }) => (
   <>
-    <Button
-      id={`letter-${id}`}
-      kind="link"
-      label={eventName ?? 'unknown event'}
-      onClick={() => {
-        changeUrl({ letter: id });
-      }}
-    />{' '}
+    <span class="event-name">
+      <Button
+        id={`letter-${id}`}
+        kind="link"
+        label={eventName ?? 'unknown event'}
+        onClick={() => {
+          changeUrl({ letter: id });
+        }}
+      />
+    </span>{' '}
     {claimedUntil !== undefined && <Tag title="A redrive has it.">running</Tag>}
   </>
 );

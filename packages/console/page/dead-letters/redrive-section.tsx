@@ -48,7 +48,7 @@ export function RedriveSection({ redrive }: { readonly redrive: Redrive }) {
 
 function Progress({ task: { total, counts, state } }: { readonly task: RedriveTask }) {
   const ended = Object.values(counts).reduce<number>((sum, one) => sum + Number(one), 0);
-  const text = total === null ? 'Counting …' : `${count(ended)} of ${count(total)}`;
+  const text = total === null ? 'Running …' : `${count(ended)} of ${count(total)}`;
   return (
     <div class="progress" role="status">
       {state === 'running' && (

@@ -19,9 +19,14 @@ export const DeliveriesTable = ({ page, selected }: TableProps) => (
     selected={selected}
     columns={[
       { name: 'Time', cell: ({ at }) => <When at={at} /> },
-      { name: 'Result', cell: ({ result }) => <ResultBadge result={result} /> },
+      { name: 'Result', cell: (delivery) => <ResultBadge {...delivery} /> },
       { name: 'Outcome', cell: (delivery) => <Opener delivery={delivery} /> },
-      { name: 'Event', cell: ({ eventName }) => eventName ?? <None>unknown</None> },
+      {
+        name: 'Event',
+        cell: ({ eventName }) => (
+          <span class="event-name">{eventName ?? <None>unknown</None>}</span>
+        ),
+      },
       ...(page.tenants.length > 0
         ? [{ name: 'Tenant', cell: ({ tenant }: DeliveryRow) => tenant ?? <None>none</None> }]
         : []),

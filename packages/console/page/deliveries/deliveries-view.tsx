@@ -26,8 +26,8 @@ export function DeliveriesView() {
         <h2>Deliveries</h2>
         {value && (
           <p>
-            The latest {counted(value.kept, 'delivery', 'deliveries')} of {value.process}, at most{' '}
-            {count(value.capacity)}. Those of other processes are not in this list.
+            The latest {counted(value.kept, 'delivery', 'deliveries')} of process {value.process},
+            at most {count(value.capacity)}. Those of other processes are not in this list.
           </p>
         )}
       </div>

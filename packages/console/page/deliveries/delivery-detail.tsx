@@ -5,7 +5,7 @@ import { useOutcome } from '../model/session.ts';
 import { SOURCES } from '../model/words.ts';
 import { DetailHead } from '../parts/detail-head.tsx';
 import { Link } from '../parts/link.tsx';
-import { ResultBadge } from '../parts/outcome.tsx';
+import { isDeadLetter, ResultBadge } from '../parts/outcome.tsx';
 import { Facts } from '../parts/section.tsx';
 
 const time = (ms: number | undefined) => (ms === undefined ? undefined : duration(ms));
@@ -22,9 +22,9 @@ export function DeliveryDetail({ delivery }: { readonly delivery: DeliveryRow })
           changeUrl({ delivery: undefined });
         }}
       >
-        <ResultBadge result={result} />
+        <ResultBadge result={result} outcome={outcome} />
       </DetailHead>
-      <OutcomeNote code={outcome} result={result} />
+      <OutcomeNote delivery={delivery} />
       {error && (
         <div class="error-text">
           <strong>{error.code}</strong>
@@ -66,11 +66,12 @@ const attemptText = (attempt: number, left: number | undefined): string =>
 const TONES = { acknowledged: 'good', failed: 'bad', refused: 'wait' } as const;
 
 /** What an outcome means, what the service does now, and the fix. */
-function OutcomeNote({ code, result }: { code: string; result: DeliveryRow['result'] }) {
+function OutcomeNote({ delivery }: { readonly delivery: DeliveryRow }) {
+  const { outcome: code, result } = delivery;
   const row = useOutcome(code);
   if (!row) return null;
   return (
-    <div class="outcome-note" data-tone={TONES[result]}>
+    <div class="outcome-note" data-tone={isDeadLetter(delivery) ? 'bad' : TONES[result]}>
       <p>{row.when}</p>
       <p>
         <strong>

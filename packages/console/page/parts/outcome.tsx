@@ -14,8 +14,13 @@ export function OutcomeWords({ code }: { readonly code: string }) {
   );
 }
 
+/** Acknowledged, and yet somebody has to do something. */
+export const isDeadLetter = ({ outcome }: Pick<DeliveryRow, 'outcome'>): boolean =>
+  outcome === 'dead-lettered' || outcome === 'in-dead-letters';
+
 /** Whether a delivery was acknowledged, in colour and words. */
-export const ResultBadge = ({ result }: Pick<DeliveryRow, 'result'>) => {
+export const ResultBadge = ({ result, outcome }: Pick<DeliveryRow, 'result' | 'outcome'>) => {
+  if (isDeadLetter({ outcome })) return <Badge tone="bad">Dead letter</Badge>;
   const [text, tone] = RESULTS[result];
   const icon = { acknowledged: 'check', failed: 'cross', refused: 'minus' } as const;
   return (

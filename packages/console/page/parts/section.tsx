@@ -56,7 +56,9 @@ export const Facts = (props: {
 }) => (
   <dl class="facts">
     {props.facts
-      .filter(([, value]) => value !== undefined && value !== null && value !== '')
+      .filter(
+        ([, value]) => value !== undefined && value !== null && value !== '' && value !== false,
+      )
       .map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
