@@ -1,0 +1,134 @@
+import { expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { callCompleted, callStarted } from '@call-webhooks/testing';
+import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { hasRows, openConsole, testReceivers } from './open-console.ts';
+import type { RunningReceiver } from './start-receiver.ts';
+
+const VIEW = '?view=dead-letters';
+const shows = (page: Page, count: number) => hasRows(page, 'Dead letters', count);
+
+/** Events whose handlers fail for good. */
+async function bury(receiver: RunningReceiver, count: number): Promise<void> {
+  await receiver.tell({ broken: true });
+  for (let made = 1; made <= count; made++) {
+    const callId = `call-${String(made)}`;
+    const event = made % 2 === 0 ? callStarted({ callId }) : callCompleted({ callId });
+    await receiver.deliver({ ...event, toName: 'Ida Holm', toPhoneNumber: '+15550123456' });
+  }
+}
+
+describeInChromium('the console: dead letters', (chromium) => {
+  const start = testReceivers();
+
+  test('a letter is shown without personal data, until somebody asks, which is logged', async () => {
+    const receiver = await start();
+    const page = await openConsole(chromium, receiver, VIEW);
+    await page.getByText('Nothing waits here').waitFor();
+    await bury(receiver, 1);
+    await page.getByRole('button', { name: 'call:completed' }).click();
+    const detail = page.getByRole('region', { name: 'Dead letter' });
+    await detail.getByText('The handler failed.').waitFor();
+    await detail.getByText('Fix the cause, and redrive the letter.').waitFor();
+    await detail.getByRole('region', { name: 'Body' }).getByText('•••').first().waitFor();
+    expect(await page.content()).not.toMatch(/Ida Holm|15550123456/);
+    expect(await receiver.logged()).toEqual([]);
+    await detail.getByRole('button', { name: 'Show personal data' }).click();
+    await detail.getByText('Ida Holm').waitFor();
+    expect(await receiver.logged()).toMatchObject([{ action: 'reveal', by: 'Ada <Ops>' }]);
+    await detail.getByRole('button', { name: 'Hide personal data' }).click();
+    await detail.getByText('•••').first().waitFor();
+    expect(await page.content()).not.toMatch(/Ida Holm|15550123456/);
+  });
+
+  test('one is redriven: it fails again, keeps its history, and is gone after the fix', async () => {
+    const receiver = await start();
+    await bury(receiver, 1);
+    const page = await openConsole(chromium, receiver, VIEW);
+    await page.getByRole('button', { name: 'call:completed' }).click();
+    const detail = page.getByRole('region', { name: 'Dead letter' });
+    const redrive = detail.getByRole('button', { name: 'Redrive' });
+    await redrive.click();
+    await page.getByText('1 failed again').waitFor();
+    await detail.locator('.history > li').nth(1).waitFor();
+    await detail.getByText('from a redrive').waitFor();
+    await receiver.tell({ broken: false });
+    await redrive.click();
+    await page.getByText('1 handled', { exact: true }).waitFor();
+    await detail.getByText('This letter is gone').waitFor();
+    await page.getByText('Nothing waits here').waitFor();
+    await page.getByText('by Ada <Ops>').waitFor();
+  });
+
+  test('many and all are redriven, with progress, and stopped', async () => {
+    const receiver = await start();
+    await bury(receiver, 6);
+    const page = await openConsole(chromium, receiver, VIEW);
+    await shows(page, 6);
+    for (const callId of ['call-1', 'call-2'])
+      await page.getByLabel(new RegExp(`^Select .*${callId}$`)).check();
+    await receiver.tell({ broken: false });
+    await page.getByRole('button', { name: 'Redrive 2 selected' }).click();
+    await page.getByText('2 handled', { exact: true }).waitFor();
+    await shows(page, 4);
+
+    await receiver.tell({ held: true });
+    await page.getByRole('button', { name: 'Redrive all' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Redrive 4 dead letters?' });
+    await dialog.getByRole('button', { name: 'Redrive' }).click();
+    await page.getByRole('heading', { name: 'A redrive runs' }).waitFor();
+    await page.getByRole('progressbar').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await receiver.tell({ held: false });
+    await page.getByRole('heading', { name: 'The last redrive was stopped' }).waitFor();
+    await page.getByText('1 handled', { exact: true }).waitFor();
+    await shows(page, 3);
+    await page.getByLabel('Event').selectOption('call:started');
+    await shows(page, 2);
+    await page.getByRole('button', { name: 'Redrive all that match' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
+    await page.getByText('2 of 2').waitFor();
+    await page.getByText('No dead letter matches').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await shows(page, 1);
+  });
+
+  test('removing asks first; filters and pages are in the address', async () => {
+    const receiver = await start();
+    await bury(receiver, 53);
+    const page = await openConsole(chromium, receiver, VIEW);
+    await shows(page, 50);
+    await page.getByText('53 dead letters wait').waitFor();
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await shows(page, 3);
+    await page.reload();
+    await shows(page, 3);
+    await page.goBack();
+    await shows(page, 50);
+    await page.getByLabel('Reason').selectOption('Invalid payload');
+    await page.getByText('No dead letter matches').waitFor();
+    await page.goBack();
+    await shows(page, 50);
+    await page.getByLabel('Failed before').fill('2020-01-31T12:00');
+    await page.getByText('No dead letter matches').waitFor();
+    await page.reload();
+    await page.getByText('No dead letter matches').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+
+    await page.getByRole('button', { name: 'call:completed' }).first().click();
+    await page.getByRole('button', { name: 'Remove …' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Remove this dead letter?' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('53 dead letters wait').waitFor();
+    await page.getByRole('button', { name: 'Remove …' }).click();
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('52 dead letters wait').waitFor();
+    expect(await receiver.logged()).toMatchObject([{ action: 'remove', by: 'Ada <Ops>' }]);
+  });
+
+  test('without a store of dead letters, the page says how to have one', async () => {
+    const receiver = await start({ withoutDeadLetters: true });
+    const page = await openConsole(chromium, receiver, VIEW);
+    await page.getByText('This console has no dead letters to show').waitFor();
+  });
+});

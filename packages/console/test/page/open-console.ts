@@ -1,0 +1,48 @@
+import { afterEach, expect } from '@jest/globals';
+import type { InChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { startReceiver, type RunningReceiver } from './start-receiver.ts';
+
+/** Starts receivers, and ends them after each test. */
+export function testReceivers(): typeof startReceiver {
+  const running: RunningReceiver[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((one) => one.close()));
+  });
+  return async (options) => {
+    const receiver = await startReceiver(options);
+    running.push(receiver);
+    return receiver;
+  };
+}
+
+/**
+ * Opens the console, and waits for the view that the query names. Errors of the page, and what its own
+ * policy refused, fail the test.
+ */
+export async function openConsole(
+  chromium: InChromium,
+  receiver: RunningReceiver,
+  query = '',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const page = await chromium.page({ locale: 'en-GB', timezoneId: 'Europe/Oslo', ...options });
+  page.setDefaultTimeout(30_000);
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(String(error)));
+  page.on('console', (message) => {
+    if (/content security policy|trusted type/i.test(message.text())) problems.push(message.text());
+  });
+  page.once('close', () => {
+    expect(problems).toEqual([]);
+  });
+  await page.goto(`${receiver.url}${query}`);
+  await page.locator('body[data-ready]').waitFor();
+  return page;
+}
+
+/** Waits until a table has exactly so many rows. */
+export const hasRows = (page: Page, table: string, count: number): Promise<void> =>
+  page
+    .locator(`table[aria-label="${table}"] tbody > tr:nth-child(${String(count)}):last-child`)
+    .waitFor();

@@ -1,0 +1,107 @@
+import { expect, test } from '@jest/globals';
+import { callStarted } from '@call-webhooks/testing';
+import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { openConsole, testReceivers } from './open-console.ts';
+
+describeInChromium('the console, when something is wrong', (chromium) => {
+  const start = testReceivers();
+
+  test.each([
+    { title: 'option readOnly', input: { readOnly: true }, says: 'created with readOnly' },
+    { title: 'somebody who may only look', input: { canWrite: false }, says: 'You may look' },
+  ])('read-only ($title): nothing that changes anything, and it says so', async (one) => {
+    const receiver = await start({
+      ...one.input,
+      service: { baseUrl: 'http://127.0.0.1:9', apiToken: 'a-token' },
+    });
+    await receiver.tell({ broken: true });
+    await receiver.deliver(callStarted());
+    const page = await openConsole(chromium, receiver, '?view=dead-letters');
+    await page.getByText(one.says).waitFor();
+    await page.locator('.top').getByText('Read-only').waitFor();
+    await page.getByRole('button', { name: 'call:started' }).click();
+    await page.getByText('Personal data is masked.').waitFor();
+    const changing = page.getByRole('button', { name: /redrive|remove|show personal|run|stop/i });
+    expect([await changing.count(), await page.getByRole('checkbox').count()]).toEqual([0, 0]);
+    await page.getByRole('link', { name: 'Reconcile' }).click();
+    await page.getByText('No run yet since this process started').waitFor();
+    expect(await changing.count()).toBe(0);
+  });
+
+  test('a receiver that stops and is restarted', async () => {
+    const receiver = await start();
+    await receiver.deliver(callStarted());
+    const page = await openConsole(chromium, receiver);
+    await page.getByText('1 in the last hour').waitFor();
+    await receiver.stop();
+    await page.getByText('The receiver does not answer: it is restarting or stopped').waitFor();
+    await page.getByText(/What you see is from \d\d:\d\d:\d\d/).waitFor();
+    await page.locator('.top').getByText('No answer').waitFor();
+    await page.getByText('1 in the last hour').waitFor(); // the last known numbers stay
+    await receiver.start();
+    await page.getByText('Another process answers now. It started at').waitFor();
+    await page.locator('.top').getByText('Live').waitFor();
+    expect(await page.getByText('The receiver does not answer').count()).toBe(0);
+    await page.getByRole('button', { name: 'Got it' }).click();
+    await page.getByText('Another process answers now').waitFor({ state: 'detached' });
+    // The token was the old process's: the page gets a new one by itself.
+    await receiver.tell({ broken: true });
+    await receiver.deliver(callStarted());
+    await receiver.tell({ broken: false });
+    await page.getByRole('link', { name: 'Dead letters' }).click();
+    await page.getByLabel('Select all on this page').check();
+    await page.getByRole('button', { name: 'Redrive 1 selected' }).click();
+    await page.getByText('1 handled', { exact: true }).waitFor();
+  });
+
+  test('a computer that is offline', async () => {
+    const receiver = await start();
+    const page = await openConsole(chromium, receiver);
+    await page.getByText('0 in the last hour').waitFor();
+    await page.context().setOffline(true);
+    await page.getByText('This computer is offline.').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('This computer is offline.').waitFor({ state: 'detached' });
+  });
+
+  test('an authorisation that ran out', async () => {
+    const receiver = await start();
+    const page = await openConsole(chromium, receiver);
+    await page.getByText('0 in the last hour').waitFor();
+    await receiver.tell({ allowed: false });
+    await page.getByText('Your authorisation ran out, or was taken back.').waitFor();
+    await page.locator('.top').getByText('Signed out').waitFor();
+    await receiver.tell({ allowed: true });
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.locator('.top').getByText('Live').waitFor();
+  });
+
+  test('a sign-in page or a proxy that answers in place of the console', async () => {
+    const receiver = await start();
+    const page = await openConsole(chromium, receiver);
+    await page.getByText('0 in the last hour').waitFor();
+    await page.route('**/api/**', (route) =>
+      route.fulfill({ status: 200, contentType: 'text/html', body: '<h1>Sign in</h1>' }),
+    );
+    await page.getByText('Your authorisation ran out').waitFor();
+    await page.unroute('**/api/**');
+    await page.route('**/api/**', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
+    await page.getByText('The receiver does not answer').waitFor();
+  });
+
+  test('an error of the API in its own words', async () => {
+    const receiver = await start();
+    const page = await openConsole(chromium, receiver, '?view=deliveries');
+    await page.getByText('No delivery has come').waitFor();
+    await page.route('**/api/deliveries?**', (route) =>
+      route.fulfill({
+        status: 503,
+        json: { error: { code: 'store-unavailable', message: 'The <b>store</b> is down.' } },
+      }),
+    );
+    await page.getByLabel('Search').fill('x');
+    await page.getByRole('alert').getByText('The <b>store</b> is down.').waitFor();
+    const bad = await openConsole(chromium, receiver, '?view=deliveries&before=nonsense');
+    await bad.locator('.form-error', { hasText: /./ }).waitFor();
+  });
+});
