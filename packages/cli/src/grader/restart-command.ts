@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { environmentError } from '../errors.ts';
 
 const RUN_IT = 'Run it by hand to see what it prints.';
@@ -16,9 +16,13 @@ export function runRestartCommand(
 ): Promise<void> {
   const tooLong = AbortSignal.timeout(withinMs);
   const { promise, resolve, reject } = promiseWithResolvers();
-  const child = spawn(command, { shell: true, stdio: 'ignore' });
+  // A group of its own, so that all of it can be stopped.
+  const child = spawn(command, {
+    ...{ shell: true, stdio: 'ignore', detached: process.platform !== 'win32' },
+    windowsHide: true,
+  });
   const stop = () => {
-    child.kill();
+    stopAll(child);
     reject(
       signal.aborted
         ? (signal.reason as Error)
@@ -29,7 +33,8 @@ export function runRestartCommand(
     );
   };
   const either = AbortSignal.any([signal, tooLong]);
-  either.addEventListener('abort', stop, { once: true });
+  if (either.aborted) stop();
+  else either.addEventListener('abort', stop, { once: true });
   child.once('error', ({ message }) => {
     reject(environmentError(`The restart command could not be run: ${message}`, RUN_IT));
   });
@@ -45,6 +50,13 @@ export function runRestartCommand(
       );
   });
   return promise;
+}
+
+/** Stops the shell and what it started. */
+function stopAll({ pid, exitCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null) return;
+  if (process.platform === 'win32') spawn('taskkill', ['/pid', String(pid), '/T', '/F']);
+  else process.kill(-pid, 'SIGTERM');
 }
 
 function promiseWithResolvers() {

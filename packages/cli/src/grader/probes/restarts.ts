@@ -22,6 +22,7 @@ const withinMs = ({ options }: TestedReceiver): number =>
 /** What was sent before the receiver was restarted, and the first answer after it. */
 interface Restarted {
   readonly delivery: Delivery;
+  readonly deliveryAnswer: Answer;
   readonly done: TestEvent;
   readonly running: TestEvent;
   /** Why nothing can be said about effects. */
@@ -42,12 +43,13 @@ async function restart(receiver: TestedReceiver): Promise<Restarted> {
   const { options } = receiver;
   const done = receiver.event();
   const delivery = receiver.sign(done.body);
-  await receiver.send(delivery);
+  const deliveryAnswer = await receiver.send(delivery);
   await receiver.deliverUntilAcknowledged(done);
   const hasEffects = options.effectsUrl !== undefined;
   const before = hasEffects ? await receiver.settledEffectsOf([done]) : [];
   const running = receiver.event({ slowMs: SLOW_MS });
   const interrupted = receiver.deliver(running);
+  interrupted.catch(() => undefined); // awaited below, unless the restart fails
   await receiver.pause(BEGIN_MS);
   await options.restart?.(options.signal);
   await interrupted;
@@ -57,7 +59,7 @@ async function restart(receiver: TestedReceiver): Promise<Restarted> {
     hasEffects && before[0] !== 0 && isAcknowledged(firstAnswer)
       ? (await receiver.effectsOf(done)) === 0
       : false;
-  return { delivery, done, running, effectsLost, firstAnswer };
+  return { delivery, deliveryAnswer, done, running, effectsLost, firstAnswer };
 }
 
 /** Judges effects, if they survived. */
@@ -99,7 +101,9 @@ export const afterRestart: readonly Probe[] = [
     last: true,
     provesRefusal: true,
     async run(receiver) {
-      const { delivery, firstAnswer } = await restarted(receiver);
+      const { delivery, deliveryAnswer, firstAnswer } = await restarted(receiver);
+      if (!isAcknowledged(deliveryAnswer))
+        return found.fail(`${described(deliveryAnswer)} for the first`);
       if (!isAcknowledged(firstAnswer)) return accepted(firstAnswer);
       return refused(await receiver.send(delivery));
     },
