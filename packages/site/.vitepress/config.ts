@@ -22,7 +22,11 @@ export default defineConfig({
   outDir: 'dist',
   head: [['link', { rel: 'icon', href: ICON }]],
   sitemap: { hostname: site },
-  markdown: { anchor: { slugify: anchorOf } },
+  markdown: {
+    anchor: { slugify: anchorOf },
+    // The usual themes have comments that are too pale to read.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   // The page as Markdown, for programs that read it.
   transformPageData(page) {
     const head = ((page.frontmatter['head'] as unknown[] | undefined) ??= []);

@@ -15,6 +15,7 @@ const OPTIONS: Partial<TypeDocOptions & PluginOptions> = {
   router: 'module',
   entryFileName: 'index',
   readme: 'none',
+  groupOrder: ['Functions', 'Variables', 'Classes', 'Interfaces', 'Type Aliases', '*'],
   blockTags: [...OptionDefaults.blockTags, '@guess'],
   excludeExternals: true,
   excludePrivate: true,

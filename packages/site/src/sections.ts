@@ -14,8 +14,8 @@ export interface SitePage {
 
 export interface Section {
   readonly title: string;
-  /** Closed until a reader opens it. */
-  readonly collapsed?: true;
+  /** Below this path the sidebar has this section alone; elsewhere only its first page. */
+  readonly apart?: string;
   readonly pages: readonly SitePage[];
 }
 
@@ -108,10 +108,9 @@ const LISTED: readonly Section[] = [
       doc('contract', 'Contract files'),
     ],
   },
-  { title: 'Packages', collapsed: true, pages: [] }, // those that have no place above
+  { title: 'Packages', pages: [] }, // those that have no place above
   {
     title: 'Project',
-    collapsed: true,
     pages: [
       { source: 'CHANGELOG.md', path: 'changelog.md', title: 'Changelog' },
       { source: 'CONTRIBUTING.md', path: 'contributing.md', title: 'Contributing' },
@@ -121,7 +120,7 @@ const LISTED: readonly Section[] = [
   },
   {
     title: 'Evidence',
-    collapsed: true,
+    apart: '/evidence/',
     pages: [
       doc('evidence/README', 'What was checked'),
       doc('evidence/threats', 'Threats and their tests'),
@@ -132,8 +131,8 @@ const LISTED: readonly Section[] = [
   },
   {
     title: 'Decisions',
-    collapsed: true,
-    pages: [doc('decisions/README', 'All decisions'), ...decisions()],
+    apart: '/decisions/',
+    pages: [doc('decisions/README', 'Decisions'), ...decisions()],
   },
 ];
 

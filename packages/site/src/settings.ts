@@ -16,7 +16,30 @@ export interface Settings {
 
 const item = ({ title, path }: SitePage) => ({ text: title, link: `/${path}` });
 
+const BACK = { text: '← Guides', link: `/${START.path}` };
+
+/** The sidebar of most pages. Sections that are apart are at its end, as one page each. */
+const guides = () => {
+  const apart = SECTIONS.filter((section) => section.apart !== undefined);
+  return [
+    item(START),
+    ...SECTIONS.filter((section) => !apart.includes(section)).map(
+      ({ title, pages }, index, all) => ({
+        text: title,
+        items: [
+          ...pages,
+          ...(index === all.length - 1 ? apart.flatMap((one) => one.pages.slice(0, 1)) : []),
+        ].map(item),
+      }),
+    ),
+  ];
+};
+
 export function writeSettings(): void {
+  const apart = SECTIONS.flatMap(({ apart: path, title, pages }) =>
+    path === undefined ? [] : [[path, [BACK, { text: title, items: pages.map(item) }]] as const],
+  );
+  const api = entryPoints().map(({ name }) => ({ text: name, link: `/api/${name}.md` }));
   const settings: Settings = {
     site: SITE,
     repository: REPOSITORY,
@@ -27,17 +50,11 @@ export function writeSettings(): void {
       { text: 'API', link: '/api/index.md' },
     ],
     sidebar: {
-      '/': [
-        item(START),
-        ...SECTIONS.map(({ title, collapsed, pages }) => ({
-          text: title,
-          items: pages.map(item),
-          ...(collapsed && { collapsed }),
-        })),
-      ],
+      '/': guides(),
+      ...Object.fromEntries(apart),
       '/api/': [
-        { text: 'All packages', link: '/api/index.md' },
-        ...entryPoints().map(({ name }) => ({ text: name, link: `/api/${name}.md` })),
+        BACK,
+        { text: 'API', items: [{ text: 'All packages', link: '/api/index.md' }, ...api] },
       ],
     },
   };
