@@ -43,7 +43,7 @@ export function App(props: AppProps) {
           <TabPanel id="calls">
             <CallsPanel />
           </TabPanel>
-          <TabPanel id="outbox">
+          <TabPanel id="outbox" scrolls>
             <OutboxPanel />
           </TabPanel>
           <TabPanel id="chaos">

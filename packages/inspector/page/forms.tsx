@@ -2,6 +2,7 @@ import { Button, Field, fieldValue, messageOf, notify, openForm, Switch } from '
 import { useState } from 'preact/hooks';
 import { callApi } from './state/api.ts';
 import { store } from './state/page-state.ts';
+import { wholeUrl } from './state/receiver.ts';
 
 /** How many calls the form places at most. */
 const MOST_CALLS = 200;
@@ -78,7 +79,7 @@ export function ForwardForm({ primary }: { readonly primary: boolean }) {
   const forward = async (form: HTMLFormElement) => {
     setError('');
     try {
-      const url = fieldValue(form, 'url');
+      const url = wholeUrl(fieldValue(form, 'url'));
       await callApi('POST', '/forward', { url, secret: fieldValue(form, 'secret') });
       form.reset();
       notify('Forwarding all three events.');
@@ -97,9 +98,9 @@ export function ForwardForm({ primary }: { readonly primary: boolean }) {
       <Field
         label="URL of your receiver"
         name="url"
-        type="url"
+        inputMode="url"
         required
-        placeholder="http://127.0.0.1:3000/hook"
+        placeholder="http://127.0.0.1:3000/hook, or 3000/hook"
       />
       <details>
         <summary>Use your own signing secret</summary>

@@ -46,14 +46,15 @@ const shortcuts: Shortcut[] = [
   { key: 'i', does: 'Advance the clock until idle', run: advance(ADVANCE.untilIdle) },
   {
     key: '/',
-    does: 'Focus the filters',
-    run: () => document.querySelector<HTMLElement>('.chip[aria-pressed=true]')?.focus(),
+    does: 'Search the deliveries',
+    run: () => document.getElementById('search')?.focus(),
   },
   ...SECTIONS.map((section, index) => ({
     key: String(index + 1),
     does: `Show ${section}`,
     run() {
       store.show(section);
+      draw(); // now, so that the next key finds the section
       const id = section === 'deliveries' ? 'timeline' : `tab-${section}`;
       document.getElementById(id)?.focus({ preventScroll: true });
     },

@@ -8,6 +8,7 @@ import {
   ThemeButton,
   timeOfDay,
   useTick,
+  zoneOf,
 } from '@call-webhooks/ui';
 import { openCallDialog, openResetDialog } from './forms.tsx';
 import { ADVANCE } from './state/api.ts';
@@ -74,10 +75,13 @@ function Clock() {
       {clock && (
         <div class="clock-text">
           <span class="clock-time" title={`${moment(time)} (${clock.mode} clock)`}>
-            {timeOfDay(time)}
+            {`${timeOfDay(time)} ${zoneOf(time)}`}
           </span>
           <span class="clock-next">
             <span class="clock-day">{day(time)} · </span>
+            {clock.mode === 'manual' && (
+              <span title="It stands still until you advance it.">manual · </span>
+            )}
             {clock.nextDueAt === null ? (
               'nothing is due'
             ) : (

@@ -118,6 +118,9 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     await page.getByRole('button', { name: 'Show the secret' }).click();
     await page.getByText(old).waitFor();
     await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    const question = page.getByRole('dialog', { name: 'Rotate the secret?' });
+    expect(simulator.secrets.get(actions[0]!._id)!.current).toBe(old);
+    await question.getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('status').getByText('Rotated.').waitFor();
     const { current } = simulator.secrets.get(actions[0]!._id)!;
     expect(current).not.toBe(old);

@@ -20,7 +20,7 @@ export function CodeBlock({ label, text }: CodeProps) {
   return (
     <div class="block">
       <div class="block-head">
-        <h5>{label}</h5>
+        <h4>{label}</h4>
         <div class="tools">
           {pretty !== undefined && (
             <Button

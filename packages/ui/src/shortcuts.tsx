@@ -1,5 +1,5 @@
 import { Dialog } from './dialog.tsx';
-import type { ComponentChildren } from 'preact';
+import { Switch } from './field.tsx';
 
 export interface Shortcut {
   readonly key: string;
@@ -9,11 +9,14 @@ export interface Shortcut {
 
 const NAMES: Readonly<Record<string, string>> = { Escape: 'Esc' };
 
+const KEY = 'call-webhooks-shortcuts';
+const isOn = (): boolean => localStorage.getItem(KEY) !== 'off';
+
 /**
- * Handles single keys, unless the user is typing or a dialog is open.
- * @param isOn whether keys of one letter or sign are on; Escape always works
+ * Handles single keys, unless the user is typing, a dialog is open, or the user switched them off.
+ * Escape always works.
  */
-export function listenForShortcuts(shortcuts: readonly Shortcut[], isOn = () => true): void {
+export function listenForShortcuts(shortcuts: readonly Shortcut[]): void {
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const { target } = event;
@@ -33,11 +36,10 @@ export function listenForShortcuts(shortcuts: readonly Shortcut[], isOn = () => 
 interface ListProps {
   readonly shortcuts: readonly Shortcut[];
   readonly onClose: () => unknown;
-  readonly children?: ComponentChildren;
 }
 
-/** The list of shortcuts. */
-export const ShortcutsDialog = ({ shortcuts, onClose, children }: ListProps) => (
+/** The list of shortcuts, and a switch for them. */
+export const ShortcutsDialog = ({ shortcuts, onClose }: ListProps) => (
   <Dialog title="Keyboard shortcuts" onClose={onClose}>
     <dl class="shortcuts">
       {shortcuts.map(({ key, does }) => (
@@ -49,7 +51,13 @@ export const ShortcutsDialog = ({ shortcuts, onClose, children }: ListProps) => 
         </div>
       ))}
     </dl>
-    {children}
+    <Switch
+      label="Keys of one letter or sign are on"
+      defaultChecked={isOn()}
+      onChange={(on) => {
+        localStorage.setItem(KEY, on ? 'on' : 'off');
+      }}
+    />
     <form method="dialog" class="buttons">
       <button class="button primary">Close</button>
     </form>

@@ -70,12 +70,20 @@ export function TabList<Id extends string>(props: TabListProps<Id>) {
 interface TabPanelProps {
   /** The id of its tab. */
   readonly id: string;
+  /** Whether it has nothing to focus, and so takes the focus itself to scroll by keyboard. */
+  readonly scrolls?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** What a tab shows. */
-export const TabPanel = ({ id, children }: TabPanelProps) => (
-  <section class="panel" id={`panel-${id}`} role="tabpanel" aria-labelledby={`tab-${id}`}>
+export const TabPanel = ({ id, scrolls, children }: TabPanelProps) => (
+  <section
+    class="panel"
+    id={`panel-${id}`}
+    role="tabpanel"
+    aria-labelledby={`tab-${id}`}
+    tabIndex={scrolls ? 0 : undefined}
+  >
     {children}
   </section>
 );

@@ -3,12 +3,13 @@ import type { Rule } from '@call-webhooks/simulator/control-api';
 import { useEffect, useState } from 'preact/hooks';
 import { ForwardForm, openCallDialog } from '../forms.tsx';
 import { callApi } from '../state/api.ts';
-import { isFiltered, WINDOW } from '../state/delivery-window.ts';
+import { isFiltered } from '../state/delivery-window.ts';
 import { PAUSE_REASONS } from '../state/labels.ts';
 import { callName, store } from '../state/page-state.ts';
 import { shortUrl, urlsOf } from '../state/receiver.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { Filters } from './filters.tsx';
+import { Charts, Pages } from './pages.tsx';
 
 interface DeliveriesProps {
   readonly onChoose: (id: string, byKeyboard: boolean) => void;
@@ -17,12 +18,25 @@ interface DeliveriesProps {
 /** The paused rules, the filters and the deliveries; the first steps while there are none. */
 export function Deliveries({ onChoose }: DeliveriesProps) {
   const { policy, outcomes, selected } = store;
+  const [charted, setCharted] = useState(false);
   const some = Object.values(store.counts.deliveries).some((count) => count > 0);
   const deliveries = store.deliveries.list();
   return (
     <section class="stream" id="panel-deliveries" aria-label="Deliveries">
+      <h2 class="visually-hidden">Deliveries</h2>
       <PausedBanner />
       {some && <Filters />}
+      {some && (
+        <details
+          class="chart-fold"
+          onToggle={({ currentTarget }) => {
+            setCharted(currentTarget.open);
+          }}
+        >
+          <summary>Chart</summary>
+          {charted && <Charts deliveries={deliveries} />}
+        </details>
+      )}
       {!some && policy && <Welcome />}
       <div id="timeline" tabIndex={-1}>
         <ol class="rows timeline" aria-label="Deliveries, newest first" reversed>
@@ -31,7 +45,7 @@ export function Deliveries({ onChoose }: DeliveriesProps) {
               key={delivery._id}
               delivery={delivery}
               selected={delivery._id === selected}
-              callName={callName(delivery.callId)}
+              callName={callName(delivery.callId, delivery.callName)}
               policy={policy}
               outcomes={outcomes}
               onChoose={onChoose}
@@ -41,9 +55,7 @@ export function Deliveries({ onChoose }: DeliveriesProps) {
         {deliveries.length === 0 && isFiltered(store.filter) && (
           <p class="none">No delivery matches these filters.</p>
         )}
-        {deliveries.length >= WINDOW && (
-          <p class="none">{`These are the latest ${String(WINDOW)}. Filter to see others.`}</p>
-        )}
+        <Pages deliveries={deliveries} />
       </div>
       <Announcer />
     </section>

@@ -38,7 +38,7 @@ export class DeliveryRow extends Component<RowProps> {
   }
 
   override render({ delivery, selected, onChoose, ...about }: RowProps) {
-    const { _id, state, eventName, number, copiedBy, attempts, createdAt } = delivery;
+    const { _id, state, eventName, number, copiedBy, byHand, attempts, createdAt } = delivery;
     const { label, icon } = STATES[state];
     const last = lastAttempt(attempts);
     return (
@@ -61,6 +61,7 @@ export class DeliveryRow extends Component<RowProps> {
             <span class="event">{eventName}</span>
             <span class="number">{`#${String(number)}`}</span>
             {copiedBy && <Tag>{COPIED[copiedBy]}</Tag>}
+            {byHand && <Tag>edited</Tag>}
           </span>
           <Pips attempts={attempts} />
           <span class="result">

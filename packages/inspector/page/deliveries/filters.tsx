@@ -1,33 +1,34 @@
-import { Chip, Icon, Select } from '@call-webhooks/ui';
+import { ActionButton, Chip, Field, Icon, Select } from '@call-webhooks/ui';
 import type { DeliveryState, EventName } from '@call-webhooks/simulator/control-api';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Filter } from '../state/delivery-window.ts';
 import { STATES } from '../state/labels.ts';
-import { callName, filterBy, store } from '../state/page-state.ts';
+import { callName, filterBy, resendFailed, store } from '../state/page-state.ts';
 import { shortUrl, urlsOf } from '../state/receiver.ts';
 
 const EVENTS: readonly EventName[] = ['call:started', 'call:completed', 'call:recording-available'];
 const ALL = Object.keys(STATES) as DeliveryState[];
 
+/** Milliseconds after the last letter until the search starts. */
+const TYPING = 200;
+
+/** Changes some fields of the filter, and goes back to the latest deliveries. */
 const narrow = (by: Filter): void => {
-  filterBy({ ...store.filter, ...by });
+  filterBy({ ...store.filter, before: undefined, after: undefined, ...by });
 };
 
-/** The filters. Each state shows its count. */
+const orNone = (value: string): string | undefined => (value === '' ? undefined : value);
+
+/** The filters. Each state shows how many deliveries of it match the other filters. */
 export function Filters() {
-  const { filter, counts, policy } = store;
-  const total = Object.values(counts.deliveries).reduce((sum, count) => sum + count, 0);
-  // Paused rules either hold or drop their events, so one of the two states stays empty.
-  const other = policy?.whilePaused === 'hold' ? 'dropped' : 'held';
-  const known = urlsOf(store.rules().flatMap(({ actions }) => actions));
-  const { url } = filter;
-  const urls = url === undefined || known.includes(url) ? known : [...known, url];
-  const name = nameOf(filter);
+  const { filter } = store;
+  const counts = store.countsOfFilter();
   return (
     <div class="filters" id="filters">
       <div class="chips" role="group" aria-label="State">
         <Chip
           label="All"
-          count={total}
+          count={Object.values(counts).reduce((sum, count) => sum + count, 0)}
           pressed={filter.state === undefined}
           onClick={() => {
             narrow({ state: undefined });
@@ -37,56 +38,159 @@ export function Filters() {
           <Chip
             key={state}
             label={STATES[state].label}
-            count={counts.deliveries[state] ?? 0}
+            count={counts[state] ?? 0}
             state={state}
-            hidden={state === other && (counts.deliveries[state] ?? 0) === 0}
+            hidden={isOfOtherPolicy(state)}
             pressed={filter.state === state}
             onClick={() => {
               narrow({ state: filter.state === state ? undefined : state });
             }}
           />
         ))}
+        {(counts.failed ?? 0) > 0 && (
+          <ActionButton
+            label="Resend failed"
+            title="Send all failed deliveries again that match and were not sent again before"
+            icon="again"
+            kind="ghost"
+            small
+            run={resendFailed}
+          />
+        )}
       </div>
       <div class="chips">
-        {name !== undefined && (
-          <button
-            type="button"
-            class="chip of"
-            title="Show all"
-            onClick={() => {
-              narrow({ ruleId: undefined, callId: undefined });
-              document.getElementById('event-filter')?.focus();
-            }}
-          >
-            {name}
-            <Icon name="cross" />
-          </button>
-        )}
-        <Select
-          id="receiver-filter"
-          label="Receiver"
-          hidden={urls.length < 2 && url === undefined}
-          value={url ?? ''}
-          options={[['', 'All receivers'], ...urls.map((one) => [one, shortUrl(one)] as const)]}
-          onChange={(value) => {
-            narrow({ url: value === '' ? undefined : value });
-          }}
-        />
+        <Search />
+        <OneRuleOrCall />
+        <Receivers />
         <Select
           id="event-filter"
           label="Event"
           value={filter.eventName ?? ''}
           options={[['', 'All events'], ...EVENTS.map((one) => [one, one] as const)]}
           onChange={(value) => {
-            narrow({ eventName: value === '' ? undefined : (value as EventName) });
+            narrow({ eventName: orNone(value) });
           }}
         />
+        <TimeRange />
       </div>
     </div>
   );
 }
 
-function nameOf({ ruleId, callId }: Filter): string | undefined {
-  if (ruleId !== undefined) return `Rule: ${store.rule(ruleId)?.name ?? ruleId}`;
-  return callId === undefined ? undefined : `Call: ${callName(callId)}`;
+/** Paused rules either hold or drop their events, so one of the two states stays empty. */
+function isOfOtherPolicy(state: DeliveryState): boolean {
+  const other = store.policy?.whilePaused === 'hold' ? 'dropped' : 'held';
+  return state === other && (store.counts.deliveries[state] ?? 0) === 0;
+}
+
+function Search() {
+  const { q = '' } = store.filter;
+  const input = useRef<HTMLInputElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // Back and Forward change the search too. What the user types stays.
+  useEffect(() => {
+    if (input.current && input.current.value.trim() !== q) input.current.value = q;
+  }, [q]);
+  return (
+    <input
+      ref={input}
+      id="search"
+      class="search"
+      type="search"
+      aria-label="Search the deliveries"
+      title="A name, a number, an id, or text of a body (/)"
+      placeholder="Name, #number, id, text"
+      autocomplete="off"
+      spellcheck={false}
+      defaultValue={q}
+      onInput={({ currentTarget }) => {
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => {
+          narrow({ q: orNone(currentTarget.value.trim()) });
+        }, TYPING);
+      }}
+    />
+  );
+}
+
+function OneRuleOrCall() {
+  const { ruleId, callId } = store.filter;
+  if (ruleId === undefined && callId === undefined) return null;
+  const name =
+    callId === undefined
+      ? `Rule: ${store.rule(ruleId ?? '')?.name ?? 'removed'}`
+      : `Call: ${callName(callId)}`;
+  return (
+    <button
+      type="button"
+      class="chip of"
+      title="Show all"
+      onClick={() => {
+        narrow({ ruleId: undefined, callId: undefined });
+        document.getElementById('event-filter')?.focus();
+      }}
+    >
+      {name}
+      <Icon name="cross" />
+    </button>
+  );
+}
+
+function Receivers() {
+  const { url } = store.filter;
+  const known = urlsOf(store.rules().flatMap(({ actions }) => actions));
+  const urls = url === undefined || known.includes(url) ? known : [...known, url];
+  return (
+    <Select
+      id="receiver-filter"
+      label="Receiver"
+      hidden={urls.length < 2 && url === undefined}
+      value={url ?? ''}
+      options={[['', 'All receivers'], ...urls.map((one) => [one, shortUrl(one)] as const)]}
+      onChange={(value) => {
+        narrow({ url: orNone(value) });
+      }}
+    />
+  );
+}
+
+/** A time as the value of a `datetime-local` field, in the zone of the browser. */
+function localText(ms: string | undefined): string {
+  if (ms === undefined) return '';
+  const at = Number(ms);
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+
+/** Milliseconds since the epoch, as text. */
+const timeOf = (local: string): string | undefined =>
+  local === '' ? undefined : String(new Date(local).getTime());
+
+function TimeRange() {
+  const { from, to } = store.filter;
+  const some = from !== undefined || to !== undefined;
+  return (
+    <details class="range">
+      <summary class="chip">{some ? 'Time: a part' : 'Any time'}</summary>
+      <div class="range-fields">
+        <Field
+          label="From"
+          type="datetime-local"
+          step={1}
+          value={localText(from)}
+          onChange={({ currentTarget }) => {
+            narrow({ from: timeOf(currentTarget.value) });
+          }}
+        />
+        <Field
+          label="To"
+          type="datetime-local"
+          step={1}
+          value={localText(to)}
+          onChange={({ currentTarget }) => {
+            narrow({ to: timeOf(currentTarget.value) });
+          }}
+        />
+      </div>
+    </details>
+  );
 }

@@ -1,6 +1,7 @@
 import { CodeBlock, CopyButton, HeaderList, Tag, Time, took } from '@call-webhooks/ui';
 import type { Attempt, AttemptResponse, DeliveryView } from '@call-webhooks/simulator/control-api';
 import { useState } from 'preact/hooks';
+import { curlCommand } from './export.ts';
 import { attemptTone, CHAOS, PAUSE_REASONS, responseText } from '../state/labels.ts';
 
 /** An attempt with its request and its response. */
@@ -69,7 +70,7 @@ const RETRY_REASONS = {
 const RequestPart = ({ request }: Pick<Attempt, 'request'>) => (
   <section class="exchange" aria-label="Request">
     <div class="exchange-head">
-      <h4>Request</h4>
+      <h3>Request</h3>
       <CopyButton what="Curl command" icon="terminal" text={() => curlCommand(request)} />
     </div>
     <p class="line">
@@ -88,7 +89,7 @@ interface ResponseProps {
 const ResponsePart = ({ name, response }: ResponseProps) => (
   <section class="exchange" aria-label={name}>
     <div class="exchange-head">
-      <h4>{name}</h4>
+      <h3>{name}</h3>
     </div>
     <ResponseContent response={response} />
   </section>
@@ -113,13 +114,3 @@ function ResponseContent({ response }: Pick<ResponseProps, 'response'>) {
     </>
   );
 }
-
-/** The same request as a shell command. Its signature is valid for five minutes. */
-function curlCommand({ url, headers, body }: Attempt['request']): string {
-  const lines = [`curl -i ${quoted(url)}`];
-  for (const [name, value] of Object.entries(headers))
-    if (!/^content-length$/i.test(name)) lines.push(`-H ${quoted(`${name}: ${value}`)}`);
-  return [...lines, `--data-binary ${quoted(body)}`].join(' \\\n  ');
-}
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,12 +1,12 @@
-import { ActionButton, attempt, Badge, Button, Countdown, Time } from '@call-webhooks/ui';
+import { ApiError, attempt, Button, openDialog } from '@call-webhooks/ui';
 import type { DeliveryView } from '@call-webhooks/simulator/control-api';
-import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { fetchDelivery } from '../state/api.ts';
-import { nextAttempt, stateReason, STATES } from '../state/labels.ts';
-import { callName, choose, filterBy, now, resend, store } from '../state/page-state.ts';
+import { store } from '../state/page-state.ts';
 import { lastAttempt } from '../state/receiver.ts';
 import { AttemptCard } from './attempt-card.tsx';
+import { Compare } from './compare.tsx';
+import { Head, Properties, Story } from './detail-head.tsx';
 import { OutcomeNote } from './outcome-note.tsx';
 
 let wanted = false;
@@ -32,12 +32,18 @@ function useDelivery(id: string): DeliveryView | undefined {
   useEffect(() => {
     const turn = ++asked.current;
     void attempt(async () => {
-      const found = await fetchDelivery(id);
+      const found = await fetchDelivery(id).catch((error: unknown) => {
+        // After a restart or a reset, the delivery may be gone, and its details go with it.
+        if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
+        if (store.selected === id) store.select(undefined);
+        return undefined;
+      });
+      if (!found) return;
       if (store.selected !== id || turn < latest.current) return;
       latest.current = turn;
       setDelivery(found);
     });
-  }, [id, summary]);
+  }, [id, summary, store.syncs]);
   return delivery;
 }
 
@@ -71,6 +77,18 @@ export function Detail({ id }: { readonly id: string }) {
             <OutcomeNote last={lastAttempt(delivery.attempts)} outcomes={store.outcomes} />
             <Properties delivery={delivery} />
           </div>
+          {attempts.length > 1 && (
+            <div class="attempts-tools">
+              <Button
+                label="Compare attempts"
+                kind="ghost"
+                small
+                onClick={() => {
+                  compare(delivery.attempts);
+                }}
+              />
+            </div>
+          )}
           <ol class="attempts" aria-label="Attempts, newest first" reversed key={delivery._id}>
             {attempts.map((one, at) => (
               <AttemptCard
@@ -87,97 +105,6 @@ export function Detail({ id }: { readonly id: string }) {
   );
 }
 
-interface PartProps {
-  readonly delivery: DeliveryView;
+function compare(attempts: DeliveryView['attempts']): void {
+  openDialog((remove) => <Compare attempts={attempts} onClose={remove} />);
 }
-
-const Head = ({ delivery: { _id, eventName, number } }: PartProps) => (
-  <div class="detail-title">
-    <h2 tabIndex={-1} id="detail-title" data-id={_id}>
-      <span class="event">{eventName}</span> <span class="number">{`#${String(number)}`}</span>
-    </h2>
-    <div class="buttons">
-      <ActionButton
-        label="Resend"
-        icon="again"
-        small
-        title="Send this event again, as a new delivery (r)"
-        run={() => resend(_id)}
-      />
-      <Button
-        label="Close"
-        title="Close (Esc)"
-        icon="cross"
-        iconOnly
-        kind="ghost"
-        small
-        onClick={() => {
-          choose(undefined);
-        }}
-      />
-    </div>
-  </div>
-);
-
-/** The state and its reason, and the next attempt. */
-function Story({ delivery }: PartProps) {
-  const { policy } = store;
-  const { label, icon, tone } = STATES[delivery.state];
-  return (
-    <p class="story">
-      <Badge tone={tone} icon={icon}>
-        {label}
-      </Badge>
-      <span>{policy ? stateReason(delivery, policy) : ''}</span>
-      {delivery.nextAttemptAt !== undefined && policy && (
-        <span class="next">
-          {`Attempt ${nextAttempt(delivery, policy)} is due `}
-          <Countdown at={delivery.nextAttemptAt} now={now} />, at{' '}
-          <Time at={delivery.nextAttemptAt} />.
-        </span>
-      )}
-    </p>
-  );
-}
-
-function Properties({ delivery }: PartProps) {
-  const { callId, ruleId, ruleName, url, createdAt, _id, copyOf, copiedBy } = delivery;
-  const rule = store.rule(ruleId);
-  return (
-    <dl class="properties">
-      <Property name="Receiver">{url ?? 'the action was removed'}</Property>
-      <Property name="Call">
-        <Button
-          kind="link"
-          label={callName(callId)}
-          title="Show all deliveries of this call"
-          onClick={() => {
-            filterBy({ callId });
-          }}
-        />
-      </Property>
-      <Property name="Rule">
-        {`${rule?.name ?? ruleName ?? ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`}
-      </Property>
-      <Property name="Created">
-        <Time at={createdAt} />
-      </Property>
-      <Property name="Id">
-        <code>{_id}</code>
-      </Property>
-      {copyOf !== undefined && (
-        <Property name="Copy of">
-          <code>{copyOf}</code>
-          {copiedBy === 'resend' ? ', resent' : ', made by chaos'}
-        </Property>
-      )}
-    </dl>
-  );
-}
-
-const Property = (props: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{props.name}</dt>
-    <dd>{props.children}</dd>
-  </div>
-);

@@ -1,24 +1,76 @@
-import { ActionButton, Countdown, Icon, span, Time } from '@call-webhooks/ui';
+import { ActionButton, attempt, Button, Countdown, Icon, span, Time } from '@call-webhooks/ui';
 import type { Call, Mail } from '@call-webhooks/simulator/control-api';
-import { callApi } from '../state/api.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { callApi, fetchCalls } from '../state/api.ts';
 import { filterBy, now, store } from '../state/page-state.ts';
 
 const SHOWN = 100;
 
 /** The calls, newest first. Selecting one shows its deliveries. */
 export function CallsPanel() {
-  const calls = store.calls().slice(0, SHOWN);
+  const [q, setQ] = useState('');
+  const [limit, setLimit] = useState(SHOWN);
+  const found = useCalls(q, limit);
+  const calls = found ?? store.calls().slice(0, SHOWN);
+  const more = q === '' ? store.counts.calls - calls.length : 0;
   return (
     <>
+      <h2 class="visually-hidden">Calls</h2>
+      {store.counts.calls > 0 && (
+        <input
+          class="search"
+          type="search"
+          aria-label="Search the calls"
+          placeholder="Name, number or id"
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => {
+            setQ(currentTarget.value.trim());
+          }}
+        />
+      )}
       <ul class="rows" aria-label="Calls">
         {calls.map((call) => (
           <CallRow key={call._id} call={call} />
         ))}
       </ul>
-      {calls.length === 0 && <p class="none">No calls yet. Place one: press c.</p>}
-      <Older more={store.counts.calls - calls.length} what="calls" />
+      {calls.length === 0 && (
+        <p class="none">
+          {q === '' ? 'No calls yet. Place one: press c.' : 'No call matches this search.'}
+        </p>
+      )}
+      {(more > 0 || (q !== '' && calls.length >= limit)) && (
+        <p class="none">
+          <Button
+            label="Show older calls"
+            small
+            onClick={() => {
+              setLimit(limit + SHOWN);
+            }}
+          />
+        </p>
+      )}
     </>
   );
+}
+
+/** The calls that the page does not hold; `undefined` where the latest suffice. */
+function useCalls(q: string, limit: number): Call[] | undefined {
+  const [found, setFound] = useState<Call[]>();
+  const beyond = q !== '' || limit > SHOWN;
+  const { calls } = store.counts;
+  useEffect(() => {
+    if (!beyond) return undefined;
+    let stale = false;
+    void attempt(async () => {
+      const rows = await fetchCalls(q, limit);
+      if (!stale) setFound(rows.reverse());
+    });
+    return () => {
+      stale = true;
+    };
+  }, [q, limit, beyond, calls]);
+  return beyond ? found?.map((call) => store.call(call._id) ?? call) : undefined;
 }
 
 function CallRow({ call }: { readonly call: Call }) {
@@ -77,6 +129,7 @@ export function OutboxPanel() {
   const mails = store.mails().slice(0, SHOWN);
   return (
     <>
+      <h2 class="visually-hidden">Outbox</h2>
       <ul class="cards" aria-label="Emails">
         {mails.map((mail) => (
           <MailCard key={mail._id} mail={mail} />
@@ -85,7 +138,9 @@ export function OutboxPanel() {
       {mails.length === 0 && (
         <p class="none">No emails. The owner gets one when a rule is paused.</p>
       )}
-      <Older more={store.counts.mails - mails.length} what="emails" />
+      {store.counts.mails > mails.length && (
+        <p class="none">{`… and ${(store.counts.mails - mails.length).toLocaleString()} older emails`}</p>
+      )}
     </>
   );
 }
@@ -99,11 +154,4 @@ const MailCard = ({ mail: { subject, to, text, sentAt } }: { readonly mail: Mail
     <p class="hint">{`To ${to.join(', ')}`}</p>
     <p>{text}</p>
   </li>
-);
-
-/** A note about the rows that are not shown. */
-const Older = ({ more, what }: { readonly more: number; readonly what: string }) => (
-  <p class="none" hidden={more <= 0}>
-    {`… and ${more.toLocaleString()} older ${what}`}
-  </p>
 );

@@ -13,6 +13,7 @@ const MODES = Object.keys(CHAOS) as ChaosMode[];
 /** A switch and a slider for each chaos mode. */
 export const ChaosPanel = () => (
   <>
+    <h2 class="visually-hidden">Chaos</h2>
     <p class="hint">
       The probability of each fault. The same seed gives the same faults. The last attempt of a
       delivery gets only slow bodies and replays.

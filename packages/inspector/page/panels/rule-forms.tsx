@@ -1,6 +1,8 @@
 import { ApiError, Field, fieldValue, notify, openForm, TextArea } from '@call-webhooks/ui';
-import type { Action, Rule } from '@call-webhooks/simulator/control-api';
+import type { Action, Delivery, Rule } from '@call-webhooks/simulator/control-api';
 import { callApi } from '../state/api.ts';
+import { store } from '../state/page-state.ts';
+import { wholeUrl } from '../state/receiver.ts';
 
 /** Asks for a new name of a rule. */
 export const renameRule = ({ _id, name }: Rule): void =>
@@ -63,6 +65,38 @@ export const removeAction = ({ _id: ruleId }: Rule, { _id, url }: Action): void 
     },
   });
 
+/** Asks for the body of an event and sends it to an action. */
+export const sendEvent = ({ _id: ruleId, trigger }: Rule, { _id: actionId, url }: Action): void =>
+  openForm({
+    title: 'Send an event',
+    go: 'Send',
+    wide: true,
+    content: (
+      <>
+        <p class="hint">{`It is signed and sent to ${url}, also while the rule is paused.`}</p>
+        <BodyField body={{ eventName: trigger, callId: 'my-call', createdAt: Date.now() }} />
+      </>
+    ),
+    async run(form) {
+      const event = { ruleId, actionId, body: fieldValue(form, 'body') };
+      const { _id, number } = await callApi<Delivery>('POST', '/deliveries', event);
+      notify(`Sent as #${String(number)}.`);
+      store.select(_id);
+    },
+  });
+
+/** A field for the body of an event. */
+export const BodyField = ({ body }: { readonly body: unknown }) => (
+  <TextArea
+    label="Body"
+    name="body"
+    rows={12}
+    required
+    defaultValue={JSON.stringify(body, null, 2)}
+    hint="JSON. It is sent as it is here."
+  />
+);
+
 interface FieldsProps {
   readonly action?: Action;
   /** Whether its rule sends custom payloads. */
@@ -71,7 +105,7 @@ interface FieldsProps {
 
 const ActionFields = ({ action, withPayload }: FieldsProps) => (
   <>
-    <Field label="URL" name="url" type="url" required defaultValue={action?.url} />
+    <Field label="URL" name="url" inputMode="url" required defaultValue={action?.url} />
     {withPayload && (
       <TextArea
         label="Custom payload"
@@ -87,7 +121,10 @@ const ActionFields = ({ action, withPayload }: FieldsProps) => (
 /** @param none the payload of a form without one */
 function actionOf(form: HTMLFormElement, none: null | undefined) {
   const text = fieldValue(form, 'payload');
-  return { url: fieldValue(form, 'url'), payload: text === undefined ? none : parseJson(text) };
+  return {
+    url: wholeUrl(fieldValue(form, 'url')),
+    payload: text === undefined ? none : parseJson(text),
+  };
 }
 
 function parseJson(text: string): unknown {

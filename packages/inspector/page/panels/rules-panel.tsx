@@ -4,7 +4,14 @@ import { ForwardForm } from '../forms.tsx';
 import { callApi } from '../state/api.ts';
 import { PAUSE_REASONS } from '../state/labels.ts';
 import { filterBy, store } from '../state/page-state.ts';
-import { addAction, editAction, removeAction, removeRule, renameRule } from './rule-forms.tsx';
+import {
+  addAction,
+  editAction,
+  removeAction,
+  removeRule,
+  renameRule,
+  sendEvent,
+} from './rule-forms.tsx';
 import { Secret } from './secret.tsx';
 
 /** The rules with their states, actions and secrets, and a form that creates new ones. */
@@ -12,6 +19,7 @@ export function RulesPanel() {
   const rules = store.rules();
   return (
     <>
+      <h2 class="visually-hidden">Rules</h2>
       <ul class="cards" aria-label="Rules">
         {rules.map((rule) => (
           <RuleCard key={rule._id} rule={rule} />
@@ -98,6 +106,7 @@ function ActionItem({ rule, action }: { readonly rule: Rule; readonly action: Ac
           {action.url}
         </code>
         <span class="tools">
+          <Link label="Send" run={() => sendEvent(rule, action)} />
           <Link label="Edit" run={() => editAction(rule, action)} />
           {rule.kind === 'rule' && <Link label="Remove" run={() => removeAction(rule, action)} />}
         </span>

@@ -1,4 +1,4 @@
-import { ActionButton, CopyButton, notify } from '@call-webhooks/ui';
+import { ActionButton, CopyButton, notify, openForm } from '@call-webhooks/ui';
 import type { SecretsView } from '@call-webhooks/simulator/control-api';
 import { useState } from 'preact/hooks';
 import { callApi } from '../state/api.ts';
@@ -16,11 +16,23 @@ interface SecretProps {
  */
 export function Secret({ ruleId, actionId }: SecretProps) {
   const [shown, show] = useState<string>();
-  const rotate = async () => {
-    await callApi('POST', `/rules/${ruleId}/actions/${actionId}/rotate`);
-    show(undefined);
-    notify('Rotated. The next delivery is signed with the new secret.');
-  };
+  const rotate = () =>
+    openForm({
+      title: 'Rotate the secret?',
+      go: 'Rotate',
+      danger: true,
+      content: (
+        <p>
+          The next delivery is signed with a new secret. The receiver refuses it until it has that
+          secret.
+        </p>
+      ),
+      async run() {
+        await callApi('POST', `/rules/${ruleId}/actions/${actionId}/rotate`);
+        show(undefined);
+        notify('Rotated. The next delivery is signed with the new secret.');
+      },
+    });
   return (
     <div class="secret-row">
       <span class="visually-hidden">Signing secret</span>

@@ -1,5 +1,6 @@
 import type {
-  DeliverySummary,
+  Call,
+  DeliveryPage,
   DeliveryView,
   OutcomesView,
   StateView,
@@ -34,13 +35,21 @@ export const ADVANCE = {
 /** @throws ApiError */
 export const fetchState = (): Promise<StateView> => callApi('GET', '/state');
 
-/** The latest deliveries that match, oldest first. @throws ApiError */
-export function fetchDeliveries(filter: Filter): Promise<DeliverySummary[]> {
-  const query = new URLSearchParams({ limit: String(WINDOW) });
+/** A filter as the query of a request. */
+export function queryOf(filter: Filter): string {
+  const query = new URLSearchParams();
   for (const [name, value] of Object.entries<string | undefined>(filter))
     if (value !== undefined) query.set(name, value);
-  return callApi('GET', `/deliveries?${query.toString()}`);
+  return query.toString();
 }
+
+/** One page of the deliveries that match. @throws ApiError */
+export const fetchDeliveries = (filter: Filter): Promise<DeliveryPage> =>
+  callApi('GET', `/deliveries/page?limit=${String(WINDOW)}&${queryOf(filter)}`);
+
+/** The latest calls that match a text, the oldest first. @throws ApiError */
+export const fetchCalls = (q: string, limit: number): Promise<Call[]> =>
+  callApi('GET', `/calls?${new URLSearchParams({ q, limit: String(limit) }).toString()}`);
 
 /** One delivery with its bodies and headers. @throws ApiError */
 export const fetchDelivery = (id: string): Promise<DeliveryView> =>

@@ -1,22 +1,30 @@
 import type { DeliverySummary } from '@call-webhooks/simulator/control-api';
 
-/** How many deliveries the page holds: the latest that match. */
+/** How many deliveries a page holds. */
 export const WINDOW = 200;
 
-/** Which deliveries are shown. A field that is left out matches all. */
-export type Filter = Readonly<{
-  [Name in 'state' | 'eventName' | 'ruleId' | 'callId' | 'url']?: DeliverySummary[Name] | undefined;
-}>;
+/** The fields of a filter that a delivery has too. */
+const EXACT = ['state', 'eventName', 'ruleId', 'callId', 'url'] as const;
 
-export const matches = (filter: Filter, delivery: DeliverySummary): boolean =>
-  (Object.keys(filter) as (keyof Filter)[]).every(
-    (name) => filter[name] === undefined || filter[name] === delivery[name],
-  );
+/** What the address of the page names, in the words of the control API. */
+export const FILTER_FIELDS = [...EXACT, 'q', 'from', 'to', 'before', 'after'] as const;
+
+/** Which deliveries are shown. A field that is left out matches all. */
+export type Filter = Readonly<{ [Name in (typeof FILTER_FIELDS)[number]]?: string | undefined }>;
+
+/** Whether only the simulator can tell what matches: a search, or a page that is not the latest. */
+const isSearch = ({ q, before, after }: Filter): boolean =>
+  [q, before, after].some((value) => value !== undefined);
+
+const matches = (filter: Filter, delivery: DeliverySummary): boolean =>
+  EXACT.every((name) => filter[name] === undefined || filter[name] === delivery[name]) &&
+  delivery.createdAt >= Number(filter.from ?? -Infinity) &&
+  delivery.createdAt <= Number(filter.to ?? Infinity);
 
 export const isFiltered = (filter: Filter): boolean =>
-  (Object.values(filter) as unknown[]).some((value) => value !== undefined);
+  Object.values(filter).some((value) => value !== undefined);
 
-/** The latest deliveries that match a filter. */
+/** The deliveries of one page, the latest ones unless the filter says otherwise. */
 export class DeliveryWindow {
   #deliveries = new Map<string, DeliverySummary>();
 
@@ -36,8 +44,9 @@ export class DeliveryWindow {
   /** Applies changes. Deliveries beyond the window are left out. */
   put(deliveries: readonly DeliverySummary[], filter: Filter): void {
     for (const delivery of deliveries) {
-      if (matches(filter, delivery)) this.#deliveries.set(delivery._id, delivery);
-      else this.#deliveries.delete(delivery._id);
+      const known = this.#deliveries.has(delivery._id);
+      if (!matches(filter, delivery)) this.#deliveries.delete(delivery._id);
+      else if (known || !isSearch(filter)) this.#deliveries.set(delivery._id, delivery);
     }
     for (const { _id } of this.list().slice(WINDOW)) this.#deliveries.delete(_id);
   }

@@ -1,4 +1,5 @@
 import type { ChangesView } from '@call-webhooks/simulator/control-api';
+import { isFiltered } from './delivery-window.ts';
 import type { Store } from './store.ts';
 import { fetchDeliveries, fetchOutcomes, fetchState } from './api.ts';
 
@@ -11,6 +12,8 @@ export class Live {
   readonly #store: Store;
   #syncing = false;
   #again = false;
+  /** Whether the next fetch includes more than the deliveries. */
+  #whole = true;
 
   constructor(store: Store) {
     this.#store = store;
@@ -23,6 +26,7 @@ export class Live {
       const changes = JSON.parse(data) as ChangesView;
       this.#store.apply(changes);
       if (changes.resync) void this.sync();
+      else if (isFiltered(this.#store.filter)) void this.sync('deliveries');
     });
     stream.addEventListener('error', () => {
       this.#store.setConnection('lost');
@@ -34,7 +38,8 @@ export class Live {
   }
 
   /** Fetches the state; a call in the meantime fetches it once more afterwards. */
-  async sync(): Promise<void> {
+  async sync(what: 'all' | 'deliveries' = 'all'): Promise<void> {
+    this.#whole ||= what === 'all';
     this.#again = this.#syncing;
     if (this.#syncing) return;
     this.#syncing = true;
@@ -43,21 +48,26 @@ export class Live {
       await this.#fetch();
     } catch {
       this.#store.setConnection('lost');
-      this.#again = true;
+      this.#again = this.#whole = true;
       wait = REOPEN_AFTER;
     }
     setTimeout(() => {
       this.#syncing = false;
-      if (this.#again) void this.sync();
+      if (this.#again) void this.sync('deliveries');
     }, wait);
   }
 
   async #fetch(): Promise<void> {
     const { filter } = this.#store;
-    const [state, deliveries] = await Promise.all([fetchState(), fetchDeliveries(filter)]);
+    const whole = this.#whole;
+    this.#whole = false;
+    const [state, page] = await Promise.all([
+      whole ? fetchState() : undefined,
+      fetchDeliveries(filter),
+    ]);
     this.#store.outcomes ??= await fetchOutcomes();
-    this.#store.replace(state);
-    if (this.#store.filter === filter) this.#store.replaceDeliveries(deliveries);
+    if (state) this.#store.replace(state);
+    if (this.#store.filter === filter) this.#store.replaceDeliveries(page);
     else this.#again = true;
     this.#store.setConnection('live');
   }

@@ -1,6 +1,6 @@
 import { notify } from '@call-webhooks/ui';
 import type { Delivery } from '@call-webhooks/simulator/control-api';
-import { callApi, fetchDelivery } from './api.ts';
+import { callApi, fetchDelivery, queryOf } from './api.ts';
 import { keepAddress } from './address.ts';
 import type { Filter } from './delivery-window.ts';
 import { Live } from './live.ts';
@@ -38,16 +38,31 @@ export function neighbour(step: 1 | -1): string | undefined {
   return deliveries[at < 0 ? 0 : at + step]?._id;
 }
 
-/** Sends the event of a delivery again and shows the new delivery. @throws ApiError */
-export async function resend(id: string): Promise<void> {
-  const { _id, number } = await callApi<Delivery>('POST', `/deliveries/${id}/resend`);
+/**
+ * Sends the event of a delivery again and shows the new delivery.
+ * @param body another body, as JSON text
+ * @throws ApiError
+ */
+export async function resend(id: string, body?: string): Promise<void> {
+  const edited = body === undefined ? undefined : { body };
+  const { _id, number } = await callApi<Delivery>('POST', `/deliveries/${id}/resend`, edited);
   const { url } = await fetchDelivery(_id);
   notify(`Sent again as #${String(number)}${url === undefined ? '' : ` to ${shortUrl(url)}`}.`);
   store.select(_id);
 }
 
-/** The name or number of the person called; the id of a call that is not loaded. */
-export function callName(callId: string): string {
+/** Sends all deliveries again that failed and match the filters. @throws ApiError */
+export async function resendFailed(): Promise<void> {
+  const { before: _, after: _after, ...filter } = store.filter;
+  const path = `/deliveries/resend-failed?${queryOf(filter)}`;
+  const { resent } = await callApi<{ resent: number }>('POST', path);
+  notify(resent === 1 ? '1 delivery sent again.' : `${String(resent)} deliveries sent again.`);
+}
+
+/** Who was called, for a delivery or for a call that is filtered by. */
+export function callName(callId: string, named?: string): string {
+  if (callId === '') return 'no call';
   const call = store.call(callId);
-  return call?.calledName ?? call?.calledNumber ?? callId;
+  const known = () => store.deliveries.list().find((one) => one.callId === callId)?.callName;
+  return named ?? call?.calledName ?? call?.calledNumber ?? known() ?? `unknown (${callId})`;
 }

@@ -4,14 +4,14 @@ import type {
   ChaosSettings,
   ClockView,
   CountsView,
-  DeliverySummary,
+  DeliveryPage,
   Mail,
   OutcomesView,
   PolicyView,
   Rule,
   StateView,
 } from '@call-webhooks/simulator/control-api';
-import { DeliveryWindow, keepSame, WINDOW, type Filter } from './delivery-window.ts';
+import { DeliveryWindow, isFiltered, keepSame, WINDOW, type Filter } from './delivery-window.ts';
 
 import type { Section } from './sections.ts';
 
@@ -26,6 +26,8 @@ export class Store {
   filter: Filter = {};
   selected: string | undefined;
   section: Section = 'deliveries';
+  /** How often the whole state was fetched: after a restart, everything may have changed. */
+  syncs = 0;
   seed = '';
   url = '';
   /** Absent until the state was fetched. */
@@ -39,6 +41,7 @@ export class Store {
   #calls = new Map<string, Call>();
   #mails = new Map<string, Mail>();
   #clockReadAt = 0;
+  #page: Omit<DeliveryPage, 'deliveries'> = { counts: {}, older: 0, newer: 0 };
   readonly #listeners: (() => void)[] = [];
   #drawing = false;
 
@@ -77,6 +80,7 @@ export class Store {
   }
 
   replace(state: StateView): void {
+    this.syncs++;
     const { seed, url, policy } = state;
     Object.assign(this, { seed, url, policy });
     this.#rules = keepSame(state.rules, this.#rules);
@@ -85,9 +89,23 @@ export class Store {
     this.#readNumbers(state);
   }
 
-  replaceDeliveries(deliveries: readonly DeliverySummary[]): void {
+  replaceDeliveries({ deliveries, ...page }: DeliveryPage): void {
     this.deliveries.replace(deliveries);
+    this.#page = page;
     this.changed();
+  }
+
+  /** The number of deliveries in each state that match everything but the state. */
+  countsOfFilter(): CountsView['deliveries'] {
+    const { state: _, before: _before, after: _after, ...others } = this.filter;
+    return isFiltered(others) ? this.#page.counts : this.counts.deliveries;
+  }
+
+  /** How many matching deliveries are older and newer than those of this page. */
+  beyond(): { older: number; newer: number } {
+    if (isFiltered(this.filter)) return this.#page;
+    const all = Object.values(this.counts.deliveries).reduce((sum, count) => sum + count, 0);
+    return { older: all - this.deliveries.list().length, newer: 0 };
   }
 
   apply(changes: ChangesView): void {

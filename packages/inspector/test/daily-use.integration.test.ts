@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals';
+import { axeFindings } from '@call-webhooks/contract-tests/axe';
+import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { openInspector } from './open-inspector.ts';
+import { testResources } from './test-resources.ts';
+
+const WIDTHS = [1440, 1024, 900, 390, 320];
+
+describeInChromium('the inspector in daily use', (chromium) => {
+  const open = testResources();
+
+  async function oneFailed() {
+    const simulator = await open.simulator({ maxAttempts: 3 });
+    const receiver = await open.receiver(404);
+    const actions = [{ url: receiver.url }];
+    simulator.rules.create({ trigger: 'call:started', name: 'To the CRM', actions });
+    simulator.calls.start({ calledName: 'Ida Holm' });
+    await simulator.deliveries.settled();
+    return { simulator, receiver };
+  }
+
+  test('after a restart, the details of a delivery that is gone close', async () => {
+    const { simulator } = await oneFailed();
+    const { page } = await openInspector(chromium, simulator);
+    await page.locator('.delivery').click();
+    await page.locator('#detail').getByRole('heading', { name: '#1' }).waitFor();
+    await simulator.close();
+    await page.getByText('Connection lost').waitFor();
+    await open.simulator({ port: Number(new URL(simulator.url).port), seed: 2 });
+    await page.locator('#welcome').waitFor();
+    await page.locator('#detail').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('');
+  });
+
+  test('the same error is shown once, and a paused rule in its banner alone', async () => {
+    const { simulator } = await oneFailed();
+    const { page } = await openInspector(chromium, simulator);
+    await page.locator('#paused').getByText('“To the CRM”').waitFor();
+    expect(await page.locator('.notice').count()).toBe(0);
+    await page.locator('.delivery').click();
+    await page.route('**/resend', (route) => route.abort());
+    const resend = page.locator('#detail').getByRole('button', { name: 'Resend' });
+    for (let tried = 0; tried < 3; tried++) {
+      const failed = page.waitForEvent('requestfailed');
+      await resend.click();
+      await failed;
+    }
+    await page.getByRole('alert').getByText('cannot be reached').waitFor();
+    expect(await page.locator('.notice').count()).toBe(1);
+  });
+
+  test('a manual clock says so, and every time names its zone', async () => {
+    const { simulator } = await oneFailed();
+    const { page } = await openInspector(chromium, simulator, { timezoneId: 'Asia/Tokyo' });
+    const clock = page.getByRole('group', { name: 'The simulator’s clock' });
+    await clock.getByText('manual').waitFor();
+    await clock.getByText('GMT+9').waitFor();
+    const title = await page.locator('.delivery .when').getAttribute('title');
+    expect(title).toMatch(/GMT\+9 \(.* UTC\)$/);
+  });
+
+  test('the form takes a short URL, as the command line does', async () => {
+    const simulator = await open.simulator();
+    const { url } = await open.receiver();
+    const { page } = await openInspector(chromium, simulator);
+    const welcome = page.locator('#welcome');
+    await welcome.getByLabel('URL of your receiver').fill(`${new URL(url).port}/hook`);
+    await welcome.getByRole('button', { name: 'Forward' }).click();
+    await page.getByRole('list', { name: 'Rules' }).getByRole('listitem').first().waitFor();
+    const urls = simulator.rules.list().flatMap(({ actions }) => actions.map((one) => one.url));
+    expect(urls).toEqual(Array(3).fill(`http://127.0.0.1:${new URL(url).port}/hook`));
+  });
+
+  test('keys of one letter can be switched off, and the outbox scrolls by keyboard', async () => {
+    const { simulator } = await oneFailed();
+    const { page } = await openInspector(chromium, simulator);
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.getByRole('switch').uncheck();
+    await help.getByRole('button', { name: 'Close' }).click();
+    await help.waitFor({ state: 'detached' });
+    await page.locator('.delivery').click();
+    await page.locator('#detail h2').waitFor();
+    await page.keyboard.press('c');
+    await page.keyboard.press('Escape');
+    await page.locator('#detail').waitFor({ state: 'detached' });
+    expect(await page.getByRole('dialog').count()).toBe(0);
+
+    await page.getByRole('tab', { name: 'Outbox' }).click();
+    await page.keyboard.press('Tab');
+    expect(await page.locator(':focus').getAttribute('id')).toBe('panel-outbox');
+  });
+
+  test.each(['light', 'dark'] as const)('axe finds nothing, %s', async (colorScheme) => {
+    const { simulator } = await oneFailed();
+    const { page } = await openInspector(chromium, simulator, { colorScheme });
+    await page.locator('.chart-fold summary').click();
+    await page.getByRole('figure').first().waitFor();
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      // A wide page and a narrow one show every section, the others what is there at first.
+      for (const key of width === 1440 || width === 390 ? ['1', '2', '3', '4', '5'] : ['1']) {
+        await page.keyboard.press(key);
+        const found = await axeFindings(page);
+        expect({ width, key, found }).toEqual({ width, key, found: [] });
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 800 });
+    await page.locator('.delivery').click();
+    await page.locator('.attempt details[open]').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.locator('#detail').getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+  });
+});

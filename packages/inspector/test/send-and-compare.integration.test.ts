@@ -1,0 +1,130 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { openInspector } from './open-inspector.ts';
+import { testResources } from './test-resources.ts';
+
+describeInChromium('events that somebody sends, and what came of them', (chromium) => {
+  const open = testResources();
+
+  /** A receiver whose first answers have these statuses; the others are 200. */
+  async function withReceiver(...statuses: number[]) {
+    const simulator = await open.simulator();
+    const receiver = await open.receiver((_received, response, nth) => {
+      response.writeHead(statuses[nth - 1] ?? 200, { 'x-nth': String(nth) }).end();
+    });
+    const actions = [{ url: receiver.url }];
+    const rule = simulator.rules.create({ trigger: 'call:started', actions });
+    simulator.calls.start();
+    await simulator.deliveries.settled();
+    return { simulator, receiver, rule };
+  }
+
+  test('a body is edited and sent again, and an event of one’s own is sent', async () => {
+    const { simulator, receiver } = await withReceiver();
+    const { page, count } = await openInspector(chromium, simulator);
+    await page.locator('.delivery').click();
+    await page.locator('#detail').getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Body').fill('{"eventName": ');
+    await dialog.getByRole('button', { name: 'Resend' }).click();
+    await dialog.getByRole('alert').getByText('not valid JSON').waitFor();
+    await dialog.getByLabel('Body').fill('{"eventName":"call:started","callId":"edited"}');
+    await dialog.getByRole('button', { name: 'Resend' }).click();
+    await count('acknowledged', 2);
+    expect(JSON.parse(receiver.received[1]!.body)).toMatchObject({ callId: 'edited' });
+    await page.locator('.timeline li:first-child').getByText('edited').waitFor();
+
+    await page.getByRole('list', { name: 'Rules' }).getByRole('button', { name: 'Send' }).click();
+    await dialog.getByLabel('Body').fill('{"eventName":"call:mine"}');
+    await dialog.getByRole('button', { name: 'Send' }).click();
+    await count('acknowledged', 3);
+    expect(receiver.received[2]!.body).toBe('{"eventName":"call:mine"}');
+    await page.locator('#detail').getByRole('heading', { name: '#3' }).waitFor();
+  });
+
+  test('all that failed is sent again', async () => {
+    const { simulator, receiver, rule } = await withReceiver(404, 404);
+    simulator.rules.resume(rule._id);
+    simulator.calls.start();
+    await simulator.deliveries.settled();
+    const { page, count } = await openInspector(chromium, simulator);
+    await count('failed', 2);
+    await page.getByRole('button', { name: 'Resend failed' }).click();
+    await page.getByRole('status').getByText('2 deliveries sent again.').waitFor();
+    await count('acknowledged', 2);
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  test('two attempts are compared: only what differs, or all', async () => {
+    const { simulator } = await withReceiver(500);
+    await simulator.clock.advance('10m');
+    const { page } = await openInspector(chromium, simulator);
+    await page.locator('.delivery').click();
+    await page.getByRole('button', { name: 'Compare attempts' }).click();
+    const table = page.getByRole('table', { name: 'Differences' });
+    const row = (name: string) => table.getByRole('row', { name });
+    await row('Result').getByText('500').waitFor();
+    await row('Response x-nth').waitFor();
+    expect(await row('Request body').count()).toBe(0);
+    await page.getByRole('button', { name: 'Equal parts too' }).click();
+    await row('Request body').waitFor();
+    await page.getByLabel('First attempt').selectOption({ label: 'Attempt 2' });
+    await page.getByRole('button', { name: 'Equal parts too' }).click();
+    await page.getByText('The two are equal.').waitFor();
+  });
+
+  test('a delivery is exported as JSON, HAR and curl', async () => {
+    const { simulator } = await withReceiver();
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    const { page } = await openInspector(chromium, simulator, { permissions });
+    await page.locator('.delivery').click();
+    const saved = async (name: string) => {
+      const download = page.waitForEvent('download');
+      await page.locator('#detail').getByRole('button', { name, exact: true }).click();
+      const file = await download;
+      return [
+        file.suggestedFilename(),
+        JSON.parse(await readFile(await file.path(), 'utf8')),
+      ] as const;
+    };
+    const [delivery] = simulator.deliveries.list();
+    const { request } = delivery!.attempts[0]!;
+    expect(await saved('JSON')).toMatchObject(['delivery-1.json', { _id: delivery!._id }]);
+    expect(await saved('HAR')).toMatchObject([
+      'delivery-1.har',
+      {
+        log: {
+          version: '1.2',
+          entries: [
+            {
+              request: { method: 'POST', url: request.url, postData: { text: request.body } },
+              response: { status: 200 },
+            },
+          ],
+        },
+      },
+    ]);
+    await page.getByRole('button', { name: 'Copy curl command' }).click();
+    await page.getByText('Curl command copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+      `--data-binary '${request.body}'`,
+    );
+  });
+
+  test('the chart counts results over time, and tells them to a screen reader', async () => {
+    const { simulator } = await withReceiver(500);
+    await simulator.clock.advance('10m');
+    const { page } = await openInspector(chromium, simulator);
+    await page.locator('.chart-fold summary').click();
+    const figure = page.getByRole('figure', { name: 'Attempts by result' });
+    await figure.waitFor();
+    expect(await figure.locator('rect[data-tone=good]').count()).toBe(1);
+    expect(await figure.locator('rect[data-tone=wait]').count()).toBe(1);
+    expect(await figure.getByRole('columnheader').allTextContents()).toEqual([
+      ...['Time', 'acknowledged', 'to be retried', 'paused the rule'],
+    ]);
+    const times = page.getByRole('figure', { name: 'Response time' });
+    await times.locator('.legend').getByText('p95').waitFor();
+  });
+});
