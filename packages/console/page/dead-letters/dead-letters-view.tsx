@@ -104,7 +104,7 @@ const NoLetters = ({ isFiltered }: { readonly isFiltered: boolean }) =>
     <Empty title="Nothing waits here">
       <p>
         An event comes here when its handler has failed maxAttempts times, or when its payload can
-        never be handled. Fix the cause, then redrive it: it runs as if it had just come.
+        never be handled. Fix the cause, then redrive it: it runs as if it had just arrived.
       </p>
     </Empty>
   );

@@ -30,8 +30,9 @@ export function Filters({ letters }: { readonly letters: readonly DeadLetterRow[
       />
       {(hasTenants || url.has('tenant')) && (
         <Field
+          key={`tenant ${value('tenant')}`}
           label="Tenant"
-          value={value('tenant')}
+          defaultValue={value('tenant')}
           onChange={({ currentTarget }) => {
             filterBy({ tenant: currentTarget.value.trim() });
           }}

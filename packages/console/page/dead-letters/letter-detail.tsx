@@ -137,7 +137,7 @@ const LetterFacts = ({ letter }: { readonly letter: DeadLetterDetail }) => (
       ['Webhook id', letter.webhookId],
       ['Attempt', String(letter.attempt)],
       ['Came from', SOURCES[letter.source]],
-      ['Redrive', letter.claimedUntil !== undefined && 'One has this letter now.'],
+      ['Redrive', letter.claimedUntil !== undefined && 'A redrive is running this letter.'],
       ['Id', letter.id],
     ]}
   />

@@ -18,8 +18,14 @@ const STATES = {
 /** How far a redrive is, and what became of its letters. */
 export function RedriveSection({ redrive }: { readonly redrive: Redrive }) {
   const { canWrite } = useSession();
-  const { task, isRunning } = redrive;
-  if (!task) return null;
+  const { task, isRunning, isLost } = redrive;
+  const lost = (
+    <p class="read-only" role="status">
+      The process that ran the redrive was restarted, or another one answers now. Letters that were
+      not run still wait: redrive them again.
+    </p>
+  );
+  if (isLost || !task) return isLost ? lost : null;
   return (
     <Section
       title={STATES[task.state]}

@@ -22,7 +22,7 @@ export const REASONS: Readonly<Record<DeadLetterRow['reason'], string>> = {
 export const EVENT_STATES: Readonly<
   Record<CallEvent['state'], readonly [string, Tone, meaning: string]>
 > = {
-  'not-seen': ['Not seen', 'muted', 'No delivery of it is in the list of this process.'],
+  'not-seen': ['Not seen', 'muted', 'This process has seen no delivery of it.'],
   handled: ['Handled', 'good', 'The event is done.'],
   queued: ['Queued', 'info', 'A worker has not finished it yet.'],
   failed: ['Failed', 'bad', 'The service sends it again.'],

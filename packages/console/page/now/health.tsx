@@ -9,13 +9,13 @@ type Port = HealthReport['store'];
 const STATES: Readonly<Record<Port['status'], readonly [string, Tone, IconName]>> = {
   up: ['Up', 'good', 'check'],
   down: ['Down', 'bad', 'cross'],
-  unknown: ['Cannot be asked', 'muted', 'minus'],
+  unknown: ['Unknown', 'muted', 'minus'],
 };
 
 /** What to do about a part that is down. */
 const FIXES = {
-  Store: 'Deliveries are answered 503 and come again. Check the server of the store.',
-  Queue: 'Deliveries are answered 503 and come again. Check the server of the queue.',
+  Store: 'Deliveries are answered 503 and are retried. Check the server of the store.',
+  Queue: 'Deliveries are answered 503 and are retried. Check the server of the queue.',
   Secrets: 'No delivery can be verified. Check your secrets manager.',
 } as const;
 

@@ -19,7 +19,9 @@ export function DetailHead({ title, opener, onClose, children }: DetailHeadProps
     heading.current?.focus({ preventScroll: true });
     heading.current?.scrollIntoView({ block: 'nearest' });
     const close = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || document.querySelector('dialog[open]')) return;
+      if (event.key !== 'Escape' || event.defaultPrevented) return;
+      // Escape empties a search and closes a list of options.
+      if (event.target instanceof Element && event.target.closest('input, select, dialog')) return;
       closing.current();
     };
     document.addEventListener('keydown', close);

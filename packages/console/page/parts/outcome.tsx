@@ -6,7 +6,7 @@ import { RESULTS } from '../model/words.ts';
 /** The meaning of an outcome, and what to do about it. */
 export function OutcomeWords({ code }: { readonly code: string }) {
   const row = useOutcome(code);
-  if (!row) return <>An outcome of a newer version.</>;
+  if (!row) return <>This outcome is from a newer version.</>;
   return (
     <>
       {row.when} <span class="fix">{row.fix}</span>

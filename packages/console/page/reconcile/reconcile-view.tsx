@@ -3,6 +3,7 @@ import { ActionButton, openForm, Select, usePoll } from '@call-webhooks/ui';
 import type { ReconcileRequest, ReconcileRun, ReconcileState } from '../../src/api-types.ts';
 import { get, post } from '../model/api.ts';
 import { counted } from '../model/format.ts';
+import { useLost, useStarted } from '../model/use-started.ts';
 import { useSession } from '../model/session.ts';
 import { Empty, ErrorBox, Loading, Section } from '../parts/section.tsx';
 import { Run } from './run.tsx';
@@ -44,9 +45,10 @@ function Reconcile() {
     get<ReconcileState>('api/reconcile', {}, signal),
   );
   const { canWrite } = useSession();
-  const [started, setStarted] = useState<ReconcileState>();
-  const state = newerOf(started, value);
+  const [state, setStarted] = useStarted(value);
   const running = state?.running != null;
+  const task = state?.running ?? state?.runs[0];
+  const isLost = useLost(task, running, value !== undefined);
   useEffect(() => {
     setRunning(running);
   }, [running]);
@@ -63,6 +65,12 @@ function Reconcile() {
   return (
     <>
       <ErrorBox error={error} />
+      {isLost && (
+        <p class="read-only" role="status">
+          The process that ran the reconcile was restarted, or another one answers now. Run it
+          again: what was handled is not run twice.
+        </p>
+      )}
       {canWrite && <Start isRunning={running} start={start} />}
       {state.running && (
         <Section
@@ -90,17 +98,6 @@ function Reconcile() {
       )}
     </>
   );
-}
-
-/** What a button just got is newer than a poll from before. */
-function newerOf(
-  started: ReconcileState | undefined,
-  polled: ReconcileState | undefined,
-): ReconcileState | undefined {
-  if (!started || !polled) return polled ?? started;
-  const begun = ({ running, runs }: ReconcileState) =>
-    Math.max(running?.startedAt ?? 0, ...runs.map(({ startedAt }) => startedAt));
-  return begun(polled) >= begun(started) ? polled : started;
 }
 
 const NeverRan = () => (

@@ -126,6 +126,23 @@ describeInChromium('the console: dead letters', (chromium) => {
     expect(await receiver.logged()).toMatchObject([{ action: 'remove', by: 'Ada <Ops>' }]);
   });
 
+  test('a redrive whose process is gone does not run for ever on the screen', async () => {
+    const receiver = await start();
+    await bury(receiver, 2);
+    const page = await openConsole(chromium, receiver, VIEW);
+    await hasRows(page, 'Dead letters', 2);
+    await receiver.tell({ broken: false, held: true });
+    await page.getByRole('button', { name: 'Redrive all' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
+    await page.getByRole('heading', { name: 'A redrive runs' }).waitFor();
+    await receiver.stop();
+    await page.getByText('The receiver does not answer').waitFor();
+    await receiver.start();
+    await page.getByText('The process that ran the redrive was restarted').waitFor();
+    expect(await page.getByRole('heading', { name: 'A redrive runs' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Redrive all' }).and(page.locator(':enabled')).waitFor();
+  });
+
   test('without a store of dead letters, the page says how to have one', async () => {
     const receiver = await start({ withoutDeadLetters: true });
     const page = await openConsole(chromium, receiver, VIEW);
