@@ -1,4 +1,4 @@
-import { callHook } from '@call-webhooks/core';
+import { callHook, waitAtMost } from '@call-webhooks/core';
 import { HealthChecks } from './api/health-checks.ts';
 import type { ConsoleParts } from './api/context.ts';
 import { handleRequest } from './handle-request.ts';
@@ -13,7 +13,7 @@ import {
   type ConsoleOptions,
   type ConsoleSettings,
 } from './options.ts';
-import { LetterDesk } from './recovery/letter-desk.ts';
+import { DeadLetterReader } from './recovery/dead-letter-reader.ts';
 import { ReconcileRuns } from './recovery/reconcile-runs.ts';
 import { RedriveTasks } from './recovery/redrive-tasks.ts';
 
@@ -42,7 +42,7 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
     settings,
     tokens: new CsrfTokens(settings.csrfKey, now),
     health: new HealthChecks(receiver, now),
-    letters: deadLetters && new LetterDesk(deadLetters, logger),
+    letters: deadLetters && new DeadLetterReader(deadLetters, logger),
     redrives: deadLetters && new RedriveTasks(receiver, deadLetters, redrive, now),
     reconciles: reconcile && new ReconcileRuns(receiver, reconcile, now),
     log: (action) => {
@@ -55,8 +55,7 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
     fetch: fetchMount(handle, path),
     fastify: fastifyMount(handle),
     async close() {
-      parts.redrives?.abort();
-      parts.reconciles?.abort();
+      await waitAtMost(1_000, Promise.all([parts.redrives?.close(), parts.reconciles?.close()]));
       await stats.close();
     },
   });

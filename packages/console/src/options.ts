@@ -91,6 +91,13 @@ const rules = () => ({
   now: option.default(option.function<() => number>(), () => Date.now),
 });
 
+/** Tenants and times are checked by `redrive`. */
+const redriveRules = () => ({
+  defaultTenant: option.optional(option.string()),
+  concurrency: option.optional(option.count(1, 1_000)),
+  leaseFor: option.optional(option.milliseconds(1_000, 3_600_000)),
+});
+
 /** The checked options, with every default filled in. */
 export type ConsoleSettings = ReturnType<typeof resolveOptions>;
 
@@ -104,6 +111,7 @@ export function resolveOptions(options: ConsoleOptions) {
     csrfKey = randomBytes(32),
     stats,
     path = '',
+    origin,
     ...settings
   } = checkOptions('createConsole', rules(), options, docs);
   const { deadLetters, now } = settings;
@@ -117,6 +125,9 @@ export function resolveOptions(options: ConsoleOptions) {
     ...settings,
     csrfKey,
     path: path.replace(/\/+$/, ''),
+    // As browsers write it.
+    origin: origin === undefined ? undefined : new URL(origin).origin,
+    redrive: checkOptions('createConsole: redrive', redriveRules(), settings.redrive, docs),
     stats: stats ?? ProcessStats.ofThisProcess(now),
   };
 }

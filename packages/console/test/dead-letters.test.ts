@@ -162,6 +162,20 @@ describe('api/redrive', () => {
     expect(await deadLetters.count()).toBe(2);
   });
 
+  it('begins no further letter once one failed, or once it is closed', async () => {
+    const calls = Array.from({ length: 10 }, (_, index) => `c${String(index)}`);
+    const { redrive, idOf, deadLetters, console, send } = await withLetters(calls);
+    let claims = 0;
+    deadLetters.claim = () => {
+      claims += 1;
+      return Promise.reject(new Error('disk full'));
+    };
+    expect(await redrive({ ids: calls.map(idOf) })).toMatchObject({ state: 'failed', total: 10 });
+    expect(claims).toBeLessThanOrEqual(4); // those that ran at the same time
+    await console.close();
+    expect((await send('/api/redrive', { all: true })).status).toBe(409);
+  });
+
   it('says why it failed', async () => {
     const { redrive, deadLetters } = await withLetters(['c1']);
     deadLetters.claim = () => Promise.reject(new Error('disk full'));

@@ -116,6 +116,14 @@ describe('api/calls', () => {
     expect(events[2]?.deadLetter).toMatchObject({ eventName: 'call:recording-available' });
   });
 
+  it('shows the deliveries while the store of dead letters fails', async () => {
+    const { deliver, get, deadLetters } = open();
+    await deliver(callBody('c1'));
+    deadLetters.get = () => Promise.reject(new Error('gone'));
+    const { events } = await get<CallTimeline>('/api/calls/c1');
+    expect(events[1]).toMatchObject({ state: 'handled', deadLetterUnknown: true });
+  });
+
   it('takes any id, and shows it as log lines do', async () => {
     const { get } = open();
     const { callId, events } = await get<CallTimeline>(

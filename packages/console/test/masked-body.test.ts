@@ -69,6 +69,14 @@ describe('indented JSON', () => {
     );
   });
 
+  it('is quick for many brackets and for long strings', () => {
+    // Each of these took minutes, or more stack than there is, if a step looked at all that was made.
+    const empty = `[${'[],'.repeat(300_000)}[]]`;
+    expect(indentJson(empty, 2_000_000).split('\n')).toHaveLength(300_003);
+    const long = JSON.stringify('\\"x'.repeat(3_000_000));
+    expect(indentJson(long, Infinity)).toBe(long);
+  });
+
   it('keeps long numbers as they are', () => {
     expect(indentJson('{"id":12345678901234567890}', 1_000)).toContain('12345678901234567890');
   });

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
 import { connect, type AddressInfo } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { startSender } from '@call-webhooks/contract-tests';
+import { serveLocally, startSender } from '@call-webhooks/contract-tests';
+import express from 'express';
+import fastify from 'fastify';
 import type { Overview, Session } from '../src/api-types.ts';
 import { apps, closing, make, secret } from './mounted.ts';
 import { callBody } from './support.ts';
@@ -82,6 +85,59 @@ it.each(apps.filter(([name]) => ['Express 5', 'Express 4', 'Fastify'].includes(n
     expect(await sender.post(callBody('c1'))).toMatchObject({ status: 200, outcome: 'handled' });
   },
 );
+
+it.each(apps.filter(([name]) => ['Express 5', 'Express 4', 'Fastify', 'node:http'].includes(name)))(
+  '%s: a rule that points at the console by mistake is not paused',
+  async (_name, start) => {
+    const origin = await start();
+    for (const path of ['', '/', '/nobody', '/api/redrive', '/assets/x']) {
+      const { status } = await startSender(`${origin}/ops/webhooks${path}`, secret).post(
+        callBody('c1'),
+      );
+      expect([path, [400, 403].includes(status)]).toEqual([path, true]);
+    }
+  },
+);
+
+it('answers HTTP/2 and injected requests', async () => {
+  const { console } = make({ path: '/ops/webhooks' });
+  const server = createHttp2Server((request, response) => {
+    console(request as never, response as never);
+  }).listen(0, '127.0.0.1');
+  closing.push(() => server.close());
+  await once(server, 'listening');
+  const session = connectHttp2(
+    `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+  );
+  closing.push(() => session.close());
+  for (const [user, status] of [
+    ['ada', 200],
+    ['eve', 403],
+  ] as const) {
+    const stream = session.request({ ':path': '/ops/webhooks/api/session', 'x-user': user });
+    const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
+    expect(headers[':status']).toBe(status);
+    stream.close();
+  }
+
+  const app = fastify();
+  await app.register(console.fastify, { prefix: '/ops/webhooks' });
+  const response = await app.inject({ url: '/ops/webhooks/api/session' });
+  expect(response.statusCode).toBe(403);
+});
+
+it('leaves other paths to Express, and needs a prefix in Fastify', async () => {
+  const { console } = make({ path: '/ops/webhooks' });
+  const app = express().use(console);
+  app.get('/mine', (_request, response) => void response.send('mine'));
+  const { origin, close } = await serveLocally(app);
+  closing.push(close);
+  expect(await (await fetch(`${origin}/mine`)).text()).toBe('mine');
+  expect((await fetch(`${origin}/ops/webhooks`)).status).toBe(403);
+  const without = fastify();
+  void without.register(console.fastify);
+  await expect(async () => without.ready()).rejects.toThrow(/prefix/);
+});
 
 it('survives requests that no client of HTTP sends', async () => {
   const { console } = make({ path: '/ops/webhooks' });

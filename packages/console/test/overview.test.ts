@@ -137,7 +137,7 @@ describe('api/session', () => {
     });
     expect(session.outcomes['signature-mismatch']).toMatchObject({
       status: 401,
-      docs: expect.stringContaining('outcomes.md#signature-mismatch'),
+      docs: expect.stringContaining('#signature-mismatch'),
     });
   });
 

@@ -89,4 +89,6 @@ export interface CallEvent {
   /** Oldest first. */
   deliveries: DeliveryRow[];
   deadLetter?: DeadLetterRow;
+  /** Set while the store of dead letters does not answer. */
+  deadLetterUnknown?: true;
 }

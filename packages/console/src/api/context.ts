@@ -4,7 +4,7 @@ import type { KnownOperator } from '../http/operator.ts';
 import type { ConsoleAction, ConsoleSettings } from '../options.ts';
 import type { ReconcileRuns } from '../recovery/reconcile-runs.ts';
 import type { RedriveTasks } from '../recovery/redrive-tasks.ts';
-import type { LetterDesk } from '../recovery/letter-desk.ts';
+import type { DeadLetterReader } from '../recovery/dead-letter-reader.ts';
 import type { HealthChecks } from './health-checks.ts';
 
 /** What all routes use. */
@@ -13,7 +13,7 @@ export interface ConsoleParts {
   readonly tokens: CsrfTokens;
   readonly health: HealthChecks;
   /** Absent without `deadLetters`. */
-  readonly letters: LetterDesk | undefined;
+  readonly letters: DeadLetterReader | undefined;
   readonly redrives: RedriveTasks | undefined;
   /** Absent without `reconcile`. */
   readonly reconciles: ReconcileRuns | undefined;

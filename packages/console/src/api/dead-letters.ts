@@ -2,7 +2,7 @@ import type { DeadLetterFilter } from '@call-webhooks/core';
 import type { DeadLetterDetail, DeadLettersPage, RedriveTask, Removed } from '../api-types.ts';
 import { RequestError } from '../http/answer.ts';
 import { invalid, numberOf, parametersOf, timeOf } from '../http/query.ts';
-import type { LetterDesk } from '../recovery/letter-desk.ts';
+import type { DeadLetterReader } from '../recovery/dead-letter-reader.ts';
 import type { RedriveTasks, RedriveWhat } from '../recovery/redrive-tasks.ts';
 import { isObject, optional, waitFor } from './body.ts';
 import type { RouteContext } from './context.ts';
@@ -15,7 +15,7 @@ const MAX_ID = 300;
 const notConfigured = () =>
   new RequestError('not-configured', 'Pass deadLetters to createConsole to see dead letters here.');
 
-function deskOf({ letters }: RouteContext): LetterDesk {
+function readerOf({ letters }: RouteContext): DeadLetterReader {
   if (!letters) throw notConfigured();
   return letters;
 }
@@ -28,7 +28,7 @@ function redrivesOf({ redrives }: RouteContext): RedriveTasks {
 export async function deadLetters(context: RouteContext): Promise<DeadLettersPage> {
   const names = ['event', 'reason', 'tenant', 'since', 'until', 'cursor', 'limit'] as const;
   const { limit, cursor, since, until, ...filter } = parametersOf(context.request.query, names);
-  return deskOf(context).page({
+  return readerOf(context).page({
     ...filterOf({ ...filter, since: timeOf(since), until: timeOf(until) }),
     cursor,
     limit: numberOf(limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
@@ -37,12 +37,12 @@ export async function deadLetters(context: RouteContext): Promise<DeadLettersPag
 
 export async function deadLetter(context: RouteContext): Promise<DeadLetterDetail> {
   parametersOf(context.request.query, []);
-  return deskOf(context).detail(idOf(context));
+  return readerOf(context).detail(idOf(context));
 }
 
 export async function reveal(context: RouteContext): Promise<DeadLetterDetail> {
   const letterId = idOf(context);
-  const detail = await deskOf(context).whole(letterId);
+  const detail = await readerOf(context).whole(letterId);
   // Before anybody sees it.
   context.log({ action: 'reveal', by: context.operator.name, letterId });
   return detail;
@@ -50,9 +50,9 @@ export async function reveal(context: RouteContext): Promise<DeadLetterDetail> {
 
 export async function remove(context: RouteContext): Promise<Removed> {
   const letterId = idOf(context);
-  const desk = deskOf(context);
-  context.log({ action: 'remove', by: context.operator.name, letterId });
-  return { removed: await desk.remove(letterId) };
+  const removed = await readerOf(context).remove(letterId);
+  if (removed) context.log({ action: 'remove', by: context.operator.name, letterId });
+  return { removed };
 }
 
 export function redriveState({ redrives }: RouteContext): { task?: RedriveTask } {
@@ -75,8 +75,9 @@ export async function redrive(context: RouteContext): Promise<{ task: RedriveTas
 }
 
 export function abortRedrive(context: RouteContext): { task?: RedriveTask } {
+  const isRunning = redrivesOf(context).task?.state === 'running';
   redrivesOf(context).abort();
-  context.log({ action: 'abort-redrive', by: context.operator.name });
+  if (isRunning) context.log({ action: 'abort-redrive', by: context.operator.name });
   return redriveState(context);
 }
 

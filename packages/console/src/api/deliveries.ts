@@ -7,7 +7,7 @@ import type {
   DeliveryRow,
 } from '../api-types.ts';
 import { listOf, numberOf, OUTCOME_CODES, parametersOf, timeOf } from '../http/query.ts';
-import type { LetterDesk } from '../recovery/letter-desk.ts';
+import type { DeadLetterReader } from '../recovery/dead-letter-reader.ts';
 import type { RouteContext } from './context.ts';
 
 const RESULTS = ['acknowledged', 'failed', 'refused'];
@@ -15,6 +15,7 @@ const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
 /** Of a call with more events, the dead letters of the others are found in their list. */
 const MAX_EVENTS = 20;
+const MAX_KEYS = 20;
 
 export function deliveries({ settings, request }: RouteContext): DeliveriesPage {
   const { outcome, result, source, event, call, tenant, text, since, until, before, limit } =
@@ -51,12 +52,19 @@ export async function callTimeline(context: RouteContext): Promise<CallTimeline>
   for (const { eventName } of rows) if (eventName !== undefined) names.add(eventName);
   const events = [...names].slice(0, MAX_EVENTS).map(async (eventName): Promise<CallEvent> => {
     const ofEvent = rows.filter((row) => row.eventName === eventName);
-    const deadLetter = letters && (await letterOf(letters, eventName, callId, tenant, ofEvent));
+    // The deliveries are known, whether or not the store of dead letters answers.
+    const unknown = { deadLetterUnknown: true } as const;
+    const letter = letters
+      ? await letterOf(letters, eventName, callId, tenant, ofEvent).then(
+          (deadLetter) => (deadLetter ? { deadLetter } : {}),
+          () => unknown,
+        )
+      : {};
     return {
       eventName,
-      state: stateOf(ofEvent, deadLetter),
+      state: stateOf(ofEvent, 'deadLetter' in letter ? letter.deadLetter : undefined),
       deliveries: ofEvent,
-      ...(deadLetter && { deadLetter }),
+      ...letter,
     };
   });
   return {
@@ -69,21 +77,20 @@ export async function callTimeline(context: RouteContext): Promise<CallTimeline>
 
 /** The id of a letter follows from the key of its event. */
 async function letterOf(
-  letters: LetterDesk,
+  letters: DeadLetterReader,
   eventName: string,
   callId: string,
   tenant: string | undefined,
   rows: readonly DeliveryRow[],
 ): Promise<DeadLetterRow | undefined> {
-  const keys = new Set(rows.flatMap(({ key }) => key ?? []));
+  const keys = new Set<string>();
   // A recording's key is its own id, which only a delivery tells.
   const own = eventKey({ eventName, callId });
   if (own !== undefined) keys.add(tenantKey(tenant, own));
-  for (const key of keys) {
-    const row = await letters.row(await deadLetterId({ key, webhookId: '' }));
-    if (row) return row;
-  }
-  return undefined;
+  for (const { key } of rows) if (key !== undefined && keys.size < MAX_KEYS) keys.add(key);
+  const ids = await Promise.all([...keys].map((key) => deadLetterId({ key, webhookId: '' })));
+  const found = await Promise.all(ids.map((id) => letters.row(id)));
+  return found.find((row) => row !== undefined);
 }
 
 const STATES: Partial<Record<DeliveryRow['outcome'], CallEvent['state']>> = {

@@ -17,8 +17,11 @@ export class HealthChecks {
 
   report(): Promise<HealthReport> {
     const checkedAt = this.#now();
-    if (!this.#last || checkedAt - this.#last.at >= KEPT_MS) {
+    const age = this.#last ? checkedAt - this.#last.at : Infinity;
+    // A clock that was set back must not keep an old answer.
+    if (!this.#last || age < 0 || age >= KEPT_MS) {
       const report = this.#receiver.health().then((health) => ({ ...health, checkedAt }));
+      report.catch(() => (this.#last = undefined));
       this.#last = { at: checkedAt, report };
     }
     return this.#last.report;

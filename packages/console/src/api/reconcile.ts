@@ -33,8 +33,9 @@ export async function reconcile(context: RouteContext): Promise<ReconcileState> 
 
 export function abortReconcile(context: RouteContext): ReconcileState {
   const runs = runsOf(context);
+  const isRunning = runs.state.running !== null;
   runs.abort();
-  context.log({ action: 'abort-reconcile', by: context.operator.name });
+  if (isRunning) context.log({ action: 'abort-reconcile', by: context.operator.name });
   return runs.state;
 }
 

@@ -57,7 +57,7 @@ export function findRoute(method: string, path: string): RouteMatch {
 export const unknownPath = () =>
   new RequestError(
     'unknown-path',
-    'The console has no such path. Its page is where it is mounted.',
+    'The console has no such path. Its page is where it is mounted; for fetch and node:http, set the option path.',
   );
 
 export const wrongMethod = (allowed: string) =>

@@ -15,7 +15,9 @@ export function parametersOf<Name extends string>(
   const found: { [Key in Name]?: string } = {};
   for (const [name, value] of query) {
     if (!known.includes(name))
-      throw invalid(`expected only ${names.join(', ') || 'no parameters'}`);
+      throw invalid(
+        names.length > 0 ? `expected only ${names.join(', ')}` : 'it takes no parameters',
+      );
     if (Object.hasOwn(found, name)) throw invalid('a parameter is repeated');
     if (value.length > MAX_TEXT) throw invalid(`a parameter has more than ${MAX_TEXT} characters`);
     if (value !== '') found[name as Name] = value;

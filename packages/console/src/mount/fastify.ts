@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { WebhookError } from '@call-webhooks/core';
 import type { Answer } from '../http/answer.ts';
 import type { MountedRequest } from '../http/console-request.ts';
 import { answerNode } from './node.ts';
@@ -47,6 +48,9 @@ export type FastifyMount = (
   done: (error?: Error) => void,
 ) => void;
 
+const WITHOUT_PREFIX =
+  "Register the console with a prefix of its own: app.register(console.fastify, { prefix: '/ops/webhooks' }).";
+
 export function fastifyMount(handle: (request: MountedRequest) => Promise<Answer>): FastifyMount {
   return (instance, _options, done) => {
     const scope: CallableScope = instance;
@@ -61,6 +65,10 @@ export function fastifyMount(handle: (request: MountedRequest) => Promise<Answer
       };
       void answerNode(handle, request.raw, reply.raw, place);
     };
+    if (scope.prefix === '') {
+      done(new WebhookError('invalid-options', WITHOUT_PREFIX));
+      return;
+    }
     // The console reads bodies itself, within its own limit.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, parsed) => {

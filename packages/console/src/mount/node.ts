@@ -27,15 +27,30 @@ const BODY_TIMEOUT_MS = 10_000;
 /** @param mount the path of the console where the framework does not know it */
 export function nodeMount(handle: Handle, mount: string): NodeMount {
   return (request, response, next) => {
-    // A receiver that is mounted below the console gets its deliveries, whatever the order.
-    if (next && isDelivery(request)) {
-      next();
-      return;
-    }
-    const { url = '/', originalUrl = url, baseUrl } = request as FrameworkRequest;
-    const below = baseUrl === undefined ? mount : '';
-    void answerNode(handle, request, response, { url, documentUrl: originalUrl, mount: below });
+    const { url = '/', originalUrl = url, baseUrl = '' } = request as FrameworkRequest;
+    const below = baseUrl === '' ? mount : '';
+    const path = pathBelow(below, splitUrl(url).path || '/');
+    if (next && path === undefined) next();
+    else if (next && isDelivery(request) && !isOwnPath(path)) passOn(response, next);
+    else
+      void answerNode(handle, request, response, { url, documentUrl: originalUrl, mount: below });
   };
+}
+
+const isOwnPath = (path = '/') => /^\/(?:$|(?:api|assets)(?:\/|$))/.test(path);
+
+/**
+ * A receiver that is mounted below the console gets its deliveries, whatever the order. If there is none,
+ * Express would answer 404, which pauses the rule of the delivery.
+ */
+function passOn(response: ServerResponse, next: () => void): void {
+  const writeHead = response.writeHead.bind(response) as (...given: unknown[]) => ServerResponse;
+  response.writeHead = (status: number, ...rest: unknown[]) => {
+    if (status !== 404) return writeHead(status, ...rest);
+    response.statusMessage = '';
+    return writeHead(400, ...rest);
+  };
+  next();
 }
 
 /** Where a request is, for `answerNode`. */
@@ -57,22 +72,28 @@ export async function answerNode(
   response: ServerResponse,
   { url, documentUrl, mount, raw = request }: NodePlace,
 ): Promise<void> {
-  const { path, query } = splitUrl(url);
-  const { method = 'GET' } = request;
-  const answer = await handle({
-    method,
-    path: pathBelow(mount, path === '' ? '/' : path) ?? '/elsewhere',
-    query,
-    headers: headersOf(request),
-    documentPath: splitUrl(documentUrl).path,
-    raw,
-    body: () => readJson(request),
-  });
-  if (response.headersSent || response.destroyed) return;
-  const length = String(Buffer.byteLength(answer.body));
-  response.writeHead(answer.status, { ...answer.headers, 'content-length': length });
-  response.end(method === 'HEAD' ? undefined : answer.body);
-  discardRest(request);
+  try {
+    const { path, query } = splitUrl(url);
+    const { method = 'GET' } = request;
+    const answer = await handle({
+      method,
+      path: pathBelow(mount, path || '/') ?? '/elsewhere',
+      query,
+      headers: headersOf(request),
+      documentPath: splitUrl(documentUrl).path,
+      raw,
+      body: () => readJson(request),
+    });
+    if (response.headersSent || response.destroyed) return;
+    const length = String(Buffer.byteLength(answer.body));
+    response.writeHead(answer.status, { ...answer.headers, 'content-length': length });
+    response.end(method === 'HEAD' ? undefined : answer.body);
+    discardRest(request);
+  } catch {
+    // Of an unusual server. Nobody waits for this promise, so it would end the process.
+    if (!response.headersSent) response.statusCode = 500;
+    response.end();
+  }
 }
 
 /** Whether it has the headers that only the service sends. */
@@ -82,10 +103,14 @@ const isDelivery = ({ method, headers }: IncomingMessage): boolean =>
     Object.keys(headers).some((name) => name.endsWith(end)),
   );
 
-function headersOf({ headersDistinct }: IncomingMessage): Headers {
+/** HTTP/2 has names with a colon, and no list of distinct headers. */
+function headersOf({ headers: given }: IncomingMessage): Headers {
   const headers = new Headers();
-  for (const [name, values = []] of Object.entries(headersDistinct))
-    for (const value of values) headers.append(name, value);
+  for (const [name, values = []] of Object.entries(given)) {
+    const known = name === ':authority' ? 'host' : name;
+    if (known.startsWith(':')) continue;
+    for (const value of [values].flat()) headers.append(known, value);
+  }
   return headers;
 }
 

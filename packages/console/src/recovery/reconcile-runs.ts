@@ -21,7 +21,7 @@ const MAX_EVENTS = 200;
 /** The options of `reconcile` of `@call-webhooks/recovery`, without those that the console sets. */
 export type ConsoleReconcile = Omit<
   ReconcileOptions,
-  'receiver' | 'since' | 'until' | 'onEvent' | 'onProgress' | 'signal' | 'now'
+  'receiver' | 'name' | 'since' | 'until' | 'onEvent' | 'onProgress' | 'signal' | 'now'
 >;
 
 /** Runs one reconcile at a time, and keeps the last runs to be asked for. */
@@ -30,6 +30,7 @@ export class ReconcileRuns {
   readonly #options: ConsoleReconcile;
   readonly #now: () => number;
   readonly #runs: ReconcileRun[] = [];
+  #closed = false;
   #abort = new AbortController();
   #done: Promise<void> = Promise.resolve();
 
@@ -58,6 +59,7 @@ export class ReconcileRuns {
 
   /** @throws RequestError `already-running` */
   start({ dryRun, since, until }: ReconcileRequest, by: string | null): void {
+    if (this.#closed) throw new RequestError('already-running', 'The console is closing.');
     if (this.state.running)
       throw new RequestError(
         'already-running',
@@ -73,6 +75,13 @@ export class ReconcileRuns {
     this.#runs.length = Math.min(this.#runs.length, MAX_RUNS);
     this.#abort = new AbortController();
     this.#done = this.#run(run, this.#abort.signal);
+  }
+
+  /** Stops what runs, and starts nothing any more. */
+  close(): Promise<void> {
+    this.#closed = true;
+    this.abort();
+    return this.done;
   }
 
   /** Stops between two calls. */
@@ -92,9 +101,9 @@ export class ReconcileRuns {
     };
     try {
       const result = await reconcile({
+        ...this.#options,
         // Not the cursor of a reconciler that runs by itself.
         name: 'console',
-        ...this.#options,
         ...(dryRun ? this.#dry() : { receiver: this.#receiver }),
         since: new Date(run.since),
         until: new Date(run.until),

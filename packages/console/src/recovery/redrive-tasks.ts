@@ -24,6 +24,7 @@ export class RedriveTasks {
   readonly #letters: DeadLetters | DeadJobs;
   readonly #options: ConsoleRedrive;
   readonly #now: () => number;
+  #closed = false;
   #current: { task: RedriveTask; abort: AbortController; done: Promise<void> } | undefined;
 
   constructor(
@@ -49,6 +50,7 @@ export class RedriveTasks {
 
   /** @throws RequestError `already-running` */
   start(what: RedriveWhat, by: string | null): RedriveTask {
+    if (this.#closed) throw new RequestError('already-running', 'The console is closing.');
     if (this.task?.state === 'running')
       throw new RequestError(
         'already-running',
@@ -67,6 +69,13 @@ export class RedriveTasks {
     const abort = new AbortController();
     this.#current = { task, abort, done: this.#run(what, task, abort.signal) };
     return task;
+  }
+
+  /** Stops what runs, and starts nothing any more. */
+  close(): Promise<void> {
+    this.#closed = true;
+    this.abort();
+    return this.done;
   }
 
   /** Begins no further letter. Those that run are waited for. */
@@ -94,12 +103,18 @@ export class RedriveTasks {
 
   async #runIds(ids: readonly string[], task: RedriveTask, signal: AbortSignal): Promise<void> {
     const left = [...ids];
+    const failures: unknown[] = [];
     const work = async () => {
-      for (let id = left.shift(); id !== undefined && !signal.aborted; id = left.shift())
-        await this.#redrive({ id }, task, signal);
+      for (
+        let id = left.shift();
+        id !== undefined && failures.length === 0 && !signal.aborted;
+        id = left.shift()
+      )
+        await this.#redrive({ id }, task, signal).catch((error: unknown) => failures.push(error));
     };
     const { concurrency = CONCURRENCY } = this.#options;
     await Promise.all(Array.from({ length: concurrency }, work));
+    if (failures.length > 0) throw failures[0];
   }
 
   async #redrive(

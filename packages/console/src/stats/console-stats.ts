@@ -126,7 +126,9 @@ export class ProcessStats implements ConsoleStats {
   view(): Promise<SharedView> {
     if (!this.#sharing) return Promise.resolve({ contents: [this.own], scope: 'process' });
     const now = this.now();
-    if (!this.#view || now - this.#view.at >= KEPT_MS)
+    const age = this.#view ? now - this.#view.at : Infinity;
+    // A clock that was set back must not keep an old answer.
+    if (!this.#view || age < 0 || age >= KEPT_MS)
       this.#view = { at: now, view: this.#load(this.#sharing) };
     return this.#view.view;
   }
@@ -146,7 +148,8 @@ export class ProcessStats implements ConsoleStats {
   async #load(sharing: Sharing): Promise<SharedView> {
     try {
       // Where a function is frozen between requests, no timer runs.
-      const isDue = this.now() - this.#savedAt >= this.#every;
+      const age = this.now() - this.#savedAt;
+      const isDue = age < 0 || age >= this.#every;
       const loading = (isDue ? this.flush() : Promise.resolve()).then(() => sharing.load());
       const contents = await withTimeout(loading, STORE_MS);
       return { contents, scope: 'shared' };

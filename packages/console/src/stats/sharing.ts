@@ -30,6 +30,8 @@ export class Sharing {
   #slot: Slot | undefined;
   #hour = emptyCounts(HOUR);
   #day = emptyCounts(DAY);
+  /** What came since the counts were written last. */
+  #unsaved = unsavedCounts();
   #savedDayAt = -1;
 
   constructor(parts: SharingParts) {
@@ -39,6 +41,8 @@ export class Sharing {
   add(outcome: Outcome, at: number): void {
     this.#hour.own.add(outcome, at);
     this.#day.own.add(outcome, at);
+    this.#unsaved.hour.add(outcome, at);
+    this.#unsaved.day.add(outcome, at);
   }
 
   /**
@@ -51,7 +55,15 @@ export class Sharing {
     this.#slot ??= await this.#take();
     const step = Math.floor(now() / DAY.step);
     const withDay = step !== this.#savedDayAt;
-    await saveSlot(store, name, this.#slot.number, this.#content(), withDay);
+    const saving = this.#unsaved;
+    this.#unsaved = unsavedCounts();
+    try {
+      await saveSlot(store, name, this.#slot.number, this.#content(), withDay);
+    } catch (error) {
+      this.#unsaved.hour.merge(saving.hour, now());
+      this.#unsaved.day.merge(saving.day, now());
+      throw error;
+    }
     this.#savedDayAt = step;
   }
 
@@ -95,11 +107,14 @@ export class Sharing {
     return slot;
   }
 
-  /** What was written stays in the slot, for whoever takes it. Only what comes now is ours. */
+  /** What was written stays in the slot, for whoever takes it. Only the rest is ours. */
   #lose(): void {
+    const { now } = this.#parts;
     this.#slot = undefined;
     this.#hour = emptyCounts(HOUR);
     this.#day = emptyCounts(DAY);
+    this.#hour.own.merge(this.#unsaved.hour, now());
+    this.#day.own.merge(this.#unsaved.day, now());
   }
 
   #content(): SlotContent {
@@ -118,3 +133,5 @@ const emptyCounts = (division: typeof HOUR): SlotCounts => ({
   own: new CountSeries(division),
   before: new CountSeries(division),
 });
+
+const unsavedCounts = () => ({ hour: new CountSeries(HOUR), day: new CountSeries(DAY) });

@@ -35,8 +35,10 @@ export async function saveSlot(
   withDay: boolean,
 ): Promise<void> {
   const cursors = cursorsOf(name, slot);
-  if (withDay) await store.saveCursor?.(cursors.day, JSON.stringify(day));
-  await store.saveCursor?.(cursors.hour, JSON.stringify(content));
+  // Of one moment: counting goes on meanwhile.
+  const [days, rest] = [JSON.stringify(day), JSON.stringify(content)];
+  if (withDay) await store.saveCursor?.(cursors.day, days);
+  await store.saveCursor?.(cursors.hour, rest);
 }
 
 /** @returns `undefined` if nobody has written it, or if it cannot be read */

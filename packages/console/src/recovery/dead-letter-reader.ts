@@ -19,7 +19,7 @@ import { maskedBody, wholeBody } from './masked-body.ts';
 const STORE_MS = 5_000;
 
 /** Lists, shows and removes dead letters. */
-export class LetterDesk {
+export class DeadLetterReader {
   readonly kind: 'store' | 'jobs';
   readonly #letters: DeadLetters | DeadJobs;
   readonly #logger: Logger;
