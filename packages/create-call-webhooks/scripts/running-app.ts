@@ -14,12 +14,17 @@ import {
 import { freePort } from '@call-webhooks/contract-tests/servers/free-port';
 import { environment } from './run.ts';
 
+/** Long enough for a busy machine. */
+const START_WITHIN_MS = 120_000;
 /** How `next start` ends after SIGTERM, when its requests are done. */
 const NEXT_STOPPED = 143;
 
 interface RunningApp {
   /** Delivers an event. @returns the outcome */
-  readonly deliver: (event: object, secret?: string) => Promise<string>;
+  readonly deliver: (
+    event: object,
+    secret?: string,
+  ) => Promise<{ outcome: string; isRetry: boolean }>;
   /** Stops it with SIGTERM. @returns its exit code */
   stop(): Promise<number | null>;
   /** Ends it, if it still runs. */
@@ -35,7 +40,7 @@ async function startApp(app: string, env: NodeJS.ProcessEnv): Promise<RunningApp
     scripts: { start: string };
   };
   const own = readFileSync(join(app, '.env'), 'utf8').match(/^CALL_WEBHOOK_SECRET=(.*)$/m)?.[1];
-  const port = String(await freePort());
+  const port = await ownPort();
   const [command = '', ...args] = scripts.start.split(' ');
   const inherited = environment();
   const programs = resolve(app, '../../node_modules/.bin');
@@ -54,30 +59,51 @@ async function startApp(app: string, env: NodeJS.ProcessEnv): Promise<RunningApp
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const exited = once(child, 'exit') as Promise<[number | null]>;
+  const kill = () => {
+    child.kill('SIGKILL');
+  };
   const url = `http://127.0.0.1:${port}`;
-  for (;;) {
+  const end = performance.now() + START_WITHIN_MS;
+  let health = '';
+  while (health !== 'ok') {
     if (child.exitCode !== null || child.signalCode !== null)
       throw new Error(`${app} ended:\n${output}`);
-    const response = await fetch(`${url}/health`).catch(() => undefined);
-    if (response?.ok === true) break;
-    if (response) {
-      child.kill('SIGKILL');
-      throw new Error(`${app} is not healthy: ${await response.text()}\n${output}`);
+    if (performance.now() > end) {
+      kill();
+      throw new Error(`${app} is not healthy: ${health}\n${output}`);
     }
-    await delay(50);
+    const response = await fetch(`${url}/health`).catch(() => undefined);
+    health = response?.ok === true ? 'ok' : ((await response?.text()) ?? 'no response');
+    if (health !== 'ok') await delay(50);
   }
   return {
     async deliver(event, secret = own) {
-      const request = await signedRequest(event, { secret });
-      const response = await fetch(`${url}/hook`, request);
-      return ((await response.json()) as { outcome: string }).outcome;
+      for (let attempt = 1; ; attempt += 1) {
+        const request = await signedRequest(event, { secret });
+        const response = await fetch(`${url}/hook`, request);
+        const { outcome } = (await response.json()) as { outcome: string };
+        // On a busy machine, a store may be too slow. The service delivers again then.
+        const isTemporary = response.status === 503 && performance.now() < end + START_WITHIN_MS;
+        if (!isTemporary) return { outcome, isRetry: attempt > 1 };
+        await delay(1_000);
+      }
     },
     async stop() {
       child.kill('SIGTERM');
       return (await exited)[0];
     },
-    kill: () => void child.kill('SIGKILL'),
+    kill,
   };
+}
+
+const usedPorts = new Set<number>();
+
+/** A port that no other app gets. */
+async function ownPort(): Promise<string> {
+  const port = await freePort();
+  if (usedPorts.has(port)) return ownPort();
+  usedPorts.add(port);
+  return String(port);
 }
 
 /**
@@ -90,14 +116,22 @@ export async function checkRunning(
 ): Promise<void> {
   const completed = callCompleted();
   await whileRunning(app, env, async ({ deliver }) => {
-    for (const event of [callStarted(), completed, callRecordingAvailable()])
-      assert.equal(await deliver(event), 'handled', app);
-    assert.equal(await deliver(completed), 'duplicate', app);
-    assert.equal(await deliver(completed, generateSecret()), 'signature-mismatch', app);
+    for (const event of [callStarted(), completed, callRecordingAvailable()]) {
+      const { outcome, isRetry } = await deliver(event);
+      // The mark of the first attempt may have been written late.
+      assert.ok(
+        outcome === 'handled' || (isRetry && outcome === 'duplicate'),
+        `${app}: ${outcome}`,
+      );
+    }
+    assert.equal((await deliver(completed)).outcome, 'duplicate', app);
+    const { outcome } = await deliver(completed, generateSecret());
+    assert.equal(outcome, 'signature-mismatch', app);
   });
   if (remembers)
     await whileRunning(app, env, async ({ deliver }) => {
-      assert.equal(await deliver(completed), 'duplicate', `${app} after a restart`);
+      const { outcome } = await deliver(completed);
+      assert.equal(outcome, 'duplicate', `${app} after a restart`);
     });
 }
 

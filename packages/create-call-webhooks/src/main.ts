@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { relative } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { appFiles } from './app-files.ts';
 import { complete, type Plan } from './ask.ts';
 import { commandOf, LABELS } from './choices.ts';
+import { completeEnv } from './env-file.ts';
 import { parseFlags } from './flags.ts';
 import { CreateError, EXIT, type Io, type Output } from './io.ts';
 import { writeFiles } from './target-folder.ts';
@@ -26,10 +28,13 @@ export async function main(
     const flags = parseFlags(args, io);
     if (!flags) return EXIT.done;
     const plan = await complete(flags, io);
-    writeFiles(plan.folder, appFiles(plan.choices, templates));
+    const files = appFiles(plan.choices, templates);
+    const kept = keepEnv(plan.folder, files);
+    writeFiles(plan.folder, files);
     const { framework, store, language } = plan.choices;
     const made = `${LABELS[framework]}, ${LABELS[store]}, ${LABELS[language]}`;
     io.stdout.write(`Created ${plan.choices.name} (${made}) in ${plan.folder}\n`);
+    if (kept !== undefined) io.stdout.write(`${kept}\n`);
     const installed = plan.install ? await install(plan, io) : undefined;
     printNextSteps(plan, installed === true, io);
     return installed === false ? EXIT.failed : EXIT.done;
@@ -38,6 +43,15 @@ export async function main(
     io.stderr.write(`${colored(io.stderr, io, 'red', 'error:')} ${error.message}\n`);
     return error.exitCode;
   }
+}
+
+/** Keeps an `.env` that is there. @returns what to say about it */
+function keepEnv(folder: string, files: Map<string, string>): string | undefined {
+  const path = join(folder, '.env');
+  if (!existsSync(path)) return undefined;
+  const { content, added } = completeEnv(readFileSync(path, 'utf8'), files.get('.env') ?? '');
+  files.set('.env', content);
+  return `Kept your .env${added.length > 0 ? `, and added ${added.join(', ')}` : ''}.`;
 }
 
 /** Installs the dependencies. @returns whether it worked @throws CreateError 130 */

@@ -1,10 +1,22 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import validateName from 'validate-npm-package-name';
 import { CreateError, EXIT } from './io.ts';
 
 /** What a new folder may have: it says nothing about its purpose. */
 const IGNORED = new Set(['.git', '.DS_Store']);
+
+/** Only its owner can read it. */
+const SECRET = 0o600;
 
 /** Whether an app can be created there without touching what is there. @throws CreateError 2 for a file */
 export function isEmpty(folder: string): boolean {
@@ -43,12 +55,16 @@ export function writeFiles(folder: string, files: ReadonlyMap<string, string>): 
       const file = join(folder, path);
       const parent = mkdirSync(dirname(file), { recursive: true }); // the first that did not exist
       if (parent !== undefined) undo.push(() => rmSync(parent, { recursive: true, force: true }));
-      const before = existsSync(file) ? readFileSync(file) : undefined;
+      const before = existsSync(file)
+        ? { content: readFileSync(file), mode: statSync(file).mode }
+        : undefined;
       undo.push(() => {
-        if (before === undefined) rmSync(file, { force: true });
-        else writeFileSync(file, before);
+        rmSync(file, { force: true });
+        if (before) writeFileSync(file, before.content, { mode: before.mode });
       });
-      writeFileSync(file, content, path === '.env' ? { mode: 0o600 } : {});
+      const isSecret = path === '.env';
+      if (isSecret && before) chmodSync(file, SECRET);
+      writeFileSync(file, content, isSecret ? { mode: SECRET } : {});
     }
   } catch (error) {
     for (const step of undo.reverse()) step();

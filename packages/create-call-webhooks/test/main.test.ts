@@ -94,6 +94,28 @@ describe('bad input', () => {
   });
 });
 
+describe('an .env that is there', () => {
+  const overwrite = async (before: string) => {
+    writeFileSync(join(cwd, '.env'), before);
+    const flags = ['-f', 'koa', '-s', 'redis', '--js', '--no-install'];
+    const { stdout } = await run(['.', '--name', 'app', '--overwrite', ...flags]);
+    return { stdout, after: read('.env') };
+  };
+
+  test('keeps all that it has', async () => {
+    const before = 'API_KEY=mine\nexport CALL_WEBHOOK_SECRET=whsec_mine\nPORT=1\nREDIS_URL=r';
+    const { stdout, after } = await overwrite(before);
+    expect(after).toBe(before);
+    expect(stdout).toMatch(/^Kept your \.env\.$/m);
+  });
+
+  test('gets what it lacks', async () => {
+    const { stdout, after } = await overwrite('API_KEY=mine');
+    expect(after).toMatch(/^API_KEY=mine\nCALL_WEBHOOK_SECRET=whsec_\S{32}\nPORT=3000\nREDIS_URL=/);
+    expect(stdout).toMatch(/^Kept your \.env, and added CALL_WEBHOOK_SECRET, PORT, REDIS_URL\.$/m);
+  });
+});
+
 test('--yes takes the defaults, and no questions are asked on a terminal', async () => {
   const { code, stdout } = await ask(['--yes', '--no-install']);
   expect(code).toBe(0);

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -44,6 +45,10 @@ describe('writeFiles', () => {
       ]),
     );
     expect(readFileSync(join(target, 'src/x.ts'), 'utf8')).toBe('x');
+    expect(statSync(join(target, '.env')).mode & 0o777).toBe(0o600);
+
+    chmodSync(join(target, '.env'), 0o644);
+    writeFiles(target, new Map([['.env', 'another']]));
     expect(statSync(join(target, '.env')).mode & 0o777).toBe(0o600);
   });
 

@@ -48,6 +48,7 @@ const server = serve({ fetch: app.fetch, port: config.port }, ({ port }) => {
 //: end
 
 async function shutDown() {
+  setTimeout(() => process.exit(1), 20_000).unref(); // if something does not end
   //: if fastify
   await app.close(); // running handlers get 10 seconds to end
   //: end
@@ -67,5 +68,11 @@ async function shutDown() {
   //: end
 }
 
-process.once('SIGINT', () => void shutDown());
-process.once('SIGTERM', () => void shutDown());
+function stop() {
+  shutDown().catch((error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  });
+}
+process.once('SIGINT', stop);
+process.once('SIGTERM', stop);
