@@ -79,7 +79,9 @@ export async function lint(folder: string, apps: readonly string[]): Promise<voi
       {
         files: ['**/*.{js,jsx}'],
         languageOptions: {
-          globals: { process: 'readonly', console: 'readonly', Response: 'readonly' },
+          globals: Object.fromEntries(
+            ['process', 'console', 'setTimeout', 'Response'].map((name) => [name, 'readonly']),
+          ),
           parserOptions: { ecmaFeatures: { jsx: true } },
         },
       },
