@@ -42,9 +42,9 @@ test('every workflow begins with no more than the right to read', () => {
 
 test('only the jobs that publish, and the one that signs its score, can prove who they are', () => {
   expect(linesWith('id-token: write').map((line) => line.split(':')[0])).toEqual([
-    'release.yml',
+    'release.yml', // npm
+    'release.yml', // the site
     'scorecard.yml',
-    'site.yml',
   ]);
   expect(linesWith('pull_request_target')).toEqual([]);
   expect(linesWith('NPM_TOKEN')).toEqual([]);

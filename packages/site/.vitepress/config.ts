@@ -20,6 +20,8 @@ export default defineConfig({
   base: new URL(site).pathname,
   srcDir: '.pages',
   outDir: 'dist',
+  // Guides name addresses of the reader's own machine.
+  ignoreDeadLinks: 'localhostLinks',
   head: [['link', { rel: 'icon', href: ICON }]],
   sitemap: { hostname: site },
   markdown: {

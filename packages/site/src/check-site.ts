@@ -34,7 +34,14 @@ interface Site {
 const anchorsOf = (html: string) =>
   new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id));
 
-const decode = (text: string) => decodeURIComponent(text.replaceAll('&amp;', '&'));
+/** Decoded, or as it is if it can't be: then no file and no anchor has this name. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 function brokenLinks(page: string, html: string, { folder, site, anchors }: Site): string[] {
   const from = new URL(page, site);

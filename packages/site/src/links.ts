@@ -3,16 +3,25 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { REPOSITORY, ROOT } from './repository.ts';
 import { PAGES } from './sections.ts';
 
-const LINK = /(?<=\]\()[^)\s]+(?=\))|(?<=(?:src|href)=")[^"]+(?=")/g;
-const FENCES = /(^```.*?^```$)/ms;
 const BLOB = `${REPOSITORY}/blob/main/`;
 
-/** Changes the links of a Markdown text. What looks like a link in a program is none. */
+/** A block of code, also in a list or within four backticks; code in a line; or a link. */
+const CODE_OR_LINK = new RegExp(
+  [
+    /(?<code>^(?<indent> *)(?<fence>`{3,}|~{3,}).*\n(?:.*\n)*?\k<indent>\k<fence> *$|`[^`\n]*`)/,
+    /(?<=\]\()[^)\s]+(?=\))/,
+    /(?<=(?:src|href)=")[^"]+(?=")/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gm',
+);
+
+/** Changes the links of a Markdown text, but not what looks like one in its code. */
 export const mapLinks = (markdown: string, map: (link: string) => string): string =>
-  markdown
-    .split(FENCES)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(LINK, map)))
-    .join('');
+  markdown.replace(CODE_OR_LINK, (found: string, code: string | undefined) =>
+    code === undefined ? map(found) : found,
+  );
 
 const pageOf = (source: string) => PAGES.find((page) => page.source === source);
 

@@ -39,6 +39,7 @@ it.each([
 it.each([
   ['a page that is not there', '<a href="/docs/gone.html">', /gone\.html: no such page/],
   ['an anchor that is not there', '<a href="/docs/other.html#gone">', /#gone: no such anchor/],
+  ['a link that is no address', '<a href="/docs/50%.html">', /50%\.html: no such page/],
   ['a page without the path of the site', '<a href="/other.html">', /outside of the site/],
   ['a picture that is not there', '<img alt="" src="/docs/gone.png">', /no such page/],
   ['a script of another host', '<script async src="https://cdn.example.org/a.js">', /elsewhere/],

@@ -30,6 +30,10 @@ interface Findings {
   readonly violations: readonly { readonly id: string; readonly nodes: { target: string[] }[] }[];
 }
 
+/** Vue has taken over the page. */
+const isReady = (page: Page) =>
+  page.waitForFunction("document.querySelector('#app')?.__vue_app__ !== undefined");
+
 /** What axe finds, in words. */
 async function findings(page: Page): Promise<string[]> {
   await page.addScriptTag({ content: AXE });
@@ -47,21 +51,22 @@ describeInChromium('the built site', (chromium) => {
       const url = request.url();
       if (!url.startsWith(site.url('')) && !url.startsWith('data:')) problems.push(`asked: ${url}`);
     });
-    await page.goto(site.url(path), { waitUntil: 'networkidle' });
+    await page.goto(site.url(path));
+    await isReady(page);
     return { page, problems };
   }
 
-  it.each([...PAGES, ...REFERENCE])('%s fits its window, and axe finds nothing', async (path) => {
-    for (const [width, scheme] of WINDOWS) {
-      const { page, problems } = await open(path, width, scheme);
-      const sideways = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      const found = await findings(page);
-      expect({ width, scheme, sideways, found, problems }).toEqual({
-        ...{ width, scheme, sideways: 0, found: [], problems: [] },
-      });
-    }
+  const views = [...PAGES, ...REFERENCE].flatMap((path) =>
+    WINDOWS.map(([width, scheme]) => [path, width, scheme] as const),
+  );
+  it.each(views)('%s, %s px, %s: fits, and axe finds nothing', async (path, width, scheme) => {
+    const { page, problems } = await open(path, width, scheme);
+    const sideways = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    expect({ sideways, found: await findings(page), problems }).toEqual({
+      ...{ sideways: 0, found: [], problems: [] },
+    });
   });
 
   it('search finds an outcome, and axe finds nothing in it', async () => {
@@ -91,7 +96,8 @@ describeInChromium('the built site', (chromium) => {
     page.on('response', (response) => {
       sizes.push(response.body().then(({ length }) => length));
     });
-    await page.goto(site.url(''), { waitUntil: 'networkidle' });
+    await page.goto(site.url(''));
+    await isReady(page);
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(sizes.length).toBeGreaterThan(3);
     expect(bytes).toBeLessThan(400_000); // before compression
