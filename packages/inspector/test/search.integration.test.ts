@@ -52,6 +52,8 @@ describeInChromium('deliveries that are not among the latest', (chromium) => {
     await page.reload();
     await page.locator('.timeline li:only-child').waitFor();
     expect(await field.inputValue()).toBe('+15550199');
+    await field.fill('ida');
+    await page.waitForURL(({ searchParams }) => searchParams.get('q') === 'ida');
     await field.fill('nobody');
     await page.getByText('No delivery matches these filters.').waitFor();
     await field.fill('');

@@ -108,7 +108,7 @@ describeInChromium('events that somebody sends, and what came of them', (chromiu
     await page.getByRole('button', { name: 'Copy curl command' }).click();
     await page.getByText('Curl command copied.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
-      `--data-binary '${request.body}'`,
+      `--data-raw '${request.body}'`,
     );
   });
 

@@ -26,8 +26,8 @@ export interface JsonRequest {
  * @throws ApiError with the message of the response, or `unreachable`
  */
 export async function callJson<Body>(request: JsonRequest): Promise<Body> {
-  const response = await reach(request);
-  const body: unknown = await response.json().catch(() => undefined);
+  const { response, text } = await reach(request);
+  const body = parsed(text);
   if (response.ok) return body as Body;
   const { error } = (body ?? {}) as { error?: { code?: string; message?: string } };
   throw new ApiError(
@@ -36,18 +36,28 @@ export async function callJson<Body>(request: JsonRequest): Promise<Body> {
   );
 }
 
+/** The response and its whole body. @throws ApiError `unreachable`, or the reason of the signal */
 async function reach({ method = 'GET', url, body, headers, signal, unreachable }: JsonRequest) {
   try {
-    return await fetch(url, {
+    const response = await fetch(url, {
       method,
       headers: { ...(method !== 'GET' && { 'content-type': 'application/json' }), ...headers },
       ...(method !== 'GET' && { body: body === undefined ? '' : JSON.stringify(body) }),
       ...(signal && { signal }),
     });
-  } catch (error) {
-    if (signal?.aborted) throw error;
+    return { response, text: await response.text() };
+  } catch {
+    signal?.throwIfAborted();
     const message = unreachable ?? 'The server cannot be reached. Is it still running?';
     throw new ApiError('unreachable', message);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

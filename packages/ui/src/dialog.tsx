@@ -6,6 +6,8 @@ import { Button } from './button.tsx';
 interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
+  /** Whether something runs whose end the user should see: it stays open meanwhile. */
+  readonly busy?: boolean;
   /** Called after it was closed, by a button, Escape or a click beside it. */
   readonly onClose: () => unknown;
   readonly children: ComponentChildren;
@@ -14,7 +16,7 @@ interface DialogProps {
 let dialogs = 0;
 
 /** A modal dialog. It is open while it is rendered. The browser restores the focus. */
-export function Dialog({ title, wide, onClose, children }: DialogProps) {
+export function Dialog({ title, wide, busy, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Not `useId`: it counts anew in each `render`, so that two dialogs or pages would share an id.
   const [titleId] = useState(() => `dialog-${String(++dialogs)}`);
@@ -27,8 +29,12 @@ export function Dialog({ title, wide, onClose, children }: DialogProps) {
       class={wide ? 'wide' : undefined}
       aria-labelledby={titleId}
       onClose={() => void onClose()}
-      onClick={(event) => {
-        if (event.target === dialog.current) dialog.current?.close();
+      onCancel={(event) => {
+        if (busy) event.preventDefault();
+      }}
+      // The press counts: a text selection may start inside and end beside the dialog.
+      onMouseDown={(event) => {
+        if (event.target === dialog.current && !busy) dialog.current?.close();
       }}
     >
       <div class="dialog-body">
@@ -77,7 +83,7 @@ export function FormDialog(props: Question & { readonly onClose: () => unknown }
     }
   };
   return (
-    <Dialog title={title} wide={wide} onClose={onClose}>
+    <Dialog title={title} wide={wide} busy={busy} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -89,7 +95,11 @@ export function FormDialog(props: Question & { readonly onClose: () => unknown }
           {error}
         </p>
         <div class="buttons">
-          <Button label="Cancel" onClick={({ currentTarget }) => closeAround(currentTarget)} />
+          <Button
+            label="Cancel"
+            disabled={busy}
+            onClick={({ currentTarget }) => closeAround(currentTarget)}
+          />
           <Button label={go} kind={danger ? 'danger' : 'primary'} submit busy={busy} />
         </div>
       </form>

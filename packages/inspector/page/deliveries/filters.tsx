@@ -1,10 +1,11 @@
-import { ActionButton, Chip, Field, Icon, Select } from '@call-webhooks/ui';
+import { ActionButton, Chip, Icon, Select } from '@call-webhooks/ui';
 import type { DeliveryState, EventName } from '@call-webhooks/simulator/control-api';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Filter } from '../state/delivery-window.ts';
 import { STATES } from '../state/labels.ts';
 import { callName, filterBy, resendFailed, store } from '../state/page-state.ts';
 import { shortUrl, urlsOf } from '../state/receiver.ts';
+import { TimeRange } from './time-range.tsx';
 
 const EVENTS: readonly EventName[] = ['call:started', 'call:completed', 'call:recording-available'];
 const ALL = Object.keys(STATES) as DeliveryState[];
@@ -71,7 +72,7 @@ export function Filters() {
             narrow({ eventName: orNone(value) });
           }}
         />
-        <TimeRange />
+        <TimeRange change={narrow} />
       </div>
     </div>
   );
@@ -87,10 +88,20 @@ function Search() {
   const { q = '' } = store.filter;
   const input = useRef<HTMLInputElement>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Back and Forward change the search too. What the user types stays.
+  const sent = useRef(q);
+  // Back, Forward and Reset change the search too, and end one that was being typed.
   useEffect(() => {
-    if (input.current && input.current.value.trim() !== q) input.current.value = q;
+    if (sent.current === q) return;
+    clearTimeout(timer.current);
+    sent.current = q;
+    if (input.current) input.current.value = q;
   }, [q]);
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+    },
+    [],
+  );
   return (
     <input
       ref={input}
@@ -106,7 +117,8 @@ function Search() {
       onInput={({ currentTarget }) => {
         clearTimeout(timer.current);
         timer.current = setTimeout(() => {
-          narrow({ q: orNone(currentTarget.value.trim()) });
+          sent.current = currentTarget.value.trim();
+          narrow({ q: orNone(sent.current) });
         }, TYPING);
       }}
     />
@@ -151,46 +163,5 @@ function Receivers() {
         narrow({ url: orNone(value) });
       }}
     />
-  );
-}
-
-/** A time as the value of a `datetime-local` field, in the zone of the browser. */
-function localText(ms: string | undefined): string {
-  if (ms === undefined) return '';
-  const at = Number(ms);
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-}
-
-/** Milliseconds since the epoch, as text. */
-const timeOf = (local: string): string | undefined =>
-  local === '' ? undefined : String(new Date(local).getTime());
-
-function TimeRange() {
-  const { from, to } = store.filter;
-  const some = from !== undefined || to !== undefined;
-  return (
-    <details class="range">
-      <summary class="chip">{some ? 'Time: a part' : 'Any time'}</summary>
-      <div class="range-fields">
-        <Field
-          label="From"
-          type="datetime-local"
-          step={1}
-          value={localText(from)}
-          onChange={({ currentTarget }) => {
-            narrow({ from: timeOf(currentTarget.value) });
-          }}
-        />
-        <Field
-          label="To"
-          type="datetime-local"
-          step={1}
-          value={localText(to)}
-          onChange={({ currentTarget }) => {
-            narrow({ to: timeOf(currentTarget.value) });
-          }}
-        />
-      </div>
-    </details>
   );
 }
