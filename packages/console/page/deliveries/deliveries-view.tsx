@@ -19,22 +19,26 @@ export function DeliveriesView() {
   const { value, error } = usePoll(`deliveries ${JSON.stringify(query)}`, EVERY_MS, (signal) =>
     get<DeliveriesPage>('api/deliveries', query, signal),
   );
+  // While a new search is read, the list before it stays instead of a flash of nothing.
+  const last = useRef(value);
+  if (value) last.current = value;
+  const page = value ?? (error === undefined ? last.current : undefined);
   const call = url.get('call');
   return (
     <>
       <div class="view-head">
         <h2>Deliveries</h2>
-        {value && (
+        {page && (
           <p>
-            The latest {counted(value.kept, 'delivery', 'deliveries')} of process {value.process},
-            at most {count(value.capacity)}. Those of other processes are not in this list.
+            The latest {counted(page.kept, 'delivery', 'deliveries')} of process {page.process}, at
+            most {count(page.capacity)}. Those of other processes are not in this list.
           </p>
         )}
       </div>
-      <Filters page={value} />
+      <Filters page={page} />
       <ErrorBox error={error} />
       {call !== null && <CallSection callId={call} tenant={url.get('tenant') ?? ''} />}
-      {value ? <Listed page={value} /> : error === undefined && <Loading />}
+      {page ? <Listed page={page} /> : error === undefined && <Loading />}
     </>
   );
 }
