@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { read, ROOT } from './repository.ts';
 
@@ -25,7 +25,10 @@ const doc = (name: string, title: string): SitePage => ({
   title,
 });
 
-const readme = (name: string, title = `@call-webhooks/${name}`): SitePage => ({
+const manifestOf = (folder: string) =>
+  JSON.parse(read(`packages/${folder}/package.json`)) as { name: string; private?: boolean };
+
+const readme = (name: string, title = manifestOf(name).name): SitePage => ({
   source: `packages/${name}/README.md`,
   path: `packages/${name}.md`,
   title,
@@ -136,6 +139,10 @@ const LISTED: readonly Section[] = [
   },
 ];
 
+/** The public packages, by the names of their folders. */
+export const publicPackages = (): string[] =>
+  readdirSync(join(ROOT, 'packages')).filter((name) => manifestOf(name).private !== true);
+
 const isListed = ({ source }: SitePage) =>
   [START, ...LISTED.flatMap(({ pages }) => pages)].some((page) => page.source === source);
 
@@ -156,13 +163,3 @@ export const SECTIONS: readonly Section[] = LISTED.map((section) => ({
 }));
 
 export const PAGES: readonly SitePage[] = [START, ...SECTIONS.flatMap(({ pages }) => pages)];
-
-/** The public packages, by the names of their folders. */
-export function publicPackages(): string[] {
-  return readdirSync(join(ROOT, 'packages')).filter((name) => {
-    const manifest = JSON.parse(
-      readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'),
-    ) as { private?: boolean };
-    return manifest.private !== true;
-  });
-}
