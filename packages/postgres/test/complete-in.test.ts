@@ -52,6 +52,6 @@ describe('completeIn', () => {
 
   it('links to the page about transactions', async () => {
     const completing = store.completeIn(new pg.Pool(), 'key', 'token');
-    await expect(completing).rejects.toThrow(/docs\/exactly-once\.md#your-own-database$/);
+    await expect(completing).rejects.toThrow(/exactly-once\.html#your-own-database$/);
   });
 });

@@ -19,7 +19,7 @@ it('tells its logger once that old rows cannot be deleted, and goes on', async (
       level: 'warn',
       message:
         'call-webhooks: deleting old rows of the Postgres store failed: Error: permission denied for table events',
-      fields: { docs: expect.stringContaining('stores.md#postgres') },
+      fields: { docs: expect.stringContaining('stores.html#postgres') },
     },
   ]);
 });

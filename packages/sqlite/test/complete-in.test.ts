@@ -73,7 +73,7 @@ function testsOf(
     });
     await expect(transaction).rejects.toMatchObject({
       code: 'invalid-options',
-      message: expect.stringMatching(/another database .*exactly-once\.md#your-own-database$/),
+      message: expect.stringMatching(/another database .*exactly-once\.html#your-own-database$/),
       cause: expect.objectContaining({ message: expect.any(String) }),
     });
     db.close();

@@ -105,6 +105,6 @@ describe('context.completeIn', () => {
     expect(errors[0]?.message).toContain('has no key');
     expect(errors[1]?.message).toContain('postgresStore or sqliteStore');
     for (const { message } of errors)
-      expect(message).toMatch(/docs\/exactly-once\.md#your-own-database$/);
+      expect(message).toMatch(/exactly-once\.html#your-own-database$/);
   });
 });

@@ -19,10 +19,10 @@ describe('the window', () => {
       /begins 3 days \(259800000 ms\) ago, but the store remembers .* 24 hours \(86400000 ms\) only/,
     );
     await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
-    await expect(refused).rejects.toThrow(/docs\/recovery\.md#the-window$/);
+    await expect(refused).rejects.toThrow(/recovery\.html#the-window$/);
     await expect(
       reconcile({ client, receiver, now, since: undefined as unknown as Date }),
-    ).rejects.toThrow(/since: .*docs\/recovery\.md#reconcile$/);
+    ).rejects.toThrow(/since: .*recovery\.html#reconcile$/);
     await expect(
       reconcile({ client, receiver, store: {}, since: new Date(now() - 1), now }),
     ).rejects.toThrow('rememberFor');

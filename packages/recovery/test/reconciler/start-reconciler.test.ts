@@ -29,7 +29,7 @@ describe('silence', () => {
     expect(others).toEqual([]);
     expect(line).toMatchObject({ level: 'error', fields: { missed: 1, handled: 1 } });
     expect(line?.message).toContain('The rule may be paused');
-    expect(line?.fields['docs']).toMatch(/^https:.*\/docs\/recovery\.md#silence$/);
+    expect(line?.fields['docs']).toMatch(/^https:.*\/recovery\.html#silence$/);
 
     await clock.advance(60);
     expect([reports.length, runs.length]).toEqual([1, 3]);
