@@ -168,3 +168,14 @@ test('the scripts complete ids with what the simulator knows now', async () => {
   expect(stdout).toContain(`${rule?._id ?? ''}\tTo receiver 1 of 2, active\n`);
   expect((await run(['completion', 'ids', 'calls'])).stdout).toBe('');
 });
+
+test('deliveries list takes one line each, also for the longest event and outcome', async () => {
+  const [, refusing] = receivers;
+  simulator.rules.setRecordingWebhook({ url: refusing?.url ?? '' });
+  await see('trigger', 'call:recording-available', '--wait');
+  const { stdout } = await see('deliveries', 'list');
+  const [, port = ''] = url(1).split(':');
+  for (const line of stdout.split('\n').filter(Boolean).slice(1))
+    expect(line).toMatch(/^[\da-f]{8} .* \d+\/\S+$/);
+  expect(stdout).toContain(` ${port}\n`);
+});

@@ -74,13 +74,17 @@ function listCommand(app: App): Command {
     );
 }
 
+/** Commands take `3000/hook` for a URL of this machine. */
+const THIS_MACHINE = /^(?:127\.0\.0\.1|localhost|\[::1\]):/;
+
 const COLUMNS: readonly Column[] = [
   { title: 'created', drop: 2 },
   { title: 'id', cut: 'id' },
-  { title: 'event', cut: 'middle', min: 20 },
+  { title: 'event', cut: 'middle', min: 17 },
   { title: 'state' },
   { title: 'response', cut: 'end', min: '401 signature-mismatch'.length },
-  { title: 'receiver', cut: 'middle', min: 15 },
+  // With the others, this is 80 columns.
+  { title: 'receiver', cut: 'middle', min: 13 },
   { title: 'attempts', drop: 3 },
   { title: 'rule', cut: 'end', drop: 4 },
 ];
@@ -104,7 +108,7 @@ async function printTable({ output }: App, found: readonly DeliverySummary[]): P
           eventName,
           paint(state),
           last ? answerText(colors, last) : '',
-          shortUrl(url),
+          shortUrl(url).replace(THIS_MACHINE, ''),
           attempts.length,
           ruleName,
         ];
