@@ -65,6 +65,13 @@ describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
     return { runs, handlers, mostAtOnce: () => mostAtOnce };
   }
 
+  /** There were two runs: the first attempt, and one that counts those that waited in between. */
+  function expectAttempts(runs: readonly { context: HandlerContext }[], second: number): void {
+    const [first, last, ...others] = runs.map(({ context }) => context.attempt);
+    expect([first, others]).toEqual([1, []]);
+    expect(last).toBeGreaterThanOrEqual(second);
+  }
+
   /** Loses a lock. @returns once the worker that runs it holds a lock again */
   async function loseLock(key: string): Promise<void> {
     const token = await admin.get(key);
@@ -89,7 +96,8 @@ describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
     expect(runs[1]?.context.signal.aborted).toBe(false);
     runs[1]?.end();
     await waitFor(async () => (await test.queue.getCompletedCount()) === 1);
-    expect(runs.map(({ context }) => context.attempt)).toEqual([1, 2]);
+    // A busy machine may lose the lock of the waiting run too, and each of them counts.
+    expectAttempts(runs, 2);
     expect(mostAtOnce()).toBe(1);
   });
 
@@ -107,7 +115,7 @@ describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
     await waitFor(() => runs.length === 2);
     runs[1]?.end();
     await waitFor(async () => (await test.queue.getCompletedCount()) === 1);
-    expect(runs.map(({ context }) => context.attempt)).toEqual([1, 3]);
+    expectAttempts(runs, 3);
     expect(mostAtOnce()).toBe(1);
   });
 
