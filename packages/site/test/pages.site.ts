@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES } from '@call-webhooks/core';
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { SITE, SITE_FOLDER } from '../src/repository.ts';
 import { serveSite, type ServedSite } from './serve-site.ts';
 
@@ -93,11 +93,13 @@ describeInChromium('the built site', (chromium) => {
   it('the start page is light', async () => {
     const page = await chromium.page();
     const sizes: Promise<number>[] = [];
-    page.on('response', (response) => {
+    const measure = (response: Response) => {
       sizes.push(response.body().then(({ length }) => length));
-    });
-    await page.goto(site.url(''));
+    };
+    page.on('response', measure);
+    await page.goto(site.url(''), { waitUntil: 'load' });
     await isReady(page);
+    page.off('response', measure); // what comes while the page is closed has no body
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
     expect(sizes.length).toBeGreaterThan(3);
     expect(bytes).toBeLessThan(400_000); // before compression
