@@ -19,7 +19,7 @@ export interface BullmqUnderTest {
 }
 
 /** How long the locks of `work` last; milliseconds. */
-export const LOCK_DURATION = 600;
+export const LOCK_DURATION = 300;
 
 /** The delivery of a job, without the note of its worker. */
 export function deliveryOf(job: Job): QueuedDelivery {
