@@ -7,6 +7,7 @@ import express from 'express';
 import type { Hono } from 'hono';
 import { receives } from './receives.ts';
 import { FRAMEWORKS, numbered, RUN_ELSEWHERE, writeSamples, type Sample } from './samples.ts';
+import { watchSubscriptions } from './subscriptions.ts';
 
 const secret = generateSecret();
 const { takesDeliveries, takesRequests } = receives(secret);
@@ -19,10 +20,11 @@ const samples = new Map(
 const opened: Server[] = [];
 const used: string[] = [];
 const printed: unknown[][] = [];
-const before = process.env['CALL_WEBHOOK_SECRET'];
+const subscriptions = watchSubscriptions();
 
 beforeAll(() => {
-  Object.assign(process.env, { CALL_WEBHOOK_SECRET: secret, CONSOLE_PASSWORD: secret });
+  const secrets = { CALL_WEBHOOK_SECRET: secret, CONSOLE_PASSWORD: secret };
+  jest.replaceProperty(process, 'env', { ...process.env, ...secrets });
   // The samples listen on port 3000, as a reader would; here each gets a free one.
   const listen = Object.getOwnPropertyDescriptor(Server.prototype, 'listen')?.value as (
     ...args: unknown[]
@@ -50,9 +52,8 @@ afterEach(async () => {
   }
 });
 afterAll(() => {
+  subscriptions.undo();
   jest.restoreAllMocks();
-  process.env['CALL_WEBHOOK_SECRET'] = before;
-  if (before === undefined) delete process.env['CALL_WEBHOOK_SECRET'];
 });
 
 function sample(name: string): Sample {

@@ -1,16 +1,20 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type Admission, type Store } from '../../src/index.ts';
+import { memoryStore, type Admission, type Store, type WebhookError } from '../../src/index.ts';
+import { originsOf } from '../../src/outcome/origin.ts';
 import { boundedStore } from '../../src/store/bounded-store.ts';
 import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 import { deferred } from '../support.ts';
 
-const claim = { webhookId: 'id', replayUntil: Date.now() + 1_000, leaseMs: 60_000, token: 't' };
+const claim = { webhookId: 'id', replayUntil: Date.now() + 600_000, leaseMs: 60_000, token: 't' };
 const never = () => new Promise<never>(() => undefined);
 const unavailable = expect.objectContaining({ code: 'store-unavailable' });
 
 describe('boundedStore', () => {
   it('ends every call in time, and reports each failure the same way', async () => {
-    const hanging: Store = { admit: never, complete: never, release: never, extend: never };
+    const hanging: Store = {
+      ...{ admit: never, complete: never, release: never, extend: never },
+      reopen: never,
+    };
     const broken = Object.fromEntries(
       Object.keys(hanging).map((name) => [
         name,
@@ -26,6 +30,7 @@ describe('boundedStore', () => {
         async () => await bounded.complete('k', 't'),
         async () => await bounded.release('k', 't'),
         async () => await bounded.extend('k', 't', 1),
+        async () => await bounded.reopen?.('k'),
       ];
       for (const call of calls) await expect(call()).rejects.toEqual(unavailable);
     }
@@ -43,6 +48,13 @@ describe('boundedStore', () => {
       new DeadlineScheduler(),
     );
     await expect((async () => await bounded.admit(claim))()).rejects.toEqual(unavailable);
+  });
+
+  it('reopens what the dead letters have, and nothing else', async () => {
+    const bounded = boundedStore(memoryStore(), 20, new DeadlineScheduler());
+    await bounded.admit({ ...claim, key: 'k' });
+    await bounded.complete('k', 't', 'dead-lettered');
+    expect([await bounded.reopen?.('k'), await bounded.reopen?.('k')]).toEqual([true, false]);
   });
 
   it('does not wait when the store responds synchronously', () => {
@@ -112,13 +124,45 @@ describe('boundedStore', () => {
 
   it('ignores late failures', async () => {
     const go = deferred<Admission>();
-    const bounded = boundedStore(
-      { ...memoryStore(), admit: () => go.promise },
-      20,
-      new DeadlineScheduler(),
-    );
+    const store = { ...memoryStore(), admit: () => go.promise };
+    const release = jest.spyOn(store, 'release');
+    const bounded = boundedStore(store, 20, new DeadlineScheduler());
     await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
     go.reject(new Error('late')); // an unhandled rejection would fail the run
     await new Promise(setImmediate);
+    expect(release).toHaveBeenCalledTimes(1);
+  });
+
+  it('releases nothing that was not claimed: without a key, or refused too late', async () => {
+    const go = deferred<Admission>();
+    const store = { ...memoryStore(), admit: () => go.promise };
+    const release = jest.spyOn(store, 'release');
+    const bounded = boundedStore(store, 20, new DeadlineScheduler());
+    await expect(bounded.admit({ ...claim, key: 'k' })).rejects.toEqual(unavailable);
+    go.resolve({ status: 'duplicate' });
+    store.admit = () => Promise.reject(new Error('closed'));
+    await expect(bounded.admit(claim)).rejects.toEqual(unavailable);
+    await new Promise(setImmediate);
+    expect(release).not.toHaveBeenCalled();
+  });
+
+  it('waits for an answer that comes in time, and says what failed', async () => {
+    jest.useFakeTimers();
+    try {
+      const admit = () =>
+        new Promise<Admission>((resolve) => setTimeout(resolve, 19, { status: 'duplicate' }));
+      const complete = () => Promise.reject(new Error('connection reset'));
+      const store = { ...memoryStore(), admit, complete };
+      const bounded = boundedStore(store, 20, new DeadlineScheduler());
+      const answer = bounded.admit(claim);
+      await jest.advanceTimersByTimeAsync(19);
+      expect(await answer).toEqual({ status: 'duplicate' });
+      const failure = await Promise.resolve(bounded.complete('k', 't')).catch((e: unknown) => e);
+      expect(String(failure)).toContain('The store failed: Error: connection reset');
+      const origin = { source: 'store', error: new Error('connection reset') };
+      expect(originsOf(failure as WebhookError)).toEqual([origin]);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 });
