@@ -52,7 +52,8 @@ export class RequestView implements TenantRequest {
       // Not by assignment: a header may be called __proto__.
       Object.defineProperty(all, name.toLowerCase(), {
         value: joined(value),
-        ...{ enumerable: true, configurable: true, writable: true },
+        enumerable: true,
+        configurable: true, // two names may differ only by case
       });
     }
     return all;

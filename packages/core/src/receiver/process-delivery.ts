@@ -111,7 +111,7 @@ export class DeliveryProcessor implements RunningDelivery {
       context.end();
       if (job.kind === 'handler' && job.route.handle && !isCrashed)
         info.handlerMs = performance.now() - admittedAt;
-      if (context.transactions && (await wasCommitted(context, lease))) {
+      if (context.transactions && (await wasCommitted(context.transactions, lease))) {
         if (!result) this.#reportOfDone(failure, 'failed-after-commit', job, context);
         result = { outcome: job.route.outcome };
       } else if (context.transactions && result) {

@@ -1,4 +1,4 @@
-import type { DeliveryContext } from '../dispatch/context.ts';
+import type { Transactions } from '../dispatch/transactions.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Lease } from '../store/lease.ts';
 
@@ -7,14 +7,11 @@ import type { Lease } from '../store/lease.ts';
  * that its transaction was rolled back, or fail after the commit, or lose the answer to it.
  * @throws WebhookError `in-progress` if the lease was lost, `store-unavailable` if the store fails
  */
-export async function wasCommitted(
-  { transactions }: DeliveryContext,
-  lease: Lease,
-): Promise<boolean> {
-  if (transactions?.mayBeDone) {
+export async function wasCommitted(transactions: Transactions, lease: Lease): Promise<boolean> {
+  if (transactions.mayBeDone) {
     const end = await lease.transactionEnd();
     if (end !== 'lost') return end === 'committed';
-  } else if (!transactions?.leaseLost) return false;
+  } else if (!transactions.leaseLost) return false;
   throw leaseLost();
 }
 

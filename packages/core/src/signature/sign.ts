@@ -1,7 +1,7 @@
 import { hmacBase64 } from '#hmac';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import type { Profile } from '../profile.ts';
-import { keysOf } from './secrets.ts';
+import { keysOf, type Key } from './secrets.ts';
 import { casedHeaderNames, isSendable, type HeaderPrefix } from './signature-headers.ts';
 
 /** What to sign, and how. */
@@ -31,7 +31,7 @@ export interface SignOptions {
  * await fetch(url, { method: 'POST', headers, body });
  */
 export async function sign(options: SignOptions): Promise<Record<string, string>> {
-  const [key] = keysOf(options.secret);
+  const [key] = keysOf(options.secret) as [Key]; // there is one at least
   const names = casedHeaderNames(options.headerPrefix, options.profile);
   const webhookId = options.webhookId ?? crypto.randomUUID();
   const timestamp = String(unixSeconds(options.timestamp ?? new Date()));
@@ -43,7 +43,6 @@ export async function sign(options: SignOptions): Promise<Record<string, string>
   }
   const body =
     typeof options.body === 'string' ? new TextEncoder().encode(options.body) : options.body;
-  if (!key) throw new WebhookError('invalid-secret', 'There is no secret to sign with.');
   const signature = await hmacBase64(key.hmac, `${webhookId}.${timestamp}.`, body);
   return {
     [names.id]: webhookId,

@@ -1,6 +1,13 @@
 import diagnostics from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { createJobProcessor, type OutcomeMessage, type QueuedDelivery } from '../../src/index.ts';
+import {
+  createJobProcessor,
+  memoryStore,
+  type OutcomeMessage,
+  type QueuedDelivery,
+} from '../../src/index.ts';
+import { boundedStore } from '../../src/store/bounded-store.ts';
+import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 import { createTestReceiver, deferred, NOW, SECONDS, STARTED } from '../support.ts';
 
 const NAMES = ['delivery', 'handler', 'store', 'enqueue'] as const;
@@ -48,7 +55,48 @@ describe('the tracing channels', () => {
       ['store', { operation: 'admit', result: { status: 'admitted', attempt: 1 } }],
       ['handler', { eventName: 'call:started', callId: 'call-1', attempt: 1, source: 'webhook' }],
       ['store', { operation: 'complete', result: true }],
-      ['delivery', { result: { outcome: { outcome: 'handled' } } }],
+      [
+        'delivery',
+        {
+          source: 'webhook',
+          method: 'POST',
+          headers: expect.objectContaining({ 'X-Service-Timestamp': String(SECONDS) }) as unknown,
+          result: { outcome: { outcome: 'handled' } },
+        },
+      ],
+    ]);
+  });
+
+  it('follow what is delivered from this process, and a request without a method', async () => {
+    const published = listen();
+    const { receiver } = createTestReceiver();
+    expect((await receiver.deliver(STARTED)).outcome).toBe('ignored');
+    await receiver.deliver(STARTED, { source: 'reconcile' });
+    await receiver.receive({ headers: {}, body: new Uint8Array() });
+    const ended = published.filter((one) => `${one.name} ${one.event}` === 'delivery asyncEnd');
+    expect(ended.map(({ message }) => message)).toMatchObject([
+      { source: 'redrive', result: { outcome: { outcome: 'ignored' } } },
+      { source: 'reconcile', result: { outcome: { outcome: 'ignored' } } },
+      { source: 'webhook', method: 'POST' },
+    ]);
+  });
+
+  it('name each call of the store, and what failed', async () => {
+    const published = listen();
+    const broken = { ...memoryStore(), reopen: () => Promise.reject(new Error('closed')) };
+    const store = boundedStore(broken, 1_000, new DeadlineScheduler());
+    const claim = { webhookId: 'w', token: 't', key: 'k', leaseMs: 60_000, replayUntil: NOW };
+    await store.admit(claim);
+    await store.extend('k', 't', 60_000);
+    await store.release('k', 't');
+    await store.complete('k', 't');
+    await expect((async () => await store.reopen?.('k'))()).rejects.toThrow('closed');
+    const started = published.filter(({ event }) => event === 'start');
+    expect(started.map(({ message }) => message['operation'])).toEqual([
+      ...['admit', 'extend', 'release', 'complete', 'reopen'],
+    ]);
+    expect(published.filter(({ event }) => event === 'error')).toMatchObject([
+      { name: 'store', message: { error: { code: 'store-unavailable' } } },
     ]);
   });
 

@@ -109,3 +109,10 @@ describe('both implementations', () => {
     }
   });
 });
+
+it('WebCrypto can use the key of a secret, but never hand it out', async () => {
+  const { key } = webCrypto.prepareKey(bytes('0123456789abcdef')) as unknown as {
+    key: Promise<{ extractable: boolean }>;
+  };
+  expect((await key).extractable).toBe(false);
+});

@@ -38,6 +38,7 @@ it('has the host of HTTP/2, and of a URL without a host header', () => {
   expect(view('/x', { ':authority': 'A.example.com' }).host).toBe('a.example.com');
   expect(view('https://b.example.com/x', new Headers()).host).toBe('b.example.com');
   expect(view('/x').host).toBe('');
+  expect(view('/x').query).toBe('');
 });
 
 it('joins several values, and keeps a header that is called __proto__', () => {
@@ -48,4 +49,8 @@ it('joins several values, and keeps a header that is called __proto__', () => {
     ['__proto__', 'x'],
     ['y', 'z'],
   ]);
+});
+
+it('leaves out a header without a value, and takes the last of two that differ by case', () => {
+  expect(view('/', { 'x-a': undefined, 'X-B': '1', 'x-b': '2' }).headers).toEqual({ 'x-b': '2' });
 });

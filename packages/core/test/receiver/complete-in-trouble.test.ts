@@ -54,6 +54,37 @@ describe('context.completeIn in trouble', () => {
     expect(asked).toBe(3);
   });
 
+  it('finds the event leased by somebody else: 503, and nothing is taken for rolled back', async () => {
+    let asked = 0;
+    const { send, store, lines } = transactionalReceiver(async ({ completeIn }, tx) => {
+      await completeIn(tx);
+      await tx.commit();
+    });
+    const { admit } = store;
+    store.admit = (claim) =>
+      ++asked > 1 ? Promise.resolve({ status: 'in-progress' }) : admit(claim);
+    expect(await send(STARTED)).toBe('in-progress');
+    expect(lines[0]).toContain('The lease was lost while the handler ran');
+  });
+
+  it('and failed after the commit and the deadline: onError learns that it was late', async () => {
+    const errors: unknown[] = [];
+    const work = deferred();
+    const { send } = transactionalReceiver(
+      async ({ completeIn }, tx) => {
+        await completeIn(tx);
+        await tx.commit();
+        await work.promise;
+      },
+      { ackWithin: 1, onError: (error, { late }) => void errors.push([error, late]) },
+    );
+    expect(await send(STARTED)).toBe('deadline');
+    const failure = new Error('too late');
+    work.reject(failure);
+    while (errors.length === 0) await new Promise(setImmediate);
+    expect(errors).toEqual([[failure, true]]);
+  });
+
   it('that lost its answer counts as unknown: the store is asked', async () => {
     const { send, store } = transactionalReceiver(async ({ completeIn }, tx) => {
       await completeIn(tx).catch(() => undefined);
@@ -119,6 +150,20 @@ describe('context.completeIn in trouble', () => {
     };
     expect(await send(STARTED)).toBe('handled');
     expect(lines).toEqual([expect.stringContaining('called completeIn too late')]);
+  });
+
+  it('that comes too late for an event that the dead letters took is no news', async () => {
+    let late: (() => Promise<void>) | undefined;
+    const { send, lines } = transactionalReceiver(
+      ({ completeIn }, tx) => {
+        late = () => completeIn(tx);
+        throw new Error('no');
+      },
+      { maxAttempts: 1, deadLetter: () => undefined },
+    );
+    expect(await send(STARTED)).toBe('dead-lettered');
+    expect(late).toThrow('Await the transaction in the handler');
+    expect(lines).toEqual([expect.stringContaining('200 dead-lettered')]);
   });
 
   it('that comes too late after a failure loses nothing: the event is retried', async () => {

@@ -10,11 +10,12 @@ import { thrownBy, transactionalReceiver, transactionalStore } from '../transact
 
 describe('context.completeIn', () => {
   it('replaces the commit of the receiver: the same number of round trips', async () => {
-    const { send, calls } = transactionalReceiver(async ({ completeIn }, tx) => {
+    const { send, calls, lines } = transactionalReceiver(async ({ completeIn }, tx) => {
       await completeIn(tx);
       await tx.commit();
     });
     expect(await send(STARTED)).toBe('handled');
+    expect(lines).toEqual([]);
     expect(calls).toEqual(['admit', 'completeIn', 'admit']);
     expect(await send(STARTED)).toBe('duplicate');
   });

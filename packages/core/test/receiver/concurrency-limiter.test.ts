@@ -18,6 +18,29 @@ it('frees the place of a handler that never ends when its lease expires', () => 
   expect(() => limiter.check()).not.toThrow();
 });
 
+it('remembers nothing of a delivery without a tenant, nor of a tenant that has none', () => {
+  const limiter = new ConcurrencyLimiter(2);
+  const set = jest.spyOn(Map.prototype, 'set');
+  limiter.add(hung(), 0);
+  expect(set).toHaveBeenCalledTimes(1);
+  set.mockRestore();
+  const [one, two] = [hung(), hung()];
+  limiter.add(one, 0, 'a');
+  limiter.add(two, 0, 'a');
+  const forget = jest.spyOn(Map.prototype, 'delete');
+  limiter.delete(one);
+  expect(forget).not.toHaveBeenCalledWith('a');
+  limiter.delete(two);
+  expect(forget).toHaveBeenCalledWith('a');
+  forget.mockRestore();
+});
+
+it('says that it closes', async () => {
+  const limiter = new ConcurrencyLimiter(1);
+  await limiter.close(0);
+  expect(() => limiter.check()).toThrow('The receiver is closing.');
+});
+
 it('closes within graceMs and one second, even if nothing can be released', async () => {
   const limiter = new ConcurrencyLimiter(1);
   limiter.add({ ...hung(), abandon: () => new Promise(() => undefined) }, performance.now());

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   memoryStore,
@@ -28,7 +29,13 @@ describe('deliver: limits and odd inputs', () => {
       bodyLimit: 1_000,
     });
     const large = { ...STARTED, note: 'x'.repeat(1_000) };
-    expect((await receiver.deliver(large)).outcome).toBe('body-too-large');
+    const refused = await receiver.deliver(large);
+    expect(refused.outcome).toBe('body-too-large');
+    expect(refused.error?.message).toContain(
+      `The body has ${String(JSON.stringify(large).length)} bytes.`,
+    );
+    const exact = { note: 'x'.repeat(1_000 - '{"note":""}'.length) };
+    expect((await receiver.deliver(exact)).outcome).toBe('ignored');
     const running = receiver.deliver(STARTED);
     expect(await receiver.health()).toMatchObject({ ok: false, overloaded: true });
     expect((await receiver.deliver({ ...STARTED, callId: 'b' })).outcome).toBe('overloaded');
@@ -55,8 +62,10 @@ describe('deliver: limits and odd inputs', () => {
     const controller = new AbortController();
     const aborted = receiver.deliver(STARTED, { signal: controller.signal });
     await new Promise(setImmediate);
+    expect(signals[0]?.aborted).toBe(false);
     controller.abort();
     expect((await aborted).outcome).toBe('handler-failed');
+    expect((signals[0]?.reason as Error).message).toContain('The caller of deliver() aborted it.');
     const alreadyAborted = receiver.deliver(STARTED, { signal: controller.signal });
     expect((await alreadyAborted).outcome).toBe('handler-failed');
 
@@ -67,6 +76,17 @@ describe('deliver: limits and odd inputs', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
     const next = createTestReceiver({ store, on: { 'call:started': () => undefined } });
     expect((await next.receiver.deliver(STARTED)).outcome).toBe('handled');
+  });
+
+  it('leaves nothing behind: its place is free, and nobody listens to the signal', async () => {
+    const { receiver } = createTestReceiver({
+      on: { 'call:started': () => new Promise(setImmediate) },
+      maxInFlight: 1,
+    });
+    const { signal } = new AbortController();
+    for (const callId of ['a', 'b'])
+      expect((await receiver.deliver({ ...STARTED, callId }, { signal })).outcome).toBe('handled');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('enqueues where there is a queue', async () => {
@@ -89,7 +109,11 @@ describe('deliver: limits and odd inputs', () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     const { receiver } = createTestReceiver();
-    expect((await receiver.deliver(circular)).outcome).toBe('invalid-payload');
+    const refused = await receiver.deliver(circular);
+    expect(refused.outcome).toBe('invalid-payload');
+    expect(refused.error?.message).toContain('the event cannot be written as JSON');
+    const notBytes = new Uint16Array(1) as unknown as Record<string, unknown>;
+    expect((await receiver.deliver(notBytes)).outcome).toBe('ignored'); // an object like others
     expect((await receiver.deliver(bytes('{'))).outcome).toBe('invalid-payload');
   });
 
@@ -107,13 +131,20 @@ describe('deliver: limits and odd inputs', () => {
     const { receiver } = createTestReceiver();
     const wrong = { code: 'invalid-options' };
     const source = 'webhook' as 'redrive';
-    await expect(receiver.deliver(STARTED, { source })).rejects.toMatchObject(wrong);
-    await expect(receiver.deliver('{}' as never)).rejects.toMatchObject(wrong);
+    const text = receiver.deliver('{}' as never);
+    await expect(text).rejects.toMatchObject(wrong);
+    await expect(text).rejects.toThrow('expected raw bytes, a raw delivery, a dead letter or');
+    const odd = receiver.deliver(STARTED, { source });
+    await expect(odd).rejects.toMatchObject(wrong);
+    await expect(odd).rejects.toThrow("source: expected 'redrive' or 'reconcile'");
     await expect(receiver.deliver(null as never)).rejects.toMatchObject(wrong);
 
     const { reopen: _reopen, ...old } = memoryStore();
     const without = createTestReceiver({ store: old, on: { 'call:started': () => undefined } });
-    await expect(without.receiver.deliver(STARTED)).rejects.toThrow('the store has no reopen()');
+    await expect(without.receiver.deliver(STARTED)).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringContaining('the store has no reopen()'),
+    });
     const reconciled = await without.receiver.deliver(STARTED, { source: 'reconcile' });
     expect(reconciled.outcome).toBe('handled');
   });

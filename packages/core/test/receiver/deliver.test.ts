@@ -110,6 +110,27 @@ describe('deliver', () => {
     ]);
   });
 
+  it('makes the first failure of a redriven event final, whatever maxAttempts is', async () => {
+    const { receiver, letters } = failing();
+    expect((await receiver.deliver(STARTED)).outcome).toBe('dead-lettered');
+    expect(letters).toHaveLength(1);
+  });
+
+  it('runs a dead letter again, however often it was run before', async () => {
+    const { receiver, fix } = failing();
+    fix();
+    const letter = { rawBody: bytes(JSON.stringify(STARTED)), attempt: 100 };
+    expect(await receiver.deliver(letter)).toMatchObject({ outcome: 'handled', attempt: 101 });
+  });
+
+  it('reopens no event that has no key', async () => {
+    const store = memoryStore();
+    const reopen = jest.spyOn(store, 'reopen');
+    const { receiver } = createTestReceiver({ store });
+    await receiver.deliver({ eventName: 'call:started' });
+    expect(reopen).not.toHaveBeenCalled();
+  });
+
   it('says so when nobody takes a redriven event that failed', async () => {
     const without = createTestReceiver({ on: { 'call:started': fail } });
     const outcome = await without.receiver.deliver(STARTED);

@@ -104,6 +104,7 @@ describe('a delivery', () => {
     for (let i = 0; i < 2; i++) expect(await send({ eventName: 'call:completed' })).toBe('handled');
     expect(handle).toHaveBeenCalledTimes(2);
     expect(outcomes[0]).not.toHaveProperty('key');
+    expect(outcomes[0]).not.toHaveProperty('callId');
   });
 
   it('without a handler is ignored, and passed to onUnhandled', async () => {
@@ -111,6 +112,9 @@ describe('a delivery', () => {
     const { send } = createTestReceiver({ onUnhandled });
     expect(await send({ eventName: 'call:new' })).toBe('ignored');
     expect(await send({ custom: 1 })).toBe('ignored');
+    const without = createTestReceiver();
+    await without.send(STARTED);
+    expect(without.outcomes[0]).not.toHaveProperty('handlerMs');
     expect(onUnhandled.mock.calls.map(([event]) => event)).toEqual([
       { eventName: 'call:new' },
       { custom: 1 },

@@ -100,10 +100,13 @@ describe('a queue', () => {
   it('that fails means 503, never a dead letter, and the retry is queued', async () => {
     const enqueue = jest.fn<Queue['enqueue']>(() => Promise.reject(new Error('no connection')));
     const deadLetter = jest.fn();
-    const { send } = createTestReceiver({ queue: { enqueue }, deadLetter, maxAttempts: 1 });
+    const options = { queue: { enqueue }, deadLetter, maxAttempts: 1 };
+    const { send, outcomes } = createTestReceiver(options);
     for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('store-unavailable');
+    expect(outcomes[0]).not.toHaveProperty('attemptsLeft');
     expect(deadLetter).not.toHaveBeenCalled();
     enqueue.mockResolvedValue(undefined);
     expect(await send(STARTED)).toBe('queued');
+    expect(outcomes.at(-1)).not.toHaveProperty('handlerMs');
   });
 });

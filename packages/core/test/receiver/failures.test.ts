@@ -5,7 +5,7 @@ import {
   type HandlerContext,
   type DeadLetter,
 } from '../../src/index.ts';
-import { createTestReceiver, bytes, NOW, STARTED } from '../support.ts';
+import { bytes, createTestReceiver, delivery, NOW, STARTED } from '../support.ts';
 
 const fail = () => {
   throw new Error('no');
@@ -30,6 +30,12 @@ describe('a handler that fails', () => {
     ]).toEqual(['handler-failed', 'handler-failed', 'handled', 'duplicate']);
     expect(attempts).toEqual([1, 2, 3]);
     expect(outcomes.map(({ attempt }) => attempt)).toEqual([1, 2, 3, undefined]);
+  });
+
+  it('has no attempts left to count where there is no deadLetter', async () => {
+    const { send, outcomes } = createTestReceiver({ on: { 'call:started': fail } });
+    await send(STARTED);
+    expect(outcomes[0]).not.toHaveProperty('attemptsLeft');
   });
 
   it('keeps failing without a deadLetter', async () => {
@@ -87,6 +93,9 @@ describe('a handler that fails', () => {
     });
     expect(await send(STARTED)).toBe('handler-failed');
     expect(lines.join()).toContain('The deadLetter sink failed: Error: disk full');
+    expect(lines[0]).toMatch(
+      /callId: 'call-1'[^]*webhookId: '[^]*attempt: 1[^]*outcomes.html#dead-lettered/,
+    );
     deadLetter.mockResolvedValue(undefined as never);
     expect(await send(STARTED)).toBe('dead-lettered');
   });
@@ -94,7 +103,7 @@ describe('a handler that fails', () => {
   it('is not run again when its process died in every attempt', async () => {
     const clock = { now: NOW };
     const store = memoryStore({ now: () => clock.now });
-    for (const token of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    const die = async (token: string) => {
       await store.admit({
         webhookId: token,
         token,
@@ -103,18 +112,36 @@ describe('a handler that fails', () => {
         replayUntil: NOW + 1_000,
       });
       clock.now += 1_000;
-    }
-    const handle = jest.fn();
+    };
+    for (const token of ['a', 'b', 'c', 'd', 'e']) await die(token);
+    const handle = jest.fn(fail);
     const deadLetters: DeadLetter[] = [];
-    const { send } = createTestReceiver({
+    const { send, outcomes } = createTestReceiver({
       store,
       on: { 'call:started': handle },
       maxAttempts: 2,
       deadLetter: (letter: DeadLetter) => void deadLetters.push(letter),
     });
+    const sink = jest.spyOn(deadLetters, 'push');
+    sink.mockImplementationOnce(fail);
+    expect(await send(STARTED)).toBe('handler-failed'); // attempt 6 of 2 × 3
+    expect(handle).toHaveBeenCalledTimes(1);
     expect(await send(STARTED)).toBe('dead-lettered');
-    expect(handle).not.toHaveBeenCalled();
-    expect(deadLetters[0]).toMatchObject({ attempt: 7, reason: 'handler-failed' });
+    expect(handle).toHaveBeenCalledTimes(1);
+    expect(deadLetters[0]).toMatchObject({
+      attempt: 7,
+      reason: 'handler-failed',
+      errorText: expect.stringContaining('None of 6 attempts ended.'),
+    });
+    expect(outcomes.at(-1)).not.toHaveProperty('handlerMs');
+  });
+
+  it('is not blamed on a content-length that counts more bytes', async () => {
+    const { receiver } = createTestReceiver({ on: { 'call:started': fail } });
+    const { headers, body } = await delivery(STARTED);
+    const longer = { ...headers, 'content-length': String(body.length + 1) };
+    const { outcome } = await receiver.receive({ headers: longer, body });
+    expect(outcome.outcome).toBe('handler-failed');
   });
 
   it('may throw anything', async () => {

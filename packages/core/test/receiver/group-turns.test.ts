@@ -94,6 +94,17 @@ it('wakes nobody where requests share no timers', async () => {
   expect(times).toEqual([0, 50]);
 });
 
+it('forgets a group that nobody waits for', async () => {
+  const forget = jest.spyOn(Map.prototype, 'delete');
+  const { turns, admit, free } = setup();
+  void admit();
+  await jest.advanceTimersByTimeAsync(10);
+  free();
+  turns.freed('call-1');
+  expect(forget).toHaveBeenCalledWith('call-1');
+  forget.mockRestore();
+});
+
 it('ends all waits when it closes, also those that begin later', async () => {
   const { turns, times, ended, admit } = setup();
   for (let i = 0; i < 2; i++) void admit();
@@ -101,7 +112,10 @@ it('ends all waits when it closes, also those that begin later', async () => {
   turns.close();
   void admit();
   await jest.advanceTimersByTimeAsync(0);
-  const closed = expect.objectContaining({ code: 'shutting-down' }) as unknown;
+  const closed = expect.objectContaining({
+    code: 'shutting-down',
+    message: expect.stringContaining('waited for another event of its group (oneAtATime)'),
+  }) as unknown;
   expect(ended).toEqual([closed, closed, closed]);
   expect(times).toHaveLength(3);
 });

@@ -18,6 +18,20 @@ describe('receiver.health()', () => {
     expect(await receiver.health()).toEqual({ ok: true, closing: false, store: up, queue: up });
   });
 
+  it('measures how long each of them took', async () => {
+    jest.useFakeTimers();
+    jest.advanceTimersByTime(1_000); // so that no time is 0
+    try {
+      const ping = () => new Promise((resolve) => setTimeout(resolve, 10));
+      const { receiver } = createTestReceiver({ queue: { enqueue, ping } });
+      const health = receiver.health();
+      await jest.advanceTimersByTimeAsync(10);
+      expect(await health).toMatchObject({ store: { durationMs: 0 }, queue: { durationMs: 10 } });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it('reports stores and queues without ping as unknown', async () => {
     const { ping: _ping, ...store } = memoryStore();
     const { receiver } = createTestReceiver({ store, queue: { enqueue } });
@@ -65,8 +79,14 @@ describe('receiver.health()', () => {
     let answer = (): string => {
       throw new Error('no access');
     };
-    const { receiver, send } = createTestReceiver({ secret: () => answer() });
-    expect(await send(STARTED)).toBe('secret-unavailable');
+    const asked: string[] = [];
+    const { receiver, send } = createTestReceiver({
+      secret: ({ webhookId }) => {
+        asked.push(webhookId);
+        return answer();
+      },
+    });
+    expect(await send(STARTED, { webhookId: 'w-1' })).toBe('secret-unavailable');
     expect(await receiver.health()).toMatchObject({
       ok: false,
       store: { status: 'up' },
@@ -75,6 +95,7 @@ describe('receiver.health()', () => {
     answer = () => SECRET;
     jest.advanceTimersByTime(1_001); // a provider that failed is left alone for a second
     expect(await receiver.health()).toMatchObject({ ok: true, secrets: { status: 'up' } });
+    expect(asked).toEqual(['w-1', 'health-check']);
     jest.useRealTimers();
     expect(await send(STARTED)).toBe('ignored');
   });

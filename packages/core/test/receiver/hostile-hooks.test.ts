@@ -133,6 +133,16 @@ describe('receive never rejects, and responds from the outcome table', () => {
     expect(answer.status).toBeGreaterThanOrEqual(400);
   });
 
+  it.each([{}, { status: 'fine' }, { status: 'group-busy' }])(
+    'a store that returns %j is unavailable, and the log says why',
+    async (nonsense) => {
+      const store = { ...memoryStore(), admit: () => Promise.resolve(nonsense as never) };
+      const { send, lines } = createTestReceiver({ store });
+      expect(await send(STARTED)).toBe('store-unavailable');
+      expect(lines[0]).toContain('The store returned an invalid answer.');
+    },
+  );
+
   it.each([undefined, {}, { status: 'fine' }, { status: 'constructor' }, 'ok'])(
     'a store that returns %j',
     async (nonsense) => {

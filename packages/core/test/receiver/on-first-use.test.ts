@@ -12,6 +12,14 @@ describe('createReceiverOnFirstUse', () => {
     expect(logger.all).toEqual([expect.stringContaining('Is the environment variable set?')]);
   });
 
+  it('answers 503 without a secret to every tenant, and never 401', async () => {
+    const options = { secret: undefined as never, logger: new Lines(), now: () => NOW };
+    const receiver = createReceiverOnFirstUse({ ...options, tenant: () => 'acme' });
+    const { headers, body } = await delivery(STARTED);
+    const { status, outcome } = await receiver().receive({ headers, body });
+    expect([status, outcome.outcome]).toEqual([503, 'secret-unavailable']);
+  });
+
   it('makes one receiver, when it is first needed', async () => {
     let read = 0;
     const options = {

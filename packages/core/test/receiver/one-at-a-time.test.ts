@@ -76,6 +76,9 @@ describe('oneAtATime', () => {
     expect(begun).toEqual(['a started 1', 'a completed 1']);
     await end('a completed 1');
     expect(await second).toBe('handled');
+    const { waitMs, storeMs } = other.outcomes.at(-1)!;
+    expect(waitMs).toBeGreaterThan(5_000);
+    expect(storeMs).toBe(0); // without the wait
   });
 
   it('answers 503 within ackWithin when the group stays busy, and the retry is attempt 1', async () => {

@@ -53,6 +53,8 @@ describe('the options of a receiver', () => {
     ['custom', { custom: { schema } }],
     ['custom', { custom: { schema: {}, handle() {} } }],
     ['events', { events: { 'call:voicemail': {} } }],
+    ['events', { events: { 'call:voicemail': null } }],
+    ['events', { events: { 'call:voicemail': 7 } }],
     ['call:started', { events: { 'call:started': schema } }],
     ['call:started', { on: { 'call:started': 'handler' } }],
     ['call:strated', { on: { 'call:strated': () => undefined } }],
@@ -61,6 +63,38 @@ describe('the options of a receiver', () => {
   ])('refuse a wrong %s: %j', (name, options) => {
     expect(make(options)).toThrow(expect.objectContaining({ code: 'invalid-options' }));
     expect(make(options)).toThrow(name);
+  });
+
+  it.each<[string, unknown]>([
+    ['deadLetter: expected a function, or a store of dead letters', { deadLetter: true }],
+    ["bodyLimit: expected a number of bytes, or a text such as '1mb'", { bodyLimit: 'large' }],
+    ["redact: expected 'standard', 'strict', 'off' or a function", { redact: 'loud' }],
+    ['oneAtATime: expected true or a function', { oneAtATime: 'yes' }],
+    ['around: expected a function or a list of functions', { around: 'all' }],
+    ["headerPrefix: expected a prefix such as 'X-Service', or {", { headerPrefix: { id: 'a' } }],
+    ['no effect on the workers of a queue', { oneAtATime: true, queue: { enqueue() {} } }],
+    ['secret: with tenant, expected a function', { tenant: () => 'a' }],
+    ['maxInFlightPerTenant: it needs tenant', { maxInFlightPerTenant: 1 }],
+  ])('say what is expected: %s', (message, options) => {
+    expect(make(options)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-options',
+        message: expect.stringContaining(message),
+      }),
+    );
+  });
+
+  it.each<[unknown]>([
+    [{ around: () => undefined }],
+    [{ around: [() => undefined] }],
+    [{ redact: 'standard' }],
+    [{ redact: 'strict' }],
+    [{ redact: 'off' }],
+    [{ redact: (text: string) => text }],
+    [{ headerPrefix: { id: 'a', timestamp: 'b', signature: 'c' } }],
+    [{ events: { 'call:voicemail': Object.assign(() => undefined, { '~standard': {} }) } }],
+  ])('may be %j', (options) => {
+    expect(make(options)).not.toThrow();
   });
 
   it('report every invalid option at once, and list the known events', () => {
@@ -115,8 +149,11 @@ describe('the options of a receiver', () => {
 });
 
 describe('byteSize', () => {
-  it.each<[string | number, number | undefined]>([
+  it.each<[unknown, number | undefined]>([
     [1, 1],
+    ['1.25kb', 1_280],
+    ['1mbit', undefined],
+    [['1mb'], undefined],
     ['512kb', 524_288],
     ['1 MB', 1_048_576],
     ['1.5kb', 1_536],

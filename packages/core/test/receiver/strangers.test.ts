@@ -111,26 +111,32 @@ describe('the option tenant', () => {
     },
   );
 
-  it.each<[string, unknown]>([
-    ['a number', () => 7],
-    ['a promise', () => Promise.reject(new Error('late'))],
+  it.each<[string, unknown, string]>([
+    ['a number', () => 7, 'TypeError: It must return a text, or undefined, at once.'],
+    ['a promise', () => Promise.reject(new Error('late')), 'TypeError: It must return a text'],
     [
       'an error',
       () => {
         throw new Error('no such map');
       },
+      'Error: no such map',
     ],
-  ])('that gives %s is a bug: 503, a log line, and onError', async (_what, tenant) => {
+  ])('that gives %s is a bug: 503, a log line, and onError', async (_what, tenant, why) => {
+    const unhandled = jest.fn();
+    process.once('unhandledRejection', unhandled);
     const errors: unknown[] = [];
     const { send, post, logger } = withTenant(tenant, (error, info) => errors.push([error, info]));
     const { status, body } = await post('acme', STARTED);
     expect({ status, body }).toEqual({ status: 503, body: '{"outcome":"secret-unavailable"}' });
     expect(logger.entries).toMatchObject([{ level: 'error' }]);
-    expect(logger.all[0]).toContain('tenant failed: ');
+    expect(logger.all[0]).toContain(`tenant failed: ${why}`);
     expect(errors).toMatchObject([[expect.any(Error), { source: 'hook' }]]);
     // Anybody may cause it, so the error tracker gets it once.
     for (let i = 0; i < 100; i++) expect(await send('acme', STARTED)).toBe('secret-unavailable');
     expect(errors).toHaveLength(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.removeListener('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
   });
 
   it('that fails makes no difference to what is not signed', async () => {

@@ -1,26 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type HandlerContext } from '../../src/index.ts';
-import { createTestReceiver, deferred, delivery, NOW, STARTED } from '../support.ts';
+import { describe, expect, it, jest } from '@jest/globals';
+import { useLateClock } from '../late-clock.ts';
+import { delivery, STARTED } from '../support.ts';
+import { slow } from './slow-receiver.ts';
 
 describe('timeouts', () => {
-  beforeEach(() => void jest.useFakeTimers({ now: NOW }));
-  afterEach(() => void jest.useRealTimers());
-
-  function slow(options: object = {}) {
-    const work = deferred();
-    const signals: AbortSignal[] = [];
-    const made = createTestReceiver({
-      now: undefined,
-      on: {
-        'call:started': (_event: unknown, { signal }: HandlerContext) => {
-          signals.push(signal);
-          return work.promise;
-        },
-      },
-      ...options,
-    });
-    return { ...made, work, signals };
-  }
+  useLateClock();
 
   it('at the deadline the response is 503, a late success is committed, and the retry is a duplicate', async () => {
     const { receiver, send, outcomes, work, signals } = slow();
@@ -44,6 +28,10 @@ describe('timeouts', () => {
     await kept[0];
     expect(outcomes.at(-1)).toMatchObject({ outcome: 'handled', status: 200, late: true });
     expect(await send(STARTED)).toBe('duplicate');
+    expect(outcomes[0]?.error).toMatchObject({
+      code: 'deadline',
+      message: expect.stringContaining('The handler took longer than ackWithin (20000 ms).'),
+    });
   });
 
   it('the option waitUntil is for requests that bring none, as those of node:http', async () => {
@@ -126,22 +114,6 @@ describe('timeouts', () => {
     ]);
   });
 
-  it('a store that hangs means 503 in less than 2 s', async () => {
-    const { send } = slow({
-      store: { ...memoryStore(), admit: () => new Promise(() => undefined) },
-    });
-    const sent = send(STARTED);
-    await jest.advanceTimersByTimeAsync(1_010);
-    expect(await sent).toBe('store-unavailable');
-  });
-
-  it('a queue that hangs means 503', async () => {
-    const { send } = slow({ queue: { enqueue: () => new Promise(() => undefined) } });
-    const sent = send(STARTED);
-    await jest.advanceTimersByTimeAsync(1_010);
-    expect(await sent).toBe('store-unavailable');
-  });
-
   it('a delivery beyond maxInFlight is overloaded, until another one has ended', async () => {
     const { send, work } = slow({ maxInFlight: 2 });
     const inside = [send({ ...STARTED, callId: 'a' }), send({ ...STARTED, callId: 'b' })];
@@ -150,41 +122,5 @@ describe('timeouts', () => {
     work.resolve();
     expect(await Promise.all(inside)).toEqual(['handled', 'handled']);
     expect(await send({ ...STARTED, callId: 'c' })).toBe('handled');
-  });
-
-  it('close() accepts no deliveries, and waits for the handlers', async () => {
-    const { receiver, send, work } = slow();
-    const sent = send(STARTED);
-    await jest.advanceTimersByTimeAsync(1);
-    let closed = false;
-    const closing = receiver.close().then(() => (closed = true));
-    expect(await send({ ...STARTED, callId: 'other' })).toBe('shutting-down');
-    await jest.advanceTimersByTimeAsync(5_000);
-    expect(closed).toBe(false);
-    work.resolve();
-    expect(await sent).toBe('handled');
-    await closing;
-    expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the scheduler's own, which is unref'd
-  });
-
-  it('close() aborts handlers after its grace period, and releases their leases', async () => {
-    const store = memoryStore();
-    const { receiver, send, signals, work, outcomes } = slow({ store });
-    const sent = send(STARTED);
-    await jest.advanceTimersByTimeAsync(1);
-    const closing = receiver.close({ graceMs: 1_000 });
-    await jest.advanceTimersByTimeAsync(1_000);
-    await closing;
-    expect(signals[0]?.reason).toMatchObject({ code: 'shutting-down' });
-    const next = createTestReceiver({
-      now: undefined,
-      store,
-      on: { 'call:started': () => undefined },
-    });
-    expect(await next.send(STARTED)).toBe('handled');
-    expect(next.outcomes[0]?.attempt).toBe(2);
-    work.resolve();
-    expect(await sent).not.toBe('handled');
-    expect(outcomes.at(-1)?.status).toBe(503);
   });
 });

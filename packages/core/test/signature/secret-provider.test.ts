@@ -1,11 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { generateSecret, type SecretProvider } from '../../src/index.ts';
 import { keySource } from '../../src/signature/secret-provider.ts';
 import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { useLateClock } from '../late-clock.ts';
 import { createTestReceiver, deferred, Lines, OTHER_SECRET, SECRET } from '../support.ts';
 
-beforeEach(() => void jest.useFakeTimers({ now: 1_760_000_000_000 }));
-afterEach(() => void jest.useRealTimers());
+useLateClock();
 
 /** Events without a key, so that each is handled. */
 const EVENT = { eventName: 'call:completed' };
@@ -159,14 +159,33 @@ describe('a secret provider', () => {
     });
     await jest.advanceTimersByTimeAsync(1);
     expect(await source.keys('c')).toBe(first);
-    expect(lines.all).toHaveLength(1);
-    expect(lines.all[0]).toContain('The cached secrets remain in use.');
+    expect(provider.mock.calls[1]?.[0]).toEqual({ webhookId: 'c', refresh: true });
+    expect(lines.entries).toEqual([
+      {
+        level: 'warn',
+        message:
+          'call-webhooks: The secret provider failed: Error: down. The cached secrets remain in use.',
+        fields: {
+          err: expect.anything(),
+          docs: expect.stringMatching(/outcomes\.html#secret-unavailable$/),
+        },
+      },
+    ]);
+    expect(lines.entries[0]!.fields).not.toHaveProperty('tenant');
     expect(source.keys('d')).toBe(first);
     expect(provider).toHaveBeenCalledTimes(2);
 
     provider.mockImplementation(() => [{ id: 'new', secret: OTHER_SECRET }]);
     await jest.advanceTimersByTimeAsync(300_000);
     expect((await source.keys('e')).map((key) => key.id)).toEqual(['new']);
+  });
+
+  it('that fails is reported with what it threw', async () => {
+    const down = new Error('down.');
+    const onError = jest.fn<(error: unknown, context: { source: string }) => void>();
+    const { send } = createTestReceiver({ secret: () => Promise.reject(down), onError });
+    await send(EVENT);
+    expect(onError).toHaveBeenCalledWith(down, expect.objectContaining({ source: 'secret' }));
   });
 
   it('of a fixed secret is never refreshed', async () => {

@@ -61,7 +61,9 @@ describe('generateSecret', () => {
   });
 
   it.each([15, 1025, 24.5, NaN, -1])('refuses a size of %p', (size) => {
-    expect(thrown(() => generateSecret(size)).code).toBe('invalid-secret');
+    const { code, message } = thrown(() => generateSecret(size));
+    expect(code).toBe('invalid-secret');
+    expect(message).toContain(`A secret must have 16 to 1024 bytes, not ${String(size)}.`);
   });
 });
 
@@ -72,13 +74,16 @@ describe('keysOf', () => {
   });
 
   it.each([
-    ['an empty list', []],
-    ['a name without a text', [{ id: '', secret: SECRET }]],
-    ['no name', [{ secret: SECRET }]],
-    ['a named non-secret', [{ id: 'a', secret: 'nope' }]],
-    ['one bad secret among good ones', [SECRET, 'nope']],
-  ])('refuses %s', (_name, secret) => {
-    expect(thrown(() => keysOf(secret)).code).toBe('invalid-secret');
+    ['an empty list', [], 'is empty'],
+    ['an empty id', [{ id: '', secret: SECRET }], 'is { id, secret }'],
+    ['no id', [{ secret: SECRET }], 'is { id, secret }'],
+    ['null', [null], 'null'],
+    ['a named non-secret', [{ id: 'a', secret: 'nope' }], 'whsec_'],
+    ['one bad secret among good ones', [SECRET, 'nope'], 'whsec_'],
+  ])('refuses %s, and says why', (_name, secret, why) => {
+    const { code, message } = thrown(() => keysOf(secret));
+    expect(code).toBe('invalid-secret');
+    expect(message).toContain(why);
   });
 
   it('keeps at most 64 prepared keys', () => {

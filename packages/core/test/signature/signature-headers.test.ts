@@ -103,6 +103,31 @@ describe('readSignatureHeaders', () => {
     );
   });
 
+  it.each<[string, string | (string | undefined)[], string]>([
+    ['webhook-id', 'a b', 'one id of 1 to 256 visible ASCII characters'],
+    ['timestamp', 'now', 'Unix seconds in plain digits'],
+    ['signature', 'v1', '"v1," followed by 44 characters of base64'],
+    ['signature', [S, S], 'a single value'],
+    ['webhook-id', [undefined], 'a single value'],
+  ])('says which header is malformed, and what it should be: %s is %j', (name, value, expected) => {
+    const header = `x-service-${name}`;
+    expect(() => read({ [header]: value as string[] })).toThrow(
+      expect.objectContaining({
+        code: 'malformed-header',
+        message: expect.stringMatching(`The ${header} header is malformed. Expected ${expected}`),
+      }),
+    );
+  });
+
+  it('says what to do where no header is sent, and what a list of signatures needs', () => {
+    expect(() => read({ 'x-service-signature': undefined })).toThrow(
+      'no x-service-signature header. Webhook actions saved before signing was introduced send none: recreate',
+    );
+    expect(() =>
+      readSignatureHeaders({ ...good, 'x-service-signature': 'v2,a' }, names, 'standard-webhooks'),
+    ).toThrow('a list with at least one "v1,"');
+  });
+
   it('accepts the longest id and the largest timestamp', () => {
     expect(read({ 'x-service-webhook-id': 'x'.repeat(256) }).webhookId).toHaveLength(256);
     expect(read({ 'x-service-timestamp': '9'.repeat(12) }).timestamp).toHaveLength(12);
@@ -129,10 +154,20 @@ describe('names', () => {
     'refuses %j',
     (prefix) => {
       expect(() => headerNames(prefix)).toThrow(
-        expect.objectContaining({ code: 'invalid-options' }),
+        expect.objectContaining({
+          code: 'invalid-options',
+          message: expect.stringContaining('Use a prefix such as "X-Service"'),
+        }),
       );
     },
   );
+
+  it('refuses names that are no text', () => {
+    const own = { id: 7, timestamp: 'B', signature: 'C' } as unknown as {
+      id: string;
+    } & typeof names;
+    expect(() => headerNames(own)).toThrow(expect.objectContaining({ code: 'invalid-options' }));
+  });
 
   it('gives undefined or null for a missing header', () => {
     expect(headerValue({}, 'content-encoding')).toBeUndefined();

@@ -30,6 +30,18 @@ describe('IdCache', () => {
     expect(seen.evicted).toBe(0);
   });
 
+  it('works from the first millisecond of a clock', () => {
+    for (const start of [0, 1]) {
+      const { seen, cache } = setup(10);
+      seen.now = start;
+      cache.set('a', 1, 500);
+      seen.now = start + 500;
+      expect(cache.get('a')).toBe(1);
+      seen.now = start + 501;
+      expect(cache.get('a')).toBeUndefined();
+    }
+  });
+
   it('reports early evictions, and only those', () => {
     const { seen, cache } = setup(2);
     for (const id of ['a', 'b', 'c']) cache.set(id, 1, 500);

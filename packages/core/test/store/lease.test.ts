@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Lease, type LeaseStore } from '../../src/store/lease.ts';
+import { Lease, newToken, type LeaseStore } from '../../src/store/lease.ts';
 import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 
-beforeEach(() => void jest.useFakeTimers());
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.advanceTimersByTime(1_000_000); // so that no time is 0
+});
 afterEach(() => void jest.useRealTimers());
 
 function setup(
@@ -107,6 +110,30 @@ describe('Lease', () => {
     await lease.release();
     expect(store.complete).not.toHaveBeenCalled();
     expect(store.release).not.toHaveBeenCalled();
+  });
+
+  it('is renewed after a transaction of the user was rolled back', async () => {
+    const { store, lease } = setup();
+    void lease.completeIn('tx');
+    store.admit.mockResolvedValue({ status: 'admitted', attempt: 1 });
+    expect(await lease.transactionEnd()).toBe('rolled-back');
+    await jest.advanceTimersByTimeAsync(20_001);
+    expect(store.extend).toHaveBeenCalledTimes(1);
+  });
+
+  it('that another delivery has is lost, and not renewed', async () => {
+    const { store, lease } = setup();
+    void lease.completeIn('tx');
+    store.admit.mockResolvedValue({ status: 'in-progress' });
+    expect(await lease.transactionEnd()).toBe('lost');
+    await jest.advanceTimersByTimeAsync(300_000);
+    expect(store.extend).not.toHaveBeenCalled();
+  });
+
+  it('has a token that no other process makes', () => {
+    const [one, two] = [newToken(), newToken()];
+    expect(one).toMatch(/^[A-Za-z0-9+/]{16}-[0-9a-z]+$/);
+    expect(two).not.toBe(one);
   });
 
   it('is not renewed after the store could not tell how a transaction ended', async () => {

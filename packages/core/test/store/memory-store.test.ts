@@ -1,20 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { memoryStore, type MemoryStoreOptions } from '../../src/index.ts';
-import { Lines, NOW } from '../support.ts';
-
-function setup(options: MemoryStoreOptions = {}) {
-  const clock = { now: NOW };
-  const evicted: string[] = [];
-  const store = memoryStore({
-    now: () => clock.now,
-    onEvicted: ({ kind }) => void evicted.push(kind),
-    ...options,
-  });
-  let count = 0;
-  const admit = (key: string | undefined, token: string, webhookId = `id-${String(++count)}`) =>
-    store.admit({ webhookId, token, key, leaseMs: 60_000, replayUntil: clock.now + 300_000 });
-  return { clock, evicted, store, admit };
-}
+import { memoryStore } from '../../src/index.ts';
+import { setup } from './memory-store-setup.ts';
 
 describe('memoryStore', () => {
   it('admits an event once, and remembers that it is done', async () => {
@@ -158,42 +144,11 @@ describe('memoryStore', () => {
     expect(evicted).toEqual([]);
   });
 
-  it('warns once by default, through its logger', async () => {
-    const logger = new Lines();
-    const store = memoryStore({ maxEntries: 1, now: () => NOW, logger });
-    for (const webhookId of ['a', 'b', 'c'])
-      await store.admit({ webhookId, token: webhookId, leaseMs: 1, replayUntil: NOW + 1_000 });
-    expect(logger.entries).toMatchObject([
-      {
-        level: 'warn',
-        message: expect.stringMatching(/maxEntries.* Durable Objects store/) as unknown,
-      },
-    ]);
-  });
-
   it('works with a clock that starts at 0', async () => {
     const { clock, admit } = setup();
     clock.now = 0;
     await admit(undefined, 'a', 'id');
     clock.now = 299_999;
     expect(await admit(undefined, 'b', 'id')).toEqual({ status: 'replayed' });
-  });
-
-  it('expires leases of different lengths by the clock', async () => {
-    let clock = 1_000_000;
-    const store = memoryStore({ now: () => clock });
-    const claim = (key: string, leaseMs: number) => ({
-      webhookId: `w-${key}-${String(clock)}`,
-      replayUntil: clock + 300_000,
-      leaseMs,
-      token: `t-${key}-${String(clock)}`,
-      key,
-    });
-    await store.admit(claim('long', 60_000));
-    const short = claim('short', 1_000);
-    await store.admit(short);
-    clock += 2_000;
-    expect(await store.complete('short', short.token)).toBe(false);
-    expect(await store.admit(claim('short', 1_000))).toEqual({ status: 'admitted', attempt: 2 });
   });
 });

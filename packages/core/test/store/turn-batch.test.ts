@@ -30,6 +30,7 @@ describe('TurnBatch', () => {
     const answers = [1, 2, 3, 4, 5].map((number) => batch.add(number));
     expect(sizes).toEqual([2, 2]);
     expect(await Promise.all(answers)).toEqual([2, 4, 6, 8, 10]);
+    await new Promise(setImmediate);
     expect(sizes).toEqual([2, 2, 1]);
   });
 

@@ -3,7 +3,10 @@ import fc from 'fast-check';
 import { TimeoutError, DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 import { deferred, SEED } from '../support.ts';
 
-beforeEach(() => void jest.useFakeTimers());
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.advanceTimersByTime(1_000); // so that no time is 0
+});
 afterEach(() => void jest.useRealTimers());
 
 describe('DeadlineScheduler', () => {
@@ -28,6 +31,18 @@ describe('DeadlineScheduler', () => {
       }),
       { seed: SEED, numRuns: 20 },
     );
+  });
+
+  it('keeps no process alive, also where timers are numbers', () => {
+    jest.useRealTimers();
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
+    const before = timers().length;
+    const deadline = { at: performance.now() + 60_000, onReached: () => undefined };
+    new DeadlineScheduler().add(deadline);
+    expect(timers()).toHaveLength(before);
+    const number = jest.spyOn(globalThis, 'setTimeout').mockReturnValue(1 as never);
+    expect(() => new DeadlineScheduler().add(deadline)).not.toThrow();
+    number.mockRestore();
   });
 
   it('does not fire deleted deadlines', () => {
@@ -67,6 +82,7 @@ describe('DeadlineScheduler', () => {
     );
     await jest.advanceTimersByTimeAsync(11);
     await result;
+    expect(new TimeoutError(5).name).toBe('TimeoutError');
     slow.reject(new Error('late'));
     await jest.advanceTimersByTimeAsync(1);
   });

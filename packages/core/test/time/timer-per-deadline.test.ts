@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { TimerPerDeadline } from '../../src/time/deadline-scheduler.ts';
 
-beforeEach(() => void jest.useFakeTimers());
+beforeEach(() => {
+  jest.useFakeTimers();
+  jest.advanceTimersByTime(1_000); // so that no time is 0
+});
 afterEach(() => void jest.useRealTimers());
 
 it('has a timer for each pending deadline', async () => {
@@ -16,7 +19,9 @@ it('has a timer for each pending deadline', async () => {
   scheduler.add(waits[2]!); // again: it replaces its timer
   scheduler.delete(waits[1]!);
   expect(jest.getTimerCount()).toBe(2);
-  await jest.advanceTimersByTimeAsync(31);
+  await jest.advanceTimersByTimeAsync(9);
+  expect(woken).toEqual([]);
+  await jest.advanceTimersByTimeAsync(22);
   expect(woken).toEqual([10, 30]);
   expect(jest.getTimerCount()).toBe(0);
 });

@@ -22,8 +22,8 @@ export const TRANSACTION_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('receiver/process-delivery.ts'),
-        from: '(await wasCommitted(context, lease))',
-        to: '(result || (await wasCommitted(context, lease)))',
+        from: '(await wasCommitted(context.transactions, lease))',
+        to: '(result || (await wasCommitted(context.transactions, lease)))',
       },
     ],
     killedBy: COMPLETE_IN,
@@ -34,8 +34,8 @@ export const TRANSACTION_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('receiver/process-delivery.ts'),
-        from: '(await wasCommitted(context, lease))',
-        to: '(await wasCommitted(context, lease)) && result',
+        from: '(await wasCommitted(context.transactions, lease))',
+        to: '(await wasCommitted(context.transactions, lease)) && result',
       },
     ],
     killedBy: COMPLETE_IN,
@@ -70,7 +70,7 @@ export const TRANSACTION_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('receiver/transaction-end.ts'),
-        from: 'else if (!transactions?.leaseLost) return false;',
+        from: 'else if (!transactions.leaseLost) return false;',
         to: 'else return false;',
       },
     ],
