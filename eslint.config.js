@@ -72,6 +72,7 @@ export default tseslint.config(
         Buffer: 'readonly',
         TextEncoder: 'readonly',
         require: 'readonly',
+        module: 'readonly',
         __dirname: 'readonly',
         URL: 'readonly',
         Response: 'readonly',

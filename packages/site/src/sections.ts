@@ -130,6 +130,7 @@ const LISTED: readonly Section[] = [
       doc('evidence/hostile-input', 'Hostile input'),
       doc('evidence/history-check', 'History check'),
       doc('evidence/graded-mutants', 'Graded mutants'),
+      doc('evidence/mutation', 'Mutation testing'),
     ],
   },
   {

@@ -1,8 +1,8 @@
 /** A part of the sources that is mutated in one go, with the tests that should notice. */
 export interface MutationPart {
-  /** Globs of sources, relative to the repository's root. */
-  readonly mutate: readonly string[];
-  /** Globs of the tests. They need no server. */
+  /** Folders of sources, from the repository's root. */
+  readonly sources: readonly string[];
+  /** Globs of the tests. Those of `redis` and `postgres` start servers. */
   readonly tests: readonly string[];
   /** Names of folders in `packages` that the tests need. */
   readonly packages: readonly string[];
@@ -16,10 +16,18 @@ const core = (
   tests: readonly string[],
   minScore = 90,
 ): MutationPart => ({
-  mutate: folders.map((folder) => `packages/core/src/${folder}/**/*.ts`),
+  sources: folders.map((folder) => `packages/core/src/${folder}`),
   tests: tests.map((glob) => `packages/core/test/${glob}.test.ts`),
   packages: ['core', 'contract-tests'],
   minScore,
+});
+
+/** Packages beside core, with all of their tests. */
+const besideCore = (...packages: string[]): MutationPart => ({
+  sources: packages.map((name) => `packages/${name}/src`),
+  tests: packages.map((name) => `packages/${name}/test/**/*.test.ts`),
+  packages: ['core', 'contract-tests', ...packages],
+  minScore: 85,
 });
 
 const SIGNATURES = [
@@ -29,8 +37,16 @@ const SIGNATURES = [
   'receiver/{tenants,refusals,strangers}',
 ];
 const BODIES = ['http/*', '{node,web,contract,tenant}', 'receiver/{refusals,time,tenants}'];
-const RECEIVERS = ['{receiver,time}/*', '{contract,queue-contract,tenant,node}'];
-const STORES = ['store/*', 'store-contract', 'receiver/{store,time,complete-in*,one-at-a-time}'];
+const RECEIVERS = [
+  '{receiver,time,channels}/*',
+  '{contract,queue-contract,tenant,node,web}',
+  '{rejecting-hooks,standard*}',
+];
+const STORES = [
+  '{store,channels}/*',
+  'store-contract',
+  'receiver/{store,time,health,deliver*,complete-in*,one-at-a-time,on-error}',
+];
 const HANDLERS = ['{dispatch,events,receiver}/*', 'event-types', 'standard*'];
 const REPORTS = [
   '{reporting,redact,outcome,channels}/*',
@@ -46,4 +62,8 @@ export const PARTS: Readonly<Record<string, MutationPart>> = {
   dispatch: core(['dispatch', 'events'], HANDLERS),
   worker: core(['worker'], ['worker/*', 'queue-contract'], 85),
   reporting: core(['reporting', 'redact', 'outcome', 'channels'], REPORTS, 85),
+  adapters: besideCore('express', 'fastify', 'hono', 'koa', 'lambda', 'next'),
+  sqlite: besideCore('sqlite'),
+  redis: besideCore('redis'),
+  postgres: besideCore('postgres'),
 };
