@@ -10,12 +10,14 @@ interface EventCall {
   slot: string;
   keys: string[];
   args: (string | number)[];
+  /** What the call resolves with. */
+  read(reply: unknown): unknown;
 }
 
 type Batch = readonly BatchedCall<EventCall, unknown>[];
 
 /** So few that the server works on one batch while the next ones are made. */
-const MAX_BATCH = 32;
+const MAX_BATCH = 16;
 
 /** Makes the calls of one turn of the event loop with one script (decision 12). */
 export class EventCalls {
@@ -31,14 +33,15 @@ export class EventCalls {
     this.#script = new ScriptRunner(client, EVENT_CALLS);
   }
 
-  /** The script's reply to one call. */
-  run(
+  /** @param read makes the result of the script's reply */
+  run<Result>(
     name: EventCallName,
     slot: string,
     keys: string[],
     args: EventCall['args'],
-  ): Promise<unknown> {
-    return this.#batch.add({ name, slot, keys, args });
+    read: (reply: unknown) => Result | Promise<Result>,
+  ): Promise<Result> {
+    return this.#batch.add({ name, slot, keys, args, read }) as Promise<Result>;
   }
 
   async #run(batch: Batch): Promise<void> {
@@ -75,23 +78,30 @@ export class EventCalls {
 
   async #replies(batch: Batch): Promise<unknown[]> {
     const keys: string[] = [];
-    const args: (string | number)[] = [this.#rememberFor];
+    const calls: (string | number)[] = [];
     for (const { call } of batch) {
       keys.push(...call.keys);
-      args.push(call.name, ...call.args);
+      calls.push(call.name, ...call.args);
     }
-    const replies = await this.#script.run(keys, args);
+    const replies = await this.#script.run(keys, [this.#rememberFor, calls.join('\n')]);
     if (Array.isArray(replies) && replies.length === batch.length) return replies as unknown[];
     throw new Error('The server gave a reply that the script never gives.');
   }
 }
 
 function settle(batch: Batch, replies: readonly unknown[]): void {
-  for (const [index, { resolve, reject }] of batch.entries()) {
-    const reply = replies[index];
-    if (typeof reply === 'string' && reply.startsWith(FAILED)) reject(new Error(reply.slice(1)));
-    else resolve(reply);
-  }
+  for (const [index, { call, resolve, reject }] of batch.entries())
+    try {
+      resolve(call.read(checked(replies[index])));
+    } catch (error) {
+      reject(error);
+    }
+}
+
+/** @throws Error if the call failed among others */
+function checked(reply: unknown): unknown {
+  if (typeof reply === 'string' && reply.startsWith(FAILED)) throw new Error(reply.slice(1));
+  return reply;
 }
 
 /** Nothing was run. */

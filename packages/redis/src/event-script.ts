@@ -1,16 +1,38 @@
 import type { Admission } from '@call-webhooks/core';
 
 /**
- * What is kept of one event: a few keys, each with a time to live, in one cluster slot. The server
- * counts the times down, so only its clock decides when a lease ends.
+ * What is kept of one event is one text, with a time to live, in the cluster slot of its webhook ids:
+ * `leased <attempt> <ends> <lease>`, `attempts <number>`, `done <token>` or `dead-lettered <token>`.
  *
- * In each call, writes that need memory come first: a full server refuses the first one, and nothing
- * has changed. Ending a lease (RENAME, DEL, PEXPIRE) needs no memory, so handled events can be
- * committed on a full server.
+ * Each write of the text starts its time to live again. A lease is over once no more than `ends`
+ * milliseconds of it are left. So the server counts the time down, and only its clock decides.
  *
- * The lease of an event names that of its group in a second line. A script may read a key that the
- * client did not name, unless another node of a cluster has it: see `group-leases.ts`.
+ * In `admit`, writes that need memory come first: a full server refuses the first one, and nothing has
+ * changed. Running events can be committed on a full server: see `put`.
+ *
+ * The lease of an event is its token, and that of its group in a second line. A script may read a key
+ * that the client did not name, unless another node of a cluster has it: see `group-leases.ts`.
  */
+const EVENT = `
+local function event(key, text)
+  if not text then return 'attempts', 0 end
+  local kind, rest = string.match(text, '^(%S+) (.*)$')
+  if kind ~= 'leased' then return kind, tonumber(rest), rest end
+  local attempt, ends, lease = string.match(rest, '^(%d+) (%d+) (.*)$')
+  if redis.call('PTTL', key) <= tonumber(ends) then return 'attempts', tonumber(attempt) end
+  return kind, tonumber(attempt), lease
+end
+local function leased(attempt, lease, ms)
+  return string.format('leased %d %d ', attempt, memory - ms) .. lease
+end`;
+
+/** A full server takes every write of a script that has changed something: PEXPIRE, which needs no memory. */
+const PUT = `
+local function put(key, text)
+  if not redis.pcall('SET', key, text, 'PX', memory).err then return end
+  redis.call('PEXPIRE', key, memory)
+  redis.call('SET', key, text, 'PX', memory)
+end`;
 
 /**
  * keys: the webhook id. args: token, when the id may be forgotten (ms since the epoch).
@@ -27,36 +49,34 @@ calls.remember = { keys = 1, args = 2, run = function(keys, args)
 end }`;
 
 /**
- * keys: the webhook id, and of the event its attempts, its lease and its two done marks.
- * args: token, when the id may be forgotten (ms since the epoch), lease (ms). In a group also: its
- * lease, and what a claim of the group alone gave: '', 'held' or 'busy'.
+ * keys: the webhook id, the event. args: token, when the id may be forgotten (ms since the epoch),
+ * lease (ms). In a group also: its lease, and what a claim of the group alone gave: '', 'held' or
+ * 'busy'.
  * Returns the attempt, one of `REFUSALS`, or `GROUP_IS_ELSEWHERE`.
  */
 const ADMIT = `
 local function admit(keys, args)
-  local seen, past, holder, done, deadLettered = unpack(redis.call('MGET', unpack(keys)))
+  local seen, text = unpack(redis.call('MGET', keys[1], keys[2]))
   if remember(seen, keys, args) < 0 then return -2 end
+  local kind, attempts, held = event(keys[2], text)
   local group = args[4]
   local lease = group and args[1] .. '\\n' .. group or args[1]
-  if holder == lease and args[5] == 'busy' then return -4 end
-  if holder == lease then return tonumber(past or 1) end
-  if holder then return -1 end
-  if done then return 0 end
-  if deadLettered then return -3 end
-  if group and args[5] == 'busy' then return -4 end
-  if group and args[5] == '' then
+  if kind == 'leased' and held ~= lease then return -1 end
+  if kind == 'done' then return 0 end
+  if kind == 'dead-lettered' then return -3 end
+  if args[5] == 'busy' then return -4 end
+  if kind == 'leased' then return attempts end
+  if args[5] == '' then
     local other = redis.pcall('GET', group)
     if type(other) == 'table' then return -5 end
     if other and other ~= args[1] then return -4 end
     redis.call('SET', group, args[1], 'PX', args[3])
   end
-  local attempt = tonumber(past or 0) + 1
-  redis.call('SET', keys[2], attempt, 'PX', memory)
-  redis.call('SET', keys[3], lease, 'PX', args[3])
-  return attempt
+  redis.call('SET', keys[2], leased(attempts + 1, lease, args[3]), 'PX', memory)
+  return attempts + 1
 end
-calls.admit = { keys = 5, args = 3, run = admit }
-calls.admitInGroup = { keys = 5, args = 5, run = admit }`;
+calls.admit = { keys = 2, args = 3, run = admit }
+calls.admitInGroup = { keys = 2, args = 5, run = admit }`;
 
 /** The meaning of results that are not an attempt. */
 export const REFUSALS: ReadonlyMap<number, Exclude<Admission['status'], 'admitted'>> = new Map([
@@ -73,12 +93,14 @@ export const GROUP_IS_ELSEWHERE = -5;
 // Those below that end or extend a lease return 1 if it is held, else 0, or, when another node has
 // the group, the name of the group's lease: the client has to end or extend it.
 
-const SHARED = `
-local function parts(lease)
-  if not lease then return nil end
+/** What an event is, and its lease in two parts. */
+const HELD = `
+local function held(key)
+  local kind, attempts, lease = event(key, redis.call('GET', key))
+  if kind ~= 'leased' then return kind, lease end
   local at = string.find(lease, '\\n', 1, true)
-  if not at then return lease end
-  return string.sub(lease, 1, at - 1), string.sub(lease, at + 1)
+  if not at then return kind, lease, nil, attempts end
+  return kind, string.sub(lease, 1, at - 1), string.sub(lease, at + 1), attempts
 end
 local function free(group, token)
   if not group then return 1 end
@@ -89,37 +111,33 @@ local function free(group, token)
 end`;
 
 /**
- * keys: lease, one of the done marks, attempts. args: token. The lease becomes the done mark and keeps
- * its token, so a completion that is repeated after a lost reply has the same result.
+ * keys: the event. args: token, 'done' or 'dead-lettered'. The token is kept, so a completion that is
+ * repeated after a lost reply has the same result.
  */
 const COMPLETE = `
-calls.complete = { keys = 3, args = 1, run = function(keys, args)
-  local token, group = parts(redis.call('GET', keys[1]))
-  if token == args[1] then
-    redis.call('RENAME', keys[1], keys[2])
-    redis.call('PEXPIRE', keys[2], memory)
-    redis.call('DEL', keys[3])
-    return free(group, token)
-  end
-  if parts(redis.call('GET', keys[2])) == args[1] then return 1 end
-  return 0
-end }`;
-
-/** keys: lease. args: token. */
-const RELEASE = `
-calls.release = { keys = 1, args = 1, run = function(keys, args)
-  local token, group = parts(redis.call('GET', keys[1]))
+calls.complete = { keys = 1, args = 2, run = function(keys, args)
+  local kind, token, group = held(keys[1])
   if token ~= args[1] then return 0 end
-  redis.call('DEL', keys[1])
+  if kind ~= 'leased' then return kind == args[2] and 1 or 0 end
+  put(keys[1], args[2] .. ' ' .. token)
   return free(group, token)
 end }`;
 
-/** keys: lease. args: token, lease (ms). */
+/** keys: the event. args: token. */
+const RELEASE = `
+calls.release = { keys = 1, args = 1, run = function(keys, args)
+  local kind, token, group, attempts = held(keys[1])
+  if kind ~= 'leased' or token ~= args[1] then return 0 end
+  put(keys[1], 'attempts ' .. attempts)
+  return free(group, token)
+end }`;
+
+/** keys: the event. args: token, lease (ms). */
 const EXTEND = `
 calls.extend = { keys = 1, args = 2, run = function(keys, args)
-  local token, group = parts(redis.call('GET', keys[1]))
-  if token ~= args[1] then return 0 end
-  redis.call('PEXPIRE', keys[1], args[2])
+  local kind, token, group, attempts = held(keys[1])
+  if kind ~= 'leased' or token ~= args[1] then return 0 end
+  put(keys[1], leased(attempts, group and token .. '\\n' .. group or token, args[2]))
   if not group then return 1 end
   local holder = redis.pcall('GET', group)
   if type(holder) == 'table' then return group end
@@ -127,36 +145,45 @@ calls.extend = { keys = 1, args = 2, run = function(keys, args)
   return redis.call('PEXPIRE', group, args[2])
 end }`;
 
+/** keys: the event. No args. Returns 1 if the event was in the dead letters. */
+const REOPEN = `
+calls.reopen = { keys = 1, args = 0, run = function(keys)
+  if held(keys[1]) ~= 'dead-lettered' then return 0 end
+  return redis.call('DEL', keys[1])
+end }`;
+
 /** The calls of the script. */
 export type EventCallName =
-  'remember' | 'admit' | 'admitInGroup' | 'complete' | 'release' | 'extend';
+  'remember' | 'admit' | 'admitInGroup' | 'complete' | 'release' | 'extend' | 'reopen';
 
 /** A call that fails among others has this reply, and the error after it. */
 export const FAILED = '!';
 
 /**
  * Makes calls, one after the other, and returns their replies.
- * KEYS: those of all calls. ARGV: memory of events (ms), then for each call its name and its arguments.
+ * KEYS: those of all calls. ARGV: memory of events (ms), and a line for each call's name and for each of
+ * its arguments: clients spend longer on many arguments than on long ones.
  *
  * Each call fails alone. If all fail, for instance on a replica that takes no writes, so does the
  * script, since clients have to see such errors.
  */
 export const EVENT_CALLS = `
 local calls, memory = {}, ARGV[1]
-${SHARED}${REMEMBER}${ADMIT}${COMPLETE}${RELEASE}${EXTEND}
+${EVENT}${PUT}${REMEMBER}${ADMIT}${HELD}${COMPLETE}${RELEASE}${EXTEND}${REOPEN}
 local replies, failed, failure = {}, 0, nil
-local key, arg = 0, 2
-while arg <= #ARGV do
-  local call = calls[ARGV[arg]]
+local lines, key, line = {}, 0, 1
+for text in string.gmatch(ARGV[2] .. '\\n', '(.-)\\n') do lines[#lines + 1] = text end
+while line <= #lines do
+  local call = calls[lines[line]]
   local keys = { unpack(KEYS, key + 1, key + call.keys) }
-  local args = { unpack(ARGV, arg + 1, arg + call.args) }
+  local args = { unpack(lines, line + 1, line + call.args) }
   local ok, reply = pcall(call.run, keys, args)
   if not ok then
     failed, failure = failed + 1, reply
     reply = '${FAILED}' .. (type(reply) == 'table' and reply.err or tostring(reply))
   end
   replies[#replies + 1] = reply
-  key, arg = key + call.keys, arg + 1 + call.args
+  key, line = key + call.keys, line + 1 + call.args
 end
 if failed < #replies then return replies end
 return type(failure) == 'table' and failure or redis.error_reply(failure)`;

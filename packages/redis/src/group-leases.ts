@@ -56,12 +56,12 @@ export class GroupLeases {
    * @param reply of a script that ended the event's lease
    * @returns whether it was held
    */
-  async free(token: string, reply: unknown): Promise<boolean> {
+  free(token: string, reply: unknown): boolean | Promise<boolean> {
     const name = nameIn(reply);
     if (name === undefined) return isOne(reply);
     // The event is settled. If this fails, the group's lease runs out.
-    await this.#settling.run([name], [token]).catch(() => undefined);
-    return true;
+    const isFree = () => true;
+    return this.#settling.run([name], [token]).then(isFree, isFree);
   }
 
   /** @param reply of the script that extended the event's lease */

@@ -45,10 +45,11 @@ export class Keys {
   }
 }
 
-/** What is kept for one event, by its slot. */
-export const eventKeys = (slot: string) => ({
-  attempts: `${slot}:attempts`,
-  lease: `${slot}:lease`,
-  done: `${slot}:done`,
-  deadLettered: `${slot}:dead-lettered`,
-});
+/** What is kept of an event, but for its webhook ids: see `event-script.ts`. */
+export const eventKey = (slot: string): string => `${slot}:event`;
+
+/** Goes on with a name: at once, unless it has to be hashed. */
+export const withName = <Result>(
+  name: string | Promise<string>,
+  next: (name: string) => Promise<Result>,
+): Promise<Result> => (typeof name === 'string' ? next(name) : name.then(next));

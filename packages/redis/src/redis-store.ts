@@ -10,12 +10,12 @@ import {
 } from '@call-webhooks/core';
 import { scriptClient, type RedisClient } from './clients.ts';
 import { EventCalls } from './event-calls.ts';
-import { REFUSALS } from './event-script.ts';
+import { REFUSALS, type EventCallName } from './event-script.ts';
 import { evictionWarning } from './eviction-warning.ts';
 import { GroupLeases } from './group-leases.ts';
-import { eventKeys, Keys, prefixOption } from './keys.ts';
+import { eventKey, Keys, prefixOption, withName } from './keys.ts';
 import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import { LOAD_CURSOR, PING, REOPEN, SAVE_CURSOR } from './scripts.ts';
+import { LOAD_CURSOR, PING, SAVE_CURSOR } from './scripts.ts';
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
@@ -30,9 +30,6 @@ export interface RedisStoreOptions {
   logger?: Logger | undefined;
 }
 
-/** Token, when the webhook id may be forgotten (ms since the epoch), and lease (ms). */
-type ClaimArgs = [token: string, until: number, leaseMs: number];
-
 /** How far the clocks of receivers and server may differ before a replay can pass; milliseconds. */
 const CLOCK_DIFFERENCE_MS = 60_000;
 
@@ -44,8 +41,8 @@ const rules = () => ({
 
 /**
  * Keeps webhook ids and events in Redis 6.2 or newer, or Valkey, for any number of machines. The
- * calls of one turn of the event loop are one script in one round trip. The client stays yours: connect it before, and close it after
- * the receiver.
+ * calls of one turn of the event loop are one script in one round trip. The client stays yours:
+ * connect it before the receiver, and close it after the receiver.
  * @param client of ioredis, node-redis, valkey-glide, `@upstash/redis` or Bun
  * @throws WebhookError `invalid-options`
  * @example
@@ -60,7 +57,6 @@ export function redisStore(
   const scripts = scriptClient(client);
   const keys = new Keys(prefix);
   const script = (text: string) => new ScriptRunner(scripts, text);
-  const reopening = script(REOPEN);
   const loading = script(LOAD_CURSOR);
   const saving = script(SAVE_CURSOR);
   const pinging = script(PING);
@@ -69,51 +65,52 @@ export function redisStore(
   const eviction = evictionWarning(scripts, safeLogger(settings.logger));
   eviction.check();
 
-  async function admit(slot: string, id: string, claim: ClaimArgs, group?: string) {
-    const { attempts, lease, done, deadLettered } = eventKeys(slot);
-    const names = [`${slot}:id:${id}`, attempts, lease, done, deadLettered];
-    if (group === undefined) return calls.run('admit', slot, names, claim);
-    const [token, , leaseMs] = claim;
-    return groups.admit(await keys.group(group), token, leaseMs, (name, state) =>
-      calls.run('admitInGroup', slot, names, [...claim, name, state]),
-    );
+  function admit(slot: string, id: string, { token, group, ...claim }: Claim): Promise<Admission> {
+    const names = [`${slot}:id:${id}`, eventKey(slot)];
+    const args = [token, idKnownUntil(claim), whole(claim.leaseMs)];
+    if (group === undefined) return calls.run('admit', slot, names, args, admission);
+    const admitIn = (name: string, state: string) =>
+      calls.run('admitInGroup', slot, names, [...args, name, state], (reply) => reply);
+    return keys
+      .group(group)
+      .then((name) => groups.admit(name, token, claim.leaseMs, admitIn))
+      .then(admission);
   }
 
+  function admission(reply: unknown): Admission {
+    eviction.check();
+    return admissionOf(reply);
+  }
+
+  /** A call about an event that was admitted before. */
+  const ofEvent = <Result>(
+    name: EventCallName,
+    key: string,
+    args: (string | number)[],
+    read: (reply: unknown) => Result | Promise<Result>,
+  ): Promise<Result> =>
+    withName(keys.slot(key), (slot) => calls.run(name, slot, [eventKey(slot)], args, read));
+
+  // Nothing is awaited that is there already: each delivery passes here twice.
   return {
     rememberFor,
-    async admit({ webhookId, key, token, replayUntil, leaseMs, group }: Claim): Promise<Admission> {
+    admit(claim) {
+      const { webhookId, key, token } = claim;
       // A replay has the same bytes, and so the same event: one slot has both.
-      const pending = keys.slot(key ?? webhookId);
-      const slot = typeof pending === 'string' ? pending : await pending;
-      const until = Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
-      const reply = await (key === undefined
-        ? calls.run('remember', slot, [`${slot}:id`], [token, until])
-        : admit(slot, await storableKey(webhookId), [token, until, whole(leaseMs)], group));
-      eviction.check();
-      return admissionOf(reply);
+      return withName(keys.slot(key ?? webhookId), (slot) =>
+        key === undefined
+          ? calls.run('remember', slot, [`${slot}:id`], [token, idKnownUntil(claim)], admission)
+          : withName(storableKey(webhookId), (id) => admit(slot, id, claim)),
+      );
     },
-    async complete(key, token, mark) {
-      const pending = keys.slot(key);
-      const slot = typeof pending === 'string' ? pending : await pending;
-      const { lease, done, deadLettered, attempts } = eventKeys(slot);
-      const names = [lease, mark === undefined ? done : deadLettered, attempts];
-      return groups.free(token, await calls.run('complete', slot, names, [token]));
-    },
-    async release(key, token) {
-      const slot = await keys.slot(key);
-      const names = [eventKeys(slot).lease];
-      return groups.free(token, await calls.run('release', slot, names, [token]));
-    },
-    async extend(key, token, leaseMs) {
-      const slot = await keys.slot(key);
-      const names = [eventKeys(slot).lease];
-      const reply = await calls.run('extend', slot, names, [token, whole(leaseMs)]);
-      return groups.extend(token, leaseMs, reply);
-    },
-    async reopen(key) {
-      const { deadLettered } = eventKeys(await keys.slot(key));
-      return isOne(await reopening.run([deadLettered], []));
-    },
+    complete: (key, token, mark) =>
+      ofEvent('complete', key, [token, mark ?? 'done'], (reply) => groups.free(token, reply)),
+    release: (key, token) => ofEvent('release', key, [token], (reply) => groups.free(token, reply)),
+    extend: (key, token, leaseMs) =>
+      ofEvent('extend', key, [token, whole(leaseMs)], (reply) =>
+        groups.extend(token, leaseMs, reply),
+      ),
+    reopen: (key) => ofEvent('reopen', key, [], isOne),
     async loadCursor(name) {
       const reply = String(await loading.run([await keys.cursor(name)], []));
       return reply === '' ? undefined : reply.slice(1);
@@ -124,6 +121,9 @@ export function redisStore(
     ping: () => pinging.run([keys.ping], []),
   };
 }
+
+const idKnownUntil = ({ replayUntil }: Pick<Claim, 'replayUntil'>) =>
+  Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
 
 function admissionOf(reply: unknown): Admission {
   const number = Number(reply);

@@ -11,9 +11,6 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 return redis.call('DEL', KEYS[1])`;
 
-/** KEYS: the mark of a dead-lettered event. */
-export const REOPEN = `return redis.call('DEL', KEYS[1])`;
-
 /** KEYS: the cursor. The reply begins with '=', or Upstash would parse JSON; it is '' if there is none. */
 export const LOAD_CURSOR = `
 local cursor = redis.call('GET', KEYS[1])

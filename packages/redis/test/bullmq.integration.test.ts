@@ -1,7 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { deferred, describeWithProgram, unique, waitFor } from '@call-webhooks/contract-tests';
 import type { DeadLetter, HandlerContext } from '@call-webhooks/core';
+import { Redis } from 'ioredis';
 import { BACKOFF_TYPE, backoffStrategy } from '../src/bullmq-backoff.ts';
+import { bullmqQueue } from '../src/index.ts';
+import { deliverer } from './deliverer.ts';
 import { useBullmq } from './use-bullmq.ts';
 
 it('delays jobs of ours alone', () => {
@@ -35,6 +38,29 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     await waitFor(() => handled.length >= calls.length);
     expect(handled.sort()).toEqual(calls.sort());
     expect(await test.queue.getFailedCount()).toBe(0);
+  });
+
+  it('keeps handled jobs for rememberFor, and no longer', async () => {
+    const receiver = deliverer({ queue: bullmqQueue(test.queue, { rememberFor: 600_000 }) });
+    work({ on: { 'call:completed': () => undefined } });
+    const handled = async () => (await test.queue.getCompleted()).map(({ id }) => id as string);
+    const deliverAnother = async (expected: number) => {
+      expect(await receiver.deliver(unique('call'))).toBe('queued');
+      await waitFor(async () => (await handled()).length === expected);
+    };
+    const completed = test.queue.toKey('completed');
+    const client = new Redis(test.server.port, '127.0.0.1');
+    await deliverAnother(1);
+    const [first] = (await handled()) as [string];
+    const endedAgo = (ms: number) => client.zadd(completed, Date.now() - ms, first);
+    await endedAgo(590_000);
+    await deliverAnother(2); // BullMQ removes old jobs when one is handled
+    await endedAgo(610_000);
+    expect(await receiver.deliver(unique('call'))).toBe('queued');
+    await waitFor(async () => !(await handled()).includes(first));
+    expect(await handled()).toHaveLength(2);
+    client.disconnect();
+    await receiver.close();
   });
 
   it('completes no job in a transaction: Redis has none that a database could join', async () => {

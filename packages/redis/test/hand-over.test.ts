@@ -71,7 +71,7 @@ describe('redisStore', () => {
     expect(await store.release('event', 'token')).toBe(true);
     expect(sent).toEqual([
       ['EVAL', '0'],
-      ['EVALSHA', '1', 'call-webhooks:{event}:lease', '86400000', 'release', 'token'],
+      ['EVALSHA', '1', 'call-webhooks:{event}:event', '86400000', 'release\ntoken'],
     ]);
   });
 });

@@ -96,16 +96,15 @@ export class Jobs {
     });
   }
 
-  // The next five resolve with `false` when the lease was lost; then nothing was changed.
+  // Of a job whose lease was lost, the next six change nothing.
 
+  /** @returns `false` if the lease was lost */
   extend({ id, token }: TakenJob, leaseMs: number): Promise<boolean> {
     return this.#run((sql) => sql.extend.all(this.#now() + leaseMs, id, token).length > 0);
   }
 
-  complete({ id, token }: TakenJob): Promise<boolean> {
-    return this.#run(
-      (sql) => sql.complete.all(this.#now() + this.#rememberFor, id, token).length > 0,
-    );
+  complete({ id, token }: TakenJob): Promise<void> {
+    return this.#run((sql) => void sql.complete.all(this.#now() + this.#rememberFor, id, token));
   }
 
   /** Completes it in a transaction of the user. A synchronous client answers, and throws, at once. */
@@ -124,24 +123,22 @@ export class Jobs {
     inMs: number,
     error: string,
     abandonReason: string | undefined,
-  ): Promise<boolean> {
+  ): Promise<void> {
     return this.#run((sql) => {
       const at = this.#now();
       const failure = failureJson({ at, attempt, error });
-      return sql.retry.all(at + inMs, error, failure, abandonReason ?? null, id, token).length > 0;
+      sql.retry.all(at + inMs, error, failure, abandonReason ?? null, id, token);
     });
   }
 
-  release({ id, token }: TakenJob): Promise<boolean> {
-    return this.#run((sql) => sql.release.all(this.#now(), id, token).length > 0);
+  release({ id, token }: TakenJob): Promise<void> {
+    return this.#run((sql) => void sql.release.all(this.#now(), id, token));
   }
 
-  moveToDead({ id, token, attempt }: TakenJob, error: string): Promise<boolean> {
+  moveToDead({ id, token, attempt }: TakenJob, error: string): Promise<void> {
     return this.#run((sql) => {
       const at = this.#now();
-      return (
-        sql.moveToDead.all(at, error, failureJson({ at, attempt, error }), id, token).length > 0
-      );
+      sql.moveToDead.all(at, error, failureJson({ at, attempt, error }), id, token);
     });
   }
 

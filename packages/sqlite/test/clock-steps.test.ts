@@ -135,7 +135,7 @@ describe('when the wall clock is set', () => {
     const ran: string[] = [];
     const worker = createSqliteWorker(queue, {
       ...{ logger: collectingLogger(), pollEvery: 5 },
-      backoff: { initialDelay: 100, maxDelay: 3_600_000 },
+      backoff: { initialDelay: 1_000, maxDelay: 3_600_000 }, // long enough to be seen on a busy machine
       on: {
         'call:completed': ({ callId }, { attempt }) => {
           ran.push(`${String(callId)} ${String(attempt)}`);
