@@ -60,11 +60,10 @@ async function measure<Name extends string, One extends Runner>(
   part: Part,
   names: readonly Name[],
   start: (name: Name) => Promise<One> | One,
-  { rounds, quick }: BenchOptions,
+  { rounds, quick, warmUps = quick ? 1 : 3 }: BenchOptions & { warmUps?: number },
   onStarted?: (runners: Record<Name, One>) => unknown,
 ): Promise<Round[]> {
   const runners = {} as Record<Name, One>;
-  const warmUps = quick ? 1 : 3;
   const shown = progress(part, names.length * (rounds + warmUps));
   try {
     for (const name of names) runners[name] = await start(name);
@@ -90,9 +89,12 @@ export function verifyPart(options: BenchOptions): Promise<Round[]> {
   );
 }
 
+/** HTTP rounds are short, and there are more: what else the machine does changes within a second. */
+const HTTP_ROUNDS = 8;
+
 export async function httpPart(options: BenchOptions): Promise<Round[]> {
   const names = selected('http', Object.keys(HTTP) as HttpName[], options);
-  const requests = options.quick ? 400 : 8_000;
+  const requests = options.quick ? 400 : 1_000;
   const next = names.filter((name) => name.startsWith('next'));
   for (const root of new Set(next.map((name) => rootOf(name, options)))) await buildNextApp(root);
   const start = async (versioned: Versioned<HttpName>) => {
@@ -104,7 +106,8 @@ export async function httpPart(options: BenchOptions): Promise<Round[]> {
   };
   // Three times in new processes: one process may be lucky with where its code and data are.
   const starts = options.quick ? 1 : 3;
-  const each = { ...options, rounds: Math.ceil(options.rounds / starts) };
+  const rounds = Math.ceil((options.rounds * HTTP_ROUNDS) / starts);
+  const each = options.quick ? options : { ...options, rounds, warmUps: 3 * HTTP_ROUNDS };
   const all: Round[] = [];
   for (let i = 0; i < starts; i++) all.push(...(await measure('http', names, start, each)));
   return all;

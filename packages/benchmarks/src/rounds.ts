@@ -21,7 +21,7 @@ export async function runRounds<Name extends string>(
   const counted: Round<Name>[] = [];
   for (let round = -warmUps; round < rounds; round++) {
     const costs = Object.fromEntries(names.map((name) => [name, NaN])) as Record<Name, number>;
-    for (const name of shuffled(groups(names)).flatMap((group) => shuffled(group))) {
+    for (const name of inTurn(names)) {
       costs[name] = await runners[name].turn();
       onTurn?.();
     }
@@ -46,6 +46,10 @@ export function progress(part: string, turns: number): { onTurn(): void; done():
     },
   };
 }
+
+/** A new order, in which names with the same first word are beside each other. */
+export const inTurn = <Name extends string>(names: readonly Name[]): Name[] =>
+  shuffled(groups(names)).flatMap((group) => shuffled(group));
 
 /** Names with the same first word. */
 function groups<Name extends string>(names: readonly Name[]): Name[][] {

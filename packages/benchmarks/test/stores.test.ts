@@ -11,7 +11,7 @@ afterEach(async () => {
 
 /** An engine that needs no server. */
 async function open(name: 'memory' | 'sqlite') {
-  const engine = await ENGINES[name]!(THIS_VERSION);
+  const engine = await ENGINES[name](THIS_VERSION);
   stops.push(() => engine.stop());
   return engine;
 }

@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Claim, Store } from '@call-webhooks/core';
 import type { Path } from '../stores/load.ts';
 
-/** A store that remembers many handled events, and the webhook id of each. */
+/** A store that remembers many handled events, and the webhook ids of the latest. */
 export interface FilledStore {
   readonly store: Store;
   /** One of them. */
   readonly known: { readonly webhookId: string; readonly key: string };
-  /** Memory or disk, with indexes. */
+  /** Memory or disk, with indexes and webhook ids. */
   readonly bytesPerEvent: number;
   /** How many events it remembers, those that expired but were not swept yet included. */
   count(): Promise<number>;
@@ -22,6 +22,11 @@ export interface Database {
 }
 
 const DAY_MS = 86_400_000;
+/** At most; a webhook id is remembered for as long as its signature verifies. */
+const REPLAY_MS = 600_000;
+
+/** How many webhook ids a store remembers beside so many events, which it remembers for a day. */
+export const idsBeside = (events: number): number => Math.ceil((events * REPLAY_MS) / DAY_MS);
 
 /** The event with this number; the Redis store is filled with the same names. */
 export function eventNumber(number: number): { webhookId: string; key: string } {
@@ -33,7 +38,7 @@ const claimOf = (event: { webhookId: string; key: string }): Claim => ({
   ...event,
   token: randomUUID(),
   leaseMs: 60_000,
-  replayUntil: Date.now() + DAY_MS, // as long as the event, so that both tables keep their size
+  replayUntil: Date.now() + REPLAY_MS,
 });
 
 /** New events, admitted and completed. */

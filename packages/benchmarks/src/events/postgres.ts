@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { importPackage } from '../checkout.ts';
 import { startPostgres } from '../stores/servers.ts';
-import type { Database } from './filled-store.ts';
+import { idsBeside, type Database } from './filled-store.ts';
 
 /** Each size in a schema of its own, on one server. */
 export async function openPostgres(root: string): Promise<Database> {
@@ -31,7 +31,7 @@ export async function openPostgres(root: string): Promise<Database> {
         FROM generate_series(1, $1::int) AS number`;
       await pool.query(
         `INSERT INTO ${ids} SELECT gen_random_uuid()::text, gen_random_uuid()::text, ${from}`,
-        [size],
+        [idsBeside(size)],
       );
       await pool.query(
         `INSERT INTO ${events} (key, token, attempt, done, lease_until, keep_until)

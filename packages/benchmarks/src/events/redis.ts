@@ -1,28 +1,28 @@
 import { Redis } from 'ioredis';
 import { importPackage } from '../checkout.ts';
 import { startRedis } from '../stores/servers.ts';
-import { eventNumber, type Database } from './filled-store.ts';
+import { eventNumber, idsBeside, type Database } from './filled-store.ts';
 
 const DAY_MS = 86_400_000;
 /** Events of one script; the server answers nobody else meanwhile. */
 const CHUNK = 10_000;
 
-/** ARGV: the numbers of the first and the last event. The names of `eventNumber`, in the keys of the store. */
+/** ARGV: the numbers of the first and the last event, and of the first with a webhook id. The names of `eventNumber`, in the keys of the store. */
 const EACH = (work: string) => `
 for number = ARGV[1], ARGV[2] do
   local hash = redis.sha1hex(string.format('%d', number))
   local slot = 'call-webhooks:{' .. string.sub(hash, 1, 24) .. ':call:completed}'
-  local id, done = slot .. ':id:' .. string.sub(hash, 1, 36), slot .. ':done'
+  local id, event = slot .. ':id:' .. string.sub(hash, 1, 36), slot .. ':event'
   ${work}
 end`;
 const FILL = EACH(`
   local token = string.sub(hash, 5)
-  redis.call('SET', id, token, 'PX', ${String(DAY_MS)})
-  redis.call('SET', done, token, 'PX', ${String(DAY_MS)})`);
+  if number >= tonumber(ARGV[3]) then redis.call('SET', id, token, 'PX', ${String(DAY_MS)}) end
+  redis.call('SET', event, 'done ' .. token, 'PX', ${String(DAY_MS)})`);
 /** Within half a second, as the next turn runs. */
 const EXPIRE = EACH(`
   redis.call('PEXPIRE', id, 1 + number % 500)
-  redis.call('PEXPIRE', done, 1 + number % 500)`);
+  redis.call('PEXPIRE', event, 1 + number % 500)`);
 
 /** Each size in a database of its own, on one server. */
 export async function openRedis(root: string): Promise<Database> {
@@ -30,9 +30,9 @@ export async function openRedis(root: string): Promise<Database> {
   const server = await startRedis();
   const clients: Redis[] = [];
 
-  async function each(client: Redis, script: string, from: number, to: number): Promise<void> {
+  async function each(client: Redis, script: string, from: number, to: number, idsFrom = from) {
     for (let first = from; first < to; first += CHUNK)
-      await client.eval(script, 0, first, Math.min(first + CHUNK, to) - 1);
+      await client.eval(script, 0, first, Math.min(first + CHUNK, to) - 1, idsFrom);
   }
 
   return {
@@ -40,14 +40,14 @@ export async function openRedis(root: string): Promise<Database> {
       const client = new Redis(server.port, '127.0.0.1', { db: clients.length });
       clients.push(client);
       const before = await usedMemory(client);
-      await each(client, FILL, 0, size);
+      await each(client, FILL, 0, size, size - idsBeside(size));
       const bytesPerEvent = ((await usedMemory(client)) - before) / size;
       let oldest = 0;
       return {
         store: redisStore(client),
         known: eventNumber(size - 1),
         bytesPerEvent,
-        count: async () => (await client.dbsize()) / 2, // the other half are webhook ids
+        count: async () => (await client.dbsize()) - idsBeside(size),
         async expire(number) {
           await each(client, EXPIRE, oldest, oldest + number);
           oldest += number;

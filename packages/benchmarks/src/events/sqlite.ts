@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { importPackage } from '../checkout.ts';
-import type { Database } from './filled-store.ts';
+import { idsBeside, type Database } from './filled-store.ts';
 
 type Db = InstanceType<typeof Libsql>;
 
@@ -60,15 +60,16 @@ export async function openSqlite(root: string): Promise<Database> {
 function fill(db: Db, size: number): void {
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
   // They expire one after the other, before those that are added later.
-  const numbers = `WITH RECURSIVE numbers(number) AS (
-    SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ${String(size)})`;
+  const numbers = (last: number) => `WITH RECURSIVE numbers(number) AS (
+    SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ${String(last)})`;
   const random = (bytes: number) => `lower(hex(randomblob(${String(bytes)})))`;
   const keepUntil = `${String(Date.now() + 43_200_000)} + number`;
   db.exec('BEGIN');
   db.exec(
-    `${numbers} INSERT INTO ${IDS} SELECT ${random(18)}, ${random(18)}, ${keepUntil} FROM numbers`,
+    `${numbers(idsBeside(size))} INSERT INTO ${IDS}
+      SELECT ${random(18)}, ${random(18)}, ${keepUntil} FROM numbers`,
   );
-  db.exec(`${numbers} INSERT INTO ${EVENTS} (key, token, attempt, done, lease_until, keep_until)
+  db.exec(`${numbers(size)} INSERT INTO ${EVENTS} (key, token, attempt, done, lease_until, keep_until)
     SELECT ${random(12)} || ':call:completed', ${random(18)}, 1, 1, 0, ${keepUntil} FROM numbers`);
   db.exec('COMMIT');
   db.exec('PRAGMA cache_size = -2000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');

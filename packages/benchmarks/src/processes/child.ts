@@ -18,7 +18,7 @@ export class Child {
    * @param nodeArgs for Node; `BENCH_NODE_ARGS` adds to them, `--cpu-prof` for instance
    */
   static async start(
-    program: 'http' | 'verify' | 'store' | 'receiver',
+    program: 'http' | 'verify' | 'store' | 'engine' | 'receiver',
     args: readonly string[],
     nodeArgs: readonly string[] = [],
   ): Promise<Child> {

@@ -18,8 +18,10 @@ export interface Engine {
 
 const DAY_MS = 86_400_000;
 
+export type EngineName = 'memory' | 'redis' | 'postgres' | 'sqlite';
+
 /** @param root the checkout whose packages are used */
-export const ENGINES: Record<string, (root: string) => Promise<Engine>> = {
+export const ENGINES: Record<EngineName, (root: string) => Promise<Engine>> = {
   async memory(root) {
     const { memoryStore } = await importPackage<typeof import('@call-webhooks/core')>(root, 'core');
     return { store: memoryStore({ onEvicted: () => undefined }), stop: () => undefined };

@@ -1,8 +1,9 @@
 import { THIS_VERSION } from '../checkout.ts';
 import type { BenchOptions } from '../options.ts';
-import { progress, shuffled, type Round } from '../rounds.ts';
-import { ENGINES, type Engine } from './engines.ts';
-import { costOf, floorPath, latencyOf, receiverPath, type Path } from './load.ts';
+import { Child } from '../processes/child.ts';
+import type { Reply } from '../processes/messages.ts';
+import { inTurn, progress, type Round } from '../rounds.ts';
+import { ENGINES } from './engines.ts';
 import { REDIS_BAR, STORES_PARTS, type StoresPart } from './names.ts';
 
 /** How many deliveries are handled at the same time. */
@@ -16,56 +17,62 @@ const SIZES: Record<string, readonly [number, number]> = {
 };
 const OTHERS = [8_000, 500] as const;
 
+/** The cost of a turn with so many deliveries at a time, and with so few one by one. */
+type Turn = (many: number, few: number) => Promise<Required<Pick<Reply, 'cpu' | 'wall' | 'alone'>>>;
+
 /**
- * Every store beside its floor, in one process: in each round, each of them takes a turn with many
- * deliveries at a time, and a turn with one at a time. The servers run beside this process.
+ * Every store and its floor, in a process for each store, as in production: in each round, each of
+ * them takes a turn with many deliveries at a time, and a turn with one at a time. The servers run
+ * beside.
  */
 export async function storesPart({
   rounds,
   quick,
 }: BenchOptions): Promise<Record<StoresPart, Round[]>> {
-  const engines: Engine[] = [];
+  const children: Child[] = [];
   const warmUps = quick ? 1 : 2;
   const all: Record<StoresPart, Round[]> = { stores: [], storesCpu: [], storesAlone: [] };
   try {
-    const paths: Record<string, Path> = {};
-    for (const [name, start] of Object.entries(ENGINES)) {
-      const engine = await start(THIS_VERSION);
-      engines.push(engine);
-      paths[name] = await receiverPath(THIS_VERSION, { store: engine.store });
-      if (engine.floor) paths[`${name} floor`] = floorPath(engine.floor);
+    const turns: Record<string, Turn> = {};
+    for (const name of Object.keys(ENGINES)) {
+      const child = await Child.start('engine', [name, THIS_VERSION]);
+      children.push(child);
+      const turnOf =
+        (of: 'store' | 'floor'): Turn =>
+        async (many, few) =>
+          (await child.ask({ ask: 'turn', of, many, atATime: AT_A_TIME, few })) as Required<Reply>;
+      turns[name] = turnOf('store');
+      if (child.ready.hasFloor) turns[`${name} floor`] = turnOf('floor');
     }
-    const shown = progress('stores', Object.keys(paths).length * (rounds + warmUps));
+    const shown = progress('stores', Object.keys(turns).length * (rounds + warmUps));
     for (let round = -warmUps; round < rounds; round++) {
-      const costs = await oneRound(paths, quick, () => shown.onTurn());
+      const costs = await oneRound(turns, quick, () => shown.onTurn());
       if (round < 0) continue;
       for (const part of STORES_PARTS) all[part].push(costs[part]);
     }
     shown.done();
     return all;
   } finally {
-    for (const engine of engines) await engine.stop();
+    for (const child of children) await child.stop();
   }
 }
 
 async function oneRound(
-  paths: Readonly<Record<string, Path>>,
+  turns: Readonly<Record<string, Turn>>,
   quick: boolean,
   onTurn: () => void,
 ): Promise<Record<StoresPart, Round>> {
-  const names = Object.keys(paths);
+  const names = Object.keys(turns);
   const wall: Record<string, number> = inOrder(names);
   const cpu: Record<string, number> = inOrder(names);
   const alone: Record<string, number> = inOrder(
     names.flatMap((name) => [`${name} p50`, `${name} p99`]),
   );
-  for (const name of shuffled(names)) {
-    const path = paths[name] as Path;
+  for (const name of inTurn(names)) {
     const [many, few] = SIZES[name] ?? OTHERS;
-    const cost = await costOf(path, quick ? many / 4 : many, AT_A_TIME);
+    const cost = await (turns[name] as Turn)(quick ? many / 4 : many, few);
     [wall[name], cpu[name]] = [cost.wall, cost.cpu];
-    const { p50, p99 } = await latencyOf(path, few);
-    [alone[`${name} p50`], alone[`${name} p99`]] = [p50, p99];
+    [alone[`${name} p50`], alone[`${name} p99`]] = [cost.alone.p50, cost.alone.p99];
     onTurn();
   }
   // What Redis may cost: what a delivery costs without it, and 1.3 times the floor.
