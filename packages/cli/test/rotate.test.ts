@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -67,6 +67,18 @@ describe('a response with several secrets', () => {
     const { code, stdout } = await rotate('--show-secret', '--wire', 'secretField=b');
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${NEW}\n` });
   });
+});
+
+test('an .env file is refused before anything is rotated: its variables would be lost', async () => {
+  const content = `DATABASE_URL=postgres://db\nCALL_WEBHOOK_SECRET=${OLD}\n`;
+  writeFileSync(file, content);
+  const { code, stderr } = await rotate('--secret-out', file);
+  expect(code).toBe(2);
+  expect(stderr).toContain('which --secret-out would remove');
+  expect(service.received).toEqual([]);
+  const simulated = await run(['simulate', '--port', '0', '--secret-out', file]);
+  expect(simulated.code).toBe(2);
+  expect(readFileSync(file, 'utf8')).toBe(content);
 });
 
 test('a secret that cannot be saved is printed', async () => {

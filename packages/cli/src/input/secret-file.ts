@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { badInput, environmentError } from '../errors.ts';
+import { readBytes } from './read.ts';
 
 /** A secret in a file. */
 export interface FileSecret {
@@ -11,6 +13,7 @@ export interface FileSecret {
 const LINE =
   /^(?:(?:export\s+)?[A-Z_]+=)?["']?(whsec_[^\s"'#]+)["']?\s*(?:#\s*until\s+(\S+).*|#.*)?$/;
 const OURS = /^(?:export\s+)?CALL_WEBHOOK_SECRET=/;
+const VARIABLE = /^(?:export\s+)?[A-Za-z_]\w*=/;
 const OTHER_VARIABLE = /^(?:export\s+)?(?!whsec_|CALL_WEBHOOK_SECRET=)[A-Za-z_]\w*=/;
 
 /**
@@ -38,6 +41,20 @@ export function parseSecretFile(content: string, path: string): FileSecret[] {
   if (found.length === 0)
     throw badInput(`There is no secret in ${path}.`, 'Put one whsec_… secret on each line.');
   return found;
+}
+
+/**
+ * Refuses to replace an `.env` file: its variables would be lost.
+ * @throws CliError 2
+ */
+export async function checkReplaceable(path: string): Promise<void> {
+  if (!existsSync(path)) return;
+  const content = (await readBytes(path, 'secret file')).toString('utf8');
+  if (content.split(/\r?\n/).some((line) => VARIABLE.test(line.trim())))
+    throw badInput(
+      `${path} has variables, which --secret-out would remove.`,
+      'Pass a file of its own, such as --secret-out .secret, and read it with --secret-file.',
+    );
 }
 
 /** The content of a secret file. */

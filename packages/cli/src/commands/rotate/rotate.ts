@@ -2,6 +2,7 @@ import type { Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, EXIT } from '../../errors.ts';
+import { checkReplaceable } from '../../input/secret-file.ts';
 import { isLoopback } from '../../input/target-url.ts';
 import {
   givenBaseUrl,
@@ -51,6 +52,7 @@ ${examples(
 async function rotate(app: App, action: ActionIds, options: RotateOptions): Promise<number> {
   const { output } = app;
   const { secretOut: file, showSecret } = options;
+  if (file !== undefined) await checkReplaceable(file);
   const baseUrl = givenBaseUrl(app, options);
   const { client, ids } =
     baseUrl === undefined

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput } from '../../errors.ts';
 import { milliseconds, repeatable, wholeNumber } from '../../input/options.ts';
-import { writeSecretFile } from '../../input/secret-file.ts';
+import { checkReplaceable, writeSecretFile } from '../../input/secret-file.ts';
 import { givenSecrets, withSecretOptions } from '../../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../../input/target-url.ts';
 import { connect, DEFAULT_PORT } from '../../simulator/connection.ts';
@@ -70,6 +70,7 @@ async function simulate(app: App, options: SimulateOptions): Promise<undefined> 
       '--separate-secrets generates secrets, so none can be given.',
       'Remove --separate-secrets, or --secret and --secret-file.',
     );
+  if (options.secretOut !== undefined) await checkReplaceable(options.secretOut);
   const [secret] = separate ? [] : await givenSecrets(io, options);
   // Loaded here because the simulator includes a whole web server.
   const { banner, createRules, start } = await import('./start.ts');
