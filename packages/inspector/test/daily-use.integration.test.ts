@@ -87,6 +87,7 @@ describeInChromium('the inspector in daily use', (chromium) => {
     expect(await page.getByRole('dialog').count()).toBe(0);
 
     await page.getByRole('tab', { name: 'Outbox' }).click();
+    await page.locator('#panel-outbox').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').getAttribute('id')).toBe('panel-outbox');
   });
