@@ -11,8 +11,7 @@ export function watchSubscriptions(): { undo(): void } {
   const subscribe = jest.spyOn(diagnostics, 'subscribe');
   const { tracingChannel } = diagnostics;
   jest.spyOn(diagnostics, 'tracingChannel').mockImplementation((name) => {
-    const channel = tracingChannel(name as string);
-    const { start } = channel;
+    const { start } = tracingChannel(name as string);
     const bindStore = (
       storage: AsyncLocalStorage<unknown>,
       valueOf: (message: unknown) => unknown,
@@ -20,7 +19,7 @@ export function watchSubscriptions(): { undo(): void } {
       start.bindStore(storage, valueOf);
       undo.push(() => void start.unbindStore(storage));
     };
-    return { ...channel, start: { bindStore } } as never;
+    return { start: { bindStore } } as never;
   });
   return {
     undo() {
