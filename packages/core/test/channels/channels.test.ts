@@ -5,10 +5,12 @@ import {
   memoryStore,
   type OutcomeMessage,
   type QueuedDelivery,
+  type SecretProvider,
 } from '../../src/index.ts';
 import { boundedStore } from '../../src/store/bounded-store.ts';
 import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
 import { createTestReceiver, deferred, NOW, SECONDS, STARTED } from '../support.ts';
+import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
 const NAMES = ['delivery', 'handler', 'store', 'enqueue'] as const;
 const EVENTS = ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const;
@@ -65,6 +67,18 @@ describe('the tracing channels', () => {
         },
       ],
     ]);
+  });
+
+  it('name the tenant of a handler, if there is one', async () => {
+    const published = listen();
+    const on = { 'call:started': () => undefined };
+    const secret: SecretProvider = ({ tenant }) => secretOf(tenant);
+    await createTenantsReceiver({ secret, on }).send('acme', STARTED);
+    await createTestReceiver({ on }).send(STARTED);
+    const started = published.filter((one) => `${one.name} ${one.event}` === 'handler start');
+    const [acme = {}, nobody = {}] = started.map(({ message }) => message);
+    expect(acme).toMatchObject({ tenant: 'acme', key: 'tenant:acme:call-1:call:started' });
+    expect(nobody).not.toHaveProperty('tenant');
   });
 
   it('follow what is delivered from this process, and a request without a method', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import type { HandlerContext } from '../../src/index.ts';
-import { createTestReceiver, STARTED } from '../support.ts';
+import { createJobProcessor, type HandlerContext } from '../../src/index.ts';
+import { toBase64 } from '../../src/base64.ts';
+import { bytes, createTestReceiver, NOW, SECONDS, STARTED } from '../support.ts';
 
 describe('a context', () => {
   it('keeps every property in a spread', async () => {
@@ -35,5 +36,19 @@ describe('a context', () => {
     expect(spread.signal).toBe(context.signal);
     expect(spread).toMatchObject({ webhookId: context.webhookId, body: STARTED, attempt: 1 });
     expect(spread.rawBody).toBe(context.rawBody);
+  });
+
+  it('says whether the delivery waited in a queue', async () => {
+    const queued: boolean[] = [];
+    const on = {
+      'call:started': (_event: unknown, context: HandlerContext) =>
+        void queued.push(context.queued),
+    };
+    await createTestReceiver({ on }).send(STARTED);
+    const body = toBase64(bytes(JSON.stringify(STARTED)));
+    await createJobProcessor({ on })({
+      ...{ webhookId: 'w', timestamp: SECONDS, receivedAt: NOW, body },
+    });
+    expect(queued).toEqual([false, true]);
   });
 });

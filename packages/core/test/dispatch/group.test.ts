@@ -32,6 +32,11 @@ describe('groups of oneAtATime', () => {
     expect(unhandled).toMatchObject({ code: 'ignored', group: 'c' });
   });
 
+  it('may be as long as a key', async () => {
+    const longest = 'x'.repeat(4_000);
+    expect((await claimed(STARTED, { oneAtATime: () => longest })).group).toBe(longest);
+  });
+
   it('are left out for an event of no group, or without a handler', async () => {
     for (const callId of [undefined, null, '', 7, 'x'.repeat(4_001)]) {
       const { code, group } = await claimed({ ...RECORDING, callId }, { oneAtATime: true });

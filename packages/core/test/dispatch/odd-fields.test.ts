@@ -45,6 +45,7 @@ describe('an event with missing or odd fields', () => {
       await expect(handled).rejects.toMatchObject({
         code: 'invalid-payload',
         eventName: 'call:recording-available',
+        message: 'The event has neither an eventId nor a callId.',
       });
       expect(await find(event)).toMatchObject({ outcome: 'ignored' });
     }

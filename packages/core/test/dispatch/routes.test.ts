@@ -48,6 +48,26 @@ describe('Routes', () => {
     expect((await find(payload, { onUnhandled: handler })).handle).toBe(handler);
   });
 
+  it('passes an event on as it is if it has a handler and no schema', async () => {
+    const events = { 'call:voicemail': z.object({ seconds: z.number() }) };
+    for (const eventName of ['call:other', 'constructor'])
+      for (const schemas of [{}, { events }])
+        expect(
+          await find({ eventName, n: 1 }, { on: { [eventName]: handler }, ...schemas }),
+        ).toMatchObject({ outcome: 'handled', handle: handler, payload: { eventName, n: 1 } });
+  });
+
+  it('keeps what errors must not quote: the body, and what a schema made of it', async () => {
+    const events = { 'call:voicemail': z.object({ note: z.string().toUpperCase() }) };
+    const event = { eventName: 'call:voicemail', note: 'private' };
+    const options = { events, on: { 'call:voicemail': handler } };
+    expect((await find(event, options)).sensitiveData).toEqual({
+      body: event,
+      payload: { note: 'PRIVATE' },
+    });
+    expect((await find({ note: 'private' })).sensitiveData).toEqual({ body: { note: 'private' } });
+  });
+
   it('gives an event with a huge id no key, and handles it every time', async () => {
     for (const change of [{ eventId: 'x'.repeat(4_001) }, { callId: null }]) {
       const route = await find({ ...STARTED, eventName: 'call:unheard-of', ...change });
@@ -121,6 +141,8 @@ describe('Routes', () => {
     await expect(find({ id: '' }, { custom })).rejects.toEqual(refused);
     await expect(find({ id: 'x'.repeat(4_001) }, { custom })).rejects.toEqual(refused);
     await expect(find({ other: 1 }, { custom })).rejects.toEqual(refused);
+    const list = { ...custom, key: () => ['k'] };
+    await expect(find({ id: 'x' }, { custom: list })).rejects.toEqual(refused);
   });
 
   it('does not treat an event as a custom payload', async () => {

@@ -65,7 +65,13 @@ describe('context.completeIn', () => {
     expect(await send(STARTED)).toBe('handled');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('the mail server is down');
-    const info = { code: 'handled', source: 'handler', lastAttempt: true, late: false };
+    const info = {
+      code: 'handled',
+      source: 'handler',
+      lastAttempt: true,
+      late: false,
+      queued: false,
+    };
     expect(onError.mock.calls).toEqual([[error, expect.objectContaining(info)]]);
     expect(await send(STARTED)).toBe('duplicate');
     expect(attempts).toEqual([1]);

@@ -47,7 +47,8 @@ const STORES = [
   'store-contract',
   'receiver/{store,time,health,deliver*,complete-in*,one-at-a-time,on-error}',
 ];
-const HANDLERS = ['{dispatch,events,receiver}/*', 'event-types', 'standard*'];
+const HANDLERS = ['{dispatch,receiver,channels,worker}/*', 'tenant', 'standard*'];
+const EVENTS = ['{dispatch,events,receiver}/*', 'event-types', 'standard*'];
 const REPORTS = [
   '{reporting,redact,outcome,channels}/*',
   '*hooks',
@@ -59,7 +60,8 @@ export const PARTS: Readonly<Record<string, MutationPart>> = {
   http: core(['http'], BODIES),
   receiver: core(['receiver', 'time'], RECEIVERS),
   store: core(['store'], STORES),
-  dispatch: core(['dispatch', 'events'], HANDLERS),
+  dispatch: core(['dispatch'], HANDLERS),
+  events: core(['events'], EVENTS, 85),
   worker: core(['worker'], ['worker/*', 'queue-contract'], 85),
   reporting: core(['reporting', 'redact', 'outcome', 'channels'], REPORTS, 85),
   adapters: besideCore('express', 'fastify', 'hono', 'koa', 'lambda', 'next'),
