@@ -1,5 +1,6 @@
 import type { PayloadIssue } from '../outcome/webhook-error.ts';
 import { redactStrictly } from '../redact/strict.ts';
+import { isRecord } from './payload.ts';
 
 /** Why a value does not match a schema. */
 export interface SchemaIssue {
@@ -85,9 +86,7 @@ const oneLine = (text: string): string => {
 };
 
 const camelCaseKeys = (payload: unknown): string[] =>
-  typeof payload === 'object' && payload !== null && !Array.isArray(payload)
-    ? Object.keys(payload).filter((key) => /^[a-z][A-Za-z0-9]*$/.test(key))
-    : [];
+  Object.keys(isRecord(payload) ? payload : {}).filter((key) => /^[a-z][A-Za-z0-9]*$/.test(key));
 
 /** These fields identify events, not people. */
 const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);

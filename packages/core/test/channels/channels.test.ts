@@ -159,7 +159,7 @@ describe('the tracing channels', () => {
     await process(enqueued[0] as QueuedDelivery);
     expect(published[0]).toMatchObject({
       name: 'delivery',
-      message: { queued: { trace: { traceparent } } },
+      message: { source: 'queue', queued: { trace: { traceparent } } },
     });
   });
 

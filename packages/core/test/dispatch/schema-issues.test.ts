@@ -140,9 +140,7 @@ describe('the issues of a schema', () => {
     const options = { custom: { schema, handle: handler }, includeSchemaValues: true };
     const name = `x\ncall-webhooks: 200 \u001b[31m${'y'.repeat(600)}`;
     await expect(find({ name }, options)).rejects.toMatchObject({
-      issues: [
-        { message: expect.stringMatching(/^x call-webhooks: 200 {2}\[31my{470,}…$/) as unknown },
-      ],
+      issues: [{ message: `${'x call-webhooks: 200  [31m'.padEnd(500, 'y')}…` }],
     });
   });
 });

@@ -28,7 +28,7 @@ describe('callDetails', () => {
 
   it('reads the configured names', () => {
     const names = { calledNumber: 'dialed', placedBy: undefined };
-    const details = callDetails({ ...EVENT, dialed: '+15550199' }, names);
+    const details = callDetails({ ...EVENT, dialed: '+15550199', undefined: 'other' }, names);
     expect(details.calledNumber).toBe('+15550199');
     expect(details.calledName).toBe('A B');
     expect(details.placedBy).toBeUndefined();
@@ -38,6 +38,7 @@ describe('callDetails', () => {
     expect(callDetails({}, { placedBy: 'constructor', calledName: 'toString' })).toEqual(
       callDetails({}),
     );
+    expect(callDetails(Object.create(EVENT) as object)).toEqual(callDetails({}));
   });
 
   it('never throws, and never returns an odd value', () => {
@@ -55,7 +56,19 @@ describe('callDetails', () => {
       }),
       { seed: SEED },
     );
-    for (const createdAt of ['yesterday', '', {}, NaN, 1e20, '2026-99-99', '12'])
-      expect(callDetails({ createdAt }).createdAt).toBeUndefined();
+  });
+
+  it.each([
+    ['yesterday'],
+    [''],
+    [{}],
+    [NaN],
+    [1e20],
+    ['2026-99-99'],
+    ['12'],
+    ['on 2026-04-01'],
+    [['2026-04-01']],
+  ])('takes %j for no time', (createdAt) => {
+    expect(callDetails({ createdAt }).createdAt).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { typedEvent } from '../../src/events/events.ts';
 import { eventKey } from '../../src/index.ts';
 import { RECORDING, SEED, STARTED } from '../support.ts';
 
@@ -53,5 +54,14 @@ describe('eventKey', () => {
 
   it('depends on nothing else in the body', () => {
     expect(eventKey({ ...STARTED, more: 1 })).toBe(eventKey(STARTED));
+  });
+});
+
+describe('typedEvent', () => {
+  it('gives an event as it was sent if no field has an odd type: missing ones are not added', () => {
+    const event = { eventName: 'call:started', callId: 'call-1' };
+    const typed = typedEvent('call:started', event);
+    expect(typed).toBe(event);
+    expect(Object.keys(typed)).toEqual(['eventName', 'callId']);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parsePayload } from '../../src/events/payload.ts';
+import { isRecord, parsePayload } from '../../src/events/payload.ts';
 import { bytes, SEED } from '../support.ts';
 
 const deep = (levels: number) => bytes('['.repeat(levels) + ']'.repeat(levels));
@@ -27,6 +27,11 @@ describe('parsePayload', () => {
     ['a surrogate in UTF-8', Uint8Array.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'not valid UTF-8'],
     ['UTF-16', Uint8Array.from(Buffer.from('{}', 'utf16le')), 'not valid JSON'],
     ['65 levels', deep(65), 'nested more than 64 levels'],
+    [
+      '66 levels of objects and lists in turn',
+      bytes('{"a":['.repeat(33) + ']}'.repeat(33)),
+      'nested more than 64 levels',
+    ],
     ['10,000 levels', deep(10_000), 'nested more than 64 levels'],
   ])('refuses %s without quoting it', (_name, body, message) => {
     expect(() => parsePayload(body)).toThrow(expect.objectContaining({ code: 'invalid-payload' }));
@@ -38,6 +43,14 @@ describe('parsePayload', () => {
     expect(() => parsePayload(deep(64))).not.toThrow();
   });
 
+  it.each<[string, unknown]>([
+    ['lists side by side', Array(100).fill([])],
+    ['objects and nulls side by side', [...Array<object>(100).fill({}), null]],
+    ['brackets in a text', '[{'.repeat(100)],
+  ])('accepts any number of %s', (_name, payload) => {
+    expect(parsePayload(bytes(JSON.stringify(payload)))).toEqual(payload);
+  });
+
   it('keeps __proto__ as an own property, and the last of two equal keys', () => {
     const parsed = parsePayload(bytes('{"__proto__":{"admin":true},"a":1,"a":2}')) as Record<
       string,
@@ -47,5 +60,15 @@ describe('parsePayload', () => {
     expect(parsed['admin']).toBeUndefined();
     expect(Object.hasOwn(parsed, '__proto__')).toBe(true);
     expect(parsed['a']).toBe(2);
+  });
+});
+
+describe('isRecord', () => {
+  it.each([['a text'], [7], [true], [null], [[{}]]])('is not true of %j', (value) => {
+    expect(isRecord(value)).toBe(false);
+  });
+
+  it('is true of an object, even without fields', () => {
+    expect(isRecord({})).toBe(true);
   });
 });

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { writeResult } from '../../src/worker/write-result.ts';
 
+const DOCS = /\/queues\.html#what-they-promise$/;
+
 /** Writes to an engine that refuses everything before `refusesUntil`, in milliseconds. */
 function writing({ refusesUntil = Infinity, expiresIn = Infinity }) {
   const times: number[] = [];
@@ -23,7 +25,7 @@ function writing({ refusesUntil = Infinity, expiresIn = Infinity }) {
     delivery: { webhookId: 'id-1' },
   });
   const lines = () => log.entries.map(({ level, message }) => `${level} ${message}`);
-  return { times, stop, done, lines };
+  return { times, stop, done, lines, log };
 }
 
 describe('a result that the queue refuses', () => {
@@ -31,6 +33,7 @@ describe('a result that the queue refuses', () => {
   afterEach(() => void jest.useRealTimers());
 
   it('is written again with a growing delay; a short outage is not logged', async () => {
+    await jest.advanceTimersByTimeAsync(60_000); // the worker runs for a while
     const { times, done, lines } = writing({ refusesUntil: 4_000 });
     await jest.advanceTimersByTimeAsync(60_000);
     await done;
@@ -39,13 +42,14 @@ describe('a result that the queue refuses', () => {
   });
 
   it('is logged once in a long outage, without personal data, and once when it is written', async () => {
-    const { times, done, lines } = writing({ refusesUntil: 60_000 });
+    const { times, done, lines, log } = writing({ refusesUntil: 60_000 });
     await jest.advanceTimersByTimeAsync(50_000);
     const refusal =
       'warn call-webhooks: the queue refuses the result of a job: Error: no connection, said [redacted]. It is written again until the queue takes it or the worker stops.';
     expect(lines()).toEqual([refusal]);
     await jest.advanceTimersByTimeAsync(20_000);
     await done;
+    expect(log.entries[0]?.fields).toMatchObject({ docs: expect.stringMatching(DOCS) });
     expect(lines()).toEqual([
       refusal,
       'info call-webhooks: the queue took the result of the job at last.',
@@ -71,5 +75,23 @@ describe('a result that the queue refuses', () => {
     await done;
     expect(times.at(-1)).toBeLessThan(10_000);
     expect(lines()).toHaveLength(2);
+  });
+
+  it('is not logged if the lease expires in a short outage', async () => {
+    const { done, lines } = writing({ expiresIn: 2_000 });
+    await jest.advanceTimersByTimeAsync(2_000);
+    await done;
+    expect(lines()).toEqual([]);
+  });
+
+  it('leaves no listener on the signal of the worker', async () => {
+    const { stop, done } = writing({ refusesUntil: 10_000 });
+    const removed = jest.spyOn(stop.signal, 'removeEventListener');
+    const added = jest.spyOn(stop.signal, 'addEventListener');
+    await jest.advanceTimersByTimeAsync(20_000);
+    await done;
+    const names = (calls: readonly (readonly unknown[])[]) => calls.map(([name]) => name);
+    expect(names(removed.mock.calls)).toEqual(names(added.mock.calls));
+    expect(added).toHaveBeenCalled();
   });
 });

@@ -1,3 +1,5 @@
+import { IN_WORKER } from './equivalent-in-worker.ts';
+
 /** Why a change is no defect, by its file and the code before and after it. */
 type Reasons = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -33,6 +35,18 @@ export const EQUIVALENT: Reasons = {
   },
   'packages/core/src/dispatch/to-dead-letter.ts': {
     'route?.sensitiveData → route.sensitiveData': 'without a route, the error is a WebhookError',
+  },
+  'packages/core/src/events/payload.ts': {
+    '\'{\' → ""': FASTER,
+    '\'[\' → ""': FASTER,
+    'left-- === 0 → true': FASTER,
+    'left-- === 0 → left-- !== 0': FASTER,
+    'false → true': FASTER,
+    "typeof value !== 'object' → false": FASTER,
+    "typeof inner === 'object' → true": FASTER,
+  },
+  'packages/core/src/events/schema-issues.ts': {
+    "typeof segment === 'string' → true": 'no declared name is a symbol',
   },
   'packages/core/src/hmac/node-crypto.ts': {
     'length > inner.length → length >= inner.length': FASTER,
@@ -161,6 +175,7 @@ export const EQUIVALENT: Reasons = {
   'packages/core/src/time/deadline-scheduler.ts': {
     'deadline.at < this.#armedFor → deadline.at <= this.#armedFor': FASTER,
   },
+  ...IN_WORKER,
   'packages/core/src/receiver/settings.ts': {
     '"expected a number of bytes, or a text such as \'1mb\'" → ""': MADE_ONCE,
     '[aFunction(), v.array(aFunction())] → []': MADE_ONCE,
