@@ -20,9 +20,9 @@ const FILL = EACH(`
   if number >= tonumber(ARGV[3]) then redis.call('SET', id, token, 'PX', ${String(DAY_MS)}) end
   redis.call('SET', event, 'done ' .. token, 'PX', ${String(DAY_MS)})`);
 /** Within half a second, as the next turn runs. */
-const EXPIRE = EACH(`
-  redis.call('PEXPIRE', id, 1 + number % 500)
-  redis.call('PEXPIRE', event, 1 + number % 500)`);
+const expire = (key: string) => EACH(`redis.call('PEXPIRE', ${key}, 1 + number % 500)`);
+const EXPIRE_IDS = expire('id');
+const EXPIRE_EVENTS = expire('event');
 
 /** Each size in a database of its own, on one server. */
 export async function openRedis(root: string): Promise<Database> {
@@ -40,7 +40,8 @@ export async function openRedis(root: string): Promise<Database> {
       const client = new Redis(server.port, '127.0.0.1', { db: clients.length });
       clients.push(client);
       const before = await usedMemory(client);
-      await each(client, FILL, 0, size, size - idsBeside(size));
+      const firstId = size - idsBeside(size);
+      await each(client, FILL, 0, size, firstId);
       const bytesPerEvent = ((await usedMemory(client)) - before) / size;
       let oldest = 0;
       return {
@@ -49,7 +50,8 @@ export async function openRedis(root: string): Promise<Database> {
         bytesPerEvent,
         count: async () => (await client.dbsize()) - idsBeside(size),
         async expire(number) {
-          await each(client, EXPIRE, oldest, oldest + number);
+          await each(client, EXPIRE_EVENTS, oldest, oldest + number);
+          await each(client, EXPIRE_IDS, firstId + oldest, firstId + oldest + number);
           oldest += number;
         },
       };

@@ -73,6 +73,7 @@ function readStream(
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const deadline = {
+      place: 0,
       at: performance.now() + bodyTimeout,
       onReached() {
         reject(bodyTimedOut(bodyTimeout));

@@ -1,3 +1,4 @@
+import { Bag, type Bagged } from '../bag.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { MAX_LEASE_MS } from '../store/lease.ts';
 import { RELEASE_MS, waitAtMost } from '../time/wait-at-most.ts';
@@ -10,14 +11,22 @@ export interface RunningDelivery {
   abandon(): Promise<void>;
 }
 
+/** The place that a delivery takes up. */
+export interface TakenPlace extends Bagged {
+  readonly delivery: RunningDelivery;
+  /** Since when; milliseconds of `performance.now()`. */
+  readonly at: number;
+  readonly tenant: string | undefined;
+}
+
 /** Limits the deliveries that are handled at the same time, and stops admitting at shutdown. */
 export class ConcurrencyLimiter {
   readonly #max: number;
   readonly #maxPerTenant: number;
-  /** With the time at which each was added, the oldest first. */
-  readonly #running = new Map<RunningDelivery, number>();
-  /** Those of tenants, and how many are running of each. */
-  readonly #tenants = new Map<RunningDelivery, string>();
+  readonly #running = new Bag<TakenPlace>();
+  /** None of them is older; milliseconds of `performance.now()`. */
+  #oldestAt = Infinity;
+  /** How many are running of each tenant. */
   readonly #ofTenants = new Map<string, number>();
   #closing = false;
 
@@ -60,18 +69,18 @@ export class ConcurrencyLimiter {
   }
 
   /** @param at `performance.now()` */
-  add(delivery: RunningDelivery, at: number, tenant?: string): void {
-    this.#running.set(delivery, at);
-    if (tenant === undefined) return;
-    this.#tenants.set(delivery, tenant);
-    this.#ofTenants.set(tenant, (this.#ofTenants.get(tenant) ?? 0) + 1);
+  add(delivery: RunningDelivery, at: number, tenant?: string): TakenPlace {
+    const taken = { place: 0, delivery, at, tenant };
+    this.#running.add(taken);
+    this.#oldestAt = Math.min(this.#oldestAt, at);
+    if (tenant !== undefined) this.#ofTenants.set(tenant, (this.#ofTenants.get(tenant) ?? 0) + 1);
+    return taken;
   }
 
-  delete(delivery: RunningDelivery): void {
-    this.#running.delete(delivery);
-    const tenant = this.#tenants.get(delivery);
-    if (tenant === undefined) return;
-    this.#tenants.delete(delivery);
+  /** Does nothing for a place that was freed before. */
+  delete(taken: TakenPlace): void {
+    const { tenant } = taken;
+    if (!this.#running.delete(taken) || tenant === undefined) return;
     const left = (this.#ofTenants.get(tenant) ?? 1) - 1;
     if (left > 0) this.#ofTenants.set(tenant, left);
     else this.#ofTenants.delete(tenant);
@@ -80,10 +89,11 @@ export class ConcurrencyLimiter {
   /** A handler that never ends must not keep its place for ever. Its lease has ended by now. */
   #dropStuck(): void {
     const before = performance.now() - MAX_LEASE_MS;
-    for (const [delivery, at] of this.#running) {
-      if (at > before) return;
-      this.delete(delivery);
-    }
+    if (this.#oldestAt > before) return; // so that a full receiver looks at all of them seldom
+    this.#oldestAt = Infinity;
+    for (const taken of this.#running)
+      if (taken.at > before) this.#oldestAt = Math.min(this.#oldestAt, taken.at);
+      else this.delete(taken);
   }
 
   /**
@@ -95,9 +105,9 @@ export class ConcurrencyLimiter {
     this.#closing = true;
     await Promise.resolve(); // a handler that calls this as it starts has not been added yet
     this.#dropStuck();
-    const allDone = Promise.all([...this.#running.keys()].map((delivery) => delivery.done));
+    const allDone = Promise.all([...this.#running].map(({ delivery }) => delivery.done));
     await waitAtMost(graceMs, allDone);
-    const abandoned = [...this.#running.keys()].map((delivery) => delivery.abandon());
+    const abandoned = [...this.#running].map(({ delivery }) => delivery.abandon());
     await waitAtMost(RELEASE_MS, Promise.all(abandoned));
   }
 }

@@ -65,11 +65,11 @@ export function createDeliver({ settings, limiter, reporter, deps }: ReceiverPar
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    limiter.add(processor, startedAt, tenant);
+    const running = limiter.add(processor, startedAt, tenant);
     try {
       return await processor.done;
     } finally {
-      limiter.delete(processor);
+      limiter.delete(running);
       signal?.removeEventListener('abort', abort);
     }
   }

@@ -108,6 +108,7 @@ export class GroupTurns {
     this.#waiting.set(group, waiters);
     return new Promise((resolve) => {
       const waiter: Deadline = {
+        place: 0,
         at,
         onReached: () => {
           this.#scheduler.delete(waiter);

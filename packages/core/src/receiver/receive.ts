@@ -95,9 +95,10 @@ export function createReceive({
     request: ReceiverRequest,
     startedAt: number,
   ): Promise<Result> {
-    limiter.add(processor, startedAt, info.tenant);
+    const running = limiter.add(processor, startedAt, info.tenant);
     return new Promise((resolve) => {
       const deadline = {
+        place: 0,
         at: startedAt + ackWithin,
         onReached() {
           const error = new WebhookError(
@@ -117,7 +118,7 @@ export function createReceive({
       scheduler.add(deadline);
       void processor.done.then((result) => {
         scheduler.delete(deadline);
-        limiter.delete(processor);
+        limiter.delete(running);
         resolve(result);
       });
     });

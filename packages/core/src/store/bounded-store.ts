@@ -42,6 +42,7 @@ export function boundedStore(
         reject(unavailable(cause));
       };
       const deadline = {
+        place: 0,
         at: performance.now() + timeoutMs,
         onReached() {
           fail(new TimeoutError(timeoutMs));

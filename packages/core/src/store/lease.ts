@@ -38,6 +38,7 @@ export function newToken(): string {
  * without a key nothing is leased, and every operation succeeds.
  */
 export class Lease implements Deadline {
+  place = 0;
   /** When the lease is to be renewed next. */
   at: number;
   readonly #store: LeaseStore;

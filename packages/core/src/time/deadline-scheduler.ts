@@ -1,5 +1,7 @@
+import { Bag, type Bagged } from '../bag.ts';
+
 /** Something to call at a time of the monotonic clock (`performance.now()`, milliseconds). */
-export interface Deadline {
+export interface Deadline extends Bagged {
   at: number;
   onReached(): void;
 }
@@ -14,11 +16,11 @@ export class TimeoutError extends Error {
 
 /**
  * One timer for everything that a receiver waits for: response deadlines, lease renewals, slow
- * stores. A deadline costs an entry in a set instead of a timer, and nearly all are removed before
+ * stores. A deadline costs an entry in a bag instead of a timer, and nearly all are removed before
  * they are reached (decision 5).
  */
 export class DeadlineScheduler {
-  readonly #deadlines = new Set<Deadline>();
+  readonly #deadlines = new Bag<Deadline>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #armedFor = Infinity;
 
@@ -38,6 +40,7 @@ export class DeadlineScheduler {
   withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const deadline = {
+        place: 0,
         at: performance.now() + ms,
         onReached() {
           reject(new TimeoutError(ms));

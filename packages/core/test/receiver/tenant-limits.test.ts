@@ -16,14 +16,13 @@ describe('the limit of a tenant', () => {
     const limiter = new ConcurrencyLimiter(10, 2);
     limiter.add(hung(), 0, 'a');
     limiter.check('a');
-    const second = hung();
-    limiter.add(second, 0, 'a');
+    const second = limiter.add(hung(), 0, 'a');
     expect(() => limiter.check('a')).toThrow('maxInFlightPerTenant');
     limiter.check('b');
     limiter.delete(second);
     limiter.delete(second); // counts once
     limiter.check('a');
-    limiter.add(second, 0, 'a');
+    limiter.add(hung(), 0, 'a');
     expect(() => limiter.check('a')).toThrow('2 deliveries of this tenant');
   });
 

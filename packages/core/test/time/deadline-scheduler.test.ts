@@ -18,7 +18,7 @@ describe('DeadlineScheduler', () => {
         const start = performance.now();
         const woken: number[] = [];
         for (const ms of all) {
-          scheduler.add({ at: start + ms, onReached: () => void woken.push(ms) });
+          scheduler.add({ place: 0, at: start + ms, onReached: () => void woken.push(ms) });
           expect(jest.getTimerCount()).toBe(1);
         }
         for (let t = 1; t <= 501; t++) {
@@ -37,7 +37,7 @@ describe('DeadlineScheduler', () => {
     jest.useRealTimers();
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
     const before = timers().length;
-    const deadline = { at: performance.now() + 60_000, onReached: () => undefined };
+    const deadline = { place: 0, at: performance.now() + 60_000, onReached: () => undefined };
     new DeadlineScheduler().add(deadline);
     expect(timers()).toHaveLength(before);
     const number = jest.spyOn(globalThis, 'setTimeout').mockReturnValue(1 as never);
@@ -48,7 +48,7 @@ describe('DeadlineScheduler', () => {
   it('does not fire deleted deadlines', () => {
     const scheduler = new DeadlineScheduler();
     const onReached = jest.fn();
-    const deadline = { at: performance.now() + 10, onReached };
+    const deadline = { place: 0, at: performance.now() + 10, onReached };
     scheduler.add(deadline);
     scheduler.delete(deadline);
     jest.advanceTimersByTime(20);
@@ -58,10 +58,14 @@ describe('DeadlineScheduler', () => {
   it('fires deadlines that are added while it fires', () => {
     const scheduler = new DeadlineScheduler();
     const second = jest.fn();
-    scheduler.add({
-      at: performance.now() + 10,
-      onReached: () => scheduler.add({ at: performance.now() + 10, onReached: second }),
+    const inTen = (onReached: () => void) => ({
+      ...{ place: 0, at: performance.now() + 10, onReached },
     });
+    scheduler.add(
+      inTen(() => {
+        scheduler.add(inTen(second));
+      }),
+    );
     jest.advanceTimersByTime(19);
     expect(second).not.toHaveBeenCalled();
     jest.advanceTimersByTime(2);

@@ -11,6 +11,7 @@ it('has a timer for each pending deadline', async () => {
   const scheduler = new TimerPerDeadline();
   const woken: number[] = [];
   const waits = [10, 20, 30].map((ms) => ({
+    place: 0,
     at: performance.now() + ms,
     onReached: () => void woken.push(ms),
   }));
