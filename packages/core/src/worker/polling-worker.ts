@@ -92,8 +92,11 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
       clearTimeout(timer);
       const limit = concurrency - running.size;
       const { jobs, nextIn = pollEvery } = await take(limit);
-      if (closing) await Promise.all(jobs.map(release));
-      else for (const job of jobs) void start(job);
+      if (closing) {
+        await Promise.all(jobs.map(release));
+        return; // no timer: the engine may answer after `close` has ended
+      }
+      for (const job of jobs) void start(job);
       if (jobs.length === limit) pollAgain = true;
       else timer = setTimeout(wake, Math.max(1, Math.min(pollEvery, nextIn)));
     }

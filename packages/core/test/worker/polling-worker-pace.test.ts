@@ -104,4 +104,15 @@ describe('a polling worker', () => {
     expect(asked).toBe(2);
     expect(errors).toEqual([]);
   });
+
+  it.each([0, 1])('leaves no timer if the engine answers late, with %s jobs', async (number) => {
+    const answer = deferred<{ jobs: PolledJob[] }>();
+    const { worker } = setup({ take: () => answer.promise });
+    const closed = worker.close({ graceMs: 10 });
+    await later(2_000);
+    await closed;
+    answer.resolve({ jobs: Array.from({ length: number }, () => job(() => Promise.resolve())) });
+    await later();
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });

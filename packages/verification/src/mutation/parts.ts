@@ -62,7 +62,7 @@ export const PARTS: Readonly<Record<string, MutationPart>> = {
   store: core(['store'], STORES),
   dispatch: core(['dispatch'], HANDLERS),
   events: core(['events'], EVENTS, 85),
-  worker: core(['worker'], ['worker/*', 'queue-contract'], 85),
+  worker: core(['worker'], ['{worker,dispatch,channels}/*', 'queue-contract'], 85),
   reporting: core(['reporting', 'redact', 'outcome', 'channels'], REPORTS, 85),
   adapters: besideCore('express', 'fastify', 'hono', 'koa', 'lambda', 'next'),
   sqlite: besideCore('sqlite'),
