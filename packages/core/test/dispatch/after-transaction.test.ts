@@ -73,6 +73,11 @@ describe('the transactions of a run', () => {
     expect(transactions.mayBeDone).toBe(true);
   });
 
+  it('throw at once what a synchronous client answers, as its transactions wait for no promise', () => {
+    const transactions = new Transactions({ completeIn: () => false });
+    expect(() => transactions.completeIn({})).toThrow('the lease was lost');
+  });
+
   it('link each refusal to its documentation', async () => {
     const lost = await thrownBy(() => new Transactions({ completeIn: () => false }).completeIn({}));
     const unreachable = await thrownBy(() => new Transactions(undefined).completeIn({}));

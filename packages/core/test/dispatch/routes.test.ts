@@ -68,6 +68,12 @@ describe('Routes', () => {
     expect((await find({ note: 'private' })).sensitiveData).toEqual({ body: { note: 'private' } });
   });
 
+  it('gives keys of up to 4,000 characters', async () => {
+    expect((await find({ ...STARTED, callId: 'x'.repeat(3_987) })).key).toHaveLength(4_000);
+    const custom = { key: () => 'x'.repeat(4_000), handle: handler };
+    expect((await find({ id: 1 }, { custom })).key).toBe(`custom:${'x'.repeat(4_000)}`);
+  });
+
   it('gives an event with a huge id no key, and handles it every time', async () => {
     for (const change of [{ eventId: 'x'.repeat(4_001) }, { callId: null }]) {
       const route = await find({ ...STARTED, eventName: 'call:unheard-of', ...change });

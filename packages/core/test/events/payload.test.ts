@@ -1,11 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isRecord, parsePayload } from '../../src/events/payload.ts';
+import { originsOf } from '../../src/outcome/origin.ts';
 import { bytes, SEED } from '../support.ts';
 
 const deep = (levels: number) => bytes('['.repeat(levels) + ']'.repeat(levels));
 
 describe('parsePayload', () => {
+  it('keeps the error of the parser from log lines, since it quotes the body', () => {
+    let error: unknown;
+    try {
+      parsePayload(bytes('planted'));
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(originsOf(error as Error)).toMatchObject([{ source: 'schema', isWithheld: true }]);
+  });
+
   it('parses every JSON value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {

@@ -137,3 +137,16 @@ describe('issues', () => {
     expect(payloadIssues(FOREIGN, issues, {}, true)[0]?.message).toBe(' ');
   });
 });
+
+describe('a message of a schema', () => {
+  it('may have 500 characters', () => {
+    const longest = 'must be '.padEnd(500, '=');
+    expect(shown(longest, {})).toBe(longest);
+    const [withValues] = payloadIssues(FOREIGN, [{ message: longest }], {}, true);
+    expect(withValues?.message).toBe(longest);
+  });
+
+  it('is not withheld for what two values have together', () => {
+    expect(shown('zq kwxv', { a: 'zq', b: 'kw', c: 'xv' })).toBe('[redacted] kwxv');
+  });
+});
