@@ -18,7 +18,7 @@ async function sinkFailure(payload: unknown, sinkError: Error) {
     custom: { key: () => 7 as never, handle: () => undefined },
     deadLetter: () => Promise.reject(sinkError),
     onError: (error, { source }) => void errors.push({ source, error }),
-  } as Partial<ReceiverOptions<never, never>>);
+  });
   expect(await send(payload)).toBe('invalid-payload');
   return { errors, message: outcomes[0]?.error?.message };
 }

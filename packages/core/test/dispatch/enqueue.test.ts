@@ -18,7 +18,7 @@ async function refused(payload: unknown, error: Error) {
   const { send, outcomes } = createTestReceiver({
     queue: { enqueue: () => Promise.reject(error) },
     onError: (_thrown, { source }) => void sources.push(source),
-  } as Partial<ReceiverOptions<never, never>>);
+  });
   const code = await send(payload);
   return { code, sources, message: outcomes[0]?.error?.message };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { isRecord, parsePayload } from '../../src/events/payload.ts';
+import type { WebhookError } from '../../src/index.ts';
 import { originsOf } from '../../src/outcome/origin.ts';
 import { bytes, SEED } from '../support.ts';
 
@@ -14,7 +15,9 @@ describe('parsePayload', () => {
     } catch (thrown) {
       error = thrown;
     }
-    expect(originsOf(error as Error)).toMatchObject([{ source: 'schema', isWithheld: true }]);
+    expect(originsOf(error as WebhookError)).toMatchObject([
+      { source: 'schema', isWithheld: true },
+    ]);
   });
 
   it('parses every JSON value', () => {
