@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { QueuedDelivery, ReceiverOptions, SecretProvider } from '../../src/index.ts';
+import type { QueuedDelivery, SecretProvider } from '../../src/index.ts';
 import { createTestReceiver, STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 

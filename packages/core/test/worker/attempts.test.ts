@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import {
   createJobProcessor,
@@ -42,9 +42,9 @@ const throwing = (error: Error) => ({ on: { 'call:started': () => Promise.reject
 async function contextOf(delivery: QueuedDelivery, job: WorkerJob = {}) {
   const contexts: HandlerContext[] = [];
   const keep = (_event: unknown, context: HandlerContext) => void contexts.push(context);
-  const { outcome } = await attempt(delivery, { onUnhandled: keep }, job);
+  await attempt(delivery, { onUnhandled: keep }, job);
   const [context] = contexts;
-  return { outcome, context, signal: context?.signal };
+  return { context, signal: context?.signal };
 }
 
 describe('the outcome of a job', () => {
@@ -76,9 +76,24 @@ describe('the outcome of a job', () => {
     });
   });
 
-  it('has the time of the handler as a part of its own', async () => {
-    const { outcome } = await contextOf(queued(STARTED));
-    expect(outcome.handlerMs).toBeLessThanOrEqual(outcome.durationMs);
+  it('has no attempts left to tell of if only the queue knows', async () => {
+    const { outcome } = await attempt(queued(STARTED), throwing(new Error('no')), {
+      isLastAttempt: false,
+    });
+    expect(outcome).not.toHaveProperty('attemptsLeft');
+  });
+
+  it('has its own time, and that of the handler', async () => {
+    jest.useFakeTimers();
+    jest.advanceTimersByTime(60_000); // the worker runs for a while
+    const on = {
+      'call:started': () => {
+        jest.advanceTimersByTime(5);
+      },
+    };
+    const { outcome } = await attempt(queued(STARTED), { on });
+    jest.useRealTimers();
+    expect(outcome).toMatchObject({ durationMs: 5, handlerMs: 5 });
   });
 });
 
@@ -86,7 +101,8 @@ describe('a job that was abandoned', () => {
   const abandonReason = new Error('The worker crashed.');
 
   it('is reported with the reason, as an error of its handler', async () => {
-    const { errors } = await attempt(queued(STARTED), {}, { abandonReason });
+    const { errors, result } = await attempt(queued(STARTED), {}, { abandonReason });
+    expect(result).toMatchObject({ error: { code: 'handler-failed' } });
     expect(errors).toMatchObject([{ error: abandonReason, info: { source: 'handler' } }]);
   });
 

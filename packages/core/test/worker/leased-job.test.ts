@@ -151,7 +151,7 @@ describe('LeasedJobRun', () => {
       addEventListener.apply(stop, args);
     };
     stop.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
-      added.splice(added.indexOf(args[1]), 1);
+      if (args[0] === 'abort') added.splice(added.indexOf(args[1]), 1);
       removeEventListener.apply(stop, args);
     };
     for (let number = 0; number < 3; number++) {

@@ -13,6 +13,9 @@ export const IN_WORKER = {
   'packages/core/src/worker/job-line.ts': {
     '\'\' → "Stryker was here!"': 'a run that failed has an error',
   },
+  'packages/core/src/worker/job-transaction.ts': {
+    '\'UnsettledRun\' → ""': 'an error without a name is shown by its class',
+  },
   'packages/core/src/worker/leased-job.ts': {
     '\'running\' → ""': 'it is only asked whether it is one of the others',
     '{ once: true } → {}': 'the listener is removed at the end',
