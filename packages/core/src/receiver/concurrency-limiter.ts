@@ -1,4 +1,4 @@
-import { Bag, type Bagged } from '../bag.ts';
+import { Bag, type Bagged } from '../time/bag.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { MAX_LEASE_MS } from '../store/lease.ts';
 import { RELEASE_MS, waitAtMost } from '../time/wait-at-most.ts';

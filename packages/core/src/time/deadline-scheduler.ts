@@ -1,4 +1,4 @@
-import { Bag, type Bagged } from '../bag.ts';
+import { Bag, type Bagged } from './bag.ts';
 
 /** Something to call at a time of the monotonic clock (`performance.now()`, milliseconds). */
 export interface Deadline extends Bagged {
