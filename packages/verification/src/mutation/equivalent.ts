@@ -78,6 +78,7 @@ export const EQUIVALENT: Reasons = {
     '\'group-busy\' → ""': 'the list of the answers does not have it either',
   },
   'packages/core/src/receiver/concurrency-limiter.ts': {
+    'this.#oldestAt > before → false': FASTER,
     'tenant !== undefined → true': FASTER,
     'this.#running.size < this.#max → false': FASTER,
     '!isFull() → false': FASTER,
