@@ -11,7 +11,10 @@ export interface FilledStore {
   readonly bytesPerEvent: number;
   /** How many events it remembers, those that expired but were not swept yet included. */
   count(): Promise<number>;
-  /** Lets the oldest events expire, so that they are swept beside the next deliveries. */
+  /**
+   * Lets the oldest events expire, so that they are swept beside the next deliveries. In Redis, where
+   * the server sweeps when it likes, they are gone at once.
+   */
   expire(number: number): Promise<unknown>;
 }
 
