@@ -1,9 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { collectingLogger } from '@call-webhooks/contract-tests';
 import {
-  createJobProcessor,
   WebhookError,
-  type ErrorInfo,
   type HandlerContext,
   type Outcome,
   type QueuedDelivery,
@@ -11,6 +8,7 @@ import {
   type WorkerOptions,
 } from '../../src/index.ts';
 import { bytes, NOW, SECONDS, STARTED } from '../support.ts';
+import { observedWorker } from './observed.ts';
 
 const queued = (payload: unknown, more: Partial<QueuedDelivery> = {}): QueuedDelivery => ({
   ...{ webhookId: 'id-1', timestamp: SECONDS, receivedAt: NOW },
@@ -24,14 +22,7 @@ async function attempt(
   options: WorkerOptions<never, never> = {},
   job: WorkerJob = {},
 ) {
-  const outcomes: Outcome[] = [];
-  const errors: { error: unknown; info: ErrorInfo }[] = [];
-  const process = createJobProcessor({
-    logger: collectingLogger(),
-    onOutcome: (outcome) => void outcomes.push(outcome),
-    onError: (error, info) => void errors.push({ error, info }),
-    ...options,
-  });
+  const { outcomes, errors, process } = observedWorker(options);
   const result = await process(delivery, job);
   const [outcome = {} as Outcome] = outcomes;
   return { result, outcome, errors };

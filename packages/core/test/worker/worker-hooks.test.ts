@@ -1,13 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { collectingLogger } from '@call-webhooks/contract-tests';
-import {
-  createJobProcessor,
-  type ErrorInfo,
-  type HandlerContext,
-  type Outcome,
-  type WorkerOptions,
-} from '../../src/index.ts';
+import type { HandlerContext } from '../../src/index.ts';
 import { bytes, SECONDS, STARTED } from '../support.ts';
+import { observedWorker } from './observed.ts';
 
 const job = (body: Uint8Array, receivedAt: number) => ({
   webhookId: 'id-1',
@@ -24,23 +18,12 @@ const IDENTITY = {
   key: 'call-1:call:started',
 };
 
-/** A worker, and what its hooks were called with. */
-function setup(options: WorkerOptions<never, never>) {
-  const outcomes: Outcome[] = [];
-  const errors: { error: unknown; info: ErrorInfo }[] = [];
-  const process = createJobProcessor({
-    logger: collectingLogger(),
-    onOutcome: (outcome) => void outcomes.push(outcome),
-    onError: (error, info) => void errors.push({ error, info }),
-    ...options,
-  });
-  return { outcomes, errors, process };
-}
-
 describe('the hooks of a worker', () => {
   it('are told of a job that was handled', async () => {
     jest.spyOn(Date, 'now').mockReturnValue(5_000);
-    const { outcomes, errors, process } = setup({ on: { 'call:started': () => undefined } });
+    const { outcomes, errors, process } = observedWorker({
+      on: { 'call:started': () => undefined },
+    });
     await process({ ...JOB, receivedAt: 2_000 });
     await process({ ...JOB, receivedAt: 9_000 }); // the clock was set back
     jest.restoreAllMocks();
@@ -60,14 +43,14 @@ describe('the hooks of a worker', () => {
   });
 
   it('are told that no handler ran for an ignored event', async () => {
-    const { outcomes, process } = setup({ on: {} });
+    const { outcomes, process } = observedWorker({ on: {} });
     await process(JOB);
     expect(outcomes).toMatchObject([{ outcome: 'ignored' }]);
     expect(outcomes[0]).not.toHaveProperty('handlerMs');
   });
 
   it('are told of a failure after the commit, as its outcome does not', async () => {
-    const { outcomes, errors, process } = setup({
+    const { outcomes, errors, process } = observedWorker({
       on: {
         'call:started': async (_event: unknown, { completeIn }: HandlerContext) => {
           await completeIn('tx');
@@ -84,7 +67,7 @@ describe('the hooks of a worker', () => {
 
   it('are told of a transaction that comes too late', async () => {
     let late: (() => Promise<void>) | undefined;
-    const { errors, process } = setup({
+    const { errors, process } = observedWorker({
       on: {
         'call:started': (_event: unknown, { completeIn }: HandlerContext) => {
           late = () => completeIn('tx');
@@ -99,7 +82,7 @@ describe('the hooks of a worker', () => {
   });
 
   it('are told of every failed attempt and of the dead letter', async () => {
-    const { outcomes, errors, process } = setup({
+    const { outcomes, errors, process } = observedWorker({
       on: { 'call:started': () => Promise.reject(boom) },
       deadLetter: () => undefined,
     });
@@ -125,7 +108,7 @@ describe('the hooks of a worker', () => {
 
   it('are told that deadLetter failed', async () => {
     const sinkError = new Error('disk full');
-    const { outcomes, errors, process } = setup({
+    const { outcomes, errors, process } = observedWorker({
       on: { 'call:started': () => Promise.reject(boom) },
       deadLetter: () => Promise.reject(sinkError),
     });
@@ -138,7 +121,7 @@ describe('the hooks of a worker', () => {
   });
 
   it('are told of a payload that is not valid', async () => {
-    const { outcomes, errors, process } = setup({ on: {} });
+    const { outcomes, errors, process } = observedWorker({ on: {} });
     await process(job(bytes('{'), 0)); // without a sink, it is a dead job of the queue
     expect(outcomes).toMatchObject([{ outcome: 'dead-lettered', attemptsLeft: 0 }]);
     expect(errors).toMatchObject([{ info: { source: 'schema', lastAttempt: true } }]);
