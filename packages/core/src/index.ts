@@ -143,5 +143,6 @@ export { redactId } from './redact/ids.ts';
 export { fieldKind, type FieldKind } from './redact/personal-values.ts';
 export { isOrdinaryWord } from './redact/ordinary-words.ts';
 export { checkOptions, option, type OptionRule } from './check-options.ts';
+export { hash53 } from './store/hash53.ts';
 export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';
 export { TurnBatch, type BatchedCall } from './store/turn-batch.ts';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   checkOptions,
+  hash53,
   storableKeySync,
   type Admission,
   type Claim,
@@ -10,7 +11,7 @@ import { completeIn, type SqliteTransaction } from './complete-in.ts';
 import { checkDatabase, type SqliteDatabase } from './database.ts';
 import { HeldLeases } from './held-leases.ts';
 import { sqliteOptionRules, type SqliteOptions } from './options.ts';
-import { completionOf, storeSchema, storeStatements } from './store-statements.ts';
+import { completionOf, storeSchema, storeStatements, type StoredName } from './store-statements.ts';
 import { Transactions } from './transactions.ts';
 
 /** Options of `sqliteStore`. */
@@ -32,6 +33,7 @@ const SWEEP_EVERY = 100;
 const SWEEP_ROWS = 500;
 
 interface EventRow {
+  row: number | bigint;
   token: string;
   attempt: number | bigint;
   done: number | bigint;
@@ -43,8 +45,8 @@ interface EventRow {
  * share. What it answered survives a crash of the process; a power cut too, if the disk keeps its
  * word.
  *
- * It sets WAL, `synchronous = FULL` and a short `busy_timeout` on the handle. The handle stays yours:
- * close it after `receiver.close()`.
+ * It sets WAL, `synchronous = FULL`, `wal_autocheckpoint = 4000` and a short `busy_timeout` on the
+ * handle. The handle stays yours: close it after `receiver.close()`.
  * @throws WebhookError `invalid-options`
  * @example
  * const hook = callWebhooks({ secret, store: sqliteStore(new Database('calls.db')) });
@@ -61,8 +63,9 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   const sql = () => (statements ??= storeStatements(db, prefix));
   let claims = 0;
 
-  interface StorableClaim extends Claim {
-    id: string;
+  interface StorableClaim extends Omit<Claim, 'webhookId' | 'key'> {
+    readonly id: StoredName;
+    readonly key: StoredName | undefined;
   }
 
   function admit({ id, replayUntil, key, leaseMs, token, group }: StorableClaim): Admission {
@@ -72,16 +75,16 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
       sql().sweepEvents.run(at, SWEEP_ROWS);
       sql().sweepGroups.run(at, SWEEP_ROWS);
     }
-    const [seen] = sql().id.all(id, at) as { token: string }[];
+    const [seen] = sql().id.all(id.hash, id.text, at) as { token: string }[];
     if (seen && seen.token !== token) return { status: 'replayed' };
-    sql().putId.run(id, token, replayUntil);
+    if (!seen) sql().addId.run(id.hash, id.text, token, replayUntil);
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    const [event] = sql().event.all(key, at) as EventRow[];
+    const [event] = sql().event.all(key.hash, key.text, at) as EventRow[];
     const done = Number(event?.done ?? 0);
     if (done > 0) return { status: done === 1 ? 'duplicate' : 'dead-lettered' };
     const past = Number(event?.attempt ?? 0);
-    if (event && isLive(event, key, at, leaseMs))
+    if (event && isLive(event, key.text, at, leaseMs))
       // The same token again: the reply to the first claim was lost.
       return event.token === token
         ? { status: 'admitted', attempt: past }
@@ -89,22 +92,23 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     const keepUntil = at + leaseMs + rememberFor;
     if (group !== undefined) {
       if (isBusy(group, at, leaseMs)) return { status: 'group-busy' };
-      sql().putGroup.run(group, key, keepUntil);
+      sql().putGroup.run(group, key.hash, key.text, keepUntil);
     }
-    sql().putEvent.run(key, token, past + 1, at + leaseMs, keepUntil);
-    held?.take(key, token, leaseMs);
+    if (event) sql().claimAgain.run(token, past + 1, at + leaseMs, keepUntil, event.row);
+    else sql().addEvent.run(key.hash, key.text, token, at + leaseMs, keepUntil);
+    held?.take(key.text, token, leaseMs);
     return { status: 'admitted', attempt: past + 1 };
   }
 
   function isBusy(group: string, at: number, leaseMs: number): boolean {
-    const [last] = sql().lastOfGroup.all(group) as (EventRow & { key: string })[];
+    const [last] = sql().lastOfGroup.all(group, at) as (EventRow & { key: string })[];
     return last !== undefined && Number(last.done) === 0 && isLive(last, last.key, at, leaseMs);
   }
 
   function isLive(event: EventRow, key: string, at: number, leaseMs: number): boolean {
     const until = Number(event.leaseUntil);
     // Such a lease was taken before the clock was set back: its process may be dead.
-    if (until > at + MAX_LEASE_MS) sql().shortenLease.run(at + leaseMs, key);
+    if (until > at + MAX_LEASE_MS) sql().shortenLease.run(at + leaseMs, event.row);
     return until > at || (until > 0 && held?.holds(key, event.token) === true);
   }
 
@@ -114,10 +118,10 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   // Keys are made at once, so that calls reach the file in the order in which they were made.
 
   const settle = (how: 'complete' | 'deadLetter' | 'release', eventKey: string, token: string) => {
-    const key = keyOf(eventKey);
+    const { hash, text } = named(eventKey);
     return transactions.run(() => {
-      const isHeld = sql()[how].all(key, token, since(key, token)).length > 0;
-      held?.end(key, token);
+      const isHeld = sql()[how].all(hash, text, token, since(text, token)).length > 0;
+      held?.end(text, token);
       return isHeld;
     });
   };
@@ -125,30 +129,31 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   return {
     rememberFor,
     admit(claim) {
-      const id = keyOf(claim.webhookId);
-      const key = claim.key === undefined ? undefined : keyOf(claim.key);
+      const id = named(claim.webhookId);
+      const key = claim.key === undefined ? undefined : named(claim.key);
       const group = claim.group === undefined ? undefined : keyOf(claim.group);
       return transactions.run(() => admit({ ...claim, id, key, group }));
     },
     complete: (key, token, mark) =>
       settle(mark === undefined ? 'complete' : 'deadLetter', key, token),
     completeIn(tx, eventKey, token) {
-      const key = keyOf(eventKey);
-      return completeIn(db, tx, completionOf(prefix, key, token, since(key, token)));
+      const key = named(eventKey);
+      return completeIn(db, tx, completionOf(prefix, key, token, since(key.text, token)));
     },
     release: (key, token) => settle('release', key, token),
     extend(eventKey, token, leaseMs) {
-      const key = keyOf(eventKey);
+      const { hash, text } = named(eventKey);
       return transactions.run(() => {
         const until = now() + leaseMs;
-        if (sql().extend.all(until, key, token, since(key, token)).length === 0) return false;
-        held?.take(key, token, leaseMs);
+        const isHeld = sql().extend.all(until, hash, text, token, since(text, token)).length > 0;
+        if (!isHeld) return false;
+        held?.take(text, token, leaseMs);
         return true;
       });
     },
     reopen(eventKey) {
-      const key = keyOf(eventKey);
-      return transactions.run(() => sql().reopen.all(key, now()).length > 0);
+      const { hash, text } = named(eventKey);
+      return transactions.run(() => sql().reopen.all(hash, text, now()).length > 0);
     },
     loadCursor(name) {
       const id = keyOf(name);
@@ -164,6 +169,11 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     },
     ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
   };
+}
+
+function named(name: string): StoredName {
+  const text = keyOf(name);
+  return { hash: hash53(text), text };
 }
 
 const keyOf = (text: string) =>

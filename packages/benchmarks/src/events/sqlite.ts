@@ -1,6 +1,8 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hash53 } from '@call-webhooks/core';
 import Libsql from 'libsql';
 import { importPackage } from '../checkout.ts';
 import { idsBeside, type Database } from './filled-store.ts';
@@ -59,18 +61,21 @@ export async function openSqlite(root: string): Promise<Database> {
 /** Without a journal, and with a large cache, since the names are in random order. */
 function fill(db: Db, size: number): void {
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
-  // They expire one after the other, before those that are added later.
-  const numbers = (last: number) => `WITH RECURSIVE numbers(number) AS (
-    SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < ${String(last)})`;
-  const random = (bytes: number) => `lower(hex(randomblob(${String(bytes)})))`;
-  const keepUntil = `${String(Date.now() + 43_200_000)} + number`;
-  db.exec('BEGIN');
-  db.exec(
-    `${numbers(idsBeside(size))} INSERT INTO ${IDS}
-      SELECT ${random(18)}, ${random(18)}, ${keepUntil} FROM numbers`,
+  const addId = db.prepare(`INSERT INTO ${IDS} (hash, id, token, keep_until) VALUES (?, ?, ?, ?)`);
+  const addEvent = db.prepare(
+    `INSERT INTO ${EVENTS} (hash, key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, ?, 1, 1, 0, ?)`,
   );
-  db.exec(`${numbers(size)} INSERT INTO ${EVENTS} (key, token, attempt, done, lease_until, keep_until)
-    SELECT ${random(12)} || ':call:completed', ${random(18)}, 1, 1, 0, ${keepUntil} FROM numbers`);
+  // They expire one after the other, before those that are added later.
+  const keepFrom = Date.now() + 43_200_000;
+  db.exec('BEGIN');
+  for (let number = 0; number < idsBeside(size); number++) {
+    const id = randomUUID();
+    addId.run(hash53(id), id, randomUUID(), keepFrom + number);
+  }
+  for (let number = 0; number < size; number++) {
+    const key = `${randomBytes(12).toString('hex')}:call:completed`;
+    addEvent.run(hash53(key), key, randomUUID(), keepFrom + number);
+  }
   db.exec('COMMIT');
   db.exec('PRAGMA cache_size = -2000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
 }

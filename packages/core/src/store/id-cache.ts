@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { hash53 } from './hash53.ts';
 
 /** A larger `Map` pauses the process for too long when it is rehashed, so ids are split over several. */
 const MAX_ENTRIES_PER_CACHE = 2 ** 17;
@@ -61,24 +62,3 @@ export class IdCache {
  * keeps all of the other alive, so an id would hold on to a whole header or body.
  */
 export const flat = (text: string): string => [text.slice(0, 1), text.slice(1)].join('');
-
-const { imul } = Math;
-
-/**
- * 53 bits of a text (cyrb53). Only for uses where two texts with the same hash do no harm: a number
- * is kept in less memory than a string.
- */
-export function hash53(text: string): number {
-  let high = 0xdeadbeef;
-  let low = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    high = imul(high ^ code, 0x9e3779b1);
-    low = imul(low ^ code, 0x5f356495);
-  }
-  const mixedHigh = mix(high, low);
-  return (mixedHigh >>> 11) * 2 ** 32 + (mix(low, mixedHigh) >>> 0);
-}
-
-const mix = (half: number, other: number): number =>
-  imul(half ^ (half >>> 16), 0x85ebca6b) ^ imul(other ^ (other >>> 13), 0xc2b2ae35);

@@ -1,16 +1,14 @@
 import { checkOptions, option } from '../check-options.ts';
 import { docsUrl } from '../outcome/webhook-error.ts';
 import { callHook, safeLogger, type Logger } from '../reporting/logger.ts';
-import { hash53, IdCache } from './id-cache.ts';
+import { hash53 } from './hash53.ts';
+import { IdCache } from './id-cache.ts';
 import type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store.ts';
 import { syncMethod } from './sync-store.ts';
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /**
-   * How many webhook ids are remembered, and how many events: 1 to 1,000,000,000. Default: 100,000
-   * of each.
-   */
+  /** How many webhook ids, and how many events, are remembered: 1 to 1e9. Default: 100,000. */
   maxEntries?: number | undefined;
   /**
    * How long a handled event is known as a duplicate, in milliseconds. Default: 24 hours. At least

@@ -1,9 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import { hash53, IdCache } from '../../src/store/id-cache.ts';
-import { SEED } from '../support.ts';
+import { IdCache } from '../../src/store/id-cache.ts';
 
 function setup(maxEntries: number) {
   const seen = { evicted: 0, now: 1_000 };
@@ -88,23 +86,5 @@ describe('IdCache', () => {
     }
     expect(heapUsed() - before).toBeLessThan(5e6); // 20 MB if it did
     expect(cache.get('99'.padStart(20, '0'))).toBe(99);
-  });
-});
-
-describe('hash53', () => {
-  it('is a whole number of at most 53 bits', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(Number.isSafeInteger(hash53(text))).toBe(true);
-        expect(hash53(text)).toBeGreaterThanOrEqual(0);
-      }),
-      { seed: SEED },
-    );
-  });
-
-  it('differs for 200,000 tokens that differ only in their counter', () => {
-    const hashes = new Set<number>();
-    for (let i = 0; i < 200_000; i++) hashes.add(hash53(`c29tZSByYW5kb20h-${i.toString(36)}`));
-    expect(hashes.size).toBe(200_000);
   });
 });
