@@ -31,18 +31,17 @@ export function mount(
       // With `logger: false`, Fastify's logger has no level and drops every line.
       log: 'level' in request.log ? request.log : undefined,
     });
-    if (!request.raw.complete) {
+    if (!request.raw.complete)
       reply.raw.once('finish', () => {
         discardRest(request.raw);
       });
-    }
     return reply.code(status).headers(headers).send(body);
   };
   if (!hasOwnPath) addAllMethods(scope);
   scope.all('/', respond);
   // An unknown or missing content type does not matter: the receiver reads bytes.
   scope.setErrorHandler((error: Error & Partial<FastifyError>, request, reply) => {
-    if (!/^FST_ERR_(?:CTP|ROUTE_MISSING_CONTENT_TYPE)/.test(error.code ?? '')) throw error;
+    if (!/^FST_ERR_(?:CTP|ROUTE_MISSING_CONTENT_TYPE)/.test(String(error.code))) throw error;
     return respond(request, reply);
   });
   // Methods that Fastify has no routes for would get its 404, which pauses the rule. Without a path of

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
 import { callBody, collectingLogger, startSender } from '@call-webhooks/contract-tests';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -7,13 +7,14 @@ import callWebhooks from '../src/index.ts';
 
 const secret = generateSecret();
 const apps: FastifyInstance[] = [];
-const warnings: string[] = [];
-const onWarning = (warning: Error) => void warnings.push(warning.message);
-process.on('warning', onWarning);
-afterAll(() => void process.off('warning', onWarning));
+// Not by an event of `process`: tests have a copy of it, which gets none.
+const emitWarning = jest.spyOn(process, 'emitWarning').mockReturnValue(undefined);
+afterAll(() => {
+  emitWarning.mockRestore();
+});
 afterEach(async () => {
   await Promise.all(apps.splice(0).map((app) => app.close()));
-  expect(warnings).toEqual([]);
+  expect(emitWarning.mock.calls).toEqual([]);
 });
 
 function make(): FastifyInstance {
@@ -46,6 +47,11 @@ const mounts: [string, string[], (app: FastifyInstance) => unknown][] = [
     'at a path with a slash at its end',
     ['/hook', '/hook/'],
     (app) => app.register(callWebhooks({ path: '/hook/', receiver: receiver() })),
+  ],
+  [
+    'at a path with two slashes at its end',
+    ['/hook', '/hook/'],
+    (app) => app.register(callWebhooks({ path: '/hook//', receiver: receiver() })),
   ],
   [
     'at the root of the app',
@@ -124,5 +130,25 @@ describe('next to plugins that set the same', () => {
     expect(
       (await startSender(`${origin}/files`, secret).raw('', { method: 'PROPFIND' })).status,
     ).toBe(200);
+  });
+
+  it('at a path of its own, it leaves the methods of the app alone', async () => {
+    const app = make();
+    app.register(callWebhooks({ path: '/hook', receiver: receiver() }));
+    app.register(async (later) => void later.all('/files', () => 'found'));
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    const files = startSender(`${origin}/files`, secret);
+    expect((await files.raw('', { method: 'PUT' })).status).toBe(200);
+    expect((await files.raw('', { method: 'LOCK' })).status).toBe(404);
+  });
+
+  it('at the root of the app, it leaves the bodies of other routes alone', async () => {
+    const app = make();
+    app.register(callWebhooks({ receiver: receiver() }));
+    app.post('/json', (request) => ({ got: request.body }));
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    const headers = { 'content-type': 'application/json' };
+    const reply = await fetch(`${origin}/json`, { method: 'POST', headers, body: '{"a":1}' });
+    expect(await reply.json()).toEqual({ got: { a: 1 } });
   });
 });

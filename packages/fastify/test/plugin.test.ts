@@ -88,8 +88,9 @@ describe('the Fastify plugin', () => {
 
   it("a hook of the app that throws is answered by the app's error handler, and no handler runs", async () => {
     const app = make();
+    let code: string | undefined;
     app.addHook('onRequest', () =>
-      Promise.reject(Object.assign(new Error('no'), { statusCode: 429 })),
+      Promise.reject(Object.assign(new Error('no'), { statusCode: 429, code })),
     );
     app.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
       reply.code(error.statusCode ?? 500).send('from the app'),
@@ -97,8 +98,12 @@ describe('the Fastify plugin', () => {
     const outcomes: string[] = [];
     const onOutcome = ({ outcome }: { outcome: string }) => void outcomes.push(outcome);
     app.register(callWebhooks({ path: '/hook', secret, on: {}, onOutcome }));
-    const reply = await fetch(`${await listen(app)}/hook`, { method: 'POST', body: '{}' });
-    expect([reply.status, await reply.text()]).toEqual([429, 'from the app']);
+    const url = `${await listen(app)}/hook`;
+    for (const given of [undefined, 'ACL', 'FROM_FST_ERR_CTP']) {
+      code = given;
+      const reply = await fetch(url, { method: 'POST', body: '{}' });
+      expect([reply.status, await reply.text()]).toEqual([429, 'from the app']);
+    }
     expect(outcomes).toEqual([]);
   });
 
@@ -106,13 +111,18 @@ describe('the Fastify plugin', () => {
     expect(() => callWebhooks({ path: '/hook', secret: '' })).toThrow(
       'Is the environment variable set?',
     );
+    const unknown = { secret, register: true };
+    expect(() => callWebhooks(unknown)).toThrow('there is no option "register"');
   });
 
   it('registered in place of the plugin that it returns: the start fails, with the fix', async () => {
     const app = make();
     // @ts-expect-error it takes options
     app.register(callWebhooks, { path: '/hook', secret });
-    await expect(app.ready()).rejects.toThrow('app.register(callWebhooks({ … }))');
+    await expect(app.ready()).rejects.toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringContaining('app.register(callWebhooks({ … }))') as unknown,
+    });
   });
 
   it('has its receiver', async () => {
@@ -161,6 +171,19 @@ describe('the Fastify plugin', () => {
     });
     never.resolve();
     expect((await running).outcome.outcome).toBe('in-progress');
+  });
+
+  it('its lines go to the logger of the request, which knows its id', async () => {
+    const lines: unknown[] = [];
+    const write = (line: string) => void lines.push(JSON.parse(line));
+    const app = make({ logger: { level: 'warn', stream: { write } }, genReqId: () => 'request-7' });
+    const logger = collectingLogger();
+    app.register(callWebhooks({ path: '/hook', secret, logger }));
+    await startSender(`${await listen(app)}/hook`, secret).raw('{}');
+    expect(lines).toEqual([
+      expect.objectContaining({ reqId: 'request-7', outcome: 'missing-header' }),
+    ]);
+    expect(logger.lines).toEqual([]);
   });
 
   it("with logger: false the lines go to the receiver's logger, and are not lost", async () => {

@@ -86,7 +86,8 @@ function queryOf(event: PayloadV1): string {
 function headersOf(event: LambdaHttpEvent): Record<string, string[]> {
   const given = ('multiValueHeaders' in event && event.multiValueHeaders) || (event.headers ?? {});
   const headers = Object.create(null) as Record<string, string[]>;
-  for (const [name, value = []] of Object.entries(given) as [string, string | string[]][]) {
+  for (const [name, value] of Object.entries<string | string[] | undefined>(given)) {
+    if (value === undefined) continue; // in events that are made by hand
     const key = name.toLowerCase();
     headers[key] = (headers[key] ?? []).concat(value);
   }

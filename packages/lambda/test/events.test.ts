@@ -2,7 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { Hono } from 'hono';
 import * as honoLambda from 'hono/aws-lambda';
-import { callWebhooks, generateSecret, sign, type LambdaHttpEvent } from '../src/index.ts';
+import {
+  callWebhooks,
+  generateSecret,
+  sign,
+  type LambdaHttpEvent,
+  type TenantRequest,
+} from '../src/index.ts';
 import { documented, TRIGGERS } from './triggers.ts';
 
 const secret = generateSecret();
@@ -30,6 +36,15 @@ describe('events of AWS’s documentation', () => {
     );
   });
 
+  it('the response is text, with the headers of the outcome', async () => {
+    expect(await handler(event('payload-1.0'))).toEqual({
+      statusCode: 405,
+      headers: { allow: 'POST', 'content-type': 'application/json', 'content-length': '32' },
+      body: '{"outcome":"method-not-allowed"}',
+      isBase64Encoded: false,
+    });
+  });
+
   it('a load balancer with multi-value headers gets all headers in lists', async () => {
     const { statusCode, statusDescription, multiValueHeaders, headers } = await handler(
       event('load-balancer', { headers: undefined, multiValueHeaders: { host: ['x'] } }),
@@ -51,6 +66,42 @@ describe('events of AWS’s documentation', () => {
     const twice = { ...once, isBase64Encoded: false, multiValueHeaders };
     const { body: answer } = await handler(event('rest-api', twice));
     expect(answer).toBe('{"outcome":"malformed-header"}');
+  });
+});
+
+describe('what an event leaves out', () => {
+  /** What `tenant` sees of an event, and the status of the response. */
+  async function seenOf(given: LambdaHttpEvent) {
+    const seen: TenantRequest[] = [];
+    const receive = callWebhooks({
+      tenant: ({ path, query, host, headers }) => {
+        seen.push({ path, query, host, headers });
+        return 'acme';
+      },
+      secret: () => secret,
+      logger: collectingLogger(),
+    });
+    const { statusCode } = await receive(given);
+    const [{ path, query, headers } = {} as TenantRequest] = seen;
+    return { statusCode, path, query: String(query), headers };
+  }
+  const signed = () => sign({ secret, body });
+
+  it('is empty with payload 2.0', async () => {
+    const requestContext = { http: { method: 'POST' } };
+    const headers = await signed();
+    const given = { version: '2.0', requestContext, headers, body: body.toString() };
+    expect(await seenOf(given)).toMatchObject({ statusCode: 200, path: '/', query: '' });
+  });
+
+  it('is empty with payload 1.0, where names without a value count as absent', async () => {
+    const requestContext = {};
+    const headers = { ...(await signed()), 'content-encoding': undefined };
+    const queryStringParameters = { none: undefined, workspace: 'acme' };
+    const given = { httpMethod: 'POST', requestContext, headers, queryStringParameters };
+    const { headers: seen, ...rest } = await seenOf({ ...given, body: body.toString() });
+    expect(rest).toEqual({ statusCode: 200, path: '/', query: 'workspace=acme' });
+    expect(seen).not.toHaveProperty('content-encoding');
   });
 });
 
@@ -95,6 +146,9 @@ describe('an event that is no HTTP request', () => {
     ['an event of EventBridge', { source: 'aws.events', detail: {} }, 'one of aws.events'],
     ['a request of Lambda@Edge', { Records: [{ cf: {} }] }, 'one of Lambda@Edge'],
     ['VPC Lattice', { version: '2.0', method: 'POST', headers: {} }, 'VPC Lattice'],
+    ['a message with a method alone', { method: 'POST' }, 'is not an HTTP request. Invoke'],
+    ['a message with headers alone', { headers: {} }, 'is not an HTTP request. Invoke'],
+    ['a pattern of EventBridge', { source: ['aws.events'] }, 'is not an HTTP request. Invoke'],
     ['a test event of the console', { key1: 'value1' }, 'is not an HTTP request. Invoke'],
     ['nothing', undefined, 'is not an HTTP request. Invoke'],
     ['a Request', new Request('http://x', { method: 'POST', body }), 'through API Gateway'],
@@ -106,8 +160,11 @@ describe('an event that is no HTTP request', () => {
     expect(runs).toBe(before);
   });
 
-  it('its content is not part of the message', async () => {
-    const given = { source: 'Ada Lovelace', Records: [{ eventSource: 'whsec_secret' }] };
+  it.each([
+    { source: 'Ada Lovelace', Records: [{ eventSource: 'whsec_secret' }] },
+    { source: 'aws.events of Ada Lovelace' },
+    { source: 'Ada Lovelace of aws.events' },
+  ])('its content is not part of the message: %j', async (given) => {
     const error: unknown = await handler(given as never).catch((thrown: unknown) => thrown);
     expect(String(error)).not.toMatch(/Ada|whsec/);
   });

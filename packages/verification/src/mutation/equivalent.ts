@@ -1,3 +1,4 @@
+import { IN_ADAPTERS } from './equivalent-in-adapters.ts';
 import { IN_WORKER } from './equivalent-in-worker.ts';
 
 /** Why a change is no defect, by its file and the code before and after it. */
@@ -6,9 +7,7 @@ type Reasons = Readonly<Record<string, Readonly<Record<string, string>>>>;
 const FASTER = 'only faster';
 const AT_IMPORT =
   'it runs at import, and Stryker tries only the test that imports it again: the others notice it';
-
 const IN_EDGE_TEST = 'edge.test.ts notices it, which Stryker does not run';
-
 const MADE_BEFORE =
   'the contract tests make the store before the first test, and Stryker does not count that';
 
@@ -181,6 +180,7 @@ export const EQUIVALENT: Reasons = {
     'deadline.at < this.#armedFor → deadline.at <= this.#armedFor': FASTER,
   },
   ...IN_WORKER,
+  ...IN_ADAPTERS,
   'packages/core/src/receiver/settings.ts': {
     '"expected a number of bytes, or a text such as \'1mb\'" → ""': MADE_ONCE,
     '[aFunction(), v.array(aFunction())] → []': MADE_ONCE,
