@@ -67,11 +67,18 @@ export function redactPatterns(text: string): string {
   return clean;
 }
 
+/**
+ * Source files in stack traces, up to the last @: `file:///app/node_modules/@`. They name no host, and have
+ * no colon (apart from that of a drive) in front of which a user could stand, so there is no password.
+ */
+const SOURCE_FILE = /^(?:file|webpack|webpack-internal|turbopack):\/\/\/(?:[a-z]:\/)?[^:]*$/i;
+
 /** A password may have an @ or a / in it. In a URL of http, an @ behind the host is part of the path. */
 function withoutCredentials(url: string, scheme: string, rest: string): string {
   const isWeb = /^(?:https?|wss?)$/i.test(scheme);
   const end = (isWeb ? rest.replace(/[/?#].*$/s, '') : rest).lastIndexOf('@');
-  return end === -1 ? url : `${scheme}://[redacted]${rest.slice(end)}`;
+  const isSourceFile = SOURCE_FILE.test(url.slice(0, url.lastIndexOf('@')));
+  return end === -1 || isSourceFile ? url : `${scheme}://[redacted]${rest.slice(end)}`;
 }
 
 /** `token: expired`, `token: invalid_grant`, `token: TypeError` and `token: }` name no token. */

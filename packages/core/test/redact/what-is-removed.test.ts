@@ -25,6 +25,9 @@ describe('what is removed', () => {
     ['a URL password alone', 'redis://:hunter2@cache:6379', 'redis://[redacted]@cache:6379'],
     ['a URL password with an @', 'redis://u:hunt@er2@cache', 'redis://[redacted]@cache'],
     ['a URL password with a /', 'redis://u:hun/ter2@cache', 'redis://[redacted]@cache'],
+    ['a password of a file', 'file://user:hun/ter2@cache', 'file://[redacted]@cache'],
+    ['a password of a file without a host', 'file:///u:hun/ter2@c', 'file://[redacted]@c'],
+    ['a password after a path', 'file:///a/@b,redis://u:hunter2@c', 'file://[redacted]@c'],
     ['a password of a connection', 'user=app password=hunter2', 'user=app password=[redacted]'],
     ['a password in JSON', '{"password":"hunter2"}', '{"password":"[redacted]"}'],
     ['an API token', 'X-API-Token: abcdef failed', 'X-API-Token: [redacted] failed'],
@@ -97,6 +100,20 @@ describe('what is removed', () => {
           const clean = redact(`>${mark}${quoted}${mark}<`, { person: { name: who } });
           expect(clean.replaceAll('[redacted]', '')).not.toContain(quoted);
         }
+      }),
+      { seed: SEED, numRuns: 300 },
+    );
+  });
+
+  it('the password of any URL, also of one that only looks like a file', () => {
+    const scheme = fc.constantFrom('postgres', 'redis', 'file', 'webpack', 'webpack-internal');
+    const user = fc.stringMatching(/^[a-z]{2,8}$/);
+    const password = fc.stringMatching(/^[0-9A-Z]{3}[0-9A-Z/@:]{0,8}[0-9A-Z]{3}$/);
+    const slashes = fc.constantFrom('//', '///', '///a/@b,redis://');
+    fc.assert(
+      fc.property(scheme, slashes, user, password, (name, start, who, secret) => {
+        const clean = redact(`no ${name}:${start}${who}:${secret}@cache/0`);
+        expect(clean).toBe(`no ${name}://[redacted]@cache/0`);
       }),
       { seed: SEED, numRuns: 300 },
     );
