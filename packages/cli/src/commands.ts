@@ -16,7 +16,7 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
     [
       {
         name: 'simulate',
-        what: 'Run the service on this machine',
+        what: 'Run the service on this machine, with the inspector, a web page',
         load: async () => (await import('./commands/simulate/simulate.ts')).simulateCommand,
       },
       {

@@ -33,10 +33,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** `help nosuch`: commander would show the help of the program. @throws CliError 2 */
+/** `help nosuch`, `nosuch --help`: commander would show the help of the program. @throws CliError 2 */
 function requireHelpTopic(root: Command, argv: readonly string[]): void {
-  const [first, ...path] = argv.filter((word) => !word.startsWith('-'));
-  if (first !== 'help') return;
+  if (!argv.some((word) => ['help', '--help', '-h'].includes(word))) return;
+  const path = commandWords(argv).filter((word) => word !== 'help');
   let command = root;
   for (const name of path) {
     const found = command.commands.find((one) => one.name() === name);
@@ -49,6 +49,16 @@ function requireHelpTopic(root: Command, argv: readonly string[]): void {
     if (!found) return;
     command = found;
   }
+}
+
+/** `rules list` of `--json rules list --limit 3`. No option before the command takes a value. */
+function commandWords(argv: readonly string[]): string[] {
+  const words: string[] = [];
+  for (const word of argv) {
+    if (!word.startsWith('-')) words.push(word);
+    else if (words.length > 0) break;
+  }
+  return words;
 }
 
 const stopCode = ({ signal }: Io): number | undefined => {

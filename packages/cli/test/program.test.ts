@@ -31,6 +31,25 @@ describe('help', () => {
     expect((await run([])).stdout).toContain('Usage: call-webhooks');
     expect((await run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+
+  test.each([
+    [['help', '--help']],
+    [['rules', 'help']],
+    [['rules', 'help', '--help']],
+    [['events', '--search', 'to:example.com', '--help']],
+  ])('%j', async (argv) => {
+    expect(await run(argv)).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('the inspector is where people look for a web page', async () => {
+    for (const argv of [['--help'], ['simulate', '--help']])
+      expect((await run(argv)).stdout.replace(/\s+/g, ' ')).toContain('the inspector, a web page');
+  });
+
+  test('the example that retries advances the clock beyond five minutes and the jitter', async () => {
+    const [, minutes] = /clock advance (\d+)m/.exec((await run(['clock', '--help'])).stdout) ?? [];
+    expect(Number(minutes)).toBeGreaterThan(5.5);
+  });
 });
 
 test('only the command that is asked for is loaded, so that --help starts quickly', async () => {
@@ -68,6 +87,10 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['completion', 'ids'], 'deliveries, rules'],
     [['help', 'nosuch'], 'List the commands: call-webhooks --help'],
     [['help', 'rules', 'paus'], 'Did you mean pause?'],
+    [['nosuch', '--help'], 'List the commands: call-webhooks --help'],
+    [['triger', '-h'], 'Did you mean trigger?'],
+    [['--json', 'rules', 'paus', '--help'], 'Did you mean pause?'],
+    [['rules', 'help', 'paus'], 'Did you mean pause?'],
     [['deliveries', 'list', '--state', 'lost'], 'Use one of: waiting, in-flight'],
     [['deliveries', 'list', '-n', '0'], 'Example: --limit 1'],
     [['deliveries', 'list', 'x'], 'Usage: call-webhooks deliveries list'],

@@ -66,8 +66,8 @@ export const openResetDialog = (): void =>
     danger: true,
     content: <p>This removes all rules, secrets, calls, deliveries, emails and messages.</p>,
     async run() {
+      store.select(undefined); // before it is gone
       await callApi('POST', '/reset');
-      store.select(undefined);
       store.setFilter({});
       notify('The simulator was reset.');
     },

@@ -42,7 +42,7 @@ const shortcuts: Shortcut[] = [
     },
   },
   { key: 'n', does: 'Advance the clock to the next due time', run: advance(ADVANCE.next) },
-  { key: 'a', does: 'Advance the clock by five minutes', run: advance(ADVANCE.fiveMinutes) },
+  { key: 'a', does: 'Advance the clock by six minutes', run: advance(ADVANCE.sixMinutes) },
   { key: 'i', does: 'Advance the clock until idle', run: advance(ADVANCE.untilIdle) },
   {
     key: '/',
@@ -63,8 +63,16 @@ const shortcuts: Shortcut[] = [
   { key: '?', does: 'Show this list', run: showHelp },
 ];
 
+/** What the browser does by itself: a delivery is a button. */
+const enter: Shortcut = {
+  key: 'Enter',
+  does: 'Go to the details of the delivery',
+  run: () => undefined,
+};
+
 function showHelp(): void {
-  openDialog((remove) => <ShortcutsDialog shortcuts={shortcuts} onClose={remove} />);
+  const listed = shortcuts.flatMap((one) => (one.key === 'k' ? [one, enter] : [one]));
+  openDialog((remove) => <ShortcutsDialog shortcuts={listed} onClose={remove} />);
 }
 
 const root = document.getElementById('app');

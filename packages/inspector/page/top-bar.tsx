@@ -50,7 +50,12 @@ export const TopBar = ({ icon, showHelp }: { icon: string; showHelp: () => void 
         kind="primary"
         onClick={openCallDialog}
       />
-      <Button id="reset" label="Reset" title="Remove all records" onClick={openResetDialog} />
+      <Button
+        id="reset"
+        label="Reset"
+        title="Remove all rules, secrets and records"
+        onClick={openResetDialog}
+      />
       <ThemeButton title="Light or dark (t)" />
       <button
         type="button"
@@ -101,11 +106,11 @@ function Clock() {
           run={ADVANCE.next}
         />
         <ActionButton
-          label="+5 min"
+          label="+6 min"
           icon="forward"
           small
-          title="Advance the clock by five minutes (a)"
-          run={ADVANCE.fiveMinutes}
+          title="Advance the clock by six minutes, so that retries come (a)"
+          run={ADVANCE.sixMinutes}
         />
         <ActionButton
           label="Until idle"

@@ -30,6 +30,36 @@ describeInChromium('the inspector in daily use', (chromium) => {
     await page.locator('#welcome').waitFor();
     await page.locator('#detail').waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('');
+    await page.getByRole('alert').getByText('This delivery no longer exists.').waitFor();
+  });
+
+  test('a link to a delivery that is not there says so, and Back does not lead to it', async () => {
+    const { simulator } = await oneFailed();
+    const { page } = await openInspector(chromium, simulator);
+    const gone = page.getByRole('alert').getByText('This delivery no longer exists.');
+    await page.goto(`${simulator.url}/?delivery=deadbeef`);
+    await gone.waitFor();
+    await page.waitForURL(`${simulator.url}/`);
+    await page.locator('.delivery').click();
+    await page.locator('#detail').getByRole('heading', { name: '#1' }).waitFor();
+    await page.goBack();
+    await page.locator('#detail').waitFor({ state: 'detached' });
+    expect(page.url()).toBe(`${simulator.url}/`);
+    expect(await gone.count()).toBe(1);
+  });
+
+  test('a reset closes the details, without a word about the delivery that they showed', async () => {
+    const { simulator } = await oneFailed();
+    const { page } = await openInspector(chromium, simulator);
+    await page.locator('.delivery').click();
+    await page.locator('#detail').getByRole('heading', { name: '#1' }).waitFor();
+    const reset = page.getByRole('button', { name: 'Reset' });
+    expect(await reset.getAttribute('title')).toBe('Remove all rules, secrets and records');
+    await reset.click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
+    await page.locator('#welcome').waitFor();
+    await page.getByRole('status').getByText('The simulator was reset.').waitFor();
+    expect(await page.getByRole('alert').locator('.notice').count()).toBe(0);
   });
 
   test('the same error is shown once, and a paused rule in its banner alone', async () => {

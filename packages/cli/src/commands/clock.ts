@@ -29,7 +29,7 @@ export function clockCommand(app: App, base: Command): Command {
       ),
     )
     .addCommand(
-      subcommand('advance', 'Advance the clock and run what falls due', 'advance 5m')
+      subcommand('advance', 'Advance the clock and run what falls due', 'advance 6m')
         .argument('<duration>', 'such as 30s, 5m or 2h', milliseconds)
         .action(
           app.action((by: number, options: SimulatorOptions) =>
@@ -50,7 +50,7 @@ export function clockCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       examples(
-        ['clock advance 5m', 'Retry failed deliveries now'],
+        ['clock advance 6m', 'Retry failed deliveries now'],
         ['clock run', 'Until every delivery has succeeded or failed for good'],
       ),
     );

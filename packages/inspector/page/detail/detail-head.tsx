@@ -121,7 +121,8 @@ export function Properties({ delivery }: PartProps) {
           onClick={() => {
             download(`delivery-${String(delivery.number)}.json`, delivery);
           }}
-        />{' '}
+        />
+        {' · '}
         <Button
           kind="link"
           label="HAR"

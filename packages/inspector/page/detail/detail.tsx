@@ -2,7 +2,7 @@ import { ApiError, attempt, Button, openDialog } from '@call-webhooks/ui';
 import type { DeliveryView } from '@call-webhooks/simulator/control-api';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { fetchDelivery } from '../state/api.ts';
-import { store } from '../state/page-state.ts';
+import { closeGone, store } from '../state/page-state.ts';
 import { lastAttempt } from '../state/receiver.ts';
 import { AttemptCard } from './attempt-card.tsx';
 import { Compare } from './compare.tsx';
@@ -35,7 +35,7 @@ function useDelivery(id: string): DeliveryView | undefined {
       const found = await fetchDelivery(id).catch((error: unknown) => {
         // After a restart or a reset, the delivery may be gone, and its details go with it.
         if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
-        if (store.selected === id) store.select(undefined);
+        if (store.selected === id) closeGone();
         return undefined;
       });
       if (!found) return;

@@ -28,7 +28,8 @@ export const callApi = <Body>(
 /** The ways to advance the clock. A real clock also passes by itself. */
 export const ADVANCE = {
   next: () => callApi('POST', '/clock/next'),
-  fiveMinutes: () => callApi('POST', '/clock/advance', { by: '5m' }),
+  /** Enough for any retry: the service waits five minutes, give or take half a minute. */
+  sixMinutes: () => callApi('POST', '/clock/advance', { by: '6m' }),
   untilIdle: () => callApi('POST', '/clock/run-until-idle'),
 } as const;
 

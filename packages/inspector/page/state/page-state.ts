@@ -1,4 +1,4 @@
-import { notify } from '@call-webhooks/ui';
+import { changeUrl, notify, notifyError } from '@call-webhooks/ui';
 import type { Delivery } from '@call-webhooks/simulator/control-api';
 import { callApi, fetchDelivery, queryOf } from './api.ts';
 import { keepAddress } from './address.ts';
@@ -29,6 +29,13 @@ export function choose(id: string | undefined): void {
   const row = document.querySelector<HTMLElement>(`.delivery[data-id="${id ?? before ?? ''}"]`);
   row?.focus({ preventScroll: true });
   row?.scrollIntoView({ block: 'nearest' });
+}
+
+/** Closes the details of a delivery that the simulator does not have, and takes it out of the address. */
+export function closeGone(): void {
+  changeUrl({ delivery: undefined }, 'replace'); // Back would only lead here again
+  store.select(undefined);
+  notifyError('This delivery no longer exists.');
 }
 
 /** The delivery before or after the selected one; the newest when none is selected. */

@@ -54,7 +54,7 @@ export function checkTargetUrl(url: unknown, allowExternal: boolean): string {
   if (!allowExternal && !isLoopback(parsed.hostname))
     throw new SimulatorError(
       'external-target',
-      `${parsed.host} is not this machine. Set allowExternal to send deliveries there.`,
+      `${parsed.host} is not this machine. To send deliveries there, set allowExternal (on the command line: simulate --allow-external).`,
     );
   return parsed.href;
 }

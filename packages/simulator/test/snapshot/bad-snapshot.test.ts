@@ -77,7 +77,7 @@ test('rules that send to other machines are not taken up without allowExternal',
     actions: [{ url: 'https://receiver.example/hook' }],
   });
   await allowing.close();
-  expect(await refusal()).toContain('Set allowExternal');
+  expect(await refusal()).toMatch(/set allowExternal .*--allow-external/);
 });
 
 test('a file that can not be written is told at the start, not at the end', async () => {
