@@ -7,7 +7,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { consoleStats, createConsole } from '@call-webhooks/console';
+import { createConsole } from '@call-webhooks/console';
 import { memoryDeadLetters } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { callCompleted, callStarted, signedRequest, TEST_SECRET } from '@call-webhooks/testing';
@@ -42,7 +42,6 @@ app.use(
   createConsole({
     receiver: hook.receiver,
     deadLetters,
-    stats: consoleStats({ now: () => now }),
     now: () => now,
     authorize: () => ({ name: 'Ada' }),
     logger,
@@ -87,9 +86,9 @@ async function shoot(page: Page, name: string, forDocs: boolean): Promise<void> 
 
 const VIEWS = [
   ['now', '', '.health'],
-  ['deliveries', '?view=deliveries', 'td button.link'],
+  ['deliveries', '?view=deliveries', 'td a.link[id]'],
   ['call', '?view=deliveries&call=call-1090', '.call > li'],
-  ['dead-letters', '?view=dead-letters', 'td button.link'],
+  ['dead-letters', '?view=dead-letters', 'td a.link[id]'],
   ['reconcile', '?view=reconcile', '.empty'],
 ] as const;
 const IN_DOCS = new Set(['now-light-1440', 'dead-letters-dark-1440', 'call-light-390']);

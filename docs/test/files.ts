@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.next', '.samples', '.pages']);
 
-const filesIn = (folder: string, extension: string): string[] =>
+/** The files of a folder and those below it, by their paths from the root of the repository. */
+export const filesIn = (folder: string, extension: string): string[] =>
   readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : filesIn(path, extension);

@@ -14,10 +14,10 @@ import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { NowView } from './now/now-view.tsx';
 import { ReconcileView } from './reconcile/reconcile-view.tsx';
 
-const SHOWN: Readonly<Record<View, () => preact.JSX.Element>> = {
+const SHOWN: Readonly<Record<View, (onLetters: () => void) => preact.JSX.Element>> = {
   now: () => <NowView />,
   deliveries: () => <DeliveriesView />,
-  'dead-letters': () => <DeadLettersView />,
+  'dead-letters': (onLetters) => <DeadLettersView onChange={onLetters} />,
   reconcile: () => <ReconcileView />,
 };
 
@@ -56,7 +56,7 @@ const Starting = ({ error }: { readonly error: unknown }) => (
 
 function Content() {
   const view = useView();
-  const waiting = useWaiting();
+  const { waiting, refresh } = useWaiting();
   const title = VIEWS.find(([name]) => name === view)?.[1] ?? '';
   const main = useRef<HTMLElement>(null);
   const shown = useRef(view);
@@ -74,19 +74,19 @@ function Content() {
       <ConnectionBanner />
       <main class="view" id="view" tabIndex={-1} ref={main} aria-label={title}>
         <ReadOnlyNote />
-        {SHOWN[view]()}
+        {SHOWN[view](refresh)}
       </main>
     </>
   );
 }
 
 /** How many dead letters wait; `undefined` while that is not known. */
-function useWaiting(): number | undefined {
+function useWaiting() {
   const { deadLetters } = useSession();
-  const { value } = usePoll(`waiting ${String(deadLetters)}`, 10_000, async (signal) =>
+  const { value, refresh } = usePoll(`waiting ${String(deadLetters)}`, 10_000, async (signal) =>
     deadLetters === null
       ? undefined
       : get<DeadLettersPage>('api/dead-letters', { limit: 1 }, signal),
   );
-  return value?.total;
+  return { waiting: value?.total, refresh };
 }

@@ -10,6 +10,7 @@ import {
   type Receiver,
 } from '@call-webhooks/core';
 import type { Authorize } from './http/operator.ts';
+import { reconcileRules, redriveRules } from './recovery/option-rules.ts';
 import type { ConsoleReconcile } from './recovery/reconcile-runs.ts';
 import type { ConsoleRedrive } from './recovery/redrive-tasks.ts';
 import { ProcessStats, type ConsoleStats } from './stats/console-stats.ts';
@@ -46,7 +47,7 @@ export interface ConsoleOptions<Raw = never> {
   reconcile?: ConsoleReconcile | undefined;
   /** Statistics that processes share: `consoleStats({ store })`. By default, this process alone. */
   stats?: ConsoleStats | undefined;
-  /** Nobody can change or reveal anything; `false` by default. */
+  /** Nobody can change anything or see personal data; `false` by default. */
   readOnly?: boolean | undefined;
   /**
    * Where the console is mounted: needed for `console.fetch` and for `node:http`. Express and Fastify know
@@ -71,6 +72,13 @@ export interface ConsoleOptions<Raw = never> {
 const AUTHORIZE =
   "authorize is missing. Decide who may see the console: authorize: (request) => true or { name: 'Ada' } for those who may, and false for all others.";
 
+const HANDLER =
+  'receiver: this is the handler of an adapter. Pass the receiver that it has: receiver: hook.receiver.';
+
+/** What an adapter made: it has the receiver that is wanted here. */
+const isHandler = (given: unknown): boolean =>
+  Object(given) === given && !('deliver' in (given as object)) && 'receiver' in (given as object);
+
 const rules = () => ({
   receiver: option.object<ConsoleReceiver>('health', 'deliver'),
   authorize: option.function<Authorize>(),
@@ -91,22 +99,18 @@ const rules = () => ({
   now: option.default(option.function<() => number>(), () => Date.now),
 });
 
-/** Tenants and times are checked by `redrive`. */
-const redriveRules = () => ({
-  defaultTenant: option.optional(option.string()),
-  concurrency: option.optional(option.count(1, 1_000)),
-  leaseFor: option.optional(option.milliseconds(1_000, 3_600_000)),
-});
-
 /** The checked options, with every default filled in. */
 export type ConsoleSettings = ReturnType<typeof resolveOptions>;
 
 /** @throws WebhookError `invalid-options` */
 export function resolveOptions(options: ConsoleOptions) {
   const docs = docsUrl('console.md');
+  const refuse = (problem: string): never => {
+    throw new WebhookError('invalid-options', `createConsole: ${problem}`, { docs });
+  };
   const given = Object(options) as Partial<ConsoleOptions>;
-  if (typeof given.authorize !== 'function')
-    throw new WebhookError('invalid-options', `createConsole: ${AUTHORIZE}`, { docs });
+  if (typeof given.authorize !== 'function') refuse(AUTHORIZE);
+  if (isHandler(given.receiver)) refuse(HANDLER);
   const {
     csrfKey = randomBytes(32),
     stats,
@@ -116,11 +120,7 @@ export function resolveOptions(options: ConsoleOptions) {
   } = checkOptions('createConsole', rules(), options, docs);
   const { deadLetters, now } = settings;
   if (deadLetters && !('claim' in deadLetters) && !('requeue' in deadLetters))
-    throw new WebhookError(
-      'invalid-options',
-      'createConsole: deadLetters: expected a store of dead letters, or the dead jobs of a queue.',
-      { docs },
-    );
+    refuse('deadLetters: expected a store of dead letters, or the dead jobs of a queue.');
   return {
     ...settings,
     csrfKey,
@@ -128,6 +128,9 @@ export function resolveOptions(options: ConsoleOptions) {
     // As browsers write it.
     origin: origin === undefined ? undefined : new URL(origin).origin,
     redrive: checkOptions('createConsole: redrive', redriveRules(), settings.redrive, docs),
+    reconcile:
+      settings.reconcile &&
+      checkOptions('createConsole: reconcile', reconcileRules(), settings.reconcile, docs),
     stats: stats ?? ProcessStats.ofThisProcess(now),
   };
 }

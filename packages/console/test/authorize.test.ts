@@ -66,7 +66,13 @@ describe('authorize', () => {
       `ada:${password}x`,
     ])
       expect(await status(wrong)).toBe(401);
-    expect(() => basicAuth({ ada: undefined })).toThrow(/16 characters/);
+  });
+
+  it('refuses names and passwords that nobody could sign in with', () => {
+    const password = 'correct horse battery';
     expect(() => basicAuth({})).toThrow(WebhookError);
+    expect(() => basicAuth({})).toThrow(/expected a name and its password/);
+    expect(() => basicAuth({ 'ada:ops': password })).toThrow(/a name cannot have a colon/);
+    expect(() => basicAuth({ ada: undefined })).toThrow(/16 characters/);
   });
 });

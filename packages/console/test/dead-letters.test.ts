@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { deferred, waitFor } from '@call-webhooks/contract-tests';
 import type { DeadLetterDetail, DeadLettersPage, RedriveTask } from '../src/api-types.ts';
 import type { ConsoleAction } from '../src/index.ts';
+import { failing } from './attacks.ts';
 import { callBody, open, type Options } from './support.ts';
 
 const PERSONAL = {
@@ -37,7 +38,7 @@ describe('api/dead-letters', () => {
     const first = await get<DeadLettersPage>('/api/dead-letters?limit=2&event=call:completed');
     expect(first.total).toBe(3);
     expect(first.letters).toMatchObject([
-      { callId: 'c1', reason: 'handler-failed', source: 'webhook', attempt: 1, failures: 1 },
+      { callId: 'c1', reason: 'handler-failed', source: 'webhook', attempt: 1, attempts: 1 },
       { callId: 'c2' },
     ]);
     const last = await get<DeadLettersPage>(
@@ -47,6 +48,18 @@ describe('api/dead-letters', () => {
     expect(last.cursor).toBeUndefined();
     const none = await get<DeadLettersPage>('/api/dead-letters?reason=invalid-payload');
     expect(none).toEqual({ letters: [], total: 0 });
+  });
+
+  it('counts the failed attempts, those of redrives too', async () => {
+    const { deliver, redrive, get } = await withLetters([], {
+      receiving: { on: failing, maxAttempts: 3 },
+    });
+    for (let sent = 0; sent < 3; sent += 1) await deliver(callBody('c1'));
+    const attempts = async () =>
+      (await get<DeadLettersPage>('/api/dead-letters')).letters.map((letter) => letter.attempts);
+    expect(await attempts()).toEqual([3]);
+    await redrive({ all: true });
+    expect(await attempts()).toEqual([4]);
   });
 
   it('masks personal data until somebody asks, and logs who asked', async () => {

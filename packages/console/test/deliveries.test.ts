@@ -80,6 +80,21 @@ describe('api/deliveries', () => {
   );
 });
 
+it.each([
+  ['limit=999999', 'limit: expected a whole number from 1 to 200'],
+  ['before=x', 'before: expected a whole number'],
+  ['until=soon', 'until: expected a whole number'],
+  ['outcome=nonsense', 'outcome: expected one or more of'],
+  ['result=won', 'result: expected one or more of'],
+  ['text=a&text=b', 'text: it is repeated'],
+  [`call=${'x'.repeat(301)}`, 'call: it has more than 300 characters'],
+])('names the parameter that is wrong in %s', async (query, problem) => {
+  const { ask } = open();
+  expect(await (await ask(`/api/deliveries?${query}`)).text()).toContain(
+    `The request cannot be used: ${problem}`,
+  );
+});
+
 describe('api/calls', () => {
   it('shows the three events of a call and what became of them', async () => {
     const { deliver, get } = open({ receiving: { on: failing, maxAttempts: 2 } });

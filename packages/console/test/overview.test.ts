@@ -141,6 +141,20 @@ describe('api/session', () => {
     });
   });
 
+  it('advises dead letters only where there are none', async () => {
+    const wordsOf = async (options: Parameters<typeof open>[0]) => {
+      const { outcomes } = await open(options).get<Session>('/api/session');
+      return [outcomes['handler-failed'], outcomes['invalid-payload']];
+    };
+    for (const { fix } of await wordsOf({ deadLetters: undefined }))
+      expect(fix).toContain('Set deadLetter');
+    for (const { fix, when } of await wordsOf({})) {
+      expect(fix).not.toMatch(/deadLetter|^Then/);
+      // Nothing retries a redrive or a reconcile.
+      expect(when).not.toContain('retry');
+    }
+  });
+
   it('has no name for who was let in without one', async () => {
     const { get } = open({ authorize: () => Promise.resolve(true), deadLetters: undefined });
     expect(await get('/api/session')).toMatchObject({

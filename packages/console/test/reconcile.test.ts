@@ -14,19 +14,19 @@ afterEach(async () => {
 });
 
 /** A service with two calls that no webhook came for, and a console that can ask it. */
-async function withMissedCalls() {
+async function withMissedCalls({ apiToken }: { apiToken?: string } = {}) {
   const simulator = await startSimulator({
     ...{ clock: 'manual', seed: 1, startAt: STARTED_AT, timestamps: 'clock' },
   });
   closing.push(() => simulator.close());
   const now = () => simulator.clock.now();
-  const client = createClient({ baseUrl: simulator.url, apiToken: simulator.apiToken });
+  const client = createClient({ baseUrl: simulator.url, apiToken: apiToken ?? simulator.apiToken });
   const store = memoryStore({ now });
   const handled: string[] = [];
   const on = {
     'call:completed': ({ callId }: { callId?: unknown }) => void handled.push(String(callId)),
   };
-  await simulator.clock.advance('10m'); // the store knows nothing from before
+  await simulator.clock.advance('10m');
   const opened = open({ reconcile: { client }, now, receiving: { on, store, now } });
   const calls = [];
   for (let made = 0; made < 2; made += 1) {
@@ -39,7 +39,7 @@ async function withMissedCalls() {
       ...{ since: STARTED_AT + 10 * MINUTE, waitMs: 20_000 },
       ...body,
     });
-  return { ...opened, simulator, calls, handled, run };
+  return { ...opened, simulator, now, client, calls, handled, run };
 }
 
 describe('api/reconcile', () => {
@@ -74,11 +74,51 @@ describe('api/reconcile', () => {
 
   it('says why a run failed', async () => {
     const { run, simulator } = await withMissedCalls();
-    const [old] = (await run({ dryRun: true, since: 0 })).runs;
-    expect(old).toMatchObject({ state: 'failed', error: expect.stringContaining('the store') });
     await simulator.close();
     const [gone] = (await run({ dryRun: false })).runs;
     expect(gone).toMatchObject({ state: 'failed', error: expect.any(String) });
+  });
+
+  it.each([true, false])(
+    'begins with what the store knows, and says so (dryRun: %s)',
+    async (dryRun) => {
+      const { run } = await withMissedCalls();
+      const [shortened] = (await run({ dryRun, since: STARTED_AT - 60 * MINUTE })).runs;
+      expect(shortened).toMatchObject({
+        ...{ state: 'done', counts: { seen: 2 } },
+        ...{ since: STARTED_AT, askedSince: STARTED_AT - 60 * MINUTE }, // the store's start
+      });
+      const [whole] = (await run({ dryRun })).runs;
+      expect(whole).toMatchObject({ state: 'done', since: STARTED_AT + 10 * MINUTE });
+      expect(whole).not.toHaveProperty('askedSince');
+    },
+  );
+
+  it('has nothing to look at while the store is younger than what is left alone', async () => {
+    const { simulator, now, client } = await withMissedCalls();
+    const receiving = { store: memoryStore({ now }), now };
+    const { send, get, logger } = open({ reconcile: { client }, now, receiving });
+    await simulator.clock.advance('4m');
+    const response = await send('/api/reconcile', { dryRun: true, since: STARTED_AT });
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain(
+      'the window ends 10 min ago, and the store knows nothing from before 4 min ago. Try again later.',
+    );
+    expect(logger.entries).toEqual([]);
+    expect(await get('/api/reconcile')).toEqual({ running: null, runs: [] });
+    await simulator.clock.advance('7m');
+    const later = await send('/api/reconcile', { dryRun: true, since: STARTED_AT, waitMs: 20_000 });
+    expect(await later.json()).toMatchObject({ runs: [{ state: 'done' }] });
+  });
+
+  it('names the fix for a token that the service refuses', async () => {
+    const { run } = await withMissedCalls({ apiToken: 'an-old-token' });
+    const [refused] = (await run({ dryRun: true })).runs;
+    expect(refused).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/status 401.*\. Check the apiToken of the client/),
+    });
+    expect(refused?.error).not.toContain('an-old-token');
   });
 
   it.each([

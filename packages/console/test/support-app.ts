@@ -36,7 +36,7 @@ const hook = callWebhooks({
     },
   },
 });
-const stats = engine === 'memory' ? consoleStats() : consoleStats({ store, every: 1_000 });
+const stats = engine === 'memory' ? undefined : consoleStats({ store, every: 1_000 });
 const console = createConsole({
   ...{ receiver: hook.receiver, deadLetters, stats },
   authorize: () => ({ name: 'Ada' }),

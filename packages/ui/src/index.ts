@@ -14,4 +14,4 @@ export { TabList, TabPanel, type Tab } from './tabs.tsx';
 export { Countdown, Time, useTick } from './time.tsx';
 export { day, moment, span, timeOfDay, took, zoneOf } from './time-format.ts';
 export { nextTheme, restoreTheme, ThemeButton } from './theme.tsx';
-export { changeUrl, onUrlChange, readUrl, useUrl } from './url-state.ts';
+export { addressWith, changeUrl, onUrlChange, readUrl, useUrl } from './url-state.ts';

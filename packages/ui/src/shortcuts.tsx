@@ -52,7 +52,7 @@ export const ShortcutsDialog = ({ shortcuts, onClose }: ListProps) => (
       ))}
     </dl>
     <Switch
-      label="Keys of one letter or sign are on"
+      label="Single-key shortcuts are on"
       defaultChecked={isOn()}
       onChange={(on) => {
         localStorage.setItem(KEY, on ? 'on' : 'off');

@@ -16,6 +16,8 @@ interface TableProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** The key of the selected row. */
   readonly selected?: string | undefined;
+  /** Called when a row is clicked. A link in one of its cells does the same for the keyboard. */
+  readonly onOpen?: (row: Row) => void;
   /** Shown in place of the rows when there are none. */
   readonly empty?: ComponentChildren;
 }
@@ -25,7 +27,7 @@ interface TableProps<Row> {
  * its cells.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, keyOf, selected, empty } = props;
+  const { label, columns, rows, keyOf, selected, onOpen, empty } = props;
   if (rows.length === 0 && empty !== undefined) return <p class="none">{empty}</p>;
   return (
     <div class="table-area">
@@ -41,7 +43,13 @@ export function Table<Row>(props: TableProps<Row>) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)} aria-current={keyOf(row) === selected ? 'true' : undefined}>
+            <tr
+              key={keyOf(row)}
+              aria-current={keyOf(row) === selected ? 'true' : undefined}
+              onClick={(event) => {
+                if (isOfRow(event)) onOpen?.(row);
+              }}
+            >
               {columns.map(({ name, cell, align }) => (
                 <td key={name} data-column={name} data-align={align}>
                   <div>{cell(row)}</div>
@@ -54,3 +62,9 @@ export function Table<Row>(props: TableProps<Row>) {
     </div>
   );
 }
+
+/** Not a click that means something in the row, and not the end of a selection of text. */
+const isOfRow = ({ target }: MouseEvent): boolean =>
+  target instanceof Element &&
+  target.closest('a, button, td:has(input)') === null &&
+  getSelection()?.isCollapsed !== false;

@@ -9,22 +9,30 @@ addEventListener('popstate', () => {
 export const readUrl = (): URLSearchParams => new URLSearchParams(location.search);
 
 /**
- * Changes the query of the page's address, so that reload, Back and bookmarks work.
+ * The address of the page with changes to its query, for a link.
  * @param changes by name; `undefined` or an empty text removes a name
- * @param how `replace` for changes that Back should skip, such as each letter of a search
  */
-export function changeUrl(
-  changes: Readonly<Record<string, string | undefined>>,
-  how: 'push' | 'replace' = 'push',
-): void {
+export function addressWith(changes: Readonly<Record<string, string | undefined>>): string {
   const query = readUrl();
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === '') query.delete(name);
     else query.set(name, value);
   }
   const text = query.toString();
-  if (text === readUrl().toString()) return;
-  const address = text === '' ? location.pathname : `?${text}`;
+  return text === '' ? location.pathname : `?${text}`;
+}
+
+/**
+ * Changes the query of the page's address, so that reload, Back and bookmarks work.
+ * @param changes as `addressWith` has them
+ * @param how `replace` for changes that Back should skip, such as each letter of a search
+ */
+export function changeUrl(
+  changes: Readonly<Record<string, string | undefined>>,
+  how: 'push' | 'replace' = 'push',
+): void {
+  const address = addressWith(changes);
+  if (address === addressWith({})) return;
   if (how === 'push') history.pushState(null, '', address);
   else history.replaceState(null, '', address);
   for (const listener of listeners) listener();

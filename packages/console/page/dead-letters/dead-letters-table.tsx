@@ -1,9 +1,9 @@
-import { Button, changeUrl, Table, Tag } from '@call-webhooks/ui';
+import { changeUrl, Table, Tag } from '@call-webhooks/ui';
 import type { DeadLetterRow } from '../../src/api-types.ts';
 import { counted } from '../model/format.ts';
 import { useSession } from '../model/session.ts';
 import { REASONS } from '../model/words.ts';
-import { Link } from '../parts/link.tsx';
+import { Link, RowLink } from '../parts/link.tsx';
 import { When } from '../parts/when.tsx';
 
 interface TableProps {
@@ -46,6 +46,9 @@ export function DeadLettersTable({ letters, selected, chosen, onChoose }: TableP
         rows={letters}
         keyOf={({ id }) => id}
         selected={selected}
+        onOpen={({ id }) => {
+          changeUrl({ letter: id });
+        }}
         columns={[
           ...(canWrite
             ? [
@@ -71,7 +74,8 @@ export function DeadLettersTable({ letters, selected, chosen, onChoose }: TableP
             : []),
           {
             name: 'Reason',
-            cell: ({ reason, failures }) => `${REASONS[reason]}, ${times(failures)}`,
+            cell: ({ reason, attempts }) =>
+              `${REASONS[reason]}, after ${counted(attempts, 'attempt')}`,
           },
           { name: 'Error', cell: ({ error }) => <span class="error-line">{error}</span> },
           { name: 'Call', cell: (letter) => <Call letter={letter} /> },
@@ -84,9 +88,6 @@ export function DeadLettersTable({ letters, selected, chosen, onChoose }: TableP
 const nameOf = ({ eventName, callId, webhookId }: DeadLetterRow) =>
   `${eventName ?? 'unknown event'} of ${callId ?? webhookId}`;
 
-const times = (failures: number) => counted(failures, 'failure');
-
-/** Opens the detail of a letter. It gets the focus back when the detail closes. */
 const Opener = ({
   letter: { id, eventName, claimedUntil },
 }: {
@@ -94,14 +95,9 @@ const Opener = ({
 }) => (
   <>
     <span class="event-name">
-      <Button
-        id={`letter-${id}`}
-        kind="link"
-        label={eventName ?? 'unknown event'}
-        onClick={() => {
-          changeUrl({ letter: id });
-        }}
-      />
+      <RowLink id={`letter-${id}`} opens={{ letter: id }}>
+        {eventName ?? 'unknown event'}
+      </RowLink>
     </span>{' '}
     {claimedUntil !== undefined && <Tag title="A redrive has it.">running</Tag>}
   </>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { usePoll, useUrl } from '@call-webhooks/ui';
 import type { DeadLettersPage } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
@@ -16,15 +16,28 @@ import { useRedrive } from './use-redrive.ts';
 
 const EVERY_MS = 5_000;
 
+const HEADING = 'dead-letters-heading';
+
+interface ViewProps {
+  /** Called when letters were run or removed. */
+  readonly onChange: () => void;
+}
+
 /** What failed for good: look at it, run it again, or remove it. */
-export function DeadLettersView() {
+export function DeadLettersView({ onChange }: ViewProps) {
   const { deadLetters } = useSession();
   return (
     <>
       <div class="view-head">
-        <h2>Dead letters</h2>
+        <h2 id={HEADING} tabIndex={-1}>
+          Dead letters
+        </h2>
       </div>
-      {deadLetters === null ? <NotConfigured /> : <Letters kind={deadLetters} />}
+      {deadLetters === null ? (
+        <NotConfigured />
+      ) : (
+        <Letters kind={deadLetters} onChange={onChange} />
+      )}
     </>
   );
 }
@@ -39,7 +52,7 @@ const NotConfigured = () => (
   </Empty>
 );
 
-function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
+function Letters({ kind, onChange }: ViewProps & { readonly kind: 'store' | 'jobs' }) {
   const url = useUrl();
   const filter = filterOf(url);
   const query = { ...filter, cursor: url.get('cursor') ?? undefined };
@@ -48,18 +61,26 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
     EVERY_MS,
     (signal) => get<DeadLettersPage>('api/dead-letters', query, signal),
   );
-  const redrive = useRedrive(refresh);
+  const changed = useCallback(() => {
+    refresh();
+    onChange();
+  }, [refresh, onChange]);
+  const redrive = useRedrive(changed);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const letters = value?.letters ?? [];
   const present = letters.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
   const isFiltered = Object.keys(filter).length > 0;
   const opened = url.get('letter');
+  const focusAfter = useFocusAfterRemoval(value);
+  const removed = (id: string) => {
+    focusAfter(id);
+    changed();
+  };
   return (
     <>
-      {value && (
+      {value && value.total > 0 && (
         <p class="hint">
-          {counted(value.total, 'dead letter')} {isFiltered ? 'match' : 'wait'}
-          {value.total === 1 && (isFiltered ? 'es' : 's')}, the oldest failure first.{' '}
+          {counted(value.total, 'dead letter')} {isFiltered ? 'matching' : 'waiting'}, oldest first.{' '}
           {kind === 'jobs' && 'They are the dead jobs of the queue: its workers run them again.'}
         </p>
       )}
@@ -75,7 +96,7 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
       />
       <div class="with-detail" data-open={opened === null ? undefined : ''}>
         {opened !== null && (
-          <LetterDetail key={opened} id={opened} redrive={redrive} onGone={refresh} />
+          <LetterDetail key={opened} id={opened} redrive={redrive} onGone={removed} />
         )}
         <div class="listed">
           {letters.length > 0 && (
@@ -93,6 +114,23 @@ function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
       </div>
     </>
   );
+}
+
+/**
+ * Where the keyboard goes on after a letter was removed: in the row that takes its place, or at the heading.
+ * @returns is told which letter was removed
+ */
+function useFocusAfterRemoval(page: DeadLettersPage | undefined): (id: string) => void {
+  const place = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (place.current === undefined || !page) return;
+    const next = page.letters[place.current];
+    place.current = undefined;
+    document.getElementById(next ? `letter-${next.id}` : HEADING)?.focus();
+  }, [page]);
+  return (id) => {
+    place.current = page?.letters.findIndex((letter) => letter.id === id);
+  };
 }
 
 const NoLetters = ({ isFiltered }: { readonly isFiltered: boolean }) =>

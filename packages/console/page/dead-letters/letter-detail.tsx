@@ -22,8 +22,8 @@ import type { Redrive } from './use-redrive.ts';
 interface DetailProps {
   readonly id: string;
   readonly redrive: Redrive;
-  /** Called when the letter was removed. */
-  readonly onGone: () => void;
+  /** Called with its id when the letter was removed. */
+  readonly onGone: (id: string) => void;
 }
 
 const close = () => {
@@ -95,7 +95,7 @@ function LetterActions({ letter, redrive, path, onGone }: ActionsProps) {
         const { removed } = await post<Removed>(`${path}/remove`);
         notify(removed ? 'Removed.' : 'It was gone already.');
         close();
-        onGone();
+        onGone(letter.id);
       },
     });
   };

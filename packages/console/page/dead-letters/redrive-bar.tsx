@@ -25,9 +25,9 @@ export function RedriveBar({ redrive, chosen, filter, isFiltered, total }: BarPr
       go: 'Redrive',
       content: (
         <p>
-          {isFiltered ? 'All that match the filters run' : 'All of them run'} again, a few at a
-          time. Those that succeed are gone from this list. Those that fail wait here with their new
-          error.
+          {total === 1
+            ? 'It runs again. If it succeeds, it is gone from this list. If it fails, it waits here with its new error.'
+            : `${isFiltered ? 'All that match the filters run' : 'All of them run'} again, a few at a time. Those that succeed are gone from this list. Those that fail wait here with their new error.`}
         </p>
       ),
       run: () => redrive.start(isFiltered ? { filter } : { all: true }),

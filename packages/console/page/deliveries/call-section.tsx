@@ -2,7 +2,7 @@ import { Badge, usePoll } from '@call-webhooks/ui';
 import type { CallEvent, CallTimeline, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
 import { counted } from '../model/format.ts';
-import { EVENT_STATES } from '../model/words.ts';
+import { AFTER_FAILURE, EVENT_STATES } from '../model/words.ts';
 import { Link } from '../parts/link.tsx';
 import { ErrorBox, Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
@@ -31,7 +31,8 @@ export function CallSection({ callId, tenant }: CallProps) {
 
 function Event({ event }: { readonly event: CallEvent }) {
   const { eventName, state, deliveries, deadLetter } = event;
-  const [text, tone, meaning] = EVENT_STATES[state];
+  const [text, tone, meaning = AFTER_FAILURE[deliveries.at(-1)?.source ?? 'webhook']] =
+    EVENT_STATES[state];
   return (
     <li data-tone={tone}>
       <p class="call-event">

@@ -1,7 +1,7 @@
-import { Button, changeUrl, Table } from '@call-webhooks/ui';
+import { changeUrl, Table } from '@call-webhooks/ui';
 import type { DeliveriesPage, DeliveryRow } from '../../src/api-types.ts';
 import { duration } from '../model/format.ts';
-import { Link } from '../parts/link.tsx';
+import { Link, RowLink } from '../parts/link.tsx';
 import { ResultBadge } from '../parts/outcome.tsx';
 import { When } from '../parts/when.tsx';
 
@@ -17,6 +17,9 @@ export const DeliveriesTable = ({ page, selected }: TableProps) => (
     rows={page.deliveries}
     keyOf={({ id }) => id}
     selected={selected}
+    onOpen={({ id }) => {
+      changeUrl({ delivery: id });
+    }}
     columns={[
       { name: 'Time', cell: ({ at }) => <When at={at} /> },
       { name: 'Result', cell: (delivery) => <ResultBadge {...delivery} /> },
@@ -39,17 +42,11 @@ export const DeliveriesTable = ({ page, selected }: TableProps) => (
 
 const None = ({ children }: { readonly children: string }) => <span class="hint">{children}</span>;
 
-/** Opens the detail of a delivery. It gets the focus back when the detail closes. */
 const Opener = ({ delivery: { id, outcome, late } }: { readonly delivery: DeliveryRow }) => (
   <>
-    <Button
-      id={`delivery-${id}`}
-      kind="link"
-      label={outcome}
-      onClick={() => {
-        changeUrl({ delivery: id });
-      }}
-    />
+    <RowLink id={`delivery-${id}`} opens={{ delivery: id }}>
+      {outcome}
+    </RowLink>
     {late && <span class="hint"> late</span>}
   </>
 );

@@ -2,7 +2,7 @@ import { changeUrl, moment } from '@call-webhooks/ui';
 import type { DeliveryRow } from '../../src/api-types.ts';
 import { duration } from '../model/format.ts';
 import { useOutcome } from '../model/session.ts';
-import { SOURCES } from '../model/words.ts';
+import { AFTER_FAILURE, AFTER_SUCCESS, SOURCES } from '../model/words.ts';
 import { DetailHead } from '../parts/detail-head.tsx';
 import { Link } from '../parts/link.tsx';
 import { isDeadLetter, ResultBadge } from '../parts/outcome.tsx';
@@ -65,20 +65,16 @@ const attemptText = (attempt: number, left: number | undefined): string =>
 
 const TONES = { acknowledged: 'good', failed: 'bad', refused: 'wait' } as const;
 
-/** What an outcome means, what the service does now, and the fix. */
+/** What an outcome means, what happens now, and the fix. */
 function OutcomeNote({ delivery }: { readonly delivery: DeliveryRow }) {
-  const { outcome: code, result } = delivery;
+  const { outcome: code, result, source } = delivery;
   const row = useOutcome(code);
   if (!row) return null;
   return (
     <div class="outcome-note" data-tone={isDeadLetter(delivery) ? 'bad' : TONES[result]}>
       <p>{row.when}</p>
       <p>
-        <strong>
-          {row.service === 'retried'
-            ? 'The service sends it again.'
-            : 'The service is done with it.'}
-        </strong>
+        <strong>{(row.service === 'retried' ? AFTER_FAILURE : AFTER_SUCCESS)[source]}</strong>
       </p>
       <p>
         {row.fix}{' '}

@@ -14,18 +14,35 @@ export const SOURCES: Readonly<Record<DeliveryRow['source'], string>> = {
   reconcile: 'a reconcile',
 };
 
+/** What happens after a delivery that was not answered 2xx. Only webhooks are sent by the service. */
+export const AFTER_FAILURE: Readonly<Record<DeliveryRow['source'], string>> = {
+  webhook: 'The service sends it again.',
+  queue: 'The queue runs it again.',
+  redrive: 'Nothing runs it again by itself: it waits in the dead letters for the next redrive.',
+  reconcile: 'The service does not send it again: the next reconcile finds it.',
+};
+
+/** What happens after a delivery that was answered 2xx. */
+export const AFTER_SUCCESS: typeof AFTER_FAILURE = {
+  webhook: 'The service is done with it.',
+  queue: 'The queue is done with it.',
+  redrive: 'The redrive is done with it.',
+  reconcile: 'The reconcile is done with it.',
+};
+
 export const REASONS: Readonly<Record<DeadLetterRow['reason'], string>> = {
   'handler-failed': 'The handler failed',
   'invalid-payload': 'Invalid payload',
 };
 
+/** What a failed event waits for depends on where it came from: `AFTER_FAILURE`. */
 export const EVENT_STATES: Readonly<
-  Record<CallEvent['state'], readonly [string, Tone, meaning: string]>
+  Record<CallEvent['state'], readonly [string, Tone, meaning?: string]>
 > = {
   'not-seen': ['Not seen', 'muted', 'This process has seen no delivery of it.'],
   handled: ['Handled', 'good', 'The event is done.'],
   queued: ['Queued', 'info', 'A worker has not finished it yet.'],
-  failed: ['Failed', 'bad', 'The service sends it again.'],
+  failed: ['Failed', 'bad'],
   'dead-lettered': ['Dead letter', 'bad', 'It failed for good and waits to be redriven.'],
 };
 

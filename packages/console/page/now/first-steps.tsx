@@ -6,8 +6,12 @@ export const FirstSteps = () => (
     <ol class="steps">
       <li>Point the webhook action of your rule to the URL where the receiver is mounted.</li>
       <li>
-        Check it from your machine: <code>npx call-webhooks check https://your.app/hook</code>. The
-        deliveries that it sends appear here within seconds.
+        Check it from your machine:{' '}
+        <code>
+          CALL_WEBHOOK_SECRET=whsec_… npx call-webhooks check --to https://your.app/hook
+          --allow-external
+        </code>
+        . The deliveries that it sends appear here within seconds.
       </li>
       <li>Place a call. Each of its events is one delivery.</li>
     </ol>

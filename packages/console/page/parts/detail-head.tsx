@@ -10,6 +10,9 @@ interface DetailHeadProps {
   readonly children?: ComponentChildren;
 }
 
+/** Gets the focus when the opener is gone. */
+const view = () => document.getElementById('view');
+
 /** The head of a detail: it takes the focus when it opens; Escape closes it. */
 export function DetailHead({ title, opener, onClose, children }: DetailHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
@@ -27,7 +30,7 @@ export function DetailHead({ title, opener, onClose, children }: DetailHeadProps
     document.addEventListener('keydown', close);
     return () => {
       document.removeEventListener('keydown', close);
-      requestAnimationFrame(() => document.getElementById(opener)?.focus());
+      requestAnimationFrame(() => (document.getElementById(opener) ?? view())?.focus());
     };
   }, [opener]);
   return (

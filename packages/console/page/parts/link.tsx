@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { changeUrl, readUrl } from '@call-webhooks/ui';
+import { addressWith, changeUrl, readUrl } from '@call-webhooks/ui';
 import { hrefOf, type View } from '../model/place.ts';
 
 interface LinkProps {
@@ -20,7 +20,7 @@ export const Link = ({ to, query, current, id, class: classes = 'link', children
     href={hrefOf(to, query)}
     aria-current={current ? 'page' : undefined}
     onClick={(event) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      if (opensElsewhere(event)) return;
       event.preventDefault();
       go(to, query);
     }}
@@ -34,3 +34,30 @@ export function go(to: View, query: Readonly<Record<string, string>> = {}): void
   const before = Object.fromEntries([...readUrl().keys()].map((name) => [name, undefined]));
   changeUrl({ ...before, view: to === 'now' ? undefined : to, ...query });
 }
+
+/** A new tab or window, or a download. */
+const opensElsewhere = (event: MouseEvent): boolean =>
+  event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+
+interface RowLinkProps {
+  readonly id: string;
+  /** What the address of the page gets, by name. Its filters stay. */
+  readonly opens: Readonly<Record<string, string>>;
+  readonly children: ComponentChildren;
+}
+
+/** Opens the detail of a row, and gets the focus back when the detail closes. */
+export const RowLink = ({ id, opens, children }: RowLinkProps) => (
+  <a
+    id={id}
+    class="link"
+    href={addressWith(opens)}
+    onClick={(event) => {
+      if (opensElsewhere(event)) return;
+      event.preventDefault();
+      changeUrl(opens);
+    }}
+  >
+    {children}
+  </a>
+);

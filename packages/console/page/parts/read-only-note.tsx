@@ -8,8 +8,8 @@ export function ReadOnlyNote() {
     <p class="read-only">
       <strong>Read-only.</strong>{' '}
       {readOnly
-        ? 'This console was created with readOnly: nothing can be redriven, removed, revealed or reconciled here.'
-        : 'You may look, but not redrive, remove, reveal or reconcile. Ask whoever runs this receiver if you need to.'}
+        ? 'This console was created with readOnly: nothing can be redriven, removed or reconciled here, and personal data stays masked.'
+        : 'You may look, but not redrive, remove, reconcile or show personal data. Ask whoever runs this receiver if you need to.'}
     </p>
   );
 }

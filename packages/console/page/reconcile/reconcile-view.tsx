@@ -100,14 +100,19 @@ function Reconcile() {
   );
 }
 
-const NeverRan = () => (
-  <Empty title="No run yet since this process started">
-    <p>
-      Begin with a dry run: it only asks the service which events should have come. With{' '}
-      <code>startReconciler</code>, the receiver reconciles by itself.
-    </p>
-  </Empty>
-);
+function NeverRan() {
+  const { canWrite } = useSession();
+  return (
+    <Empty title="No run yet since this process started">
+      <p>
+        {canWrite
+          ? 'Begin with a dry run: it only asks the service which events should have come.'
+          : 'Runs that others start appear here.'}{' '}
+        With <code>startReconciler</code>, the receiver reconciles by itself.
+      </p>
+    </Empty>
+  );
+}
 
 interface StartProps {
   readonly isRunning: boolean;
@@ -138,7 +143,8 @@ function Start({ isRunning, start }: StartProps) {
       </div>
       <p class="hint">
         A dry run changes nothing. What happened in the last 10 minutes is left alone, since its
-        webhook may still come.
+        webhook may still come. A window is shortened to what the store knows: one in memory knows
+        nothing from before its process started.
       </p>
     </Section>
   );

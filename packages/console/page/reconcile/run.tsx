@@ -15,23 +15,31 @@ export function Run({ run }: { readonly run: ReconcileRun }) {
         <Badge tone={tone}>{text}</Badge> {dryRun && <Badge tone="info">Dry run</Badge>}{' '}
         <When at={startedAt} />
         {by !== null && ` by ${by}`}. {windowText(run)}.
+        {run.askedSince !== undefined &&
+          ' The store knows nothing from before, so earlier calls are left out.'}
       </p>
       {error !== undefined && <p class="form-error">{error}</p>}
-      <p role={state === 'running' ? 'status' : undefined}>
-        {counted(counts.seen, 'call')} looked at.{' '}
-        {dryRun
-          ? `${counted(counts.expected, 'event')} should have come. Whether they did is looked up when it is run for real.`
-          : state === 'done' && counts.missed === 0 && 'Nothing was missed.'}{' '}
-        {COUNTS.filter(([name]) => counts[name] > 0).map(([name, words, one]) => (
-          <Badge key={name} tone={one}>
-            {count(counts[name])} {words}
-          </Badge>
-        ))}
-      </p>
+      {(state !== 'failed' || counts.seen > 0) && <Totals run={run} />}
       {events.length > 0 && <Events run={run} />}
     </div>
   );
 }
+
+/** Of a run that failed, what it had done by then. */
+const Totals = ({ run: { dryRun, state, counts } }: { readonly run: ReconcileRun }) => (
+  <p role={state === 'running' ? 'status' : undefined}>
+    {state === 'failed' && 'Until then: '}
+    {counted(counts.seen, 'call')} looked at.{' '}
+    {dryRun
+      ? `${counted(counts.expected, 'event')} should have come. Whether they did is looked up when it is run for real.`
+      : state === 'done' && counts.missed === 0 && 'Nothing was missed.'}{' '}
+    {COUNTS.filter(([name]) => counts[name] > 0).map(([name, words, tone]) => (
+      <Badge key={name} tone={tone}>
+        {count(counts[name])} {words}
+      </Badge>
+    ))}
+  </p>
+);
 
 const Events = ({ run: { dryRun, events } }: { readonly run: ReconcileRun }) => (
   <details>

@@ -38,8 +38,8 @@ export interface DeadLetterRow {
   source: DeliverySource;
   /** Without personal data and secrets. */
   error: string;
-  /** How many failures its history has. */
-  failures: number;
+  /** How many attempts failed, redrives among them. */
+  attempts: number;
   /** Until when a redrive has it. */
   claimedUntil?: number;
 }

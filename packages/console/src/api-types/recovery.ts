@@ -41,7 +41,7 @@ export interface RedriveCounts {
 export interface ReconcileRequest {
   /** Only asks the service which events should have come. Runs nothing and changes nothing. */
   dryRun: boolean;
-  /** Calls that began then or later. */
+  /** Calls that began then or later. One before all that the store knows is moved to then. */
   since: number;
   /** What happened before; 10 minutes ago by default. */
   until?: number;
@@ -61,6 +61,8 @@ export interface ReconcileRun {
   by: string | null;
   dryRun: boolean;
   since: number;
+  /** What was asked for, if the store knows nothing from so long ago: then `since` is later. */
+  askedSince?: number;
   until: number;
   startedAt: number;
   endedAt: number | null;

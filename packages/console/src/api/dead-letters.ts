@@ -29,9 +29,9 @@ export async function deadLetters(context: RouteContext): Promise<DeadLettersPag
   const names = ['event', 'reason', 'tenant', 'since', 'until', 'cursor', 'limit'] as const;
   const { limit, cursor, since, until, ...filter } = parametersOf(context.request.query, names);
   return readerOf(context).page({
-    ...filterOf({ ...filter, since: timeOf(since), until: timeOf(until) }),
+    ...filterOf({ ...filter, since: timeOf(['since', since]), until: timeOf(['until', until]) }),
     cursor,
-    limit: numberOf(limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
+    limit: numberOf(['limit', limit], 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
   });
 }
 

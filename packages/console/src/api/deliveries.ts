@@ -26,18 +26,18 @@ export function deliveries({ settings, request }: RouteContext): DeliveriesPage 
   const { stats } = settings;
   const page = stats.collector.deliveries.page(
     {
-      outcomes: listOf(outcome, OUTCOME_CODES),
-      results: listOf(result, RESULTS),
+      outcomes: listOf(['outcome', outcome], OUTCOME_CODES),
+      results: listOf(['result', result], RESULTS),
       source,
       eventName: event,
       callId: call === undefined ? undefined : redactId(call),
       tenant,
       text,
-      since: timeOf(since),
-      until: timeOf(until),
+      since: timeOf(['since', since]),
+      until: timeOf(['until', until]),
     },
-    numberOf(limit, 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
-    numberOf(before, 1, Number.MAX_SAFE_INTEGER),
+    numberOf(['limit', limit], 1, MAX_LIMIT) ?? DEFAULT_LIMIT,
+    numberOf(['before', before], 1, Number.MAX_SAFE_INTEGER),
   );
   return { ...page, process: stats.process.id };
 }

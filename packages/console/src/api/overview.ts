@@ -12,6 +12,18 @@ const OUTCOME_ROWS = Object.fromEntries(
   ]),
 ) as Record<OutcomeCode, Session['outcomes'][OutcomeCode]>;
 
+/** The outcome table as it holds here: no redrive is retried, and who has dead letters needs no advice. */
+function outcomeRows(hasDeadLetters: boolean): Session['outcomes'] {
+  const { 'handler-failed': failed, 'invalid-payload': invalidPayload } = OUTCOME_ROWS;
+  const when = 'Your handler threw an error.';
+  if (!hasDeadLetters) return { ...OUTCOME_ROWS, 'handler-failed': { ...failed, when } };
+  return {
+    ...OUTCOME_ROWS,
+    'handler-failed': { ...failed, when, fix: 'Read the error in the log line.' },
+    'invalid-payload': { ...invalidPayload, fix: 'Fix the schema or the custom payload.' },
+  };
+}
+
 /** A process that has written nothing for so long is gone; milliseconds. */
 const GONE_MS = 180_000;
 
@@ -30,7 +42,7 @@ export function session({
     csrfToken: tokens.issue(operator.name),
     deadLetters: letters?.kind ?? null,
     reconcile: reconciles !== undefined,
-    outcomes: OUTCOME_ROWS,
+    outcomes: outcomeRows(letters !== undefined),
   };
 }
 

@@ -9,17 +9,21 @@ const CHALLENGE: Challenge = { challenge: 'Basic realm="call webhooks", charset=
 /**
  * An `authorize` that asks for a name and a password, for a console behind TLS without a login of its own.
  * @param passwords by the names of those who may see the console; at least 16 characters each
- * @throws WebhookError `invalid-options` for a password that is missing or short
+ * @throws WebhookError `invalid-options` without names, for a name with a colon, and for a password that is
+ *   missing or short
  * @example authorize: basicAuth({ ada: process.env.CONSOLE_PASSWORD })
  */
 export function basicAuth(
   passwords: Readonly<Record<string, string | undefined>>,
 ): (request: ConsoleRequest) => Operator | Challenge {
   const entries = Object.entries(passwords);
-  if (entries.length === 0 || entries.some(([, password = '']) => password.length < MIN_LENGTH))
-    throw new WebhookError(
-      'invalid-options',
-      `basicAuth: expected passwords of at least ${MIN_LENGTH} characters. Is the environment variable set?`,
+  if (entries.length === 0)
+    throw invalid('expected a name and its password: { ada: process.env.CONSOLE_PASSWORD }.');
+  if (entries.some(([name]) => name.includes(':')))
+    throw invalid('a name cannot have a colon, since Basic authentication ends names with one.');
+  if (entries.some(([, password = '']) => password.length < MIN_LENGTH))
+    throw invalid(
+      `expected passwords of at least ${MIN_LENGTH} characters. Is the environment variable set?`,
     );
   const known = new Map(entries.map(([name, password = '']) => [name, digest(password)]));
   const nobody = digest(crypto.randomUUID());
@@ -33,5 +37,7 @@ export function basicAuth(
     return isRight && known.has(name) ? { name } : CHALLENGE;
   };
 }
+
+const invalid = (problem: string) => new WebhookError('invalid-options', `basicAuth: ${problem}`);
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

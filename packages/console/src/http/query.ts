@@ -18,31 +18,31 @@ export function parametersOf<Name extends string>(
       throw invalid(
         names.length > 0 ? `expected only ${names.join(', ')}` : 'it takes no parameters',
       );
-    if (Object.hasOwn(found, name)) throw invalid('a parameter is repeated');
-    if (value.length > MAX_TEXT) throw invalid(`a parameter has more than ${MAX_TEXT} characters`);
+    if (Object.hasOwn(found, name)) throw invalid(`${name}: it is repeated`);
+    if (value.length > MAX_TEXT) throw invalid(`${name}: it has more than ${MAX_TEXT} characters`);
     if (value !== '') found[name as Name] = value;
   }
   return found;
 }
 
+/** A parameter by its name and value. */
+type Parameter = readonly [name: string, value: string | undefined];
+
 /** @throws RequestError `invalid-request` */
-export function numberOf(value: string | undefined, min: number, max: number): number | undefined {
+export function numberOf([name, value]: Parameter, min: number, max: number): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
   if (!/^\d{1,16}$/.test(value) || number < min || number > max)
-    throw invalid(`expected a whole number from ${min} to ${max}`);
+    throw invalid(`${name}: expected a whole number from ${min} to ${max}`);
   return number;
 }
 
 /** @throws RequestError `invalid-request` */
-export function listOf(
-  value: string | undefined,
-  allowed: readonly string[],
-): string[] | undefined {
+export function listOf([name, value]: Parameter, allowed: readonly string[]): string[] | undefined {
   if (value === undefined) return undefined;
   const list = value.split(',');
   if (!list.every((one) => allowed.includes(one)))
-    throw invalid(`expected one or more of ${allowed.join(', ')}, with commas`);
+    throw invalid(`${name}: expected one or more of ${allowed.join(', ')}, with commas`);
   return list;
 }
 
@@ -50,8 +50,8 @@ export function listOf(
 export const END_OF_TIME = 8.64e15;
 
 /** Milliseconds since the epoch. @throws RequestError `invalid-request` */
-export const timeOf = (value: string | undefined): number | undefined =>
-  numberOf(value, 0, END_OF_TIME);
+export const timeOf = (parameter: Parameter): number | undefined =>
+  numberOf(parameter, 0, END_OF_TIME);
 
 export const OUTCOME_CODES: readonly string[] = Object.keys(OUTCOMES);
 

@@ -19,10 +19,14 @@ export function letterRow(letter: StoredDeadLetter): DeadLetterRow {
     failedAt: letter.failedAt.getTime(),
     source: letter.source,
     error: letter.error.slice(0, MAX_ERROR),
-    failures: letter.history.length,
+    attempts: attemptsOf(letter),
     ...(claimedUntil && { claimedUntil: claimedUntil.getTime() }),
   };
 }
+
+/** The first failure of the history counts the attempts before it; each later one is one more. */
+const attemptsOf = ({ attempt, history: [first, ...later] }: StoredDeadLetter): number =>
+  (first?.attempt ?? attempt) + later.length;
 
 export const letterDetail = (letter: StoredDeadLetter, body: DeadLetterBody): DeadLetterDetail => ({
   ...letterRow(letter),

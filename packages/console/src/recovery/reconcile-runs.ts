@@ -57,8 +57,8 @@ export class ReconcileRuns {
     return this.#done;
   }
 
-  /** @throws RequestError `already-running` */
-  start({ dryRun, since, until }: ReconcileRequest, by: string | null): void {
+  /** @throws RequestError `already-running`; `invalid-request` if the store knows nothing of the window */
+  start({ dryRun, since: askedSince, until: asked }: ReconcileRequest, by: string | null): void {
     if (this.#closed) throw new RequestError('already-running', 'The console is closing.');
     if (this.state.running)
       throw new RequestError(
@@ -66,9 +66,12 @@ export class ReconcileRuns {
         'Another run is on its way. Wait for it, or stop it.',
       );
     const startedAt = this.#now();
+    const until = Math.min(asked ?? startedAt - SETTLE_FOR_MS, startedAt);
+    const since = Math.max(askedSince, this.#knownSince(startedAt));
+    if (since > askedSince && since >= until) throw nothingKnown(startedAt, since, until);
     const run: ReconcileRun = {
-      ...{ id: crypto.randomUUID(), by, dryRun, since },
-      until: Math.min(until ?? startedAt - SETTLE_FOR_MS, startedAt),
+      ...{ id: crypto.randomUUID(), by, dryRun, since, until },
+      ...(since > askedSince && { askedSince }),
       ...{ startedAt, endedAt: null, state: 'running', counts: countsOf({}, dryRun), events: [] },
     };
     this.#runs.unshift(run);
@@ -114,19 +117,43 @@ export class ReconcileRuns {
       run.state = 'done';
     } catch (error) {
       run.state = signal.aborted ? 'aborted' : 'failed';
-      if (!signal.aborted) run.error = loggedError(error).text;
+      if (!signal.aborted) run.error = failureText(error);
     }
     run.endedAt = this.#now();
   }
 
+  /** What was handled before would look missed, and would be run again. */
+  #knownSince(now: number): number {
+    const { rememberFor } = this.#store ?? {};
+    return rememberFor === undefined ? -Infinity : Math.ceil(now - rememberFor);
+  }
+
+  get #store(): ReconcileStore | undefined {
+    return this.#options.store ?? this.#receiver.store;
+  }
+
   /** Runs nothing, and keeps no cursor. */
   #dry(): Pick<ReconcileOptions, 'receiver' | 'store'> {
-    const { store = this.#receiver.store } = this.#options;
-    const { rememberFor } = store ?? {};
+    const { rememberFor } = this.#store ?? {};
     const memory: ReconcileStore = rememberFor === undefined ? {} : { rememberFor };
     const outcome: OutcomeCode = 'ignored';
     return { receiver: { deliver: () => Promise.resolve({ outcome }) }, store: memory };
   }
+}
+
+const nothingKnown = (now: number, since: number, until: number): RequestError => {
+  const ago = (time: number) => `${Math.ceil((now - time) / 60_000)} min ago`;
+  return new RequestError(
+    'invalid-request',
+    `There is nothing to look at: the window ends ${ago(until)}, and the store knows nothing from before ${ago(since)}. Try again later.`,
+  );
+};
+
+/** With the fix for a refused token, which is the likeliest mistake. */
+function failureText(error: unknown): string {
+  const { text } = loggedError(error);
+  const { status } = Object(error) as { status?: unknown };
+  return status === 401 ? `${text}. Check the apiToken of the client in reconcile.` : text;
 }
 
 function countsOf(result: Partial<ReconcileResult>, dryRun: boolean): ReconcileCounts {

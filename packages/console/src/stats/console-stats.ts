@@ -1,5 +1,12 @@
 import { hostname } from 'node:os';
-import { checkOptions, docsUrl, loggedError, option, waitAtMost } from '@call-webhooks/core';
+import {
+  checkOptions,
+  docsUrl,
+  loggedError,
+  option,
+  waitAtMost,
+  WebhookError,
+} from '@call-webhooks/core';
 import { Collector } from './collector.ts';
 import { CountSeries, DAY, HOUR } from './series.ts';
 import { Sharing } from './sharing.ts';
@@ -54,8 +61,12 @@ const rules = () => ({
 
 type StatsSettings = ReturnType<typeof checked>;
 
+const DOCS = docsUrl('console.md#several-processes');
+const NO_STORE =
+  'store is missing. Pass the store of the receiver, which the processes share. To count one process alone, leave out the option stats of createConsole.';
+
 const checked = (options: ConsoleStatsOptions) =>
-  checkOptions('consoleStats', rules(), options, docsUrl('console.md'));
+  checkOptions('consoleStats', rules(), options, DOCS);
 
 /** How long the shared store may take; milliseconds. */
 const STORE_MS = 2_000;
@@ -65,12 +76,17 @@ const KEPT_MS = 5_000;
 /**
  * Counts what all receivers and workers of this process do, for the option `stats` of `createConsole`.
  * A process without a console, such as a worker, calls it to be counted in the console of others.
- * @throws WebhookError `invalid-options`
+ * @throws WebhookError `invalid-options`; also without `store` and `capacity`, since a console counts its own
+ *   process without this
  * @example
  * const stats = consoleStats({ store }); // the store of the receiver, which all processes share
  */
-export function consoleStats(options: ConsoleStatsOptions = {}): ConsoleStats {
-  return new ProcessStats(checked(options));
+export function consoleStats(options: ConsoleStatsOptions): ConsoleStats {
+  const settings = checked(options);
+  const { capacity } = (options as ConsoleStatsOptions | undefined) ?? {};
+  if (!settings.store && capacity === undefined)
+    throw new WebhookError('invalid-options', `consoleStats: ${NO_STORE}`, { docs: DOCS });
+  return new ProcessStats(settings);
 }
 
 /** @internal The statistics behind `ConsoleStats`. */

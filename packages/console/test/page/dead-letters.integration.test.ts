@@ -26,7 +26,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     const page = await openConsole(chromium, receiver, VIEW);
     await page.getByText('Nothing waits here').waitFor();
     await bury(receiver, 1);
-    await page.getByRole('button', { name: 'call:completed' }).click();
+    await page.getByRole('link', { name: 'call:completed' }).click();
     const detail = page.getByRole('region', { name: 'Dead letter' });
     await detail.getByText('The handler failed.').waitFor();
     await detail.getByText('Fix the cause, and redrive the letter.').waitFor();
@@ -42,16 +42,22 @@ describeInChromium('the console: dead letters', (chromium) => {
   });
 
   test('one is redriven: it fails again, keeps its history, and is gone after the fix', async () => {
-    const receiver = await start();
+    const receiver = await start({ maxAttempts: 2 });
+    await bury(receiver, 1);
     await bury(receiver, 1);
     const page = await openConsole(chromium, receiver, VIEW);
-    await page.getByRole('button', { name: 'call:completed' }).click();
+    await page.getByText('The handler failed, after 2 attempts').waitFor();
+    await page.getByRole('link', { name: 'call:completed' }).click();
     const detail = page.getByRole('region', { name: 'Dead letter' });
     const redrive = detail.getByRole('button', { name: 'Redrive' });
     await redrive.click();
     await page.getByText('1 failed again').waitFor();
     await detail.locator('.history > li').nth(1).waitFor();
     await detail.getByText('from a redrive').waitFor();
+    await page.getByText('The handler failed, after 3 attempts').waitFor();
+    const deliveries = await openConsole(chromium, receiver, '?view=deliveries&source=redrive');
+    await deliveries.locator('td a[id^=delivery-]').click();
+    await deliveries.getByText('The redrive is done with it.').waitFor();
     await receiver.tell({ broken: false });
     await redrive.click();
     await page.getByText('1 handled', { exact: true }).waitFor();
@@ -78,6 +84,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await dialog.getByRole('button', { name: 'Redrive' }).click();
     await page.getByRole('heading', { name: 'A redrive runs' }).waitFor();
     await page.getByRole('progressbar').waitFor();
+    await page.getByTitle('A redrive has it.').waitFor(); // the first letter
     await page.getByRole('button', { name: 'Stop' }).click();
     await receiver.tell({ held: false });
     await page.getByRole('heading', { name: 'The last redrive was stopped' }).waitFor();
@@ -98,7 +105,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await bury(receiver, 53);
     const page = await openConsole(chromium, receiver, VIEW);
     await shows(page, 50);
-    await page.getByText('53 dead letters wait').waitFor();
+    await page.getByText('53 dead letters waiting').waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
     await shows(page, 3);
     await page.reload();
@@ -115,15 +122,56 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByText('No dead letter matches').waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
 
-    await page.getByRole('button', { name: 'call:completed' }).first().click();
+    await page.getByRole('link', { name: 'call:completed' }).first().click();
     await page.getByRole('button', { name: 'Remove …' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove this dead letter?' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('53 dead letters wait').waitFor();
+    await page.getByText('53 dead letters waiting').waitFor();
     await page.getByRole('button', { name: 'Remove …' }).click();
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
-    await page.getByText('52 dead letters wait').waitFor();
+    await page.getByText('52 dead letters waiting').waitFor();
     expect(await receiver.logged()).toMatchObject([{ action: 'remove', by: 'Ada <Ops>' }]);
+  });
+
+  test('after a letter was removed, the next row has the focus, and the badge is right', async () => {
+    const receiver = await start();
+    await bury(receiver, 2);
+    const page = await openConsole(chromium, receiver, VIEW);
+    await shows(page, 2);
+    await page.getByText('2 dead letters waiting, oldest first.').waitFor();
+    // By itself, the badge is read only every 10 seconds.
+    const badge = page.locator('.tab-count');
+    await badge.getByText('2').waitFor();
+    const remove = async () => {
+      await page.getByRole('button', { name: 'Remove …' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
+    };
+    // Its checkbox does not open a row; its other cells do.
+    await page.getByLabel('Select call:completed of call-1').check();
+    expect(await page.getByRole('region', { name: 'Dead letter' }).count()).toBe(0);
+    await page.locator('tbody .error-line').first().click();
+    await remove();
+    await page.locator('a[id^=letter-]:focus', { hasText: 'call:started' }).waitFor();
+    await badge.getByText('1').waitFor({ timeout: 2_000 });
+    await page.keyboard.press('Enter');
+    await remove();
+    await page.locator('h2:focus', { hasText: 'Dead letters' }).waitFor();
+    await badge.waitFor({ state: 'detached', timeout: 2_000 });
+    await page.getByText('Nothing waits here').waitFor();
+    expect(await page.getByText('oldest first').count()).toBe(0);
+  });
+
+  test('one letter is asked for as one', async () => {
+    const receiver = await start();
+    await bury(receiver, 1);
+    const page = await openConsole(chromium, receiver, VIEW);
+    await page.getByRole('button', { name: 'Redrive all' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Redrive 1 dead letter?' });
+    await dialog.getByText('It runs again. If it succeeds').waitFor();
+    await receiver.tell({ broken: false });
+    await dialog.getByRole('button', { name: 'Redrive' }).click();
+    await page.getByText('Nothing waits here').waitFor();
+    await page.locator('.tab-count').waitFor({ state: 'detached', timeout: 2_000 });
   });
 
   test('a redrive whose process is gone does not run for ever on the screen', async () => {

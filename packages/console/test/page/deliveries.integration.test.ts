@@ -21,7 +21,7 @@ describeInChromium('the console: deliveries', (chromium) => {
     await receiver.deliver(callCompleted({ callId: 'call-c' }));
     await shows(page, 4);
 
-    await page.getByRole('button', { name: 'duplicate' }).click();
+    await page.getByRole('link', { name: 'duplicate' }).click();
     const detail = page.getByRole('region', { name: 'Delivery' });
     await detail
       .getByText('This event was already handled. The handler did not run again.')
@@ -51,6 +51,40 @@ describeInChromium('the console: deliveries', (chromium) => {
     await shows(page, 4);
     await page.getByLabel('Result').selectOption('Failed');
     await page.getByText('No delivery matches').waitFor();
+  });
+
+  test('a click anywhere in a row opens it, but not a selection, nor another link', async () => {
+    const receiver = await start();
+    await receiver.deliver(callStarted({ callId: 'call-a' }));
+    await receiver.deliver(callStarted({ callId: 'call-b' }));
+    const page = await openConsole(chromium, receiver, '?view=deliveries&text=call');
+    const detail = page.getByRole('region', { name: 'Delivery' });
+    await rows(page).nth(1).getByText('call:started').click();
+    await detail.getByText('call-a:call:started').waitFor();
+    expect(new URL(page.url()).searchParams.get('text')).toBe('call');
+    await page.keyboard.press('Escape');
+    await detail.waitFor({ state: 'detached' });
+    await page.locator('a[id^=delivery-]:focus').waitFor();
+
+    const cell = rows(page).first().getByText('call:started');
+    const { x = 0, y = 0, width = 0, height = 0 } = (await cell.boundingBox()) ?? {};
+    await page.mouse.move(x + 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width - 2, y + height / 2, { steps: 4 });
+    await page.mouse.up();
+    expect(await page.evaluate('String(getSelection())')).toContain('started');
+    expect([await detail.count(), new URL(page.url()).searchParams.has('delivery')]).toEqual([
+      0,
+      false,
+    ]);
+    const [opened] = await Promise.all([
+      page.context().waitForEvent('page'),
+      rows(page).first().getByRole('link', { name: 'handled' }).click({ button: 'middle' }),
+    ]);
+    await opened.getByRole('region', { name: 'Delivery' }).getByText('call-b:').waitFor();
+    await rows(page).first().getByRole('link', { name: 'call-b' }).click();
+    await page.getByRole('region', { name: 'Call' }).waitFor();
+    expect(await detail.count()).toBe(0);
   });
 
   test('a call over its three events, to its dead letter', async () => {

@@ -45,7 +45,7 @@ describeInChromium('the looks of the console', (chromium) => {
   }
 
   async function openDetail(page: Page): Promise<void> {
-    const opener = page.locator('td button.link').first();
+    const opener = page.locator('td a.link[id]').first();
     if ((await opener.count()) === 0) return;
     await opener.click();
     await page.locator('.detail .facts').waitFor();
@@ -116,7 +116,7 @@ describeInChromium('the looks of the console', (chromium) => {
     await page.getByRole('link', { name: 'Deliveries', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.locator('#view:focus').waitFor();
-    const opener = page.getByRole('button', { name: 'dead-lettered' });
+    const opener = page.getByRole('link', { name: 'dead-lettered' });
     await opener.first().waitFor();
     await tabTo('dead-lettered');
     await page.keyboard.press('Enter');
@@ -126,7 +126,7 @@ describeInChromium('the looks of the console', (chromium) => {
     await opener.and(focus).waitFor();
 
     await page.goto(`${receiver.url}?view=dead-letters`);
-    await page.getByText('2 dead letters wait').waitFor();
+    await page.getByText('2 dead letters waiting').waitFor();
     await tabTo('Select call:completed of call-1');
     await page.keyboard.press('Space');
     await page.getByRole('button', { name: 'Redrive 1 selected' }).waitFor();
@@ -138,7 +138,7 @@ describeInChromium('the looks of the console', (chromium) => {
     await page.getByRole('dialog').waitFor();
     await tabTo('Remove');
     await page.keyboard.press('Enter');
-    await page.getByText('1 dead letter waits').waitFor();
+    await page.getByText('1 dead letter waiting').waitFor();
   });
 
   test('nothing moves for those who asked for less motion, and the theme can be chosen', async () => {
@@ -147,7 +147,7 @@ describeInChromium('the looks of the console', (chromium) => {
       reducedMotion: 'reduce',
       colorScheme: 'light',
     });
-    await page.getByText('2 dead letters wait').waitFor();
+    await page.getByText('2 dead letters waiting').waitFor();
     const moving = await page.evaluate(`[...document.querySelectorAll('*')].filter((one) => {
       const { transitionDuration, animationName } = getComputedStyle(one);
       return transitionDuration !== '0s' || animationName !== 'none';

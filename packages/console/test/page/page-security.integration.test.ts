@@ -14,7 +14,7 @@ describeInChromium('the page of the console is safe', (chromium) => {
     await receiver.deliver({ ...callCompleted({ callId: EVIL }), toName: EVIL, [EVIL]: EVIL });
     await receiver.deliver({ eventName: EVIL, callId: 'call-2' }, { webhookId: 'a<b>"c' });
     const page = await openConsole(chromium, receiver, '?view=dead-letters');
-    await page.getByRole('button', { name: 'call:completed' }).click();
+    await page.getByRole('link', { name: 'call:completed' }).click();
     await page.getByRole('button', { name: 'Show personal data' }).click();
     await page.getByRole('region', { name: 'Body' }).getByText('onerror=').first().waitFor();
     await page.getByText('<b>no such contact</b>').first().waitFor();

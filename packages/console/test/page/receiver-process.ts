@@ -3,7 +3,7 @@
 import express from 'express';
 import type { AddressInfo } from 'node:net';
 import { createClient } from '@call-webhooks/client';
-import type { CallCompletedEvent, CallStartedEvent } from '@call-webhooks/core';
+import { memoryStore, type CallCompletedEvent, type CallStartedEvent } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
@@ -18,6 +18,10 @@ export interface ReceiverInput {
   readOnly?: boolean;
   /** Whether the person may change anything; `true` by default. */
   canWrite?: boolean;
+  /** Keeps the store in memory, as if it had begun this long ago; milliseconds. */
+  memoryFor?: number;
+  /** How often a handler may fail; 1 by default. */
+  maxAttempts?: number;
   /** Whether the processes count together. */
   shared?: boolean;
   withoutDeadLetters?: boolean;
@@ -51,14 +55,21 @@ async function handle(event: CallCompletedEvent | CallStartedEvent): Promise<voi
   if (now.broken) throw new Error(`The CRM refused ${event.eventName}: <b>no such contact</b>`);
 }
 
+function memoryFor(ms: number) {
+  let behind = ms;
+  const memory = memoryStore({ now: () => Date.now() - behind });
+  behind = 0;
+  return memory;
+}
+
 const db = new Database(input.file);
-const store = sqliteStore(db);
+const store = input.memoryFor === undefined ? sqliteStore(db) : memoryFor(input.memoryFor);
 const deadLetters = sqliteDeadLetters(db);
 const hook = callWebhooks({
   secret: input.secret,
   store,
   deadLetter: deadLetters,
-  maxAttempts: 1,
+  maxAttempts: input.maxAttempts ?? 1,
   logger: { warn: () => undefined, error: () => undefined },
   on: { 'call:started': handle, 'call:completed': handle },
 });
@@ -72,7 +83,7 @@ app.use(
     receiver: hook.receiver,
     ...(!input.withoutDeadLetters && { deadLetters, redrive: { concurrency: 1 } }),
     ...(input.service && { reconcile: { client: createClient(input.service) } }),
-    stats: consoleStats(input.shared ? { store, every: 1_000 } : {}),
+    ...(input.shared && { stats: consoleStats({ store, every: 1_000 }) }),
     readOnly: input.readOnly ?? false,
     authorize: () => now.allowed && { name: 'Ada <Ops>', canWrite: input.canWrite ?? true },
     onAction: (action) => logged.push(action),

@@ -19,12 +19,12 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     const page = await openConsole(chromium, receiver, '?view=dead-letters');
     await page.getByText(one.says).waitFor();
     await page.locator('.top').getByText('Read-only').waitFor();
-    await page.getByRole('button', { name: 'call:started' }).click();
+    await page.getByRole('link', { name: 'call:started' }).click();
     await page.getByText('Personal data is masked.').waitFor();
     const changing = page.getByRole('button', { name: /redrive|remove|show personal|run|stop/i });
     expect([await changing.count(), await page.getByRole('checkbox').count()]).toEqual([0, 0]);
     await page.getByRole('link', { name: 'Reconcile' }).click();
-    await page.getByText('No run yet since this process started').waitFor();
+    await page.getByText('Runs that others start appear here.').waitFor();
     expect(await changing.count()).toBe(0);
   });
 
