@@ -9,8 +9,8 @@ export const HELP = `npm run bench -- [options]
   --rounds N       counted rounds of each part (default: 15)
   --only TEXT      one part (verify, http, store, import, stores, queues, workers, processes,
                    events), or contenders whose name contains TEXT, with their baselines
-  --events N       how many events the fullest stores remember (default: 1000000; 10000000 takes an
-                   hour, 10 GB of memory and 25 GB of disk)
+  --events N       how many events the fullest stores remember (default: 1000000; 10000000 takes half
+                   an hour, 10 GB of memory and 25 GB of disk)
   --connections N  open connections to each HTTP server (default: 32; the bars are for 32)
   --quick          3 short rounds, to see that everything runs; the figures mean little
   --json FILE      where to write the results (default: packages/benchmarks/results.json)

@@ -144,8 +144,8 @@ export const EQUIVALENT: Reasons = {
     '\'\' → "Stryker was here!"': 'it is not used without a cursor',
     '[] → ["Stryker was here"]': 'it is not used without a cursor',
   },
-  'packages/core/src/store/id-cache.ts': {
-    'length === 1 → false': FASTER,
+  'packages/core/src/store/id-cache.ts': { 'length === 1 → false': FASTER },
+  'packages/core/src/store/hash53.ts': {
     'i < text.length → i <= text.length': 'another hash, and as good',
     '(mixedHigh >>> 11) * 2 ** 32 + (mix(low, mixedHigh) >>> 0) → (mixedHigh >>> 11) * 2 ** 32 - (mix(low, mixedHigh) >>> 0)':
       'another hash, and as good',
