@@ -72,7 +72,15 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
         );
       let from = { failedAt: after?.failedAt ?? 0, id: after?.id ?? LOWEST };
       for (;;) {
-        const rows = await run(sql.list, [target, since, until, from.failedAt, from.id, PAGE]);
+        const rows = await run(sql.list, [
+          target,
+          queue,
+          since,
+          until,
+          from.failedAt,
+          from.id,
+          PAGE,
+        ]);
         const letters = rows.map(letterOf);
         yield* letters;
         const last = letters.at(-1);
@@ -82,16 +90,16 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
     }),
     async get(id) {
       if (!UUID.test(id)) return undefined;
-      return (await run(sql.get, [target, id])).map(letterOf)[0];
+      return (await run(sql.get, [target, queue, id])).map(letterOf)[0];
     },
     async requeue(id) {
       if (!UUID.test(id)) return false;
       await createQueues(boss, queue, target);
-      return (await run(sql.requeue, [target, id, queue, retryLimitOf(1)])).length > 0;
+      return (await run(sql.requeue, [target, queue, id, retryLimitOf(1)])).length > 0;
     },
     async remove(id) {
       if (!UUID.test(id)) return false;
-      return (await run(sql.remove, [target, id])).length > 0;
+      return (await run(sql.remove, [target, queue, id])).length > 0;
     },
   };
 }
@@ -118,19 +126,22 @@ function letterOf({ id, data, failed_at }: Row): StoredDeadLetter {
 function statements(schema: string, isTen: boolean) {
   const [expiry, second] = isTen ? ['expire_in', `interval '1 second'`] : ['expire_seconds', '1'];
   const failedAt = 'floor(extract(epoch FROM created_on) * 1000)';
-  const isDead = `name = $1 AND state = 'created' AND data -> 'failure' IS NOT NULL`;
+  // The copy of a job that its worker has not completed yet is not dead: the worker may still fail to.
+  const isDead = `name = $1 AND state = 'created' AND data -> 'failure' IS NOT NULL
+    AND NOT EXISTS (SELECT FROM ${schema}.job AS original
+      WHERE original.name = $2 AND original.id = job.id AND original.state <= 'active')`;
   const columns = `id, data, ${failedAt} AS failed_at`;
   return {
     list: `SELECT ${columns} FROM ${schema}.job
-      WHERE ${isDead} AND ${failedAt} >= $2::bigint AND ${failedAt} < $3::bigint
-        AND (${failedAt}, id) > ($4::bigint, $5::uuid)
-      ORDER BY ${failedAt}, id LIMIT $6::int`,
-    get: `SELECT ${columns} FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid`,
-    remove: `DELETE FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid RETURNING 1`,
+      WHERE ${isDead} AND ${failedAt} >= $3::bigint AND ${failedAt} < $4::bigint
+        AND (${failedAt}, id) > ($5::bigint, $6::uuid)
+      ORDER BY ${failedAt}, id LIMIT $7::int`,
+    get: `SELECT ${columns} FROM ${schema}.job WHERE ${isDead} AND id = $3::uuid`,
+    remove: `DELETE FROM ${schema}.job WHERE ${isDead} AND id = $3::uuid RETURNING 1`,
     /**
      * The job takes the place of the one that was given up, under the same id. Its next run is its last.
-     * While its worker has not completed that one, the dead job stays where it is. It also stays if the
-     * event was delivered again since and was handled: only a job that was given up has a message.
+     * The dead job stays where it is if the event was delivered again since and was handled: only a job
+     * that was given up has a message.
      */
     requeue: `WITH dead AS (
         SELECT id, data, keep_until - created_on AS kept,
@@ -138,13 +149,13 @@ function statements(schema: string, isTen: boolean) {
           jsonb_build_object('failures', data #> '{failure,failures}') AS output,
           (data #>> '{failure,retryDelay}')::int AS retry_delay,
           (data #>> '{failure,expireInSeconds}')::int * ${second} AS ${expiry}
-        FROM ${schema}.job WHERE ${isDead} AND id = $2::uuid
+        FROM ${schema}.job WHERE ${isDead} AND id = $3::uuid
         FOR UPDATE
       ), moved AS (
         INSERT INTO ${schema}.job AS job
           (id, name, data, retry_count, retry_limit, retry_delay, ${expiry}, keep_until, dead_letter, output, policy)
-        SELECT id, $3, data - 'failure', attempt, $4::int + attempt, retry_delay, ${expiry}, now() + kept, $1, output,
-          (SELECT policy FROM ${schema}.queue WHERE name = $3)
+        SELECT id, $2, data - 'failure', attempt, $4::int + attempt, retry_delay, ${expiry}, now() + kept, $1, output,
+          (SELECT policy FROM ${schema}.queue WHERE name = $2)
         FROM dead
         ON CONFLICT (name, id) DO UPDATE SET
           state = 'created', data = excluded.data, output = excluded.output,

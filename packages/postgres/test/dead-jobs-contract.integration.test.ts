@@ -33,7 +33,7 @@ withPostgres('dead jobs of pg-boss', () => {
     },
   });
 
-  it('keeps a dead job that its worker has not completed yet', async () => {
+  it('shows a job only once its worker has completed it', async () => {
     const name = unique('calls');
     const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
     await queue.enqueue(queuedCall(unique('call')));
@@ -49,9 +49,12 @@ withPostgres('dead jobs of pg-boss', () => {
     const [letter] = (await deadJobs.list()).letters;
     const update = `UPDATE pgboss.job SET state = $2 WHERE name = $1`;
     await test.boss.getDb().executeSql(update, [name, 'active']);
+    expect(await deadJobs.count()).toBe(0);
+    expect(await deadJobs.get(letter!.id)).toBeUndefined();
     expect(await deadJobs.requeue(letter!.id)).toBe(false);
-    expect(await deadJobs.count()).toBe(1);
+    expect(await deadJobs.remove(letter!.id)).toBe(false);
     await test.boss.getDb().executeSql(update, [name, 'completed']);
+    expect(await deadJobs.count()).toBe(1);
     expect(await deadJobs.requeue(letter!.id)).toBe(true);
   });
 
@@ -96,9 +99,9 @@ withPostgres('dead jobs of pg-boss', () => {
       return rows.length > 0;
     });
     await other.query('COMMIT');
-    expect(await requeued).toBe(false);
-    expect(await deadJobs.count()).toBe(1);
     other.release();
+    expect(await requeued).toBe(false);
+    expect(await jobs(`${name}-dead`)).toHaveLength(1);
   });
 
   it.each([true, false])(
