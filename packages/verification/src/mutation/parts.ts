@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /** A part of the sources that is mutated in one go, with the tests that should notice. */
 export interface MutationPart {
   /** Folders of sources, from the repository's root. */
@@ -50,9 +53,15 @@ const STORES = [
 const HANDLERS = ['{dispatch,receiver,channels,worker}/*', 'tenant', 'standard*'];
 const EVENTS = ['{dispatch,events,receiver}/*', 'event-types', 'standard*'];
 const REPORTS = [
-  '{reporting,redact,outcome,channels}/*',
+  '{reporting,outcome,channels}/*',
   '*hooks',
-  'receiver/{*hooks,privacy,on-error}',
+  'receiver/{*hooks,privacy,on-error,refusals}',
+];
+const REDACTION = [
+  'redact/!(redact-speed)',
+  'reporting/log-lines',
+  'receiver/privacy',
+  'events/schema-issues',
 ];
 
 export const PARTS: Readonly<Record<string, MutationPart>> = {
@@ -63,9 +72,35 @@ export const PARTS: Readonly<Record<string, MutationPart>> = {
   dispatch: core(['dispatch'], HANDLERS),
   events: core(['events'], EVENTS, 85),
   worker: core(['worker'], ['{worker,dispatch,channels}/*', 'queue-contract'], 85),
-  reporting: core(['reporting', 'redact', 'outcome', 'channels'], REPORTS, 85),
+  reporting: core(['reporting', 'outcome', 'channels'], REPORTS, 85),
+  redact: core(['redact'], REDACTION, 85),
   adapters: besideCore('express', 'fastify', 'hono', 'koa', 'lambda', 'next'),
   sqlite: besideCore('sqlite'),
   redis: besideCore('redis'),
   postgres: besideCore('postgres'),
 };
+
+/** How many lines of sources Stryker changes before it leaves its results. */
+const PIECE_LINES = 500;
+
+/**
+ * The sources of a part in pieces that are mutated one after another. The tests run once more for each
+ * piece, but a run that is stopped loses only one of them.
+ * @param root the repository's root
+ * @returns paths from the root
+ */
+export function piecesOf({ sources }: MutationPart, root: string): string[][] {
+  const pieces: string[][] = [];
+  let room = 0;
+  for (const folder of sources)
+    for (const name of readdirSync(join(root, folder), { recursive: true }).map(String).sort()) {
+      if (!name.endsWith('.ts')) continue;
+      const file = `${folder}/${name}`;
+      const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
+      const piece = lines <= room ? pieces.at(-1) : undefined;
+      if (piece) piece.push(file);
+      else [pieces[pieces.length], room] = [[file], PIECE_LINES];
+      room -= lines;
+    }
+  return pieces;
+}

@@ -28,16 +28,28 @@ interface Report {
   readonly files: Readonly<Record<string, { source: string; mutants: readonly Mutant[] }>>;
 }
 
+const survived = ({ status }: Mutant) => status === 'Survived' || status === 'NoCoverage';
+const noticed = ({ status }: Mutant) => status === 'Killed' || status === 'Timeout';
+
+/**
+ * How many changes were noticed, in percent.
+ * @param path of a JSON report of Stryker
+ */
+export function scoreIn(path: string): number {
+  const mutants = Object.values(reportOf(path).files).flatMap((file) => file.mutants);
+  const count = mutants.filter(noticed).length;
+  return (100 * count) / (count + mutants.filter(survived).length);
+}
+
+const reportOf = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Report;
+
 /** @param path of a JSON report of Stryker */
 export function survivorsIn(path: string): Survivor[] {
-  const { files } = JSON.parse(readFileSync(path, 'utf8')) as Report;
-  return Object.entries(files).flatMap(([file, { source, mutants }]) =>
-    mutants
-      .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-      .map(({ location, replacement }) => {
-        const change = `${oneLine(textAt(source, location))} → ${oneLine(replacement)}`;
-        return { file, line: location.start.line, change, reason: EQUIVALENT[file]?.[change] };
-      }),
+  return Object.entries(reportOf(path).files).flatMap(([file, { source, mutants }]) =>
+    mutants.filter(survived).map(({ location, replacement }) => {
+      const change = `${oneLine(textAt(source, location))} → ${oneLine(replacement)}`;
+      return { file, line: location.start.line, change, reason: EQUIVALENT[file]?.[change] };
+    }),
   );
 }
 
