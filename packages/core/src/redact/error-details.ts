@@ -84,7 +84,7 @@ const isErrorLike = (value: unknown): value is ErrorLike =>
 const nameOf = (name: unknown, error: object): string =>
   typeof name === 'string' && name !== ''
     ? name
-    : ((error.constructor as { name?: string }).name ?? '');
+    : ((error.constructor as { name?: string } | undefined)?.name ?? '');
 
 const numberOrNone = (code: unknown) => (typeof code === 'number' ? code : undefined);
 

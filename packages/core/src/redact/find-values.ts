@@ -8,7 +8,9 @@ const QUOTE_LENGTH = 20;
 /** Removes what is personal in a delivery from a text, however it is written there. */
 export function redactValues(text: string, values: PersonalValues): string {
   let clean = text;
-  for (const literal of values.literals) clean = clean.replaceAll(literal, REDACTED);
+  // The longest first: another one may be the beginning of it.
+  const literals = [...values.literals].sort((a, b) => b.length - a.length);
+  for (const literal of literals) clean = clean.replaceAll(literal, REDACTED);
   clean = redactQuotes(clean, [...values.notes], QUOTE_LENGTH);
   clean = redactNumbers(clean, values.numbers);
   clean = redactWords(clean, values);
@@ -66,18 +68,22 @@ function redactNumbers(text: string, numbers: ReadonlySet<string>): string {
     const places = [...run.matchAll(/\d/g)].map((digit) => index + digit.index);
     const digits = run.replace(/\D/g, '');
     for (const number of numbers) {
-      const at = digits.indexOf(number.slice(-SUFFIX));
-      const end = (places[at + SUFFIX - 1] ?? 0) + 1;
-      if (at === -1 || /\d/.test(text.charAt(end))) continue;
-      let first = at;
-      let left = number.length - SUFFIX; // the digits of the number that are not matched yet
-      while (left > 0 && first > 0 && digits[first - 1] === number[left - 1]) {
-        first--;
-        left--;
+      const suffix = number.slice(-SUFFIX);
+      let kept = 0; // where the text begins that this number is not found in yet
+      for (let at = digits.indexOf(suffix); at !== -1; at = digits.indexOf(suffix, at + 1)) {
+        const end = (places[at + SUFFIX - 1] ?? 0) + 1;
+        if (/\d/.test(text.charAt(end))) continue;
+        let first = at;
+        let left = number.length - SUFFIX; // the digits of the number that are not matched yet
+        while (left > 0 && digits[first - 1] === number[left - 1]) {
+          first--;
+          left--;
+        }
+        let start = places[first] ?? 0;
+        while (start > kept && /[\d+(]/.test(text.charAt(start - 1))) start--;
+        spans.push([start, end]);
+        kept = end;
       }
-      let start = places[first] ?? 0;
-      while (/[\d+(]/.test(text.charAt(start - 1))) start--;
-      spans.push([start, end]);
     }
   }
   return withoutSpans(text, spans);

@@ -24,8 +24,12 @@ const TOKENS = [
 const URL = /\b([a-z][a-z0-9+.-]{0,20}):\/\/([^\s"'<>]+)/gi;
 
 /** The value after a name such as `password=` or `"apiToken":`, and after `Bearer`. */
+const NAME = String.raw`(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_ ]?key|credential|signature|cookie)["']?\s{0,3}[=:]\s{0,3}`;
 const NAMED_SECRETS = [
-  /(?<=(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_ ]?key|credential|signature|cookie)["']?\s{0,3}[=:]\s{0,3}["']?)(?!["'])(?:v1,)?[^\s"'&,;]+/gi,
+  // In quotes, it may have spaces.
+  new RegExp(String.raw`(?<=${NAME}")(?:[^"\\\r\n]|\\.){1,500}(?=")`, 'gi'),
+  new RegExp(String.raw`(?<=${NAME}')(?:[^'\\\r\n]|\\.){1,500}(?=')`, 'gi'),
+  new RegExp(String.raw`(?<=${NAME}["']?)(?!["'])(?:v1,)?[^\s"'&,;]+`, 'gi'),
   /(?<=\bauthorization["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;]+(?:\s[^\s"',;]+)?/gi,
   /(?<=\b(?:bearer|basic)\s{1,3})[^\s"',;]+/gi,
 ];
@@ -76,14 +80,13 @@ const SOURCE_FILE = /^(?:file|webpack|webpack-internal|turbopack):\/\/\/(?:[a-z]
 /** A password may have an @ or a / in it. In a URL of http, an @ behind the host is part of the path. */
 function withoutCredentials(url: string, scheme: string, rest: string): string {
   const isWeb = /^(?:https?|wss?)$/i.test(scheme);
-  const end = (isWeb ? rest.replace(/[/?#].*$/s, '') : rest).lastIndexOf('@');
+  const end = (isWeb ? rest.replace(/[/?#].*/s, '') : rest).lastIndexOf('@');
   const isSourceFile = SOURCE_FILE.test(url.slice(0, url.lastIndexOf('@')));
   return end === -1 || isSourceFile ? url : `${scheme}://[redacted]${rest.slice(end)}`;
 }
 
 /** `token: expired`, `token: invalid_grant`, `token: TypeError` and `token: }` name no token. */
 const isOrdinary = (value: string) =>
-  value === '[redacted]' ||
   value.split(/[ _]/).every((word) => {
     const letters = word.replace(/^\W+|\W+$/g, '');
     return /^$|(?:Error|Exception)$|^E[A-Z]{3,}$/.test(letters) || isOrdinaryWord(letters);

@@ -140,11 +140,14 @@ function addNumber(found: PersonalValues, text: string, names: string[]): void {
     found.words.add(digits);
 }
 
+/** Nothing but an id, a time or a URL. */
+const ID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
+const TIME = /^\d{4}-\d\d-\d\d(?:[T ][\d:.,]+ ?(?:Z|UTC|GMT|CES?T|[ECMP][SD]T|[+-][\d:]+)?)?$/i;
+const WEB_URL = /^https?:\/\/\S*$/i;
+
 /** Ids, times and URLs; where the field's name says nothing, constants as well. */
 const isTechnical = (text: string, kind: FieldKind): boolean =>
-  /^\s*$|^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$|^\d{4}-\d\d-\d\d(?:[T ]|$)|^https?:\/\//i.test(
-    text,
-  ) ||
+  [ID, TIME, WEB_URL].some((form) => form.test(text)) ||
   (kind !== 'personal' &&
     /^[a-z0-9]+(?:[/_.:+-]+[a-z0-9]+)*$|^[A-Z0-9_]+$|^(?=\D*\d)[\w.:/+=-]+$/.test(text));
 

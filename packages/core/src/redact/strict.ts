@@ -24,7 +24,7 @@ export function redactStrictly(text: string, sensitiveData?: unknown): string {
   if (text.length > MAX_LENGTH)
     return `[withheld: ${String(text.length)} characters are too many to redact]`;
   const values = sensitiveTexts(sensitiveData, Infinity);
-  if (values === undefined) return '[withheld: the body has too many values to redact]';
+  if (values === undefined) return '[withheld: the content of the delivery cannot be searched]';
   let clean = redactPatterns(decodeEscapes(text));
   for (const pattern of PATTERNS) clean = clean.replace(pattern, '[redacted]');
   for (const value of values) if (value.length <= clean.length) clean = redactWord(clean, value);
@@ -56,10 +56,11 @@ const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
  * message may contain just a first name, or the part of an address before the `@`. Keys count as well,
  * apart from those that look like field names: letters, digits and `_`, the first letter in lower case.
  * @param maxLength longer texts are left out
- * @returns `undefined` when there are too many
+ * @returns `undefined` if there are too many, or they cannot be read
  */
 export function sensitiveTexts(payload: unknown, maxLength: number): string[] | undefined {
   const found = new Set<string>();
+  const visited = new Set<unknown>();
   const add = (text: string): void => {
     if (text.length > maxLength) return;
     found.add(text);
@@ -69,22 +70,28 @@ export function sensitiveTexts(payload: unknown, maxLength: number): string[] | 
     if (words.length > MAX_WORDS) return;
     for (const word of words) found.add(word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''));
   };
-  const visit = (value: unknown, field: string): void => {
-    if (found.size > MAX_VALUES || PLAIN_FIELDS.has(field)) return;
+  const visit = (value: unknown): void => {
+    if (found.size > MAX_VALUES) return;
     if (typeof value === 'number' || typeof value === 'bigint') add(String(value));
     if (typeof value === 'string') add(value);
-    if (typeof value !== 'object' || value === null) return;
+    if (typeof value !== 'object' || value === null || visited.has(value)) return;
+    visited.add(value);
     if (value instanceof Map || value instanceof Set) {
-      for (const inner of value instanceof Map ? [...value].flat() : value) visit(inner, '');
+      for (const inner of value instanceof Map ? [...value].flat() : value) visit(inner);
       return;
     }
     for (const [name, inner] of Object.entries(value)) {
+      if (PLAIN_FIELDS.has(name)) continue;
       // A key may be the name of a person: { "Lovelace": 3 }
       if (!Array.isArray(value) && !/^([a-z_]\w*)?$/.test(name)) add(name);
-      visit(inner, name);
+      visit(inner);
     }
   };
-  visit(payload, '');
+  try {
+    visit(payload);
+  } catch {
+    return undefined; // a getter of what a schema made, or nested too deeply
+  }
   if (found.size > MAX_VALUES) return undefined;
   return [...found].filter(isIdentifying).sort((a, b) => b.length - a.length);
 }

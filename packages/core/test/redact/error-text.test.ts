@@ -50,6 +50,7 @@ describe('describeError', () => {
     expect(describeError(new RangeError('no', { cause: inner }))).toBe(
       'RangeError: no; cause: Error: why',
     );
+    expect(describeError(new RangeError('no', { cause: new Error('no') }))).toBe('RangeError: no');
   });
 
   it('tells the parts of an AggregateError', () => {
@@ -138,6 +139,19 @@ describe('errorCopy', () => {
     expect(inspect(copyOf(error))).toMatch(/TypeError: fetch failed.*\[cause\]: Error: connect/s);
   });
 
+  it('has the parts of an AggregateError, and no parts of another', () => {
+    expect(copyOf(new AggregateError([refused()], 'both failed'))).toHaveProperty('errors', [
+      expect.objectContaining({ message: 'connect ECONNREFUSED 10.0.0.5:5432' }),
+    ]);
+    expect(copyOf(refused())).not.toHaveProperty('errors');
+  });
+
+  it('has no field but its code for loggers that list the fields of an error', () => {
+    const parts = new AggregateError([refused()], 'both failed', { cause: refused() });
+    expect(Object.keys(copyOf(parts))).toEqual([]);
+    expect(Object.entries(copyOf(refused()))).toEqual([['code', 'ECONNREFUSED']]);
+  });
+
   it('keeps ten frames at most, and nothing of a message that looks like one', () => {
     const tricky = new Error('for Ada\n    at Ada Lovelace (x:1:2)\n    at y:1:2');
     const frames = copyOf(tricky).stack?.split('\n').slice(1) ?? [];
@@ -162,5 +176,11 @@ describe('redactedError', () => {
     expect(error.stack).not.toContain('Lovelace');
     expect(error.stack).toMatch(/\n +at /);
     expect(error.cause).toBeUndefined();
+  });
+
+  it('has the name of the event, if it is known', () => {
+    const why = new Error('no');
+    const failed = redactedError('invalid-payload', 'No: ', why, undefined, 'call:transferred');
+    expect(failed.eventName).toBe('call:transferred');
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { redactId } from '../../src/index.ts';
+import { shownTenant, withRedactedIds } from '../../src/redact/ids.ts';
 import { createRedactor } from '../../src/redact/redactor.ts';
 import { SEED } from '../support.ts';
 
@@ -49,5 +50,39 @@ describe('redactId', () => {
       }),
       { seed: SEED, numRuns: 5_000 },
     );
+  });
+});
+
+describe('shownTenant', () => {
+  it('redacts the tenant of a delivery that is not verified', () => {
+    expect(shownTenant('ada@example.com', undefined)).toBe('[redacted]');
+    expect(shownTenant('acme', undefined)).toBe('acme');
+  });
+
+  it('shows the tenant of a verified delivery as it is', () => {
+    expect(shownTenant('ada@example.com', 'id-1')).toBe('ada@example.com');
+  });
+});
+
+describe('withRedactedIds', () => {
+  const tenant = 'ada@example.com';
+  const ids = { eventName: `custom:${tenant}`, callId: tenant, key: `key of ${tenant}` };
+
+  it('redacts every id, and keeps the rest', () => {
+    expect(withRedactedIds({ ...ids, tenant, webhookId: tenant, attempt: 2 })).toEqual({
+      eventName: 'custom:[redacted]',
+      callId: '[redacted]',
+      key: 'key of [redacted]',
+      webhookId: '[redacted]',
+      tenant,
+      attempt: 2,
+    });
+    expect(withRedactedIds({ tenant })).toEqual({ tenant: '[redacted]' });
+  });
+
+  it('changes nothing in what it copies, and adds nothing to it', () => {
+    const before = { callId: tenant, key: undefined };
+    expect(withRedactedIds(before)).toStrictEqual({ callId: '[redacted]', key: undefined });
+    expect(before.callId).toBe(tenant);
   });
 });

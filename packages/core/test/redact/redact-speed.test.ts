@@ -34,6 +34,8 @@ const UNITS = {
   bearer: 'bearer ',
   token: 'eyJ-',
   password: 'token=',
+  quoted: 'token="x ',
+  'not closed': "token='x ",
   key: '-----BEGIN PRIVATE KEY-----',
 };
 

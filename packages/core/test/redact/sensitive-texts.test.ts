@@ -23,6 +23,11 @@ describe('sensitiveTexts', () => {
   it('takes no words from a long text', () => {
     const note = 'one two three four five six seven eight nine';
     expect(sensitiveTexts({ note }, 100)).toEqual([note]);
+    const short = 'Ada one two three four five six seven';
+    expect(sensitiveTexts({ short }, 100)).toContain('Ada');
+    const link = `Ada ${'x'.repeat(197)}`;
+    expect(sensitiveTexts({ link }, 1_000)).toEqual([link]);
+    expect(sensitiveTexts([link.slice(1)], 1_000)).toContain('da');
   });
 
   it('leaves out what is too long, and takes no words from a run without separators', () => {
@@ -35,6 +40,18 @@ describe('sensitiveTexts', () => {
     const numbers = (count: number) => Array.from({ length: count }, (_, i) => 1_000 + i);
     expect(sensitiveTexts(numbers(500), 100)).toHaveLength(500);
     expect(sensitiveTexts(numbers(501), 100)).toBeUndefined();
+  });
+
+  it('reads what contains itself', () => {
+    const call: Record<string, unknown> = { name: 'Ada' };
+    call['again'] = [call];
+    expect(sensitiveTexts(call, 100)).toEqual(['Ada']);
+  });
+
+  it('gives up on what cannot be read', () => {
+    let nested: unknown = 'Ada';
+    for (let depth = 0; depth < 50_000; depth++) nested = [nested];
+    expect(sensitiveTexts(nested, 100)).toBeUndefined();
   });
 
   it.each([undefined, null, true, '', [], {}])('finds nothing in %j', (payload) => {

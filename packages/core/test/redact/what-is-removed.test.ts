@@ -10,6 +10,7 @@ describe('what is removed', () => {
     ['an e-mail address', 'no ada.l+x@example.co.uk!', 'no [redacted]!'],
     ['an e-mail address with an apostrophe', "no o'hara@example.com", 'no [redacted]'],
     ['an encoded e-mail address', 'GET /c?email=ada%40example.com', 'GET /c?email=[redacted]'],
+    ['an e-mail address beside what is no escape', '%de% a@b.example', '%de% [redacted]'],
     ['an e-mail address of letters that are not Latin', 'no 李明@例子.公司', 'no [redacted]'],
     ['a number with a plus', 'no +15550104477.', 'no [redacted].'],
     ['a number in groups', 'no +1 (555) 010-4477', 'no [redacted]'],

@@ -54,6 +54,14 @@ describe('what cannot be searched', () => {
     expect(long).not.toMatch(/Wilhelm|Oye/);
   });
 
+  it('is cut in front of a name, and no earlier', () => {
+    const cut = createRedactor('off');
+    const start = `${'no, '.repeat(996)}the Größe7 of`;
+    expect(cut(`${start} Wilhelmina, our guest`)).toBe(`${start} … (4019 characters)`);
+    const whole = 'yes '.repeat(1_000);
+    expect(cut(whole)).toBe(whole);
+  });
+
   it('is withheld, if there is too much to look for, or it cannot be read', () => {
     const many = Array.from({ length: 20_000 }, (_, i) => `Value ${String(i)}`);
     expect(redact('no value', many)).toMatch(/^\[withheld/);

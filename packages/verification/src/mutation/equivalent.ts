@@ -1,4 +1,7 @@
 import { IN_ADAPTERS } from './equivalent-in-adapters.ts';
+import { IN_PERSONAL_VALUES } from './equivalent-in-personal-values.ts';
+import { IN_REDACT } from './equivalent-in-redact.ts';
+import { IN_REPORTING } from './equivalent-in-reporting.ts';
 import { IN_WORKER } from './equivalent-in-worker.ts';
 
 /** Why a change is no defect, by its file and the code before and after it. */
@@ -27,9 +30,7 @@ export const EQUIVALENT: Reasons = {
     'channel?.hasSubscribers → channel.hasSubscribers': IN_EDGE_TEST,
     'true → false': FASTER,
   },
-  'packages/core/src/dispatch/routes.ts': {
-    'tenant === undefined → false': FASTER,
-  },
+  'packages/core/src/dispatch/routes.ts': { 'tenant === undefined → false': FASTER },
   'packages/core/src/dispatch/run-handler.ts': {
     'channel?.hasSubscribers !== true → false': FASTER,
     'channel?.hasSubscribers → channel.hasSubscribers': IN_EDGE_TEST,
@@ -63,9 +64,7 @@ export const EQUIVALENT: Reasons = {
   'packages/core/src/hmac/web-crypto.ts': {
     'i < a.length → i <= a.length': 'beyond the end, both texts are NaN',
   },
-  'packages/core/src/http/body.ts': {
-    'chunks.length === 1 → false': FASTER,
-  },
+  'packages/core/src/http/body.ts': { 'chunks.length === 1 → false': FASTER },
   'packages/core/src/http/node-body.ts': {
     '{ return undefined; } → {}': 'a function without a return gives undefined as well',
   },
@@ -88,9 +87,7 @@ export const EQUIVALENT: Reasons = {
     'true → false': FASTER,
     '{ once: true } → {}': 'the listener is removed at the end',
   },
-  'packages/core/src/receiver/group-turns.ts': {
-    'group === undefined → false': FASTER,
-  },
+  'packages/core/src/receiver/group-turns.ts': { 'group === undefined → false': FASTER },
   'packages/core/src/receiver/keep-alive.ts': {
     'onError → true': 'a hook that fails, as one that is not there does, changes nothing',
   },
@@ -173,12 +170,13 @@ export const EQUIVALENT: Reasons = {
       MADE_BEFORE,
     '() => Promise.resolve() → () => undefined': MADE_BEFORE,
   },
-  'packages/core/src/store/turn-batch.ts': {
-    'size === 1 → true': FASTER,
-  },
+  'packages/core/src/store/turn-batch.ts': { 'size === 1 → true': FASTER },
   'packages/core/src/time/deadline-scheduler.ts': {
     'deadline.at < this.#armedFor → deadline.at <= this.#armedFor': FASTER,
   },
+  ...IN_PERSONAL_VALUES,
+  ...IN_REDACT,
+  ...IN_REPORTING,
   ...IN_WORKER,
   ...IN_ADAPTERS,
   'packages/core/src/receiver/settings.ts': {
