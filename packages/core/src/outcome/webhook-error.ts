@@ -34,9 +34,9 @@ export class WebhookError extends Error {
   readonly [BRAND] = true;
 
   /** The event name of an invalid payload, if its body has one. */
-  readonly eventName?: string;
+  declare readonly eventName?: string;
   /** Why a payload does not match your schema. */
-  readonly issues?: readonly PayloadIssue[];
+  declare readonly issues?: readonly PayloadIssue[];
 
   constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
     // Log lines have the link to an outcome. These errors are thrown, so they bring their own.

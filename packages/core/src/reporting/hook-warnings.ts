@@ -33,7 +33,7 @@ export function withWarnings(
     const suppressed = last?.suppressed ?? 0;
     last = { at: now, suppressed: 0 };
     // Its message and its causes may quote what the hook was called with.
-    const details = errorDetails(error, createRedactor('standard'));
+    const details = errorDetails(error, createRedactor());
     const err = errorCopy({ ...details, ...WITHHELD });
     log.warn(
       {

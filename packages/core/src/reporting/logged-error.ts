@@ -32,9 +32,10 @@ export function loggedFailure(
 ): { message: string; err?: Error } {
   let { message } = failure;
   let first: Error | undefined;
-  for (const { error, sensitiveData, isWithheld } of originsOf(failure)) {
-    // Of an error of ours, the message is there.
-    if (isWithheld === true || error instanceof WebhookError) continue;
+  for (const { source, error, sensitiveData, isWithheld } of originsOf(failure)) {
+    // Of an error of ours, the message is there. One that a handler throws may have another cause.
+    const isOurs = error instanceof WebhookError && source !== 'handler';
+    if (isWithheld === true || isOurs) continue;
     const { text, err } = loggedError(error, redact, sensitiveData);
     if (redact !== 'standard')
       message = message.replace(describeError(error, sensitiveData), () => text);

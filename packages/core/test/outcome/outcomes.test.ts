@@ -35,6 +35,7 @@ describe('docsUrl', () => {
     const [, owner = '', name = ''] = /github\.com\/(.+)\/(.+)\.git$/.exec(repository.url) ?? [];
     const site = `https://${owner}.github.io/${name}/`;
     expect(docsUrl('stores.md#redis')).toBe(`${site}stores.html#redis`);
+    expect(docsUrl('stores.md')).toBe(`${site}stores.html`);
     expect(docsUrl('')).toBe(site);
   });
 

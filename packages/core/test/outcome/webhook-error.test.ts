@@ -14,12 +14,27 @@ describe('WebhookError', () => {
     expect(error).toBeInstanceOf(Error);
   });
 
-  it('is recognized across copies of the package', async () => {
+  it('says which event is invalid, and why', () => {
+    const issues = [{ path: 'customer.name', message: 'expected a text' }];
+    const error = new WebhookError('invalid-payload', 'no', { eventName: 'call:started', issues });
+    expect(error.eventName).toBe('call:started');
+    expect(error.issues).toBe(issues);
+    const other = new WebhookError('replayed', 'no');
+    expect(other).not.toHaveProperty('eventName');
+    expect(other).not.toHaveProperty('issues');
+  });
+
+  it('is recognized across copies and versions of the package', async () => {
     jest.resetModules();
     const copy = await import('../../src/outcome/webhook-error.ts');
     expect(copy.WebhookError).not.toBe(WebhookError);
     expect(new copy.WebhookError('replayed', '') instanceof WebhookError).toBe(true);
     expect(new WebhookError('replayed', '') instanceof copy.WebhookError).toBe(true);
+    // What a version that is installed already marks its errors with.
+    const mark = Symbol.for('@call-webhooks/WebhookError');
+    const published = Object.assign(new Error('no'), { [mark]: true });
+    expect(published instanceof copy.WebhookError).toBe(true);
+    expect(mark in new copy.WebhookError('replayed', '')).toBe(true);
   });
 
   it.each([[new Error('x')], [{ code: 'replayed' }], [null], [undefined], ['replayed']])(

@@ -88,6 +88,21 @@ describe('onError', () => {
     expect(second.errors).toMatchObject([{ error: boom, info: { source: 'hook' } }]);
   });
 
+  it('gets what a clock of yours threw, and the response says nothing of it', async () => {
+    const now = () => {
+      throw boom;
+    };
+    const { errors, receiver, outcomes } = setup({ now, store: memoryStore() });
+    const answer = await receiver.receive(await delivery(STARTED));
+    expect(answer.body).toBe('{"outcome":"handler-failed"}');
+    expect(errors).toMatchObject([{ info: { source: 'hook', code: 'handler-failed' } }]);
+    expect(errors[0]?.error).toBe(boom);
+    expect(outcomes[0]?.error).toMatchObject({
+      code: 'handler-failed',
+      message: 'Unexpected error: TypeError: fetch failed; cause: Error: connect ECONNREFUSED',
+    });
+  });
+
   it('gets the errors of the store, of the queue and of the secret provider', async () => {
     const store = { ...memoryStore(), admit: refuse };
     const cases = [

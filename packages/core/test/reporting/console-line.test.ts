@@ -21,6 +21,18 @@ describe('consoleLine', () => {
     expect(consoleLine({ a: { b: [1] }, cyclic, big: 1n, none: null, fn: Math.max }, 'm')).toMatch(
       /^m a=\{"b":\[1\]\} cyclic=\[object\] big=1 none=null fn=function max/,
     );
+    expect(consoleLine({ hidden: { toJSON: () => undefined }, n: 3 }, 'm')).toBe('m hidden= n=3');
+  });
+
+  it('writes an error in any field, which JSON would not show', () => {
+    expect(consoleLine({ reason: new TypeError('no route') }, 'away')).toBe(
+      'away reason="TypeError: no route"',
+    );
+  });
+
+  it('writes an error whose stack has no frames', () => {
+    const err = Object.assign(new Error('no'), { stack: 'Error: no' });
+    expect(consoleLine({ err, n: 1 }, 'failed')).toBe('failed: Error: no n=1');
   });
 
   it('leaves out status and outcome where the message starts with them', () => {

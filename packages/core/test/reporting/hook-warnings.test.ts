@@ -40,6 +40,18 @@ describe('a hook that fails', () => {
     expect(warnings(lines)[1]).toMatch(/suppressed: [3-9]/);
   });
 
+  it('is told with a link, and with no count while nothing was left out', async () => {
+    const logger = new Lines();
+    const { send } = createTestReceiver({ on, onError: fail, onOutcome: undefined, logger });
+    await send(STARTED);
+    const [warning] = logger.entries.filter(({ message }) => message.includes('The hook'));
+    expect(warning?.fields).toMatchObject({
+      hook: 'onError',
+      docs: 'https://call-webhooks.github.io/call-webhooks/observability.html#errors',
+    });
+    expect(warning?.fields).not.toHaveProperty('suppressed');
+  });
+
   it('is told of in a worker', async () => {
     const logger = new Lines();
     const process = createJobProcessor({ on, onError: reject, logger });

@@ -20,6 +20,26 @@ it('passes fields and messages on, and drops what the logger throws', () => {
   expect(warn.mock.calls).toEqual([[{ a: 1 }, 'a']]);
 });
 
+it('passes lines of each level on to the method of that name', () => {
+  const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
+  const log = safeLogger(logger);
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) {
+    log[level]({ a: 1 }, `a line of ${level}`);
+    expect(logger[level].mock.calls).toEqual([[{ a: 1 }, `a line of ${level}`]]);
+  }
+});
+
+it('writes readable lines to the console of a runtime that has few methods', () => {
+  const warn = jest.fn();
+  const small = jest.replaceProperty(globalThis, 'console', { warn } as unknown as typeof console);
+  try {
+    safeLogger(globalThis.console).warn({ rows: 3 }, 'too slow');
+  } finally {
+    small.restore();
+  }
+  expect(warn.mock.calls).toEqual([['too slow rows=3']]);
+});
+
 it('writes readable lines to a console', async () => {
   const stream = new PassThrough();
   const log = safeLogger(new Console(stream, stream));

@@ -119,10 +119,44 @@ describe('Reporter', () => {
     expect(log.entries[2]?.fields).not.toHaveProperty('retriedBy'); // anybody may have sent it
   });
 
-  it('logs each failure of an authentic delivery', () => {
+  it('counts the 10 s from the last line', () => {
     const { report, lines } = setup();
-    for (let i = 0; i < 20; i++) report('handler-failed');
+    jest.advanceTimersByTime(60_000);
+    report('signature-mismatch');
+    report('signature-mismatch');
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each([{}, { tenant: 'acme' }])('logs each failure of an authentic delivery: %j', (info) => {
+    const { report, lines } = setup();
+    for (let i = 0; i < 20; i++) report('handler-failed', info);
     expect(lines).toHaveLength(20);
+  });
+
+  it('logs once every 10 s that tenants send too much, as one could fill the log', () => {
+    const { report, log } = setup();
+    for (let i = 0; i < 20; i++) report('overloaded', { tenant: 'flood' });
+    jest.advanceTimersByTime(10_000);
+    report('overloaded', { tenant: 'flood' });
+    expect(log.entries).toHaveLength(2);
+    expect(log.entries[1]?.fields).toMatchObject({ tenant: 'flood', suppressed: 19 });
+  });
+
+  it('logs each delivery that a receiver without tenants is too busy for', () => {
+    const { report, lines } = setup();
+    for (let i = 0; i < 20; i++) report('overloaded');
+    expect(lines).toHaveLength(20);
+  });
+
+  it('says how long the request took', () => {
+    const { reporter, log } = setup();
+    jest.advanceTimersByTime(60_000);
+    const startedAt = performance.now();
+    jest.advanceTimersByTime(25);
+    const result = { outcome: 'handler-failed' } as const;
+    const { durationMs } = reporter.report(startedAt, { source: 'webhook' }, result, log);
+    expect(durationMs).toBe(25);
+    expect(log.entries[0]?.fields).toMatchObject({ durationMs: 25 });
   });
 
   it('calls onOutcome for every outcome, even in a flood', () => {

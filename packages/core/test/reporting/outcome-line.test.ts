@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { OUTCOMES, STATUS, type Outcome, type OutcomeCode } from '../../src/index.ts';
+import { deliveryFields, outcomeLine, type LineOptions } from '../../src/reporting/outcome-line.ts';
+
+/** The line of a verified delivery of the service. */
+function lineOf(code: OutcomeCode, info: Partial<Outcome> = {}, options?: LineOptions) {
+  const of = { source: 'webhook', webhookId: 'id-1', durationMs: 1 } as const;
+  return outcomeLine({ outcome: code, status: STATUS[code], ...of, ...info }, 0, options);
+}
+
+describe('the line of an outcome', () => {
+  it.each<[string, OutcomeCode]>([
+    ['error', 'handler-failed'],
+    ['error', 'store-unavailable'],
+    ['error', 'dead-lettered'],
+    ['warn', 'signature-mismatch'],
+    ['warn', 'replayed'],
+    ['warn', 'invalid-payload'],
+  ])('has the level %s for %s', (level, code) => {
+    expect(lineOf(code).level).toBe(level);
+  });
+
+  it('says what the outcome means if there is no error', () => {
+    expect(lineOf('in-progress').message).toBe(
+      `call-webhooks: 503 in-progress: ${OUTCOMES['in-progress'].when}`,
+    );
+  });
+
+  it.each<[string, OutcomeCode, Partial<Outcome>]>([
+    ['service', 'handler-failed', {}],
+    ['reconciler', 'handler-failed', { source: 'reconcile' }],
+    ['nobody', 'handler-failed', { source: 'redrive' }],
+    ['nobody', 'dead-lettered', {}],
+  ])('says that %s retries: %s %j', (retriedBy, code, info) => {
+    expect(lineOf(code, info).fields).toMatchObject({ retriedBy });
+  });
+
+  it('names the limit of attempts where an event goes to deadLetter, and nowhere else', () => {
+    const limit = { maxAttempts: 3 };
+    expect(lineOf('handler-failed', { attemptsLeft: 2 }, limit).fields).toMatchObject(limit);
+    expect(lineOf('handler-failed', {}, limit).fields).not.toHaveProperty('maxAttempts');
+  });
+
+  it('says that the response went out before the handler ended', () => {
+    expect(lineOf('handler-failed', { late: true }).fields).toMatchObject({ late: true });
+    expect(lineOf('handler-failed').fields).not.toHaveProperty('late');
+  });
+
+  it('names the source of what the service did not send', () => {
+    expect(lineOf('handler-failed', { source: 'redrive' }).fields).toMatchObject({
+      source: 'redrive',
+    });
+    expect(lineOf('handler-failed').fields).not.toHaveProperty('source');
+  });
+});
+
+describe('the fields of a delivery', () => {
+  it('name its tenant: as it is once it is verified, and as an id before', () => {
+    const tenant = 'ada@example.com';
+    expect(deliveryFields({ tenant, webhookId: 'id-1' })).toMatchObject({ tenant });
+    expect(deliveryFields({ tenant })).toMatchObject({ tenant: '[redacted]' });
+  });
+
+  it('are only those that are known', () => {
+    expect(deliveryFields({})).toStrictEqual({});
+  });
+});
