@@ -84,7 +84,8 @@ function queryOf(event: PayloadV1): string {
  * duplicate, so `multiValueHeaders` comes first: a duplicate signature must not go unnoticed.
  */
 function headersOf(event: LambdaHttpEvent): Record<string, string[]> {
-  const given = ('multiValueHeaders' in event && event.multiValueHeaders) || (event.headers ?? {});
+  const lists = ('multiValueHeaders' in event && event.multiValueHeaders) || {};
+  const given = Object.keys(lists).length > 0 ? lists : (event.headers ?? {});
   const headers = Object.create(null) as Record<string, string[]>;
   for (const [name, value] of Object.entries<string | string[] | undefined>(given)) {
     if (value === undefined) continue; // in events that are made by hand

@@ -103,6 +103,13 @@ describe('what an event leaves out', () => {
     expect(rest).toEqual({ statusCode: 200, path: '/', query: 'workspace=acme' });
     expect(seen).not.toHaveProperty('content-encoding');
   });
+
+  it.each([{}, null, undefined])('is in `headers`, if the lists are %p', async (lists) => {
+    const requestContext = {};
+    const given = { httpMethod: 'POST', requestContext, headers: await signed() };
+    const event = { ...given, multiValueHeaders: lists, body: body.toString() };
+    expect(await seenOf(event)).toMatchObject({ statusCode: 200 });
+  });
 });
 
 describe.each(TRIGGERS)('Hono, an independent adapter, agrees on $name', (trigger) => {
