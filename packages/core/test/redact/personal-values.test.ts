@@ -120,6 +120,11 @@ describe('what is personal in a delivery', () => {
     ['a constant that looks like a URL', { label: 'app://lead/hotlist' }, 'no app://lead/hotlist'],
     ['an id of letters and digits', { label: 'cus_9s6XKzkNRiz8i3' }, 'no cus_9s6XKzkNRiz8i3'],
     ['a word in small letters that is not about people', { label: 'Follow the zebra' }, 'no zebra'],
+    [
+      'a part of a short text that is not about people',
+      { label: 'We follow the zebra herd' },
+      'they follow the zebra herd',
+    ],
     ['an initial', { name: 'J. Smith' }, 'no plan J'],
     ['an initial as a name', { name: 'J' }, 'no plan J'],
     ['a number in a name', { name: 'Hall 404' }, 'status 404'],
@@ -127,6 +132,12 @@ describe('what is personal in a delivery', () => {
     ['a part of a word that is like a short password', { password: 'abc' }, 'no abcdef'],
   ])('%s stays', (_what, content, text) => {
     expect(redact(text, content)).toBe(text);
+  });
+
+  it('a name in small letters is removed, unless its text has more than 200 characters', () => {
+    const name = 'lovelace'.padEnd(200, '.');
+    expect(redact('no lovelace', { name })).toBe('no [redacted]');
+    expect(redact('no lovelace', { name: `${name}.` })).toBe('no lovelace');
   });
 
   it('a state stays, unless it is a text of more than 200 characters', () => {
@@ -138,8 +149,10 @@ describe('what is personal in a delivery', () => {
 
 describe('personalValues', () => {
   it('searches 10,000 values, and gives up on more', () => {
-    const list = (length: number) => Array.from({ length }, () => 'Ada'); // the list is a value, too
-    expect(personalValues(list(9_999))?.words).toEqual(new Set(['ada']));
+    // The list is a value, too.
+    const list = (length: number) =>
+      Array.from({ length }, (_, at) => (at === 9_998 ? 'Grace' : 'Ada'));
+    expect(personalValues(list(9_999))?.words).toEqual(new Set(['ada', 'grace']));
     expect(personalValues(list(10_000))).toBeUndefined();
   });
 });

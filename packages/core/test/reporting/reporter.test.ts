@@ -170,6 +170,12 @@ describe('Reporter', () => {
     expect(outcomes[0]).not.toHaveProperty('startedAt');
   });
 
+  it('reports no error where there is none', () => {
+    const { reporter, log } = setup();
+    const outcome = reporter.report(0, { source: 'webhook' }, { outcome: 'handled' }, log);
+    expect(outcome).not.toHaveProperty('error');
+  });
+
   it('keeps line breaks and terminal codes from a body out of the log', () => {
     const { report, log } = setup();
     const text = `a\nb\u001b[31m\u2028\u202e${'x'.repeat(1_000)}`;
