@@ -69,7 +69,7 @@ function redactNumbers(text: string, numbers: ReadonlySet<string>): string {
     const digits = run.replace(/\D/g, '');
     for (const number of numbers) {
       const suffix = number.slice(-SUFFIX);
-      let kept = 0; // where the text begins that this number is not found in yet
+      let lastEnd = 0; // of the match before
       for (let at = digits.indexOf(suffix); at !== -1; at = digits.indexOf(suffix, at + 1)) {
         const end = (places[at + SUFFIX - 1] ?? 0) + 1;
         if (/\d/.test(text.charAt(end))) continue;
@@ -80,9 +80,9 @@ function redactNumbers(text: string, numbers: ReadonlySet<string>): string {
           left--;
         }
         let start = places[first] ?? 0;
-        while (start > kept && /[\d+(]/.test(text.charAt(start - 1))) start--;
+        while (start > lastEnd && /[\d+(]/.test(text.charAt(start - 1))) start--;
         spans.push([start, end]);
-        kept = end;
+        lastEnd = end;
       }
     }
   }

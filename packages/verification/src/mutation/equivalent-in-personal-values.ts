@@ -5,8 +5,8 @@ const SHORT_PART = 'a part that is shorter is never compared with one that is no
 export const IN_PERSONAL_VALUES = {
   'packages/core/src/redact/find-values.ts': {
     'numbers.size === 0 → false': FASTER,
-    'start > kept → true': FASTER,
-    'start > kept → start >= kept': FASTER,
+    'start > lastEnd → true': FASTER,
+    'start > lastEnd → start >= lastEnd': FASTER,
     'start >= kept → true': 'of two marks in a row, redactValues makes one',
   },
   'packages/core/src/redact/ids.ts': {
