@@ -3,13 +3,19 @@ import { importPackage } from '../checkout.ts';
 import { startPostgres } from '../stores/servers.ts';
 import { idsBeside, type Database } from './filled-store.ts';
 
+/**
+ * What Postgres advises for a machine with 8 GB. By default it has 128 MB, in which the index of millions
+ * of events has no room, and writes each page as a whole to its log after every gigabyte of it.
+ */
+const SETTINGS = { shared_buffers: '2GB', max_wal_size: '4GB' };
+
 /** Each size in a schema of its own, on one server. */
 export async function openPostgres(root: string): Promise<Database> {
   const { postgresStore } = await importPackage<typeof import('@call-webhooks/postgres')>(
     root,
     'postgres',
   );
-  const server = await startPostgres();
+  const server = await startPostgres(SETTINGS);
   const pool = new pg.Pool({ host: '127.0.0.1', port: server.port, user: 'postgres', max: 16 });
   pool.on('error', () => undefined); // the server stops before the last connection has ended
   const stores: { close(): Promise<void> }[] = [];

@@ -45,7 +45,6 @@ export async function openSqlite(root: string): Promise<Database> {
             db.exec(`UPDATE ${table} SET keep_until = 0 WHERE keep_until <= (
               SELECT max(keep_until) FROM (
                 SELECT keep_until FROM ${table} ORDER BY keep_until LIMIT ${String(number)}))`);
-          db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
           return Promise.resolve();
         },
       };

@@ -22,13 +22,17 @@ export async function startRedis({ durable = false } = {}): Promise<RunningServe
   return server;
 }
 
-/** One that syncs its log with each commit, as in production. */
-export async function startPostgres(): Promise<RunningServer> {
+/**
+ * One that syncs its log with each commit, as in production.
+ * @param settings others of `postgresql.conf`, by name
+ */
+export async function startPostgres(settings?: Record<string, string>): Promise<RunningServer> {
   const { startPostgres: start } = (await load('postgres')) as {
     startPostgres: (options: {
       fsync: boolean;
+      settings: Record<string, string> | undefined;
     }) => Promise<{ url: string; remove(): Promise<void> }>;
   };
-  const server = await start({ fsync: true });
+  const server = await start({ fsync: true, settings });
   return { port: Number(new URL(server.url).port), stop: () => server.remove() };
 }

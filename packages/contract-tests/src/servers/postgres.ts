@@ -45,8 +45,18 @@ function owner(): { uid?: number; gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** @param options.fsync whether commits are to survive a power cut; off by default, for speed */
-export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
+/** How to start Postgres. */
+interface PostgresOptions {
+  /** Whether commits are to survive a power cut; off by default, for speed. */
+  fsync?: boolean | undefined;
+  /** Other settings of `postgresql.conf`, by name. */
+  settings?: Readonly<Record<string, string>> | undefined;
+}
+
+export async function startPostgres({
+  fsync = false,
+  settings,
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const binaries = postgresBinaries();
   if (binaries === undefined) throw new Error('Postgres is not installed.');
   const user = owner();
@@ -63,8 +73,8 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
   let child: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const settings = { listen_addresses: '127.0.0.1', fsync: fsync ? 'on' : 'off' };
-    const set = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const all = { listen_addresses: '127.0.0.1', fsync: fsync ? 'on' : 'off', ...settings };
+    const set = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const started = spawn(
       join(binaries as string, 'postgres'),
       ['-D', data, '-p', String(port), '-k', folder, '-c', 'max_connections=100', ...set],
