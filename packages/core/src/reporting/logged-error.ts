@@ -33,7 +33,7 @@ export function loggedFailure(
   let { message } = failure;
   let first: Error | undefined;
   for (const { source, error, sensitiveData, isWithheld } of originsOf(failure)) {
-    // Of an error of ours, the message is there. One that a handler throws may have another cause.
+    // The message has all of an error of ours, but not the causes of one that a handler throws.
     const isOurs = error instanceof WebhookError && source !== 'handler';
     if (isWithheld === true || isOurs) continue;
     const { text, err } = loggedError(error, redact, sensitiveData);
