@@ -14,7 +14,7 @@ const CACHE = join(ROOT, 'node_modules/.cache/node-versions');
 const VERSIONS = ['22', '24'];
 const testsOf = (...packages) => packages.map((name) => `packages/${name}/`);
 const TESTS = testsOf('core', 'sqlite', 'simulator');
-/** What their clients need of Node has been there for long, so the ends of the range are enough. */
+/** Their clients need nothing new of Node, so the oldest and the newest version are enough. */
 const NEWEST_ONLY = testsOf('redis', 'postgres');
 const SHARES = { '--all': [], '--rest': [...TESTS, ...NEWEST_ONLY].map(ignored) };
 

@@ -8,7 +8,7 @@ const QUOTE_LENGTH = 20;
 /** Removes what is personal in a delivery from a text, however it is written there. */
 export function redactValues(text: string, values: PersonalValues): string {
   let clean = text;
-  // The longest first: another one may be the beginning of it.
+  // The longest first: a shorter one may be a part of it.
   const literals = [...values.literals].sort((a, b) => b.length - a.length);
   for (const literal of literals) clean = clean.replaceAll(literal, REDACTED);
   clean = redactQuotes(clean, [...values.notes], QUOTE_LENGTH);
