@@ -75,7 +75,7 @@ export const PARTS: Readonly<Record<string, MutationPart>> = {
   reporting: core(['reporting', 'outcome', 'channels'], REPORTS, 85),
   redact: core(['redact'], REDACTION, 85),
   adapters: besideCore('express', 'fastify', 'hono', 'koa', 'lambda', 'next'),
-  sqlite: besideCore('sqlite'),
+  sqlite: { ...besideCore('sqlite'), tests: ['packages/sqlite/test/!(crash|readme).test.ts'] },
   redis: besideCore('redis'),
   postgres: besideCore('postgres'),
 };
