@@ -5,6 +5,11 @@
 export class HeldLeases {
   readonly #held = new Map<string, { token: string; until: number }>();
 
+  /** How many are remembered. It does not grow with the leases that were lost and never ended. */
+  get size(): number {
+    return this.#held.size;
+  }
+
   take(key: string, token: string, leaseMs: number): void {
     const now = performance.now();
     // Leases lie in the order in which they were taken: the first ones run out first.

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { isBusy } from '../src/database.ts';
 import {
   createSqliteWorker,
@@ -51,6 +51,32 @@ describe('what is no SQLite handle', () => {
           message: expect.stringContaining(mistake),
         }),
       );
+  });
+});
+
+describe('a handle that fails', () => {
+  const failing = (error: Error): SqliteDatabase => ({
+    exec: () => undefined,
+    prepare() {
+      throw error;
+    },
+  });
+
+  it('is refused with its error, unless it is only busy', () => {
+    for (const create of [sqliteStore, sqliteQueue]) {
+      expect(() => create(failing(new Error('file is not a database')))).toThrow(
+        'it failed: Error: file is not a database',
+      );
+      expect(() => create(failing(new Error('database is locked')))).not.toThrow();
+    }
+  });
+
+  it('is refused without an unhandled rejection, if it fails later', () => {
+    const rows = Promise.reject(new Error('later'));
+    const handled = jest.spyOn(rows, 'catch');
+    const db = { exec: () => undefined, prepare: () => ({ all: () => rows }) };
+    expect(() => sqliteStore(db as never)).toThrow('it is asynchronous');
+    expect(handled).toHaveBeenCalled();
   });
 });
 
@@ -120,6 +146,11 @@ describe('a locked file, on other clients', () => {
   it.each([
     ['Deno', new Error('database is locked')],
     ['Bun', Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY', errno: 5 })],
+    ['better-sqlite3', Object.assign(new Error('x'), { code: 'SQLITE_BUSY_SNAPSHOT' })],
+    [
+      'a client with codes of its own',
+      Object.assign(new Error('database is locked'), { code: 'E' }),
+    ],
     ['node:sqlite', Object.assign(new Error('x'), { code: 'ERR_SQLITE_ERROR', errcode: 261 })],
     ['a shared cache', new Error('database table is locked: jobs')],
   ])('is known on %s', (_name, error) => {
@@ -128,6 +159,8 @@ describe('a locked file, on other clients', () => {
 
   it('is not mistaken for a full disk', () => {
     expect(isBusy(new Error('database or disk is full'))).toBe(false);
-    expect(isBusy(Object.assign(new Error('database is locked'), { errcode: 13 }))).toBe(false);
+    const text = 'database is locked'; // a message does not count beside a code
+    expect(isBusy(Object.assign(new Error(text), { errcode: 13 }))).toBe(false);
+    expect(isBusy(Object.assign(new Error(text), { code: 'SQLITE_FULL' }))).toBe(false);
   });
 });
