@@ -9,6 +9,8 @@ import type { Client } from './support.ts';
 export interface Transactions extends Pick<Effects, 'transact'> {
   /** What is no transaction: the client itself. */
   root: unknown;
+  /** What is said to that. */
+  mistake: string;
   close(): unknown;
 }
 
@@ -20,6 +22,7 @@ export function onHandle(client: Client, file: string): Transactions {
   const root = client.open(file);
   return {
     root,
+    mistake: 'this handle is in no transaction. Run BEGIN on it first',
     async transact(work) {
       const handle = client.open(file);
       handle.exec('PRAGMA busy_timeout = 20');
@@ -49,6 +52,7 @@ export function onKysely(client: Client, file: string): Transactions {
   });
   return {
     root,
+    mistake: 'Pass the trx of db.transaction().execute(async (trx) => …)',
     transact: (work) =>
       root.transaction().execute((trx) =>
         work({
@@ -65,6 +69,7 @@ export function onLibsqlClient(file: string): Transactions {
   const root = createClient({ url: `file:${file}` });
   return {
     root,
+    mistake: "Pass the transaction of client.transaction('write')",
     async transact(work) {
       const tx = await root.transaction('write');
       try {
@@ -85,6 +90,7 @@ export function onDrizzleOnLibsqlClient(file: string): Transactions {
   const root = drizzleOnLibsqlClient(client);
   return {
     root,
+    mistake: 'Pass the tx of db.transaction((tx) => …)',
     transact: (work) =>
       root.transaction((tx) =>
         work({ tx, write: async (effect) => tx.insert(effects).values({ effect }) }),

@@ -2,6 +2,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { isBusy } from '../src/database.ts';
 import {
   createSqliteWorker,
+  sqliteDeadJobs,
+  sqliteDeadLetters,
   sqliteQueue,
   sqliteStore,
   type SqliteDatabase,
@@ -93,6 +95,17 @@ describe('invalid options', () => {
       }),
     );
   };
+
+  it('name what was called with them', () => {
+    for (const [name, create] of Object.entries({ sqliteStore, sqliteQueue, sqliteDeadLetters })) {
+      invalid(() => create(db, { prefix: 'a-b' }), name);
+      invalid(() => create({} as never), `Invalid database of ${name}: it has no exec()`);
+    }
+    const queue = sqliteQueue(db);
+    invalid(() => createSqliteWorker(queue, { concurrency: 0 }), 'createSqliteWorker');
+    invalid(() => createSqliteWorker({} as SqliteQueue, {}), 'queue of createSqliteWorker');
+    invalid(() => sqliteDeadJobs({} as SqliteQueue), 'queue of sqliteDeadJobs');
+  });
 
   it('are refused when a store, queue or worker is created', () => {
     for (const create of [sqliteStore, sqliteQueue]) {

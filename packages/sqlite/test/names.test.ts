@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { hash53, type Claim } from '@call-webhooks/core';
+import { hash53, storableKey, type Claim } from '@call-webhooks/core';
 import { unique } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { sqliteStore } from '../src/index.ts';
@@ -91,4 +91,21 @@ it('keeps one row for a webhook id whose claim is repeated', async () => {
   await store.admit(own);
   expect(await store.admit(own)).toEqual(admitted);
   expect(rows('ids')).toEqual([{ count: 1 }]);
+});
+
+it('stores a name that is too long as core does', async () => {
+  const long = 'é'.repeat(1_000);
+  await store.admit(claim({ key: long }));
+  const [row] = db.prepare('SELECT key FROM call_webhooks_events').all();
+  expect(row).toMatchObject({ key: await storableKey(long) });
+});
+
+it('keeps a cursor, replaces and removes it', async () => {
+  expect(await store.loadCursor?.('catch-up')).toBeUndefined();
+  for (const cursor of ['first', 'second']) {
+    await store.saveCursor?.('catch-up', cursor);
+    expect(await store.loadCursor?.('catch-up')).toBe(cursor);
+  }
+  await store.saveCursor?.('catch-up', undefined);
+  expect(await store.loadCursor?.('catch-up')).toBeUndefined();
 });
