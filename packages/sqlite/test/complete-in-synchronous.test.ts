@@ -116,7 +116,12 @@ eachClient((client) => {
     if (client.name !== 'node:sqlite')
       it('works in transactions of Drizzle, and not after them', async () => {
         const dialect = new SQLiteSyncDialect();
-        const session = new BetterSQLiteSession(db as never, dialect, undefined, {});
+        const session = new BetterSQLiteSession<Record<string, never>, {}>(
+          db,
+          dialect,
+          undefined,
+          {},
+        );
         const orm = new BaseSQLiteDatabase<'sync', unknown>('sync', dialect, session, undefined);
         let ended: unknown;
         save = ({ completeIn, attempt }) => {
