@@ -49,7 +49,7 @@ describe('transactions', () => {
     db.exec('PRAGMA busy_timeout = 5000');
     await transactions.run(insert('first'));
     const setting = (name: string) =>
-      Object.values(db.prepare(`PRAGMA ${name}`).all()[0] as object);
+      Object.values(db.prepare(`PRAGMA ${name}`).all()[0] as Record<string, unknown>);
     expect(setting('journal_mode')).toEqual(['wal']);
     expect(setting('synchronous')).toEqual([2]);
     expect(setting('busy_timeout')).toEqual([5]);

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { createSqliteWorker } from '../src/index.ts';
@@ -158,47 +158,6 @@ describe('createSqliteWorker', () => {
     test.ahead += 20_000;
     await test.queue.enqueue(queuedCall('call-1'));
     await waitFor(() => test.runs.length === 2);
-  });
-
-  it('runs a job that this process adds or retries without waiting for the next look', async () => {
-    let broken = true;
-    const worker = work(
-      () => {
-        if (broken) throw new Error('no');
-      },
-      { pollEvery: 3_600_000, maxAttempts: 1 },
-    );
-    await worker.stats(); // the first look is over
-    await test.queue.enqueue(queuedCall('call-1'));
-    await waitFor(async () => (await worker.stats()).dead === 1);
-    broken = false;
-    const [job] = await test.queue.deadLetters();
-    await test.queue.retryDead(job!.id);
-    await waitFor(async () => (await worker.stats()).done === 1);
-  });
-
-  it('logs one line for each outage of the file', async () => {
-    const exec = jest.spyOn(test.db, 'exec');
-    const looks = () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
-    const worker = work(() => undefined);
-    await worker.stats();
-    for (let outages = 1; outages <= 2; outages++) {
-      test.db.exec('ALTER TABLE call_webhooks_jobs RENAME TO elsewhere');
-      const before = looks();
-      await waitFor(() => looks() > before + 5);
-      test.db.exec('ALTER TABLE elsewhere RENAME TO call_webhooks_jobs');
-      await test.queue.enqueue(queuedCall('call-1', { key: `event ${String(outages)}` }));
-      await waitFor(() => test.runs.length === outages);
-      const failures = test.logger.entries.filter(({ level }) => level === 'error');
-      expect(failures).toHaveLength(outages);
-      expect(failures.at(-1)).toMatchObject({
-        message: expect.stringMatching(/^call-webhooks: the SQLite queue fails: .*no such table/),
-        fields: {
-          err: { message: expect.stringContaining('no such table') },
-          docs: expect.stringContaining('queues.html#sqlite'),
-        },
-      });
-    }
   });
 
   it('refuses events that there are not, and queues of others', () => {
