@@ -2,6 +2,7 @@ import { IN_ADAPTERS } from './equivalent-in-adapters.ts';
 import { IN_PERSONAL_VALUES } from './equivalent-in-personal-values.ts';
 import { IN_REDACT } from './equivalent-in-redact.ts';
 import { IN_REPORTING } from './equivalent-in-reporting.ts';
+import { IN_SQLITE } from './equivalent-in-sqlite.ts';
 import { IN_WORKER } from './equivalent-in-worker.ts';
 
 /** Why a change is no defect, by its file and the code before and after it. */
@@ -179,6 +180,7 @@ export const EQUIVALENT: Reasons = {
   ...IN_REPORTING,
   ...IN_WORKER,
   ...IN_ADAPTERS,
+  ...IN_SQLITE,
   'packages/core/src/receiver/settings.ts': {
     '"expected a number of bytes, or a text such as \'1mb\'" → ""': MADE_ONCE,
     '[aFunction(), v.array(aFunction())] → []': MADE_ONCE,
