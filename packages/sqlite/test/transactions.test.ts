@@ -80,14 +80,17 @@ describe('transactions', () => {
 
   it('fail alone, though others of the same turn wait for the lock again', async () => {
     await transactions.run(() => undefined);
+    let runs = 0;
     const failing = transactions.run(() => {
-      busy = 1; // for the one that is tried after this one
+      runs += 1;
+      busy = runs === 2 ? 1 : 0; // for the one that is tried after this one
       throw new Error('no');
     });
     const other = transactions.run(insert('other'));
     await expect(failing).rejects.toThrow('no');
     await other;
     expect(names()).toEqual(['other']);
+    expect(runs).toBe(2); // with the other one, and alone
   });
 
   it('run work that fails once, if it is alone', async () => {

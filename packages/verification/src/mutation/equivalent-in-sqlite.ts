@@ -31,6 +31,7 @@ export const IN_SQLITE = {
     'lease.until > performance.now() → lease.until >= performance.now()': SAME_MILLISECOND,
   },
   'packages/sqlite/src/jobs.ts': {
+    'this.#added++ → this.#added--': 'each hundredth one, downwards',
     "next?.['dueAt'] → next['dueAt']": ALWAYS_A_ROW,
     'row?.[name] → row[name]': ALWAYS_A_ROW,
   },
@@ -47,6 +48,10 @@ export const IN_SQLITE = {
     "typeof kind === 'string' → true": 'the kind of a class is a text, or there is none',
   },
   'packages/sqlite/src/transactions.ts': {
+    'this.#flushing → false': 'another turn takes what waits, in the same order',
+    'true → false': 'another turn takes what waits, in the same order',
+    '5 + Math.random() * 10 → 5 - Math.random() * 10': 'another pause is as good',
+    'Math.random() * 10 → Math.random() / 10': 'another pause is as good',
     'batch[0]?.reject → batch[0].reject': 'a batch is never empty',
   },
 };
