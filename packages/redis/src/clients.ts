@@ -121,7 +121,7 @@ function overCommands(call: CommandCall): ScriptClient {
 const isPipeline = (client: object) =>
   Reflect.get(Object(client) as object, 'isPipeline') === true ||
   has(client, 'execAsPipeline') ||
-  (Object(client) as object).constructor.name === 'Pipeline';
+  (Object(client) as { constructor?: { name?: unknown } }).constructor?.name === 'Pipeline';
 
 const notConnected = () => new Error('The client is not connected to its server.');
 
