@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   collectingLogger,
   deadJobsContractTests,
@@ -12,8 +12,6 @@ import {
 import { Queue, Worker } from 'bullmq';
 import { bullmqDeadJobs, bullmqQueue, createBullmqWorker } from '../src/index.ts';
 import { deliveryOf } from './use-bullmq.ts';
-
-jest.setTimeout(30_000);
 
 describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () => {
   let server: RedisServer;

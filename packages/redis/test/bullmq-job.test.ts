@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { collectingLogger, queuedCall } from '@call-webhooks/contract-tests';
+import { collectingLogger, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import { createJobProcessor } from '@call-webhooks/core';
 import { runBullmqJob, type BullmqJobLike } from '../src/bullmq-job.ts';
 
@@ -58,5 +58,14 @@ describe('a BullMQ job whose deadLetter failed', () => {
     controller.abort();
     await expect(run).rejects.toEqual(kept);
     expect(updateData.mock.calls.length).toBeLessThan(2);
+  });
+
+  it('is left to stall when the worker closes while it waits to try again', async () => {
+    const updateData = jest.fn(() => Promise.reject(new Error('READONLY')));
+    const { run, controller } = lastAttempt({ updateData, moveToDelayed: failing(0) });
+    await waitFor(() => updateData.mock.calls.length === 1, { every: 1 });
+    controller.abort();
+    await expect(run).rejects.toEqual(kept);
+    expect(updateData).toHaveBeenCalledTimes(1);
   });
 });

@@ -26,11 +26,20 @@ describe('the options of BullMQ queues and workers', () => {
       logger: 5,
       attempts: 5,
     }))
-      expect(() => bullmqQueue(queue, { [name]: value })).toThrow(name);
+      expect(() => bullmqQueue(queue, { [name]: value })).toThrow(
+        expect.objectContaining({
+          message: expect.stringMatching(new RegExp(`options of bullmqQueue.*${name}`)),
+        }),
+      );
+  });
+
+  it('of workers, too, with the name of the function in the message', () => {
     const good = { Worker, queueName: 'calls', connection: {} };
+    expect(() => createBullmqWorker({ ...good, queueName: '' })).toThrow(
+      /options of createBullmqWorker.*queueName: expected the name of the queue/,
+    );
     for (const [name, value] of Object.entries({
       Worker: undefined,
-      queueName: '',
       connection: '127.0.0.1',
       concurrency: Infinity,
       backoff: { first: 5 },

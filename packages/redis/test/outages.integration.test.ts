@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   deferred,
   describeWithProgram,
@@ -11,8 +11,6 @@ import { Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
 import { CLIENTS, type Connected } from './clients.ts';
 import { deliverer, type Deliverer } from './deliverer.ts';
-
-jest.setTimeout(40_000);
 
 interface Subject extends Deliverer {
   name: string;

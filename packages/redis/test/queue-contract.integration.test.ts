@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import {
   collectingLogger,
   describeWithProgram,
@@ -12,8 +12,6 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
 import { deliveryOf } from './use-bullmq.ts';
-
-jest.setTimeout(15_000);
 
 describeWithProgram('redis-server', 'BullMQ on a real server', () => {
   let server: RedisServer;
