@@ -76,7 +76,10 @@ export const PARTS: Readonly<Record<string, MutationPart>> = {
   redact: core(['redact'], REDACTION, 85),
   adapters: besideCore('express', 'fastify', 'hono', 'koa', 'lambda', 'next'),
   sqlite: { ...besideCore('sqlite'), tests: ['packages/sqlite/test/!(crash|readme).test.ts'] },
-  redis: besideCore('redis'),
+  redis: {
+    ...besideCore('redis'),
+    tests: ['packages/redis/test/!(outages|readme)*.test.ts'],
+  },
   postgres: besideCore('postgres'),
 };
 

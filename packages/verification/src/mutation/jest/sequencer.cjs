@@ -7,7 +7,13 @@ const noticed = new Map();
 /** The source whose mutant is tested: Stryker asks Jest for the tests that are related to it. */
 const sourceOf = ({ nonFlagArgs }) => nonFlagArgs[0] ?? '';
 
-/** Runs the test files first that noticed most mutants of this source, or that are named after it. */
+/** A test that starts servers takes longer. */
+const startsServers = ({ path }) => Number(path.endsWith('.integration.test.ts'));
+
+/**
+ * Runs the test files first that start no servers, and of these, those that noticed most mutants of this
+ * source, or that are named after it.
+ */
 module.exports = class extends Sequencer {
   constructor(options) {
     super(options);
@@ -19,7 +25,7 @@ module.exports = class extends Sequencer {
     const name = basename(this.source, '.ts');
     const rank = ({ path }) =>
       (counts?.get(path) ?? 0) + (basename(path) === `${name}.test.ts` ? 1 : 0);
-    return tests.toSorted((a, b) => rank(b) - rank(a));
+    return tests.toSorted((a, b) => startsServers(a) - startsServers(b) || rank(b) - rank(a));
   }
 };
 
