@@ -1,4 +1,5 @@
-const FASTER = 'only faster';
+import { FASTER } from './reasons.ts';
+
 const SHORT_PART = 'a part that is shorter is never compared with one that is not';
 
 /** The changes of core's search for personal values that do no harm, as `EQUIVALENT` has them. */

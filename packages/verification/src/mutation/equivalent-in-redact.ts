@@ -1,4 +1,5 @@
-const FASTER = 'only faster';
+import { FASTER } from './reasons.ts';
+
 const STANDARD = 'what is none of the other ways is the standard one';
 
 /** The changes of core's redaction that do no harm, as `EQUIVALENT` has them. */

@@ -1,3 +1,5 @@
+import { FASTER } from './reasons.ts';
+
 const AT_IMPORT =
   'it runs at import, and Stryker tries only the test that imports it again: the others notice it';
 
@@ -19,7 +21,7 @@ export const IN_REPORTING = {
     'value === null → false': 'JSON has the same text',
   },
   'packages/core/src/reporting/hooks.ts': {
-    'CHANNELS.outcome?.hasSubscribers === true → true': 'only faster',
+    'CHANNELS.outcome?.hasSubscribers === true → true': FASTER,
     'CHANNELS.outcome?.hasSubscribers → CHANNELS.outcome.hasSubscribers':
       'edge.test.ts notices it, which Stryker does not run',
     'onError && failure → true':
@@ -27,7 +29,7 @@ export const IN_REPORTING = {
     'onError && failure → onError || failure':
       'without a failure nothing was thrown, and a hook that is not there does nothing',
     'onError → true': 'a hook that fails, as one that is not there does, changes nothing',
-    'thrown.length === 0 → false': 'only faster',
+    'thrown.length === 0 → false': FASTER,
   },
   'packages/core/src/reporting/logged-error.ts': {
     '\'standard\' → ""': 'the text is replaced by the same text',

@@ -1,3 +1,5 @@
+import { FASTER } from './reasons.ts';
+
 const SAME_MILLISECOND = 'a millisecond later is as good';
 const ALWAYS_A_ROW = 'an aggregate always gives a row';
 
@@ -11,14 +13,14 @@ export const IN_SQLITE = {
     'row?.copy → row.copy': 'a SELECT without a table always gives a row',
     'cause !== undefined → true': 'undefined has no message and no cause',
     'depth < 5 → depth <= 5': 'no client wraps an error that often',
-    'copy === undefined → true': 'only faster',
+    'copy === undefined → true': FASTER,
   },
   'packages/sqlite/src/database.ts': {
     "typeof message === 'string' → true": 'undefined as a text says nothing of locks',
   },
   'packages/sqlite/src/dead-jobs.ts': {
-    'page.length < PAGE → false': 'only faster',
-    '!last || page.length < PAGE → !last && page.length < PAGE': 'only faster',
+    'page.length < PAGE → false': FASTER,
+    '!last || page.length < PAGE → !last && page.length < PAGE': FASTER,
   },
   'packages/sqlite/src/dead-letters.ts': {
     'Number(claimedUntil) > now() → Number(claimedUntil) >= now()': SAME_MILLISECOND,
