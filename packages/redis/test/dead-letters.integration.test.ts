@@ -60,6 +60,8 @@ describeWithProgram('redis-server', 'redisDeadLetters on a real server', () => {
     const deadLetters = redisDeadLetters(test.admin, { logger });
     await deadLetters.put(deadLetter());
     await deadLetters.put(deadLetter());
+    for (const key of await test.admin.keys('*'))
+      expect(key).toMatch(/^call-webhooks:\{dead-letters\}:./);
     for (const { id } of (await deadLetters.list()).letters) await deadLetters.remove(id);
     expect(await test.admin.keys('*')).toEqual([]);
   });

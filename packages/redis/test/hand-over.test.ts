@@ -1,9 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { waitFor } from '@call-webhooks/contract-tests';
 import { Redis as Upstash } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { createReceiver, generateSecret } from '@call-webhooks/core';
-import { redisStore, type RedisClient } from '../src/index.ts';
+import { redisDeadLetters, redisStore, type RedisClient } from '../src/index.ts';
 
 describe('redisStore', () => {
   /** The reply to a batch of one call. */
@@ -33,8 +34,11 @@ describe('redisStore', () => {
   it('refuses invalid options', () => {
     const client = { evalsha: some, eval: some };
     const invalid = { rememberFor: NaN, prefix: 'a{b', logger: {}, remember: 5 };
-    for (const [name, value] of Object.entries(invalid))
+    for (const [name, value] of Object.entries(invalid)) {
       expect(() => redisStore(client, { [name]: value })).toThrow(name);
+      expect(() => redisStore(client, { [name]: value })).toThrow('options of redisStore');
+    }
+    expect(() => redisDeadLetters(client, { prefix: '' })).toThrow('options of redisDeadLetters');
     for (const rememberFor of [0, 599_999, Infinity])
       expect(() => redisStore(client, { rememberFor })).toThrow('600000');
   });
@@ -73,5 +77,38 @@ describe('redisStore', () => {
       ['EVAL', '0'],
       ['EVALSHA', '1', 'call-webhooks:{event}:event', '86400000', 'release\ntoken'],
     ]);
+  });
+
+  it('runs a script for each call, with no more than it needs', async () => {
+    const calls: unknown[] = [];
+    const evalsha = (_sha: string, keys: string[], args: string[]) => {
+      calls.push([keys, args]);
+      return Promise.resolve(args.length === 2 ? [1] : '=where');
+    };
+    const store = redisStore({ evalsha, eval: some }, { prefix: 'p' });
+    expect(await store.reopen!('event')).toBe(true);
+    expect(await store.loadCursor!('reconcile')).toBe('where');
+    await store.saveCursor!('reconcile', 'here');
+    await store.saveCursor!('reconcile', undefined);
+    await store.ping!();
+    expect(calls).toEqual([
+      [['p:{event}:event'], ['86400000', 'reopen']],
+      [['p:{reconcile}:cursor'], []],
+      [['p:{reconcile}:cursor'], ['here']],
+      [['p:{reconcile}:cursor'], ['']],
+      [['p:ping'], []],
+    ]);
+  });
+
+  it('warns on the console by default', async () => {
+    const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+    const evicting = () => Promise.resolve('maxmemory_policy:allkeys-lru');
+    redisStore({ evalsha: some, eval: evicting });
+    redisDeadLetters({ evalsha: some, eval: evicting });
+    await waitFor(() => warn.mock.calls.length === 2, { every: 1 });
+    const lines = warn.mock.calls.map((args) => JSON.stringify(args));
+    expect(lines[0]).toContain('maxmemory-policy is allkeys-lru');
+    expect(lines[1]).toContain('Redis server of the dead letters');
+    warn.mockRestore();
   });
 });

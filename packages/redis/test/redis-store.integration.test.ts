@@ -16,6 +16,8 @@ describe('redisStore', () => {
     const client = { evalsha: () => Promise.resolve('OK'), eval: () => Promise.resolve('') };
     const claim = { webhookId: 'w', replayUntil: Date.now(), leaseMs: 1, token: 't' };
     await expect(redisStore(client).admit(claim)).rejects.toThrow('never gives');
+    client.evalsha = () => Promise.resolve([-9] as never);
+    await expect(redisStore(client).admit(claim)).rejects.toThrow('never gives');
   });
 });
 

@@ -133,11 +133,13 @@ describe('a queue warns if its server keeps no append-only file', () => {
     expect(await warnings({ client })).toEqual([WARNING]);
   });
 
-  it.each<[string, object]>([
+  it.each<[string, unknown]>([
+    ['no backend', undefined],
     ['no client', {}],
     ['a client of another kind', { client: {} }],
-    ['a backend without a client', { getBackend: () => undefined }],
-  ])('not if the queue has %s', async (_name, queue) => {
-    expect(await warnings(queue)).toEqual([]);
+  ])('not if the queue has %s, and does not ask again', async (_name, backend) => {
+    const getBackend = jest.fn(() => backend);
+    expect(await warnings({ getBackend })).toEqual([]);
+    expect(getBackend).toHaveBeenCalledTimes(1);
   });
 });

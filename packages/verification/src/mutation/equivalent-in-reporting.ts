@@ -1,7 +1,4 @@
-import { FASTER } from './reasons.ts';
-
-const AT_IMPORT =
-  'it runs at import, and Stryker tries only the test that imports it again: the others notice it';
+import { AT_IMPORT, FASTER } from './reasons.ts';
 
 /** The changes of core's log lines, hooks and outcomes that do no harm, as `EQUIVALENT` has them. */
 export const IN_REPORTING = {
