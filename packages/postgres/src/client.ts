@@ -10,8 +10,21 @@ export interface PostgresClient {
 
 const UNDEFINED_TABLE = '42P01';
 
+/** Runs one statement, in one round trip. */
+export async function run(
+  client: PostgresClient,
+  text: string,
+  values: unknown[] | undefined,
+): Promise<unknown> {
+  try {
+    return await client.query(text, values);
+  } catch (error) {
+    throw explained(error);
+  }
+}
+
 /**
- * Runs one statement, in one round trip.
+ * The rows of one statement.
  * @param columns the columns that each row must have. Some clients reply with another shape, such as
  *   `[rows, count]`, which would look like rows that are there
  */
@@ -21,14 +34,11 @@ export async function rowsOf<Row>(
   values: unknown[] | undefined,
   columns: (keyof Row & string)[],
 ): Promise<Row[]> {
-  let result: unknown;
-  try {
-    result = await client.query(text, values);
-  } catch (error) {
-    throw explained(error);
-  }
+  const result = await run(client, text, values);
   // Neon's HTTP driver gives the rows themselves.
-  const rows = Array.isArray(result) ? (result as unknown[]) : (result as { rows?: unknown }).rows;
+  const rows: unknown = Array.isArray(result)
+    ? result
+    : (Object(result) as { rows?: unknown }).rows;
   const isRow = (row: unknown) => columns.every((column) => column in (Object(row) as object));
   if (Array.isArray(rows) && rows.every(isRow)) return rows as Row[];
   throw new Error(

@@ -6,7 +6,7 @@ import {
   type Logger,
   type Store,
 } from '@call-webhooks/core';
-import { checkClient, rowsOf, type PostgresClient } from './client.ts';
+import { checkClient, rowsOf, run, type PostgresClient } from './client.ts';
 import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';
 import { StoreCalls } from './store-calls.ts';
@@ -126,8 +126,8 @@ export function postgresStore(
     },
     async saveCursor(name, cursor) {
       const key = await storableKey(name);
-      if (cursor === undefined) await client.query(sql.removeCursor, [key]);
-      else await client.query(sql.saveCursor, [key, cursor]);
+      if (cursor === undefined) await run(client, sql.removeCursor, [key]);
+      else await run(client, sql.saveCursor, [key, cursor]);
     },
     async migrate() {
       await client.query(migrationSql({ schema }));
