@@ -80,7 +80,12 @@ export const PARTS: Readonly<Record<string, MutationPart>> = {
     ...besideCore('redis'),
     tests: ['packages/redis/test/!(outages|readme)*.test.ts'],
   },
-  postgres: besideCore('postgres'),
+  postgres: {
+    ...besideCore('postgres'),
+    tests: ['!(*.integration)', '!(*outage|readme).integration'].map(
+      (glob) => `packages/postgres/test/${glob}.test.ts`,
+    ),
+  },
 };
 
 /** How many lines of sources Stryker changes before it leaves its results. */
