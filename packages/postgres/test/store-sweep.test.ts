@@ -20,6 +20,11 @@ describe('old rows', () => {
     expect(await postgresStore(recordingClient().client).sweep()).toBe(0);
   });
 
+  it('are not taken for removed if the client gives other rows', async () => {
+    const { client } = recordingClient(() => [{ count: 7 }]);
+    await expect(postgresStore(client).sweep()).rejects.toThrow('The Postgres client gave no rows');
+  });
+
   it('are removed after a claim that Postgres answered, and close() waits for that', async () => {
     const swept = deferred<unknown[]>();
     let isDown = true;

@@ -1,5 +1,6 @@
 import { IN_ADAPTERS } from './equivalent-in-adapters.ts';
 import { IN_PERSONAL_VALUES } from './equivalent-in-personal-values.ts';
+import { IN_POSTGRES } from './equivalent-in-postgres.ts';
 import { IN_RECEIVER } from './equivalent-in-receiver.ts';
 import { IN_REDACT } from './equivalent-in-redact.ts';
 import { IN_REDIS } from './equivalent-in-redis.ts';
@@ -85,6 +86,7 @@ export const EQUIVALENT: Reasons = {
   },
   ...IN_ADAPTERS,
   ...IN_PERSONAL_VALUES,
+  ...IN_POSTGRES,
   ...IN_RECEIVER,
   ...IN_REDACT,
   ...IN_REDIS,
