@@ -19,7 +19,7 @@ export interface AnyClient {
 export interface Driver {
   is(client: AnyClient): boolean;
   /** Why the event can't be completed in it. */
-  mistake?(client: AnyClient): string | undefined;
+  mistake(client: AnyClient): string | undefined;
   run(client: AnyClient, text: string): PromiseLike<unknown>;
 }
 

@@ -65,7 +65,7 @@ SELECT CASE
 function driverOf(client: AnyClient): Driver {
   const driver = DRIVERS.find((one) => one.is(client));
   if (!driver) throw misuse('expected a transaction of a Postgres client');
-  const mistake = driver.mistake?.(client);
+  const mistake = driver.mistake(client);
   if (mistake !== undefined) throw misuse(mistake);
   return driver;
 }

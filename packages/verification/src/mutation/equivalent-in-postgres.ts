@@ -8,4 +8,11 @@ export const IN_POSTGRES = {
   },
   'packages/postgres/src/prepared.ts': { 'name === undefined → true': FASTER },
   'packages/postgres/src/store-calls.ts': { 'inner !== undefined → true': FASTER },
+  'packages/postgres/src/sweeper.ts': {
+    'this.#claims++ → this.#claims--': 'each hundredth one, downwards',
+  },
+  'packages/postgres/src/transaction-drivers.ts': {
+    'kindOf(client)?.startsWith → kindOf(client).startsWith':
+      'it is asked for clients of Drizzle alone',
+  },
 };
