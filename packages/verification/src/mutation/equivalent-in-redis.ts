@@ -1,4 +1,4 @@
-import { FASTER, MADE_BEFORE } from './reasons.ts';
+import { FASTER } from './reasons.ts';
 
 /** The changes of the Redis package that do no harm, as `EQUIVALENT` has them. */
 export const IN_REDIS = {
@@ -24,6 +24,5 @@ export const IN_REDIS = {
   'packages/redis/src/redis-dead-letters.ts': {
     '\'\' → "Stryker was here!"': 'the script always gives both',
     'ids.length === 0 → false': FASTER,
-    '(id, token) => remove(id, token) → () => undefined': MADE_BEFORE,
   },
 };
