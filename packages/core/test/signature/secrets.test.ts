@@ -98,7 +98,18 @@ describe('keysOf', () => {
     expect(timesPrepared([first])).toBe(0);
     expect(timesPrepared(Array.from({ length: 64 }, () => generateSecret()))).toBe(64);
     expect(timesPrepared([first])).toBe(1);
+    const many = Array.from({ length: 60 }, () => generateSecret());
+    timesPrepared(many); // which may have emptied the cache on the way
+    timesPrepared(many);
+    expect(timesPrepared(many)).toBe(0);
     prepare.mockRestore();
+  });
+
+  it('decodes a list again that has changed', () => {
+    const list = [generateSecret()];
+    expect(keysOf(list)).toHaveLength(1);
+    list.push(generateSecret());
+    expect(keysOf(list)).toHaveLength(2);
   });
 
   it('works with more secrets than it caches', () => {

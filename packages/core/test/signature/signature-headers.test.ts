@@ -148,6 +148,8 @@ describe('names', () => {
     });
     const own = { id: 'A', timestamp: 'B', signature: 'C' };
     expect(headerNames(own)).toEqual({ id: 'a', timestamp: 'b', signature: 'c' });
+    // A service may sign as Standard Webhooks does, under headers of its own.
+    expect(casedHeaderNames(own, 'standard-webhooks')).toEqual(own);
   });
 
   it.each(['X Service', 'X:Service', 'X\r\nService', 'Ü', 'x'.repeat(200)])(
