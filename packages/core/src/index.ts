@@ -13,7 +13,8 @@ export type { ProvidedSecret, SecretProvider, SecretRequest } from './signature/
 export type { TenantOf } from './signature/tenant-names.ts';
 export type { TenantRequest } from './http/tenant-request.ts';
 export { tenantKey } from './tenant.ts';
-export { memoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
+export { memoryStore } from './store/memory-store.ts';
+export type { MemoryStoreOptions } from './store/memory-store-options.ts';
 export type { Admission, Claim, DoneMark, Store, StoreWithoutCompleteIn } from './store/store.ts';
 export { memoryDeadLetters, type MemoryDeadLettersOptions } from './store/memory-dead-letters.ts';
 export type {

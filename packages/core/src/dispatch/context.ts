@@ -183,8 +183,11 @@ export class DeliveryContext implements HandlerContext {
     this.#ended = true;
   }
 
-  /** The event is done, so what a call of `completeIn` that comes too late would mark is lost. */
-  set onLateCall(report: (refusal: WebhookError) => void) {
+  /**
+   * The event is done, so what a `completeIn` that comes too late would mark is lost. No setter: V8
+   * allocates a function that is written in an assignment as old, with all it refers to (decision 15).
+   */
+  reportLateCalls(report: (refusal: WebhookError) => void): void {
     if (this.#lateCall) report(this.#lateCall);
     else this.#onLateCall = report;
   }

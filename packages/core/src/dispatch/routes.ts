@@ -4,6 +4,7 @@ import { validate } from '../events/schema.ts';
 import { withOrigin, type DeliveryContent } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact/error-text.ts';
+import { customKey } from '../store/storable-key.ts';
 import { tenantKey } from '../tenant.ts';
 import { wrapHandler } from './around.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
@@ -122,11 +123,10 @@ export class Routes {
       ? await validate(custom.schema, body, undefined, includeSchemaValues)
       : body;
     const sensitiveData = { body, payload };
-    const key = customKey(custom, payload, sensitiveData);
+    const key = keyOfCustom(custom, payload, sensitiveData);
     return {
       ...UNHANDLED_ROUTE,
-      // A namespace of its own, so that no payload can pass for a call event.
-      key: key === undefined ? undefined : `custom:${checkedKey(key)}`,
+      key: key === undefined ? undefined : customKey(checkedKey(key)),
       body,
       payload,
       sensitiveData,
@@ -145,7 +145,7 @@ function checkIdentity({ eventName, eventId, callId }: Record<string, unknown>):
   });
 }
 
-function customKey(
+function keyOfCustom(
   { key }: NonNullable<HandlerOptions['custom']>,
   payload: unknown,
   sensitiveData: DeliveryContent,

@@ -17,23 +17,18 @@ export interface BodyLimits {
 export type BodyReader = (limits: BodyLimits) => Promise<Uint8Array>;
 
 /**
- * The whole raw body, from bytes or from an adapter's reader.
- * @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed`
+ * What an adapter read, as bytes within their limit.
+ * @throws WebhookError `body-too-large`, `body-already-parsed`
  */
-export async function readBody(
-  body: Uint8Array | BodyReader,
-  limits: BodyLimits,
-): Promise<Uint8Array> {
-  let given: unknown = body;
-  try {
-    if (typeof body === 'function') given = await body(limits);
-  } catch (error) {
-    throw error instanceof WebhookError ? error : unreadable(error);
-  }
-  const bytes = bodyBytes(given);
-  if (bytes.length > limits.bodyLimit) throw tooLarge(limits.bodyLimit);
+export function checkBody(body: unknown, { bodyLimit }: BodyLimits): Uint8Array {
+  const bytes = bodyBytes(body);
+  if (bytes.length > bodyLimit) throw tooLarge(bodyLimit);
   return bytes;
 }
+
+/** What a reader failed with, as an error of ours. */
+export const readFailure = (error: unknown): WebhookError =>
+  error instanceof WebhookError ? error : unreadable(error);
 
 /** @throws WebhookError `body-already-parsed` for anything but bytes: only bytes can be verified */
 export function bodyBytes(body: unknown): Uint8Array {

@@ -94,7 +94,7 @@ export class DeliveryProcessor implements RunningDelivery {
       if (admission.status !== 'admitted')
         return this.#finish({ outcome: refusalOutcome(admission) });
       const context = this.#createContext(job, admission.attempt);
-      const lease = this.#createLease(claim, context);
+      const lease = this.#createLease(claim, context, admittedAt);
       if (this.#abandoned) await lease.release();
       this.#throwIfAbandoned();
       let result: Result | undefined;
@@ -125,9 +125,9 @@ export class DeliveryProcessor implements RunningDelivery {
       info.storeMs += performance.now() - endedAt;
       if (!isHeld) throw leaseLost();
       if (job.kind === 'handler' && result.outcome === job.route.outcome)
-        context.onLateCall = (error) => {
+        context.reportLateCalls((error) => {
           this.#reportOfDone(error, 'late-transaction', job, context);
-        };
+        });
       return this.#finish(result);
     } catch (error) {
       if (error instanceof WebhookError && error.eventName !== undefined)
@@ -158,10 +158,10 @@ export class DeliveryProcessor implements RunningDelivery {
     return context;
   }
 
-  #createLease(claim: Claim, context: DeliveryContext): Lease {
+  #createLease(claim: Claim, context: DeliveryContext, takenAt: number): Lease {
     const { store, scheduler } = this.#deps;
     const onLost = () => context.abort(leaseLost());
-    this.#lease = new Lease(store, scheduler, claim, onLost);
+    this.#lease = new Lease(store, scheduler, claim, takenAt, onLost);
     context.completable = this.#lease;
     return this.#lease;
   }

@@ -1,6 +1,6 @@
 import { CHANNELS, type DeliveryMessage } from '../channels/channels.ts';
 import type { Delivery } from '../dispatch/delivery.ts';
-import { readBody, type BodyReader } from '../http/body.ts';
+import { checkBody, readFailure, type BodyReader } from '../http/body.ts';
 import { checkRequest, truncated, type HeadersLike } from '../http/request.ts';
 import { RequestView } from '../http/tenant-request.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
@@ -54,7 +54,13 @@ export function createReceive({
     let rawBody: Uint8Array | undefined;
     try {
       checkRequest(request, settings.bodyLimit);
-      rawBody = await readBody(request.body, settings);
+      let read: unknown = request.body;
+      try {
+        if (typeof request.body === 'function') read = await request.body(settings);
+      } catch (error) {
+        throw readFailure(error);
+      }
+      rawBody = checkBody(read, settings);
       const receivedAt = now();
       const ownKeys = named && tenants?.keys.of(named);
       const ownRules = ownKeys ? rulesWith(ownKeys) : rules;

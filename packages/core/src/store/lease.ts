@@ -47,14 +47,21 @@ export class Lease implements Deadline {
   readonly #key: string | undefined;
   readonly #token: string;
   readonly #leaseMs: number;
-  readonly #takenAt = performance.now();
+  readonly #takenAt: number;
   readonly #onLost: () => void;
   #ended = false;
   #commit: Awaitable<boolean> | undefined;
   /** Whether a transaction may have marked the event: then a refused renewal does not mean a lost lease. */
   #mayBeDone = false;
 
-  constructor(store: LeaseStore, scheduler: DeadlineScheduler, claim: Claim, onLost: () => void) {
+  /** @param takenAt `performance.now()` when it was taken */
+  constructor(
+    store: LeaseStore,
+    scheduler: DeadlineScheduler,
+    claim: Claim,
+    takenAt: number,
+    onLost: () => void,
+  ) {
     const { key, token, leaseMs } = claim;
     this.#store = store;
     this.#scheduler = scheduler;
@@ -62,8 +69,9 @@ export class Lease implements Deadline {
     this.#key = key;
     this.#token = token;
     this.#leaseMs = leaseMs;
+    this.#takenAt = takenAt;
     this.#onLost = onLost;
-    this.at = this.#takenAt + leaseMs / 3;
+    this.at = takenAt + leaseMs / 3;
   }
 
   /** Renews the lease at every third of its length until it ends. */

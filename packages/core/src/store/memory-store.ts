@@ -1,53 +1,42 @@
-import { checkOptions, option } from '../check-options.ts';
-import { docsUrl } from '../outcome/webhook-error.ts';
-import { callHook, safeLogger, type Logger } from '../reporting/logger.ts';
+import { callHook } from '../reporting/logger.ts';
 import { hash53 } from './hash53.ts';
 import { IdCache } from './id-cache.ts';
+import { MemoryLeases, type MemoryLease } from './memory-leases.ts';
+import { checkMemoryStoreOptions, type MemoryStoreOptions } from './memory-store-options.ts';
+import { isCustomKey } from './storable-key.ts';
 import type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store.ts';
 import { syncMethod } from './sync-store.ts';
 
-/** Options of `memoryStore`. */
-export interface MemoryStoreOptions {
-  /** How many webhook ids, and how many events, are remembered: 1 to 1e9. Default: 100,000. */
-  maxEntries?: number | undefined;
-  /**
-   * How long a handled event is known as a duplicate, in milliseconds. Default: 24 hours. At least
-   * 10 minutes, because the service retries.
-   */
-  rememberFor?: number | undefined;
-  /**
-   * A clock for tests, in milliseconds. Default: `Date.now` for webhook ids, whose signatures are
-   * dated by the wall clock, and `performance.now` for leases and events, which must not change when
-   * the wall clock is set.
-   */
-  now?: (() => number) | undefined;
-  /**
-   * Called when a webhook id or an event is evicted before its time because `maxEntries` is too
-   * small. Default: `logger` gets one warning. What it throws, or rejects with, is ignored.
-   */
-  onEvicted?: ((evicted: { kind: 'webhook-id' | 'event' }) => void) | undefined;
-  /** Gets a warning if ids are evicted; `console` by default. */
-  logger?: Logger | undefined;
-}
-
-interface Lease {
+/** A webhook id that was seen. */
+interface SeenId {
+  /** Of its claim. */
   readonly token: string;
-  readonly attempt: number;
-  readonly group: string | undefined;
-  until: number;
+  /** By the wall clock; milliseconds since the epoch. */
+  readonly until: number;
 }
 
-/** The values of done events. The value of any other is the number of its failed attempts. */
+/**
+ * An event that was claimed, with the webhook id that it first came with.
+ *
+ * The numbers are below 2^31, so V8 keeps them in the object. A larger one would be an object of its
+ * own, and with five of them the garbage collector would take twice as long (decision 11).
+ */
+interface KnownEvent {
+  /** `DONE`, `DEAD_LETTERED`, or the number of failed attempts. */
+  past: number;
+  /** Until when that is known; whole milliseconds of the monotonic clock. Set when a lease ends. */
+  until: number;
+  /** Of the first webhook id. A delivery whose id has the same hash is refused, and is sent again. */
+  readonly idHash: number;
+  /** Of the token of its claim. */
+  readonly tokenHash: number;
+  /** Until when it is known, by the wall clock; whole seconds since the epoch. */
+  readonly idUntil: number;
+}
+
+/** The values of `KnownEvent.past` for done events. */
 const DONE = -1;
 const DEAD_LETTERED = -2;
-
-const rules = () => ({
-  maxEntries: option.default(option.count(1, 1e9), 100_000),
-  rememberFor: option.rememberFor(),
-  now: option.optional(option.function<() => number>()),
-  onEvicted: option.optional(option.function<NonNullable<MemoryStoreOptions['onEvicted']>>()),
-  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
-});
 
 /**
  * A store for one process: leases, webhook ids and events in bounded memory.
@@ -57,8 +46,7 @@ const rules = () => ({
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
 export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompleteIn {
-  const checked = checkOptions('memoryStore', rules(), options);
-  const { maxEntries, rememberFor, now, logger, onEvicted = warnOnce(logger) } = checked;
+  const { maxEntries, rememberFor, now, onEvicted } = checkMemoryStoreOptions(options);
   const readWallClock = now ?? Date.now;
   const readMonotonicClock = now ?? (() => performance.now());
   // Read once for each call, so that all of a call happens at one time.
@@ -66,108 +54,110 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   let monotonicTime = readMonotonicClock();
   /** By the monotonic clock: no event that was done since then is forgotten before its time. */
   let knownSince = monotonicTime;
-  const leases = new Map<string, Lease>();
-  /** By group: the key of its event that holds a lease. */
-  const groups = new Map<string, string>();
-  /** By webhook id: a hash of the token of its claim. */
-  const webhookIds = new IdCache(
-    maxEntries,
-    () => wallTime,
-    () => {
-      callHook(onEvicted, { kind: 'webhook-id' });
-    },
-  );
-  /** By event key: `DONE`, `DEAD_LETTERED`, or the number of failed attempts. */
-  const events = new IdCache(
-    maxEntries,
-    () => monotonicTime,
-    (msLeft) => {
-      knownSince = Math.max(knownSince, monotonicTime + msLeft - rememberFor);
-      callHook(onEvicted, { kind: 'event' });
-    },
-  );
+  /**
+   * Most events come once, and a replay has the same bytes, and so the same event. So the first webhook
+   * id of an event is kept with it, and only the others are here.
+   */
+  const webhookIds = new IdCache<SeenId>(maxEntries, ({ until }) => {
+    if (until >= wallTime) callHook(onEvicted, { kind: 'webhook-id' });
+  });
+  const events = new IdCache<KnownEvent>(maxEntries, ({ until, idUntil }) => {
+    if (idUntil * 1000 >= wallTime) callHook(onEvicted, { kind: 'webhook-id' });
+    if (until < monotonicTime) return;
+    knownSince = Math.max(knownSince, until - rememberFor);
+    callHook(onEvicted, { kind: 'event' });
+  });
+  const leases = new MemoryLeases<KnownEvent>((key, { event, attempt }) => {
+    remember(key, event, attempt);
+  });
   const cursors = new Map<string, string | undefined>();
 
-  function admit({ webhookId, replayUntil, key, leaseMs, token, group }: Claim): Admission {
+  function admit(claim: Claim): Admission {
+    const { webhookId, replayUntil, key, leaseMs, token, group } = claim;
     wallTime = readWallClock();
     monotonicTime = readMonotonicClock();
-    const tokenHash = hash53(token);
-    const seenWith = webhookIds.get(webhookId);
-    if (seenWith !== undefined && seenWith !== tokenHash) return { status: 'replayed' };
-    webhookIds.set(webhookId, tokenHash, Math.max(1, replayUntil - wallTime));
+    leases.endExpired(monotonicTime);
+    const lease = key === undefined ? undefined : leases.live(key, monotonicTime);
+    const event = lease?.event ?? (key === undefined ? undefined : events.get(key));
+    const seen = seenBefore(claim, event);
+    if (seen === 'replayed') return { status: 'replayed' };
+
+    const isBusy = group !== undefined && leases.isBusy(group, monotonicTime);
+    // The user's function may give a custom payload another key when it is replayed.
+    const isFirst = key !== undefined && !event && !isBusy && !isCustomKey(key);
+    if (!seen && !isFirst) webhookIds.set(webhookId, { token, until: replayUntil });
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    endExpiredLeases();
-    const live = liveLease(key);
     // The same token again: the answer to the first try of this claim was lost.
-    if (live)
-      return live.token === token
-        ? { status: 'admitted', attempt: live.attempt }
+    if (lease)
+      return lease.token === token
+        ? { status: 'admitted', attempt: lease.attempt }
         : { status: 'in-progress' };
-    const past = events.get(key) ?? 0;
+    const past = pastOf(event);
     if (past === DONE) return { status: 'duplicate' };
     if (past === DEAD_LETTERED) return { status: 'dead-lettered' };
-    if (group !== undefined) {
-      const running = groups.get(group);
-      if (running !== undefined && liveLease(running)) return { status: 'group-busy' };
-      groups.set(group, key);
-    }
-    leases.set(key, { token, attempt: past + 1, group, until: monotonicTime + leaseMs });
+    if (isBusy) return { status: 'group-busy' };
+    leases.take(key, {
+      token,
+      attempt: past + 1,
+      group,
+      event: event ?? newEvent(isFirst ? claim : undefined),
+      until: monotonicTime + leaseMs,
+    });
     return { status: 'admitted', attempt: past + 1 };
   }
 
-  /** Leases that ran out become failed attempts. Those of equal lengths are in order of their ends. */
-  function endExpiredLeases(): void {
-    for (const [key, lease] of leases) {
-      if (lease.until > monotonicTime) return;
-      endLease(key, lease, lease.attempt);
-    }
+  /** Whether a webhook id was seen whose signature would still verify: with this claim or another. */
+  function seenBefore(
+    { webhookId, token }: Claim,
+    event: KnownEvent | undefined,
+  ): 'repeated' | 'replayed' | undefined {
+    if (event && event.idUntil * 1000 >= wallTime && event.idHash === shortHash(webhookId))
+      return event.tokenHash === shortHash(token) ? 'repeated' : 'replayed';
+    const seen = webhookIds.get(webhookId);
+    if (!seen || seen.until < wallTime) return undefined;
+    return seen.token === token ? 'repeated' : 'replayed';
   }
 
-  function endLease(key: string, { group }: Lease, past: number): void {
-    leases.delete(key);
-    if (group !== undefined) groups.delete(group);
-    events.set(key, past, rememberFor);
+  const pastOf = (event: KnownEvent | undefined): number =>
+    event && event.until >= monotonicTime ? event.past : 0;
+
+  function remember(key: string, event: KnownEvent, past: number): void {
+    event.past = past;
+    event.until = Math.ceil(monotonicTime + rememberFor);
+    events.set(key, event);
   }
 
-  /** Checks the end again: leases of different lengths are not in order. */
-  function liveLease(key: string): Lease | undefined {
-    const lease = leases.get(key);
-    if (!lease || lease.until > monotonicTime) return lease;
-    endLease(key, lease, lease.attempt);
-    return undefined;
-  }
-
-  function heldLease(key: string, token: string): Lease | undefined {
+  function heldLease(key: string, token: string): MemoryLease<KnownEvent> | undefined {
     monotonicTime = readMonotonicClock();
-    const lease = liveLease(key);
-    return lease?.token === token ? lease : undefined;
+    return leases.held(key, token, monotonicTime);
   }
 
-  function complete(key: string, token: string, mark?: DoneMark): boolean {
+  /** @param past what is known of the event from now on; the attempt counts as failed without it */
+  function endLease(key: string, token: string, past?: number): boolean {
     const lease = heldLease(key, token);
-    if (lease) endLease(key, lease, mark === undefined ? DONE : DEAD_LETTERED);
-    return lease !== undefined;
+    if (!lease) return false;
+    leases.end(key, lease);
+    remember(key, lease.event, past ?? lease.attempt);
+    return true;
   }
 
-  function release(key: string, token: string): boolean {
-    const lease = heldLease(key, token);
-    if (lease) endLease(key, lease, lease.attempt);
-    return lease !== undefined;
-  }
+  const complete = (key: string, token: string, mark?: DoneMark): boolean =>
+    endLease(key, token, mark === undefined ? DONE : DEAD_LETTERED);
+
+  const release = (key: string, token: string): boolean => endLease(key, token);
 
   function extend(key: string, token: string, leaseMs: number): boolean {
     const lease = heldLease(key, token);
-    if (!lease) return false;
-    leases.delete(key); // set again at the end, which keeps the order
-    leases.set(key, { ...lease, until: monotonicTime + leaseMs });
-    return true;
+    if (lease) leases.extend(key, lease, monotonicTime + leaseMs);
+    return lease !== undefined;
   }
 
   function reopen(key: string): boolean {
     monotonicTime = readMonotonicClock();
-    if (events.get(key) !== DEAD_LETTERED) return false;
-    events.set(key, 0, rememberFor);
+    const event = events.get(key);
+    if (!event || pastOf(event) !== DEAD_LETTERED) return false;
+    remember(key, event, 0);
     return true;
   }
 
@@ -186,13 +176,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   };
 }
 
-function warnOnce(logger: Logger): () => void {
-  let warned = false;
-  return () => {
-    if (warned) return;
-    warned = true;
-    const message =
-      'the memory store is full and is evicting ids early. Raise maxEntries, or use a Redis, Postgres, SQLite or Durable Objects store.';
-    safeLogger(logger).warn({ docs: docsUrl('stores.md#memory') }, `call-webhooks: ${message}`);
-  };
-}
+/** @param first the claim whose webhook id is kept with the event */
+const newEvent = (first: Claim | undefined): KnownEvent => ({
+  past: 0,
+  until: 0,
+  idHash: first ? shortHash(first.webhookId) : 0,
+  tokenHash: first ? shortHash(first.token) : 0,
+  idUntil: first ? Math.ceil(first.replayUntil / 1000) : -1,
+});
+
+/** 32 bits of a hash, as a small integer. */
+const shortHash = (text: string): number => hash53(text) | 0;

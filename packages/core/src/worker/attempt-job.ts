@@ -103,7 +103,7 @@ export function createAttempt(
         reportOfDone(failure, settings);
       };
       await runInTransaction(context, transaction, run, report('failed-after-commit'));
-      context.onLateCall = report('late-transaction');
+      context.reportLateCalls(report('late-transaction'));
       return { result: { status: 'done' }, code: route.outcome };
     } catch (thrown) {
       const error =

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { readBody, readWebBody, type BodyReader } from '../../src/http/body.ts';
+import { checkBody, readFailure, readWebBody } from '../../src/http/body.ts';
 import { checkRequest } from '../../src/http/request.ts';
 
 const LIMITS = { bodyLimit: 10, bodyTimeout: 60_000 };
@@ -61,19 +61,25 @@ describe('readWebBody', () => {
   });
 });
 
-describe('readBody', () => {
-  it('asks for raw bytes when it gets a parsed body', async () => {
-    const parsed = (() => Promise.resolve({ id: 1 })) as unknown as BodyReader;
-    await expect(readBody(parsed, LIMITS)).rejects.toThrow(
+describe('checkBody', () => {
+  it('asks for raw bytes when it gets a parsed body', () => {
+    expect(() => checkBody({ id: 1 }, LIMITS)).toThrow(
       /signature can't be checked\. Pass the raw bytes/,
     );
   });
 
+  it('takes a body of exactly the limit, and none that is longer', () => {
+    expect(checkBody(new Uint8Array(10), LIMITS)).toHaveLength(10);
+    expect(() => checkBody(new Uint8Array(11), LIMITS)).toThrow('larger than bodyLimit, 10 bytes');
+  });
+});
+
+describe('readFailure', () => {
   it.each([{ status: 413 }, { statusCode: 413 }])(
     'knows the limit of a host by its error with %j',
-    async (error) => {
-      const reader = () => Promise.reject(Object.assign(new Error('too big'), error));
-      await expect(readBody(reader, LIMITS)).rejects.toMatchObject({ code: 'body-too-large' });
+    (error) => {
+      const failure = readFailure(Object.assign(new Error('too big'), error));
+      expect(failure.code).toBe('body-too-large');
     },
   );
 });

@@ -28,7 +28,7 @@ function setup(
   });
   const onLost = jest.fn();
   const claim = { webhookId: 'w', replayUntil: 0, key, token: 't', leaseMs };
-  const lease = new Lease(store, new DeadlineScheduler(), claim, onLost);
+  const lease = new Lease(store, new DeadlineScheduler(), claim, performance.now(), onLost);
   if (kept) lease.startRenewal();
   return { store, lease, onLost, renewals };
 }

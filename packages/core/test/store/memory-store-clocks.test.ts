@@ -58,6 +58,22 @@ describe('when the wall clock is set', () => {
     expect(await again('third', NOW + 11 * MINUTE)).toMatchObject({ status: 'admitted' });
   });
 
+  it('back by a day, the webhook id of an event that is forgotten is still known', async () => {
+    const store = memoryStore({ rememberFor: 10 * MINUTE });
+    const again = (token: string) =>
+      store.admit({
+        ...{ webhookId: 'id', key: 'event', token },
+        ...{ leaseMs: MINUTE, replayUntil: NOW + 10 * MINUTE },
+      });
+    await again('first');
+    await store.complete('event', 'first');
+    jest.advanceTimersByTime(9 * MINUTE);
+    jest.setSystemTime(NOW - DAY);
+    jest.advanceTimersByTime(2 * MINUTE);
+    expect(await again('second')).toEqual({ status: 'replayed' });
+    expect(await admit(store, 'event', 'third')).toEqual({ status: 'admitted', attempt: 1 });
+  });
+
   it('a receiver with the default store does not run an event twice at once', async () => {
     const running = deferred();
     const handle = jest.fn(() => running.promise);

@@ -96,6 +96,17 @@ describe('memoryStore', () => {
     expect(await admit('k', 'c')).toEqual({ status: 'admitted', attempt: 1 });
   });
 
+  it('knows the webhook id of a custom payload, whatever its key is when it is replayed', async () => {
+    const { store, admit } = setup();
+    for (const tenant of ['', 'tenant:acme:']) {
+      await admit(`${tenant}custom:one`, 'a', `${tenant}id`);
+      await store.complete(`${tenant}custom:one`, 'a');
+      expect(await admit(`${tenant}custom:two`, 'b', `${tenant}id`)).toEqual({
+        status: 'replayed',
+      });
+    }
+  });
+
   it('forgets done events after rememberFor', async () => {
     const { clock, store, admit } = setup({ rememberFor: 600_000 });
     await admit('k', 'a');
@@ -117,13 +128,22 @@ describe('memoryStore', () => {
   it('never evicts a live lease, and reports early evictions', async () => {
     const { evicted, store, admit } = setup({ maxEntries: 2 });
     for (const key of ['a', 'b', 'c', 'd']) await admit(key, key);
-    expect(evicted).toEqual(['webhook-id', 'webhook-id']);
+    expect(evicted).toEqual([]);
     for (const key of ['a', 'b', 'c', 'd']) {
       expect(await admit(key, 'late')).toEqual({ status: 'in-progress' });
       expect(await store.complete(key, key)).toBe(true);
     }
     expect(evicted.filter((kind) => kind === 'event')).toHaveLength(2);
     expect(await admit('d', 'again')).toEqual({ status: 'duplicate' });
+  });
+
+  it('reports the webhook id that is evicted with its event', async () => {
+    const { evicted, store, admit } = setup({ maxEntries: 1 });
+    for (const key of ['a', 'b']) {
+      await admit(key, key);
+      await store.complete(key, key);
+    }
+    expect(evicted).toEqual(['webhook-id', 'event']);
   });
 
   it('continues when onEvicted throws', async () => {
