@@ -37,7 +37,7 @@ export function createNodeHandler<
 }
 
 /**
- * The same for a receiver that you created.
+ * Creates a handler for a receiver that you created.
  * @param fix what to do if the body was already parsed; part of the error's message
  */
 export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {

@@ -4,7 +4,6 @@ import { validate } from '../events/schema.ts';
 import { withOrigin, type DeliveryContent } from '../outcome/origin.ts';
 import { WebhookError } from '../outcome/webhook-error.ts';
 import { redactedError } from '../redact/error-text.ts';
-import { customKey } from '../store/storable-key.ts';
 import { tenantKey } from '../tenant.ts';
 import { wrapHandler } from './around.ts';
 import type { Handler, HandlerOptions } from './handlers.ts';
@@ -15,6 +14,8 @@ export interface Route {
   readonly callId: string | undefined;
   /** The idempotency key. */
   readonly key: string | undefined;
+  /** Whether the key follows from the body alone: neither a schema nor a function of the user had a part in it. */
+  readonly isKeyOfBody: boolean;
   /** The parsed body. */
   readonly body: unknown;
   /** What the handler gets. */
@@ -32,6 +33,7 @@ export const UNHANDLED_ROUTE: Route = {
   eventName: undefined,
   callId: undefined,
   key: undefined,
+  isKeyOfBody: false,
   body: undefined,
   payload: undefined,
   sensitiveData: undefined,
@@ -99,6 +101,7 @@ export class Routes {
         callId: typeof callId === 'string' ? callId : undefined,
         // A longer key could not be remembered, so it identifies nothing.
         key: key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined,
+        isKeyOfBody: isKnownEvent(eventName),
         body: event,
         payload,
         sensitiveData: payload === event ? { body: event } : { body: event, payload },
@@ -123,10 +126,11 @@ export class Routes {
       ? await validate(custom.schema, body, undefined, includeSchemaValues)
       : body;
     const sensitiveData = { body, payload };
-    const key = keyOfCustom(custom, payload, sensitiveData);
+    const key = customKey(custom, payload, sensitiveData);
     return {
       ...UNHANDLED_ROUTE,
-      key: key === undefined ? undefined : customKey(checkedKey(key)),
+      // A namespace of its own, so that no payload can pass for a call event.
+      key: key === undefined ? undefined : `custom:${checkedKey(key)}`,
       body,
       payload,
       sensitiveData,
@@ -145,7 +149,7 @@ function checkIdentity({ eventName, eventId, callId }: Record<string, unknown>):
   });
 }
 
-function keyOfCustom(
+function customKey(
   { key }: NonNullable<HandlerOptions['custom']>,
   payload: unknown,
   sensitiveData: DeliveryContent,

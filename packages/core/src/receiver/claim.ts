@@ -14,8 +14,8 @@ import type { Settings } from './options.ts';
 export function createClaim(
   { source, tenant, webhookId, timestamp }: Delivery,
   replayUntil: number,
-  { key, group }: Pick<Job, 'key' | 'group'>,
-  { profile, leaseFor }: Settings,
+  { route, key, group }: Pick<Job, 'route' | 'key' | 'group'>,
+  { profile, leaseFor, oneAtATime }: Settings,
 ): Claim {
   const token = newToken();
   // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
@@ -27,6 +27,8 @@ export function createClaim(
     leaseMs: leaseFor,
     token,
     key,
+    // A function that throws for a replay would make it a dead letter, which has no key.
+    isKeyOfBody: route.isKeyOfBody && typeof oneAtATime !== 'function' ? true : undefined,
     group,
   };
 }

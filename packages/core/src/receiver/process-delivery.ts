@@ -62,7 +62,7 @@ export class DeliveryProcessor implements RunningDelivery {
     this.#context?.abort(reason);
   }
 
-  /** At shutdown: starts nothing any more, and releases the lease. */
+  /** At shutdown: starts nothing new, and releases the lease. */
   async abandon(): Promise<void> {
     this.#abandoned = true;
     this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));

@@ -29,7 +29,7 @@ export interface ReceiverRequest {
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** The way of a delivery from the network, from request to response. */
+/** Handles a delivery from the network, from request to response. */
 export function createReceive({
   settings,
   scheduler,

@@ -4,7 +4,7 @@ export interface MemoryLease<Event> {
   readonly attempt: number;
   readonly group: string | undefined;
   readonly event: Event;
-  /** By the clock of the calls; milliseconds. */
+  /** On the clock that the calls pass as `now`; milliseconds. */
   readonly until: number;
 }
 

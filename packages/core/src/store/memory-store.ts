@@ -3,34 +3,33 @@ import { hash53 } from './hash53.ts';
 import { IdCache } from './id-cache.ts';
 import { MemoryLeases, type MemoryLease } from './memory-leases.ts';
 import { checkMemoryStoreOptions, type MemoryStoreOptions } from './memory-store-options.ts';
-import { isCustomKey } from './storable-key.ts';
 import type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store.ts';
 import { syncMethod } from './sync-store.ts';
 
 /** A webhook id that was seen. */
 interface SeenId {
-  /** Of its claim. */
+  /** The token of its claim. */
   readonly token: string;
-  /** By the wall clock; milliseconds since the epoch. */
+  /** Until when it is known, by the wall clock; milliseconds since the epoch. */
   readonly until: number;
 }
 
 /**
  * An event that was claimed, with the webhook id that it first came with.
  *
- * The numbers are below 2^31, so V8 keeps them in the object. A larger one would be an object of its
- * own, and with five of them the garbage collector would take twice as long (decision 11).
+ * The numbers are below 2^31, unless the process runs for weeks, so V8 keeps them in the object. A
+ * larger one is an object of its own, which costs the garbage collector more (decision 11).
  */
 interface KnownEvent {
   /** `DONE`, `DEAD_LETTERED`, or the number of failed attempts. */
   past: number;
   /** Until when that is known; whole milliseconds of the monotonic clock. Set when a lease ends. */
   until: number;
-  /** Of the first webhook id. A delivery whose id has the same hash is refused, and is sent again. */
+  /** A hash of the first webhook id. A retry whose id has the same hash is refused, and is sent again. */
   readonly idHash: number;
-  /** Of the token of its claim. */
+  /** A hash of the token of its claim. */
   readonly tokenHash: number;
-  /** Until when it is known, by the wall clock; whole seconds since the epoch. */
+  /** Until when the id is known, by the wall clock; whole seconds since the epoch. */
   readonly idUntil: number;
 }
 
@@ -55,14 +54,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   /** By the monotonic clock: no event that was done since then is forgotten before its time. */
   let knownSince = monotonicTime;
   /**
-   * Most events come once, and a replay has the same bytes, and so the same event. So the first webhook
-   * id of an event is kept with it, and only the others are here.
+   * Most events come once, and a replay has the same bytes. If the key follows from them, the first
+   * webhook id of an event is kept with it, and only the others are here.
    */
   const webhookIds = new IdCache<SeenId>(maxEntries, ({ until }) => {
-    if (until >= wallTime) callHook(onEvicted, { kind: 'webhook-id' });
+    if (until >= readWallClock()) callHook(onEvicted, { kind: 'webhook-id' });
   });
   const events = new IdCache<KnownEvent>(maxEntries, ({ until, idUntil }) => {
-    if (idUntil * 1000 >= wallTime) callHook(onEvicted, { kind: 'webhook-id' });
+    if (idUntil * 1000 >= readWallClock()) callHook(onEvicted, { kind: 'webhook-id' });
     if (until < monotonicTime) return;
     knownSince = Math.max(knownSince, until - rememberFor);
     callHook(onEvicted, { kind: 'event' });
@@ -73,7 +72,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   const cursors = new Map<string, string | undefined>();
 
   function admit(claim: Claim): Admission {
-    const { webhookId, replayUntil, key, leaseMs, token, group } = claim;
+    const { webhookId, replayUntil, key, isKeyOfBody, leaseMs, token, group } = claim;
     wallTime = readWallClock();
     monotonicTime = readMonotonicClock();
     leases.endExpired(monotonicTime);
@@ -83,8 +82,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     if (seen === 'replayed') return { status: 'replayed' };
 
     const isBusy = group !== undefined && leases.isBusy(group, monotonicTime);
-    // The user's function may give a custom payload another key when it is replayed.
-    const isFirst = key !== undefined && !event && !isBusy && !isCustomKey(key);
+    const isFirst = isKeyOfBody === true && key !== undefined && !event && !isBusy;
     if (!seen && !isFirst) webhookIds.set(webhookId, { token, until: replayUntil });
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 

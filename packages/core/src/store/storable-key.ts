@@ -2,14 +2,6 @@ const HASHED = 'sha256:';
 /** Every database stores these unchanged, in an index as well: no NUL, no half of a surrogate pair. */
 const READABLE = /^[^\0\p{Surrogate}]{1,256}$/u;
 
-const CUSTOM = /^(?:tenant:[^:]*:)?custom:/;
-
-/** The key of a custom payload: a namespace of its own, so that no payload can pass for a call event. */
-export const customKey = (key: string): string => `custom:${key}`;
-
-/** Whether it is the key of a custom payload, of a tenant or not. */
-export const isCustomKey = (key: string): boolean => CUSTOM.test(key);
-
 /**
  * The text under which a store or queue keeps a key: the key itself, at once, where it can be stored
  * unchanged, so that people can read it, else its SHA-256. Different keys have different texts.

@@ -16,6 +16,7 @@ describe('Routes', () => {
       eventName: 'call:started',
       callId: 'call-1',
       key: 'call-1:call:started',
+      isKeyOfBody: true,
       body: STARTED,
       payload: STARTED,
       sensitiveData: { body: STARTED },

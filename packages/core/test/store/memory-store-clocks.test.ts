@@ -62,7 +62,7 @@ describe('when the wall clock is set', () => {
     const store = memoryStore({ rememberFor: 10 * MINUTE });
     const again = (token: string) =>
       store.admit({
-        ...{ webhookId: 'id', key: 'event', token },
+        ...{ webhookId: 'id', key: 'event', isKeyOfBody: true, token },
         ...{ leaseMs: MINUTE, replayUntil: NOW + 10 * MINUTE },
       });
     await again('first');

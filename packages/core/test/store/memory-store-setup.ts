@@ -12,6 +12,9 @@ export function setup(options: MemoryStoreOptions = {}) {
   });
   let count = 0;
   const admit = (key: string | undefined, token: string, webhookId = `id-${String(++count)}`) =>
-    store.admit({ webhookId, token, key, leaseMs: 60_000, replayUntil: clock.now + 300_000 });
+    store.admit({
+      ...{ webhookId, token, key, isKeyOfBody: true },
+      ...{ leaseMs: 60_000, replayUntil: clock.now + 300_000 },
+    });
   return { clock, evicted, store, admit };
 }

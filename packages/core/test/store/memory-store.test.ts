@@ -96,15 +96,28 @@ describe('memoryStore', () => {
     expect(await admit('k', 'c')).toEqual({ status: 'admitted', attempt: 1 });
   });
 
-  it('knows the webhook id of a custom payload, whatever its key is when it is replayed', async () => {
-    const { store, admit } = setup();
-    for (const tenant of ['', 'tenant:acme:']) {
-      await admit(`${tenant}custom:one`, 'a', `${tenant}id`);
-      await store.complete(`${tenant}custom:one`, 'a');
-      expect(await admit(`${tenant}custom:two`, 'b', `${tenant}id`)).toEqual({
-        status: 'replayed',
-      });
-    }
+  it('knows a webhook id whose event has another key when it is replayed, or none', async () => {
+    const { clock, store } = setup();
+    const claim = (key: string | undefined, token: string) => ({
+      ...{ webhookId: 'id', key, token, isKeyOfBody: false },
+      ...{ leaseMs: 60_000, replayUntil: clock.now + 300_000 },
+    });
+    expect(await store.admit(claim('one', 'a'))).toMatchObject({ status: 'admitted' });
+    await store.complete('one', 'a');
+    for (const key of ['one', 'two', undefined])
+      expect(await store.admit(claim(key, 'b'))).toEqual({ status: 'replayed' });
+  });
+
+  it('reports no eviction of a webhook id that expired while a handler was running', async () => {
+    const { clock, evicted, store, admit } = setup({ maxEntries: 1 });
+    await admit('a', 'a');
+    await store.complete('a', 'a');
+    await admit('b', 'b');
+    clock.now += 59_000;
+    await store.extend('b', 'b', 400_000);
+    clock.now += 300_000;
+    await store.complete('b', 'b');
+    expect(evicted).toEqual(['event']);
   });
 
   it('forgets done events after rememberFor', async () => {

@@ -48,7 +48,7 @@ export const EVENT_MUTANTS: readonly Mutant[] = [
     harm: 'a zombie gives away the lease of the handler that runs now',
     edits: [
       {
-        file: core('store/memory-store.ts'),
+        file: core('store/memory-leases.ts'),
         from: 'return lease?.token === token ? lease : undefined;',
         to: 'return token === undefined ? undefined : lease;',
       },

@@ -8,8 +8,8 @@ export const GROUP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('store/memory-store.ts'),
-        from: "if (running !== undefined && liveLease(running)) return { status: 'group-busy' };",
-        to: "if (running === '' && liveLease(running)) return { status: 'group-busy' };",
+        from: "if (isBusy) return { status: 'group-busy' };",
+        to: "if (isBusy && key === '') return { status: 'group-busy' };",
       },
     ],
     killedBy: MODEL,
@@ -32,8 +32,8 @@ export const GROUP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: core('store/memory-store.ts'),
-        from: "liveLease(running)) return { status: 'group-busy' };",
-        to: "liveLease(running)) { events.set(key, past + 1, rememberFor); return { status: 'group-busy' }; }",
+        from: "if (isBusy) return { status: 'group-busy' };",
+        to: "if (isBusy) { remember(key, event ?? newEvent(undefined), past + 1); return { status: 'group-busy' }; }",
       },
     ],
     killedBy: MODEL,

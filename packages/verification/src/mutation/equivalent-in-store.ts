@@ -36,9 +36,11 @@ export const IN_STORE = {
     '(id, token, failure) => promiseOf(() => { const entry = held(id, token); if (!e… → () => undefined':
       MADE_BEFORE,
   },
-  'packages/core/src/store/memory-store.ts': {
+  'packages/core/src/store/memory-leases.ts': {
     'running !== undefined → true': 'no lease is of the key undefined',
-    'lease.until > monotonicTime → lease.until >= monotonicTime': 'liveLease checks the end again',
+    'lease.until > now → lease.until >= now': 'live checks the end again',
+  },
+  'packages/core/src/store/memory-store.ts': {
     '(name) => Promise.resolve(cursors.get(name)) → () => undefined': MADE_BEFORE,
     '(name, cursor) => Promise.resolve(void cursors.set(name, cursor)) → () => undefined':
       MADE_BEFORE,
