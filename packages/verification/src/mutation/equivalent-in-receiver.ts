@@ -3,6 +3,8 @@ import { FASTER, IN_EDGE_TEST, MADE_ONCE } from './reasons.ts';
 /** The changes of core's receiver that do no harm, as `EQUIVALENT` has them. */
 export const IN_RECEIVER = {
   'packages/core/src/receiver/claim.ts': {
+    "route.isKeyOfBody && typeof oneAtATime !== 'function' → false": FASTER,
+    'true → false': FASTER,
     '\'group-busy\' → ""': 'the list of the answers does not have it either',
   },
   'packages/core/src/receiver/concurrency-limiter.ts': {

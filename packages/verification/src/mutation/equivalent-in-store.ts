@@ -39,6 +39,8 @@ export const IN_STORE = {
   'packages/core/src/store/memory-leases.ts': {
     'running !== undefined → true': 'no lease is of the key undefined',
     'lease.until > now → lease.until >= now': 'live checks the end again',
+    'lease.group !== undefined → true': 'no claim is in the group undefined',
+    'group !== undefined → true': 'no claim is in the group undefined',
   },
   'packages/core/src/store/memory-store.ts': {
     '(name) => Promise.resolve(cursors.get(name)) → () => undefined': MADE_BEFORE,
