@@ -11,7 +11,7 @@ const FIELD_NAME = /^[a-z_]\w*$/;
 /**
  * A copy of a body in which fakes stand for everything that may be personal. That is every value,
  * except for booleans, times, short numbers, names of events, and constants of ordinary words such as
- * `outbound`; in a field whose name says that it is personal, it is those as well.
+ * `outbound`. In a field whose name says that it is personal, only booleans stay.
  * @param keep names of fields whose values stay as they are
  */
 export function anonymize(body: unknown, fakes: Fakes, keep: ReadonlySet<string>): unknown {
