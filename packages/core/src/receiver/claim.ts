@@ -27,7 +27,7 @@ export function createClaim(
     leaseMs: leaseFor,
     token,
     key,
-    // A function that throws for a replay would make it a dead letter, which has no key.
+    // If the function throws for a replay, the replay becomes a dead letter, which has no key.
     isKeyOfBody: route.isKeyOfBody && typeof oneAtATime !== 'function' ? true : undefined,
     group,
   };

@@ -7,8 +7,8 @@ const MAX_ENTRIES_PER_CACHE = 2 ** 17;
 const ONE = { size: 1 };
 
 /**
- * What is known by id, at most `maxEntries` of it. What was set longest ago is evicted first; reading
- * does not change that. Nothing expires by itself: the values say how long they count.
+ * Values by id, at most `maxEntries` of them. The value that was set longest ago is evicted first;
+ * reading does not change that. Nothing expires by itself: the values say how long they are valid.
  */
 export class IdCache<Value extends object> {
   readonly #caches: (LRUCache<string, Value> | undefined)[];
