@@ -9,12 +9,17 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
 }
 
+/** A client may be set to use `bigint` for integers. */
+export type RowId = number | bigint;
+
 /** A prepared statement. */
 export interface SqliteStatement {
   // `any`: clients type their parameters in ways that TypeScript 5 finds incompatible with any others.
   /* eslint-disable @typescript-eslint/no-explicit-any */
   all(...values: any[]): unknown[];
-  run(...values: any[]): unknown;
+  /** The first row. Without one, it is `undefined`, or `null` in Bun. */
+  get(...values: any[]): unknown;
+  run(...values: any[]): { changes: number | bigint; lastInsertRowid: RowId };
   /* eslint-enable @typescript-eslint/no-explicit-any */
 }
 

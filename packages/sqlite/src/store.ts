@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   checkOptions,
-  hash53,
   storableKeySync,
   type Admission,
   type Claim,
@@ -10,6 +9,7 @@ import {
 import { completeIn, type SqliteTransaction } from './complete-in.ts';
 import { checkDatabase, type SqliteDatabase } from './database.ts';
 import { HeldLeases } from './held-leases.ts';
+import { hashOf, slotsOf, TIDY_EVERY } from './name-index.ts';
 import { sqliteOptionRules, type SqliteOptions } from './options.ts';
 import { completionOf, storeSchema, storeStatements, type StoredName } from './store-statements.ts';
 import { Transactions } from './transactions.ts';
@@ -29,7 +29,6 @@ export interface SqliteStore extends Store {
 
 /** No receiver asks for a longer lease; milliseconds. */
 const MAX_LEASE_MS = 240_000;
-const SWEEP_EVERY = 100;
 const SWEEP_ROWS = 500;
 
 interface EventRow {
@@ -70,17 +69,22 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
 
   function admit({ id, replayUntil, key, leaseMs, token, group }: StorableClaim): Admission {
     const at = now();
-    if (claims++ % SWEEP_EVERY === 0) {
+    if (claims++ % TIDY_EVERY === 0) {
       sql().sweepIds.run(at, SWEEP_ROWS);
       sql().sweepEvents.run(at, SWEEP_ROWS);
       sql().sweepGroups.run(at, SWEEP_ROWS);
+      sql().idNames.tidy();
+      sql().eventNames.tidy();
     }
-    const [seen] = sql().id.all(id.hash, id.text, at) as { token: string }[];
+    const seen = sql().id.get(...slotsOf(id.hash), id.text, at) as { token: string } | undefined;
     if (seen && seen.token !== token) return { status: 'replayed' };
-    if (!seen) sql().addId.run(id.hash, id.text, token, replayUntil);
+    if (!seen) {
+      const { lastInsertRowid } = sql().addId.run(id.text, token, replayUntil);
+      sql().idNames.add(id.hash, lastInsertRowid);
+    }
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    const [event] = sql().event.all(key.hash, key.text, at) as EventRow[];
+    const event = sql().event.get(...slotsOf(key.hash), key.text, at) as EventRow | undefined;
     const done = Number(event?.done ?? 0);
     if (done > 0) return { status: done === 1 ? 'duplicate' : 'dead-lettered' };
     const past = Number(event?.attempt ?? 0);
@@ -90,19 +94,20 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
         ? { status: 'admitted', attempt: past }
         : { status: 'in-progress' };
     const keepUntil = at + leaseMs + rememberFor;
-    if (group !== undefined) {
-      if (isBusy(group, at, leaseMs)) return { status: 'group-busy' };
-      sql().putGroup.run(group, key.hash, key.text, keepUntil);
-    }
-    if (event) sql().claimAgain.run(token, past + 1, at + leaseMs, keepUntil, event.row);
-    else sql().addEvent.run(key.hash, key.text, token, at + leaseMs, keepUntil);
-    held?.take(key.text, token, leaseMs);
+    if (group !== undefined && isBusy(group, at, leaseMs)) return { status: 'group-busy' };
+    let row = event?.row;
+    if (row === undefined) {
+      row = sql().addEvent.run(key.text, token, at + leaseMs, keepUntil).lastInsertRowid;
+      sql().eventNames.add(key.hash, row);
+    } else sql().claimAgain.run(token, past + 1, at + leaseMs, keepUntil, row);
+    if (group !== undefined) sql().putGroup.run(group, row, key.text, keepUntil);
+    held?.take(key.text, token, row, leaseMs);
     return { status: 'admitted', attempt: past + 1 };
   }
 
   function isBusy(group: string, at: number, leaseMs: number): boolean {
-    const [last] = sql().lastOfGroup.all(group, at) as (EventRow & { key: string })[];
-    return last !== undefined && Number(last.done) === 0 && isLive(last, last.key, at, leaseMs);
+    const last = sql().lastOfGroup.get(group, at) as (EventRow & { key: string }) | null;
+    return last ? Number(last.done) === 0 && isLive(last, last.key, at, leaseMs) : false;
   }
 
   function isLive(event: EventRow, key: string, at: number, leaseMs: number): boolean {
@@ -115,14 +120,22 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   /** When leases must have run out to be lost; those that this process holds are never lost. */
   const since = (key: string, token: string) => (held?.holds(key, token) ? 0 : now());
 
+  function rowOf({ hash, text }: StoredName, token: string) {
+    const row = held?.rowOf(text, token);
+    if (row !== undefined) return row;
+    return (sql().leasedRow.get(...slotsOf(hash), text, token) as EventRow | undefined)?.row;
+  }
+
   // Keys are made at once, so that calls reach the file in the order in which they were made.
 
   const settle = (how: 'complete' | 'deadLetter' | 'release', eventKey: string, token: string) => {
-    const { hash, text } = named(eventKey);
+    const key = named(eventKey);
     return transactions.run(() => {
-      const isHeld = sql()[how].all(hash, text, token, since(text, token)).length > 0;
-      held?.end(text, token);
-      return isHeld;
+      const row = rowOf(key, token);
+      if (row === undefined) return false;
+      const { changes } = sql()[how].run(row, key.text, token, since(key.text, token));
+      held?.end(key.text, token);
+      return Number(changes) > 0;
     });
   };
 
@@ -142,18 +155,22 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     },
     release: (key, token) => settle('release', key, token),
     extend(eventKey, token, leaseMs) {
-      const { hash, text } = named(eventKey);
+      const key = named(eventKey);
       return transactions.run(() => {
+        const row = rowOf(key, token);
+        if (row === undefined) return false;
         const until = now() + leaseMs;
-        const isHeld = sql().extend.all(until, hash, text, token, since(text, token)).length > 0;
-        if (!isHeld) return false;
-        held?.take(text, token, leaseMs);
+        const { changes } = sql().extend.run(until, row, key.text, token, since(key.text, token));
+        if (Number(changes) === 0) return false;
+        held?.take(key.text, token, row, leaseMs);
         return true;
       });
     },
     reopen(eventKey) {
       const { hash, text } = named(eventKey);
-      return transactions.run(() => sql().reopen.all(hash, text, now()).length > 0);
+      return transactions.run(
+        () => Number(sql().reopen.run(...slotsOf(hash), text, now()).changes) > 0,
+      );
     },
     loadCursor(name) {
       const id = keyOf(name);
@@ -173,7 +190,7 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
 
 function named(name: string): StoredName {
   const text = keyOf(name);
-  return { hash: hash53(text), text };
+  return { hash: hashOf(text), text };
 }
 
 const keyOf = (text: string) =>

@@ -85,7 +85,11 @@ describe('a handle that fails', () => {
 describe('invalid options', () => {
   const db = {
     exec: () => undefined,
-    prepare: () => ({ all: () => [{ one: 1 }], run: () => undefined }),
+    prepare: () => ({
+      all: () => [{ one: 1 }],
+      get: () => undefined,
+      run: () => ({ changes: 0, lastInsertRowid: 0 }),
+    }),
   };
   const invalid = (create: () => unknown, message: string) => {
     expect(create).toThrow(

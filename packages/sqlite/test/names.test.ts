@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { hash53, storableKey, type Claim } from '@call-webhooks/core';
+import { storableKey, type Claim } from '@call-webhooks/core';
 import { unique } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { sqliteStore } from '../src/index.ts';
+import { hashOf, slotsOf } from '../src/name-index.ts';
 import { freshFile } from './support.ts';
 
 const REMEMBER_FOR = 600_000;
@@ -34,12 +35,20 @@ const rows = (table: string) =>
 /** What has the hash of another name, and is handled. */
 async function addOthers({ webhookId, key = '' }: Claim): Promise<void> {
   await store.ping?.(); // creates the tables
-  db.prepare('INSERT INTO call_webhooks_ids (hash, id, token, keep_until) VALUES (?, ?, ?, ?)').run(
-    ...[hash53(webhookId), 'other id', 'other token', now + 60_000],
-  );
-  db.prepare(
-    'INSERT INTO call_webhooks_events (hash, key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, ?, 1, 1, 0, ?)',
-  ).run(hash53(key), 'other event', 'other token', now + REMEMBER_FOR);
+  const name = (table: string, hash: number, row: number | bigint) =>
+    db
+      .prepare(`INSERT INTO call_webhooks_${table}_names (slot, row) VALUES (?, ?)`)
+      .run(slotsOf(hash)[0], row);
+  const id = db
+    .prepare('INSERT INTO call_webhooks_ids (id, token, keep_until) VALUES (?, ?, ?)')
+    .run('other id', 'other token', now + 60_000);
+  name('id', hashOf(webhookId), id.lastInsertRowid);
+  const event = db
+    .prepare(
+      'INSERT INTO call_webhooks_events (key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, 1, 1, 0, ?)',
+    )
+    .run('other event', 'other token', now + REMEMBER_FOR);
+  name('event', hashOf(key), event.lastInsertRowid);
 }
 
 it('tells names with the same hash apart', async () => {
@@ -93,6 +102,33 @@ it('keeps one row for a webhook id whose claim is repeated', async () => {
   await store.admit(own);
   expect(await store.admit(own)).toEqual(admitted);
   expect(rows('ids')).toEqual([{ count: 1 }]);
+});
+
+it('takes integers as bigint, and null for no row, as clients may give them', async () => {
+  const statementsOf = (sql: string) => {
+    const statement = db.prepare(sql).safeIntegers(true);
+    return {
+      all: (...values: unknown[]) => statement.all(...values),
+      get: (...values: unknown[]) => (statement.get(...values)) ?? null,
+      run: (...values: unknown[]) => statement.run(...values),
+    };
+  };
+  const handle = { exec: (sql: string) => db.exec(sql), prepare: statementsOf };
+  const other = sqliteStore(handle, { now: () => now, rememberFor: REMEMBER_FOR });
+  const one = claim({ group: 'call' });
+  expect(await other.admit(one)).toEqual(admitted);
+  expect(await other.admit(claim({ key: 'next', group: 'call' }))).toEqual({
+    status: 'group-busy',
+  });
+  expect(await other.extend('event', one.token, 60_000)).toBe(true);
+  expect(await other.complete('event', one.token)).toBe(true);
+  expect(await other.complete('event', one.token)).toBe(false);
+  expect(await other.complete('unknown', one.token)).toBe(false);
+  for (let number = 1; number <= 2_000; number++)
+    // enough names to move some
+    expect(await other.admit(claim({ key: `event ${String(number)}` }))).toEqual(admitted);
+  expect(await other.admit(claim({ key: 'event 1' }))).toEqual({ status: 'in-progress' });
+  expect(rows('event_names WHERE slot >= -1073741824')[0]?.count).toBeGreaterThan(0);
 });
 
 it('stores a name that is too long as core does', async () => {

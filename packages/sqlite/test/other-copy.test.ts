@@ -35,7 +35,11 @@ describe('completeIn', () => {
       prepare: (text) => {
         statements.push(text);
         const statement = db.prepare(change(text));
-        return { all: () => reply(statement.all()) as unknown[], run: () => statement.run() };
+        return {
+          all: () => reply(statement.all()) as unknown[],
+          get: () => statement.get(),
+          run: () => statement.run(),
+        };
       },
     };
   }

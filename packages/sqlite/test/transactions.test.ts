@@ -44,6 +44,17 @@ describe('transactions', () => {
     return false;
   };
 
+  it.each([
+    { set: -2_000, then: -16_000, why: "SQLite's default" },
+    { set: 500, then: -16_000, why: 'too few pages' },
+    { set: -16_001, then: -16_001, why: 'more' },
+    { set: 4_001, then: 4_001, why: 'more pages' },
+  ])('have a page cache of 16 MB, or of what the user set: $why', async ({ set, then }) => {
+    db.exec(`PRAGMA cache_size = ${String(set)}`);
+    await transactions.run(insert('first'));
+    expect(db.prepare('PRAGMA cache_size').all()).toEqual([{ cache_size: then }]);
+  });
+
   it('sync each commit, and wait for locks without blocking the process', async () => {
     db.exec('PRAGMA synchronous = OFF');
     db.exec('PRAGMA busy_timeout = 5000');

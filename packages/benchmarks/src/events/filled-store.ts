@@ -41,7 +41,7 @@ const claimOf = (event: { webhookId: string; key: string }): Claim => ({
   ...event,
   token: randomUUID(),
   leaseMs: 60_000,
-  replayUntil: Date.now() + REPLAY_MS,
+  replayUntil: Date.now() + DAY_MS, // later than those that were filled in: they expire in order
 });
 
 /** New events, admitted and completed. */

@@ -11,6 +11,8 @@ type Db = InstanceType<typeof Libsql>;
 
 const IDS = 'call_webhooks_ids';
 const EVENTS = 'call_webhooks_events';
+const ID_NAMES = 'call_webhooks_id_names';
+const EVENT_NAMES = 'call_webhooks_event_names';
 
 /** Each size in a file of its own. */
 export async function openSqlite(root: string): Promise<Database> {
@@ -23,11 +25,14 @@ export async function openSqlite(root: string): Promise<Database> {
 
   return {
     async fill(size) {
-      const db = new Libsql(join(folder, `${String(size)}.db`));
+      const file = join(folder, `${String(size)}.db`);
+      const filling = new Libsql(file);
+      await sqliteStore(filling).ping?.(); // creates the tables
+      fill(filling, size);
+      filling.close();
+      const db = new Libsql(file);
       handles.push(db);
       const store = sqliteStore(db);
-      await store.ping?.(); // creates its tables
-      fill(db, size);
       const one = (text: string) => db.prepare(text).get() as Record<string, unknown>;
       const { bytes } = one(
         'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
@@ -60,21 +65,33 @@ export async function openSqlite(root: string): Promise<Database> {
 /** Without a journal, and with a large cache, since the names are in random order. */
 function fill(db: Db, size: number): void {
   db.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
-  const addId = db.prepare(`INSERT INTO ${IDS} (hash, id, token, keep_until) VALUES (?, ?, ?, ?)`);
-  const addEvent = db.prepare(
-    `INSERT INTO ${EVENTS} (hash, key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, ?, 1, 1, 0, ?)`,
-  );
   // They expire one after the other, before those that are added later.
   const keepFrom = Date.now() + 43_200_000;
+  const add = {
+    ids: db.prepare(`INSERT INTO ${IDS} (id, token, keep_until) VALUES (?, ?, ?)`),
+    events: db.prepare(
+      `INSERT INTO ${EVENTS} (key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, 1, 1, 0, ?)`,
+    ),
+  };
+  const name = {
+    ids: db.prepare(`INSERT INTO ${ID_NAMES} VALUES (?, ?)`),
+    events: db.prepare(`INSERT INTO ${EVENT_NAMES} VALUES (?, ?)`),
+  };
   db.exec('BEGIN');
-  for (let number = 0; number < idsBeside(size); number++) {
-    const id = randomUUID();
-    addId.run(hash53(id), id, randomUUID(), keepFrom + number);
-  }
-  for (let number = 0; number < size; number++) {
-    const key = `${randomBytes(12).toString('hex')}:call:completed`;
-    addEvent.run(hash53(key), key, randomUUID(), keepFrom + number);
-  }
+  const rows = (table: 'ids' | 'events', number: number, text: () => string) => {
+    for (let row = 0; row < number; row++) {
+      const one = text();
+      const { lastInsertRowid } = add[table].run(one, randomUUID(), keepFrom + row);
+      name[table].run(slotOf(hash53(one) % 2 ** 30, number - row), lastInsertRowid);
+    }
+  };
+  rows('ids', idsBeside(size), randomUUID);
+  rows('events', size, () => `${randomBytes(12).toString('hex')}:call:completed`);
   db.exec('COMMIT');
-  db.exec('PRAGMA cache_size = -2000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+}
+
+/** Newer names lie on higher levels, as if they had been added one by one. */
+function slotOf(hash: number, age: number): number {
+  const level = [1_024, 24 * 1_024, 24 ** 2 * 1_024].filter((capacity) => age > capacity).length;
+  return level * 2 ** 30 + hash - 2 ** 31;
 }

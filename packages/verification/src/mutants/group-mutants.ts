@@ -20,8 +20,8 @@ export const GROUP_MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: sqlite('store.ts'),
-        from: 'last !== undefined && Number(last.done) === 0 && isLive(',
-        to: 'last !== undefined && isLive(',
+        from: 'last ? Number(last.done) === 0 && isLive(',
+        to: 'last ? isLive(',
       },
     ],
     killedBy: MODEL,

@@ -83,6 +83,7 @@ export class QueueProcess {
         const statement = db.prepare(sql);
         return {
           all: (...values: unknown[]) => reach(() => statement.all(...values)),
+          get: (...values: unknown[]) => reach(() => statement.get(...values)),
           run: (...values: unknown[]) => reach(() => statement.run(...values)),
         };
       },
