@@ -23,7 +23,7 @@ export class HeldLeases {
     this.#held.set(key, { token, row, until: now + leaseMs });
   }
 
-  /** The row of the event, until its lease has ended. */
+  /** The row of the event, while its lease is remembered. */
   rowOf(key: string, token: string): RowId | undefined {
     const lease = this.#held.get(key);
     return lease?.token === token ? lease.row : undefined;

@@ -48,8 +48,8 @@ export function jobsOf(creator: string, queue: SqliteQueue): Jobs {
  * Keeps deliveries in a SQLite file, which any number of processes of one machine can share. An event
  * is queued once while its job waits, runs or is dead, and for `rememberFor` after it was handled.
  *
- * It sets WAL, `synchronous = FULL`, `wal_autocheckpoint = 4000` and a short `busy_timeout` on the
- * handle. The handle stays yours to close.
+ * It sets WAL, `synchronous = FULL`, `wal_autocheckpoint = 4000`, a short `busy_timeout` and a page
+ * cache of at least 16 MB on the handle. The handle stays yours to close.
  * @throws WebhookError `invalid-options`
  * @example
  * const queue = sqliteQueue(new Database('calls.db'));

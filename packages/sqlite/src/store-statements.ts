@@ -17,14 +17,15 @@ const eventTable = (prefix: string): NamedTable => ({
  *
  * Rows lie in the order in which they came, and are found by a hash of their name. A large table that
  * lay in the order of its names would be written in another place for each row (decisions 16 and 17).
+ * `number` is the rowid: VACUUM may change rowids that have no column.
  */
 export const storeSchema = (prefix: string) => `
 CREATE TABLE IF NOT EXISTS ${prefix}ids (
-  id TEXT NOT NULL, token TEXT NOT NULL, keep_until INTEGER NOT NULL
+  number INTEGER PRIMARY KEY, id TEXT NOT NULL, token TEXT NOT NULL, keep_until INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS ${prefix}ids_keep_until ON ${prefix}ids (keep_until);
 CREATE TABLE IF NOT EXISTS ${prefix}events (
-  key TEXT NOT NULL, token TEXT NOT NULL, attempt INTEGER NOT NULL,
+  number INTEGER PRIMARY KEY, key TEXT NOT NULL, token TEXT NOT NULL, attempt INTEGER NOT NULL,
   done INTEGER NOT NULL, lease_until INTEGER NOT NULL, keep_until INTEGER NOT NULL
 );
 CREATE INDEX IF NOT EXISTS ${prefix}events_keep_until ON ${prefix}events (keep_until);
@@ -80,7 +81,7 @@ export function storeStatements(db: SqliteDatabase, prefix: string) {
     id: db.prepare(`SELECT token FROM ${idRows} WHERE id = ? AND keep_until > ?`),
     addId: db.prepare(`INSERT INTO ${ids} (id, token, keep_until) VALUES (?, ?, ?)`),
     event: db.prepare(`SELECT ${state} FROM ${eventRows} WHERE key = ? AND keep_until > ?`),
-    /** The row of an event whose lease another process took, or a user's clock measures. */
+    /** Finds the row of a leased event by its name, if this process does not remember it. */
     leasedRow: db.prepare(`SELECT row FROM ${eventRows} WHERE key = ? AND token = ?`),
     addEvent: db.prepare(
       `INSERT INTO ${events} (key, token, attempt, done, lease_until, keep_until) VALUES (?, ?, 1, 0, ?, ?)`,

@@ -44,8 +44,8 @@ interface EventRow {
  * share. What it answered survives a crash of the process; a power cut too, if the disk keeps its
  * word.
  *
- * It sets WAL, `synchronous = FULL`, `wal_autocheckpoint = 4000` and a short `busy_timeout` on the
- * handle. The handle stays yours: close it after `receiver.close()`.
+ * It sets WAL, `synchronous = FULL`, `wal_autocheckpoint = 4000`, a short `busy_timeout` and a page
+ * cache of at least 16 MB on the handle. The handle stays yours: close it after `receiver.close()`.
  * @throws WebhookError `invalid-options`
  * @example
  * const hook = callWebhooks({ secret, store: sqliteStore(new Database('calls.db')) });
@@ -76,7 +76,8 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
       sql().idNames.tidy();
       sql().eventNames.tidy();
     }
-    const seen = sql().id.get(...slotsOf(id.hash), id.text, at) as { token: string } | undefined;
+    const seen = sql().id.get(...slotsOf(id.hash), id.text, at) as
+      { token: string } | null | undefined;
     if (seen && seen.token !== token) return { status: 'replayed' };
     if (!seen) {
       const { lastInsertRowid } = sql().addId.run(id.text, token, replayUntil);
@@ -84,7 +85,8 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     }
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    const event = sql().event.get(...slotsOf(key.hash), key.text, at) as EventRow | undefined;
+    const event = sql().event.get(...slotsOf(key.hash), key.text, at) as
+      EventRow | null | undefined;
     const done = Number(event?.done ?? 0);
     if (done > 0) return { status: done === 1 ? 'duplicate' : 'dead-lettered' };
     const past = Number(event?.attempt ?? 0);
@@ -120,11 +122,9 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
   /** When leases must have run out to be lost; those that this process holds are never lost. */
   const since = (key: string, token: string) => (held?.holds(key, token) ? 0 : now());
 
-  function rowOf({ hash, text }: StoredName, token: string) {
-    const row = held?.rowOf(text, token);
-    if (row !== undefined) return row;
-    return (sql().leasedRow.get(...slotsOf(hash), text, token) as EventRow | undefined)?.row;
-  }
+  const rowOf = ({ hash, text }: StoredName, token: string) =>
+    held?.rowOf(text, token) ??
+    (sql().leasedRow.get(...slotsOf(hash), text, token) as EventRow | null | undefined)?.row;
 
   // Keys are made at once, so that calls reach the file in the order in which they were made.
 

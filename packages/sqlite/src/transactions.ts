@@ -10,7 +10,7 @@ const BLOCK_FOR = 5;
  * pages of its own, and SQLite's 1,000 would sync the file for every few batches (decision 16).
  */
 const CHECKPOINT_PAGES = 4_000;
-/** What better-sqlite3 has by default. In SQLite's own 2 MB, a large index pushes out its own pages; KiB. */
+/** In KiB: the default of better-sqlite3. SQLite's own 2 MB is too small for a large index. */
 const CACHE_KIB = 16_000;
 
 interface Waiting {

@@ -24,7 +24,7 @@ afterEach(() => {
 const count = (from: string) =>
   (db.prepare(`SELECT count(*) AS count FROM ${from}`).all()[0] as { count: number }).count;
 const level = (number: number) => {
-  const [first] = [slotsOf(0)[number] as number];
+  const first = slotsOf(0)[number] as number;
   return count(
     `event_names WHERE slot BETWEEN ${String(first)} AND ${String(first + 2 ** 30 - 1)}`,
   );
@@ -76,7 +76,14 @@ describe('names', () => {
     expect(level(2)).toBeGreaterThan(36_000 - 1.5 * LEVEL_0 - 1.1 * LEVEL_1);
   });
 
-  it('stay on the first level while there are few', () => {
+  it.each([123_456_789, 2 ** 30 - 1_000])('stay on level 0 while there are few', (start) => {
+    const nullForNone = (sql: string) => {
+      const statement = db.prepare(sql);
+      const get = (...values: unknown[]) => (statement.get(...values)) ?? null;
+      return { all: () => [], get, run: (...values: unknown[]) => statement.run(...values) };
+    };
+    const handle = { exec: (sql: string) => db.exec(sql), prepare: nullForNone };
+    index = new NameIndex(handle, TABLE, start);
     add(600, Infinity);
     for (let times = 0; times < 100; times++) index.tidy();
     expect(level(0)).toBe(600);
@@ -108,6 +115,20 @@ describe('names', () => {
     expect(lost()).toEqual([]);
   });
 
+  it('are found whichever process tidies, and when what it did is undone', () => {
+    const other = new NameIndex(db, TABLE, 987_654_321);
+    for (let round = 0; round < 40; round++) {
+      add(100, 2_000);
+      other.tidy();
+      db.exec('BEGIN');
+      other.tidy();
+      index.tidy();
+      db.exec('ROLLBACK');
+    }
+    expect(lost()).toEqual([]);
+    expect(names()).toBeLessThan(2_000 + 1.5 * LEVEL_0);
+  });
+
   it('of a removed row do no harm to the next that has its place', () => {
     add(2_000, Infinity);
     for (const name of ['other', 'name 2000', 'name 1']) {
@@ -125,6 +146,7 @@ describe('names', () => {
     last = 3 * MOVED;
     add(5_000, Infinity);
     expect(level(0)).toBeLessThan(1.5 * LEVEL_0);
+    expect(level(3)).toBe(3 * MOVED); // the last level, which they never leave
     expect(
       count(`events JOIN (SELECT DISTINCT row FROM ${namesAt(TABLE, slotsOf(123_456_789))})
       ON row = events.rowid WHERE name = 'one'`),

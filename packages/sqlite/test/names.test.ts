@@ -109,8 +109,11 @@ it('takes integers as bigint, and null for no row, as clients may give them', as
     const statement = db.prepare(sql).safeIntegers(true);
     return {
       all: (...values: unknown[]) => statement.all(...values),
-      get: (...values: unknown[]) => (statement.get(...values)) ?? null,
-      run: (...values: unknown[]) => statement.run(...values),
+      get: (...values: unknown[]) => statement.get(...values) ?? null,
+      run: (...values: unknown[]) => {
+        const { changes, lastInsertRowid } = statement.run(...values);
+        return { changes: BigInt(changes), lastInsertRowid: BigInt(lastInsertRowid) };
+      },
     };
   };
   const handle = { exec: (sql: string) => db.exec(sql), prepare: statementsOf };
@@ -129,6 +132,39 @@ it('takes integers as bigint, and null for no row, as clients may give them', as
     expect(await other.admit(claim({ key: `event ${String(number)}` }))).toEqual(admitted);
   expect(await other.admit(claim({ key: 'event 1' }))).toEqual({ status: 'in-progress' });
   expect(rows('event_names WHERE slot >= -1073741824')[0]?.count).toBeGreaterThan(0);
+});
+
+it('finds what it stored after VACUUM', async () => {
+  const claims = Array.from({ length: 3 }, (_, number) =>
+    claim({ key: `event ${String(number)}` }),
+  );
+  for (const one of claims) await store.admit(one);
+  db.exec('DELETE FROM call_webhooks_ids WHERE rowid = 1');
+  db.exec('DELETE FROM call_webhooks_events WHERE rowid = 1');
+  db.exec('DROP INDEX call_webhooks_ids_keep_until');
+  db.exec('DROP INDEX call_webhooks_events_keep_until'); // SQLite keeps rowids beside an index
+  db.exec('VACUUM');
+  for (const { key, webhookId } of claims.slice(1)) {
+    expect(await store.admit(claim({ key, webhookId }))).toEqual({ status: 'replayed' });
+    expect(await store.admit(claim({ key }))).toEqual({ status: 'in-progress' });
+  }
+});
+
+it('completes and reopens an event whose name has moved', async () => {
+  const [done, dead] = [claim({ key: 'done' }), claim({ key: 'dead' })];
+  for (const one of [done, dead]) await store.admit(one);
+  db.exec('UPDATE call_webhooks_event_names SET slot = slot + 1073741824 * 3');
+  expect(await store.complete('done', done.token)).toBe(true);
+  expect(await store.complete('dead', dead.token, 'dead-lettered')).toBe(true);
+  expect(await store.reopen?.('dead')).toBe(true);
+  expect(await store.admit(claim({ key: 'dead' }))).toEqual(admitted);
+  expect(await store.admit(claim({ key: 'done' }))).toEqual({ status: 'duplicate' });
+});
+
+it('takes no other event for the last of a group', async () => {
+  await store.admit(claim({ group: 'call' }));
+  db.exec(`UPDATE call_webhooks_events SET key = 'other'`); // the number of a row was used again
+  expect(await store.admit(claim({ key: 'next', group: 'call' }))).toEqual(admitted);
 });
 
 it('stores a name that is too long as core does', async () => {
