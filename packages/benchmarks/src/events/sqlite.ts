@@ -92,6 +92,6 @@ function fill(db: Db, size: number): void {
 
 /** Newer names lie on earlier levels, as if they had been added one by one. */
 function slotOf(hash: number, age: number): number {
-  const level = [1_024, 24 * 1_024, 24 ** 2 * 1_024].filter((capacity) => age > capacity).length;
+  const level = [1_024, 20 * 1_024, 20 ** 2 * 1_024].filter((capacity) => age > capacity).length;
   return level * 2 ** 30 + hash - 2 ** 31;
 }
