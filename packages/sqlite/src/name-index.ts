@@ -7,8 +7,8 @@ import type { RowId, SqliteDatabase } from './database.ts';
  *
  * In one large index, each new name would change a different page, because the hashes of names are
  * random. Here, new names go to level 0, which has about 1,000 names on a few pages. Level 1 has about
- * 24,000, level 2 about 590,000, and level 3 the rest. A part of each full level moves to the next one
- * from time to time: 128 names that are neighbors by hash, and land on few pages there.
+ * 20,000, level 2 about 400,000, and level 3 the rest. A part of each full level moves to the next one
+ * from time to time: 256 names that are neighbors by hash, and land on few pages there.
  *
  * A lookup searches all levels. When a row is removed, its name stays, and is ignored. It is removed
  * when names move to its neighborhood.
@@ -25,11 +25,11 @@ const LEVELS = 4;
 /** How many names level 0 may have before it counts as full. */
 const FIRST_LEVEL = 1_024;
 /** How many times as many names each further level may have. */
-const GROWTH = 24;
+const GROWTH = 20;
 /** How many names of a level move at a time. */
-const MOVED = 128;
+const MOVED = 256;
 /** Call `tidy` after this many new names. It must be fewer than `MOVED`, or level 0 would grow without end. */
-export const TIDY_EVERY = 100;
+export const TIDY_EVERY = 200;
 /** Hashes have 30 bits. With two for the level, a slot takes 4 bytes on disk. */
 const HASHES = 2 ** 30;
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
-import { hashOf, NameIndex, namesAt, namesSchema, slotsOf } from '../src/name-index.ts';
+import { hashOf, NameIndex, namesAt, namesSchema, slotsOf, TIDY_EVERY } from '../src/name-index.ts';
 
 const TABLE = { rows: 'events', names: 'event_names' };
 const LEVEL_0 = 1_024;
-const LEVEL_1 = 24 * 1_024;
-const MOVED = 128;
+const LEVEL_1 = 20 * 1_024;
+const MOVED = 256;
 
 let db: InstanceType<typeof Database>;
 let index: NameIndex;
@@ -42,7 +42,7 @@ function add(number: number, keep = number): void {
   db.exec('BEGIN');
   for (const end = last + number; last < end;) {
     addRow(++last, `name ${String(last)}`);
-    if (last % 100 !== 0) continue;
+    if (last % TIDY_EVERY !== 0) continue;
     sweep.run(last - keep);
     index.tidy();
   }
@@ -79,7 +79,7 @@ describe('names', () => {
   it.each([123_456_789, 2 ** 30 - 1_000])('stay on level 0 while there are few', (start) => {
     const nullForNone = (sql: string) => {
       const statement = db.prepare(sql);
-      const get = (...values: unknown[]) => (statement.get(...values)) ?? null;
+      const get = (...values: unknown[]) => statement.get(...values) ?? null;
       return { all: () => [], get, run: (...values: unknown[]) => statement.run(...values) };
     };
     const handle = { exec: (sql: string) => db.exec(sql), prepare: nullForNone };
@@ -87,6 +87,18 @@ describe('names', () => {
     add(600, Infinity);
     for (let times = 0; times < 100; times++) index.tidy();
     expect(level(0)).toBe(600);
+  });
+
+  it('move from where a process starts', () => {
+    for (const row of Array(3_000).keys()) addRow(row + 1, `name ${String(row)}`);
+    index.tidy();
+    expect(level(1)).toBe(MOVED);
+    const [first] = db
+      .prepare('SELECT slot FROM event_names WHERE slot >= ?')
+      .all(slotsOf(0)[1]) as { slot: number }[];
+    const hash = Number(first?.slot) + 2 ** 30;
+    expect(hash).toBeGreaterThanOrEqual(123_456_789);
+    expect(hash).toBeLessThan(123_456_789 + 2 ** 23); // one of 3,000 is not far
   });
 
   it('go after their rows', () => {
@@ -108,7 +120,7 @@ describe('names', () => {
   });
 
   it('of a row that outlives younger ones stay', () => {
-    add(100, Infinity);
+    add(TIDY_EVERY, Infinity);
     db.exec('UPDATE events SET keep_until = 1e9 WHERE rowid = 7');
     add(6_000, 1_000);
     expect(count('events')).toBe(1_001);
@@ -117,8 +129,8 @@ describe('names', () => {
 
   it('are found whichever process tidies, and when what it did is undone', () => {
     const other = new NameIndex(db, TABLE, 987_654_321);
-    for (let round = 0; round < 40; round++) {
-      add(100, 2_000);
+    for (let round = 0; round < 20; round++) {
+      add(TIDY_EVERY, 2_000);
       other.tidy();
       db.exec('BEGIN');
       other.tidy();

@@ -37,8 +37,13 @@ export const IN_SQLITE = {
     "next?.['dueAt'] → next['dueAt']": ALWAYS_A_ROW,
     'row?.[name] → row[name]': ALWAYS_A_ROW,
   },
+  'packages/sqlite/src/name-index.ts': {
+    'level + 1 >= lastLevel → true': FASTER,
+    'estimated > FIRST_LEVEL * GROWTH ** level → estimated >= FIRST_LEVEL * GROWTH ** level':
+      'one name more or less makes no difference',
+  },
   'packages/sqlite/src/store.ts': {
-    'claims++ → claims--': 'each hundredth one, downwards',
+    'claims++ → claims--': 'every 200th one, downwards',
     'until > at + MAX_LEASE_MS → until >= at + MAX_LEASE_MS': SAME_MILLISECOND,
     'until > at → until >= at': SAME_MILLISECOND,
     'until > 0 → until >= 0': 'a released lease is held no more',
