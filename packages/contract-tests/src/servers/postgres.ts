@@ -22,6 +22,8 @@ export interface PostgresServer {
 }
 
 const DEBIAN = '/usr/lib/postgresql';
+/** How long a server may take to start after it was killed; milliseconds. */
+const START_WITHIN = 10_000;
 
 /** The folder of `initdb` and `postgres`, or `undefined` where Postgres is not installed. */
 export function postgresBinaries(): string | undefined {
@@ -72,7 +74,7 @@ export async function startPostgres({
   const port = await freePort();
   let child: ChildProcess | undefined;
 
-  async function start(): Promise<void> {
+  async function start(until = performance.now() + START_WITHIN): Promise<void> {
     const all = { listen_addresses: '127.0.0.1', fsync: fsync ? 'on' : 'off', ...settings };
     const set = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const started = spawn(
@@ -84,8 +86,11 @@ export async function startPostgres({
     let log = '';
     started.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
     while (!log.includes('ready to accept connections')) {
-      if (started.exitCode !== null) throw new Error(`Postgres did not start:\n${log}`);
       await delay(10);
+      if (started.exitCode === null || !started.stderr.closed) continue;
+      // Processes of a server that was killed may still be ending.
+      if (log.includes('is still in use') && performance.now() < until) return start(until);
+      throw new Error(`Postgres did not start:\n${log}`);
     }
   }
 
@@ -102,7 +107,7 @@ export async function startPostgres({
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${String(port)}/postgres`,
-    start,
+    start: () => start(),
     kill: () =>
       stop(() => {
         signal('SIGKILL');
