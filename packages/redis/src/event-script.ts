@@ -16,11 +16,13 @@ import type { Admission } from '@call-webhooks/core';
 const EVENT = `
 local function event(key, text)
   if not text then return 'attempts', 0 end
-  local kind, rest = string.match(text, '^(%S+) (.*)$')
-  if kind ~= 'leased' then return kind, tonumber(rest), rest end
-  local attempt, ends, lease = string.match(rest, '^(%d+) (%d+) (.*)$')
-  if redis.call('PTTL', key) <= tonumber(ends) then return 'attempts', tonumber(attempt) end
-  return kind, tonumber(attempt), lease
+  local attempt, ends, lease = string.match(text, '^leased (%d+) (%d+) (.*)$')
+  if not attempt then
+    local kind, rest = string.match(text, '^(%S+) (.*)$')
+    return kind, tonumber(rest), rest
+  end
+  if call('PTTL', key) <= tonumber(ends) then return 'attempts', tonumber(attempt) end
+  return 'leased', tonumber(attempt), lease
 end
 local function leased(attempt, lease, ms)
   return string.format('leased %d %d ', attempt, memory - ms) .. lease
@@ -30,8 +32,8 @@ end`;
 const PUT = `
 local function put(key, text)
   if not redis.pcall('SET', key, text, 'PX', memory).err then return end
-  redis.call('PEXPIRE', key, memory)
-  redis.call('SET', key, text, 'PX', memory)
+  call('PEXPIRE', key, memory)
+  call('SET', key, text, 'PX', memory)
 end`;
 
 /**
@@ -39,28 +41,28 @@ end`;
  * Returns 1, or -2 of `REFUSALS`.
  */
 const REMEMBER = `
-local function remember(seen, keys, args)
-  if seen and seen ~= args[1] then return -2 end
-  redis.call('SET', keys[1], args[1], 'PXAT', args[2])
-  return 1
+local function remember(keys, args)
+  if call('SET', keys[1], args[1], 'NX', 'PXAT', args[2]) then return 1 end
+  return call('GET', keys[1]) == args[1] and 1 or -2
 end
-calls.remember = { keys = 1, args = 2, run = function(keys, args)
-  return remember(redis.call('GET', keys[1]), keys, args)
-end }`;
+calls.remember = { keys = 1, args = 2, run = remember }`;
 
 /**
  * keys: the webhook id, the event. args: token, when the id may be forgotten (ms since the epoch),
  * lease (ms). In a group also: its lease, and what a claim of the group alone gave: '', 'held' or
  * 'busy'.
  * Returns the attempt, one of `REFUSALS`, or `GROUP_IS_ELSEWHERE`.
+ * A new event, as nearly all are, takes two commands: NX both looks and writes.
  */
 const ADMIT = `
 local function admit(keys, args)
-  local seen, text = unpack(redis.call('MGET', keys[1], keys[2]))
-  if remember(seen, keys, args) < 0 then return -2 end
-  local kind, attempts, held = event(keys[2], text)
+  if remember(keys, args) < 0 then return -2 end
   local group = args[4]
+  if not group and call('SET', keys[2], leased(1, args[1], args[3]), 'NX', 'PX', memory) then
+    return 1
+  end
   local lease = group and args[1] .. '\\n' .. group or args[1]
+  local kind, attempts, held = event(keys[2], call('GET', keys[2]))
   if kind == 'leased' and held ~= lease then return -1 end
   if kind == 'done' then return 0 end
   if kind == 'dead-lettered' then return -3 end
@@ -70,9 +72,9 @@ local function admit(keys, args)
     local other = redis.pcall('GET', group)
     if type(other) == 'table' then return -5 end
     if other and other ~= args[1] then return -4 end
-    redis.call('SET', group, args[1], 'PX', args[3])
+    call('SET', group, args[1], 'PX', args[3])
   end
-  redis.call('SET', keys[2], leased(attempts + 1, lease, args[3]), 'PX', memory)
+  call('SET', keys[2], leased(attempts + 1, lease, args[3]), 'PX', memory)
   return attempts + 1
 end
 calls.admit = { keys = 2, args = 3, run = admit }
@@ -96,7 +98,7 @@ export const GROUP_IS_ELSEWHERE = -5;
 /** What an event is, and its lease in two parts. */
 const HELD = `
 local function held(key)
-  local kind, attempts, lease = event(key, redis.call('GET', key))
+  local kind, attempts, lease = event(key, call('GET', key))
   if kind ~= 'leased' then return kind, lease end
   local at = string.find(lease, '\\n', 1, true)
   if not at then return kind, lease, nil, attempts end
@@ -106,7 +108,7 @@ local function free(group, token)
   if not group then return 1 end
   local holder = redis.pcall('GET', group)
   if type(holder) == 'table' then return group end
-  if holder == token then redis.call('DEL', group) end
+  if holder == token then call('DEL', group) end
   return 1
 end`;
 
@@ -142,14 +144,14 @@ calls.extend = { keys = 1, args = 2, run = function(keys, args)
   local holder = redis.pcall('GET', group)
   if type(holder) == 'table' then return group end
   if holder ~= token then return 0 end
-  return redis.call('PEXPIRE', group, args[2])
+  return call('PEXPIRE', group, args[2])
 end }`;
 
 /** keys: the event. No args. Returns 1 if the event was in the dead letters. */
 const REOPEN = `
 calls.reopen = { keys = 1, args = 0, run = function(keys)
   if held(keys[1]) ~= 'dead-lettered' then return 0 end
-  return redis.call('DEL', keys[1])
+  return call('DEL', keys[1])
 end }`;
 
 /** The calls of the script. */
@@ -168,22 +170,22 @@ export const FAILED = '!';
  * script, since clients have to see such errors.
  */
 export const EVENT_CALLS = `
-local calls, memory = {}, ARGV[1]
+local call, calls, memory = redis.call, {}, ARGV[1]
 ${EVENT}${PUT}${REMEMBER}${ADMIT}${HELD}${COMPLETE}${RELEASE}${EXTEND}${REOPEN}
 local replies, failed, failure = {}, 0, nil
 local lines, key, line = {}, 0, 1
 for text in string.gmatch(ARGV[2] .. '\\n', '(.-)\\n') do lines[#lines + 1] = text end
 while line <= #lines do
-  local call = calls[lines[line]]
-  local keys = { unpack(KEYS, key + 1, key + call.keys) }
-  local args = { unpack(lines, line + 1, line + call.args) }
-  local ok, reply = pcall(call.run, keys, args)
+  local made = calls[lines[line]]
+  local keys = { unpack(KEYS, key + 1, key + made.keys) }
+  local args = { unpack(lines, line + 1, line + made.args) }
+  local ok, reply = pcall(made.run, keys, args)
   if not ok then
     failed, failure = failed + 1, reply
     reply = '${FAILED}' .. (type(reply) == 'table' and reply.err or tostring(reply))
   end
   replies[#replies + 1] = reply
-  key, line = key + call.keys, line + 1 + call.args
+  key, line = key + made.keys, line + 1 + made.args
 end
 if failed < #replies then return replies end
 return type(failure) == 'table' and failure or redis.error_reply(failure)`;
