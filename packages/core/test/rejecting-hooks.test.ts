@@ -4,8 +4,10 @@ import { deferred } from './support.ts';
 
 /** What an asynchronous hook returns. Node ends the process if nobody handles it. */
 function rejection() {
-  const promise = Promise.reject(new Error('metrics are down'));
-  return { promise: promise as never, handled: jest.spyOn(promise, 'catch') };
+  const handled = jest.fn((_resolve: unknown, reject: (error: Error) => void) => {
+    reject(new Error('metrics are down'));
+  });
+  return { promise: { then: handled } as never, handled };
 }
 
 it('onEvicted of a memory store may reject', async () => {

@@ -60,6 +60,7 @@ function mistakeOf(db: Partial<SqliteDatabase> | null | undefined): string | und
   } catch (error) {
     return isBusy(error) ? undefined : `it failed: ${String(error)}`;
   }
-  if (rows instanceof Promise) rows.catch(() => undefined);
-  return Array.isArray(rows) ? undefined : 'it is asynchronous, or has callbacks';
+  if (Array.isArray(rows)) return undefined;
+  void Promise.resolve(rows).catch(() => undefined);
+  return 'it is asynchronous, or has callbacks';
 }

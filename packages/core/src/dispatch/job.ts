@@ -55,13 +55,13 @@ export interface JobDependencies {
 
 /**
  * The job for a delivery: run its handler, enqueue it, or, for an invalid payload, hand it to the
- * dead-letter sink. Returns a promise only if a schema is asynchronous.
+ * dead-letter sink.
  * @throws WebhookError `invalid-payload` without a dead-letter sink
  */
-export function createJob(delivery: Delivery, deps: JobDependencies): Job | Promise<Job> {
+export async function createJob(delivery: Delivery, deps: JobDependencies): Promise<Job> {
   const { handlers, queue, oneAtATime, profile, now } = deps.settings;
-  const jobFor = (found: Route) => {
-    const own = ofTenant(found, delivery.tenant);
+  try {
+    const own = ofTenant(await deps.routes.find(delivery.rawBody), delivery.tenant);
     const route = profile === undefined ? own : withKey(own, delivery);
     if (queue) return queueJob(route, delivery, queue, deps);
     const named = groupOf(oneAtATime, route);
@@ -69,17 +69,10 @@ export function createJob(delivery: Delivery, deps: JobDependencies): Job | Prom
     // A group is leased together with a key. Without one of its own, the event gets its delivery's.
     if (group !== undefined) return new HandlerJob(route, withKey(route, delivery).key, group);
     return new HandlerJob(route, route.handle && route.key);
-  };
-  const onInvalidPayload = (error: unknown) => {
+  } catch (error) {
     if (handlers.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
       return deadLetterJob(error, delivery, handlers.deadLetter, now);
     throw error;
-  };
-  try {
-    const route = deps.routes.find(delivery.rawBody);
-    return route instanceof Promise ? route.then(jobFor).catch(onInvalidPayload) : jobFor(route);
-  } catch (error) {
-    return onInvalidPayload(error);
   }
 }
 

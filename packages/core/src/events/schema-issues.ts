@@ -1,5 +1,5 @@
 import type { PayloadIssue } from '../outcome/webhook-error.ts';
-import { redactStrictly } from '../redact/strict.ts';
+import { redactStrictly, sensitiveTexts } from '../redact/strict.ts';
 import { isRecord } from './payload.ts';
 
 /** Why a value does not match a schema. */
@@ -62,13 +62,14 @@ export function payloadIssues(
   const names =
     declaredNames(schema, schema['~standard'].vendor) ?? new Set(camelCaseKeys(payload));
   const content = contentOf(payload, names);
+  const texts = sensitiveTexts([payload, content?.keys], Infinity, 200_000);
   const quotes = (text: string) => content === undefined || quotesAny(text, content.searched);
   const cleanSegment = (segment: PropertyKey): string => {
     if (typeof segment === 'number') return segment <= MAX_INDEX ? String(segment) : '[key]';
     return typeof segment === 'string' && names.has(segment) ? segment : '[key]';
   };
   const cleanMessage = (issue: SchemaIssue): string => {
-    const clean = redactStrictly(issue.message, [payload, content?.keys]);
+    const clean = redactStrictly(issue.message, texts);
     if (clean.length <= MAX_LENGTH && !quotes(clean)) return clean;
     const code = 'code' in issue ? issue.code : undefined;
     const isSafe = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) && !quotes(code);

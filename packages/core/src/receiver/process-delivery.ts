@@ -73,8 +73,7 @@ export class DeliveryProcessor implements RunningDelivery {
   async #process(startedAt: number): Promise<Result> {
     const info = this.#info;
     try {
-      const pendingJob = createJob(this.#delivery, this.#deps);
-      const job = pendingJob instanceof Promise ? await pendingJob : pendingJob;
+      const job = await createJob(this.#delivery, this.#deps);
       const { eventName, callId, key } = job.route;
       if (eventName !== undefined) info.eventName = eventName;
       if (callId !== undefined) info.callId = callId;

@@ -64,10 +64,12 @@ export function createReceive({
       const receivedAt = now();
       const ownKeys = named && tenants?.keys.of(named);
       const ownRules = ownKeys ? rulesWith(ownKeys) : rules;
-      const pending = authenticate(request.headers, rawBody, receivedAt, ownRules);
-      const authentic = pending instanceof Promise ? await pending : pending;
+      const authentic = await authenticate(request.headers, rawBody, receivedAt, ownRules);
       ownKeys?.verified();
       const { webhookId, timestamp, replayUntil, secretId } = authentic;
+      // Fails closed, whatever else goes wrong: nothing goes on without a verified id and its secret.
+      if (!webhookId || !secretId)
+        throw new WebhookError('signature-mismatch', 'The delivery was not verified.');
       info.webhookId = webhookId;
       info.secretId = secretId;
       info.lagMs = Math.max(0, receivedAt - timestamp * 1000);

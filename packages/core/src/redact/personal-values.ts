@@ -21,7 +21,9 @@ export const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 const SPACELESS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const EMAIL = /([^\s@"<>(),:;]{1,64})@[^\s@"<>(),:;]{1,255}/gu;
-const MAX_VALUES = 10_000;
+/** What has more cannot be searched for within a few milliseconds for each text of an error. */
+const MAX_VALUES = 500;
+const MAX_CHARACTERS = 16_000;
 /** A text of more words is a note, and not a name. */
 const MAX_NAME_WORDS = 8;
 const MAX_NAME_LENGTH = 200;
@@ -85,8 +87,12 @@ export function personalValues(content: unknown): PersonalValues | undefined {
   };
   const visited = new Set<unknown>();
   let count = 0;
+  let characters = 0;
+  const isTooMuch = () => count > MAX_VALUES || characters > MAX_CHARACTERS;
   const visit = (value: unknown, field: string, parent: FieldKind): void => {
-    if (++count > MAX_VALUES || PLAIN_FIELDS.has(field)) return;
+    if (typeof value === 'string') characters += value.length;
+    count += 1;
+    if (isTooMuch() || PLAIN_FIELDS.has(field)) return;
     const names = wordsOf(field);
     const kind = kindOf(names, parent);
     if (typeof value === 'string') addText(found, value, names, kind);
@@ -100,6 +106,8 @@ export function personalValues(content: unknown): PersonalValues | undefined {
       return;
     }
     for (const [name, inner] of Object.entries(value)) {
+      characters += name.length;
+      if (isTooMuch()) return;
       if (isNameOfPerson(name)) addText(found, name, [], 'personal');
       visit(inner, name, kind);
     }
@@ -109,7 +117,7 @@ export function personalValues(content: unknown): PersonalValues | undefined {
   } catch {
     return undefined; // a getter of what a schema made
   }
-  return count > MAX_VALUES ? undefined : found;
+  return isTooMuch() ? undefined : found;
 }
 
 /** A key may be the name of a person: `{ "Ada Lovelace": 3 }`. */

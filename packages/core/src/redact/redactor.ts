@@ -3,7 +3,7 @@ import { decodeEscapes, oneLine } from './escapes.ts';
 import { redactValues } from './find-values.ts';
 import { redactPatterns } from './patterns.ts';
 import { personalValues, type PersonalValues } from './personal-values.ts';
-import { redactStrictly } from './strict.ts';
+import { redactStrictly, sensitiveTexts } from './strict.ts';
 
 /**
  * What is removed from the texts of errors before they are logged.
@@ -31,8 +31,16 @@ const MAX_LENGTH = 4_000;
 export function createRedactor(redact: Redact = 'standard', content?: DeliveryContent): Redactor {
   if (typeof redact === 'function') return withFunction(redact, content?.body);
   if (redact === 'off') return (text) => oneLine(shortened(text));
-  if (redact === 'strict') return (text) => redactStrictly(text, content);
+  if (redact === 'strict') return strictRedactor(content);
   return standardRedactor(content);
+}
+
+function strictRedactor(content: DeliveryContent | undefined): Redactor {
+  let values: string[] | undefined | 'unread' = 'unread';
+  return (text) => {
+    if (values === 'unread') values = sensitiveTexts(content, Infinity);
+    return redactStrictly(text, values);
+  };
 }
 
 function standardRedactor(content: DeliveryContent | undefined): Redactor {

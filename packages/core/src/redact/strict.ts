@@ -18,12 +18,11 @@ const PART_LENGTH = 8;
 /**
  * Removes every text of a delivery, all digits that could be a phone number, secrets and e-mail
  * addresses. Dates, ids and ordinary words may go with them.
- * @param sensitiveData the content of the delivery
+ * @param values the texts of the delivery; `undefined` if it cannot be searched
  */
-export function redactStrictly(text: string, sensitiveData?: unknown): string {
+export function redactStrictly(text: string, values: readonly string[] | undefined): string {
   if (text.length > MAX_LENGTH)
     return `[withheld: ${String(text.length)} characters are too many to redact]`;
-  const values = sensitiveTexts(sensitiveData, Infinity);
   if (values === undefined) return '[withheld: the content of the delivery cannot be searched]';
   let clean = redactPatterns(decodeEscapes(text));
   for (const pattern of PATTERNS) clean = clean.replace(pattern, '[redacted]');
@@ -45,6 +44,9 @@ function redactWord(text: string, value: string): string {
 }
 
 const MAX_VALUES = 500;
+const MAX_VISITS = 2_000;
+/** What has more cannot be searched for in every text of an error without blocking the process. */
+const MAX_CHARACTERS = 16_000;
 /** A text of more words is not a name, and its words are common ones. */
 const MAX_WORDS = 8;
 const MAX_NAME_LENGTH = 200;
@@ -56,13 +58,24 @@ const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
  * message may contain just a first name, or the part of an address before the `@`. Keys count as well,
  * apart from those that look like field names: letters, digits and `_`, the first letter in lower case.
  * @param maxLength longer texts are left out
+ * @param maxCharacters of all texts together
  * @returns `undefined` if there are too many, or they cannot be read
  */
-export function sensitiveTexts(payload: unknown, maxLength: number): string[] | undefined {
+export function sensitiveTexts(
+  payload: unknown,
+  maxLength: number,
+  maxCharacters = MAX_CHARACTERS,
+): string[] | undefined {
   const found = new Set<string>();
   const visited = new Set<unknown>();
+  let visits = 0;
+  let characters = 0;
+  const isTooMuch = () =>
+    found.size > MAX_VALUES || visits > MAX_VISITS || characters > maxCharacters;
   const add = (text: string): void => {
     if (text.length > maxLength) return;
+    characters += text.length;
+    if (isTooMuch()) return;
     found.add(text);
     found.add(JSON.stringify(text).slice(1, -1)); // as a message that quotes JSON has it
     if (text.length > MAX_NAME_LENGTH) return;
@@ -71,7 +84,8 @@ export function sensitiveTexts(payload: unknown, maxLength: number): string[] | 
     for (const word of words) found.add(word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''));
   };
   const visit = (value: unknown): void => {
-    if (found.size > MAX_VALUES) return;
+    visits += 1;
+    if (isTooMuch()) return;
     if (typeof value === 'number' || typeof value === 'bigint') add(String(value));
     if (typeof value === 'string') add(value);
     if (typeof value !== 'object' || value === null || visited.has(value)) return;
@@ -81,6 +95,7 @@ export function sensitiveTexts(payload: unknown, maxLength: number): string[] | 
       return;
     }
     for (const [name, inner] of Object.entries(value)) {
+      if (isTooMuch()) return;
       if (PLAIN_FIELDS.has(name)) continue;
       // A key may be the name of a person: { "Lovelace": 3 }
       if (!Array.isArray(value) && !/^([a-z_]\w*)?$/.test(name)) add(name);
@@ -92,7 +107,7 @@ export function sensitiveTexts(payload: unknown, maxLength: number): string[] | 
   } catch {
     return undefined; // a getter of what a schema made, or nested too deeply
   }
-  if (found.size > MAX_VALUES) return undefined;
+  if (isTooMuch()) return undefined;
   return [...found].filter(isIdentifying).sort((a, b) => b.length - a.length);
 }
 

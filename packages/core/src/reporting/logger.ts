@@ -1,3 +1,4 @@
+import { isPending, settle } from '../awaitable.ts';
 import { consoleLine } from './console-line.ts';
 
 /**
@@ -48,7 +49,7 @@ export function callHook<Argument>(
 ): void {
   try {
     const result: unknown = hook(argument);
-    if (result instanceof Promise) result.catch(onFailed);
+    if (isPending(result)) void settle(result, onFailed);
   } catch (error) {
     onFailed(error);
   }

@@ -33,67 +33,41 @@ export interface Authentic {
 }
 
 /**
- * Verifies headers, timestamp and HMAC (spec, "Verification by the receiver"). Returns a promise
- * only if it has to wait for a key or for WebCrypto.
+ * Verifies headers, timestamp and HMAC (spec, "Verification by the receiver").
  * @param now milliseconds since the epoch
  * @throws WebhookError `missing-header`, `malformed-header`, `timestamp-out-of-tolerance`,
  *   `signature-mismatch`, `secret-unavailable`
  */
-export function authenticate(
+export async function authenticate(
   headers: HeadersLike,
   body: Uint8Array,
   now: number,
-  rules: AuthenticationRules,
-): Authentic | Promise<Authentic> {
-  const signed = readSignatureHeaders(headers, rules.names, rules.profile);
-  const timestamp = checkTimestamp(signed.timestamp, now, rules.toleranceSeconds);
-  const until = replayUntil(timestamp, now, rules.toleranceSeconds);
-  const keys = rules.keys.keys(signed.webhookId);
-  const key = isList(keys) ? matchingKey(keys, signed, body) : undefined;
-  if (key === undefined || key instanceof Promise)
-    return awaitKey(signed, body, rules.keys, keys, key).then(({ id }) => ({
-      webhookId: signed.webhookId,
-      timestamp,
-      replayUntil: until,
-      secretId: id,
-    }));
-  return { webhookId: signed.webhookId, timestamp, replayUntil: until, secretId: key.id };
-}
-
-/** The key that matches, once the keys or the HMAC are available; asks a provider for newer keys. */
-async function awaitKey(
-  signed: SignatureHeaders,
-  body: Uint8Array,
-  source: KeySource,
-  pendingKeys: readonly Key[] | Promise<readonly Key[]>,
-  tried: Promise<Key | undefined> | undefined,
-): Promise<Key> {
-  const keys = await pendingKeys;
-  let key = await (isList(pendingKeys) ? tried : matchingKey(keys, signed, body));
+  { names, profile, toleranceSeconds, keys: source }: AuthenticationRules,
+): Promise<Authentic> {
+  const signed = readSignatureHeaders(headers, names, profile);
+  const timestamp = checkTimestamp(signed.timestamp, now, toleranceSeconds);
+  const keys = await source.keys(signed.webhookId);
+  let key = await matchingKey(keys, signed, body);
   if (!key) {
     const newer = await source.refresh(signed.webhookId, keys);
     if (newer) key = await matchingKey(newer, signed, body);
   }
   if (!key) throw mismatch(keys, source);
-  return key;
+  return {
+    webhookId: signed.webhookId,
+    timestamp,
+    replayUntil: replayUntil(timestamp, now, toleranceSeconds),
+    secretId: key.id,
+  };
 }
 
-function matchingKey(
+async function matchingKey(
   keys: readonly Key[],
   signed: SignatureHeaders,
   body: Uint8Array,
-): Key | undefined | Promise<Key | undefined> {
+): Promise<Key | undefined> {
   const head = `${signed.webhookId}.${signed.timestamp}.`;
-  for (const key of keys) {
-    const computed = hmacBase64(key.hmac, head, body);
-    if (typeof computed === 'string') {
-      if (matches(computed, signed)) return key;
-    } else {
-      return computed.then((text) =>
-        matches(text, signed) ? key : matchingKey(keys.slice(keys.indexOf(key) + 1), signed, body),
-      );
-    }
-  }
+  for (const key of keys) if (matches(await hmacBase64(key.hmac, head, body), signed)) return key;
   return undefined;
 }
 
@@ -140,6 +114,3 @@ export function replayUntil(timestamp: number, now: number, toleranceSeconds: nu
   const verifiesUntil = (timestamp + toleranceSeconds + 1) * 1000;
   return Math.max(verifiesUntil, now + MIN_REPLAY_MEMORY_MS);
 }
-
-const isList = (keys: readonly Key[] | Promise<readonly Key[]>): keys is readonly Key[] =>
-  Array.isArray(keys);

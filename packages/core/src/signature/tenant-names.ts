@@ -1,3 +1,4 @@
+import { isPending, settle } from '../awaitable.ts';
 import type { TenantRequest } from '../http/tenant-request.ts';
 import { withOrigin } from '../outcome/origin.ts';
 import type { WebhookError } from '../outcome/webhook-error.ts';
@@ -50,7 +51,7 @@ export function safeTenantOf(tenantOf: TenantOf): (request: TenantRequest) => Na
       const name: unknown = tenantOf(request);
       if (isTenantName(name)) return { name };
       if (name === undefined || name === null || typeof name === 'string') return {};
-      if (name instanceof Promise) name.catch(() => undefined);
+      if (isPending(name)) void settle(name, () => undefined);
       return failed(new TypeError('It must return a text, or undefined, at once.'));
     } catch (error) {
       return failed(error);

@@ -42,7 +42,7 @@ export async function verify(
   delivery: { headers: HeadersLike; body: Uint8Array },
   options: VerifyOptions,
 ): Promise<Verified> {
-  const result = authenticate(
+  const { webhookId, timestamp, secretId } = await authenticate(
     delivery.headers,
     bodyBytes(delivery.body),
     (options.now ?? Date.now)(),
@@ -53,6 +53,5 @@ export async function verify(
       keys: fixedKeys(options.secret),
     },
   );
-  const { webhookId, timestamp, secretId } = result instanceof Promise ? await result : result;
   return { webhookId, timestamp: new Date(timestamp * 1000), secretId };
 }

@@ -74,11 +74,15 @@ export function fromRecord(
     return { at: new Date(at), ...failure };
   });
   const { at, ...last } = history.at(-1) as DeadLetterFailure;
+  let bytes: Uint8Array | undefined;
   return {
     id,
     ...kept,
     ...last,
-    rawBody: fromBase64(rawBody),
+    // Decoded when it is read: a list shows no bodies.
+    get rawBody() {
+      return (bytes ??= fromBase64(rawBody));
+    },
     timestamp: new Date(timestamp),
     failedAt: at,
     history,

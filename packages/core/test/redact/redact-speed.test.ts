@@ -63,5 +63,5 @@ it('a note of 100 KB without a separator costs no more than a short one', () => 
   const short = cost(() => void describeError(new Error('x'.repeat(3_900)), { body: { note } }), 1);
   const long = cost(() => void describeError(new Error(note), { body: { note } }), 1);
   expect(long).toBeLessThan(Math.max(short, 0.5) * 24);
-  expect(describeError(new Error(note), { body: { note } }).length).toBeLessThan(100);
+  expect(describeError(new Error(note), { body: { note } })).toContain('[withheld');
 });

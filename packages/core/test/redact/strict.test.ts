@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { redactStrictly as redact } from '../../src/redact/strict.ts';
+import { redactStrictly, sensitiveTexts } from '../../src/redact/strict.ts';
 import { SECRET, SEED } from '../support.ts';
+
+const redact = (text: string, payload?: unknown) =>
+  redactStrictly(text, sensitiveTexts(payload, Infinity));
 
 const PAYLOAD = {
   eventName: 'call:completed',
