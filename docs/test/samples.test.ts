@@ -79,8 +79,8 @@ describe('programs that listen', () => {
     'packages/express/README.md#1',
     'packages/fastify/README.md#1',
     'packages/nest/README.md#1',
-    'packages/hono/README.md#1',
-    'packages/koa/README.md#1',
+    'packages/adapters/README.md#1', // Hono
+    'packages/adapters/README.md#4', // Koa
     'packages/opentelemetry/README.md#1',
     'packages/console/README.md#1',
     'docs/start.md#1',
@@ -91,9 +91,13 @@ describe('programs that listen', () => {
     await takesDeliveries(await url());
   });
 
-  it.each(['express', 'hono', 'koa'])('packages/%s/README.md#2: ends on SIGTERM', async (name) => {
+  it.each([
+    'packages/express/README.md#2',
+    'packages/adapters/README.md#2', // Hono
+    'packages/adapters/README.md#5', // Koa
+  ])('%s: ends on SIGTERM', async (name) => {
     const handlers = process.listeners('SIGTERM');
-    await run(`packages/${name}/README.md#2`);
+    await run(name);
     await takesDeliveries(await url());
     const [added] = process.listeners('SIGTERM').filter((one) => !handlers.includes(one));
     const [server] = opened;
@@ -109,14 +113,14 @@ describe('handlers that are exported', () => {
     await takesRequests(POST as (request: Request) => Promise<Response>);
   });
 
-  it('packages/hono/README.md#3: a Worker', async () => {
-    const { default: app } = (await run('packages/hono/README.md#3')) as { default: Hono };
+  it('packages/adapters/README.md#3: Hono in a Worker', async () => {
+    const { default: app } = (await run('packages/adapters/README.md#3')) as { default: Hono };
     const env = { CALL_WEBHOOK_SECRET: secret };
     await takesRequests(async (request) => app.fetch(request, env));
   });
 
-  it('packages/lambda/README.md#1', async () => {
-    const { handler } = (await run('packages/lambda/README.md#1')) as {
+  it('packages/adapters/README.md#8: Lambda', async () => {
+    const { handler } = (await run('packages/adapters/README.md#8')) as {
       handler: (event: object) => Promise<{ statusCode: number; body: string }>;
     };
     await takesRequests(async (request) => {

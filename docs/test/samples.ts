@@ -54,7 +54,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/e2e
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/e2e
   'docs/console.md#2', // also in packages/console, with each engine
-  ...numbered('packages/sveltekit/README.md', 1, 2), // built in its integration test
+  ...numbered('packages/adapters/README.md', 6, 7), // SvelteKit: built in its integration test
 ];
 
 const documents = () => [

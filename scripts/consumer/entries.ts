@@ -1,5 +1,9 @@
 // Every entry, under each module resolution of each TypeScript: found, and typed. What is not found, or
 // loses its types, is `any`, which would let all of this compile but the last lines.
+import { callWebhooks as hono } from '@call-webhooks/adapters/hono';
+import { callWebhooks as koa } from '@call-webhooks/adapters/koa';
+import { callWebhooks as lambda } from '@call-webhooks/adapters/lambda';
+import { callWebhooks as sveltekit } from '@call-webhooks/adapters/sveltekit';
 import { inferNames } from '@call-webhooks/client/infer';
 import { createVectors } from '@call-webhooks/contract';
 import { createReceiver, defineHandlers, type Handlers } from '@call-webhooks/core';
@@ -19,6 +23,10 @@ typed<ReturnType<typeof createReceiver>>(false);
 typed<ReturnType<typeof createNodeHandler>['receiver']>(false);
 typed<ReturnType<typeof createWebHandler>['receiver']>(false);
 typed<ReturnType<typeof express>['receiver']>(false);
+typed<ReturnType<typeof hono>['receiver']>(false);
+typed<ReturnType<typeof koa>['receiver']>(false);
+typed<ReturnType<typeof lambda>['receiver']>(false);
+typed<ReturnType<typeof sveltekit>['receiver']>(false);
 typed<ReturnType<typeof fastify>['receiver']>(false);
 typed<Parameters<ReturnType<typeof fastify>>[0]>(false);
 typed<ReturnType<typeof next>['receiver']>(false);

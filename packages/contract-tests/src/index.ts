@@ -26,6 +26,7 @@ export { unique } from './unique.ts';
 export { waitFor } from './wait-for.ts';
 export { describeWithProgram } from './describe-with-program.ts';
 export { findProgram } from './find-program.ts';
+export { installFolder } from './install-folder.ts';
 export { freePort } from './servers/free-port.ts';
 export { redisServer, type RedisServer } from './servers/redis-server.ts';
 export { runSample, type RunningSample } from './readme-sample.ts';

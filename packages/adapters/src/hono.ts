@@ -1,0 +1,68 @@
+import {
+  createReceiver,
+  WebhookError,
+  type ExtraEvents,
+  type Receiver,
+  type StandardSchema,
+  type Store,
+  type StoreWithoutCompleteIn,
+} from '@call-webhooks/core';
+import { webHandler } from '@call-webhooks/core/web';
+import { pathFilter, type CallWebhooksOptions } from './path.ts';
+
+export * from '@call-webhooks/core';
+export type { CallWebhooksOptions };
+
+/** The part that we use of Hono's context. */
+export interface HonoContext {
+  readonly req: { readonly raw: Request; readonly path: string };
+  readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
+}
+
+/** A handler and middleware for Hono, with its receiver. */
+export interface HonoHandler {
+  (context: HonoContext, next: () => Promise<void>): Promise<Response | void>;
+  readonly receiver: Receiver;
+}
+
+/**
+ * Creates a middleware for Hono that receives call webhooks at a path, also in strict mode. The path is
+ * the whole one, whatever the `basePath` is.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
+ * @example
+ * app.use(callWebhooks({ path: '/hook', secret, on: { 'call:completed': async (event) => { … } } }));
+ */
+export function callWebhooks<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+  S extends Store = StoreWithoutCompleteIn,
+>({ path, ...options }: CallWebhooksOptions<Extra, Custom, S>): HonoHandler {
+  const isOwn = pathFilter(path);
+  const receiver = createReceiver<Extra, Custom, S>(options);
+  const handler = webHandler(receiver);
+  const handle = (context: HonoContext, next: () => Promise<void>) => {
+    checkArgument(context);
+    if (!isOwn(context.req.path)) return next();
+    return handler(context.req.raw, { waitUntil: waitUntilOf(context) });
+  };
+  return Object.assign(handle, { receiver });
+}
+
+/** The platform's `waitUntil`. In Node there is none, and Hono then throws. */
+function waitUntilOf(context: HonoContext): ((work: Promise<unknown>) => void) | undefined {
+  try {
+    const { executionCtx } = context;
+    return (work) => executionCtx.waitUntil(work);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws WebhookError `invalid-options` for anything but Hono's context */
+function checkArgument(context: { req?: { raw?: Partial<Request> } } | undefined): void {
+  if (typeof context?.req?.raw?.headers?.get === 'function') return;
+  throw new WebhookError(
+    'invalid-options',
+    "This handler takes Hono's context: app.use(callWebhooks({ path: '/hook', … })). For fetch's Request (Bun, Deno, Workers), use createWebHandler of @call-webhooks/core/web. For the request and response of node:http, use createNodeHandler of @call-webhooks/core/node.",
+  );
+}

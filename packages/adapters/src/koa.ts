@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  createReceiver,
+  WebhookError,
+  type ExtraEvents,
+  type Receiver,
+  type StandardSchema,
+  type Store,
+  type StoreWithoutCompleteIn,
+} from '@call-webhooks/core';
+import { discardRest, readRawBody } from '@call-webhooks/core/node';
+import { pathFilter, type CallWebhooksOptions } from './path.ts';
+
+export * from '@call-webhooks/core';
+export type { CallWebhooksOptions };
+
+const FIX =
+  'Mount callWebhooks before the body parser. It also works after koa-bodyparser and @koa/bodyparser, which keep the body in ctx.request.rawBody.';
+
+/** The part that we use of Koa's context. */
+export interface KoaContext {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly path: string;
+  readonly originalUrl: string;
+  readonly request: object;
+  status: number;
+  body: unknown;
+  set(headers: Record<string, string>): void;
+}
+
+/** A middleware for Koa, with its receiver. */
+export interface KoaMiddleware {
+  (context: KoaContext, next: () => Promise<unknown>): Promise<unknown>;
+  readonly receiver: Receiver;
+}
+
+/**
+ * Creates a middleware for Koa that receives call webhooks at a path. Call `close()` of its
+ * `receiver` at shutdown.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
+ * @example
+ * app.use(callWebhooks({ path: '/hook', secret, on: { 'call:completed': async (event) => { … } } }));
+ */
+export function callWebhooks<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+  S extends Store = StoreWithoutCompleteIn,
+>({ path, ...options }: CallWebhooksOptions<Extra, Custom, S>): KoaMiddleware {
+  const isOwn = pathFilter(path);
+  const receiver = createReceiver<Extra, Custom, S>(options);
+
+  async function respond(context: KoaContext): Promise<void> {
+    const { req, res } = context;
+    const { status, headers, body } = await receiver.receive({
+      method: req.method,
+      url: context.originalUrl,
+      headers: req.headers,
+      body: (limits) => keptText(context) ?? readRawBody(req, limits, FIX),
+    });
+    if (!req.complete) res.once('finish', () => discardRest(req));
+    context.status = status;
+    context.set(headers);
+    context.body = body;
+  }
+
+  const handle = (context: KoaContext, next: () => Promise<unknown>) => {
+    checkArgument(context);
+    return isOwn(context.path) ? respond(context) : next();
+  };
+  return Object.assign(handle, { receiver });
+}
+
+/**
+ * The text that a body parser decoded as UTF-8, as bytes. They are the sent ones, or else their
+ * signature does not match.
+ */
+function keptText({ request }: KoaContext): Promise<Uint8Array> | undefined {
+  const { rawBody } = request as { rawBody?: unknown };
+  return typeof rawBody === 'string' ? Promise.resolve(Buffer.from(rawBody)) : undefined;
+}
+
+/** @throws WebhookError `invalid-options` for anything but Koa's context */
+function checkArgument(context: Partial<KoaContext> | undefined): void {
+  if (typeof context?.res?.writeHead === 'function' && typeof context.set === 'function') return;
+  throw new WebhookError(
+    'invalid-options',
+    "This middleware takes Koa's context: app.use(callWebhooks({ path: '/hook', … })). For Express, use @call-webhooks/express. For the request and response of node:http, use createNodeHandler of @call-webhooks/core/node.",
+  );
+}

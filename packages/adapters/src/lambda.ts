@@ -1,0 +1,255 @@
+import { STATUS_CODES } from 'node:http';
+import {
+  createReceiver,
+  docsUrl,
+  safeLogger,
+  WebhookError,
+  type ExtraEvents,
+  type Logger,
+  type Receiver,
+  type ReceiverOptions,
+  type ReceiverRequest,
+  type ReceiverResponse,
+  type StandardSchema,
+  type Store,
+  type StoreWithoutCompleteIn,
+} from '@call-webhooks/core';
+
+export * from '@call-webhooks/core';
+
+/** What the HTTP triggers of Lambda have in common. */
+interface HttpEvent {
+  readonly body?: string | null | undefined;
+  readonly isBase64Encoded?: boolean | undefined;
+  readonly headers?: Values | null | undefined;
+}
+
+type Values = Readonly<Record<string, string | undefined>>;
+type MultiValues = Readonly<Record<string, string[] | undefined>>;
+
+/** API Gateway HTTP APIs with payload 2.0, and function URLs. */
+interface PayloadV2 extends HttpEvent {
+  readonly version: string;
+  readonly rawPath?: string | undefined;
+  readonly rawQueryString?: string | undefined;
+  readonly requestContext: { readonly http: { readonly method: string } };
+}
+
+/** API Gateway REST APIs, HTTP APIs with payload 1.0, and Application Load Balancers. */
+interface PayloadV1 extends HttpEvent {
+  readonly httpMethod: string;
+  readonly path?: string | undefined;
+  readonly queryStringParameters?: Values | null | undefined;
+  readonly multiValueQueryStringParameters?: MultiValues | null | undefined;
+  readonly multiValueHeaders?: MultiValues | null | undefined;
+  readonly requestContext: object;
+}
+
+/** The part that we read of the event of an HTTP trigger. */
+export type LambdaHttpEvent = PayloadV2 | PayloadV1;
+
+/** The response to an HTTP trigger of Lambda. */
+export interface LambdaHttpResponse {
+  statusCode: number;
+  /** `'200 OK'`; for load balancers only. */
+  statusDescription?: string;
+  /** Absent for a load balancer with multi-value headers, which ignores them. */
+  headers?: Record<string, string>;
+  /** For a load balancer with multi-value headers only. */
+  multiValueHeaders?: Record<string, string[]>;
+  body: string;
+  isBase64Encoded: false;
+}
+
+/** The part that we read of Lambda's context. */
+export interface LambdaContext {
+  getRemainingTimeInMillis(): number;
+}
+
+/** A Lambda function behind an HTTP trigger, with its receiver. */
+export interface LambdaHandler {
+  (event: LambdaHttpEvent, context?: LambdaContext): Promise<LambdaHttpResponse>;
+  readonly receiver: Receiver;
+}
+
+/** `ackWithin` of core, in milliseconds. */
+const DEFAULT_ACK_WITHIN = 20_000;
+
+/** The response has to reach Lambda before the function's timeout; milliseconds. */
+const MARGIN_MS = 1_000;
+const docs = docsUrl('raw-body.md#work-after-the-response');
+
+/**
+ * Creates a Lambda function for API Gateway (payloads 1.0 and 2.0), function URLs and Application Load
+ * Balancers. It rejects an event of any other trigger with a `WebhookError` that names the fix.
+ *
+ * Lambda freezes a function once it has responded. A handler that is not done by `ackWithin` is
+ * therefore waited for: its response, 503 `deadline`, is sent when it ends, or a second before the
+ * function's timeout.
+ * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
+ * @example
+ * export const handler = callWebhooks({ secret, on: { 'call:completed': async (event) => { … } } });
+ */
+export function callWebhooks<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+  S extends Store = StoreWithoutCompleteIn,
+>(options: ReceiverOptions<Extra, Custom, S>): LambdaHandler {
+  const receiver = createReceiver(options);
+  const { logger = console, ackWithin = DEFAULT_ACK_WITHIN } = options;
+  const warnOfTimeout = timeoutWarning(ackWithin, logger);
+  const handle = async (event: LambdaHttpEvent, context?: LambdaContext) => {
+    const request = requestOf(event);
+    warnOfTimeout(context);
+    const late: Promise<unknown>[] = [];
+    const waitUntil = (work: Promise<unknown>) => void late.push(work);
+    const response = await receiver.receive({ ...request, waitUntil });
+    await waitForLateWork(late, context, logger);
+    return responseTo(event, response);
+  };
+  return Object.assign(handle, { receiver });
+}
+
+/**
+ * The request of an event, with the exact bytes of its body.
+ * @throws WebhookError `invalid-options` for an event that no HTTP trigger sends
+ */
+function requestOf(
+  event: LambdaHttpEvent,
+): Pick<ReceiverRequest, 'method' | 'url' | 'headers'> & { body: Uint8Array } {
+  const method = methodOf(event);
+  if (typeof method !== 'string') throw notHttp(event);
+  return {
+    method,
+    url: urlOf(event),
+    headers: headersOf(event),
+    body: Buffer.from(event.body ?? '', event.isBase64Encoded === true ? 'base64' : 'utf8'),
+  };
+}
+
+function methodOf(event: LambdaHttpEvent): unknown {
+  const { httpMethod, requestContext } = Object(event) as Partial<PayloadV1>;
+  if (typeof requestContext !== 'object') return undefined;
+  const { http } = requestContext as Partial<PayloadV2['requestContext']>;
+  return http?.method ?? httpMethod;
+}
+
+/** The path and query. Some triggers have decoded them. */
+function urlOf(event: LambdaHttpEvent): string {
+  const isV1 = 'httpMethod' in event;
+  const path = (isV1 ? event.path : event.rawPath) ?? '/';
+  const query = isV1 ? queryOf(event) : (event.rawQueryString ?? '');
+  return `${path.replace(/[?#]/g, encodeURIComponent)}?${query}`;
+}
+
+function queryOf(event: PayloadV1): string {
+  const given = event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {};
+  const query = new URLSearchParams();
+  for (const [name, values = []] of Object.entries(given) as [string, string | string[]][])
+    for (const value of [values].flat()) query.append(name, value);
+  return query.toString();
+}
+
+/**
+ * All values of each header, by its name in lower case. `headers` has only the last value of a
+ * duplicate, so `multiValueHeaders` comes first: a duplicate signature must not go unnoticed.
+ */
+function headersOf(event: LambdaHttpEvent): Record<string, string[]> {
+  const lists = ('multiValueHeaders' in event && event.multiValueHeaders) || {};
+  const given = Object.keys(lists).length > 0 ? lists : (event.headers ?? {});
+  const headers = Object.create(null) as Record<string, string[]>;
+  for (const [name, value] of Object.entries<string | string[] | undefined>(given)) {
+    if (value === undefined) continue; // in events that are made by hand
+    const key = name.toLowerCase();
+    headers[key] = (headers[key] ?? []).concat(value);
+  }
+  return headers;
+}
+
+/** Says what was received by its source only: an event may hold personal data. */
+function notHttp(event: unknown): WebhookError {
+  const source = sourceOf(event);
+  return new WebhookError(
+    'invalid-options',
+    `This event is not an HTTP request${source === undefined ? '' : ` but one of ${source}`}. Invoke the function through API Gateway, a function URL or an Application Load Balancer. To handle deliveries of a queue, use a worker, or receiver.deliver().`,
+  );
+}
+
+/** The trigger of an event, such as `aws:sqs`, if it names one. */
+function sourceOf(event: unknown): string | undefined {
+  const { Records, source, method, headers } = Object(event) as Record<string, unknown>;
+  const [record] = (Array.isArray(Records) ? Records : []) as unknown[];
+  const { eventSource, EventSource, cf } = Object(record) as Record<string, unknown>;
+  if (cf !== undefined) return 'Lambda@Edge';
+  if (typeof method === 'string' && typeof headers === 'object')
+    return 'a server or of VPC Lattice, which this adapter does not know';
+  const name = eventSource ?? EventSource ?? source;
+  return typeof name === 'string' && /^aws[:.][\w:.-]{1,60}$/.test(name) ? name : undefined;
+}
+
+/**
+ * Waits for handlers that run beyond their deadline, since Lambda freezes the function as soon as it
+ * has responded. It stops waiting a second before the function's timeout.
+ */
+async function waitForLateWork(
+  work: readonly Promise<unknown>[],
+  context: LambdaContext | undefined,
+  logger: Logger,
+): Promise<void> {
+  // Outside of Lambda nothing is frozen.
+  if (work.length === 0 || !context) return;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<'timeout'>((resolve) => {
+    timer = setTimeout(resolve, context.getRemainingTimeInMillis() - MARGIN_MS, 'timeout');
+  });
+  const ended = await Promise.race([Promise.allSettled(work), timeout]);
+  clearTimeout(timer);
+  if (ended !== 'timeout') return;
+  safeLogger(logger).warn(
+    { docs },
+    "call-webhooks: A handler still runs, but the function's timeout is near. Lambda freezes it now, so it may never end. Its lease expires, and the service's retry runs the event again. Raise the function's timeout, or use a queue.",
+  );
+}
+
+/** Warns, once, of a timeout that ends the function before the receiver can respond. */
+function timeoutWarning(
+  ackWithin: number,
+  logger: Logger,
+): (context: LambdaContext | undefined) => void {
+  let warned = false;
+  return (context) => {
+    if (warned || !context) return;
+    const remaining = context.getRemainingTimeInMillis();
+    if (remaining >= ackWithin + MARGIN_MS) return;
+    warned = true;
+    safeLogger(logger).warn(
+      { ackWithin, remaining, docs },
+      `call-webhooks: The function's timeout leaves ${String(remaining)} ms, so a slow handler is killed before ackWithin (${String(ackWithin)} ms) is over. Set the timeout to at least a second more than ackWithin: 29 seconds are a good value.`,
+    );
+  };
+}
+
+/** The response in the form that the trigger of the event expects. */
+function responseTo(
+  event: LambdaHttpEvent,
+  { status, headers, body }: ReceiverResponse,
+): LambdaHttpResponse {
+  const lists = Object.entries(headers).map(
+    ([name, value]) => [name, [value]] as [string, string[]],
+  );
+  const isFromLoadBalancer = 'elb' in event.requestContext;
+  /** Of a load balancer that has multi-value headers turned on. */
+  const hasOnlyLists =
+    'multiValueHeaders' in event && Boolean(event.multiValueHeaders) && !event.headers;
+  return {
+    statusCode: status,
+    ...(isFromLoadBalancer && {
+      statusDescription: `${String(status)} ${STATUS_CODES[status] ?? ''}`,
+    }),
+    ...(hasOnlyLists
+      ? { multiValueHeaders: Object.fromEntries(lists) }
+      : { headers: { ...headers } }),
+    body,
+    isBase64Encoded: false,
+  };
+}

@@ -1,0 +1,39 @@
+import {
+  checkOptions,
+  option,
+  type ExtraEvents,
+  type ReceiverOptions,
+  type StandardSchema,
+  type Store,
+} from '@call-webhooks/core';
+
+/** The options of a receiver, and its path. */
+export type CallWebhooksOptions<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+  S extends Store = Store,
+> = ReceiverOptions<Extra, Custom, S> & {
+  /**
+   * The whole path, for `app.use`: other requests go on to the next middleware. A trailing slash makes
+   * no difference. Without it, every request that gets here is for the receiver.
+   */
+  path?: string | undefined;
+};
+
+/**
+ * Tells which requests of an app are for the receiver.
+ * @throws WebhookError `invalid-options` for a path that no request has
+ */
+export function pathFilter(path: string | undefined): (requested: string) => boolean {
+  checkOptions('callWebhooks', { path: option.optional(option.path()) }, { path });
+  if (path === undefined) return () => true;
+  const own = withoutSlashes(path);
+  return (requested) => withoutSlashes(requested) === own;
+}
+
+/** Without a regular expression: at thousands of slashes in front of a letter, it takes half a second. */
+function withoutSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === '/') end -= 1;
+  return path.slice(0, end);
+}

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { callBody, collectingLogger, deferred } from '@call-webhooks/contract-tests';
+import { Hono } from 'hono';
+import { callWebhooks, generateSecret, sign, type CallWebhooksOptions } from '../../src/hono.ts';
+
+const secret = generateSecret();
+const logger = collectingLogger();
+const ran: string[] = [];
+afterEach(() => void ran.splice(0));
+
+const hook = (options: Partial<CallWebhooksOptions> = {}) =>
+  callWebhooks({
+    ...{ secret, logger },
+    on: { 'call:completed': ({ callId }) => void ran.push(String(callId)) },
+    ...options,
+  });
+const body = callBody('c1');
+const delivery = async () => ({ method: 'POST', body, headers: await sign({ secret, body }) });
+
+describe('paths', () => {
+  it.each([true, false])('a trailing slash makes no difference, strict: %s', async (strict) => {
+    for (const path of ['/hook', '/hook/', '/hook//', '/hook?a=b']) {
+      const app = new Hono({ strict });
+      app.use(hook({ path: '/hook' }));
+      expect((await app.request(path, await delivery())).status).toBe(200);
+    }
+    expect(ran).toHaveLength(4);
+  });
+
+  it('others go on to the app', async () => {
+    const app = new Hono();
+    app.use(hook({ path: '/hook' }));
+    app.all('*', (c) => c.text('other', 418));
+    for (const path of ['/', '/hooks', '/hook/below', '/HOOK'])
+      expect((await app.request(path, await delivery())).status).toBe(418);
+  });
+
+  it('are compared in a time that grows with their length, whatever is in them', async () => {
+    const app = new Hono();
+    app.use(hook({ path: '/hook' }));
+    const start = performance.now();
+    expect((await app.request(`${'/'.repeat(100_000)}x`)).status).toBe(404);
+    expect(performance.now() - start).toBeLessThan(2_000); // a regular expression takes 17 s
+  });
+
+  it('below a base path it is the whole path', async () => {
+    const app = new Hono().basePath('/api');
+    app.use(hook({ path: '/api/hook' }));
+    expect((await app.request('/api/hook/', await delivery())).status).toBe(200);
+  });
+
+  it('in a route it needs no path', async () => {
+    const app = new Hono();
+    app.on('ALL', ['/hook', '/hook/'], hook());
+    expect((await app.request('/hook/', await delivery())).status).toBe(200);
+    expect((await app.request('/hook', { method: 'PUT' })).status).toBe(405);
+  });
+});
+
+it('hands a late handler to waitUntil of the platform', async () => {
+  const end = deferred();
+  const app = new Hono();
+  app.use(hook({ path: '/hook', ackWithin: 10, on: { 'call:completed': () => end.promise } }));
+  const kept: Promise<unknown>[] = [];
+  const executionCtx = {
+    waitUntil: (work: Promise<unknown>) => void kept.push(work),
+    passThroughOnException: () => undefined,
+    props: {},
+  };
+  const response = await app.request('/hook', await delivery(), {}, executionCtx);
+  expect(response.status).toBe(503);
+  expect(kept).toHaveLength(1);
+  end.resolve();
+  expect(await kept[0]).toMatchObject({ outcome: 'handled', late: true });
+});
+
+it('a body that a middleware read before: 500, with the fix in the log', async () => {
+  const own = collectingLogger();
+  const app = new Hono();
+  app.use(async (c, next) => {
+    await c.req.json();
+    await next();
+  });
+  app.use(hook({ path: '/hook', logger: own }));
+  const response = await app.request('/hook', await delivery());
+  expect(await response.json()).toEqual({ outcome: 'body-already-parsed' });
+  expect(own.lines).toEqual([expect.stringContaining('before request.json()')]);
+});
+
+it.each([
+  ['a Request', new Request('http://x', { method: 'POST', body })],
+  ['the request of node:http', { method: 'POST', headers: {} }],
+  ["Koa's context", { req: { headers: {} } }],
+  ["a context without fetch's Request", { req: { raw: {} } }],
+  ['nothing', undefined],
+])('%s is refused before anything runs, with the fix', (_name, given) => {
+  expect(() => (hook() as unknown as (given: unknown) => unknown)(given)).toThrow(
+    expect.objectContaining({
+      code: 'invalid-options',
+      message: expect.stringContaining("takes Hono's context") as unknown,
+    }),
+  );
+});

@@ -1,4 +1,0 @@
-declare module 'koa2' {
-  import Koa from 'koa';
-  export default Koa;
-}
