@@ -49,7 +49,7 @@ try {
 
   const consumer = join(work, 'consumer');
   cpSync('scripts/consumer', consumer, { recursive: true });
-  const frameworks = [...['express@5', 'fastify@5'], ...['next@16', 'react@19', 'react-dom@19']];
+  const frameworks = ['express@5', 'fastify@5', 'next@16', 'react@19', 'react-dom@19'];
   const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@11`);
   // The oldest TypeScript that is supported; this repository's own is the newer one.
   const types = ['node@20', 'express@5', 'better-sqlite3@9'].map((name) => `@types/${name}`);

@@ -21,7 +21,7 @@ export interface HonoContext {
 
 /** A handler and middleware for Hono, with its receiver. */
 export interface HonoHandler {
-  (context: HonoContext, next: () => Promise<void>): Promise<Response | void>;
+  (context: HonoContext, next: () => Promise<void>): Promise<Response> | Promise<void>;
   readonly receiver: Receiver;
 }
 

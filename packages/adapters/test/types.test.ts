@@ -41,8 +41,8 @@ export const typed = () => [
   hono({ secret, paht: '/hook' }),
   // @ts-expect-error a misspelt event name
   hono({ secret, on: { 'call:startd': () => undefined } }),
-  // @ts-expect-error a misspelt field: the event is typed, not any
-  hono({ secret, on: { 'call:started': (event) => event.calId } }),
+  // @ts-expect-error the event is typed, not any
+  hono({ secret, on: { 'call:started': (event) => event.callId satisfies number } }),
   hono({
     secret,
     events: { voicemail },
@@ -52,8 +52,8 @@ export const typed = () => [
   koa({ secret, paht: '/hook' }),
   // @ts-expect-error a misspelt event name
   koa({ secret, on: { 'call:startd': () => undefined } }),
-  // @ts-expect-error a misspelt field: the event is typed, not any
-  koa({ secret, on: { 'call:started': (event) => event.calId } }),
+  // @ts-expect-error the event is typed, not any
+  koa({ secret, on: { 'call:started': (event) => event.callId satisfies number } }),
   koa({
     secret,
     events: { voicemail },
@@ -63,8 +63,8 @@ export const typed = () => [
   lambda({ secret, paht: '/hook' }),
   // @ts-expect-error a misspelt event name
   lambda({ secret, on: { 'call:startd': () => undefined } }),
-  // @ts-expect-error a misspelt field: the event is typed, not any
-  lambda({ secret, on: { 'call:started': (event) => event.calId } }),
+  // @ts-expect-error the event is typed, not any
+  lambda({ secret, on: { 'call:started': (event) => event.callId satisfies number } }),
   lambda({
     secret,
     events: { voicemail },
@@ -74,8 +74,8 @@ export const typed = () => [
   sveltekit({ secret, paht: '/hook' }),
   // @ts-expect-error a misspelt event name
   sveltekit({ secret, on: { 'call:startd': () => undefined } }),
-  // @ts-expect-error a misspelt field: the event is typed, not any
-  sveltekit({ secret, on: { 'call:started': (event) => event.calId } }),
+  // @ts-expect-error the event is typed, not any
+  sveltekit({ secret, on: { 'call:started': (event) => event.callId satisfies number } }),
   sveltekit({
     secret,
     events: { voicemail },

@@ -7,7 +7,7 @@ import {
   startSender,
 } from '@call-webhooks/contract-tests';
 import { callWebhooks, generateSecret, type SvelteKitEvent } from '../../src/sveltekit.ts';
-import { buildApp, built, startApp, type RunningApp } from './built-app.ts';
+import { buildApp, built, startApp, typeErrors, type RunningApp } from './built-app.ts';
 
 let serve: RequestListener;
 beforeAll(async () => {
@@ -36,6 +36,10 @@ for (const path of ['/receiver', '/receiver/']) {
     },
   });
 }
+
+it('is a request handler of SvelteKit, by its types', async () => {
+  expect(await typeErrors()).toBe('');
+});
 
 describe('an app that was built without the secret, from the sample of the README', () => {
   let app: RunningApp | undefined;
