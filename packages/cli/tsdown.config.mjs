@@ -15,6 +15,5 @@ export default defineConfig({
     alwaysBundle: ['commander', 'fast-string-width', 'fast-string-truncated-width', 'leven'],
   },
   dts: false,
-  sourcemap: true,
   plugins: [license({ thirdParty: { output: 'dist/bundle/third-party-licenses.txt' } })],
 });

@@ -18,5 +18,4 @@ export default defineConfig({
   target: 'es2022',
   deps: { neverBundle: [/^node:/, '#hmac', '#channels'] },
   dts: false,
-  sourcemap: true,
 });
