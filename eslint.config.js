@@ -13,6 +13,7 @@ export default tseslint.config(
       'scripts/consumer/*.{ts,mts}',
       'packages/create-call-webhooks/templates/**', // linted by npm run check:create, as apps
       '**/*.generated.ts',
+      'site/**', // by npm run check:site, when its packages are installed
     ],
   },
   js.configs.recommended,
@@ -20,7 +21,12 @@ export default tseslint.config(
   {
     languageOptions: {
       parserOptions: {
-        project: ['./tsconfig.test.json', './examples/*/tsconfig.json', './tsconfig.pages.json'],
+        project: [
+          './tsconfig.test.json',
+          './examples/*/tsconfig.json',
+          './tsconfig.pages.json',
+          './site/tsconfig.json',
+        ],
         tsconfigRootDir: import.meta.dirname,
       },
     },

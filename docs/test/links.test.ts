@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { CONFIGURATION_ERRORS, OUTCOMES } from '@call-webhooks/core';
-import { anchorOf } from '../../packages/site/src/anchor.ts';
+import { anchorOf } from '../../site/src/anchor.ts';
 import { documents, read, ROOT } from './files.ts';
 
 /** A document without its programs: what looks like a link in them is none. */

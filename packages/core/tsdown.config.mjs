@@ -18,4 +18,5 @@ export default defineConfig({
   target: 'es2022',
   deps: { neverBundle: [/^node:/, '#hmac', '#channels'] },
   dts: false,
+  outputOptions: { comments: { jsdoc: false } }, // the types have them
 });

@@ -9,7 +9,7 @@ import { PAGES_FOLDER, ROOT } from './repository.ts';
 const FOLDER = join(PAGES_FOLDER, 'api');
 
 const OPTIONS: Partial<TypeDocOptions & PluginOptions> = {
-  tsconfig: join(ROOT, 'packages/site/tsconfig.api.json'),
+  tsconfig: join(ROOT, 'site/tsconfig.api.json'),
   plugin: ['typedoc-plugin-markdown'],
   outputs: [{ name: 'markdown', path: FOLDER }],
   router: 'module',

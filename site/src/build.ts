@@ -1,4 +1,4 @@
-// Builds the documentation site into packages/site/dist: npm run site
+// Builds the documentation site into site/dist: npm run site
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES } from '@call-webhooks/core';
@@ -19,7 +19,7 @@ const seconds = async (name: string, work: () => unknown) => {
 await seconds('pages', stagePages);
 writeSettings();
 await seconds('API reference', writeApiReference);
-await seconds('site', () => build(join(ROOT, 'packages/site')));
+await seconds('site', () => build(join(ROOT, 'site')));
 await seconds('Markdown', writeMarkdownTwins);
 
 const outcomes = readFileSync(join(SITE_FOLDER, 'outcomes.html'), 'utf8');

@@ -1,15 +1,14 @@
 /**
- * `npm run check:site`, after `npm run site`. Loaded as jest.config.ts is.
+ * `npm run check:site`, after `npm run site`. Loaded as jest.config.ts of the root is.
  * @jest-config-loader-options {"transpileOnly": true, "compilerOptions": {"module": "commonjs", "target": "es2022"}}
  */
 import type { Config } from 'jest';
-import unitTests from './jest.config.ts';
-
-const { testMatch: _all, ...shared } = unitTests;
+import unitTests from '../jest.config.ts';
 
 const config: Config = {
-  ...shared,
-  testRegex: '/packages/site/test/.*\\.site\\.ts$',
+  ...unitTests,
+  rootDir: '..',
+  roots: ['<rootDir>/site'],
   testPathIgnorePatterns: ['/node_modules/'],
 };
 

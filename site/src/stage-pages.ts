@@ -4,7 +4,7 @@ import { linkOnSite, mapLinks } from './links.ts';
 import { PAGES_FOLDER, read, REPOSITORY, ROOT } from './repository.ts';
 import { PAGES, type SitePage } from './sections.ts';
 
-export const HOME = 'packages/site/home.md';
+export const HOME = 'site/home.md';
 
 /** Writes the documents of this repository as VitePress wants them. */
 export function stagePages(): void {

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { read, ROOT } from './repository.ts';
+import { publicPackages, read, ROOT } from './repository.ts';
 
 /** A page of the site that is made of a Markdown file of this repository. */
 export interface SitePage {
@@ -25,10 +25,7 @@ const doc = (name: string, title: string): SitePage => ({
   title,
 });
 
-const manifestOf = (folder: string) =>
-  JSON.parse(read(`packages/${folder}/package.json`)) as { name: string; private?: boolean };
-
-const readme = (name: string, title = manifestOf(name).name): SitePage => ({
+const readme = (name: string, title: string): SitePage => ({
   source: `packages/${name}/README.md`,
   path: `packages/${name}.md`,
   title,
@@ -45,10 +42,13 @@ const namesIn = (folder: string) =>
     .filter((file) => file.endsWith('.md'))
     .map((file) => file.replace(/\.md$/, ''));
 
-const decisions = () =>
-  namesIn('docs/decisions')
-    .filter((name) => /^\d/.test(name))
-    .map((name) => titled(`decisions/${name}`));
+/** The documents of a folder, its README first. */
+const chapter = (folder: string, title: string) => [
+  doc(`${folder}/README`, title),
+  ...namesIn(`docs/${folder}`)
+    .filter((name) => name !== 'README')
+    .map((name) => titled(`${folder}/${name}`)),
+];
 
 /** The first page after the home page. */
 export const START: SitePage = doc('start', 'Start in five minutes');
@@ -63,7 +63,7 @@ const LISTED: readonly Section[] = [
       readme('fastify', 'Fastify'),
       readme('next', 'Next.js'),
       readme('nest', 'Nest'),
-      readme('adapters', 'Hono, Koa, SvelteKit, Lambda'),
+      readme('adapters', 'Hono, Koa, SvelteKit, AWS Lambda'),
       readme('cloudflare', 'Cloudflare Workers'),
       doc('raw-body', 'Raw bodies'),
     ],
@@ -121,25 +121,14 @@ const LISTED: readonly Section[] = [
   {
     title: 'Evidence',
     apart: '/evidence/',
-    pages: [
-      doc('evidence/README', 'What was checked'),
-      doc('evidence/threats', 'Threats and their tests'),
-      doc('evidence/hostile-input', 'Hostile input'),
-      doc('evidence/history-check', 'History check'),
-      doc('evidence/graded-mutants', 'Graded mutants'),
-      doc('evidence/mutation', 'Mutation testing'),
-    ],
+    pages: chapter('evidence', 'What was checked'),
   },
   {
     title: 'Decisions',
     apart: '/decisions/',
-    pages: [doc('decisions/README', 'Decisions'), ...decisions()],
+    pages: chapter('decisions', 'Decisions'),
   },
 ];
-
-/** The public packages, by the names of their folders. */
-export const publicPackages = (): string[] =>
-  readdirSync(join(ROOT, 'packages')).filter((name) => manifestOf(name).private !== true);
 
 const isListed = ({ source }: SitePage) =>
   [START, ...LISTED.flatMap(({ pages }) => pages)].some((page) => page.source === source);
@@ -149,8 +138,7 @@ const unlisted: Record<string, SitePage[]> = {
     .map(titled)
     .filter((page) => !isListed(page)),
   Packages: publicPackages()
-    .filter((name) => existsSync(join(ROOT, 'packages', name, 'README.md')))
-    .map((name) => readme(name))
+    .map(({ folder, name }) => readme(folder, name))
     .filter((page) => !isListed(page)),
 };
 
