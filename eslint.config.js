@@ -10,7 +10,7 @@ export default tseslint.config(
       '**/next-env.d.ts',
       '**/.samples/**',
       'packages/adapters/test/sveltekit/app/**', // its test checks its types
-      'scripts/consumer/*.{ts,mts}',
+      'release/consumer/*.{ts,mts}',
       'packages/create-call-webhooks/templates/**', // linted by npm run check:create, as apps
       '**/*.generated.ts',
       'site/**', // by npm run check:site, when its packages are installed

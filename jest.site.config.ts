@@ -1,13 +1,12 @@
 /**
- * `npm run check:site`, after `npm run site`. Loaded as jest.config.ts of the root is.
+ * `npm run check:site`, after `npm run site`. Loaded as jest.config.ts is.
  * @jest-config-loader-options {"transpileOnly": true, "compilerOptions": {"module": "commonjs", "target": "es2022"}}
  */
 import type { Config } from 'jest';
-import unitTests from '../jest.config.ts';
+import unitTests from './jest.config.ts';
 
 const config: Config = {
   ...unitTests,
-  rootDir: '..',
   roots: ['<rootDir>/site'],
   testPathIgnorePatterns: ['/node_modules/'],
 };
