@@ -61,7 +61,7 @@ async function problemsOf(manifest, tarball) {
       problems.push(formatMessage(message, pkg, { color: false }));
 
   // A package with only a command exports nothing, so it has no types.
-  const main = manifest.exports?.['.'];
+  const main = Object.values(manifest.exports ?? {})[0];
   if (!main) return problems;
   // Workers are ES modules, so the package for them is as well.
   const kinds = ['node16-esm', 'bundler', ...(main.require ? ['node10', 'node16-cjs'] : [])];
