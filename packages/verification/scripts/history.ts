@@ -1,56 +1,55 @@
 import { parseArgs } from 'node:util';
-import { BUGS, type Bug } from '../src/history/buggy-store.ts';
 import { ENGINES, type EngineName } from '../src/history/engines/engine.ts';
 import { runHistory } from '../src/history/run.ts';
 
 // Runs receivers and workers in processes of their own, kills and freezes them and their server at
 // random, and checks the resulting history against what the receiver promises.
-// `npm run history -w @call-webhooks/verification -- --store redis --queue --seed 1 --calls 700`
+// `npm run history -w @call-webhooks/verification -- --store redis --handlers queued --seed 1 --long`
+
+/** Where handlers run and have their effects. */
+const HANDLERS = ['direct', 'queued', 'exactly-once'] as const;
+const [SHORT, LONG] = ['12', '360']; // calls; six in a second
 
 const { values } = parseArgs({
   options: {
-    store: { type: 'string', multiple: true },
-    queue: { type: 'boolean', default: false },
-    'exactly-once': { type: 'boolean', default: false },
+    store: { type: 'string', multiple: true, default: [...ENGINES] },
+    handlers: { type: 'string', multiple: true, default: [...HANDLERS] },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    calls: { type: 'string', default: '24' },
+    long: { type: 'boolean', default: false },
+    calls: { type: 'string' },
     'no-faults': { type: 'boolean', default: false },
-    bug: { type: 'string' },
     keep: { type: 'boolean', default: false },
   },
 });
-const { queue: queued, 'exactly-once': exactlyOnce, seed, bug, keep } = values;
-// Redis has no transactions that an effect could be in.
-const possible = exactlyOnce ? ENGINES.filter((name) => name !== 'redis') : ENGINES;
-const stores = values.store ?? possible;
-const expectOneOf = (names: readonly string[], name: string) => {
-  if (!names.includes(name)) throw new Error(`Expected one of ${names.join(', ')}, got ${name}.`);
-};
-stores.forEach((name) => expectOneOf(possible, name));
-if (bug !== undefined) expectOneOf(BUGS, bug);
-if (bug === 'outside-transaction' && !exactlyOnce)
-  throw new Error('--bug outside-transaction needs --exactly-once.');
+const { seed, keep, long, calls = long ? LONG : SHORT } = values;
 
-for (const store of stores) {
+function chosen<Name extends string>(names: readonly Name[], wanted: readonly string[]): Name[] {
+  const unknown = wanted.find((one) => !names.some((name) => name === one));
+  if (unknown !== undefined)
+    throw new Error(`Expected one of ${names.join(', ')}, got ${unknown}.`);
+  return names.filter((name) => wanted.includes(name));
+}
+
+async function check(engine: EngineName, handlers: (typeof HANDLERS)[number]): Promise<void> {
+  const since = performance.now();
   const { violations, counts, folder } = await runHistory({
-    engine: store as EngineName,
-    queued,
-    exactlyOnce,
-    seed,
-    calls: Number(values.calls),
-    faults: !values['no-faults'],
-    bug: bug as Bug | undefined,
-    keep,
+    ...{ engine, seed, keep, calls: Number(calls), faults: !values['no-faults'] },
+    queued: handlers === 'queued',
+    exactlyOnce: handlers === 'exactly-once',
   });
-  const title = [store, queued && 'with a queue', exactlyOnce && 'effects in its database', bug]
-    .filter(Boolean)
-    .join(', ');
-  console.log(`\n${title}, seed ${seed}, ${values.calls} calls`);
+  const seconds = ((performance.now() - since) / 1_000).toFixed(0);
+  console.log(`\n${engine}, ${handlers}, seed ${seed}, ${calls} calls, ${seconds} s`);
   for (const [what, count] of Object.entries(counts))
     console.log(`  ${String(count).padStart(6)} ${what}`);
   for (const violation of violations) console.error(`VIOLATION  ${violation}`);
   if (keep) console.log(`  The journal is in ${folder}`);
   if (violations.length > 0) process.exitCode = 1;
 }
+
+const stores = chosen(ENGINES, values.store);
+for (const handlers of chosen(HANDLERS, values.handlers))
+  for (const store of stores)
+    // Redis has no transactions that an effect could be in.
+    if (handlers !== 'exactly-once' || store !== 'redis') await check(store, handlers);
 // The probe's connections are still open.
 process.exit();

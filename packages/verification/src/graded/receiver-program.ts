@@ -1,14 +1,41 @@
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { createEffects } from './effects.ts';
 
-// Our receiver in a process of its own, which may run on changed sources. It prints its port.
+// Our receiver in a process of its own, with the handler that docs/conformance.md asks for. With DATABASE,
+// it has a store in a file; with EFFECTS, its effects survive a restart: one key a line.
 
-const { PORT = '0', DATABASE, EFFECTS, CALL_WEBHOOK_SECRET = '' } = process.env;
-const { handle, report } = createEffects(EFFECTS);
+const { PORT = '0', PID_FILE, DATABASE, EFFECTS, CALL_WEBHOOK_SECRET = '' } = process.env;
+const attempts = new Map<string, number>();
+const effects = new Map<string, number>();
+
+function add(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1;
+  counts.set(key, count);
+  return count;
+}
+
+const asked = (what: string, key: string) =>
+  Number(new RegExp(`\\.${what}-(\\d+)`).exec(key)?.[1] ?? 0);
+
+async function handle(event: object): Promise<void> {
+  const { callId, eventName } = event as Record<string, unknown>;
+  const key = `${String(callId)}:${String(eventName)}`;
+  const attempt = add(attempts, key);
+  const slowMs = asked('slow', key);
+  if (slowMs > 0) await pause(slowMs, undefined, { ref: false });
+  if (attempt <= asked('fail', key)) throw new Error('as asked');
+  add(effects, key);
+  if (EFFECTS !== undefined) appendFileSync(EFFECTS, `${key}\n`);
+}
+
+if (EFFECTS !== undefined && existsSync(EFFECTS))
+  for (const key of readFileSync(EFFECTS, 'utf8').split('\n').filter(Boolean)) add(effects, key);
+if (PID_FILE !== undefined) writeFileSync(PID_FILE, String(process.pid));
+
 const quiet = () => undefined;
 const handler = createNodeHandler({
   secret: CALL_WEBHOOK_SECRET.split(' '),
@@ -17,10 +44,8 @@ const handler = createNodeHandler({
   // The retry of an event has to wait for the lease of a process that is gone.
   ...(DATABASE !== undefined && { store: sqliteStore(new Database(DATABASE)), leaseFor: 5_000 }),
 });
-const server = createServer((request, response) => {
-  if (request.url === '/effects') response.end(report());
+createServer((request, response) => {
+  if (request.url === '/effects')
+    response.end(JSON.stringify([...effects].map(([key, count]) => ({ key, count }))));
   else void handler(request, response);
-});
-server.listen(Number(PORT), '127.0.0.1', () => {
-  console.log(`port ${String((server.address() as AddressInfo).port)}`);
-});
+}).listen(Number(PORT), '127.0.0.1');

@@ -36,25 +36,16 @@ function troubleOf(seed: string, key: string, attempt: number): Trouble {
   return kind < 0.15 ? 'failed afterwards' : 'none';
 }
 
-/**
- * Has the effect of an event.
- * @param outside deliberate bug: the event is completed in a transaction of its own, after the effect
- */
+/** Has the effect of an event. */
 export async function haveEffect(
   table: EffectTable,
   seed: string,
   effect: Effect,
   { completeIn }: HandlerContext,
-  outside: boolean,
 ): Promise<void> {
   const { key, attempt } = effect;
   if (!usesCompleteIn(seed, key)) {
     await table.transact(effect, () => Promise.resolve());
-    return;
-  }
-  if (outside) {
-    await table.transact(effect, () => Promise.resolve());
-    await table.transact({ ...effect, key: '' }, completeIn);
     return;
   }
   const trouble = troubleOf(seed, key, attempt);

@@ -5,13 +5,6 @@ import { haveEffect, type EffectTable } from './effects.ts';
 import { monotonicMs, type Journal } from './journal.ts';
 import { seededRandom } from './seeded-random.ts';
 
-/** Where the effects of handlers are. */
-export interface EffectsInDatabase {
-  readonly table: EffectTable;
-  /** Deliberate bug in the handlers: `completeIn` in a transaction of its own. */
-  readonly outside: boolean;
-}
-
 /**
  * Handlers whose effects are journal entries, or rows in the database of the store. The seed decides
  * which are slow and which fail.
@@ -21,7 +14,7 @@ export function journaledHandlers(
   seed: string,
   journal: Journal,
   fixedFile: string,
-  effects?: EffectsInDatabase,
+  effects?: EffectTable,
 ) {
   const { pid } = process;
 
@@ -42,7 +35,7 @@ export function journaledHandlers(
       return;
     }
     try {
-      await haveEffect(effects.table, seed, { at, ...run }, context, effects.outside);
+      await haveEffect(effects, seed, { at, ...run }, context);
     } finally {
       // Unless the database has an effect of this run.
       journal.write({ kind: 'failed', at: monotonicMs(), ...run });

@@ -119,3 +119,16 @@ export function readJournal(path: string): JournalEntry[] {
     .filter((text) => text !== '')
     .map((text) => JSON.parse(text) as JournalEntry);
 }
+
+/** In the order in which the keys came first. */
+export function groupByKey<Item extends { key: string }>(
+  items: readonly Item[],
+): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(item.key);
+    if (group) group.push(item);
+    else groups.set(item.key, [item]);
+  }
+  return groups;
+}

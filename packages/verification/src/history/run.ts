@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { generateSecret } from '@call-webhooks/core';
 import { freePort } from '@call-webhooks/contract-tests/servers/free-port';
 import { startBalancer } from './balancer.ts';
-import type { Bug } from './buggy-store.ts';
 import { checkHistory, type HistoryReport } from './check/check.ts';
 import type { EngineName } from './engines/engine.ts';
 import { openEngine } from './engines/open-engine.ts';
@@ -35,7 +34,6 @@ export interface HistoryOptions {
   /** How many calls are placed, six in a second; faults are injected meanwhile. */
   calls: number;
   faults: boolean;
-  bug?: Bug | undefined;
   /** Keep the journal. */
   keep: boolean;
 }
@@ -44,7 +42,7 @@ export interface HistoryOptions {
 export async function runHistory(
   options: HistoryOptions,
 ): Promise<HistoryReport & { folder: string }> {
-  const { engine, queued, exactlyOnce, seed, calls, faults, bug, keep } = options;
+  const { engine, queued, exactlyOnce, seed, calls, faults, keep } = options;
   const folder = await mkdtemp(join(tmpdir(), 'call-webhooks-history-'));
   const path = join(folder, 'journal');
   const journal = new Journal(path);
@@ -60,10 +58,9 @@ export async function runHistory(
     const secret = generateSecret();
     const fixedFile = join(folder, 'fixed');
     const common = {
-      ...{ engine, url: server.url, journal: path, seed, secret, queued, exactlyOnce },
-      ...{ fixedFile, bug },
+      ...{ engine, url: server.url, journal: path, seed, secret, queued, exactlyOnce, fixedFile },
     };
-    const input = (port: number) => ({ ...common, port, bugFolder: join(folder, 'bug') });
+    const input = (port: number) => ({ ...common, port });
     for (const port of ports) processes.push(new ManagedProcess('receiver', input(port), journal));
     for (let number = 0; queued && number < WORKERS; number++)
       processes.push(new ManagedProcess('worker', input(0), journal));

@@ -1,10 +1,7 @@
 import { LEASE_MS } from '../engines/engine.ts';
-import type { Effect } from '../effects.ts';
-import type { JournalEntry } from '../journal.ts';
-import { checkAcknowledged } from './acknowledged.ts';
-import { checkExactlyOnce, effectEntry } from './exactly-once.ts';
+import { usesCompleteIn, type Effect } from '../effects.ts';
+import { groupByKey, type DeliveryEntry, type JournalEntry, type RunEntry } from '../journal.ts';
 import { checkLeases } from './leases.ts';
-import { checkRetried } from './retried.ts';
 import { checkRuns } from './runs.ts';
 
 export interface HistoryReport {
@@ -65,3 +62,76 @@ export function checkHistory(
     },
   };
 }
+
+/**
+ * Every acknowledged event has its effect or is a dead letter, and every event is acknowledged.
+ * @param queued the receivers enqueue: the effect may come after the acknowledgement
+ */
+function checkAcknowledged(entries: readonly JournalEntry[], queued: boolean): string[] {
+  const doneAt = new Map<string, number>();
+  for (const entry of entries)
+    if (isDone(entry)) doneAt.set(entry.key, Math.min(entry.at, doneAt.get(entry.key) ?? Infinity));
+
+  const deliveries = entries.filter((entry): entry is DeliveryEntry => entry.kind === 'delivery');
+  const violations = new Set<string>();
+  const acknowledged = new Set<string>();
+  for (const { key, status, outcome, until } of deliveries) {
+    if (status < 200 || status > 299) continue;
+    acknowledged.add(key);
+    const at = doneAt.get(key) ?? Infinity;
+    if (at === Infinity) violations.add(`${key} was acknowledged (${outcome}) and has no effect`);
+    else if (!queued && at > until)
+      violations.add(`${key} was acknowledged (${outcome}) before its effect`);
+  }
+  for (const key of new Set(deliveries.map((delivery) => delivery.key)))
+    if (!acknowledged.has(key)) {
+      const last = deliveries.findLast((delivery) => delivery.key === key);
+      violations.add(`${key} was never acknowledged (${last?.outcome ?? ''})`);
+    }
+  return [...violations];
+}
+
+const isDone = (entry: JournalEntry): entry is RunEntry =>
+  entry.kind === 'effect' || entry.kind === 'dead';
+
+/** Every event whose dead job was retried by hand has its effect in the end. */
+function checkRetried(entries: readonly JournalEntry[]): string[] {
+  const effects = new Set(entries.flatMap((entry) => (entry.kind === 'effect' ? [entry.key] : [])));
+  const retried = new Set(
+    entries.flatMap((entry) => (entry.kind === 'retried' ? [entry.key] : [])),
+  );
+  return [...retried]
+    .filter((key) => !effects.has(key))
+    .map((key) => `${key} was retried by hand and has no effect`);
+}
+
+/**
+ * An event whose handler uses `completeIn` has its effect once at most, whatever happened. How often the
+ * others have theirs is counted, for comparison.
+ * @param effects all that were committed
+ */
+function checkExactlyOnce(effects: readonly Effect[], seed: string) {
+  const violations: string[] = [];
+  const once = { effects: 0, duplicates: 0 };
+  const others = { effects: 0, duplicates: 0 };
+  for (const [key, ofEvent] of groupByKey(effects)) {
+    const kind = usesCompleteIn(seed, key) ? once : others;
+    kind.effects += ofEvent.length;
+    kind.duplicates += ofEvent.length - 1;
+    const attempts = ofEvent.map(({ attempt }) => attempt).join(', ');
+    if (kind === once && ofEvent.length > 1)
+      violations.push(`${key}: its effect was committed in attempts ${attempts}`);
+  }
+  return {
+    violations,
+    counts: {
+      'effects with completeIn': once.effects,
+      '  duplicates of these': once.duplicates,
+      'effects that are marked afterwards': others.effects,
+      '  duplicates of those': others.duplicates,
+    },
+  };
+}
+
+/** An effect in the database, as an entry of the journal. */
+const effectEntry = (effect: Effect): RunEntry => ({ kind: 'effect', ...effect });

@@ -1,11 +1,11 @@
-import type {
-  ClaimEntry,
-  JournalEntry,
-  RenewalEntry,
-  SettledEntry,
-  SettlingEntry,
+import {
+  groupByKey,
+  type ClaimEntry,
+  type JournalEntry,
+  type RenewalEntry,
+  type SettledEntry,
+  type SettlingEntry,
 } from '../journal.ts';
-import { groupByKey } from './group-by-key.ts';
 
 /** Servers count whole milliseconds, and their clocks may be adjusted. */
 const TOLERANCE_MS = 20;

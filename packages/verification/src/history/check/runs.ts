@@ -1,5 +1,4 @@
-import type { FaultEntry, JournalEntry, RunEntry } from '../journal.ts';
-import { groupByKey } from './group-by-key.ts';
+import { groupByKey, type FaultEntry, type JournalEntry, type RunEntry } from '../journal.ts';
 
 /** One run of a handler. `until` is Infinity when it was cut off. */
 interface HandlerRun {

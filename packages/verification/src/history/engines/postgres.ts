@@ -2,7 +2,7 @@ import type { QueuedDelivery } from '@call-webhooks/core';
 import { createPgBossWorker, pgBossQueue, postgresStore } from '@call-webhooks/postgres';
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { postgresEffects } from './postgres-effects.ts';
+import type { Effect, EffectTable } from '../effects.ts';
 import { CONCURRENCY, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './engine.ts';
 
 /** pg-boss counts in seconds and does not renew its leases: longer than the slowest handler. */
@@ -74,4 +74,38 @@ function bossOf(url: string): Promise<PgBoss> {
     boss.on('error', nothing);
     return boss.start();
   });
+}
+
+/** Transactions of a client of its own, as users have one. */
+async function postgresEffects(url: string): Promise<EffectTable> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 40,
+    connectionTimeoutMillis: 1_000,
+    query_timeout: 1_500,
+  });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  await retryUntilSuccess(() =>
+    pool.query(
+      'CREATE TABLE IF NOT EXISTS effects (key text, attempt integer, pid integer, at float8)',
+    ),
+  );
+  return {
+    async transact({ key, attempt, pid, at }, before) {
+      const client = await pool.connect();
+      let failed = true;
+      try {
+        await client.query('BEGIN');
+        const values = [key, attempt, pid, at];
+        await client.query('INSERT INTO effects VALUES ($1, $2, $3, $4)', values);
+        await before(client);
+        await client.query('COMMIT');
+        failed = false;
+      } finally {
+        client.release(failed); // without its connection, a transaction is rolled back
+      }
+    },
+    read: async () => (await pool.query<Effect>('SELECT key, attempt, pid, at FROM effects')).rows,
+  };
 }

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { sqliteEffects } from './sqlite-effects.ts';
-import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, type Engine } from './engine.ts';
+import type { Effect, EffectTable } from '../effects.ts';
+import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './engine.ts';
 
 export const sqlite: Engine = {
   store: (file) => Promise.resolve(sqliteStore(new Database(file))),
@@ -33,3 +34,54 @@ export const sqlite: Engine = {
   },
   effects: sqliteEffects,
 };
+
+/** How long a transaction waits for the file's lock; milliseconds. */
+const WAIT_MS = 2_000;
+
+/** Transactions on handles of their own, as users have them. */
+async function sqliteEffects(file: string): Promise<EffectTable> {
+  const reader = new Database(file);
+  // The receivers start at the same moment, and the first of them has the file's lock.
+  await retryUntilSuccess(() => {
+    reader.exec('PRAGMA journal_mode = WAL');
+    reader.exec(
+      'CREATE TABLE IF NOT EXISTS effects (key TEXT, attempt INTEGER, pid INTEGER, at REAL)',
+    );
+  });
+  const idle: InstanceType<typeof Database>[] = [];
+
+  async function begin(): Promise<InstanceType<typeof Database>> {
+    const db = idle.pop() ?? new Database(file);
+    db.exec('PRAGMA synchronous = FULL');
+    const until = performance.now() + WAIT_MS;
+    for (;;) {
+      try {
+        db.exec('BEGIN IMMEDIATE');
+        return db;
+      } catch (error) {
+        if (performance.now() > until) {
+          idle.push(db);
+          throw error;
+        }
+        await delay(5 + Math.random() * 10); // the lock is another's
+      }
+    }
+  }
+
+  return {
+    async transact({ key, attempt, pid, at }, before) {
+      const db = await begin();
+      try {
+        db.prepare('INSERT INTO effects VALUES (?, ?, ?, ?)').run(key, attempt, pid, at);
+        await before(db);
+        db.exec('COMMIT');
+      } catch (error) {
+        db.exec('ROLLBACK');
+        throw error;
+      } finally {
+        idle.push(db);
+      }
+    },
+    read: () => Promise.resolve(reader.prepare('SELECT * FROM effects').all() as Effect[]),
+  };
+}

@@ -1,9 +1,9 @@
 // The service: the simulator with short retry times. Sends `ready` once it listens, and exits when
 // everything is acknowledged and all of its attempts are in the journal.
 import { setTimeout as delay } from 'node:timers/promises';
-import { startSimulator } from '@call-webhooks/simulator';
-import { deliveryEntries } from '../delivery-entries.ts';
-import { Journal, monotonicMs } from '../journal.ts';
+import { eventKey } from '@call-webhooks/core';
+import { startSimulator, type Attempt, type Delivery } from '@call-webhooks/simulator';
+import { Journal, monotonicMs, type JournalEntry } from '../journal.ts';
 import { seededRandom } from '../seeded-random.ts';
 
 /** What the service is started with: JSON in its only argument. */
@@ -96,4 +96,44 @@ function isSettled(): boolean {
   if (backlog() > 0) return false;
   const originals = simulator.deliveries.list().filter(({ copyOf }) => copyOf === undefined).length;
   return originals === simulator.calls.list().length * EVENTS_PER_CALL;
+}
+
+/**
+ * What the service saw of one delivery: a journal entry for each attempt.
+ * @param offset milliseconds from the simulator's clock to the journal's
+ */
+function deliveryEntries({ body, state, attempts }: Delivery, offset: number): JournalEntry[] {
+  const key = eventKey(JSON.parse(body) as object) ?? '';
+  if (attempts.length === 0) {
+    // Its rule was paused, which the check has to know.
+    return [{ kind: 'delivery', at: 0, until: 0, key, status: 0, outcome: state }];
+  }
+  return attempts.map((attempt) => ({
+    kind: 'delivery',
+    at: attempt.startedAt + offset,
+    // The simulator rounds down to whole milliseconds; the response came before this.
+    until: (attempt.endedAt ?? attempt.startedAt) + 1 + offset,
+    key,
+    ...responseOf(attempt),
+  }));
+}
+
+/** The receiver's response, even where chaos kept it from the service. */
+function responseOf({ response: seen, droppedResponse }: Attempt): {
+  status: number;
+  outcome: string;
+} {
+  const response = droppedResponse ?? seen;
+  if (response === undefined) return { status: 0, outcome: 'in flight' };
+  if (response.kind === 'timeout') return { status: 0, outcome: 'timeout' };
+  if (response.kind === 'connection-error') return { status: 0, outcome: response.code };
+  return { status: response.status, outcome: outcomeOf(response.body) };
+}
+
+function outcomeOf(body: string): string {
+  try {
+    return String((JSON.parse(body) as { outcome?: unknown }).outcome);
+  } catch {
+    return 'a truncated response';
+  }
 }

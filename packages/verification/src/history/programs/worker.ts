@@ -3,13 +3,13 @@ import { openEngine } from '../engines/open-engine.ts';
 import { journaledHandlers } from '../handlers.ts';
 import { Journal } from '../journal.ts';
 import { monitorStalls } from '../monitors.ts';
-import { effectsOf, receiverInput } from './receiver-input.ts';
+import { receiverInput } from './receiver-input.ts';
 
 const input = receiverInput();
 const journal = new Journal(input.journal);
 monitorStalls(journal);
 const engine = await openEngine(input.engine);
-const effects = await effectsOf(input, engine);
+const effects = input.exactlyOnce ? await engine.effects?.(input.url) : undefined;
 const handlers = journaledHandlers(input.seed, journal, input.fixedFile, effects);
 await engine.startWorker(input.url, handlers);
 process.send?.('ready');

@@ -1,3 +1,0 @@
-module example.com/call-webhooks-receiver
-
-go 1.19
