@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { describeWithProgram } from '@call-webhooks/contract-tests';
+import { describeWithProgram, findProgram } from '@call-webhooks/contract-tests';
 import { grade, ourReceiver, phpReceiver, pythonReceiver } from '../src/graded/grade.ts';
 
 // What each fault of a receiver costs is in packages/cli/test/grader.test.ts.
@@ -24,7 +24,8 @@ describeWithProgram('python3', 'a small receiver in Python', () => {
   });
 });
 
-describeWithProgram({ name: 'php', installedBy: 'php-cli php-sqlite3' }, 'one in PHP', () => {
+const php = { name: 'php', path: findProgram('php'), installedBy: 'php-cli php-sqlite3' };
+describeWithProgram(php, 'a small receiver in PHP', () => {
   test('gets 100 points', async () => {
     expect(await grade(phpReceiver)).toMatchObject({ ...ALL_POINTS, skipped: NOT_RESTARTED });
   });

@@ -4,8 +4,7 @@ import fc from 'fast-check';
 import { scenarios } from '../src/model/commands.ts';
 import { TRANSACTION_ENDS, type EffectsTable } from '../src/model/transactions.ts';
 import type { RealTimeStore } from '../src/model/real-time-store.ts';
-import type { FakeTime } from '../src/model/fake-time.ts';
-import { World } from '../src/model/world.ts';
+import { World, type FakeTime } from '../src/model/world.ts';
 
 export const seed = Number(process.env.SEED ?? 1);
 

@@ -7,7 +7,7 @@ import { EventModel } from '../src/model/event-model.ts';
 import { CheckedStore } from '../src/model/checked-store.ts';
 import { RealTimeStore } from '../src/model/real-time-store.ts';
 import type { EffectsTable } from '../src/model/transactions.ts';
-import type { FakeTime } from '../src/model/fake-time.ts';
+import type { FakeTime } from '../src/model/world.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
 const runs = Number(process.env.MODEL_RUNS ?? 40);
@@ -18,7 +18,7 @@ afterEach(() => void jest.useRealTimers());
 
 test('the checked store stays synchronous on the memory store, as the receiver expects', () => {
   const clocks = { wall: Date.now, lease: () => performance.now() };
-  const store = new CheckedStore(memoryStore(), new EventModel(clocks, () => undefined));
+  const store = new CheckedStore(memoryStore(), new EventModel(clocks, () => undefined), []);
   const claim = { webhookId: 'w', replayUntil: Date.now() + 1_000, leaseMs: 1_000, token: 't' };
   expect(callSyncIfPossible(store, 'admit', { ...claim, key: 'k' })).toEqual({
     status: 'admitted',

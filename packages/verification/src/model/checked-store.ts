@@ -22,18 +22,19 @@ export class CheckedStore implements Store {
   dead = false;
   /** For a moment, calls fail as if the store were down. */
   isCut = false;
-  /** The first mismatch. It is not thrown, because the receiver catches a store's errors. */
-  violation: Violation | undefined;
   readonly #store: Store;
   readonly #model: EventModel;
+  readonly #violations: Violation[];
   /** Admissions without a handler run so far, by webhook id. */
   readonly #admissions = new Map<string, { token: string; attempt: number }>();
 
   readonly completeIn?: (tx: unknown, key: string, token: string) => boolean;
 
-  constructor(store: Store, model: EventModel) {
+  /** @param violations where mismatches are noted */
+  constructor(store: Store, model: EventModel, violations: Violation[]) {
     this.#store = store;
     this.#model = model;
+    this.#violations = violations;
     if (store.completeIn) this.completeIn = this.#completeIn;
   }
 
@@ -77,7 +78,7 @@ export class CheckedStore implements Store {
     if (this.dead || this.fault !== 'none') throw new Error('the connection was lost');
     const held = this.#store.completeIn?.(tx, key, token) as boolean;
     if (held !== (this.#model.lease(key) === token))
-      this.violation ??= new Violation(`completeIn ${key}: the store replied ${String(held)}`);
+      this.#violations.push(new Violation(`completeIn ${key}: the store replied ${String(held)}`));
     return held;
   };
 
@@ -104,8 +105,10 @@ export class CheckedStore implements Store {
     const expected = model();
     const check = (reply: T): Awaitable<T> => {
       if (!isDeepStrictEqual(reply, expected))
-        this.violation ??= new Violation(
-          `${what}: the store replied ${JSON.stringify(reply)}, the model ${JSON.stringify(expected)}`,
+        this.#violations.push(
+          new Violation(
+            `${what}: the store replied ${JSON.stringify(reply)}, the model ${JSON.stringify(expected)}`,
+          ),
         );
       if (lost) return Promise.reject(new Error('the connection was lost'));
       return reply;

@@ -1,5 +1,5 @@
 import type { Store } from '@call-webhooks/core';
-import { assertThat } from './assert.ts';
+import { assertThat, type Violation } from './assert.ts';
 import type { StoreFault } from './checked-store.ts';
 import { EventLog } from './event-log.ts';
 import { EventModel } from './event-model.ts';
@@ -12,33 +12,36 @@ import {
   type Ending,
   type SentRequest,
 } from './predict.ts';
-import type { FakeTime } from './fake-time.ts';
 import { Machine, type MachineOptions } from './machine.ts';
-import { MachineChecks } from './machine-checks.ts';
 import { OpenDeliveries, type OpenDelivery } from './open-deliveries.ts';
 import { RunningHandlers } from './running-handlers.ts';
 import { RETRY_AFTER_MS, Service } from './service.ts';
 import { checkEffects, type EffectsTable } from './transactions.ts';
+
+/** Advances the fake clock, and waits until everything in progress has settled. */
+export interface FakeTime {
+  advance(ms: number): Promise<void>;
+  /** Sets the wall clock, as an operator or NTP does. Timers and the monotonic clock are not affected. */
+  setWallClock?(now: number): void;
+}
 
 /** Real receivers on one store, a service that sends to them, and the model that checks them. */
 export class World {
   readonly log = new EventLog();
   readonly service: Service;
   readonly #model: EventModel;
-  readonly #store: Store;
   readonly #time: FakeTime;
   readonly #machines: Machine[] = [];
   readonly #open = new OpenDeliveries();
   readonly #running = new RunningHandlers();
-  readonly #checks: MachineChecks;
   readonly #options: MachineOptions;
   readonly #effects: EffectsTable | undefined;
-  #made = 0;
+  readonly #newMachine: () => Machine;
+  readonly #violations: Violation[] = [];
 
   /** @param effects where handlers with `completeIn` have their effects; then all handlers use it */
   constructor(store: Store, time: FakeTime, options: MachineOptions, effects?: EffectsTable) {
     this.service = new Service(options.hasTenants);
-    this.#store = store;
     this.#effects = effects;
     this.#options = options;
     this.#time = time;
@@ -46,10 +49,11 @@ export class World {
     this.#model = new EventModel({ wall: Date.now, lease }, () => {
       this.log.note('an expired lease that was taken over');
     });
-    this.#checks = new MachineChecks({
-      ...{ model: this.#model, log: this.log, service: this.service, running: this.#running },
-      ...{ oneAtATime: options.oneAtATime, effects },
-    });
+    const shared = {
+      ...{ store, model: this.#model, log: this.log, service: this.service },
+      ...{ running: this.#running, options, effects, violations: this.#violations },
+    };
+    this.#newMachine = () => new Machine(shared);
     this.#machines.push(this.#newMachine(), this.#newMachine());
   }
 
@@ -169,11 +173,6 @@ export class World {
     if (fault !== 'none') this.#running.markDisturbed(machine);
   }
 
-  #newMachine(): Machine {
-    const name = `machine-${String(this.#made++)}`;
-    return new Machine(name, this.#store, this.#model, this.#checks, this.#options);
-  }
-
   async #send(
     sent: SentRequest,
     machine: Machine,
@@ -188,8 +187,7 @@ export class World {
 
   /** Checks what has to hold at every moment. @throws Violation */
   #check(): void {
-    const broken = this.#machines.find(({ store }) => store.violation)?.store;
-    const violation = this.#checks.violation ?? broken?.violation;
+    const [violation] = this.#violations;
     if (violation) throw violation;
     this.#running.check(this.#model);
     this.#open.check(this.log);
