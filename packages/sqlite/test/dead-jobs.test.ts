@@ -72,6 +72,9 @@ describe('dead jobs', () => {
     expect(letters).toMatchObject([
       { attempt: attempt + 1, error: new Error('The handler failed: Error: the CRM is down') },
     ]);
+    const [job] = await test.queue.deadLetters();
+    await test.queue.retryDead(job!.id); // by hand, it gets its handler again
+    await waitFor(() => test.runs.length === 2);
   });
 
   it('are given up for crashes only once deadLetter was told', async () => {
