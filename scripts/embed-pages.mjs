@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url));
 /** The pages, and the folder that their files other than index.html are in. */
-const PAGES = { inspector: '', console: 'assets/' };
+const PAGES = { simulator: '', console: 'assets/' };
 
 const TYPES = {
   '.html': 'text/html; charset=utf-8',

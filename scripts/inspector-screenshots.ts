@@ -7,7 +7,6 @@ import { mkdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 import { chromiumPath, launchChromium } from '@call-webhooks/contract-tests/chromium';
 import { findProgram } from '@call-webhooks/contract-tests/find-program';
@@ -51,7 +50,6 @@ if (chromium === undefined) throw new Error('chromium is not installed.');
 mkdirSync(folder, { recursive: true });
 const receiver = await startReceiver();
 const simulator = await startSimulator({
-  inspector: inspectorPage(),
   clock: 'manual',
   seed: 'pictures',
   startAt: Date.UTC(2026, 0, 31, 9, 30),

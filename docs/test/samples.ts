@@ -28,7 +28,6 @@ const READERS_OWN: Record<string, string> = {
 const ELSEWHERE = new Set([
   'docs/deployment.md', // packages/verification
   'docs/rest-client.md', // packages/e2e
-  'packages/inspector/README.md', // its test/readme.test.ts
   'packages/postgres/README.md', // its test/readme.test.ts
   'packages/simulator/README.md', // its test/readme.test.ts
   'packages/sqlite/README.md', // its test/readme.test.ts

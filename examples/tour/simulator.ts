@@ -1,12 +1,10 @@
 // The simulated service, in its own process.
-import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 
 /** Where the command line looks for a simulator. */
 const DEFAULT_PORT = 4777;
 
-const start = (port: number) =>
-  startSimulator({ port, inspector: inspectorPage(), recordingFirst: 1 });
+const start = (port: number) => startSimulator({ port, recordingFirst: 1 });
 const simulator = await start(Number(process.env['SIMULATOR_PORT'] ?? DEFAULT_PORT)).catch(
   (error: unknown) => {
     // Another simulator runs: any free port will do.

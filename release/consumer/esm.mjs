@@ -26,7 +26,6 @@ import { instrument } from '@call-webhooks/opentelemetry';
 import { createClient } from '@call-webhooks/client';
 import { basicAuth, createConsole } from '@call-webhooks/console';
 import { reconcile, redrive } from '@call-webhooks/recovery';
-import { inspectorPage } from '@call-webhooks/inspector';
 import { startSimulator } from '@call-webhooks/simulator';
 import { createVectors } from '@call-webhooks/contract';
 import signatures from '@call-webhooks/contract/vectors/signature.json' with { type: 'json' };
@@ -34,7 +33,7 @@ import openapi from '@call-webhooks/contract/openapi.json' with { type: 'json' }
 import { sqliteStore } from '@call-webhooks/sqlite';
 
 const db = join(import.meta.dirname, 'esm.jsonl');
-const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage(), db });
+const simulator = await startSimulator({ clock: 'manual', db });
 await assert.rejects(startSimulator({ db }), { code: 'db-in-use' });
 assert.match(await (await globalThis.fetch(simulator.url)).text(), /<!doctype html>/);
 simulator.calls.start();

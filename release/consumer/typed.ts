@@ -5,7 +5,6 @@ import {
   type Outcome,
 } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
-import { inspectorPage } from '@call-webhooks/inspector';
 import { instrument, type Telemetry } from '@call-webhooks/opentelemetry';
 import { redrive, type RedriveResult } from '@call-webhooks/recovery';
 import { startSimulator, type Delivery } from '@call-webhooks/simulator';
@@ -32,7 +31,7 @@ export const redriven = (): Promise<RedriveResult> =>
 export const store = (db: Database.Database) => sqliteStore(db);
 
 export async function started(): Promise<Delivery[]> {
-  const simulator = await startSimulator({ clock: 'manual', inspector: inspectorPage() });
+  const simulator = await startSimulator({ clock: 'manual' });
   await simulator.clock.advance('1h');
   return simulator.deliveries.list({ state: 'acknowledged' });
 }

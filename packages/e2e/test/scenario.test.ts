@@ -1,5 +1,4 @@
 import { afterAll, afterEach, expect, test } from '@jest/globals';
-import { inspectorPage } from '@call-webhooks/inspector';
 import { CHAOS_MODES, startSimulator, type Delivery } from '@call-webhooks/simulator';
 import { createPageCounter } from '../src/page-counts.ts';
 import { ADAPTERS } from './adapters.ts';
@@ -27,7 +26,6 @@ test.each(ADAPTERS)(
   `$name, every chaos mode at once, seed ${SEED}: every effect happens, no rule is paused`,
   async ({ mount }) => {
     const simulator = await startSimulator({
-      inspector: inspectorPage(),
       clock: 'manual',
       seed: SEED,
       maxAttempts: 12,

@@ -11,7 +11,6 @@ export type { Calls } from './calls/calls.ts';
 export type { DeliveryFilter } from './deliveries/delivery-log.ts';
 export type { TlsOptions } from './deliveries/http-sender.ts';
 export { CHAOS_MODES, type Chaos } from './chaos/chaos.ts';
-export type { InspectorPage, PageFile } from './http/page.ts';
 export type { Outbox } from './outbox/outbox.ts';
 export {
   DEFAULT_WORKSPACE,

@@ -4,7 +4,6 @@ import type { ChaosSettings } from './chaos/chaos.ts';
 import type { ClockMode } from './clock/clock.ts';
 import type { Duration } from './clock/duration.ts';
 import type { TlsOptions } from './deliveries/http-sender.ts';
-import type { InspectorPage } from './http/page.ts';
 
 /**
  * The options of `startSimulator`. Durations are milliseconds or strings such as `'30s'`. `@guess` names
@@ -13,8 +12,6 @@ import type { InspectorPage } from './http/page.ts';
 export interface SimulatorOptions {
   /** The port on loopback: 0 by default, for any free port. */
   port?: number | undefined;
-  /** The page at the simulator's URL: `inspectorPage()` of `@call-webhooks/inspector`; none by default. */
-  inspector?: InspectorPage | undefined;
   /** `'real'` by default; with `'manual'` time advances only when you advance it. */
   clock?: ClockMode | undefined;
   /** The time at the start, in milliseconds since the epoch: now by default. */

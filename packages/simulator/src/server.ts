@@ -26,7 +26,7 @@ export async function serve(simulation: Simulation, session: Session): Promise<S
     const { status, body } = errorAnswer(404, 'not-found', 'No route matches this request.');
     return reply.code(status).send(body);
   });
-  servePage(app, simulation.settings.inspector);
+  servePage(app);
   await app.register(
     (scope, _options, done) => {
       restApi(scope, simulation, session.apiToken);

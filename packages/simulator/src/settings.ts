@@ -14,7 +14,6 @@ export function resolveSettings(options: SimulatorOptions) {
   const { rateLimit } = options;
   return {
     port: whole('port', options.port ?? 0, 0, 65_535),
-    inspector: options.inspector,
     clock: oneOf('clock', options.clock ?? 'real', ['real', 'manual'] as const),
     startAt: options.startAt === undefined ? undefined : whole('startAt', options.startAt, 0),
     seed: String(options.seed ?? randomUUID()),

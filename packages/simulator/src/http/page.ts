@@ -1,21 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { errorAnswer } from './error-answer.ts';
-
-/** One file of a page. */
-export interface PageFile {
-  /** The value of `Content-Type`. */
-  readonly type: string;
-  readonly text: string;
-}
-
-/** A page that the simulator serves at its root: `inspectorPage()` of `@call-webhooks/inspector`. */
-export interface InspectorPage {
-  /**
-   * By name. `index.html` is served at `/`, the others at `/_inspector/<name>`. Browsers keep those for
-   * a year, so their names contain a hash of their content.
-   */
-  readonly files: ReadonlyMap<string, PageFile>;
-}
 
 /**
  * Allows nothing inline, nothing from other hosts and no frame around the page.
@@ -43,27 +27,24 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-const FOREVER = 'public, max-age=31536000, immutable';
-
-const NO_PAGE =
-  'This simulator has no inspector. Pass `inspector: inspectorPage()` from @call-webhooks/inspector to startSimulator.';
-
-/** Serves the page at `/` and its files below `/_inspector/`. */
-export function servePage(app: FastifyInstance, page: InspectorPage | undefined): void {
-  const respond = (name: string, otherwise: string) => {
-    const file = page?.files.get(name);
-    const cache = name === 'index.html' ? 'no-cache' : FOREVER;
-    const headers = { ...HEADERS, 'cache-control': cache };
+/**
+ * Serves the inspector at `/` and its other files below `/_inspector/`. Browsers keep those for a year,
+ * so their names contain a hash of their content.
+ */
+export function servePage(app: FastifyInstance): void {
+  const send = async (reply: FastifyReply, name: string, cache: string) => {
+    // Loaded on first use: most simulators run in tests, where nobody opens the page.
+    const { PAGE_FILES } = await import('../page-files.generated.ts');
+    const file = PAGE_FILES.get(name);
     if (file)
-      return { status: 200, headers: { ...headers, 'content-type': file.type }, body: file.text };
-    return { ...errorAnswer(404, 'not-found', page ? otherwise : NO_PAGE), headers: {} };
+      return reply
+        .headers({ ...HEADERS, 'cache-control': cache, 'content-type': file.type })
+        .send(file.text);
+    const { status, body } = errorAnswer(404, 'not-found', 'The inspector has no such file.');
+    return reply.code(status).send(body);
   };
-  app.get('/', (_request, reply) => {
-    const { status, headers, body } = respond('index.html', 'The page has no index.html.');
-    return reply.code(status).headers(headers).send(body);
-  });
-  app.get<{ Params: { '*': string } }>('/_inspector/*', ({ params }, reply) => {
-    const { status, headers, body } = respond(params['*'], 'The inspector has no such file.');
-    return reply.code(status).headers(headers).send(body);
-  });
+  app.get('/', (_request, reply) => send(reply, 'index.html', 'no-cache'));
+  app.get<{ Params: { '*': string } }>('/_inspector/*', ({ params }, reply) =>
+    send(reply, params['*'], 'public, max-age=31536000, immutable'),
+  );
 }

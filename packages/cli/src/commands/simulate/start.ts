@@ -1,4 +1,3 @@
-import { inspectorPage } from '@call-webhooks/inspector';
 import {
   SimulatorError,
   startSimulator,
@@ -42,7 +41,6 @@ export async function start(options: SimulateOptions): Promise<Simulator> {
   const { seed, retryEvery, maxAttempts, headerPrefix, db, apiToken, allowExternal } = options;
   try {
     return await startSimulator({
-      inspector: inspectorPage(),
       port,
       clock: clock as SimulatorOptions['clock'],
       seed,

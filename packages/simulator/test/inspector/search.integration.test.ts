@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { testResources } from './test-resources.ts';
+import { testResources } from '../support/test-resources.ts';
 
 describeInChromium('deliveries that are not among the latest', (chromium) => {
   const open = testResources();

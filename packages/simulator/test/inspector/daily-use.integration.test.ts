@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { axeFindings } from '@call-webhooks/contract-tests/axe';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { testResources } from './test-resources.ts';
+import { testResources } from '../support/test-resources.ts';
 
 const WIDTHS = [1440, 1024, 900, 390, 320];
 

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { testResources } from './test-resources.ts';
+import { testResources } from '../support/test-resources.ts';
 
 const focused = (page: Page) => page.locator(':focus');
 
@@ -89,7 +89,7 @@ describeInChromium('the inspector without a mouse, and in both themes', (chromiu
   });
 
   test('the page lists the keys that the docs list', async () => {
-    const docs = readFileSync(new URL('../../../docs/inspector.md', import.meta.url), 'utf8');
+    const docs = readFileSync(new URL('../../../../docs/inspector.md', import.meta.url), 'utf8');
     const [, table = ''] = docs.split('## Keyboard shortcuts');
     const rows = [...table.matchAll(/^\| (`.+?) +\|/gm)].map(([, keys = '']) => keys);
     const keys = rows

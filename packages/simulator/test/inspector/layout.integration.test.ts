@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { testResources } from './test-resources.ts';
+import { testResources } from '../support/test-resources.ts';
 
 const WIDTHS = [1280, 390, 320];
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
-import { testResources } from './test-resources.ts';
+import { testResources } from '../support/test-resources.ts';
 
 describeInChromium('events that somebody sends, and what came of them', (chromium) => {
   const open = testResources();

@@ -4,8 +4,8 @@ import { request, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { inspectorPage } from '@call-webhooks/inspector';
-import { testResources } from './test-resources.ts';
+import { PAGE_FILES } from '../../src/page-files.generated.ts';
+import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
 
@@ -46,7 +46,7 @@ test('the page and its parts are served with a policy that lets nothing else in'
 });
 
 test('nothing inline, and nothing of another host', () => {
-  for (const [name, { text }] of inspectorPage().files) {
+  for (const [name, { text }] of PAGE_FILES) {
     const hosts = [...text.matchAll(/https?:\/\/[^\s'"`<>)]+/g)].map(String);
     const known =
       /^http:\/\/(?:www\.w3\.org\/(?:2000\/svg|1999\/xhtml|1998\/Math\/MathML)|127\.0\.0\.1:3000\/hook,|(?:127\.0\.0\.1:)?\$\{\w+\})$/;
@@ -58,7 +58,7 @@ test('nothing inline, and nothing of another host', () => {
 });
 
 test('the sources have no way to make HTML of a text', () => {
-  const folders = ['../page', '../../ui/src'].map((path) => new URL(path, import.meta.url));
+  const folders = ['../../page', '../../../ui/src'].map((path) => new URL(path, import.meta.url));
   const sources = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name))
@@ -70,7 +70,7 @@ test('the sources have no way to make HTML of a text', () => {
 });
 
 test('the embedded page is up to date with the sources in page/', () => {
-  const script = fileURLToPath(new URL('../../../scripts/embed-pages.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('../../../../scripts/embed-pages.mjs', import.meta.url));
   expect(() =>
     execFileSync(process.execPath, [script, '--check'], { stdio: 'pipe' }),
   ).not.toThrow();

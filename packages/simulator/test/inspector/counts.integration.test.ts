@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
-import { SeededRandom } from '../../simulator/src/seeded-random.ts';
+import { SeededRandom } from '../../src/seeded-random.ts';
 import { openInspector } from './open-inspector.ts';
-import { testResources } from './test-resources.ts';
+import { testResources } from '../support/test-resources.ts';
 
 const STATES = ['acknowledged', 'in-flight', 'waiting', 'failed', 'held', 'dropped'] as const;
 
