@@ -1,36 +1,31 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 
-/** The root of this checkout. (This file runs as `dist/esm/checkout.js`, and in tests from `src`.) */
-export const THIS_VERSION = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../..' : '../../../..', import.meta.url),
-);
-
-/**
- * Imports a package of a checkout of this repository; of another one than this, as it was built.
- * @param root the folder of the checkout
- * @param name the package's folder, `core` for instance
- * @param entry an entry of its `exports`
- */
-export async function importPackage<Module>(
-  root: string,
-  name: string,
-  entry = '.',
-): Promise<Module> {
-  const specifier =
-    root === THIS_VERSION
-      ? `@call-webhooks/${name}${entry.slice(1)}`
-      : packageUrl(root, name, entry);
-  return (await import(specifier)) as Module;
+interface Packages {
+  core: typeof import('@call-webhooks/core');
+  'core/node': typeof import('@call-webhooks/core/node');
+  express: typeof import('@call-webhooks/express');
+  fastify: typeof import('@call-webhooks/fastify');
+  postgres: typeof import('@call-webhooks/postgres');
+  redis: typeof import('@call-webhooks/redis');
+  sqlite: typeof import('@call-webhooks/sqlite');
 }
 
-/** The URL of a built entry. */
-export function packageUrl(root: string, name: string, entry = '.'): string {
-  const folder = new URL(`packages/${name}/`, pathToFileURL(`${root}/`));
-  const { exports } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')) as {
+/**
+ * Imports a package of this checkout, or of another one as it was built.
+ * @param root the folder of the checkout; empty for this one
+ */
+export const importPackage = async <Name extends keyof Packages>(root: string, name: Name) =>
+  (await import(packageUrl(root, name))) as Packages[Name];
+
+export function packageUrl(root: string, name: keyof Packages): string {
+  if (root === '') return import.meta.resolve(`@call-webhooks/${name}`);
+  const [folder = '', ...path] = name.split('/');
+  const url = new URL(`packages/${folder}/`, pathToFileURL(`${root}/`));
+  const { exports } = JSON.parse(readFileSync(new URL('package.json', url), 'utf8')) as {
     exports: Record<string, { import: { default: string } }>;
   };
-  const target = exports[entry]?.import.default;
-  if (target === undefined) throw new Error(`${name} of ${root} has no entry ${entry}.`);
-  return new URL(target, folder).href;
+  const target = exports[['.', ...path].join('/')]?.import.default;
+  if (target === undefined) throw new Error(`${root} has no ${name}.`);
+  return new URL(target, url).href;
 }

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
+import type { QueuedDelivery } from '@call-webhooks/core';
 
 /** The secret of every contender. */
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -99,4 +100,18 @@ export const signedRequests = (scheme: Scheme, number: number): Buffer[] =>
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     const head = `POST /hook HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
     return Buffer.concat([Buffer.from(head, 'latin1'), body]);
+  });
+
+/** What a receiver hands to its queue. */
+export const queuedDeliveries = (number: number): QueuedDelivery[] =>
+  signedMessages('service', number).map(({ headers, body }) => {
+    const { eventName, callId } = JSON.parse(body.toString()) as Record<string, string>;
+    return {
+      webhookId: headers['x-service-webhook-id'] as string,
+      timestamp: Number(headers['x-service-timestamp']),
+      receivedAt: Date.now(),
+      key: `${callId as string}:${eventName as string}`,
+      eventName: eventName as string,
+      body: Buffer.from(body).toString('base64'),
+    };
   });

@@ -1,86 +1,99 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { SIZES } from './events/names.ts';
 
-export const HELP = `npm run bench -- [options]
+/** What can be measured. Each question is a file. */
+export const QUESTIONS = {
+  verify: 'the CPU time of one signature of 1 KB, beside other libraries',
+  http: 'the CPU time of one delivery over HTTP, in node:http, Express and Fastify',
+  stores: 'deliveries with Redis, Postgres and SQLite, beside bare statements',
+  'remembered-events': 'stores that remember more and more events',
+  queues: 'queues and workers of BullMQ, pg-boss and SQLite, beside bare ones',
+  'import-cost': 'the CPU time of importing core',
+} as const;
 
-  --before PATH    also measure a built checkout of another version in the same rounds
-  --rounds N       counted rounds of each part (default: 15)
-  --only TEXT      one part (verify, http, store, import, stores, queues, workers, processes,
-                   events), or contenders whose name contains TEXT, with their baselines
-  --events N       how many events the fullest stores remember (default: 1000000; 10000000 takes half
-                   an hour, 10 GB of memory and 25 GB of disk)
-  --connections N  open connections to each HTTP server (default: 32; the bars are for 32)
-  --quick          3 short rounds, to see that everything runs; the figures mean little
-  --json FILE      where to write the results (default: packages/benchmarks/results.json)
-  --docs           write the tables into docs/performance.md, and draw its charts
+export type QuestionName = keyof typeof QUESTIONS;
+
+const list = Object.entries(QUESTIONS)
+  .map(([name, about]) => `  ${name.padEnd(18)} ${about}`)
+  .join('\n');
+
+export const HELP = `npm run bench -- [questions] [options]
+
+Questions (all of them by default, which takes more than an hour):
+${list}
+
+Options:
+  --with FOLDER      also measure the build of another checkout, in the same rounds
+  --only TEXT        only contenders whose name contains TEXT, and those they are compared with
+  --rounds N         counted rounds (default: 15; http has eight times as many, and shorter ones)
+  --connections N,M  open connections to each HTTP server (default: 1,16)
+  --events N         how many events the fullest stores remember (default: 1000000)
+  --quick            one tiny round, to see that everything runs; its figures mean nothing
+  --json             print JSON with every round instead of tables
+
+Examples:
+  npm run bench -- http
+  npm run bench -- http --only express --connections 1,16,64
+  npm run bench -- verify http --with ../before
+  npm run --silent bench -- stores --rounds 5 --json > packages/benchmarks/results.json
 `;
 
 export interface BenchOptions {
-  /** The root of a built checkout to compare with. */
-  readonly before: string | undefined;
-  readonly rounds: number;
+  readonly questions: readonly QuestionName[];
+  /** The root of another checkout, which is built. */
+  readonly other: string | undefined;
   readonly only: string | undefined;
-  /** Open connections to each HTTP server, with one request at a time on each. */
-  readonly connections: number;
-  /** How many events the fullest stores remember. */
+  readonly rounds: number;
+  /** Each HTTP server is measured with each of them, with one request at a time on a connection. */
+  readonly connections: readonly number[];
   readonly events: number;
   readonly quick: boolean;
-  readonly json: string | undefined;
-  readonly docs: boolean;
+  readonly json: boolean;
 }
 
 /** @throws TypeError with a message for the user */
 export function benchOptions(args: readonly string[]): BenchOptions | 'help' {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: true,
     options: {
-      before: { type: 'string' },
-      rounds: { type: 'string' },
+      with: { type: 'string' },
       only: { type: 'string' },
-      connections: { type: 'string', default: '32' },
+      rounds: { type: 'string' },
+      connections: { type: 'string', default: '1,16' },
       events: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      json: { type: 'string' },
-      docs: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   if (values.help) return 'help';
-  const { before, quick, only, json, docs } = values;
+  const { only, quick, json } = values;
+  const questions = positionals.map((name) => {
+    if (name in QUESTIONS) return name as QuestionName;
+    throw new TypeError(`There is no question ${name}.`);
+  });
   return {
-    before: before === undefined ? undefined : checkout(before),
-    rounds: wholeNumber('rounds', values.rounds ?? (quick ? '3' : '15')),
-    connections: wholeNumber('connections', values.connections),
-    events: sizeOf(values.events ?? (quick ? '100000' : '1000000')),
+    questions: questions.length > 0 ? questions : (Object.keys(QUESTIONS) as QuestionName[]),
+    other: values.with === undefined ? undefined : built(values.with),
     only,
+    rounds: wholeNumber('rounds', values.rounds ?? (quick ? '1' : '15')),
+    connections: values.connections.split(',').map((text) => wholeNumber('connections', text)),
+    events: wholeNumber('events', values.events ?? (quick ? '1000' : '1000000')),
     quick,
     json,
-    docs,
   };
-}
-
-function sizeOf(text: string): number {
-  const [, ...sizes] = SIZES;
-  const size = sizes.find((one) => String(one) === text);
-  if (size === undefined)
-    throw new TypeError(`--events must be one of ${sizes.map(String).join(', ')}.`);
-  return size;
 }
 
 function wholeNumber(name: string, text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1)
-    throw new TypeError(`--${name} must be a whole number of at least 1.`);
-  return number;
+  if (Number.isInteger(number) && number >= 1) return number;
+  throw new TypeError(`--${name} takes whole numbers of at least 1.`);
 }
 
-function checkout(path: string): string {
+function built(path: string): string {
   const root = resolve(path);
-  if (!existsSync(`${root}/packages/core/dist/bundle/index.js`))
-    throw new TypeError(
-      `--before: ${path} is not a built checkout. Run npm ci && npm run build in it.`,
-    );
-  return root;
+  if (existsSync(`${root}/packages/core/dist`)) return root;
+  throw new TypeError(`--with: ${path} is not built. Run npm ci && npm run build in it.`);
 }

@@ -40,7 +40,7 @@ export class Sender {
     return {
       status: Number(text.slice(9, 12)),
       contentType: /content-type: (.*)\r/i.exec(text)?.[1],
-      body: bodyOf(text),
+      body: text.slice(bodyAt(text)),
     };
   }
 
@@ -107,17 +107,10 @@ export class Sender {
   }
 }
 
-const bodyAt = (response: string) => response.indexOf('\r\n\r\n') + 4;
-const isChunked = (response: string) => /transfer-encoding: chunked/i.test(response);
-
+/** Whether a response is there as a whole. All of them have a content length. */
 function isWhole(response: string): boolean {
-  if (isChunked(response)) return response.endsWith('\r\n0\r\n\r\n');
   const length = /content-length: (\d+)/i.exec(response)?.[1];
   return length !== undefined && response.length >= bodyAt(response) + Number(length);
 }
 
-/** Next always sends its responses in chunks; these are one chunk. */
-function bodyOf(response: string): string {
-  const body = response.slice(bodyAt(response));
-  return isChunked(response) ? (/^[0-9a-f]+\r\n(.*)\r\n0\r\n\r\n$/s.exec(body)?.[1] ?? body) : body;
-}
+const bodyAt = (response: string) => response.indexOf('\r\n\r\n') + 4;

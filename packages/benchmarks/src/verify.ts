@@ -1,71 +1,88 @@
+import { execFileSync } from 'node:child_process';
 import { Buffer } from 'node:buffer';
-import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Webhook } from 'standardwebhooks';
 import { importPackage } from './checkout.ts';
-import { KEY, SECRET, type Scheme, type SignedMessage } from './deliveries.ts';
+import { ContenderProcess, cpuMicros, type Answers } from './contender-process.ts';
+import { KEY, SECRET, signedMessages, type Scheme, type SignedMessage } from './deliveries.ts';
+import type { BenchOptions } from './options.ts';
+import type { Result } from './report.ts';
+import { runRounds, selected, type Start } from './rounds.ts';
 
 /** Verifies one message. Throws, or returns false, when it is not authentic. */
-export type Verify = (message: SignedMessage) => unknown;
+type Verify = (message: SignedMessage) => unknown;
 
-interface Verifier {
-  readonly scheme: Scheme;
-  /** Loads the library, in the contender's own process only. */
-  load(root: string): Promise<Verify> | Verify;
-}
+/** Loads a library, in the process of its contender only. */
+type Load = (root: string) => Promise<Verify> | Verify;
 
-/** Functions that check one signature. */
-export const VERIFY = {
+const VERIFY: Record<string, readonly [Scheme, Load]> = {
+  /** The whole public `verify`: headers, timestamp, HMAC, comparison, and its promise. */
+  'call-webhooks': [
+    'service',
+    async (root) => {
+      const { verify } = await importPackage(root, 'core');
+      const options = { secret: SECRET };
+      return (message) => verify(message, options);
+    },
+  ],
   /** As in its guide; it parses the body as well. */
-  standardwebhooks: {
-    scheme: 'standard',
-    load: async () => {
-      const { Webhook } = await import('standardwebhooks');
+  standardwebhooks: [
+    'standard',
+    () => {
       const webhook = new Webhook(SECRET);
       return ({ headers, body }) => webhook.verify(body, headers);
     },
-  },
+  ],
   /** The signature alone, without parsing, like ours. */
-  'standardwebhooks, signature': {
-    scheme: 'standard',
-    load: async () => {
-      const { Webhook } = await import('standardwebhooks');
+  'standardwebhooks, signature': [
+    'standard',
+    () => {
       const webhook = new Webhook(SECRET);
       return ({ headers, body }) => {
         webhook.verify(body, headers, { jsonParse: false });
       };
     },
-  },
+  ],
   /** It parses the body as well; that can't be turned off. */
-  svix: {
-    scheme: 'svix',
-    load: async () => {
-      const { Webhook } = await import('svix');
-      const webhook = new Webhook(SECRET);
+  svix: [
+    'svix',
+    async () => {
+      const svix = await importPeer<{ Webhook: typeof Webhook }>('svix');
+      const webhook = new svix.Webhook(SECRET);
       return ({ headers, body }) => webhook.verify(body, headers);
     },
-  },
+  ],
   /** The signature alone, without parsing. */
-  stripe: {
-    scheme: 'stripe',
-    load: async () => {
-      const { default: Stripe } = await import('stripe');
-      const { webhooks } = new Stripe('sk_test_none');
+  stripe: [
+    'stripe',
+    async () => {
+      interface Signature {
+        verifyHeader(body: Buffer, header: string | undefined, secret: string): boolean;
+      }
+      const { default: Stripe } = await importPeer<{
+        default: new (key: string) => { webhooks: { signature: Signature } };
+      }>('stripe');
+      const { signature } = new Stripe('sk_test_none').webhooks;
       return ({ headers, body }) =>
-        webhooks.signature?.verifyHeader(body, headers['stripe-signature'] as string, SECRET);
+        signature.verifyHeader(body, headers['stripe-signature'], SECRET);
     },
-  },
+  ],
   /** Over the body alone, as a text; it has no timestamp. */
-  octokit: {
-    scheme: 'github',
-    load: async () => {
-      const { verify } = await import('@octokit/webhooks-methods');
-      return ({ headers, body }) =>
-        verify(SECRET, body.toString(), headers['x-hub-signature-256'] as string);
+  octokit: [
+    'github',
+    async () => {
+      const { verify } = await importPeer<{
+        verify: (secret: string, body: string, signature?: string) => Promise<boolean>;
+      }>('@octokit/webhooks-methods');
+      return ({ headers, body }) => verify(SECRET, body.toString(), headers['x-hub-signature-256']);
     },
-  },
+  ],
   /** The best hand-written code on `createHmac`; it checks neither the headers nor the time. */
-  createHmac: {
-    scheme: 'service',
-    load: () => {
+  createHmac: [
+    'service',
+    () => {
       const key = createSecretKey(KEY);
       return ({ headers, body }) => {
         const digest = createHmac('sha256', key)
@@ -76,27 +93,79 @@ export const VERIFY = {
         return digest.length === sent.length && timingSafeEqual(digest, sent);
       };
     },
-  },
-  /** The least that an HMAC can cost: a hash of the body and one of a digest. It verifies nothing. */
-  'two hashes (floor)': {
-    scheme: 'service',
-    load: () => {
-      const outer = Buffer.alloc(64 + 32);
-      return ({ body }) => {
-        const digest = hash('sha256', body, 'binary');
-        return digest.length === 32 && hash('sha256', outer, 'base64');
-      };
-    },
-  },
-  /** The whole public `verify`: headers, timestamp, HMAC, comparison, and its promise. */
-  'call-webhooks': {
-    scheme: 'service',
-    load: async (root) => {
-      const { verify } = await importPackage<typeof import('@call-webhooks/core')>(root, 'core');
-      const options = { secret: SECRET };
-      return (message) => verify(message, options);
-    },
-  },
-} satisfies Record<string, Verifier>;
+  ],
+};
 
-export type VerifyName = keyof typeof VERIFY;
+const OURS = 'call-webhooks';
+const COMPARE = Object.keys(VERIFY)
+  .filter((name) => name !== OURS)
+  .map((name) => [name, OURS] as const);
+
+export async function measure(options: BenchOptions): Promise<Result> {
+  const operations = options.quick ? 500 : 60_000;
+  const start =
+    (name: string): Start =>
+    async (root) => {
+      const process = await ContenderProcess.start(import.meta.url, [name, root]);
+      return {
+        turn: async () => ({ 'CPU µs': await process.ask<number>('verify', operations) }),
+        stop: () => process.stop(),
+      };
+    };
+  const contenders = Object.fromEntries(Object.keys(VERIFY).map((name) => [name, start(name)]));
+  const question = {
+    contenders,
+    compare: COMPARE,
+    isOurs: (name: string) => name === OURS,
+    warmUps: 3,
+  };
+  if (selected(question, options).some(([name]) => /svix|stripe|octokit/.test(name)))
+    installPeers();
+  const rounds = await runRounds(question, options);
+  return { title: 'one signature of 1 KB', rounds, compare: COMPARE };
+}
+
+/** Few enough to stay in the processor's cache, where a request that was just read is as well. */
+const MESSAGES = 50;
+
+export async function serve(name: string, root: string): Promise<Answers> {
+  const [scheme, load] = VERIFY[name] as (typeof VERIFY)[string];
+  const verify = await load(root);
+  const isAuthentic = async (message: SignedMessage) => (await verify(message)) !== false;
+  const [message] = signedMessages(scheme, 1) as [SignedMessage];
+  const forged = { ...message, body: Buffer.alloc(message.body.length, 'x') };
+  if (await isAuthentic(forged).catch(() => false))
+    throw new Error(`${name} accepts a forged message.`);
+  return {
+    async verify(operations: number) {
+      const messages = signedMessages(scheme, MESSAGES); // new ones, because timestamps expire
+      const before = cpuMicros();
+      for (let done = 0; done < operations; done += MESSAGES)
+        for (const message of messages)
+          if ((await verify(message)) === false)
+            throw new Error('An authentic message was refused.');
+      return (cpuMicros() - before) / operations;
+    },
+  };
+}
+
+/** This file runs as `dist/esm/verify.js`, and in tests from `src`. */
+const PEERS = new URL(
+  import.meta.url.endsWith('.ts') ? '../contenders/' : '../../contenders/',
+  import.meta.url,
+);
+
+/** Heavy libraries have a folder and a lock file of their own. */
+function installPeers(): void {
+  if (existsSync(new URL('node_modules/.package-lock.json', PEERS))) return;
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const stdio = ['ignore', 2, 2] as const; // standard output is for the figures
+  execFileSync('npm', args, { cwd: fileURLToPath(PEERS), stdio: [...stdio] });
+}
+
+async function importPeer<Module>(name: string): Promise<Module> {
+  const { importPeer: load } = (await import(new URL('import-peer.js', PEERS).href)) as {
+    importPeer: (name: string) => Promise<unknown>;
+  };
+  return (await load(name)) as Module;
+}

@@ -1,0 +1,2 @@
+/** Imports a library that is installed here. */
+export const importPeer = (name) => import(name);

@@ -1,0 +1,53 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Where a store or queue of this run is: the port of a server on the loopback, or a folder for files. */
+export interface Server {
+  readonly place: string;
+  stop(): unknown;
+}
+
+export type ServerName = 'memory' | 'redis' | 'postgres' | 'sqlite';
+
+/** Commits are on disk when they return, as in production; those of Redis with `durable`. */
+export async function startServer(name: ServerName, { durable = false } = {}): Promise<Server> {
+  if (name === 'redis') {
+    const { redisServer } = await load<RedisServers>('redis');
+    const server = await redisServer({ durable });
+    await server.start();
+    return { place: String(server.port), stop: () => server.stop() };
+  }
+  if (name === 'postgres') {
+    const { startPostgres } = await load<PostgresServers>('postgres');
+    // What Postgres advises for a machine with 8 GB: in its default of 128 MB, the index of millions of
+    // events has no room.
+    const settings = { shared_buffers: '2GB', max_wal_size: '4GB' };
+    const { url, remove } = await startPostgres({ fsync: true, settings });
+    return { place: new URL(url).port, stop: remove };
+  }
+  const place = mkdtempSync(join(tmpdir(), 'call-webhooks-bench-'));
+  const stop = () => {
+    rmSync(place, { recursive: true, force: true });
+  };
+  return { place, stop };
+}
+
+interface RedisServers {
+  readonly redisServer: (options: {
+    durable: boolean;
+  }) => Promise<{ port: number; start(): Promise<void>; stop(): Promise<void> }>;
+}
+interface PostgresServers {
+  readonly startPostgres: (options: {
+    fsync: boolean;
+    settings: Record<string, string>;
+  }) => Promise<{ url: string; remove: () => Promise<void> }>;
+}
+
+/** The servers of the tests are never built, so TypeScript can't follow this import. */
+async function load<Module>(module: string): Promise<Module> {
+  const { tsImport } = await import('tsx/esm/api');
+  const path = `@call-webhooks/contract-tests/servers/${module}`;
+  return (await tsImport(path, import.meta.url)) as Module;
+}

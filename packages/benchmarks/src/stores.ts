@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import { ContenderProcess, type Answers } from './contender-process.ts';
+import { OPEN, type StoreName } from './databases.ts';
+import { costOf, latencyOf, throughReceiver, type Prepare } from './load.ts';
+import type { BenchOptions } from './options.ts';
+import type { Result } from './report.ts';
+import { runRounds, type Start } from './rounds.ts';
+import { startServer } from './servers.ts';
+
+/** How many deliveries are handled at the same time. */
+const AT_A_TIME = 64;
+
+/** Deliveries of one turn, and of one turn in which they come one at a time. */
+const SIZES: Record<string, readonly [many: number, few: number]> = {
+  memory: [8_000, 500],
+  redis: [8_000, 500],
+  'redis floor': [8_000, 500],
+  postgres: [2_000, 100],
+  'postgres floor': [2_000, 100],
+  sqlite: [2_000, 50],
+  'sqlite floor': [256, 50], // each syncs the disk twice
+};
+const COMPARE = ['redis', 'postgres', 'sqlite'].map((name) => [name, `${name} floor`] as const);
+
+/** Every store and its floor in a process of its own, as in production, beside a server of its own. */
+export async function measure(options: BenchOptions): Promise<Result> {
+  const start =
+    (name: string, sizes: readonly [number, number]): Start =>
+    async (root) => {
+      const [store, floor = ''] = name.split(' ') as [StoreName, string?];
+      const server = await startServer(store);
+      const args = [store, floor, server.place, root];
+      const process = await ContenderProcess.start(import.meta.url, args);
+      return {
+        turn: () => process.ask('turn', options.quick ? [20, 5] : sizes),
+        async stop() {
+          await process.stop();
+          await server.stop();
+        },
+      };
+    };
+  const contenders = Object.fromEntries(
+    Object.entries(SIZES).map(([name, sizes]) => [name, start(name, sizes)]),
+  );
+  const isOurs = (name: string) => !name.endsWith('floor');
+  const rounds = await runRounds({ contenders, compare: COMPARE, isOurs, warmUps: 2 }, options);
+  return { title: `one delivery of ${String(AT_A_TIME)} at a time`, rounds, compare: COMPARE };
+}
+
+export async function serve(
+  name: StoreName,
+  floor: string,
+  place: string,
+  root: string,
+): Promise<Answers> {
+  const opened = await OPEN[name](root, place);
+  let prepare: Prepare;
+  if (floor) {
+    const run = await opened.floor();
+    prepare = (number) => Array.from({ length: number }, () => () => run(randomUUID()));
+  } else prepare = await throughReceiver(root, { store: opened.store });
+  return {
+    async turn([many, few]: [number, number]) {
+      // V8 shrinks the heap of a process that is idle, as during the turns of others.
+      await costOf(prepare, many / 2, AT_A_TIME);
+      return {
+        ...(await costOf(prepare, many, AT_A_TIME)),
+        ...(await latencyOf(prepare, few)),
+      };
+    },
+    stop: opened.close,
+  };
+}
