@@ -18,7 +18,7 @@ export type { WorkerHandlers, OpenedQueue, QueueUnderTest } from './queue/under-
 export { callBody, recordingBody, startSender, type Sender } from './sender.ts';
 export { collectingLogger, type LogEntry } from './collecting-logger.ts';
 export { deferred } from './deferred.ts';
-export { sendHalf } from './send-half.ts';
+export { exchange, requestBytes, signedDelivery } from './raw-socket.ts';
 export { serveLocally } from './serve-locally.ts';
 export { postgresBinaries, startPostgres, type PostgresServer } from './servers/postgres.ts';
 export { routeHandlerServer, type RouteHandler } from './route-handler-server.ts';

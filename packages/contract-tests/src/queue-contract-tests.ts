@@ -3,9 +3,7 @@ import { collectingLogger } from './collecting-logger.ts';
 import { deduplication } from './queue/deduplication.ts';
 import { failures } from './queue/failures.ts';
 import { handOver } from './queue/hand-over.ts';
-import { workerLogging } from './queue/logging.ts';
 import { shutdown } from './queue/shutdown.ts';
-import { tenants } from './queue/tenants.ts';
 import { transactions } from './queue/transactions.ts';
 import {
   MAX_ATTEMPTS,
@@ -24,9 +22,7 @@ export function queueContractTests(subject: QueueUnderTest): void {
     handOver(open);
     if (!lacks('deduplication')) deduplication(open);
     failures(open, { keepsReason: !lacks('failure-reason') });
-    workerLogging(open);
     if (!lacks('shutdown')) shutdown(open);
-    tenants(open);
   });
 }
 

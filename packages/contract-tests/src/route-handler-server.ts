@@ -10,37 +10,29 @@ export const routeHandlerServer = (handler: RouteHandler) =>
 
 /** What Next does around a route handler: a `Request` from Node's, and the `Response` written back. */
 async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing: ServerResponse) {
-  const { method = 'GET', headers } = incoming;
-  if (method !== 'POST') {
+  if (incoming.method !== 'POST') {
     outgoing.writeHead(405).end();
     return;
   }
   let cancelled = false;
-  const init = {
-    method,
-    headers: Object.entries(headers).map(([name, value]): [string, string] => [
-      name,
-      String(value),
-    ]),
-    body: new ReadableStream<Uint8Array>({
-      start(controller) {
-        incoming.on('data', (chunk: Uint8Array) => {
-          if (!cancelled) controller.enqueue(new Uint8Array(chunk));
-        });
-        incoming.on('end', () => {
-          if (!cancelled) controller.close();
-        });
-      },
-      cancel() {
-        cancelled = true;
-        incoming.resume();
-      },
-    }),
-    duplex: 'half' as const, // in a variable, as the DOM's types don't know it
-  };
-  const request = new Request(`http://next.local${incoming.url ?? '/hook'}`, init);
-  const response = await handler(request);
-  outgoing
-    .writeHead(response.status, Object.fromEntries(response.headers))
-    .end(await response.text());
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      incoming.on('data', (chunk: Uint8Array) => {
+        if (!cancelled) controller.enqueue(new Uint8Array(chunk));
+      });
+      incoming.on('end', () => {
+        if (!cancelled) controller.close();
+      });
+    },
+    cancel() {
+      cancelled = true;
+      incoming.resume();
+    },
+  });
+  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
+  const url = `http://next.local${incoming.url ?? '/hook'}`;
+  const init = { method: 'POST', headers: Object.fromEntries(headers), body, duplex: 'half' };
+  const response = await handler(new Request(url, init));
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  outgoing.end(await response.text());
 }

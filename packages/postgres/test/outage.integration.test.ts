@@ -10,9 +10,9 @@ import {
   startSender,
   type PostgresServer,
 } from '@call-webhooks/contract-tests';
-import { smallDisk } from '@call-webhooks/contract-tests/servers/small-disk';
 import type pg from 'pg';
 import { postgresStore } from '../src/index.ts';
+import { smallDisk } from './small-disk.ts';
 import { openPool, withPostgres } from './support.ts';
 
 withPostgres('a receiver whose Postgres goes away', () => {

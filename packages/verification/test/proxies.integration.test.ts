@@ -1,10 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { createNodeHandler } from '@call-webhooks/core/node';
+import {
+  callBody,
+  describeWithProgram,
+  freePort,
+  serveLocally,
+  startSender,
+  waitFor,
+} from '@call-webhooks/contract-tests';
 import { generateSecret } from '@call-webhooks/core';
-import { describeWithProgram, serveLocally, startSender } from '@call-webhooks/contract-tests';
-import { eventBody } from '../src/matrix/delivery.ts';
-import { PROXIES, startProxy, type ProxyProgram } from '../src/matrix/proxies.ts';
+import { createNodeHandler } from '@call-webhooks/core/node';
 
 const secret = generateSecret();
 const closers: (() => Promise<void>)[] = [];
@@ -12,62 +22,72 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** The documented proxy in front of an upstream, and a sender that knows the secret. */
-async function behind(program: ProxyProgram, upstream: RequestListener) {
+/** Starts a proxy as docs/proxies configures it, on a free port and before this upstream. */
+async function behind(proxy: string, config: string, upstream: RequestListener) {
   const { origin, close } = await serveLocally(upstream);
   closers.push(close);
-  const proxy = await startProxy(program, Number(new URL(origin).port));
-  closers.push(() => proxy.close());
-  const at = (path: string) => startSender(`http://127.0.0.1:${String(proxy.port)}${path}`, secret);
-  return { at, stopUpstream: () => closers.shift()?.() };
-}
-
-function receiver(): RequestListener {
-  const handler = createNodeHandler({
-    secret,
-    on: { 'call:completed': () => undefined },
-    logger: { warn: () => undefined, error: () => undefined },
+  const home = mkdtempSync(join(tmpdir(), `${proxy}-`));
+  const address = `127.0.0.1:${String(await freePort())}`;
+  const file = join(home, config);
+  const documented = readFileSync(
+    new URL(`../../../docs/proxies/${config}`, import.meta.url),
+    'utf8',
+  );
+  writeFileSync(
+    file,
+    documented
+      .replaceAll('127.0.0.1:8080', address)
+      .replaceAll('127.0.0.1:3000', new URL(origin).host),
+  );
+  const args = {
+    nginx: ['-c', file, '-p', home, '-e', 'stderr', '-g', `daemon off; pid ${home}/pid;`],
+    caddy: ['run', '--config', file, '--adapter', 'caddyfile'],
+  }[proxy];
+  const env = { ...process.env, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
+  const child = spawn(proxy, args ?? [], { stdio: 'ignore', env });
+  closers.push(async () => {
+    const exited = once(child, 'exit');
+    if (child.exitCode === null && child.kill()) await exited;
+    rmSync(home, { recursive: true, force: true });
   });
-  return (request, response) => void handler(request, response);
+  const answers = () => fetch(`http://${address}/`).then(Boolean, () => false);
+  await waitFor(async () => child.exitCode !== null || (await answers()));
+  expect(child.exitCode).toBeNull();
+  const at = (path: string) => startSender(`http://${address}${path}`, secret);
+  const status = async (path: string) => (await at(path).post(callBody('c1'))).status;
+  return { at, status, stopUpstream: close };
 }
 
-const status = async (sender: ReturnType<typeof startSender>) =>
-  (await sender.post(eventBody())).status;
+describeWithProgram('nginx', 'nginx, configured as in docs/proxies', () => {
+  tests('nginx', 'nginx.conf');
+});
+describeWithProgram('caddy', 'Caddy, configured as in docs/proxies', () => {
+  tests('caddy', 'Caddyfile');
+});
 
-for (const program of PROXIES) {
-  describeWithProgram(program.name, `${program.name}, configured as in docs/proxies`, () => {
-    test('forwards deliveries byte for byte', async () => {
-      const { at } = await behind(program, receiver());
-      expect(await at('/hook').post(eventBody({ name: 'Zoë 📞' }))).toEqual({
-        status: 200,
-        outcome: 'handled',
-      });
-      expect((await at('/hook').raw('{}')).status).toBe(401);
+function tests(proxy: string, config: string): void {
+  test('forwards deliveries byte for byte', async () => {
+    const handler = createNodeHandler({ secret, on: { 'call:completed': () => undefined } });
+    const { at } = await behind(proxy, config, (request, response) => {
+      void handler(request, response);
     });
+    const body = callBody('c1', 'call:completed', { name: 'Zoë 📞' });
+    expect(await at('/hook').post(body)).toEqual({ status: 200, outcome: 'handled' });
+    expect((await at('/hook').raw('{}')).status).toBe(401);
+  });
 
-    test.each([404, 410, 301, 302, 307, 308])(
-      'turns %i of an upstream into 503',
-      async (upstreamStatus) => {
-        const { at } = await behind(program, (request, response) => {
-          request.resume();
-          response.writeHead(upstreamStatus, { location: '/elsewhere' }).end('no');
-        });
-        expect(await status(at('/hook'))).toBe(503);
-      },
-    );
-
-    test.each(['/', '/hoook', '//hoook', '/hook%', '/x/hook'])(
-      'never responds 404 to %s',
-      async (path) => {
-        const { at } = await behind(program, receiver());
-        expect([400, 503]).toContain(await status(at(path)));
-      },
-    );
-
-    test('responds with nothing that pauses a rule while the receiver is down', async () => {
-      const { at, stopUpstream } = await behind(program, receiver());
-      await stopUpstream();
-      expect([502, 503]).toContain(await status(at('/hook')));
+  test('sends nothing that pauses a rule, whatever the path and the upstream', async () => {
+    let upstreamStatus = 200;
+    const { status, stopUpstream } = await behind(proxy, config, (request, response) => {
+      request.resume();
+      response.writeHead(upstreamStatus, { location: '/elsewhere' }).end('no');
     });
+    for (upstreamStatus of [404, 410, 301, 302, 307, 308])
+      expect({ upstreamStatus, got: await status('/hook') }).toEqual({ upstreamStatus, got: 503 });
+    for (const path of ['/', '/hoook', '//hoook', '/hook%', '/x/hook'])
+      expect([400, 503]).toContain(await status(path));
+    await stopUpstream();
+    closers.shift();
+    expect([502, 503]).toContain(await status('/hook'));
   });
 }

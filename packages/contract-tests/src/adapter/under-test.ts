@@ -12,7 +12,7 @@ export interface Mounted {
 
 /** What a host does before, around or instead of its adapter. */
 export interface Host {
-  /** It reads the whole body before it calls the adapter. */
+  /** It reads the whole body before it calls the adapter, which sees no connection. */
   readsBody?: true;
   /** It passes on bodies as text, so bytes that are no UTF-8 are lost. */
   decodesBody?: true;
@@ -32,17 +32,22 @@ export interface AdapterUnderTest {
   mount(options: ReceiverOptions): Promise<Mounted>;
 }
 
-/** What a group of contract tests works with: `start` mounts a receiver and gives a sender for it. */
+/** What a group of contract tests works with. */
 export interface AdapterTestContext {
   host: Host;
+  /** Mounts a receiver that ends with the test. */
   start(options?: Partial<ReceiverOptions>): Promise<Started>;
+  /** Mounts one that the caller ends. */
+  mount(options?: Partial<ReceiverOptions>): Promise<Started>;
 }
 
-export interface Started extends Mounted {
+export interface Started extends Omit<Mounted, 'close'> {
   secret: string;
   sender: Sender;
   lines: string[];
   /** The same, as the logger got them. */
   entries: LogEntry[];
   outcomes: Outcome[];
+  /** Closes the receiver and its server. */
+  end(): Promise<void>;
 }

@@ -32,15 +32,6 @@ export function claimed({ letters, connections, advance }: DeadLettersTestContex
     expect(await letters().settle(id, tokens[winner]!)).toBe(true);
   });
 
-  it('removes a letter that is settled', async () => {
-    const { id, letter } = await newLetter();
-    const token = unique('token');
-    expect(await letters().claim(id, claim(token))).toMatchObject({ id, key: letter.key });
-    expect(await letters().settle(id, token)).toBe(true);
-    expect(await letters().get(id)).toBeUndefined();
-    expect(await letters().settle(id, token)).toBe(false);
-  });
-
   it('keeps a letter that is given back, with its new failure if there is one', async () => {
     const { id, letter } = await newLetter();
     const before = await letters().get(id);
@@ -100,25 +91,24 @@ export function claimed({ letters, connections, advance }: DeadLettersTestContex
     expect(await letters().claim(id, claim('other'))).toBeDefined();
   });
 
-  it('claims nothing that is not there', async () => {
-    expect(await letters().claim(unique('nobody'), claim('token'))).toBeUndefined();
-    const { id } = await newLetter();
-    expect(await letters().settle(id, 'token')).toBe(false);
-    expect(await letters().giveBack(id, 'token')).toBe(false);
-    expect(await letters().extend(id, 'token', LEASE_MS)).toBe(false);
+  it('removes a letter that is settled, and claims nothing that is not there', async () => {
+    const { id, letter } = await newLetter();
+    const token = unique('token');
+    expect(await letters().settle(id, token)).toBe(false);
+    expect(await letters().giveBack(id, token)).toBe(false);
+    expect(await letters().extend(id, token, LEASE_MS)).toBe(false);
+    expect(await letters().claim(id, claim(token))).toMatchObject({ id, key: letter.key });
+    expect(await letters().settle(id, token)).toBe(true);
+    expect(await letters().get(id)).toBeUndefined();
+    expect(await letters().settle(id, token)).toBe(false);
+    expect(await letters().claim(id, claim(token))).toBeUndefined();
   });
 
-  it('gives each of 1,000 letters to one of two operators', async () => {
+  it('gives each of 100 letters to one of two operators', async () => {
     const eventName = unique('event');
-    const numbers = Array.from({ length: 1_000 }, (_, number) => number);
-    for (let from = 0; from < 1_000; from += 100)
-      await Promise.all(
-        numbers
-          .slice(from, from + 100)
-          .map((number) => letters().put(deadLetter({ eventName, failedAt: after(number) }))),
-      );
-    const ids = (await letters().list({ eventName, limit: 1_000 })).letters.map(({ id }) => id);
-    expect(ids).toHaveLength(1_000);
+    const hundred = Array.from({ length: 100 }, () => deadLetter({ eventName }));
+    await Promise.all(hundred.map((letter) => letters().put(letter)));
+    const ids = (await letters().list({ eventName, limit: 100 })).letters.map(({ id }) => id);
     const operator = async (name: string, number: number): Promise<string[]> => {
       const on = connections()[number % connections().length]!;
       const got: string[] = [];
@@ -132,6 +122,6 @@ export function claimed({ letters, connections, advance }: DeadLettersTestContex
     const [one, other] = await Promise.all([operator('one', 0), operator('other', 1)]);
     expect([...one, ...other].sort()).toEqual([...ids].sort());
     const settled = Math.floor(one.length / 2) + Math.floor(other.length / 2);
-    expect(await letters().count({ eventName })).toBe(1_000 - settled);
+    expect(await letters().count({ eventName })).toBe(100 - settled);
   });
 }

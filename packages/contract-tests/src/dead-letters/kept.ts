@@ -22,17 +22,15 @@ export function kept({ letters }: DeadLettersTestContext): void {
     expect(await letters().get(unique('nobody'))).toBeUndefined();
   });
 
-  it('keeps the letters of two tenants apart, with their names', async () => {
-    const { key: _key, ...keyless } = deadLetter();
-    const ids = [];
+  it('keeps the letters of two tenants apart, and two deliveries without a key', async () => {
+    const { key: _key, ...keyless } = deadLetter({ eventName: unique('event') });
     for (const tenant of ['a', 'b']) {
       const letter = { ...keyless, tenant };
       await letters().put(letter);
-      const id = await deadLetterId(letter);
-      expect(await letters().get(id)).toMatchObject({ tenant });
-      ids.push(id);
+      expect(await letters().get(await deadLetterId(letter))).toMatchObject({ tenant });
     }
-    expect(new Set(ids).size).toBe(2);
+    await letters().put({ ...keyless, tenant: 'a', webhookId: unique('webhook') });
+    expect(await letters().count({ eventName: keyless.eventName })).toBe(3);
   });
 
   it('keeps a letter of which little is known', async () => {
@@ -47,16 +45,8 @@ export function kept({ letters }: DeadLettersTestContext): void {
   });
 
   it('keeps texts unchanged that databases refuse: NUL, lone surrogates, very long ones', async () => {
-    for (const odd of [
-      '\0',
-      '\ud800',
-      '\udfff',
-      "'; --",
-      '%',
-      'é',
-      '\u{1f4de}',
-      'x'.repeat(4_000),
-    ]) {
+    const texts = ['\0', '\ud800', '\udfff', "'; --", '%', 'é', '\u{1f4de}', 'x'.repeat(4_000)];
+    for (const odd of texts) {
       const eventName = `${unique('event')}${odd}`;
       const letter = deadLetter({
         ...{ eventName, key: `${eventName}:key`, callId: `${eventName}:call` },
@@ -94,21 +84,12 @@ export function kept({ letters }: DeadLettersTestContext): void {
     expect(listed.filter((letter) => letter.id === id)).toHaveLength(1);
   });
 
-  it('keeps two deliveries without a key apart', async () => {
-    const eventName = unique('event');
-    for (let i = 0; i < 2; i++) {
-      const { key: _key, ...keyless } = deadLetter({ eventName });
-      await letters().put(keyless);
-    }
-    expect(await letters().count({ eventName })).toBe(2);
-  });
-
   it('keeps the last 50 failures of a letter', async () => {
     const letter = deadLetter({ eventName: unique('event') });
-    for (let attempt = 1; attempt <= 30; attempt++)
+    for (let attempt = 1; attempt <= 49; attempt++)
       await letters().put({ ...letter, attempt, failedAt: after(attempt) });
     const id = await deadLetterId(letter);
-    for (let attempt = 31; attempt <= 60; attempt++) {
+    for (let attempt = 50; attempt <= 53; attempt++) {
       const token = unique('token');
       await letters().claim(id, { token, leaseMs: LEASE_MS });
       const failure = { at: after(attempt), source: 'redrive', attempt, error: 'no' } as const;
@@ -116,9 +97,9 @@ export function kept({ letters }: DeadLettersTestContext): void {
     }
     const { history, attempt, failedAt } = (await letters().get(id))!;
     expect(history.map((failure) => failure.attempt)).toEqual(
-      Array.from({ length: 50 }, (_, at) => at + 11),
+      Array.from({ length: 50 }, (_, at) => at + 4),
     );
-    expect({ attempt, failedAt }).toEqual({ attempt: 60, failedAt: after(60) });
+    expect({ attempt, failedAt }).toEqual({ attempt: 53, failedAt: after(53) });
   });
 
   it('removes a letter for good', async () => {

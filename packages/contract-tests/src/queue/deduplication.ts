@@ -39,23 +39,6 @@ export function deduplication(open: OpenQueue): void {
     expect(runs).toEqual([callId, second, third]);
   });
 
-  it('takes keys of every kind, and keeps apart those that look alike', async () => {
-    const { queue, startWorker } = await open();
-    const digits = String(Date.now());
-    const keys = [digits, `${digits}:`, `:${digits}`, ` ${digits}`, `${digits} `];
-    keys.push('a:b:c', 'A:b:c', 'é', 'e\u0301', '{a}:b', "'; --", 'x'.repeat(4_000));
-    const runs: string[] = [];
-    await startWorker({
-      on: { 'call:completed': (event) => void runs.push(String(event.callId)) },
-    });
-    for (const [index, key] of keys.entries()) {
-      await queue.enqueue(queuedCall(`call-${String(index)}`, { key }));
-      await queue.enqueue(queuedCall('a duplicate', { key }));
-    }
-    await waitFor(() => runs.length >= keys.length);
-    expect(runs.sort()).toEqual(keys.map((_, index) => `call-${String(index)}`).sort());
-  });
-
   it('runs each of 60 events once, put in three times at once each, with two workers', async () => {
     const { queue, startWorker } = await open();
     const runs: string[] = [];
@@ -79,8 +62,9 @@ export function deduplication(open: OpenQueue): void {
       on: { 'call:completed': (event) => void runs.push(String(event.callId)) },
     });
     const odd = ['\ud800', '\udbff', '\udc00', '\ufffd', '\0', '\u2028', 'x'.repeat(4_000)];
-    const texts = [...new Set([...odd, ...fc.sample(anyText, { numRuns: 30, seed: 1 })])];
-    const start = unique('key');
+    odd.push('', ':', ' ', 'a:b:c', 'A:b:c', 'é', 'e\u0301', '{a}:b', "'; --");
+    const texts = [...new Set([...odd, ...fc.sample(anyText, { numRuns: 15, seed: 1 })])];
+    const start = String(Date.now()); // digits alone are a key, too
     for (const [index, text] of texts.entries()) {
       const delivery = { key: `${start}${text}`, eventName: `call:${text}` };
       await queue.enqueue(queuedCall(`call-${String(index)}`, delivery));

@@ -77,15 +77,25 @@ export function handOver(open: OpenQueue): void {
     }
   });
 
-  it('runs each delivery that has no key', async () => {
+  it('runs each delivery that has no key, and each of two tenants', async () => {
     const { queue, startWorker } = await open();
-    const webhookIds: string[] = [];
-    await startWorker({
-      onUnhandled: (_payload, context) => void webhookIds.push(context.webhookId),
-    });
-    const deliveries = Array.from({ length: 3 }, () => queued(Buffer.from('{"ticket":1}')));
+    const runs: unknown[] = [];
+    const note = (_event: unknown, { tenant, key, webhookId }: HandlerContext) =>
+      void runs.push(JSON.stringify({ tenant, key, webhookId }));
+    await startWorker({ onUnhandled: note, on: { 'call:completed': note } });
+    const [callId, webhookId] = [unique('call'), unique('webhook')];
+    const ticket = () => queued(Buffer.from('{"ticket":1}'));
+    const deliveries = [ticket(), ticket()];
+    for (const tenant of ['a', 'b']) {
+      const key = `tenant:${tenant}:${callId}:call:completed`;
+      deliveries.push(queuedCall(callId, { tenant, key }));
+      deliveries.push({ ...ticket(), tenant, webhookId }); // known by its webhook id
+    }
     for (const delivery of deliveries) await queue.enqueue(delivery);
-    await waitFor(() => webhookIds.length === 3);
-    expect(webhookIds.sort()).toEqual(deliveries.map(({ webhookId }) => webhookId).sort());
+    await waitFor(() => runs.length === deliveries.length);
+    const expected = deliveries.map(({ tenant, key, webhookId: id }) =>
+      JSON.stringify({ tenant, key, webhookId: id }),
+    );
+    expect(runs.sort()).toEqual(expected.sort());
   });
 }

@@ -1,11 +1,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
-import { signalProcessTree } from './process-tree.ts';
 
 /** A private Postgres on a free port, in a folder of its own; the superuser is `postgres`. */
 export interface PostgresServer {
@@ -94,11 +93,21 @@ export async function startPostgres({
     }
   }
 
-  const signal = (name: NodeJS.Signals) => {
-    if (child?.pid !== undefined) signalProcessTree(child.pid, name);
-  };
+  /** To the server and its processes. It is stopped before, so that no new one outlives it. */
+  function signal(name: NodeJS.Signals): void {
+    if (child?.pid === undefined || !isRunning(child)) return;
+    child.kill('SIGSTOP');
+    const pid = String(child.pid);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'); // Linux
+    for (const one of [pid, ...children.split(' ').filter(Boolean)])
+      try {
+        process.kill(Number(one), name);
+      } catch {
+        // it ended meanwhile
+      }
+  }
   async function stop(how: () => void): Promise<void> {
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    if (!child || !isRunning(child)) return;
     const ended = once(child, 'exit');
     how();
     await ended;
@@ -108,16 +117,9 @@ export async function startPostgres({
   return {
     url: `postgres://postgres@127.0.0.1:${String(port)}/postgres`,
     start: () => start(),
-    kill: () =>
-      stop(() => {
-        signal('SIGKILL');
-      }),
-    freeze: () => {
-      signal('SIGSTOP');
-    },
-    thaw: () => {
-      signal('SIGCONT');
-    },
+    kill: () => stop(() => signal('SIGKILL')),
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
     async remove() {
       signal('SIGCONT');
       await stop(() => child?.kill('SIGINT')); // "fast": clients are cut off
@@ -125,3 +127,5 @@ export async function startPostgres({
     },
   };
 }
+
+const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;

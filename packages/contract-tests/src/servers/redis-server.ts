@@ -25,8 +25,8 @@ export interface RedisServer {
 /**
  * Makes a server on a free port; `start()` is yours.
  * @param options.durable keeps what was written over a kill (AOF, synced with each write)
- * @param options.cluster makes it a cluster of one node, which refuses what spans two slots; or, with
- *   the first and the last of its slots, a node of a larger one, which does not know the others yet
+ * @param options.cluster makes it a node of a cluster, with these slots: all of them, or the first and
+ *   the last of a node that does not know the others yet
  */
 export async function redisServer({
   durable = false,

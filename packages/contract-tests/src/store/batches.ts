@@ -27,37 +27,6 @@ export function batches({ store, claim, advance }: StoreTestContext): void {
     );
   });
 
-  it('gives an event to one of the claims of one turn', async () => {
-    const [first, second] = [unique('event'), unique('event')];
-    const claims = [first, second, first, second, first].map((key) => claim(key));
-    const statuses = (await admitAll(claims)).map(({ status }) => status);
-    for (const key of [first, second]) {
-      const ofKey = claims.flatMap((one, index) => (one.key === key ? [statuses[index]] : []));
-      const busy = ofKey.slice(1).map(() => 'in-progress');
-      expect(ofKey.sort()).toEqual(['admitted', ...busy]);
-    }
-    const done = await completeAll(claims);
-    expect(done).toEqual(statuses.map((status) => status === 'admitted'));
-  });
-
-  it('gives a webhook id to one of the claims of one turn', async () => {
-    for (const key of [undefined, unique('event')]) {
-      const one = claim(key);
-      const same = Array.from({ length: 5 }, () => ({ ...one, token: unique('token') }));
-      const others = some(3);
-      const admissions = await admitAll([...same, ...others]);
-      const statuses = admissions.slice(0, 5).map(({ status }) => status);
-      expect(statuses.sort()).toEqual(['admitted', ...Array<string>(4).fill('replayed')]);
-      expect(admissions.slice(5)).toEqual(others.map(() => ADMITTED));
-    }
-  });
-
-  it('takes the same claim twice in one turn as one', async () => {
-    const claims = some(3);
-    expect(await admitAll([...claims, ...claims])).toEqual(Array(6).fill(ADMITTED));
-    expect(await completeAll(claims)).toEqual([true, true, true]);
-  });
-
   it('tells one turn everything that can become of a claim', async () => {
     const [done, dead, busy, free, replayed] = [event(), event(), event(), event(), event()];
     await admitAll([done, dead, busy, free, replayed]);

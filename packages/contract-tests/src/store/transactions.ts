@@ -164,7 +164,6 @@ export function transactions(
       '\0',
       '\ud800',
       'sha256:',
-      'é',
       '\u{1f4de}',
     ];
     const texts = [...odd, ...fc.sample(anyText, { numRuns: 5, seed: 1 }), 'x'.repeat(4_000)];

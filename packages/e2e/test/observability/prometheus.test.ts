@@ -6,10 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { describeWithProgram, waitFor } from '@call-webhooks/contract-tests';
 import { findProgram } from '@call-webhooks/contract-tests/find-program';
-import {
-  startPrometheus,
-  type PrometheusServer,
-} from '@call-webhooks/contract-tests/servers/prometheus';
+import { startPrometheus, type PrometheusServer } from './prometheus-server.ts';
 import { observedReceivers } from '../../src/observed-receivers.ts';
 
 const DOCS = fileURLToPath(new URL('../../../../docs/observability', import.meta.url));

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { waitFor } from '../wait-for.ts';
-import { freePort } from './free-port.ts';
+import { freePort, waitFor } from '@call-webhooks/contract-tests';
 
 /** A Prometheus of a test's own: on the loopback, in a folder of its own, gone after `stop()`. */
 export interface PrometheusServer {
