@@ -11,7 +11,6 @@ export default tseslint.config(
       '**/.samples/**',
       'packages/adapters/test/sveltekit/app/**', // its test checks its types
       'release/consumer/*.{ts,mts}',
-      'packages/create-call-webhooks/templates/**', // linted by npm run check:create, as apps
       '**/*.generated.ts',
       'site/**', // by npm run check:site, when its packages are installed
     ],

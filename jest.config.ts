@@ -19,8 +19,7 @@ const config: Config = {
   },
   roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/docs'],
   testMatch: ['**/test/**/*.test.ts'],
-  // Templates are tested as the apps that are made of them: npm run check:create.
-  testPathIgnorePatterns: ['/node_modules/', '/templates/', ...INTEGRATION_TESTS],
+  testPathIgnorePatterns: ['/node_modules/', ...INTEGRATION_TESTS],
   modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
