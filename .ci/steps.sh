@@ -1,0 +1,57 @@
+# The steps of .ci/run and .ci/nightly: each runs one command, notes how long it took, and goes on.
+# No step ends by the clock: a slow machine only takes longer. Nothing runs twice.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export CI=true NEXT_TELEMETRY_DISABLED=1
+# A test that needs a program of the machine fails where it is missing, rather than being skipped.
+export REQUIRE_SERVERS=1
+passed=0
+failed=0
+times=''
+output=$(mktemp)
+failures=$(mktemp)
+trap 'rm -f "$output" "$failures"' EXIT
+
+# What a failed step printed last is shown again at the end.
+step() {
+  local name=$1 result=ok
+  shift
+  printf '\n== %s\n' "$name"
+  SECONDS=0
+  # No plain pipe: it would wait for every process that a step leaves behind.
+  if "$@" </dev/null > >(tee "$output") 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    result=FAILED
+    sleep 1 # tee may still be writing
+    {
+      printf '\n== FAILED: %s\n' "$name"
+      grep -E '●|VIOLATION|[Ee]rror' "$output" | head -n 40
+      printf '…\n'
+      tail -n 60 "$output"
+    } >>"$failures"
+  fi
+  printf '== %s, %d s\n' "$result" "$SECONDS"
+  times+=$(printf '%6d s  %-6s  %s' "$SECONDS" "$result" "$name")$'\n'
+}
+
+# Arguments: program:package, a pair for each program that tests drive. Debian or Ubuntu, as root or with sudo.
+install_programs() {
+  local pair missing=() as_root=()
+  for pair in "$@"; do
+    command -v "${pair%%:*}" >/dev/null || missing+=("${pair#*:}")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  export DEBIAN_FRONTEND=noninteractive
+  "${as_root[@]}" apt-get update && "${as_root[@]}" apt-get install -y --no-install-recommends "${missing[@]}"
+}
+
+# The last thing that a script calls. Its last line is `N passed, N failed`.
+finish() {
+  cat "$failures"
+  printf '\n%s' "$times"
+  printf '\n%d passed, %d failed\n' "$passed" "$failed"
+  [ "$failed" -eq 0 ]
+}
