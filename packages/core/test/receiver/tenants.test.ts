@@ -64,6 +64,10 @@ describe('a receiver with tenants', () => {
     expect(await send('a', STARTED, { webhookId: 'same' })).toBe('replayed');
     expect(await send('a', STARTED)).toBe('duplicate');
     expect(await send('b', STARTED)).toBe('duplicate');
+    const withoutKey = { eventName: 'call:teleported' };
+    expect(await send('a', withoutKey, { webhookId: 'other' })).toBe('ignored');
+    expect(await send('b', withoutKey, { webhookId: 'other' })).toBe('ignored');
+    expect(await send('a', withoutKey, { webhookId: 'other' })).toBe('replayed');
   });
 
   it('has the tenant in all that the store is asked', async () => {
