@@ -69,6 +69,21 @@ describe('a delivery', () => {
     expect(handle).toHaveBeenCalledTimes(1);
   });
 
+  it('may be stamped 300 s early or late, and is a replay for as long as it would verify', async () => {
+    let now = NOW;
+    const on = { 'call:started': () => undefined };
+    const { send } = createTestReceiver({ on, now: () => now });
+    for (const ahead of [-301, 301])
+      expect(await send(STARTED, { timestamp: SECONDS + ahead })).toBe(
+        'timestamp-out-of-tolerance',
+      );
+    expect(await send(STARTED, { timestamp: SECONDS - 300 })).toBe('handled');
+    const early = { webhookId: 'early', timestamp: SECONDS + 299 };
+    expect(await send(STARTED, early)).toBe('duplicate');
+    now += 598_000;
+    expect(await send(STARTED, early)).toBe('replayed');
+  });
+
   it('sent 50 times at once under one id is accepted once', async () => {
     const handle = jest.fn();
     const { send } = createTestReceiver({ on: { 'call:completed': handle } });

@@ -20,7 +20,7 @@ export interface GradedProgram {
   readonly folder: string;
   readonly command: (port: number) => readonly [program: string, ...args: string[]];
   /** Where it keeps its events, and its effects if they have to survive a restart. */
-  readonly env?: (home: string) => NodeJS.ProcessEnv;
+  readonly env?: (home: string) => Record<string, string>;
   /** Whether it writes PID_FILE, and the probes of a restart kill it and start it again. */
   readonly restarts?: boolean;
 }
@@ -76,7 +76,7 @@ export async function grade(
   // In a group of its own, as PHP starts others.
   const child = spawn(program, args, { ...options, detached: true, stdio: 'ignore' });
   const origin = `http://127.0.0.1:${String(port)}`;
-  const settings = Object.entries(variables).map(([name, value]) => `${name}='${value ?? ''}'`);
+  const settings = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
   const again = ['env', ...settings, ...[program, ...args].map((word) => `'${word}'`)].join(' ');
   const restart = `kill -9 $(cat '${pidFile}') && cd '${cwd}' && { ${again} >/dev/null 2>&1 & }`;
   const secretFile = join(home, 'secrets');
