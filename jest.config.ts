@@ -6,7 +6,7 @@ import type { Config } from 'jest';
 
 /** Tests that drive other programs, build an app, or start whole apps. */
 export const INTEGRATION_TESTS = [
-  '/examples/.*\\.test\\.ts$',
+  '/examples/test/.*\\.test\\.ts$',
   '/packages/e2e/.*\\.test\\.ts$',
   '\\.integration\\.test\\.ts$',
 ];
@@ -17,10 +17,13 @@ const config: Config = {
   testEnvironmentOptions: {
     customExportConditions: ['@call-webhooks/source', 'node', 'node-addons'],
   },
-  roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/docs'],
+  // Examples have tests of their own, for those who copy them: examples/test runs these.
+  roots: ['<rootDir>/packages', '<rootDir>/examples/test', '<rootDir>/docs'],
   testMatch: ['**/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', ...INTEGRATION_TESTS],
   modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
+  // Next is installed by the integration tests that build an app.
+  moduleNameMapper: { '^next/server\\.js$': '<rootDir>/packages/next/test/next-server.ts' },
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.tsx?$': ['ts-jest', { useESM: true, tsconfig: '<rootDir>/tsconfig.test.json' }],

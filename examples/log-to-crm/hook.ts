@@ -10,7 +10,7 @@ import type { Database, Sql } from './database.ts';
 export const LEASE_MS = 5_000;
 
 export interface Parts {
-  readonly secret: Secret | undefined;
+  readonly secret: Secret;
   readonly database: Database;
   readonly crm: Crm;
   readonly recordings: Pick<Recordings, 'fromEvent'>;

@@ -1,6 +1,6 @@
-// The receiver. Needs CALL_WEBHOOK_SECRET, SERVICE_URL, API_TOKEN and CRM_URL. DATABASE_URL is a Postgres
-// server; without it the database is in DATA_FOLDER, as the recordings are. Listens on PORT, or on a free
-// port.
+// The receiver. Needs CALL_WEBHOOK_SECRET, RECORDING_WEBHOOK_SECRET, SERVICE_URL, API_TOKEN and CRM_URL.
+// DATABASE_URL is a Postgres server; without it the database is in DATA_FOLDER, as the recordings are.
+// Listens on PORT, or on a free port.
 import { createClient } from '@call-webhooks/client';
 import express from 'express';
 import { mkdir } from 'node:fs/promises';
@@ -9,18 +9,30 @@ import { join } from 'node:path';
 import { crmAt } from './crm-client.ts';
 import { openDatabase } from './database.ts';
 import { createHook } from './hook.ts';
-import '../plain-errors.ts';
 
-const { CALL_WEBHOOK_SECRET, SERVICE_URL = '', API_TOKEN = '', CRM_URL = '' } = process.env;
-const folder = process.env['DATA_FOLDER'] ?? 'data';
-const client = createClient({ baseUrl: SERVICE_URL, apiToken: API_TOKEN });
+const { DATABASE_URL, DATA_FOLDER: folder = 'data', PORT = '0' } = process.env;
+
+/** The value of an environment variable. Ends the process if there is none. */
+function required(name: string): string {
+  const value = process.env[name];
+  if (value) return value;
+  console.error(`${name} is not set: see README.md.`);
+  process.exit(1);
+}
+
+const secret = [required('CALL_WEBHOOK_SECRET'), required('RECORDING_WEBHOOK_SECRET')];
+const crm = crmAt(required('CRM_URL'));
+const client = createClient({
+  baseUrl: required('SERVICE_URL'),
+  apiToken: required('API_TOKEN'),
+});
 await mkdir(folder, { recursive: true, mode: 0o700 }); // what is in it is personal
-const database = await openDatabase(process.env['DATABASE_URL'], join(folder, 'database'));
+const database = await openDatabase(DATABASE_URL, join(folder, 'database'));
 
 const hook = await createHook({
-  secret: CALL_WEBHOOK_SECRET,
+  secret,
   database,
-  crm: crmAt(CRM_URL),
+  crm,
   recordings: client.recordings,
   folder: join(folder, 'recordings'),
   say: console.log,
@@ -28,9 +40,18 @@ const hook = await createHook({
 
 const app = express();
 app.all('/hook', hook);
+app.get('/health', (_request, response) => void response.json({ ok: true }));
+app.get('/ready', async (_request, response) => {
+  const health = await hook.receiver.health();
+  response.status(health.ok ? 200 : 503).json(health);
+});
+app.use((_request, response) => void response.sendStatus(503)); // a 404 would pause the rule
 
-const server = app.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', (error) => {
-  if (error) throw error;
+const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
+  if (error) {
+    console.error(`PORT: ${error.message}`);
+    process.exit(1);
+  }
   const { port } = server.address() as AddressInfo;
   console.log(`listening on port ${String(port)}`);
   process.send?.({ url: `http://127.0.0.1:${String(port)}/hook`, port });

@@ -32,10 +32,11 @@ const databaseUrl = process.env['DATABASE_URL'];
 const seed = databaseUrl === undefined ? 'log-to-crm' : folder;
 const simulator = await startSimulator({ clock: 'manual', seed });
 const crm = await startCrm(2);
-const secret = generateSecret();
+const [calls, recordings] = [generateSecret(), generateSecret()];
 const lines: string[] = [];
 const env = {
-  CALL_WEBHOOK_SECRET: secret,
+  CALL_WEBHOOK_SECRET: calls,
+  RECORDING_WEBHOOK_SECRET: recordings,
   SERVICE_URL: simulator.url,
   API_TOKEN: simulator.apiToken,
   CRM_URL: crm.url,
@@ -57,7 +58,9 @@ const countedBefore = databaseUrl === undefined ? 0 : await countedCalls();
 
 title('The receiver starts.');
 let receiver = await start();
-simulator.rules.forwardTo(receiver.url, { secret });
+const action = { url: receiver.url, secret: calls };
+simulator.rules.create({ trigger: 'call:completed', scope: 'workspace', actions: [action] });
+simulator.rules.setRecordingWebhook({ url: receiver.url, secret: recordings });
 
 title('Three calls are placed. Every event arrives twice, in any order. The CRM is down at first.');
 simulator.chaos.set({ duplicate: 1, reorder: 0.5 });

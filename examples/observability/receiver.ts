@@ -16,8 +16,8 @@ const onError: ErrorHook = (error, { code, callId, attempt }) => {
   console.log(`onError  ${said}  ${code} ${String(callId)} attempt ${String(attempt)}`);
 };
 
-/** @param secret the signing secret of both */
-export async function startReceivers(secret: string) {
+/** @param secrets those of the simulated service, for both receivers */
+export async function startReceivers(secrets: () => readonly string[]) {
   const db = new Database(':memory:');
   const queue = sqliteQueue(db);
   const deadLetters = memoryDeadLetters();
@@ -38,8 +38,8 @@ export async function startReceivers(secret: string) {
       },
     },
   };
-  const hook = callWebhooks({ secret, ...handlers });
-  const queued = callWebhooks({ secret, queue });
+  const hook = callWebhooks({ secret: secrets, ...handlers });
+  const queued = callWebhooks({ secret: secrets, queue });
   const worker = createSqliteWorker(queue, {
     ...handlers,
     maxAttempts: 3,

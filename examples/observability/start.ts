@@ -1,7 +1,6 @@
 // Receivers, the simulated service, and what can be seen of them. With --once it exits by itself.
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
-import { generateSecret } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
 import { startPrometheus } from './prometheus.ts';
 import { startReceivers } from './receiver.ts';
@@ -12,11 +11,9 @@ const { METRICS_PORT = '9464', PROMETHEUS_PORT = '9090' } = process.env;
 const { values } = parseArgs({ options: { once: { type: 'boolean' } } });
 
 const sdk = await startSdk(Number(METRICS_PORT)); // before the receivers
-const secret = generateSecret();
-const receivers = await startReceivers(secret);
 const simulator = await startSimulator({ clock: 'manual' });
-for (const path of ['hook', 'queued'])
-  simulator.rules.forwardTo(`${receivers.url}/${path}`, { secret });
+const receivers = await startReceivers(() => simulator.secrets.all());
+for (const path of ['hook', 'queued']) simulator.rules.forwardTo(`${receivers.url}/${path}`);
 
 let mails = 0;
 

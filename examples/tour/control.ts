@@ -25,8 +25,9 @@ export function controlOf(url: string) {
   }
 
   return {
-    forward: (to: { url: string; secret: string }) => ask<Rule[]>('POST', '/forward', to),
     createRule: (rule: RuleInput) => ask<Rule>('POST', '/rules', rule),
+    setRecordingWebhook: (to: { url: string; secret: string }) =>
+      ask<Rule>('POST', '/recording-webhook', to),
     pauseRule: (id: string) => ask<Rule>('POST', `/rules/${id}/pause`),
     placeCall: (call: PlacedCallInput) => ask('POST', '/calls', call),
     startCall: (call: CallInput) => ask('POST', '/calls/start', call),

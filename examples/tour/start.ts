@@ -1,4 +1,4 @@
-// Starts the simulator and the Express example, each in its own process, and runs the tour.
+// Starts the simulator and a receiver in Express, each in its own process, and runs the tour.
 // With --once it exits by itself: with 0 if every response was as expected.
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -26,9 +26,16 @@ const print = (text: string) => {
 };
 
 async function main(children: Child[], stop: AbortSignal): Promise<number> {
-  const secret = process.env['CALL_WEBHOOK_SECRET'] ?? generateSecret();
-  const env = { ...process.env, CALL_WEBHOOK_SECRET: secret };
-  const receiver = startChild('receiver', '../express-basic/server.ts', env);
+  const secrets = {
+    started: generateSecret(),
+    completed: generateSecret(),
+    recording: generateSecret(),
+  };
+  const receiver = startChild('receiver', './receiver.ts', {
+    ...process.env,
+    CALL_WEBHOOK_SECRET: `${secrets.started},${secrets.completed}`,
+    RECORDING_WEBHOOK_SECRET: secrets.recording,
+  });
   const simulator = startChild('simulator', './simulator.ts');
   children.push(receiver, simulator);
   const [target, service] = await Promise.all([receiver.url, simulator.url]);
@@ -38,7 +45,7 @@ async function main(children: Child[], stop: AbortSignal): Promise<number> {
 
   const control = controlOf(service);
   const pauseMs = process.stdout.isTTY && !values.once ? STEP_EVERY_MS : 0;
-  const tour = await tourOf(control, { url: target, secret }, { print, pauseMs });
+  const tour = await tourOf(control, { url: target, secrets }, { print, pauseMs });
   const { answers, wrong } = await tour.take();
   for (const text of wrong) print(text);
   if (wrong.length === 0)

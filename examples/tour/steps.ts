@@ -13,11 +13,14 @@ export interface Step {
 
 const start = (control: Control) => control.startCall({});
 
-/**
- * Everything that a receiver encounters.
- * @param target the receiver's URL and signing secret
- */
-export const stepsFor = (target: { url: string; secret: string }): readonly Step[] => [
+/** The receiver's URL, and the secrets that its webhooks are signed with. */
+export interface Target {
+  readonly url: string;
+  readonly secrets: Readonly<Record<'started' | 'completed' | 'recording', string>>;
+}
+
+/** Everything that a receiver encounters. */
+export const stepsFor = ({ url, secrets }: Target): readonly Step[] => [
   {
     title: 'A recorded call: its recording is announced before call:completed',
     run: (control) => control.placeCall({ durationSeconds: 20 }),
@@ -61,7 +64,7 @@ export const stepsFor = (target: { url: string; secret: string }): readonly Step
       const { _id } = await control.createRule({
         name: 'Custom payloads',
         trigger: 'call:started',
-        actions: [ticket, unknown].map((payload) => ({ ...target, payload })),
+        actions: [ticket, unknown].map((payload) => ({ url, secret: secrets.started, payload })),
       });
       await start(control);
       await control.settled();

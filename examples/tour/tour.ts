@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Control } from './control.ts';
 import { newRows, type Row } from './rows.ts';
-import { stepsFor, type Step } from './steps.ts';
+import { stepsFor, type Step, type Target } from './steps.ts';
 import { heading, line } from './table.ts';
 
 /** Where the tour prints, and how fast it runs. */
@@ -19,11 +19,21 @@ export interface Tour {
   look(): Promise<Row[]>;
 }
 
+/** Two rules and the recording webhook, with separate secrets. */
+async function createRules(control: Control, { url, secrets }: Target): Promise<void> {
+  for (const [trigger, secret] of [
+    ['call:started', secrets.started],
+    ['call:completed', secrets.completed],
+  ] as const)
+    await control.createRule({ trigger, scope: 'workspace', actions: [{ url, secret }] });
+  await control.setRecordingWebhook({ url, secret: secrets.recording });
+}
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 export async function tourOf(
   control: Control,
-  target: { url: string; secret: string },
+  target: Target,
   { print, pauseMs }: Pace,
 ): Promise<Tour> {
   const rows = newRows(control);
@@ -53,7 +63,7 @@ export async function tourOf(
   return {
     look,
     async take() {
-      await control.forward(target);
+      await createRules(control, target);
       print(heading());
       const wrong: string[] = [];
       let answers = 0;

@@ -1,3 +1,5 @@
+// eslint-disable-next-line @typescript-eslint/triple-slash-reference -- it is not part of what is published
+/// <reference path="./next-server.d.ts" />
 import { after } from 'next/server.js';
 import {
   createReceiverOnFirstUse,

@@ -1,7 +1,0 @@
-import { callWebhooks } from '@call-webhooks/next';
-import { callHandlers } from '../../call-handlers';
-
-export const POST = callWebhooks({
-  secret: process.env.CALL_WEBHOOK_SECRET,
-  on: callHandlers('app'),
-});

@@ -1,6 +1,0 @@
-/** Next calls this once, when the server starts. */
-export async function register(): Promise<void> {
-  if (process.env.NEXT_RUNTIME !== 'nodejs') return;
-  const { store } = await import('./store');
-  await store.migrate();
-}

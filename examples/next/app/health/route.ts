@@ -1,0 +1,4 @@
+export const dynamic = 'force-dynamic';
+
+/** Whether the process runs. */
+export const GET = () => Response.json({ ok: true });

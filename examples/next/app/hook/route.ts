@@ -1,0 +1,18 @@
+import { callWebhooks } from '@call-webhooks/next';
+import { handlers } from '../../handlers.ts';
+import { deadLetters, store } from '../../storage.ts';
+
+/** The rule's webhook action and the recording webhook have separate secrets. `next build` needs none. */
+const secretsOf = (env: NodeJS.ProcessEnv) =>
+  ['CALL_WEBHOOK_SECRET', 'RECORDING_WEBHOOK_SECRET'].flatMap((name) => {
+    const list = env[name];
+    if (!list) throw new Error(`${name} is not set. See .env.example.`);
+    return list.split(',');
+  });
+
+export const POST = callWebhooks({
+  secret: () => secretsOf(process.env),
+  store,
+  deadLetter: deadLetters,
+  on: handlers,
+});

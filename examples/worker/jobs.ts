@@ -1,0 +1,55 @@
+import type { Handlers, Logger } from '@call-webhooks/core';
+import { bullmqDeadJobs, bullmqQueue, createBullmqWorker, redisStore } from '@call-webhooks/redis';
+import {
+  createSqliteWorker,
+  sqliteDeadJobs,
+  sqliteQueue,
+  sqliteStore,
+} from '@call-webhooks/sqlite';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import Database from 'libsql';
+
+/** Where deliveries wait for a worker, and stay if they fail for good. */
+export type Jobs = ReturnType<typeof openJobs>;
+
+interface WorkerOptions {
+  on: Handlers;
+  logger: Logger;
+}
+
+export const openJobs = ({ REDIS_URL, SQLITE_FILE }: NodeJS.ProcessEnv) =>
+  REDIS_URL ? openRedis(REDIS_URL) : openSqlite(SQLITE_FILE ?? 'calls.db');
+
+/** A file, which receivers and workers on this machine share. */
+function openSqlite(file: string) {
+  const db = new Database(file);
+  const queue = sqliteQueue(db);
+  return {
+    store: sqliteStore(db),
+    queue,
+    deadJobs: sqliteDeadJobs(queue),
+    startWorker: (options: WorkerOptions) => createSqliteWorker(queue, options),
+    close: () => void db.close(),
+  };
+}
+
+/** BullMQ on a server, for any number of machines. It must keep everything: see compose.yaml. */
+function openRedis(url: string) {
+  const redis = new Redis(url, { commandTimeout: 5_000 });
+  // While the server is down, don't keep deliveries in memory: the service sends them again.
+  const queue = new Queue('calls', { connection: { url, enableOfflineQueue: false } });
+  for (const client of [redis, queue])
+    client.on('error', (error: Error) => console.warn(`Redis: ${error.message}`));
+  return {
+    store: redisStore(redis),
+    queue: bullmqQueue(queue),
+    deadJobs: bullmqDeadJobs(queue),
+    startWorker: (options: WorkerOptions) =>
+      createBullmqWorker({ Worker, queueName: queue.name, connection: { url }, ...options }),
+    close: async () => {
+      await queue.close();
+      await redis.quit();
+    },
+  };
+}

@@ -1,0 +1,7 @@
+import { callWebhooks } from '@call-webhooks/next';
+import { callHandlers } from '../../call-handlers.ts';
+
+export const POST = callWebhooks({
+  secret: process.env.CALL_WEBHOOK_SECRET,
+  on: callHandlers('app'),
+});
