@@ -1,20 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DeadJobs, DeadLetterQuery, StoredDeadLetter } from '@call-webhooks/core';
+import type { DeadJobs, StoredDeadLetter } from '@call-webhooks/core';
+import { allLetters } from './dead-letters/under-test.ts';
 import { queued, queuedCall } from './queue/deliveries.ts';
-import type { OpenedQueue } from './queue/under-test.ts';
+import type { OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
 import { opening } from './queue-contract-tests.ts';
 import { unique } from './unique.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A queue, and its dead jobs over two connections. */
-export interface DeadJobsUnderTest {
-  name: string;
+type Opened = OpenedQueue & { deadJobs: DeadJobs; others: DeadJobs };
+
+interface DeadJobsUnderTest extends QueueUnderTest<Opened> {
   /** Whether the engine keeps every failed attempt with its time, or the last one only. */
   keepsAttempts: boolean;
-  open(options: {
-    maxAttempts: number;
-    concurrency: number;
-  }): Promise<OpenedQueue & { deadJobs: DeadJobs; others: DeadJobs }>;
 }
 
 /** What the dead jobs of every queue must do. */
@@ -40,17 +38,6 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       for (const delivery of deliveries) await opened.queue.enqueue(delivery);
       await waitFor(async () => (await opened.deadJobs.count()) === count, { within: 30_000 });
       return { ...opened, runs, calls, broken, deliveries };
-    }
-
-    async function all(deadJobs: DeadJobs, query: DeadLetterQuery): Promise<StoredDeadLetter[]> {
-      const found: StoredDeadLetter[] = [];
-      let cursor: string | undefined;
-      do {
-        const page = await deadJobs.list({ ...query, cursor });
-        found.push(...page.letters);
-        cursor = page.cursor;
-      } while (cursor !== undefined);
-      return found;
     }
 
     it('shows a dead job as a letter, with all that is known of it', async () => {
@@ -136,22 +123,24 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       await queue.enqueue(queued(Buffer.from('{"eventName":'), { tenant: 'acme' }));
       await waitFor(async () => (await deadJobs.count()) === 24);
       for (const limit of [1_000, 24, 7, 1]) {
-        const found = await all(deadJobs, { limit });
+        const found = await allLetters(deadJobs, { limit });
         expect(new Set(found.map(({ id }) => id)).size).toBe(24);
         const times = found.map(({ failedAt }) => failedAt.getTime());
         expect(times).toEqual([...times].sort((one, other) => one - other));
       }
-      const failed = await all(deadJobs, { eventName: 'call:completed', limit: 5 });
+      const failed = await allLetters(deadJobs, { eventName: 'call:completed', limit: 5 });
       expect(failed.map(({ callId }) => callId).sort()).toEqual([...calls].sort());
       expect(await deadJobs.count({ reason: 'invalid-payload' })).toBe(1);
       expect(await deadJobs.count({ eventName: 'call:started' })).toBe(0);
-      expect(await all(deadJobs, { tenant: 'acme' })).toMatchObject([{ tenant: 'acme' }]);
+      expect(await allLetters(deadJobs, { tenant: 'acme' })).toMatchObject([{ tenant: 'acme' }]);
       expect(await deadJobs.count({ tenant: 'globex' })).toBe(0);
       const middle = failed[12]!.failedAt;
       const [early, late] = [{ until: middle }, { since: middle }];
       expect((await deadJobs.count(early)) + (await deadJobs.count(late))).toBe(24);
       const isLate = failed.filter(({ failedAt }) => failedAt >= middle).length;
-      expect(await all(deadJobs, { ...late, eventName: 'call:completed' })).toHaveLength(isLate);
+      expect(await allLetters(deadJobs, { ...late, eventName: 'call:completed' })).toHaveLength(
+        isLate,
+      );
       await expect(deadJobs.list({ limit: 0 })).rejects.toMatchObject({ code: 'invalid-options' });
     });
 
@@ -181,7 +170,7 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       const { deadJobs, others, runs, broken } = await setup(60, 1);
       broken.clear();
       runs.length = 0;
-      const ids = (await all(deadJobs, {})).map(({ id }) => id);
+      const ids = (await allLetters(deadJobs, {})).map(({ id }) => id);
       const requeueAll = (by: DeadJobs) => Promise.all(ids.map((id) => by.requeue(id)));
       const [one, other] = await Promise.all([requeueAll(deadJobs), requeueAll(others)]);
       const taken = [...one, ...other].filter(Boolean);

@@ -2,14 +2,11 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { claimed } from './dead-letters/claimed.ts';
 import { kept } from './dead-letters/kept.ts';
 import { listed } from './dead-letters/listed.ts';
-import type {
-  DeadLettersTestContext,
-  DeadLettersUnderTest,
-  OpenedDeadLetters,
-} from './dead-letters/under-test.ts';
+import type { DeadLettersTestContext, OpenedDeadLetters } from './dead-letters/under-test.ts';
+import type { UnderTest } from './store/under-test.ts';
 
 /** What every store of dead letters must do. */
-export function deadLettersContractTests(subject: DeadLettersUnderTest): void {
+export function deadLettersContractTests(subject: UnderTest<OpenedDeadLetters>): void {
   describe(`${subject.name}: dead letters contract tests`, () => {
     let opened: OpenedDeadLetters;
     beforeAll(async () => {

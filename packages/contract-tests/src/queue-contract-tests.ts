@@ -7,12 +7,12 @@ import { shutdown } from './queue/shutdown.ts';
 import { transactions } from './queue/transactions.ts';
 import {
   MAX_ATTEMPTS,
-  type CompletingQueueUnderTest,
   type OpenedQueue,
   type OpenQueue,
   type QueueFeature,
   type QueueUnderTest,
 } from './queue/under-test.ts';
+import type { Effects } from './store/under-test.ts';
 
 /** What every queue and its worker must do. */
 export function queueContractTests(subject: QueueUnderTest): void {
@@ -27,7 +27,7 @@ export function queueContractTests(subject: QueueUnderTest): void {
 }
 
 /** What a worker with `completeIn` must do in the transactions of a client. */
-export function completeJobContractTests(subject: CompletingQueueUnderTest): void {
+export function completeJobContractTests(subject: QueueUnderTest<OpenedQueue & Effects>): void {
   describe(`${subject.name}: contract tests of completeIn`, () => {
     transactions(opening((options) => subject.open(options)));
   });
@@ -35,7 +35,7 @@ export function completeJobContractTests(subject: CompletingQueueUnderTest): voi
 
 /** @internal Opens a queue in a test, and closes it and its workers after the test. */
 export function opening<Opened extends OpenedQueue>(
-  open: (options: { maxAttempts: number; concurrency: number }) => Promise<Opened>,
+  open: QueueUnderTest<Opened>['open'],
 ): OpenQueue<Opened> {
   const toClose: (() => Promise<void>)[] = [];
   afterEach(async () => {

@@ -31,7 +31,12 @@ async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing:
   });
   const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
   const url = `http://next.local${incoming.url ?? '/hook'}`;
-  const init = { method: 'POST', headers: Object.fromEntries(headers), body, duplex: 'half' };
+  const init = {
+    method: 'POST',
+    headers: Object.fromEntries(headers),
+    body,
+    duplex: 'half' as const,
+  };
   const response = await handler(new Request(url, init));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.end(await response.text());

@@ -7,17 +7,17 @@ import { groups } from './store/groups.ts';
 import {
   LEASE_MS,
   REMEMBER_MS,
-  type CompletingStoreUnderTest,
+  type Effects,
   type OpenedStore,
   type StoreTestContext,
-  type StoreUnderTest,
+  type UnderTest,
 } from './store/under-test.ts';
 import { transactions } from './store/transactions.ts';
 import { webhookIds } from './store/webhook-ids.ts';
 import { unique } from './unique.ts';
 
 /** What every store must do. */
-export function storeContractTests(subject: StoreUnderTest): void {
+export function storeContractTests(subject: UnderTest<OpenedStore>): void {
   describe(`${subject.name}: store contract tests`, () => {
     const context = contextOf(opening(subject));
     events(context);
@@ -30,7 +30,7 @@ export function storeContractTests(subject: StoreUnderTest): void {
 }
 
 /** What a store with `completeIn` must do in the transactions of a client. */
-export function completeInContractTests(subject: CompletingStoreUnderTest): void {
+export function completeInContractTests(subject: UnderTest<OpenedStore & Effects>): void {
   describe(`${subject.name}: contract tests of completeIn`, () => {
     const opened = opening(subject);
     transactions(contextOf(opened), {
@@ -41,7 +41,7 @@ export function completeInContractTests(subject: CompletingStoreUnderTest): void
 }
 
 /** Opens a store before the tests, and closes it after them. */
-function opening<Opened extends OpenedStore>({ open }: { open(): Promise<Opened> }): () => Opened {
+function opening<Opened extends OpenedStore>({ open }: UnderTest<Opened>): () => Opened {
   let opened: Opened;
   beforeAll(async () => {
     opened = await open();

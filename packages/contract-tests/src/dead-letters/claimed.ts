@@ -103,25 +103,4 @@ export function claimed({ letters, connections, advance }: DeadLettersTestContex
     expect(await letters().settle(id, token)).toBe(false);
     expect(await letters().claim(id, claim(token))).toBeUndefined();
   });
-
-  it('gives each of 100 letters to one of two operators', async () => {
-    const eventName = unique('event');
-    const hundred = Array.from({ length: 100 }, () => deadLetter({ eventName }));
-    await Promise.all(hundred.map((letter) => letters().put(letter)));
-    const ids = (await letters().list({ eventName, limit: 100 })).letters.map(({ id }) => id);
-    const operator = async (name: string, number: number): Promise<string[]> => {
-      const on = connections()[number % connections().length]!;
-      const got: string[] = [];
-      for (const id of ids)
-        if (await on.claim(id, claim(name))) {
-          got.push(id);
-          if (got.length % 2 === 0) await on.settle(id, name);
-        }
-      return got;
-    };
-    const [one, other] = await Promise.all([operator('one', 0), operator('other', 1)]);
-    expect([...one, ...other].sort()).toEqual([...ids].sort());
-    const settled = Math.floor(one.length / 2) + Math.floor(other.length / 2);
-    expect(await letters().count({ eventName })).toBe(100 - settled);
-  });
 }

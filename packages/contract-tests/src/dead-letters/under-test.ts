@@ -1,4 +1,11 @@
-import type { DeadLetter, DeadLetters } from '@call-webhooks/core';
+import { expect } from '@jest/globals';
+import type {
+  DeadJobs,
+  DeadLetter,
+  DeadLetterQuery,
+  DeadLetters,
+  StoredDeadLetter,
+} from '@call-webhooks/core';
 import { unique } from '../unique.ts';
 
 export interface OpenedDeadLetters {
@@ -8,12 +15,6 @@ export interface OpenedDeadLetters {
   /** Moves the clock of the claims forward, or makes them that much older. */
   advance(ms: number): Promise<void> | void;
   close?(): Promise<void>;
-}
-
-export interface DeadLettersUnderTest {
-  name: string;
-  /** Opens a new, empty store of dead letters. */
-  open(): Promise<OpenedDeadLetters>;
 }
 
 /** What a group of contract tests works with. */
@@ -52,3 +53,19 @@ export function deadLetter(more: Partial<DeadLetter> = {}): DeadLetter {
 
 /** So many milliseconds after the first letter failed. */
 export const after = (ms: number): Date => new Date(START + ms);
+
+/** All letters of a query, over all of its pages. */
+export async function allLetters(
+  from: Pick<DeadLetters | DeadJobs, 'list'>,
+  query: DeadLetterQuery,
+): Promise<StoredDeadLetter[]> {
+  const found: StoredDeadLetter[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await from.list({ ...query, cursor });
+    if (page.cursor !== undefined) expect(page.letters).toHaveLength(query.limit ?? 100);
+    found.push(...page.letters);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return found;
+}

@@ -1,5 +1,4 @@
 import type { Queue, QueuedDelivery, WorkerOptions } from '@call-webhooks/core';
-import type { Effects } from '../store/under-test.ts';
 
 /** The handlers and hooks that a test gives to a worker. */
 export type WorkerHandlers = Pick<
@@ -29,7 +28,7 @@ export type QueueFeature =
   /** To say that it answers, and to end a worker without losing its turn. */
   | 'shutdown';
 
-export interface QueueUnderTest {
+export interface QueueUnderTest<Opened = OpenedQueue> {
   name: string;
   /** What its engine can't do, which its docs must say. */
   lacks?: readonly QueueFeature[];
@@ -37,14 +36,7 @@ export interface QueueUnderTest {
    * Opens a new, empty queue that runs a job at most `maxAttempts` times, 2 to 50 ms apart. Each
    * worker runs `concurrency` jobs at once.
    */
-  open(options: { maxAttempts: number; concurrency: number }): Promise<OpenedQueue>;
-}
-
-/** A queue whose workers have `completeIn`, and a client on its database. */
-export interface CompletingQueueUnderTest {
-  name: string;
-  /** Also a table of effects. */
-  open(options: { maxAttempts: number; concurrency: number }): Promise<OpenedQueue & Effects>;
+  open(options: { maxAttempts: number; concurrency: number }): Promise<Opened>;
 }
 
 /** Opens a queue for one test. The queue and its workers are closed after the test. */

@@ -1,5 +1,4 @@
 import { expect, it } from '@jest/globals';
-import { tenantKey } from '@call-webhooks/core';
 import fc from 'fast-check';
 import { anyText } from '../any-text.ts';
 import { LEASE_MS, type StoreTestContext } from './under-test.ts';
@@ -16,20 +15,6 @@ export function events({ store, claim, advance }: StoreTestContext): void {
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
     await advance(LEASE_MS * 2);
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
-  });
-
-  it('keeps the equal keys, webhook ids and groups of two tenants apart, whatever they are called', async () => {
-    const [key, webhookId] = [unique('event'), unique('webhook')];
-    const names = ['a', 'a:b', 'a%3Ab', 'A', 'a ', '東京', '😀'.repeat(64)];
-    for (const name of names) {
-      const claimed = { ...claim(tenantKey(name, key)), webhookId: tenantKey(name, webhookId) };
-      expect(await store().admit(claimed)).toEqual({ status: 'admitted', attempt: 1 });
-      expect(await store().complete(tenantKey(name, key), claimed.token)).toBe(true);
-    }
-    expect(await store().admit(claim(tenantKey('a', `b:${key}`)))).toEqual({
-      status: 'admitted',
-      attempt: 1,
-    });
   });
 
   it('counts attempts over releases and over leases that ran out; refusals count nothing', async () => {

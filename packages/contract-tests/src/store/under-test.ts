@@ -26,17 +26,10 @@ export interface Effects {
   committed(effect: string): Promise<number>;
 }
 
-export interface StoreUnderTest {
+export interface UnderTest<Opened> {
   name: string;
-  /** Opens a new, empty store. */
-  open(): Promise<OpenedStore>;
-}
-
-/** A store with `completeIn`, and a client on its database. */
-export interface CompletingStoreUnderTest {
-  name: string;
-  /** Opens a new, empty store and a table of effects. */
-  open(): Promise<OpenedStore & Effects>;
+  /** Opens a new, empty one. */
+  open(): Promise<Opened>;
 }
 
 /** What a group of contract tests works with. */

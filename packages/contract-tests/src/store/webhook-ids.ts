@@ -47,6 +47,8 @@ export function webhookIds({ store, connections, claim, advance }: StoreTestCont
     for (let i = 0; i < 3; i++)
       expect(await store().admit(lost)).toEqual({ status: 'admitted', attempt: 2 });
     expect(await store().admit(claim(key))).toEqual({ status: 'in-progress' });
+    await advance(LEASE_MS + 1);
+    expect(await store().admit(lost)).toEqual({ status: 'admitted', attempt: 3 });
     expect(await store().complete(key, lost.token)).toBe(true);
     expect(await store().admit(lost)).toEqual({ status: 'duplicate' });
   });
