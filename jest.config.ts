@@ -5,14 +5,11 @@
 import type { Config } from 'jest';
 
 /** Tests that drive other programs, build an app, or start whole apps. */
-export const INTEGRATION_TESTS = [
-  '/examples/test/.*\\.test\\.ts$',
-  '/packages/e2e/.*\\.test\\.ts$',
-  '\\.integration\\.test\\.ts$',
-];
+export const INTEGRATION_TESTS = ['/examples/test/.*\\.test\\.ts$', '\\.integration\\.test\\.ts$'];
 
 /** The unit and contract tests. They need nothing but Node. */
 const config: Config = {
+  testSequencer: '<rootDir>/scripts/install-for-tests.mjs',
   testEnvironment: 'node',
   testEnvironmentOptions: {
     customExportConditions: ['@call-webhooks/source', 'node', 'node-addons'],

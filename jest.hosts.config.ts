@@ -9,10 +9,10 @@ const { testMatch: _all, ...shared } = unitTests;
 
 const config: Config = {
   ...shared,
-  testRegex: '/packages/e2e/hosts/.*\\.host\\.ts$',
+  testRegex: '\\.host\\.ts$',
   testPathIgnorePatterns: ['/node_modules/'],
   maxWorkers: 1,
-  // Each installs a framework.
+  // Each installs and builds a framework.
   testTimeout: 900_000,
 };
 

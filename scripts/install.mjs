@@ -1,18 +1,32 @@
 // `node scripts/install.mjs FOLDER [options of npm ci]` installs the packages of a folder with a lock file
-// of its own, such as `site`, if they are missing or its lock file is newer.
+// of its own. `install-for-tests.mjs` does it for the folders of tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const [, , folder, ...options] = process.argv;
-const lock = join(folder, 'package-lock.json');
-const installed = join(folder, 'node_modules/.package-lock.json');
-if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
-  console.log(`Installing the packages of ${folder}`);
-  const { status } = spawnSync('npm', ['ci', ...options], {
+/** What npm tells the scripts that it runs about its own folder, which is not this one. */
+const OF_ANOTHER_FOLDER = /^npm_config_(?:(?:local_)?prefix|workspace.*|include_workspace_root)$/i;
+
+/**
+ * Installs them if they are missing or the lock file is newer, and says so.
+ * @throws Error when npm fails
+ */
+export function install(folder, options = []) {
+  const lock = join(folder, 'package-lock.json');
+  const installed = join(folder, 'node_modules/.package-lock.json');
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  console.error(`Installing the packages of ${folder}`);
+  const { status } = spawnSync('npm', ['ci', '--ignore-scripts', ...options], {
     cwd: folder,
-    stdio: 'inherit',
+    env: Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !OF_ANOTHER_FOLDER.test(name)),
+    ),
+    stdio: ['ignore', 'ignore', 'inherit'],
     shell: process.platform === 'win32',
   });
-  process.exitCode = status ?? 1;
+  if (status !== 0) throw new Error(`npm ci failed in ${folder}`);
 }
+
+const [, program, folder, ...options] = process.argv;
+if (program === fileURLToPath(import.meta.url)) install(folder, options);

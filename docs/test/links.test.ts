@@ -42,7 +42,7 @@ test('every relative link of the docs leads to a file, and to a heading in it', 
 /** Sources of the packages that users install, without comments. */
 const sources = () =>
   readdirSync(join(ROOT, 'packages'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /^(?!contract-tests|verification|e2e)[\w-]+\/src\/.*\.ts$/.test(name))
+    .filter((name) => /^(?!contract-tests|verification)[\w-]+\/src\/.*\.ts$/.test(name))
     .map((name) => ({
       name,
       text: read(join('packages', name)).replace(/^\s*(?:\/?\*|\/\/).*$/gm, ''),

@@ -1,22 +1,10 @@
 import { execFile } from 'node:child_process';
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** When a file was written last, or 0 if there is none. */
-const writtenAt = (file: string) =>
-  stat(file).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
-  );
+const INSTALL = fileURLToPath(new URL('../../../scripts/install.mjs', import.meta.url));
 
-/**
- * Installs a folder that has a lock file of its own, unless it is installed as that lock file says. Such
- * folders have what a single suite needs, so that nobody else installs it.
- */
+/** Installs an app that a test builds and that has a lock file of its own, unless that was done before. */
 export async function installFolder(folder: string): Promise<void> {
-  // npm writes it at the end of an installation.
-  const installed = await writtenAt(join(folder, 'node_modules/.package-lock.json'));
-  if (installed > (await writtenAt(join(folder, 'package-lock.json')))) return;
-  await promisify(execFile)('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+  await promisify(execFile)(process.execPath, [INSTALL, folder]);
 }

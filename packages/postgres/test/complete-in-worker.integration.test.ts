@@ -13,7 +13,6 @@ import {
 import { expireJobs, PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { CLIENTS } from './effects.ts';
-import type { Transactions } from './open-with-effects.ts';
 import { freshSchema, openPool, withPostgres } from './support.ts';
 
 withPostgres('completeIn in a worker of pg-boss', () => {
@@ -47,10 +46,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
     await pool.query(
       `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.effects (number serial, effect text)`,
     );
-    const transactions = (CLIENTS['pg'] as (url: string, schema: string) => Transactions)(
-      server.url,
-      schema,
-    );
+    const transactions = CLIENTS['pg']!(server.url, schema);
     return {
       transact: transactions.transact,
       async committed(effect: string) {

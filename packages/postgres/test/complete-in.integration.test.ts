@@ -1,46 +1,4 @@
-import { expect, it } from '@jest/globals';
-import { completeInContractTests } from '@call-webhooks/contract-tests';
-import { postgresStore, type PostgresTransaction } from '../src/index.ts';
+import { completeInTests } from './complete-in.ts';
 import { CLIENTS } from './effects.ts';
-import { openWithEffects } from './open-with-effects.ts';
-import { withPostgres } from './support.ts';
-import { usePostgres } from './use-postgres.ts';
 
-withPostgres('completeIn on a server', () => {
-  const test = usePostgres();
-
-  for (const [name, open] of Object.entries(CLIENTS)) {
-    completeInContractTests({
-      name,
-      open: () => openWithEffects(test.pool, (schema) => open(test.server.url, schema)),
-    });
-
-    it(`refuses the client itself, and a transaction that has ended: ${name}`, async () => {
-      const opened = await openWithEffects(test.pool, (schema) => open(test.server.url, schema));
-      const claim = { webhookId: 'w', replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
-      await opened.store.admit({ ...claim, key: 'event', token: 'token' });
-      let ended: unknown;
-      await opened.transact(({ tx }) => Promise.resolve(void (ended = tx)));
-      for (const tx of [opened.root, ended])
-        await expect(async () =>
-          opened.store.completeIn(tx as PostgresTransaction, 'event', 'token'),
-        ).rejects.toThrow();
-      expect(await opened.store.complete('event', 'token')).toBe(true);
-      await opened.close();
-    });
-
-    it(`refuses a transaction on another database: ${name}`, async () => {
-      const opened = await openWithEffects(test.pool, (schema) => open(test.server.url, schema));
-      const elsewhere = postgresStore(test.pool, { schema: 'elsewhere' });
-      const transaction = opened.transact(async ({ tx }) => {
-        await elsewhere.completeIn(tx as PostgresTransaction, 'event', 'token');
-      });
-      await expect(transaction).rejects.toMatchObject({
-        code: 'invalid-options',
-        message: expect.stringContaining('another database'),
-        cause: expect.any(Error),
-      });
-      await opened.close();
-    });
-  }
-});
+completeInTests(CLIENTS);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { neon } from '@neondatabase/serverless';
-import { drizzle as drizzleOnNeon } from 'drizzle-orm/neon-http';
 import pg from 'pg';
 import postgres from 'postgres';
 import { postgresStore, type PostgresTransaction } from '../src/index.ts';
@@ -15,7 +14,6 @@ describe('completeIn', () => {
   const store = postgresStore({ query: () => Promise.reject(new Error('not called')) });
   it.each<[string, unknown, string]>([
     ['neon()', neon('postgres://user:password@host.test/db'), 'Neon over HTTP'],
-    ['Drizzle on neon()', drizzleOnNeon('postgres://user:p@host.test/db'), 'Neon over HTTP'],
     ['a Pool of pg', new pg.Pool(), 'a pool runs each statement on any of its connections'],
     ['sql of postgres.js', postgres(), 'sql of sql.begin'],
   ])('refuses what has no transaction: %s', async (_name, tx, mistake) => {

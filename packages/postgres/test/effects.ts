@@ -1,15 +1,12 @@
-import { drizzle as drizzleOnPg } from 'drizzle-orm/node-postgres';
-import { drizzle as drizzleOnPostgresJs } from 'drizzle-orm/postgres-js';
-import createKnex from 'knex';
-import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import postgres from 'postgres';
-import { DataSource, EntitySchema, EntitySchemaOptions } from 'typeorm';
-import { effectsTable, insertInto, type Transactions } from './open-with-effects.ts';
-import { openPrisma } from './support-prisma.ts';
+import { insertInto, type Transactions } from './open-with-effects.ts';
 
-/** Each client that `completeIn` is promised for, as its users use it. */
-export const CLIENTS: Record<string, (url: string, schema: string) => Transactions> = {
+/** By name; `schema` has the table of effects. */
+export type Clients = Record<string, (url: string, schema: string) => Transactions>;
+
+/** Clients that `completeIn` is promised for, as their users use them. `own-packages` has the others. */
+export const CLIENTS: Clients = {
   pg(url, schema) {
     const pool = new pg.Pool({ connectionString: url });
     pool.on('error', () => undefined); // the server may stop first
@@ -59,100 +56,6 @@ export const CLIENTS: Record<string, (url: string, schema: string) => Transactio
         );
       },
       close: () => root.end(),
-    };
-  },
-  'Drizzle on pg'(url, schema) {
-    const pool = new pg.Pool({ connectionString: url });
-    pool.on('error', () => undefined); // the server may stop first
-    const root = drizzleOnPg(pool);
-    return {
-      root,
-      transact: (work) =>
-        root.transaction((tx) =>
-          work({ tx, write: (effect) => tx.insert(effectsTable(schema)).values({ effect }) }),
-        ),
-      close: () => pool.end(),
-    };
-  },
-  'Drizzle on postgres.js'(url, schema) {
-    const client = postgres(url);
-    const root = drizzleOnPostgresJs(client);
-    return {
-      root,
-      transact: (work) =>
-        root.transaction((tx) =>
-          work({ tx, write: (effect) => tx.insert(effectsTable(schema)).values({ effect }) }),
-        ),
-      close: () => client.end(),
-    };
-  },
-  Kysely(url, schema) {
-    const pool = new pg.Pool({ connectionString: url });
-    pool.on('error', () => undefined); // the server may stop first
-    const root = new Kysely<{ effects: { effect: string } }>({
-      dialect: new PostgresDialect({ pool }),
-    });
-    return {
-      root,
-      transact: (work) =>
-        root.transaction().execute((trx) =>
-          work({
-            tx: trx,
-            write: (effect) =>
-              trx.withSchema(schema).insertInto('effects').values({ effect }).execute(),
-          }),
-        ),
-      close: () => root.destroy(),
-    };
-  },
-  Knex(url, schema) {
-    const root = createKnex.default({ client: 'pg', connection: url });
-    return {
-      root,
-      transact: (work) =>
-        root.transaction((trx) =>
-          work({
-            tx: trx,
-            write: async (effect) => trx('effects').withSchema(schema).insert({ effect }),
-          }),
-        ),
-      close: () => root.destroy(),
-    };
-  },
-  Prisma(url, schema) {
-    const root = openPrisma(url, schema);
-    return {
-      root,
-      transact: (work) =>
-        root.$transaction((tx) =>
-          work({ tx, write: (effect) => tx.effect.create({ data: { effect } }) }),
-        ),
-      close: () => root.$disconnect(),
-    };
-  },
-  TypeORM(url, schema) {
-    const options = new EntitySchemaOptions<{ number?: number; effect: string }>();
-    const Effect = new EntitySchema(
-      Object.assign(options, {
-        name: 'effects',
-        schema,
-        columns: {
-          number: { type: Number, primary: true, generated: true },
-          effect: { type: String },
-        } as const,
-      }),
-    );
-    const root = new DataSource({ type: 'postgres', url, entities: [Effect] });
-    const ready = root.initialize();
-    return {
-      root,
-      async transact(work) {
-        await ready;
-        await root.transaction((manager) =>
-          work({ tx: manager, write: (effect) => manager.insert(Effect, { effect }) }),
-        );
-      },
-      close: () => root.destroy(),
     };
   },
 };

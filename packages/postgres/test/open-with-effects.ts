@@ -1,5 +1,4 @@
 import type { Effects } from '@call-webhooks/contract-tests';
-import { pgSchema, text } from 'drizzle-orm/pg-core';
 import type { PostgresClient } from '../src/index.ts';
 import { openTestStore } from './support.ts';
 
@@ -11,8 +10,6 @@ export interface Transactions extends Pick<Effects, 'transact'> {
 }
 
 export const insertInto = (schema: string) => `INSERT INTO ${schema}.effects (effect) VALUES ($1)`;
-export const effectsTable = (schema: string) =>
-  pgSchema(schema).table('effects', { effect: text().notNull() });
 
 /** A new store, a table of effects beside it, and transactions on both. */
 export async function openWithEffects(

@@ -5,13 +5,7 @@ import {
   deadLettersContractTests,
   storeContractTests,
 } from '@call-webhooks/contract-tests';
-import { drizzle } from 'drizzle-orm/pglite';
-import {
-  effectsTable,
-  insertInto,
-  openWithEffects,
-  type Transactions,
-} from './open-with-effects.ts';
+import { insertInto, openWithEffects } from './open-with-effects.ts';
 import { openTestDeadLetters, openTestStore } from './support.ts';
 
 // Postgres in this very process: no server is needed. Each suite has a schema of its own.
@@ -28,28 +22,15 @@ deadLettersContractTests({
   open: () => openTestDeadLetters(db),
 });
 
-/** Transactions on the store's own PGlite, which has one connection. */
-const CLIENTS: Record<string, (schema: string) => Transactions> = {
-  PGlite: (schema) => ({
-    root: db,
-    transact: (work) =>
-      db.transaction((tx) =>
-        work({ tx, write: (effect) => tx.query(insertInto(schema), [effect]) }),
-      ),
-    close: () => Promise.resolve(),
-  }),
-  'Drizzle on PGlite'(schema) {
-    const root = drizzle(db);
-    return {
-      root,
+completeInContractTests({
+  name: "PGlite, with the store's own connection",
+  open: () =>
+    openWithEffects(db, (schema) => ({
+      root: db,
       transact: (work) =>
-        root.transaction((tx) =>
-          work({ tx, write: (effect) => tx.insert(effectsTable(schema)).values({ effect }) }),
+        db.transaction((tx) =>
+          work({ tx, write: (effect) => tx.query(insertInto(schema), [effect]) }),
         ),
       close: () => Promise.resolve(),
-    };
-  },
-};
-
-for (const [name, open] of Object.entries(CLIENTS))
-  completeInContractTests({ name, open: () => openWithEffects(db, open) });
+    })),
+});

@@ -7,10 +7,7 @@ import {
   type WebhookError,
 } from '@call-webhooks/core';
 import { callBody, collectingLogger } from '@call-webhooks/contract-tests';
-import { BetterSQLiteSession } from 'drizzle-orm/better-sqlite3/session';
-import { BaseSQLiteDatabase, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { sqliteStore, type SqliteDatabase } from '../src/index.ts';
-import { effects } from './effects.ts';
 import { eachClient, freshFile } from './support.ts';
 
 /** better-sqlite3 and libsql have `db.transaction(function)`, whose function is synchronous. */
@@ -111,41 +108,5 @@ eachClient((client) => {
       expect(await deliver('call-1')).toBe('handler-failed'); // nothing was done
       expect(written()).toEqual([]);
     });
-
-    // Drizzle's client for better-sqlite3 takes a libsql handle as well: it has the same methods.
-    if (client.name !== 'node:sqlite')
-      it('works in transactions of Drizzle, and not after them', async () => {
-        const dialect = new SQLiteSyncDialect();
-        const session = new BetterSQLiteSession<Record<string, never>, {}>(
-          db,
-          dialect,
-          undefined,
-          {},
-        );
-        const orm = new BaseSQLiteDatabase<'sync', unknown>('sync', dialect, session, undefined);
-        let ended: unknown;
-        const refused: string[] = [];
-        save = ({ completeIn, attempt }) => {
-          orm.transaction((tx) => {
-            tx.insert(effects).values({ effect: 'drizzle' }).run();
-            void completeIn(tx);
-            ended = tx;
-            if (attempt === 1) throw new Error('a constraint was violated');
-          });
-          for (const tx of [orm, ended])
-            try {
-              void completeIn(tx);
-              refused.push('was taken');
-            } catch (error) {
-              refused.push(String(error));
-            }
-        };
-        expect(await deliver('call-1')).toBe('handler-failed');
-        expect(await deliver('call-1')).toBe('handled');
-        expect(await deliver('call-1')).toBe('duplicate');
-        expect(written()).toEqual(['drizzle']);
-        const mistake = 'this is no transaction. Pass the tx of db.transaction((tx) => …)';
-        expect(refused).toEqual(Array(2).fill(expect.stringContaining(mistake)));
-      });
   });
 });

@@ -6,13 +6,11 @@ import {
   waitFor,
 } from '@call-webhooks/contract-tests';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
-import { onHandle, onKysely, type Transactions } from './effects.ts';
+import { onHandle, type Transactions } from './effects.ts';
 import { eachClient, freshFile, type Client } from './support.ts';
 
-type OpenTransactions = (client: Client, file: string) => Transactions;
-
 /** A queue and its workers on connections of their own, and a table of effects beside them. */
-function openWithEffects(client: Client, openTransactions: OpenTransactions) {
+function openWithEffects(client: Client) {
   const { file, remove } = freshFile();
   const handles: ReturnType<Client['open']>[] = [];
   const connect = () => {
@@ -23,7 +21,7 @@ function openWithEffects(client: Client, openTransactions: OpenTransactions) {
   const db = connect();
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('CREATE TABLE effects (number INTEGER PRIMARY KEY, effect TEXT)');
-  const transactions = openTransactions(client, file);
+  const transactions = onHandle(client, file);
   return {
     db,
     queue: sqliteQueue(db),
@@ -45,25 +43,22 @@ function openWithEffects(client: Client, openTransactions: OpenTransactions) {
 const fast = { backoff: { initialDelay: 5, maxDelay: 5 }, pollEvery: 10 };
 
 eachClient((client) => {
-  const kinds: [string, OpenTransactions][] = [[client.name, onHandle]];
-  if (client.name !== 'node:sqlite') kinds.push([`Kysely on ${client.name}`, onKysely]);
-  for (const [name, openTransactions] of kinds)
-    completeJobContractTests({
-      name: `sqliteQueue, with ${name}`,
-      open(limits) {
-        const opened = openWithEffects(client, openTransactions);
-        const { queue, connect } = opened;
-        return Promise.resolve({
-          ...opened,
-          startWorker: (handlers) =>
-            Promise.resolve(createSqliteWorker(connect(), { ...handlers, ...limits, ...fast })),
-          deadLetters: async () => (await queue.deadLetters()).map(({ delivery }) => delivery),
-        });
-      },
-    });
+  completeJobContractTests({
+    name: `sqliteQueue, with ${client.name}`,
+    open(limits) {
+      const opened = openWithEffects(client);
+      const { queue, connect } = opened;
+      return Promise.resolve({
+        ...opened,
+        startWorker: (handlers) =>
+          Promise.resolve(createSqliteWorker(connect(), { ...handlers, ...limits, ...fast })),
+        deadLetters: async () => (await queue.deadLetters()).map(({ delivery }) => delivery),
+      });
+    },
+  });
 
   it(`fences a run that lost its job, and renews no lease that its own commit ended: ${client.name}`, async () => {
-    const { db, queue, connect, transact, committed, close } = openWithEffects(client, onHandle);
+    const { db, queue, connect, transact, committed, close } = openWithEffects(client);
     const ends: string[] = [];
     let aborted: boolean | undefined;
     const worker = createSqliteWorker(connect(), {
@@ -98,7 +93,7 @@ eachClient((client) => {
   });
 
   it(`forgets the failed attempts of a job that it completes: ${client.name}`, async () => {
-    const { db, queue, connect, transact, committed, close } = openWithEffects(client, onHandle);
+    const { db, queue, connect, transact, committed, close } = openWithEffects(client);
     const worker = createSqliteWorker(connect(), {
       ...fast,
       logger: collectingLogger(),

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { CompiledQuery } from 'kysely';
 import Database from 'libsql';
 import { sqliteStore, type SqliteDatabase, type SqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';
@@ -109,17 +108,6 @@ describe('completeIn', () => {
     for (let time = 1; time <= 2; time++)
       expect(complete(db)).toThrow('this handle is in no transaction. Run BEGIN on it first');
     db.exec('BEGIN');
-  });
-
-  it('asks Kysely as CompiledQuery.raw does', async () => {
-    const queries: CompiledQuery[] = [];
-    const executeQuery = (query: CompiledQuery) => {
-      queries.push(query);
-      return Promise.resolve({ rows: [{ 1: 1 }] });
-    };
-    expect(await complete({ isTransaction: true, executeQuery })()).toBe(true);
-    const raw = CompiledQuery.raw(queries[0]!.sql);
-    expect(queries).toEqual([{ ...raw, queryId: { queryId: 'call-webhooks' } }]);
   });
 
   it.each([undefined, null, {}, 'rows', { rows: 1 }])(

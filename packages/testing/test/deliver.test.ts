@@ -8,7 +8,6 @@ import { callWebhooks as fastifyPlugin } from '@call-webhooks/fastify';
 import { callWebhooks as nextHandler } from '@call-webhooks/next';
 import { callWebhooks as pagesHandler } from '@call-webhooks/next/pages';
 import express from 'express';
-import express4 from 'express4';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import Koa from 'koa';
@@ -33,19 +32,14 @@ const options = (handle: () => unknown) => ({
 });
 type Mount = (receiver: Receiver, handle: () => unknown) => Target | Promise<Target>;
 
-const throughExpress = (create: typeof express): Mount => {
-  return (receiver) => {
-    const app = create();
-    app.all('/hook', nodeHandler(receiver));
-    app.use(create.json());
-    return app;
-  };
-};
-
 const TARGETS: Record<string, Mount> = {
   'a receiver': (receiver) => receiver,
-  'an Express 5 app': throughExpress(express),
-  'an Express 4 app': throughExpress(express4),
+  'an Express app': (receiver) => {
+    const app = express();
+    app.all('/hook', nodeHandler(receiver));
+    app.use(express.json());
+    return app;
+  },
   'a handler of Express': (_receiver, handle) => expressHandler(options(handle)),
   'a Fastify instance': (receiver) => {
     const app = fastify();

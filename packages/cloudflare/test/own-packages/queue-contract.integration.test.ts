@@ -1,0 +1,29 @@
+import { queueContractTests } from '@call-webhooks/contract-tests';
+import { createQueueConsumer } from '../../src/index.ts';
+import { startQueueBridge } from './queue-bridge.ts';
+
+queueContractTests({
+  name: 'cloudflareQueue in workerd',
+  lacks: ['deduplication', 'shutdown'],
+  async open({ maxAttempts, concurrency }) {
+    const { queue, dead, deadQueue, largeBodies, consume, close } = await startQueueBridge();
+    return {
+      queue,
+      startWorker(handlers) {
+        consume(
+          createQueueConsumer(() => ({
+            ...handlers,
+            deadQueue,
+            largeBodies,
+            concurrency,
+            maxAttempts: Math.min(100, maxAttempts), // the most that Cloudflare allows
+            backoff: { initialDelay: 0, maxDelay: 0 },
+          })),
+        );
+        return Promise.resolve({ close: () => Promise.resolve() });
+      },
+      deadLetters: () => Promise.resolve([...dead]),
+      close,
+    };
+  },
+});

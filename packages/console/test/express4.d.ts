@@ -1,4 +1,0 @@
-declare module 'express4' {
-  import express from 'express';
-  export default express;
-}

@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { generateSecret, sign } from '@call-webhooks/core';
+import {
+  adapterContractTests,
+  callBody,
+  collectingLogger,
+  serveLocally,
+} from '@call-webhooks/contract-tests';
+import type express from 'express';
+import type { RequestHandler } from 'express';
+import request from 'supertest';
+import { callWebhooks, keepRawBody } from '../src/index.ts';
+
+const secret = generateSecret();
+const body = callBody('c1', 'call:completed', { spaced: 1, escaped: '\u00e9' }).replace(
+  '"c1"',
+  ' "c1"',
+);
+
+/** The tests of the adapter, on one version of Express. */
+export function expressTests(name: string, framework: typeof express): void {
+  adapterContractTests({
+    name,
+    async mount(options) {
+      const handler = callWebhooks(options);
+      const { origin, close } = await serveLocally(framework().all('/hook', handler));
+      return { url: `${origin}/hook`, receiver: handler.receiver, close };
+    },
+  });
+
+  describe(`${name}: bodies that were read before`, () => {
+    const handlers: ReturnType<typeof callWebhooks>[] = [];
+    afterEach(async () => {
+      await Promise.all(handlers.splice(0).map((handler) => handler.receiver.close()));
+    });
+
+    async function post(
+      parser: RequestHandler,
+      more: object = {},
+      contentType = 'application/json',
+    ) {
+      const logger = collectingLogger();
+      const handler = callWebhooks({
+        secret,
+        logger,
+        on: { 'call:completed': () => undefined },
+        ...more,
+      });
+      handlers.push(handler);
+      const app = framework().use(parser).post('/hook', handler);
+      const signed = await sign({ secret, body });
+      const { status, text } = await request(app)
+        .post('/hook')
+        .set(signed)
+        .set('content-type', contentType)
+        .send(body);
+      return { status, text, lines: logger.lines };
+    }
+
+    it.each([
+      ['express.raw', framework.raw({ type: '*/*' })],
+      ['express.json with keepRawBody', framework.json({ verify: keepRawBody })],
+      ['express.urlencoded, which leaves JSON alone', framework.urlencoded({ extended: false })],
+      [
+        'a req.rawBody beside a parsed body, as Firebase has it',
+        ((req, _res, next) => {
+          const chunks: Buffer[] = [];
+          req
+            .on('data', (chunk: Buffer) => chunks.push(chunk))
+            .on('end', () => {
+              Object.assign(req, { rawBody: Buffer.concat(chunks), body: {} });
+              next();
+            });
+        }) satisfies RequestHandler,
+      ],
+    ] as [string, RequestHandler][])('%s: the bytes are used', async (_name, parser) => {
+      expect(await post(parser)).toEqual({ status: 200, text: '{"outcome":"handled"}', lines: [] });
+    });
+
+    it('express.json alone: 500, and one log line with the fix', async () => {
+      const { status, text, lines } = await post(framework.json());
+      expect([status, text]).toEqual([500, '{"outcome":"body-already-parsed"}']);
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain('express.json({ verify: keepRawBody })');
+    });
+
+    it('express.text: 500 as well, as a text is not the bytes', async () => {
+      expect((await post(framework.text({ type: '*/*' }))).status).toBe(500);
+    });
+
+    it('holds the limit for bytes that somebody else read', async () => {
+      expect((await post(framework.raw({ type: '*/*' }), { bodyLimit: 10 })).status).toBe(413);
+    });
+  });
+}

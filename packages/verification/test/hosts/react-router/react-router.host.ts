@@ -1,0 +1,14 @@
+import { hostContractTests } from '../contract.ts';
+
+hostContractTests({
+  name: 'React Router 7 on react-router-serve',
+  app: 'react-router',
+  sample: '// app/routes/hook.ts',
+  route: (path) => `app/routes${path}.ts`,
+  build: ['react-router', 'build'],
+  ready: '[react-router-serve]',
+  serve: (port) => ({
+    args: ['node_modules/.bin/react-router-serve', 'build/server/index.js'],
+    env: { HOST: '127.0.0.1', PORT: port },
+  }),
+});
