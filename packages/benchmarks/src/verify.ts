@@ -157,10 +157,9 @@ const PEERS = new URL(
 
 /** Heavy libraries have a folder and a lock file of their own. */
 function installPeers(): void {
-  if (existsSync(new URL('node_modules/.package-lock.json', PEERS))) return;
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
-  const stdio = ['ignore', 2, 2] as const; // standard output is for the figures
-  execFileSync('npm', args, { cwd: fileURLToPath(PEERS), stdio: [...stdio] });
+  const install = fileURLToPath(new URL('../../../scripts/install.mjs', PEERS));
+  // Standard output is for the figures.
+  execFileSync(process.execPath, [install, fileURLToPath(PEERS)], { stdio: ['ignore', 2, 2] });
 }
 
 async function importPeer<Module>(name: string): Promise<Module> {
