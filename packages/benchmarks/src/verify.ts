@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { Buffer } from 'node:buffer';
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { importPackage } from './checkout.ts';
