@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { SimulatorOptions } from '@call-webhooks/simulator';
 import { responses, oneDelivery as deliverOne } from './support/one-delivery.ts';
@@ -7,6 +8,8 @@ import { testResources } from './support/test-resources.ts';
 const open = testResources();
 const oneDelivery = (respond: Respond | number, options?: SimulatorOptions) =>
   deliverOne(open, respond, options);
+/** The clock waits for no receiver: tests that turn it wait for what has to happen before. */
+const HASTY = { patience: 1 };
 
 describe('a receiver answers within 30 seconds', () => {
   test('any 2xx acknowledges, and the body is ignored', async () => {
@@ -21,39 +24,74 @@ describe('a receiver answers within 30 seconds', () => {
   });
 
   test('a 2xx after 29 s acknowledges', async () => {
-    const { simulator, receiver, delivery } = await oneDelivery(200, { patience: 500 });
+    const { simulator, receiver, delivery } = await oneDelivery(200, HASTY);
     receiver.respond = async (_received, response) => {
       await simulator.clock.sleep('29s');
       response.writeHead(200).end();
     };
+    await receiver.arrived();
     await simulator.clock.advance('29s');
+    await simulator.deliveries.settled();
     expect(delivery().state).toBe('acknowledged');
     expect(delivery().attempts[0]!.endedAt! - delivery().attempts[0]!.startedAt).toBe(29_000);
   });
 
   test('a 2xx after 31 s is too late: it is retried', async () => {
-    const { simulator, receiver, delivery, rule } = await oneDelivery(200, { patience: 500 });
+    const { simulator, receiver, delivery, rule } = await oneDelivery(200, HASTY);
     receiver.respond = async (_received, response, count) => {
       if (count === 1) await simulator.clock.sleep('31s');
       response.writeHead(200).end();
     };
+    await receiver.arrived();
     await simulator.clock.advance('31s');
+    await simulator.deliveries.settled();
     expect(delivery()).toMatchObject({ state: 'waiting' });
     expect(responses(delivery())).toEqual(['timeout']);
-    await simulator.clock.runUntilIdle();
+    await simulator.clock.next();
+    await simulator.deliveries.settled();
     expect(delivery().state).toBe('acknowledged');
     expect(responses(delivery())).toEqual(['timeout', 200]);
     expect(rule().state).toBe('active');
   });
 
-  test('a status line in time counts, even if the body never ends', async () => {
-    const { simulator, delivery } = await oneDelivery((_received, response) => {
-      response.writeHead(200, { 'content-type': 'text/plain' });
-      response.write('and then');
-    });
-    await simulator.deliveries.settled();
+  test.each<[string, (response: ServerResponse) => unknown]>([
+    ['is cut off', (response) => response.write('so far', () => response.destroy())],
+    [
+      'is shorter than its content-length',
+      (response) => {
+        response.setHeader('content-length', 100);
+        response.write('so far', () => response.socket?.destroy());
+      },
+    ],
+  ])('a 200 in time acknowledges, though its body %s', async (_what, respond) => {
+    const { simulator, receiver, delivery } = await oneDelivery(
+      (_received, response) => void respond(response),
+      { maxAttempts: 2 },
+    );
+    await simulator.clock.advance('10m');
+    expect(receiver.received).toHaveLength(1);
     expect(delivery().state).toBe('acknowledged');
-    expect(delivery().attempts[0]!.response).toMatchObject({ body: 'and then', truncated: true });
+    expect(responses(delivery())).toEqual([200]);
+  });
+
+  test('a status line in time counts, though its body never ends', async () => {
+    const [found, gone] = await Promise.all(
+      [200, 404].map((status) =>
+        oneDelivery((_received, response) => {
+          response.writeHead(status, { 'content-type': 'text/plain' }).write('so far');
+        }),
+      ),
+    );
+    // The clock goes on when a second has passed.
+    await Promise.all([found, gone].map((one) => one!.simulator.clock.advance('10m')));
+    expect([found, gone].map((one) => one!.receiver.received.length)).toEqual([1, 1]);
+    expect(found!.delivery().state).toBe('acknowledged');
+    expect(found!.delivery().attempts[0]!.response).toMatchObject({
+      status: 200,
+      body: 'so far',
+      truncated: true,
+    });
+    expect([gone!.delivery().state, gone!.rule().pauseReason]).toEqual(['failed', 'answered-404']);
   });
 });
 
@@ -144,13 +182,94 @@ describe('anything else is retried about every 5 minutes', () => {
   });
 
   test('a receiver that hangs', async () => {
-    const { simulator, delivery } = await oneDelivery(() => undefined, { patience: 50 });
+    const { simulator, receiver, delivery } = await oneDelivery(() => undefined, HASTY);
+    await receiver.arrived();
     await simulator.clock.advance('29.9s');
     expect(delivery().state).toBe('in-flight');
     await simulator.clock.advance('100ms');
+    await simulator.deliveries.settled();
     expect(delivery()).toMatchObject({
       state: 'waiting',
       attempts: [{ response: { kind: 'timeout' } }],
     });
+  });
+});
+
+describe('the last attempt fails', () => {
+  test('the rule is paused, and its owner mailed', async () => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(500, { maxAttempts: 4 });
+    await simulator.clock.runUntilIdle();
+    expect(receiver.received).toHaveLength(4);
+    expect(delivery().state).toBe('failed');
+    expect(rule()).toMatchObject({ state: 'paused', pauseReason: 'last-attempt-failed' });
+    expect(simulator.outbox.list()).toHaveLength(1);
+  });
+
+  test("a workspace's rule, and the recording webhook, mail the admins", async () => {
+    const simulator = await open.simulator({ maxAttempts: 2 });
+    const { url } = await open.receiver(500);
+    const workspace = {
+      trigger: 'call:completed',
+      scope: 'workspace',
+      actions: [{ url }],
+    } as const;
+    const rules = [simulator.rules.create(workspace), simulator.rules.setRecordingWebhook({ url })];
+    simulator.calls.place();
+    await simulator.clock.runUntilIdle();
+    const admins = ['ben@workspace.example', 'cleo@workspace.example'];
+    const mails = simulator.outbox.list();
+    expect(mails.map(({ to }) => to)).toEqual([admins, admins]);
+    expect(mails.map(({ ruleId }) => ruleId).sort()).toEqual(rules.map(({ _id }) => _id).sort());
+    expect(simulator.rules.list()).toMatchObject([{ state: 'paused' }, { state: 'paused' }]);
+  });
+
+  test('by a time-out too', async () => {
+    const options = { ...HASTY, maxAttempts: 1 };
+    const { simulator, receiver, rule } = await oneDelivery(() => undefined, options);
+    await receiver.arrived();
+    await simulator.clock.advance('30s');
+    await simulator.deliveries.settled();
+    expect(rule().pauseReason).toBe('last-attempt-failed');
+  });
+});
+
+describe('a paused rule', () => {
+  test('drops its events, and sends again when resumed', async () => {
+    const { simulator, receiver, ruleId } = await oneDelivery(200);
+    await simulator.deliveries.settled();
+    simulator.rules.pause(ruleId);
+    simulator.calls.start();
+    simulator.rules.resume(ruleId);
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2, dropped: 1 });
+    expect(receiver.received).toHaveLength(2);
+    expect(simulator.outbox.list()).toEqual([]);
+  });
+
+  test('holds its events until it is resumed, where that is wanted', async () => {
+    const { simulator, receiver, ruleId } = await oneDelivery(200, { whilePaused: 'hold' });
+    simulator.rules.pause(ruleId);
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1, held: 1 });
+    simulator.rules.resume(ruleId);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2 });
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  test('lets a single delivery be sent by hand', async () => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(404);
+    await simulator.clock.runUntilIdle();
+    receiver.respond = (_received, response) => void response.end();
+    const again = simulator.deliveries.resend(delivery()._id);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.get(again._id)).toMatchObject({
+      state: 'acknowledged',
+      copyOf: delivery()._id,
+    });
+    expect(receiver.received[1]!.body).toBe(receiver.received[0]!.body);
+    expect(rule().state).toBe('paused');
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { SimulatorClock } from '../../src/clock/clock.ts';
 import { milliseconds } from '../../src/clock/duration.ts';
 import { InFlightRequests } from '../../src/clock/in-flight-requests.ts';
+import { Timers } from '../../src/clock/timers.ts';
 
 const idle = new InFlightRequests(10);
 const manual = () => new SimulatorClock('manual', 1_000, idle, () => undefined);
@@ -78,4 +80,32 @@ test('durations', () => {
   ]);
   for (const wrong of ['', '5', '-5m', 'm', '5 weeks', -1, NaN, Infinity, null, {}])
     expect(() => milliseconds(wrong)).toThrow('A duration must be');
+});
+
+test('timers come out in the order of their time, and of their making where it is the same', () => {
+  const plan = fc.array(fc.record({ at: fc.nat(20), cancelled: fc.boolean() }));
+  fc.assert(
+    fc.property(plan, (entries) => {
+      const timers = new Timers();
+      const ran: number[] = [];
+      entries.forEach(({ at, cancelled }, index) => {
+        const timer = timers.add(at, () => ran.push(index));
+        if (cancelled) timer.cancel();
+      });
+      for (let run = timers.take(20); run; run = timers.take(20)) run();
+      const expected = entries
+        .map((entry, index) => ({ ...entry, index }))
+        .filter(({ cancelled }) => !cancelled)
+        .sort((one, other) => one.at - other.at || one.index - other.index);
+      expect(ran).toEqual(expected.map(({ index }) => index));
+      expect(timers.nextAt()).toBeUndefined();
+    }),
+  );
+});
+
+test('nothing is taken before its time', () => {
+  const timers = new Timers();
+  timers.add(10, () => undefined);
+  expect(timers.take(9)).toBeUndefined();
+  expect(timers.take(10)).toBeInstanceOf(Function);
 });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -19,6 +20,8 @@ export interface PlainReceiver {
   readonly url: string;
   readonly received: Received[];
   respond: Respond;
+  /** Resolves when so many requests have arrived. */
+  arrived(count?: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -38,6 +41,7 @@ export async function plainReceiver(
       };
       received.push(one);
       void receiver.respond(one, response, received.length);
+      server.emit('arrival');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,6 +56,9 @@ export async function plainReceiver(
         : (_received: Received, response: ServerResponse) => {
             response.writeHead(respond).end();
           },
+    arrived: async (count = 1) => {
+      while (received.length < count) await once(server, 'arrival');
+    },
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => {

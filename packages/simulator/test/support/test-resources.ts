@@ -5,10 +5,13 @@ import { plainReceiver, type PlainReceiver, type Respond } from './receiver.ts';
 /** A start that every test shares, so that the same test sees the same run. */
 export const STARTED_AT = Date.UTC(2026, 0, 31, 12);
 
-/** Opens simulators and receivers, and closes them all after each test. */
-export function testResources() {
+/**
+ * Opens simulators and receivers, and closes them all after each test.
+ * @param whenOver `afterAll`: after the last test of the file
+ */
+export function testResources(whenOver: typeof afterEach = afterEach) {
   const open: { close(): Promise<unknown> }[] = [];
-  afterEach(async () => {
+  whenOver(async () => {
     await Promise.all(open.splice(0).map((one) => one.close()));
   });
   return {

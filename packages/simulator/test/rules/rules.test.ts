@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Rule, Simulator } from '@call-webhooks/simulator';
+import { type Rule, type Simulator, DEFAULT_WORKSPACE } from '@call-webhooks/simulator';
 import { testResources } from '../support/test-resources.ts';
 
 const open = testResources();
@@ -170,4 +170,50 @@ describe('rules', () => {
     }
     expect(text).toContain(`"removedRules":["${rule._id}"]`);
   });
+});
+
+const [ada, ben] = DEFAULT_WORKSPACE.users.map(({ _id }) => _id);
+
+test("a user's rule fires for that user's calls, a workspace rule for everybody's", async () => {
+  const simulator = await open.simulator();
+  const { url } = await open.receiver();
+  const actions = [{ url }];
+  const trigger = 'call:started';
+  const ofAda = simulator.rules.create({ trigger, actions, ownerId: ada });
+  const ofBen = simulator.rules.create({ trigger, actions, ownerId: ben });
+  const ofAll = simulator.rules.create({ trigger, actions, ownerId: ada, scope: 'workspace' });
+  const fired = (placedBy: string | undefined) => {
+    const { _id } = simulator.calls.start({ placedBy });
+    return simulator.deliveries.list({ callId: _id }).map(({ ruleId }) => ruleId);
+  };
+  expect(fired(ada)).toEqual([ofAda._id, ofAll._id]);
+  expect(fired(ben)).toEqual([ofBen._id, ofAll._id]);
+});
+
+test('forwardTo sends the events of all users', async () => {
+  const simulator = await open.simulator();
+  const receiver = await open.receiver();
+  simulator.rules.forwardTo(receiver.url);
+  simulator.calls.place({ placedBy: ben });
+  await simulator.clock.runUntilIdle();
+  expect(receiver.received).toHaveLength(3);
+});
+
+test.each(['whsec_', 'whsec_c2hvcnQ=', 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAA', 'secret'])(
+  'a secret that no receiver takes is refused: %s',
+  async (secret) => {
+    const { rules } = await open.simulator();
+    expect(() => rules.forwardTo('http://127.0.0.1:9/', { secret })).toThrow('signing secret');
+    expect(rules.list()).toEqual([]);
+  },
+);
+
+test('the recording webhook has one URL, and a secret of its own that a new URL keeps', async () => {
+  const { rules, secrets } = await open.simulator();
+  const { _id, actions } = rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/a' });
+  const secret = secrets.get(actions[0]!._id);
+  expect(() => rules.addAction(_id, { url: 'http://127.0.0.1:9/b' })).toThrow('has one URL');
+  const moved = rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/b' });
+  expect(moved).toMatchObject({ _id, actions: [{ url: 'http://127.0.0.1:9/b' }] });
+  expect(secrets.get(moved.actions[0]!._id)).toEqual(secret);
 });

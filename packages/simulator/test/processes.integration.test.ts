@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -7,15 +7,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { startSimulator } from '@call-webhooks/simulator';
-import { testResources } from '../support/test-resources.ts';
+import { testResources } from './support/test-resources.ts';
 
 const open = testResources();
-const BUSY = fileURLToPath(new URL('busy-simulator.ts', import.meta.url));
+const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
+const BUSY = fileURLToPath(new URL('support/busy-simulator.ts', import.meta.url));
 
 /** Runs a busy simulator, and kills it in the middle of a write; gives what it had written for sure. */
 async function killedWhileWriting(db: string): Promise<number> {
-  const args = ['--import', 'tsx', '--conditions=@call-webhooks/source', BUSY, db];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [...FLAGS, BUSY, db], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   while (output === '') await once(child.stdout, 'data');
@@ -50,4 +52,15 @@ test('after kill -9 in the middle of a write, the file is whole and holds what w
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+// Jest hides warnings.
+test('many attempts that listen for the end are not reported as a leak', () => {
+  const program = `
+    import { createStop } from '${new URL('../src/deliveries/attempt-delivery.ts', import.meta.url).href}';
+    const { signal } = createStop();
+    for (let attempt = 0; attempt < 50; attempt++) signal.addEventListener('abort', () => attempt);
+    process.on('warning', () => process.exit(1));`;
+  const flags = [...FLAGS, '--input-type=module'];
+  execFileSync(process.execPath, [...flags, '-e', program], { stdio: 'pipe' });
 });
