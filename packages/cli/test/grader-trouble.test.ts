@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { once, getEventListeners } from 'node:events';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Answer } from '../src/grader/exchange.ts';
+import { type Answer, exchange } from '../src/grader/exchange.ts';
 import { refused } from '../src/grader/findings.ts';
 import { grade, type Grade } from '../src/grader/grade.ts';
 import { PROBES } from '../src/grader/probes.ts';
@@ -9,6 +9,7 @@ import { faultyReceiver } from './support/faulty-receiver.ts';
 import { closeRawServers, silentServer, rawServer } from './support/raw-server.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
+import { statusesOf } from '../src/grader/responses.ts';
 
 const NEVER = new AbortController().signal;
 const closing: (() => Promise<unknown>)[] = [];
@@ -176,4 +177,77 @@ describe('an error after some probes', () => {
     expect(stdout).toMatch(/ok +forged/);
     expect(stdout).toMatch(/skipped +duplicate +did not run/);
   });
+});
+
+describe('exchange', () => {
+  test('what the receiver does not read ends with the timeout', async () => {
+    const url = await rawServer(() => undefined, true);
+    const bytes = Buffer.alloc(64_000_000);
+    const answer = await exchange(url, [bytes], { timeoutMs: 200, signal: NEVER });
+    expect(answer).toMatchObject({ status: undefined, failure: 'timeout' });
+  });
+
+  test('an abort during a wait leaves nothing behind', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const url = await rawServer((socket) =>
+      socket.on('data', () => controller.abort(new Error('stop'))),
+    );
+    const waiting = exchange(url, [new Uint8Array(1), { wait: 60_000 }], {
+      timeoutMs: 60_000,
+      signal,
+    });
+    await expect(waiting).rejects.toThrow('stop');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('two responses on one connection', () => {
+  const HEAD = 'HTTP/1.1 200 OK\r\n';
+  const SECOND = 'HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n';
+
+  test.each([
+    ['a text without an end of line', `${HEAD}Content-Length: 2\r\n\r\nOK`],
+    ['no body', 'HTTP/1.1 204 None\r\n\r\n'],
+    ['chunks', `${HEAD}Transfer-Encoding: chunked\r\n\r\n2;x\r\nOK\r\n0\r\nA: b\r\n\r\n`],
+    ['100 before', `HTTP/1.1 100 Continue\r\n\r\n${HEAD}Content-Length: 1\r\n\r\n\n`],
+  ])('%s', (_, first) => {
+    expect(statusesOf(first)).toHaveLength(1);
+    expect(statusesOf(first + SECOND).at(-1)).toBe(500);
+    expect(statusesOf(first + SECOND)).toHaveLength(2);
+  });
+
+  test('what looks like a response in a body is none', () => {
+    expect(statusesOf(`${HEAD}Content-Length: 50\r\n\r\n\n${SECOND}`)).toEqual([200]);
+    expect(statusesOf(`${HEAD}\r\n\n${SECOND}`)).toEqual([200]);
+  });
+
+  /** What the probe finds at a server that responds once, and leaves the connection open. */
+  async function resultAfter(head: string, timeoutMs: number): Promise<string> {
+    const url = await rawServer((socket) => {
+      socket.once('data', () => {
+        socket.write(`${head}\r\nContent-Length: 2\r\n\r\nOK`);
+        socket.resume();
+      });
+    });
+    const receiver = new TestedReceiver({
+      ...{ url: url.href, secret: SECRET, runHandlers: true, signal: NEVER },
+      ...{ timeoutMs, retryForMs: 0, effectsWithinMs: 0, acknowledgeWithinMs: 0 },
+    });
+    return (await PROBES.find(({ id }) => id === 'keep-alive')!.run(receiver)).result;
+  }
+
+  test.each(['HTTP/1.1 200 OK', 'HTTP/1.0 200 OK\r\nConnection: keep-alive'])(
+    '%j: silence after the first one is a failure',
+    async (head) => {
+      expect(await resultAfter(head, 300)).toBe('fail');
+    },
+  );
+
+  test.each(['HTTP/1.1 200 OK\r\nConnection: close', 'HTTP/1.0 200 OK'])(
+    '%j: a server that says it closes the connection gets no second one',
+    async (head) => {
+      expect(await resultAfter(head, 60_000)).toBe('pass');
+    },
+  );
 });

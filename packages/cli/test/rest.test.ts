@@ -26,6 +26,29 @@ afterAll(async () => {
 
 const cli = (...argv: string[]) => run(argv, { env });
 
+describe('without the URL of a service', () => {
+  test('the running simulator is asked, whose API token needs no flag', async () => {
+    const named = await run(['events', '--all', '--json', '--simulator', simulator.url]);
+    expect(named.records()).toHaveLength(3);
+    const found = await run(['events', '--json'], {
+      env: { CALL_WEBHOOKS_SIMULATOR: simulator.url },
+    });
+    expect(found.records()).toHaveLength(2);
+    const rather = await run(['calls', '--simulator', simulator.url], {
+      env: { CALL_WEBHOOKS_BASE_URL: 'http://127.0.0.1:1', CALL_WEBHOOKS_API_TOKEN: TOKEN },
+    });
+    expect(rather).toMatchObject({ code: 0, stderr: expect.stringContaining('No calls found') });
+  });
+
+  test('and without a simulator, both ways out are named', async () => {
+    const env = { CALL_WEBHOOKS_SIMULATOR: 'http://127.0.0.1:1' };
+    const { code, stderr } = await run(['calls'], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain("The service's URL is not given. No simulator is running at");
+    expect(stderr).toContain('Set CALL_WEBHOOKS_BASE_URL, pass --base-url, or start a simulator');
+  });
+});
+
 describe('events', () => {
   test('prints one page and the cursor of the next', async () => {
     const { code, stdout, stderr } = await cli('events');
@@ -197,4 +220,25 @@ test('an invalid response of the service is exit code 3', async () => {
   expect(code).toBe(3);
   expect(stderr).not.toContain(TOKEN);
   await nonsense.close();
+});
+
+test('a list prints what it has read before a page fails', async () => {
+  const service = await receiver(({ url }) =>
+    new URL(url, 'http://service').searchParams.has('next')
+      ? { status: 403 }
+      : {
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ results: [{ _id: 'call-1' }], next: 'page-2', hasNext: true }),
+        },
+  );
+  const env = { CALL_WEBHOOKS_BASE_URL: new URL(service.url).origin, CALL_WEBHOOKS_API_TOKEN: 't' };
+  try {
+    const { code, stdout, stderr } = await run(['calls', '--all'], { env });
+    expect(stdout).toMatch(/^_id.*\ncall-1/);
+    expect(code).toBe(2);
+    expect(stderr).toContain('error: ');
+  } finally {
+    await service.close();
+  }
 });

@@ -3,7 +3,6 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { CliError } from '../src/errors.ts';
 import { runRestartCommand } from '../src/grader/restart-command.ts';
-import { gradesOf } from './support/grade-receiver.ts';
 
 const NEVER = new AbortController().signal;
 const LONG = 60_000;
@@ -55,16 +54,4 @@ test('Ctrl-C ends the command with its own reason', async () => {
   const running = runRestartCommand(node('setInterval(() => 0, 1000)'), LONG, stopped.signal);
   stopped.abort(new Error('stopped'));
   await expect(running).rejects.toThrow('stopped');
-});
-
-test('effects that did not survive the restart are not held against the receiver', async () => {
-  const grades = await gradesOf(['effects-lost'], ['restart-duplicate', 'restart'], {
-    effectsWithinMs: LONG,
-    retryForMs: LONG,
-    restartWithinMs: LONG,
-  });
-  expect(grades.find(({ probe }) => probe.id === 'restart-duplicate')).toMatchObject({
-    result: 'skipped',
-    saw: 'the list of effects did not survive the restart',
-  });
 });
