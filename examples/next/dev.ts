@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { startSimulator } from '@call-webhooks/simulator';
 
-const { PORT = '3000' } = process.env;
-const simulator = await startSimulator({ port: 4777 }); // where `npx call-webhooks` looks for it
+const { PORT = '3000', SIMULATOR_PORT = '4777' } = process.env; // where `npx call-webhooks` looks for it
+const simulator = await startSimulator({ port: Number(SIMULATOR_PORT) });
 simulator.rules.forwardTo(`http://127.0.0.1:${PORT}/hook`); // of app/hook/route.ts
 const [started, completed, recording] = simulator.secrets.all();
 

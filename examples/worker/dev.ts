@@ -3,7 +3,8 @@
 import { startSimulator } from '@call-webhooks/simulator';
 import { path, port } from './config.ts';
 
-const simulator = await startSimulator({ port: 4777 }); // where `npx call-webhooks` looks for it
+const { SIMULATOR_PORT = '4777' } = process.env; // where `npx call-webhooks` looks for it
+const simulator = await startSimulator({ port: Number(SIMULATOR_PORT) });
 simulator.rules.forwardTo(`http://127.0.0.1:${port}${path}`);
 const [started, completed, recording] = simulator.secrets.all();
 process.env.CALL_WEBHOOK_SECRET = `${started},${completed}`;

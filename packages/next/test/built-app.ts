@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -24,7 +24,9 @@ export function installNext(): void {
     rmSync(link, { force: true });
     symlinkSync(relative(dirname(link), join(EXAMPLE, 'node_modules', name)), link);
   }
-  const projects = ['next', 'postgres', 'sqlite'].map((name) => `packages/${name}/tsconfig.json`);
+  const projects = ['next', 'postgres', 'simulator', 'sqlite', 'testing'].map(
+    (name) => `packages/${name}/tsconfig.json`,
+  );
   run('node_modules/.bin/tsc', ['-b', ...projects], ROOT);
   run('npm', ['run', 'bundle', '--silent', '-w', '@call-webhooks/core'], ROOT);
 }
@@ -35,7 +37,9 @@ const PRINT_WITHIN = 60_000;
 const changedAt = (file: string) => statSync(file).mtimeMs;
 
 function run(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv = {}): void {
-  execFileSync(command, args, { cwd, env: { ...process.env, ...env }, stdio: 'pipe' });
+  const options = { cwd, env: { ...process.env, ...env }, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(command, args, options);
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`);
 }
 
 /** `next build`. @throws with its output if it fails */

@@ -11,6 +11,9 @@ import { generateSecret, sign } from '@call-webhooks/core';
 import { buildApp, installNext, startApp, type RunningApp } from './built-app.ts';
 import { contract } from './contract.ts';
 
+/** The exit code of Next after a shutdown in order. */
+const ENDED_BY_SIGTERM = 143;
+
 const APP = fileURLToPath(new URL('app', import.meta.url));
 const secret = generateSecret();
 const workspaces = { acme: generateSecret(), globex: generateSecret() };
@@ -205,6 +208,13 @@ it('keeps the function alive until a late handler has ended, and no longer', asy
   expect(await kept()).toBe(0);
 });
 
+it('ends on SIGTERM, after a running handler', async () => {
+  const slow = deliver('/hook', completed(`slow-${randomUUID()}`));
+  await new Promise((resolve) => setTimeout(resolve, 500)); // until it is there
+  expect(await app.stop()).toBe(ENDED_BY_SIGTERM);
+  expect(await slow).toEqual({ status: 200, answer: { outcome: 'handled' } });
+});
+
 describe('examples/next', () => {
   const folder = fileURLToPath(new URL('../../../examples/next', import.meta.url));
   const calls = generateSecret();
@@ -242,7 +252,7 @@ describe('examples/next', () => {
           status: 200,
           outcome,
         });
-      expect(await example.stop()).toBe(0);
+      expect(await example.stop()).toBe(ENDED_BY_SIGTERM);
     }
   });
 
