@@ -1,11 +1,11 @@
-import { ContenderProcess, cpuMicros, type Answers } from './contender-process.ts';
+import { cpuMicros, type Answers } from './contender-process.ts';
 import { OPEN, SERVERS, type Engine, type EngineName, type Which } from './job-engines.ts';
 import { costOf, throughReceiver } from './load.ts';
 import { queuedDeliveries } from './deliveries.ts';
 import type { BenchOptions } from './options.ts';
 import type { Result } from './report.ts';
 import { runRounds, type Figures, type Start } from './rounds.ts';
-import { startServer } from './servers.ts';
+import { processesBesideServers } from './servers.ts';
 
 /** How many deliveries are handed over at the same time. */
 const AT_A_TIME = 64;
@@ -35,20 +35,14 @@ const COMPARE = ENGINES.flatMap((engine) => [
 
 /** Deliveries that are handed over to a queue, and workers that empty one, beside bare calls and workers. */
 export async function measure(options: BenchOptions): Promise<Result> {
+  const beside = processesBesideServers(import.meta.url);
   const start =
     (engine: EngineName, [ask, which]: readonly [string, Which]): Start =>
     async (root) => {
-      const server = await startServer(SERVERS[engine], { durable: true });
-      const args = [engine, server.place, root];
-      const process = await ContenderProcess.start(import.meta.url, args);
+      const server = SERVERS[engine];
+      const { process, stop } = await beside(server, [engine, root], { durable: true });
       const number = options.quick ? 20 : JOBS[engine][which];
-      return {
-        turn: () => process.ask(ask, { which, number }),
-        async stop() {
-          await process.stop();
-          await server.stop();
-        },
-      };
+      return { turn: () => process.ask(ask, { which, number }), stop };
     };
   const contenders = Object.fromEntries(
     ENGINES.flatMap((engine) =>
@@ -65,7 +59,7 @@ interface Turn {
   readonly number: number;
 }
 
-export async function serve(name: EngineName, place: string, root: string): Promise<Answers> {
+export async function serve(place: string, name: EngineName, root: string): Promise<Answers> {
   const engine = await OPEN[name](root, place);
   const receive = await throughReceiver(root, { queue: engine.queue });
   return {

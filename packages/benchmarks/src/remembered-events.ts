@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Claim } from '@call-webhooks/core';
-import { ContenderProcess, type Answers } from './contender-process.ts';
+import type { Answers } from './contender-process.ts';
 import { OPEN, STORES, type StoreName } from './databases.ts';
 import { costOf, runAll, type Prepare } from './load.ts';
 import type { BenchOptions } from './options.ts';
 import type { Result } from './report.ts';
 import { runRounds, type Start } from './rounds.ts';
-import { startServer } from './servers.ts';
+import { processesBesideServers } from './servers.ts';
 
 const AT_A_TIME = 64;
 /** Events of one turn. */
@@ -21,19 +21,12 @@ export async function measure(options: BenchOptions): Promise<Result> {
   const sizes: number[] = [];
   for (let size = least; size <= options.events; size *= 10) sizes.push(size);
   const nameOf = (store: string, size: number) => `${store}, ${size.toLocaleString('en')}`;
+  const beside = processesBesideServers(import.meta.url);
   const start =
     (store: StoreName, size: number): Start =>
     async (root) => {
-      const server = await startServer(store);
-      const args = [store, server.place, root, String(size)];
-      const process = await ContenderProcess.start(import.meta.url, args);
-      return {
-        turn: () => process.ask('turn', turn),
-        async stop() {
-          await process.stop();
-          await server.stop();
-        },
-      };
+      const { process, stop } = await beside(store, [store, root, String(size)]);
+      return { turn: () => process.ask('turn', turn), stop };
     };
   const contenders = Object.fromEntries(
     STORES.flatMap((store) => sizes.map((size) => [nameOf(store, size), start(store, size)])),
@@ -48,8 +41,8 @@ export async function measure(options: BenchOptions): Promise<Result> {
 
 /** A store that remembers so many handled events, which it got one by one. */
 export async function serve(
-  name: StoreName,
   place: string,
+  name: StoreName,
   root: string,
   events: string,
 ): Promise<Answers> {

@@ -1,17 +1,44 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ContenderProcess } from './contender-process.ts';
 
 /** Where a store or queue of this run is: the port of a server on the loopback, or a folder for files. */
-export interface Server {
+interface Server {
   readonly place: string;
   stop(): unknown;
 }
 
 export type ServerName = 'memory' | 'redis' | 'postgres' | 'sqlite';
 
+/**
+ * Starts processes, each beside a server of its own. Contenders with the same arguments share one, and the
+ * first of them that stops ends both.
+ * @param module the URL of a module that exports `serve`, which gets the place of the server and the rest
+ */
+export function processesBesideServers(module: string) {
+  const all = new Map<string, Promise<{ process: ContenderProcess; server: Server }>>();
+  async function start(server: Server, args: readonly string[]) {
+    return { process: await ContenderProcess.start(module, [server.place, ...args]), server };
+  }
+  return async (name: ServerName, args: readonly string[], options?: { durable: boolean }) => {
+    const key = args.join('\n');
+    const one = all.get(key) ?? startServer(name, options).then((server) => start(server, args));
+    all.set(key, one);
+    const { process, server } = await one;
+    return {
+      process,
+      async stop() {
+        if (!all.delete(key)) return;
+        await process.stop();
+        await server.stop();
+      },
+    };
+  };
+}
+
 /** Commits are on disk when they return, as in production; those of Redis with `durable`. */
-export async function startServer(name: ServerName, { durable = false } = {}): Promise<Server> {
+async function startServer(name: ServerName, { durable = false } = {}): Promise<Server> {
   if (name === 'redis') {
     const { redisServer } = await load<RedisServers>('redis');
     const server = await redisServer({ durable });

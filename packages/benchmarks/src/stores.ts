@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { ContenderProcess, type Answers } from './contender-process.ts';
+import type { Answers } from './contender-process.ts';
 import { OPEN, type StoreName } from './databases.ts';
 import { costOf, latencyOf, throughReceiver, type Prepare } from './load.ts';
 import type { BenchOptions } from './options.ts';
 import type { Result } from './report.ts';
 import { runRounds, type Start } from './rounds.ts';
-import { startServer } from './servers.ts';
+import { processesBesideServers } from './servers.ts';
 
 /** How many deliveries are handled at the same time. */
 const AT_A_TIME = 64;
@@ -22,22 +22,16 @@ const SIZES: Record<string, readonly [many: number, few: number]> = {
 };
 const COMPARE = ['redis', 'postgres', 'sqlite'].map((name) => [name, `${name} floor`] as const);
 
-/** Every store and its floor in a process of its own, as in production, beside a server of its own. */
+/** A process for each store and its floor, as in production, beside a server of its own. */
 export async function measure(options: BenchOptions): Promise<Result> {
+  const beside = processesBesideServers(import.meta.url);
   const start =
     (name: string, sizes: readonly [number, number]): Start =>
     async (root) => {
-      const [store, floor = ''] = name.split(' ') as [StoreName, string?];
-      const server = await startServer(store);
-      const args = [store, floor, server.place, root];
-      const process = await ContenderProcess.start(import.meta.url, args);
-      return {
-        turn: () => process.ask('turn', options.quick ? [20, 5] : sizes),
-        async stop() {
-          await process.stop();
-          await server.stop();
-        },
-      };
+      const [store, floor] = name.split(' ') as [StoreName, string?];
+      const { process, stop } = await beside(store, [store, root]);
+      const [many, few] = options.quick ? [20, 5] : sizes;
+      return { turn: () => process.ask('turn', { isFloor: floor !== undefined, many, few }), stop };
     };
   const contenders = Object.fromEntries(
     Object.entries(SIZES).map(([name, sizes]) => [name, start(name, sizes)]),
@@ -47,20 +41,25 @@ export async function measure(options: BenchOptions): Promise<Result> {
   return { title: `one delivery of ${String(AT_A_TIME)} at a time`, rounds, compare: COMPARE };
 }
 
-export async function serve(
-  name: StoreName,
-  floor: string,
-  place: string,
-  root: string,
-): Promise<Answers> {
+interface Turn {
+  readonly isFloor: boolean;
+  readonly many: number;
+  readonly few: number;
+}
+
+export async function serve(place: string, name: StoreName, root: string): Promise<Answers> {
   const opened = await OPEN[name](root, place);
-  let prepare: Prepare;
-  if (floor) {
+  const ours = await throughReceiver(root, { store: opened.store });
+  let floor: Prepare | undefined;
+
+  async function openFloor(): Promise<Prepare> {
     const run = await opened.floor();
-    prepare = (number) => Array.from({ length: number }, () => () => run(randomUUID()));
-  } else prepare = await throughReceiver(root, { store: opened.store });
+    return (number) => Array.from({ length: number }, () => () => run(randomUUID()));
+  }
+
   return {
-    async turn([many, few]: [number, number]) {
+    async turn({ isFloor, many, few }: Turn) {
+      const prepare = isFloor ? (floor ??= await openFloor()) : ours;
       // V8 shrinks the heap of a process that is idle, as during the turns of others.
       await costOf(prepare, many / 2, AT_A_TIME);
       return {
