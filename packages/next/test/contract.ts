@@ -106,7 +106,7 @@ export function contract(
     // `next start` sends no response of the edge runtime before the body has ended.
     if (router !== 'edge')
       it('responds 408 to a slow body', async () => {
-        const { url, secret } = app();
+        const { url } = app();
         const one = await signedDelivery(url + path, secret, callBody(randomUUID()));
         const half = requestBytes(one).subarray(0, -10);
         const { statuses } = await exchange(url, [half], { timeoutMs: 10_000 });
