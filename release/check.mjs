@@ -84,8 +84,11 @@ try {
     }
   }
   const names = packages.map(({ name }) => name).filter((name) => name.startsWith('@'));
-  console.log(await checkConsumer(join(work, 'consumer'), registry.npmrc, names));
-  console.log(await checkApp(join(work, 'app'), registry.npmrc));
+  const summaries = await Promise.all([
+    checkConsumer(join(work, 'consumer'), registry.npmrc, names),
+    checkApp(join(work, 'app'), registry.npmrc),
+  ]);
+  for (const summary of summaries) console.log(summary);
 } finally {
   registry.close();
   rmSync(work, { recursive: true, force: true });

@@ -49,8 +49,8 @@ export async function checkConsumer(folder, npmrc, names) {
     const tsc = join(folder, 'node_modules', compiler, 'bin/tsc');
     return run(process.execPath, [tsc, ...COMMON, ...args], { cwd: folder });
   };
-  const done = [];
-  for (const [compiler, resolutions] of Object.entries(RESOLUTIONS)) {
+  const check = async ([compiler, resolutions]) => {
+    const done = [];
     for (const resolution of resolutions) {
       const files = MODERN.includes(resolution) ? ['typed.ts', 'workers.mts'] : [];
       const what = `${compiler} ${resolution[3]}`;
@@ -67,6 +67,8 @@ export async function checkConsumer(folder, npmrc, names) {
       throw new Error(
         `${compiler} reports an error in the options of Fastify as:\n${errors.join('\n')}`,
       );
-  }
-  return `ESM and CJS run; types: ${done.join(', ')}; an error in the options of Fastify is reported once`;
+    return done;
+  };
+  const done = await Promise.all(Object.entries(RESOLUTIONS).map(check));
+  return `ESM and CJS run; types: ${done.flat().join(', ')}; an error in the options of Fastify is reported once`;
 }
