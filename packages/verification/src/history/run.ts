@@ -91,12 +91,12 @@ export async function runHistory(
     if (operator) {
       await operator.stop();
       await writeFile(fixedFile, '');
-      // The jobs may still have to run, and some of them die once more.
-      while (
-        (await operator.retryAll()) > 0 ||
-        ((await check()).violations.length > 0 && !(await isQuiet(path)))
-      )
-        await delay(1_000);
+      // The jobs may still have to run, and one that runs may die once more.
+      for (let isOver = false; !isOver; ) {
+        isOver = (await check()).violations.length === 0 || (await isQuiet(path));
+        if ((await operator.retryAll()) > 0) isOver = false;
+        if (!isOver) await delay(1_000);
+      }
     }
     if (exactlyOnce) {
       // What is still running could commit after the check.
