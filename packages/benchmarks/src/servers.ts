@@ -28,7 +28,7 @@ export function processesBesideServers(module: string) {
     const { process, server } = await one;
     return {
       process,
-      async stop() {
+      stop: async () => {
         if (!all.delete(key)) return;
         await process.stop();
         await server.stop();
