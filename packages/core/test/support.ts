@@ -4,6 +4,8 @@ import type { Receiver } from '../src/receiver/receiver.ts';
 
 /** All property tests run from this seed, so that a failure can be run again. */
 export const SEED = 20_260_401;
+/** How often a property is tried: as often as is usual, or as `RUNS` says. */
+export const runs = (usual = 100): number => Number(process.env['RUNS'] ?? usual);
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const OTHER_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 /** The clock of the tests: a whole second. */

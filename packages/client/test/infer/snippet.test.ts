@@ -1,5 +1,6 @@
 import { compileFunction } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
 import { inferNames } from '../../src/infer/index.ts';
 import { base } from '../support/inferred.ts';
@@ -33,7 +34,7 @@ wire: {
   });
 
   test('stays a snippet whatever the names are', () => {
-    const name = fc.string({ unit: 'binary', minLength: 1 });
+    const name = fc.string({ unit: anyCharacter, minLength: 1 });
     fc.assert(
       fc.property(name, (b) => {
         fc.pre(!(b in base));
@@ -42,7 +43,7 @@ wire: {
         const options = read();
         expect(options.fieldNames['calledNumber']).toBe(b);
       }),
-      { numRuns: 1000, seed: 20_261_122 },
+      { numRuns: Number(process.env['RUNS'] ?? 100), seed: 20_261_122 },
     );
   });
 

@@ -8,6 +8,8 @@ import { formatEventSearch } from '../../src/search/format.ts';
 import { parseEventSearch } from '../../src/search/parse.ts';
 import { ANY } from '../../src/search/tree.ts';
 
+const numRuns = Number(process.env['RUNS'] ?? 300);
+
 test('writes the forms of the spec', () => {
   const search = eventSearch()
     .text('Your offer')
@@ -169,7 +171,7 @@ test('build → parse → build is stable', () => {
       expect(parseEventSearch(written)).toEqual(search.tree);
       expect(formatEventSearch(parseEventSearch(written))).toBe(written);
     }),
-    { numRuns: 1000 },
+    { numRuns },
   );
 });
 
@@ -195,6 +197,6 @@ test('whatever it is given, it refuses it or writes what reads back as it was me
     written++;
     expect(parseEventSearch(search.toString())).toEqual(search.tree);
   });
-  fc.assert(property, { numRuns: 3000 });
-  expect(written).toBeGreaterThan(300);
+  fc.assert(property, { numRuns });
+  expect(written).toBeGreaterThan(numRuns / 10);
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
 import { SearchSyntaxError } from '../../src/errors/index.ts';
 import { formatEventSearch } from '../../src/search/format.ts';
@@ -83,6 +84,8 @@ describe('refuses', () => {
   });
 });
 
+const numRuns = Number(process.env['RUNS'] ?? 300);
+
 function checkStable(text: string): void {
   let tree;
   try {
@@ -100,7 +103,7 @@ function checkStable(text: string): void {
 }
 
 test('random text never crashes the parser, and what it reads is stable', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), checkStable), { numRuns: 1000 });
+  fc.assert(fc.property(fc.string({ unit: anyCharacter }), checkStable), { numRuns });
 });
 
 test('neither does text made of the pieces of the language', () => {
@@ -109,10 +112,10 @@ test('neither does text made of the pieces of the language', () => {
     ...['\u00a0', '\ufeff', '\ud83d', 'opened', 'myself', '2026-01-31', 'a@b.c', 'ann', 'é'],
   );
   const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
-  fc.assert(fc.property(texts, checkStable), { numRuns: 3000 });
+  fc.assert(fc.property(texts, checkStable), { numRuns });
 });
 
-test('long text takes time in proportion to its length', () => {
+test('reads long text', () => {
   expect(parseEventSearch('to:a '.repeat(100_000)).to).toHaveLength(100_000);
   expect(parseEventSearch('word '.repeat(100_000)).text).toHaveLength(499_999);
 });

@@ -2,7 +2,7 @@ import crypto, { createHmac } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { equalText, hmacBase64, prepareKey } from '../../src/hmac/node-crypto.ts';
-import { SEED } from '../support.ts';
+import { runs, SEED } from '../support.ts';
 
 const numbers = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_none, index) => first + index);
@@ -49,7 +49,7 @@ describe('the one-shot HMAC', () => {
       fc.property(keys, ascii, content(20_000), (key, head, body) => {
         expect(hmacBase64(prepareKey(key), head, body)).toBe(expected(key, head, body));
       }),
-      { seed: SEED, numRuns: 300 },
+      { seed: SEED, numRuns: runs() },
     );
     for (const length of numbers(8_180, 8_200)) {
       const [key, body] = [sample(32), sample(length)];

@@ -25,7 +25,7 @@ function recording(): { store: Store; claims: Claim[] } {
 }
 
 describe('a receiver with tenants', () => {
-  it('lets each of 10,000 tenants in with its own secret, and nobody into another one', async () => {
+  it('lets each of 1,000 tenants in with its own secret, and nobody into another one', async () => {
     const provider = jest.fn<SecretProvider>(secret);
     const seen = new Set<string>();
     const store = memoryStore();
@@ -34,7 +34,7 @@ describe('a receiver with tenants', () => {
       store,
       on: { 'call:started': (_event, { tenant = '' }) => void seen.add(tenant) },
     });
-    const names = Array.from({ length: 10_000 }, (_, index) => `tenant-${String(index)}`);
+    const names = Array.from({ length: 1_000 }, (_, index) => `tenant-${String(index)}`);
     const sendAll = async (all: string[]) => {
       const outcomes = new Set<string>();
       for (let at = 0; at < all.length; at += 200)
@@ -45,16 +45,16 @@ describe('a receiver with tenants', () => {
       return outcomes;
     };
     expect(await sendAll(names)).toEqual(new Set(['handled'])); // equal call ids of all of them
-    expect(seen.size).toBe(10_000);
-    expect(provider).toHaveBeenCalledTimes(10_000);
+    expect(seen.size).toBe(1_000);
+    expect(provider).toHaveBeenCalledTimes(1_000);
 
     const neighbours = names
-      .slice(0, 500)
+      .slice(0, 50)
       .map((name, index) => send(name, STARTED, { secret: secretOf(names[index + 1] as string) }));
     expect(new Set(await Promise.all(neighbours))).toEqual(new Set(['signature-mismatch']));
     // All of them are still known.
     expect(await sendAll(names)).toEqual(new Set(['duplicate']));
-    expect(provider.mock.calls.length).toBeLessThanOrEqual(10_500);
+    expect(provider.mock.calls.length).toBeLessThanOrEqual(1_050);
   });
 
   it('handles equal calls and webhook ids of two tenants, and only their own duplicates', async () => {

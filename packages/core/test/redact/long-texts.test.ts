@@ -2,21 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { describeError } from '../../src/redact/error-text.ts';
 import { createRedactor } from '../../src/redact/redactor.ts';
 
-/**
- * Milliseconds of CPU of the quickest of some runs: what others do on the machine is left out.
- * @param times how often a run does the work
- */
-function cost(work: () => void, times: number): number {
-  let least = Infinity;
-  for (let run = 0; run < 5; run++) {
-    const before = process.cpuUsage();
-    for (let i = 0; i < times; i++) work();
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1_000);
-  }
-  return least;
-}
-
 const UNITS = {
   name: 'x',
   names: 'x ',
@@ -39,29 +24,17 @@ const UNITS = {
   key: '-----BEGIN PRIVATE KEY-----',
 };
 
-// The growth is measured, not the time: eight times the text may cost eight times as much, with a
-// generous margin, and not the 64 times of a pattern that starts anew at each letter.
+// A pattern that starts anew at each letter would take minutes.
 describe.each(['standard', 'strict'] as const)("'%s'", (level) => {
-  it.each(Object.entries(UNITS))(
-    'a long run of one thing (%s) costs no more than its length',
-    (_what, unit) => {
-      const text = (length: number) => unit.repeat(length).slice(0, length);
-      const growth = (make: (length: number) => () => void) =>
-        cost(make(3_900), 4) / Math.max(cost(make(487), 4), 0.05);
-      const redact = (of: string, content?: unknown) =>
-        createRedactor(level, { body: content })(of);
-      expect(growth((length) => () => void redact(text(length)))).toBeLessThan(24);
-      expect(growth((length) => () => void redact('a note', { note: text(length) }))).toBeLessThan(
-        24,
-      );
-    },
-  );
+  it.each(Object.entries(UNITS))('ends with a long run of one thing: %s', (_what, unit) => {
+    const text = unit.repeat(200_000).slice(0, 200_000);
+    const redact = createRedactor(level, { body: { note: text.slice(0, 15_000) } });
+    expect(redact(text).length).toBeLessThan(20_000);
+    expect(redact('a note').length).toBeLessThan(20_000);
+  });
 });
 
-it('a note of 100 KB without a separator costs no more than a short one', () => {
+it('ends with a note of 100 KB without a separator', () => {
   const note = 'x'.repeat(100_000);
-  const short = cost(() => void describeError(new Error('x'.repeat(3_900)), { body: { note } }), 1);
-  const long = cost(() => void describeError(new Error(note), { body: { note } }), 1);
-  expect(long).toBeLessThan(Math.max(short, 0.5) * 24);
   expect(describeError(new Error(note), { body: { note } })).toContain('[withheld');
 });

@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
 import type { SecretProvider } from '../../src/index.ts';
+import { delivery, OTHER_SECRET } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
 /** An event without a key, so that each is handled. */
@@ -12,5 +13,16 @@ export const names = (prefix: string, count: number) =>
 /** A receiver with tenants, and what its provider was asked. */
 export function tenants(provider: SecretProvider = real) {
   const asked = jest.fn<SecretProvider>(provider);
-  return { asked, ...createTenantsReceiver({ secret: asked }) };
+  const created = createTenantsReceiver({ secret: asked });
+  return {
+    asked,
+    ...created,
+    /** Sends one forged request to the paths of all of them, and gives the outcomes. */
+    async flood(all: readonly string[]): Promise<Set<string>> {
+      const forged = await delivery(EVENT, { secret: OTHER_SECRET });
+      const send = (name: string) => created.receiver.receive({ ...forged, url: `/hooks/${name}` });
+      const responses = await Promise.all(all.map(send));
+      return new Set(responses.map(({ outcome }) => outcome.outcome));
+    },
+  };
 }

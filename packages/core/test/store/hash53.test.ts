@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
 import { hash53 } from '../../src/store/hash53.ts';
 import { SEED } from '../support.ts';
@@ -6,7 +7,7 @@ import { SEED } from '../support.ts';
 describe('hash53', () => {
   it('is a whole number of at most 53 bits', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: anyCharacter }), (text) => {
         expect(Number.isSafeInteger(hash53(text))).toBe(true);
         expect(hash53(text)).toBeGreaterThanOrEqual(0);
       }),
@@ -14,9 +15,9 @@ describe('hash53', () => {
     );
   });
 
-  it('differs for 200,000 tokens that differ only in their counter', () => {
+  it('differs for 20,000 tokens that differ only in their counter', () => {
     const hashes = new Set<number>();
-    for (let i = 0; i < 200_000; i++) hashes.add(hash53(`c29tZSByYW5kb20h-${i.toString(36)}`));
-    expect(hashes.size).toBe(200_000);
+    for (let i = 0; i < 20_000; i++) hashes.add(hash53(`c29tZSByYW5kb20h-${i.toString(36)}`));
+    expect(hashes.size).toBe(20_000);
   });
 });

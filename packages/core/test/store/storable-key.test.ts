@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
 import { sha256, storableKey, storableKeySync } from '../../src/index.ts';
 
-/** Any text, with lone surrogates and NUL, up to 4,000 characters. */
+/** Any text, with lone surrogates and NUL, up to 4,000 characters once it is repeated. */
 const texts = fc
-  .string({ unit: 'binary', maxLength: 4_000 })
+  .string({ unit: anyCharacter, maxLength: 400 })
   .chain((text) =>
     fc.constantFrom(
       text,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { TimeoutError, DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
-import { deferred, SEED } from '../support.ts';
+import { deferred, runs, SEED } from '../support.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -29,7 +29,7 @@ describe('DeadlineScheduler', () => {
         }
         expect(jest.getTimerCount()).toBe(0);
       }),
-      { seed: SEED, numRuns: 20 },
+      { seed: SEED, numRuns: runs(20) },
     );
   });
 

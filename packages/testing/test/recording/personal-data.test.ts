@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { readFixtures, record } from '../../src/index.ts';
 import { temporaryFile } from './support.ts';
 
+const numRuns = Number(process.env['RUNS'] ?? 50);
+
 let file: ReturnType<typeof temporaryFile>;
 beforeEach(() => {
   file = temporaryFile();
@@ -106,7 +108,7 @@ it('planted personal data appears in no fixture', () => {
       );
       expect(found).toEqual([]);
     }),
-    { seed: SEED, numRuns: 300 },
+    { seed: SEED, numRuns },
   );
 });
 
@@ -133,7 +135,7 @@ it('gives fakes of the same shape', () => {
       );
       expect(fixture.value).not.toBe(value);
     }),
-    { seed: SEED, numRuns: 300 },
+    { seed: SEED, numRuns },
   );
 });
 
@@ -151,6 +153,6 @@ it('gives equal values one fake, and different values two', () => {
         if (one === other) expect(fixture.values[at]).toBe(fixture.values[to]);
       expect(new Set(fixture.values).size).toBe(new Set(values).size);
     }),
-    { seed: SEED, numRuns: 200 },
+    { seed: SEED, numRuns },
   );
 });
