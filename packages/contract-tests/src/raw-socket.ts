@@ -32,7 +32,7 @@ export async function exchange(
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), allowHalfOpen: true });
   let text = '';
-  let closed = false;
+  const life = { isOpen: true };
   socket.on('data', (data: Buffer) => {
     text += data.toString('latin1');
     socket.emit('changed');
@@ -40,7 +40,7 @@ export async function exchange(
   for (const event of ['end', 'close', 'error'])
     // resets are expected
     socket.on(event, () => {
-      closed = true;
+      life.isOpen = false;
       socket.emit('changed');
     });
   const reply = (): SocketReply => ({
@@ -49,7 +49,7 @@ export async function exchange(
   });
   const until = async (done: () => boolean) => {
     const signal = AbortSignal.timeout(timeoutMs);
-    while (!done() && !closed && !signal.aborted)
+    while (!done() && life.isOpen && !signal.aborted)
       await once(socket, 'changed', { signal }).catch(() => undefined);
   };
 
@@ -59,9 +59,8 @@ export async function exchange(
     else if ('wait' in step) await pause(step.wait);
     else if ('until' in step) await until(() => text.includes(step.until));
     else if ('drip' in step)
-      for (const byte of step.drip) {
-        if (closed) break;
-        socket.write(Buffer.of(byte));
+      for (let at = 0; at < step.drip.length && life.isOpen; at++) {
+        socket.write(step.drip.subarray(at, at + 1));
         await pause(step.everyMs);
       }
     else if (step.end === 'fin') socket.end();

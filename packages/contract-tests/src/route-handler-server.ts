@@ -29,7 +29,10 @@ async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing:
       incoming.resume();
     },
   });
-  const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
+  const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
   const url = `http://next.local${incoming.url ?? '/hook'}`;
   const init = {
     method: 'POST',

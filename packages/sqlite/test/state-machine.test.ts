@@ -337,7 +337,7 @@ it('loses no job, and runs none twice at once, whatever happens to its workers',
     }),
     {
       seed: Number(process.env['SEED'] ?? 1),
-      numRuns: Number(process.env['QUEUE_RUNS'] ?? 15),
+      numRuns: Number(process.env['QUEUE_RUNS'] ?? 8),
     },
   );
   // What the scenarios must contain together; otherwise they would show too little.
