@@ -65,8 +65,21 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
+  {
+    // The examples are tested with node:test, which waits for its tests by itself.
+    files: ['examples/*/test/**'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        { allowForKnownSafeCalls: [{ from: 'package', name: 'test', package: 'node:test' }] },
+      ],
+    },
+  },
   // The packages that these import may not be installed.
-  { files: ['**/own-packages/**/*.ts'], ...tseslint.configs.disableTypeChecked },
+  {
+    files: ['**/own-packages/**/*.ts', 'examples/next/**/*.{ts,tsx}'],
+    ...tseslint.configs.disableTypeChecked,
+  },
   { files: ['**/*.{js,mjs,cjs}'], ...tseslint.configs.disableTypeChecked },
   {
     files: ['**/*.{js,mjs,cjs}'],

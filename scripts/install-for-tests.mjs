@@ -15,7 +15,7 @@ export default class extends TestSequencer {
 }
 
 function folderWithLock(path, root) {
-  for (let folder = dirname(path); folder.startsWith(root) && folder !== root; ) {
+  for (let folder = dirname(path); folder.startsWith(root) && folder !== root;) {
     if (existsSync(join(folder, 'package-lock.json'))) return folder;
     folder = dirname(folder);
   }

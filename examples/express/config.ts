@@ -6,7 +6,7 @@ export const port = Number(process.env.PORT ?? 3000);
 export const path = '/hook';
 
 /** The rule's webhook action and the recording webhook have separate secrets. */
-export const secretsOf = (env: NodeJS.ProcessEnv) =>
+export const secretsOf = (env: Partial<NodeJS.ProcessEnv>) =>
   ['CALL_WEBHOOK_SECRET', 'RECORDING_WEBHOOK_SECRET'].flatMap((name) => {
     const list = env[name];
     if (!list) throw new Error(`${name} is not set. See .env.example.`);

@@ -6,7 +6,7 @@ import { Pool } from 'pg';
 /** What remembers which events are done, and keeps those that failed for good. */
 export type Storage = Awaited<ReturnType<typeof openStorage>>;
 
-export const openStorage = ({ DATABASE_URL, SQLITE_FILE }: NodeJS.ProcessEnv) =>
+export const openStorage = ({ DATABASE_URL, SQLITE_FILE }: Partial<NodeJS.ProcessEnv>) =>
   DATABASE_URL ? openPostgres(DATABASE_URL) : openSqlite(SQLITE_FILE ?? 'calls.db');
 
 /** A file, which any number of processes on this machine may share. */

@@ -6,7 +6,7 @@ import Database from 'libsql';
 /** What remembers which events are done, and keeps those that failed for good. */
 export type Storage = ReturnType<typeof openStorage>;
 
-export const openStorage = ({ REDIS_URL, SQLITE_FILE }: NodeJS.ProcessEnv) =>
+export const openStorage = ({ REDIS_URL, SQLITE_FILE }: Partial<NodeJS.ProcessEnv>) =>
   REDIS_URL ? openRedis(REDIS_URL) : openSqlite(SQLITE_FILE ?? 'calls.db');
 
 /** A file, which any number of processes on this machine may share. */
@@ -26,6 +26,6 @@ function openRedis(url: string) {
   return {
     store: redisStore(redis),
     deadLetters: redisDeadLetters(redis),
-    close: async () => void (await redis.quit()),
+    close: () => redis.quit(),
   };
 }

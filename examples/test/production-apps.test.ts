@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Checks that an app remembers events over a crash, and ends by itself when it is told to. */
-async function remembers(example: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function remembers(example: string, env: Partial<NodeJS.ProcessEnv>): Promise<void> {
   const first = await startReceiver(example, 'server.ts', env);
   expect(await first.call('c1')).toBe('handled');
   expect(await first.recording('c1')).toBe('handled');
@@ -37,7 +37,7 @@ async function remembers(example: string, env: NodeJS.ProcessEnv): Promise<void>
 }
 
 /** Checks that jobs outlive the processes, and that the worker runs them. */
-async function queues(env: NodeJS.ProcessEnv): Promise<void> {
+async function queues(env: Partial<NodeJS.ProcessEnv>): Promise<void> {
   const receiver = await startReceiver('worker', 'receiver.ts', env);
   expect(await receiver.call('c1')).toBe('queued');
   expect(await receiver.recording('c1')).toBe('queued');
@@ -124,7 +124,7 @@ describeWithProgram(postgres, 'examples/express with DATABASE_URL', () => {
 });
 
 describeWithProgram('redis-server', 'with REDIS_URL', () => {
-  async function withRedis(check: (env: NodeJS.ProcessEnv) => Promise<void>): Promise<void> {
+  async function withRedis(check: (env: Partial<NodeJS.ProcessEnv>) => Promise<void>): Promise<void> {
     const server = await redisServer({ durable: true });
     await server.start();
     try {

@@ -27,7 +27,11 @@ export interface Program {
   readonly exited: Promise<number | string | null>;
 }
 
-export function startProgram(example: string, file: string, env: NodeJS.ProcessEnv = {}): Program {
+export function startProgram(
+  example: string,
+  file: string,
+  env: Partial<NodeJS.ProcessEnv> = {},
+): Program {
   const args = ['--import', 'tsx', '--conditions=@call-webhooks/source', file];
   const child = spawn(process.execPath, args, {
     cwd: folderOf(example),
@@ -60,11 +64,17 @@ export function startProgram(example: string, file: string, env: NodeJS.ProcessE
 }
 
 /** Starts a receiver on a free port. */
-export async function startReceiver(example: string, file: string, env: NodeJS.ProcessEnv) {
+export async function startReceiver(
+  example: string,
+  file: string,
+  env: Partial<NodeJS.ProcessEnv>,
+) {
   const PORT = String(await freePort());
   const program = startProgram(example, file, { PORT, ...env });
-  await program.printed(/listening at http/);
-  const url = /listening at (http[^"]+)/.exec(program.output())?.[1] ?? '';
+  // Fastify itself prints its address without the path.
+  const printed = /listening at (http[^"\s]+\/hook)/;
+  await program.printed(printed);
+  const url = printed.exec(program.output())?.[1] ?? '';
   const calls = startSender(url, SECRETS.calls);
   const recordings = startSender(url, SECRETS.recordings);
   return {

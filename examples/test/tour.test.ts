@@ -11,7 +11,7 @@ import { logLines } from '../tour/log-lines.ts';
 import { tourOf } from '../tour/tour.ts';
 
 const here = fileURLToPath(new URL('../tour', import.meta.url));
-const start = (env: NodeJS.ProcessEnv) =>
+const start = (env: Partial<NodeJS.ProcessEnv>) =>
   promisify(execFile)('npm', ['start', '--silent', '--', '--once'], {
     cwd: here,
     env: { ...process.env, FORCE_COLOR: undefined, ...env },

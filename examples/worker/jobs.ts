@@ -18,7 +18,7 @@ interface WorkerOptions {
   logger: Logger;
 }
 
-export const openJobs = ({ REDIS_URL, SQLITE_FILE }: NodeJS.ProcessEnv) =>
+export const openJobs = ({ REDIS_URL, SQLITE_FILE }: Partial<NodeJS.ProcessEnv>) =>
   REDIS_URL ? openRedis(REDIS_URL) : openSqlite(SQLITE_FILE ?? 'calls.db');
 
 /** A file, which receivers and workers on this machine share. */

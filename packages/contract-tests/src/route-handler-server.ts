@@ -38,8 +38,8 @@ async function serve(handler: RouteHandler, incoming: IncomingMessage, outgoing:
     method: 'POST',
     headers: Object.fromEntries(headers),
     body,
-    duplex: 'half' as const,
-  };
+    duplex: 'half',
+  } satisfies RequestInit;
   const response = await handler(new Request(url, init));
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.end(await response.text());

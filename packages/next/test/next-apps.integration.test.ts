@@ -58,7 +58,7 @@ async function deliver(
 ) {
   const headers = await sign({ secret: by, body, webhookId });
   const response = await post(path, body, headers);
-  return { status: response.status, answer: (await response.json()) as unknown };
+  return { status: response.status, answer: await response.json() };
 }
 
 const routers = [

@@ -3,7 +3,7 @@ import { handlers } from '../../handlers.ts';
 import { deadLetters, store } from '../../storage.ts';
 
 /** The rule's webhook action and the recording webhook have separate secrets. `next build` needs none. */
-const secretsOf = (env: NodeJS.ProcessEnv) =>
+const secretsOf = (env: Partial<NodeJS.ProcessEnv>) =>
   ['CALL_WEBHOOK_SECRET', 'RECORDING_WEBHOOK_SECRET'].flatMap((name) => {
     const list = env[name];
     if (!list) throw new Error(`${name} is not set. See .env.example.`);

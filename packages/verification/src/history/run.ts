@@ -92,7 +92,7 @@ export async function runHistory(
       await operator.stop();
       await writeFile(fixedFile, '');
       // The jobs may still have to run, and one that runs may die once more.
-      for (let isOver = false; !isOver; ) {
+      for (let isOver = false; !isOver;) {
         isOver = (await check()).violations.length === 0 || (await isQuiet(path));
         if ((await operator.retryAll()) > 0) isOver = false;
         if (!isOver) await delay(1_000);

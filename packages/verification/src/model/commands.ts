@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Behaviour, Ending } from './predict.ts';
+import type { Behaviour, Ending } from './transactions.ts';
 import { eventsOf } from './service.ts';
 import type { StoreFault } from './checked-store.ts';
 import { TRANSACTION_ENDS } from './transactions.ts';

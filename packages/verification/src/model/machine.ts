@@ -9,10 +9,14 @@ import { assertThat, type Violation } from './assert.ts';
 import { CheckedStore } from './checked-store.ts';
 import type { EventLog } from './event-log.ts';
 import type { EventModel } from './event-model.ts';
-import type { Ending } from './predict.ts';
 import type { RunningHandlers } from './running-handlers.ts';
 import type { Service } from './service.ts';
-import { isTransactionEnd, runTransaction, type EffectsTable } from './transactions.ts';
+import {
+  isTransactionEnd,
+  runTransaction,
+  type EffectsTable,
+  type Ending,
+} from './transactions.ts';
 
 export const MAX_ATTEMPTS = 3;
 
@@ -111,7 +115,7 @@ export class Machine {
     if (ending === 'fail') throw new Error('the handler failed');
     if (isTransactionEnd(ending) && effects)
       try {
-        runTransaction(effects, ending, this, model, context, token);
+        runTransaction(effects, ending, this.store, model, context, token);
       } finally {
         log.note(`a transaction: ${ending}`);
         if (model.isDone(String(context.key))) log.effect(String(context.key));

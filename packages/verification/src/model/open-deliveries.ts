@@ -1,5 +1,5 @@
 import type { Outcome } from '@call-webhooks/core';
-import type { SentRequest } from './predict.ts';
+import type { SentRequest } from './service.ts';
 import type { EventLog } from './event-log.ts';
 import type { EventModel } from './event-model.ts';
 import type { Machine } from './machine.ts';

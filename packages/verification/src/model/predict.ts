@@ -1,28 +1,7 @@
 import type { EventModel } from './event-model.ts';
 import { MAX_ATTEMPTS, type Machine } from './machine.ts';
-import { commits, cuts, isTransactionEnd, type TransactionEnd } from './transactions.ts';
-
-/** What a handler does when it runs. */
-export type Behaviour = 'ok' | 'fail' | 'slow' | TransactionEnd;
-/** How a slow handler ends. */
-export type Ending = Exclude<Behaviour, 'slow'>;
-
-/** A signed request as it was sent. */
-export interface SentRequest {
-  /** With the tenant, as stores have it. */
-  webhookId: string;
-  key: string;
-  tenant: string | undefined;
-  url: string;
-  /** Its call, with the tenant. */
-  group: string;
-  behaviour: Behaviour;
-  /** The time in its timestamp header; milliseconds. */
-  signedFor: number;
-  secret: string;
-  headers: Record<string, string>;
-  body: Uint8Array;
-}
+import type { SentRequest } from './service.ts';
+import { commits, cuts, isTransactionEnd, type Behaviour, type Ending } from './transactions.ts';
 
 const TOLERANCE_SECONDS = 300;
 

@@ -1,11 +1,11 @@
 import type { EventModel } from './event-model.ts';
-import type { Machine } from './machine.ts';
-import type { Ending } from './predict.ts';
 import { assertThat } from './assert.ts';
+import type { Ending } from './transactions.ts';
 
 /** A handler that has not ended yet. */
 export interface Running {
-  readonly machine: Machine;
+  /** Only compared. */
+  readonly machine: object;
   readonly webhookId: string;
   readonly key: string;
   /** Its call. */
@@ -54,13 +54,13 @@ export class RunningHandlers {
   }
 
   /** From now on its handlers may lose their leases. */
-  markDisturbed(machine: Machine): void {
+  markDisturbed(machine: object): void {
     for (const handler of this.#handlers)
       if (handler.machine === machine) handler.undisturbed = false;
   }
 
   /** Its handlers died with it. */
-  removeMachine(machine: Machine): void {
+  removeMachine(machine: object): void {
     this.#handlers = this.#handlers.filter((handler) => handler.machine !== machine);
   }
 

@@ -1,5 +1,22 @@
 import { generateSecret, sign } from '@call-webhooks/core';
-import type { Behaviour, SentRequest } from './predict.ts';
+import type { Behaviour } from './transactions.ts';
+
+/** A signed request as it was sent. */
+export interface SentRequest {
+  /** With the tenant, as stores have it. */
+  webhookId: string;
+  key: string;
+  tenant: string | undefined;
+  url: string;
+  /** Its call, with the tenant. */
+  group: string;
+  behaviour: Behaviour;
+  /** The time in its timestamp header; milliseconds. */
+  signedFor: number;
+  secret: string;
+  headers: Record<string, string>;
+  body: Uint8Array;
+}
 
 interface ServiceEvent {
   readonly callId: string;

@@ -1,7 +1,7 @@
 import type { HandlerContext } from '@call-webhooks/core';
 import { assertThat } from './assert.ts';
+import type { CheckedStore } from './checked-store.ts';
 import type { EventModel } from './event-model.ts';
-import type { Machine } from './machine.ts';
 
 /** How the transaction of a handler with `completeIn` ends, and what the handler makes of it. */
 export const TRANSACTION_ENDS = [
@@ -18,6 +18,11 @@ export const TRANSACTION_ENDS = [
 ] as const;
 
 export type TransactionEnd = (typeof TRANSACTION_ENDS)[number];
+
+/** What a handler does when it runs. */
+export type Behaviour = 'ok' | 'fail' | 'slow' | TransactionEnd;
+/** How a slow handler ends. */
+export type Ending = Exclude<Behaviour, 'slow'>;
 
 const COMMITTED: ReadonlySet<string> = new Set(['commit', 'lost answer', 'cut after commit']);
 const CUT: ReadonlySet<string> = new Set(['cut after commit', 'cut before commit']);
@@ -41,7 +46,7 @@ export interface EffectsTable {
 export function runTransaction(
   table: EffectsTable,
   end: TransactionEnd,
-  machine: Machine,
+  store: CheckedStore,
   model: EventModel,
   { key = '', completeIn }: HandlerContext,
   token: string,
@@ -50,7 +55,7 @@ export function runTransaction(
   try {
     table.transact(key, complete, commits(end));
     if (commits(end)) model.complete(key, token);
-    if (cuts(end)) machine.store.isCut = true;
+    if (cuts(end)) store.isCut = true;
     if (end !== 'commit') throw new Error(`the transaction: ${end}`);
   } catch (error) {
     if (end !== 'ignored rollback') throw error;

@@ -3,20 +3,12 @@ import { assertThat, type Violation } from './assert.ts';
 import type { StoreFault } from './checked-store.ts';
 import { EventLog } from './event-log.ts';
 import { EventModel } from './event-model.ts';
-import {
-  CLOSED_UNFINISHED,
-  predict,
-  predictEnd,
-  predictStray,
-  type Behaviour,
-  type Ending,
-  type SentRequest,
-} from './predict.ts';
+import { CLOSED_UNFINISHED, predict, predictEnd, predictStray } from './predict.ts';
 import { Machine, type MachineOptions } from './machine.ts';
 import { OpenDeliveries, type OpenDelivery } from './open-deliveries.ts';
 import { RunningHandlers } from './running-handlers.ts';
-import { RETRY_AFTER_MS, Service } from './service.ts';
-import { checkEffects, type EffectsTable } from './transactions.ts';
+import { RETRY_AFTER_MS, Service, type SentRequest } from './service.ts';
+import { checkEffects, type Behaviour, type EffectsTable, type Ending } from './transactions.ts';
 
 /** Advances the fake clock, and waits until everything in progress has settled. */
 export interface FakeTime {
