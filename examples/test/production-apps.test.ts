@@ -124,7 +124,9 @@ describeWithProgram(postgres, 'examples/express with DATABASE_URL', () => {
 });
 
 describeWithProgram('redis-server', 'with REDIS_URL', () => {
-  async function withRedis(check: (env: Partial<NodeJS.ProcessEnv>) => Promise<void>): Promise<void> {
+  async function withRedis(
+    check: (env: Partial<NodeJS.ProcessEnv>) => Promise<void>,
+  ): Promise<void> {
     const server = await redisServer({ durable: true });
     await server.start();
     try {

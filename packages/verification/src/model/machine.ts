@@ -34,7 +34,7 @@ export interface Surroundings {
   readonly model: EventModel;
   readonly log: EventLog;
   readonly service: Service;
-  readonly running: RunningHandlers;
+  readonly running: RunningHandlers<Machine>;
   readonly options: MachineOptions;
   /** Where handlers with `completeIn` have their effects. */
   readonly effects: EffectsTable | undefined;

@@ -44,7 +44,7 @@ export class OpenDeliveries {
   }
 
   /** @throws Violation when a delivery goes on waiting although nothing of its group runs */
-  checkWaits(running: RunningHandlers, model: EventModel, log: EventLog): void {
+  checkWaits(running: RunningHandlers<unknown>, model: EventModel, log: EventLog): void {
     for (const { outcome, sent, machine } of this.#open) {
       if (outcome || running.has(sent.webhookId)) continue;
       if (machine.store.fault === 'none') log.note('a wait for a group');

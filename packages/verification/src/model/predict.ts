@@ -1,7 +1,7 @@
 import type { EventModel } from './event-model.ts';
 import { MAX_ATTEMPTS, type Machine } from './machine.ts';
 import type { SentRequest } from './service.ts';
-import { commits, cuts, isTransactionEnd, type Behaviour, type Ending } from './transactions.ts';
+import { commits, cuts, isTransactionEnd, type Ending } from './transactions.ts';
 
 const TOLERANCE_SECONDS = 300;
 

@@ -3,9 +3,8 @@ import { assertThat } from './assert.ts';
 import type { Ending } from './transactions.ts';
 
 /** A handler that has not ended yet. */
-export interface Running {
-  /** Only compared. */
-  readonly machine: object;
+export interface Running<Machine> {
+  readonly machine: Machine;
   readonly webhookId: string;
   readonly key: string;
   /** Its call. */
@@ -22,15 +21,15 @@ export interface Running {
 const MAX_LEASE_MS = 240_000;
 
 /** The slow handlers of all machines that are alive. */
-export class RunningHandlers {
-  #handlers: Running[] = [];
+export class RunningHandlers<Machine> {
+  #handlers: Running<Machine>[] = [];
 
   get count(): number {
     return this.#handlers.length;
   }
 
   /** Runs until `end` is called. Resolves with how it is to end. */
-  run(handler: Omit<Running, 'end'>): Promise<Ending> {
+  run(handler: Omit<Running<Machine>, 'end'>): Promise<Ending> {
     return new Promise((resolve) => {
       this.#handlers.push({ ...handler, end: resolve });
     });
@@ -47,20 +46,20 @@ export class RunningHandlers {
       .map(({ key }) => key);
   }
 
-  take(which: number): Running {
+  take(which: number): Running<Machine> {
     const [taken] = this.#handlers.splice(which % this.#handlers.length, 1);
     assertThat(taken !== undefined, 'no handler is running');
     return taken;
   }
 
   /** From now on its handlers may lose their leases. */
-  markDisturbed(machine: object): void {
+  markDisturbed(machine: Machine): void {
     for (const handler of this.#handlers)
       if (handler.machine === machine) handler.undisturbed = false;
   }
 
   /** Its handlers died with it. */
-  removeMachine(machine: object): void {
+  removeMachine(machine: Machine): void {
     this.#handlers = this.#handlers.filter((handler) => handler.machine !== machine);
   }
 

@@ -25,7 +25,7 @@ export class World {
   readonly #time: FakeTime;
   readonly #machines: Machine[] = [];
   readonly #open = new OpenDeliveries();
-  readonly #running = new RunningHandlers();
+  readonly #running = new RunningHandlers<Machine>();
   readonly #options: MachineOptions;
   readonly #effects: EffectsTable | undefined;
   readonly #newMachine: () => Machine;
