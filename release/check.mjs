@@ -60,8 +60,8 @@ async function problemsOf(manifest, tarball) {
     if (!message.path.includes(SOURCE))
       problems.push(formatMessage(message, pkg, { color: false }));
 
-  // A package with only a command exports nothing, so it has no types.
-  const main = Object.values(manifest.exports ?? {})[0];
+  // A package with only a command exports nothing but its manifest, so it has no types.
+  const main = Object.values(manifest.exports ?? {}).find((target) => typeof target === 'object');
   if (!main) return problems;
   // Workers are ES modules, so the package for them is as well.
   const kinds = ['node16-esm', 'bundler', ...(main.require ? ['node10', 'node16-cjs'] : [])];
