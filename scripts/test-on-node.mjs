@@ -54,12 +54,16 @@ function runTests(version, tests, more = {}) {
   const exact = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   console.log(`\n== Node ${exact}: ${tests.join(' ') || 'all tests'}`);
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
-  const { status } = spawnSync(node, [...jest, ...tests, ignored('/node_modules/|/test/inspector/')], {
-    cwd: ROOT,
-    stdio: 'inherit',
-    // Programs that a test starts have to run on this version, too.
-    env: { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH, ...more },
-  });
+  const { status } = spawnSync(
+    node,
+    [...jest, ...tests, ignored('/node_modules/|/test/inspector/')],
+    {
+      cwd: ROOT,
+      stdio: 'inherit',
+      // Programs that a test starts have to run on this version, too.
+      env: { ...process.env, PATH: dirname(node) + delimiter + process.env.PATH, ...more },
+    },
+  );
   return status === 0;
 }
 
