@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What npm tells the scripts that it runs about its own folder, which is not this one. */
-const OF_ANOTHER_FOLDER = /^npm_config_(?:(?:local_)?prefix|workspace.*|include_workspace_root)$/i;
+const OF_ANOTHER_FOLDER =
+  /^npm_config_(?:(?:local_)?prefix|workspace.*|include_workspace_root|engine_strict)$/i;
 
 /**
  * Installs them if they are missing or the lock file is newer, and says so.
