@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { WebhookError } from './outcome/webhook-error.ts';
+import { WebhookError } from './errors.ts';
 
 /** The longest delay of a timer; milliseconds, about 24 days. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,29 +1,32 @@
-export { createReceiver, type Receiver } from './receiver/receiver.ts';
-export { createReceiverOnFirstUse } from './receiver/on-first-use.ts';
-export type { ReceiverRequest } from './receiver/receive.ts';
-export type { DeliverOptions } from './receiver/deliver.ts';
-export type { DeliverInput, RawDelivery, TrustedEvent } from './receiver/trusted-delivery.ts';
-export type { Health, PortHealth } from './receiver/health.ts';
-export type { ReceiverOptions } from './receiver/options.ts';
+export { createReceiver, type Receiver } from './receiver.ts';
+export { createReceiverOnFirstUse } from './receiver.ts';
+export type { ReceiverRequest } from './receive.ts';
+export type { DeliverOptions } from './deliver.ts';
+export type { DeliverInput, RawDelivery, TrustedEvent } from './deliver.ts';
+export type { Health, PortHealth } from './receiver.ts';
+export type { ReceiverOptions } from './options.ts';
 export { verify, type Verified, type VerifyOptions } from './signature/verify.ts';
 export { sign, type SignOptions } from './signature/sign.ts';
 export { generateSecret } from './signature/secrets.ts';
 export type { NamedSecret, Secret } from './signature/secrets.ts';
 export type { ProvidedSecret, SecretProvider, SecretRequest } from './signature/secret-provider.ts';
-export type { TenantOf } from './signature/tenant-names.ts';
-export type { TenantRequest } from './http/tenant-request.ts';
-export { tenantKey } from './tenant.ts';
+export type { TenantOf } from './signature/tenants.ts';
+export type { TenantRequest } from './http/request.ts';
+export { tenantKey } from './store/keys.ts';
 export { memoryStore } from './store/memory-store.ts';
-export type { MemoryStoreOptions } from './store/memory-store-options.ts';
+export type { MemoryStoreOptions } from './store/memory-store.ts';
 export type { Admission, Claim, DoneMark, Store, StoreWithoutCompleteIn } from './store/store.ts';
-export { memoryDeadLetters, type MemoryDeadLettersOptions } from './store/memory-dead-letters.ts';
+export {
+  memoryDeadLetters,
+  type MemoryDeadLettersOptions,
+} from './dead-letters/memory-dead-letters.ts';
 export type {
   DeadLetter,
   DeadLetterFailure,
   DeadLetterSink,
   DeadLetterStore,
   StoredDeadLetter,
-} from './store/dead-letter.ts';
+} from './dead-letters/dead-letter.ts';
 export type {
   DeadJobs,
   DeadLetterClaim,
@@ -32,7 +35,7 @@ export type {
   DeadLetterPage,
   DeadLetterQuery,
   DeadLetters,
-} from './store/dead-letters.ts';
+} from './dead-letters/dead-letter.ts';
 export {
   deadLetterId,
   fromRecord,
@@ -41,12 +44,12 @@ export {
   toFailureJson,
   toRecord,
   type DeadLetterRecord,
-} from './store/dead-letter-record.ts';
+} from './dead-letters/record.ts';
 export {
   checkDeadLetterQuery,
   deadLetterPage,
   type CheckedDeadLetterQuery,
-} from './store/dead-letter-query.ts';
+} from './dead-letters/query.ts';
 export type { Queue, QueuedDelivery } from './queue.ts';
 export {
   createJobProcessor,
@@ -55,7 +58,7 @@ export {
   type WorkerHandler,
   type WorkerOptions,
 } from './worker/job-processor.ts';
-export type { JobOutcome, JobResult, JobTransaction, WorkerJob } from './worker/worker-job.ts';
+export type { JobOutcome, JobResult, JobTransaction, WorkerJob } from './worker/job-processor.ts';
 export { eventKey } from './events/events.ts';
 export {
   callDetails,
@@ -71,25 +74,20 @@ export {
   type CallStartedEvent,
   type UnknownEvent,
 } from './events/events.ts';
-export {
-  docsUrl,
-  WebhookError,
-  type PayloadIssue,
-  type WebhookErrorCode,
-} from './outcome/webhook-error.ts';
-export type { DeliverySource, Outcome, ReceiverResponse } from './outcome/response.ts';
+export { docsUrl, WebhookError, type PayloadIssue, type WebhookErrorCode } from './errors.ts';
+export type { DeliverySource, Outcome, ReceiverResponse } from './outcomes.ts';
 export {
   CONFIGURATION_ERRORS,
   OUTCOMES,
   STATUS,
   type OutcomeCode,
   type OutcomeInfo,
-} from './outcome/outcomes.ts';
-export type { Around, Run } from './dispatch/around.ts';
-export type { GroupedEvent, OneAtATime } from './dispatch/group.ts';
-export type { ContextOf, ContextWithoutCompleteIn } from './dispatch/context-of-store.ts';
-export type { HandlerContext } from './dispatch/context.ts';
-export type { Delivery } from './dispatch/delivery.ts';
+} from './outcomes.ts';
+export type { Around, Run } from './events/handlers.ts';
+export type { GroupedEvent, OneAtATime } from './events/route.ts';
+export type { ContextOf, ContextWithoutCompleteIn } from './events/handlers.ts';
+export type { HandlerContext } from './events/context.ts';
+export type { Delivery } from './delivery.ts';
 export {
   defineHandlers,
   type CustomPayload,
@@ -98,23 +96,23 @@ export {
   type Handler,
   type HandlerOptions,
   type Handlers,
-} from './dispatch/handlers.ts';
+} from './events/handlers.ts';
 export type { HeadersLike } from './http/request.ts';
-export type { HeaderPrefix } from './signature/signature-headers.ts';
-export type { Profile } from './profile.ts';
-export type { BodyLimits, BodyReader } from './http/body.ts';
-export type { ErrorHook, ErrorInfo, ReportingHooks } from './reporting/hooks.ts';
-export type { ErrorSource } from './outcome/origin.ts';
+export type { HeaderPrefix } from './signature/headers.ts';
+export type { Profile } from './signature/headers.ts';
+export type { BodyLimits, BodyReader } from './http/web-body.ts';
+export type { ErrorHook, ErrorInfo, ReportingHooks } from './report/reporter.ts';
+export type { ErrorSource } from './errors.ts';
 export type {
   DeliveryMessage,
   EnqueueMessage,
   HandlerMessage,
   OutcomeMessage,
   StoreMessage,
-} from './channels/channels.ts';
-export type { HandlerLogger, Logger, LogMethod } from './reporting/logger.ts';
+} from './report/channels.ts';
+export type { HandlerLogger, Logger, LogMethod } from './report/logger.ts';
 export type { OutputOf, SchemaResult, StandardSchema } from './events/schema.ts';
-export type { SchemaIssue } from './events/schema-issues.ts';
+export type { SchemaIssue } from './events/schema.ts';
 export {
   DEFAULT_GRACE_MS,
   startPollingWorker,
@@ -133,17 +131,17 @@ export {
   type DeadJobRecord,
   type JobFailure,
 } from './worker/dead-jobs.ts';
-export { RunningJobs } from './worker/running-jobs.ts';
-export { RELEASE_MS, waitAtMost } from './time/wait-at-most.ts';
-export { exponentialBackoff, type BackoffOptions } from './time/backoff.ts';
-export { callHook, safeLogger } from './reporting/logger.ts';
-export { consoleLine } from './reporting/console-line.ts';
-export { loggedError, loggedFailure, type LoggedError } from './reporting/logged-error.ts';
-export type { Redact } from './redact/redactor.ts';
-export { redactId } from './redact/ids.ts';
-export { fieldKind, type FieldKind } from './redact/personal-values.ts';
-export { isOrdinaryWord } from './redact/ordinary-words.ts';
+export { RunningJobs } from './worker/polling-worker.ts';
+export { RELEASE_MS, waitAtMost } from './time.ts';
+export { exponentialBackoff, type BackoffOptions } from './time.ts';
+export { callHook, safeLogger } from './report/logger.ts';
+export { consoleLine } from './report/logger.ts';
+export { loggedError, loggedFailure, type LoggedError } from './report/log-line.ts';
+export type { Redact } from './report/redact.ts';
+export { redactId } from './report/redact.ts';
+export { fieldKind, type FieldKind } from './report/redact.ts';
+export { isOrdinaryWord } from './report/redact.ts';
 export { checkOptions, option, type OptionRule } from './check-options.ts';
-export { hash53 } from './store/hash53.ts';
-export { sha256, storableKey, storableKeySync } from './store/storable-key.ts';
+export { hash53 } from './store/memory-store.ts';
+export { sha256, storableKey, storableKeySync } from './store/keys.ts';
 export { TurnBatch, type BatchedCall } from './store/turn-batch.ts';

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ExtraEvents } from './dispatch/handlers.ts';
+import { WebhookError } from './errors.ts';
+import type { ExtraEvents } from './events/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
-import type { ReceiverResponse } from './outcome/response.ts';
-import { WebhookError } from './outcome/webhook-error.ts';
-import type { ReceiverOptions } from './receiver/options.ts';
-import { createReceiver, type Receiver } from './receiver/receiver.ts';
+import type { ReceiverOptions } from './options.ts';
+import type { ReceiverResponse } from './outcomes.ts';
+import { createReceiver, type Receiver } from './receiver.ts';
+import type { Logger } from './report/logger.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
-import type { Logger } from './reporting/logger.ts';
 
 export { discardRest, keepRawBody, readRawBody } from './http/node-body.ts';
 

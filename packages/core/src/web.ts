@@ -1,10 +1,10 @@
-import type { ExtraEvents } from './dispatch/handlers.ts';
+import { WebhookError } from './errors.ts';
+import type { ExtraEvents } from './events/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
-import { readWebBody } from './http/body.ts';
-import { WebhookError } from './outcome/webhook-error.ts';
-import type { ReceiverOptions } from './receiver/options.ts';
-import type { ReceiverRequest } from './receiver/receive.ts';
-import { createReceiver, type Receiver } from './receiver/receiver.ts';
+import { readWebBody } from './http/web-body.ts';
+import type { ReceiverOptions } from './options.ts';
+import type { ReceiverRequest } from './receive.ts';
+import { createReceiver, type Receiver } from './receiver.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 
 /** A handler for servers that use fetch's `Request` and `Response`, with its receiver. */

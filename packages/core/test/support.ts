@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { createReceiver, sign, type Outcome, type ReceiverOptions } from '../src/index.ts';
-import type { Receiver } from '../src/receiver/receiver.ts';
+import { createReceiver, type Outcome, type ReceiverOptions, sign } from '../src/index.ts';
+import type { Receiver } from '../src/receiver.ts';
 
 /** All property tests run from this seed, so that a failure can be run again. */
 export const SEED = 20_260_401;

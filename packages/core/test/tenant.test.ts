@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { isTenantName, tenantKey } from '../src/tenant.ts';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { describe, expect, it } from '@jest/globals';
+import { isTenantName, tenantKey } from '../src/store/keys.ts';
 import { runs, SEED } from './support.ts';
 
 /** Any text: all of Unicode, halves of surrogate pairs, and what keys are made of more often. */

@@ -1,17 +1,17 @@
+import getRawBody from 'raw-body';
+import { sharesTimers } from '#hmac';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers';
-import { sharesTimers } from '#hmac';
-import getRawBody from 'raw-body';
-import { describeError } from '../redact/error-text.ts';
-import { DeadlineScheduler, TimerPerDeadline } from '../time/deadline-scheduler.ts';
+import { describeError } from '../report/error-text.ts';
+import { DeadlineScheduler, TimerPerDeadline } from '../time.ts';
 import {
   alreadyParsed,
+  type BodyLimits,
   bodyTimedOut,
   incomplete,
   LINGER_MS,
   tooLarge,
-  type BodyLimits,
-} from './body.ts';
+} from './web-body.ts';
 
 const KEPT = Symbol.for('@call-webhooks/raw-body');
 

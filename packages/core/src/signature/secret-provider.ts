@@ -1,11 +1,10 @@
-import { docsUrl, WebhookError } from '../outcome/webhook-error.ts';
-import { withOrigin } from '../outcome/origin.ts';
-import { describeError } from '../redact/error-text.ts';
-import type { Redact } from '../redact/redactor.ts';
-import { loggedFailure } from '../reporting/logged-error.ts';
-import type { Logger } from '../reporting/logger.ts';
-import type { DeadlineScheduler } from '../time/deadline-scheduler.ts';
-import { fixedKeys, keysOf, type Key, type KeySource, type Secret } from './secrets.ts';
+import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
+import { describeError } from '../report/error-text.ts';
+import { loggedFailure } from '../report/log-line.ts';
+import type { Logger } from '../report/logger.ts';
+import type { Redact } from '../report/redact.ts';
+import type { DeadlineScheduler } from '../time.ts';
+import { fixedKeys, type Key, keysOf, type KeySource, type Secret } from './secrets.ts';
 
 /** What a provider is asked for. */
 export interface SecretRequest {

@@ -1,6 +1,6 @@
 import { prepareKey } from '#hmac';
+import { WebhookError } from '../errors.ts';
 import type { HmacKey } from '../hmac/types.ts';
-import { WebhookError } from '../outcome/webhook-error.ts';
 
 /** A signing secret, `whsec_…`, with a name that may be logged. */
 export interface NamedSecret {

@@ -1,8 +1,7 @@
 import { hmacBase64 } from '#hmac';
-import { WebhookError } from '../outcome/webhook-error.ts';
-import type { Profile } from '../profile.ts';
-import { keysOf, type Key } from './secrets.ts';
-import { casedHeaderNames, isSendable, type HeaderPrefix } from './signature-headers.ts';
+import { WebhookError } from '../errors.ts';
+import { casedHeaderNames, type HeaderPrefix, isSendable, type Profile } from './headers.ts';
+import { type Key, keysOf } from './secrets.ts';
 
 /** What to sign, and how. */
 export interface SignOptions {

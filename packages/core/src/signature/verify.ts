@@ -1,9 +1,122 @@
-import { bodyBytes } from '../http/body.ts';
+import { equalText, hmacBase64 } from '#hmac';
+import { WebhookError } from '../errors.ts';
 import type { HeadersLike } from '../http/request.ts';
-import type { Profile } from '../profile.ts';
-import { authenticate, DEFAULT_TOLERANCE_SECONDS } from './authenticate.ts';
-import { fixedKeys, type Secret } from './secrets.ts';
-import { headerNames, type HeaderPrefix } from './signature-headers.ts';
+import { bodyBytes } from '../http/web-body.ts';
+import {
+  headerNames,
+  type HeaderNames,
+  type HeaderPrefix,
+  type Profile,
+  readSignatureHeaders,
+  type SignatureHeaders,
+} from './headers.ts';
+import { fixedKeys, type Key, type KeySource, type Secret } from './secrets.ts';
+
+/** Seconds on either side of the receiver's clock (spec, "Limits"). */
+export const DEFAULT_TOLERANCE_SECONDS = 300;
+/** Webhook ids are remembered for at least this long; milliseconds (spec, "Limits"). */
+const MIN_REPLAY_MEMORY_MS = 300_000;
+
+/** What a delivery is verified against. */
+export interface AuthenticationRules {
+  readonly names: HeaderNames;
+  readonly profile: Profile | undefined;
+  readonly toleranceSeconds: number;
+  readonly keys: KeySource;
+}
+
+/** What is known about a delivery that was verified. */
+export interface Authentic {
+  readonly webhookId: string;
+  /** When it was signed; Unix seconds. */
+  readonly timestamp: number;
+  /** Until when its webhook id must be remembered; milliseconds since the epoch. */
+  readonly replayUntil: number;
+  readonly secretId: string;
+}
+
+/**
+ * Verifies headers, timestamp and HMAC (spec, "Verification by the receiver").
+ * @param now milliseconds since the epoch
+ * @throws WebhookError `missing-header`, `malformed-header`, `timestamp-out-of-tolerance`,
+ *   `signature-mismatch`, `secret-unavailable`
+ */
+export async function authenticate(
+  headers: HeadersLike,
+  body: Uint8Array,
+  now: number,
+  { names, profile, toleranceSeconds, keys: source }: AuthenticationRules,
+): Promise<Authentic> {
+  const signed = readSignatureHeaders(headers, names, profile);
+  const timestamp = checkTimestamp(signed.timestamp, now, toleranceSeconds);
+  const keys = await source.keys(signed.webhookId);
+  let key = await matchingKey(keys, signed, body);
+  if (!key) {
+    const newer = await source.refresh(signed.webhookId, keys);
+    if (newer) key = await matchingKey(newer, signed, body);
+  }
+  if (!key) throw mismatch(keys, source);
+  return {
+    webhookId: signed.webhookId,
+    timestamp,
+    replayUntil: replayUntil(timestamp, now, toleranceSeconds),
+    secretId: key.id,
+  };
+}
+
+async function matchingKey(
+  keys: readonly Key[],
+  signed: SignatureHeaders,
+  body: Uint8Array,
+): Promise<Key | undefined> {
+  const head = `${signed.webhookId}.${signed.timestamp}.`;
+  for (const key of keys) if (matches(await hmacBase64(key.hmac, head, body), signed)) return key;
+  return undefined;
+}
+
+/** Compares base64 texts, not the bytes they decode to: base64 has several spellings of one value. */
+const matches = (computed: string, { signature, otherSignatures }: SignatureHeaders): boolean =>
+  equalText(computed, signature) ||
+  (otherSignatures !== undefined && otherSignatures.some((other) => equalText(computed, other)));
+
+function mismatch(keys: readonly Key[], source: KeySource): WebhookError {
+  const ids = keys.map((key) => key.id).join(', ');
+  return new WebhookError(
+    'signature-mismatch',
+    source.mismatch ??
+      `No configured secret (${ids}) matches this signature. Check that it belongs to this action, was not rotated, and that nothing modifies the body.`,
+  );
+}
+
+/**
+ * Refuses a delivery that was signed too long ago, or too far ahead of the clock.
+ * @param timestamp Unix seconds, already checked to be plain digits
+ * @param now milliseconds since the epoch
+ * @returns Unix seconds
+ * @throws WebhookError `timestamp-out-of-tolerance`
+ */
+export function checkTimestamp(timestamp: string, now: number, toleranceSeconds: number): number {
+  const seconds = Number(timestamp);
+  const age = Math.floor(now / 1000) - seconds;
+  if (Math.abs(age) <= toleranceSeconds) return seconds;
+  const side = age > 0 ? 'ago' : 'ahead';
+  throw new WebhookError(
+    'timestamp-out-of-tolerance',
+    `The delivery was signed ${String(Math.abs(age))} s ${side}, which is more than ${String(toleranceSeconds)} s. If all deliveries fail like this, check this machine's clock.`,
+  );
+}
+
+/**
+ * Until when a webhook id must be remembered: for as long as its signature would verify.
+ * @param timestamp Unix seconds
+ * @param now milliseconds since the epoch
+ * @returns milliseconds since the epoch
+ */
+export function replayUntil(timestamp: number, now: number, toleranceSeconds: number): number {
+  // One second more, because `checkTimestamp` reads the clock in whole seconds.
+  const verifiesUntil = (timestamp + toleranceSeconds + 1) * 1000;
+  return Math.max(verifiesUntil, now + MIN_REPLAY_MEMORY_MS);
+}
 
 /** How a delivery is verified. */
 export interface VerifyOptions {

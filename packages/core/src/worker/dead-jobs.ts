@@ -1,13 +1,18 @@
 import { fromBase64 } from '../base64.ts';
-import type { QueuedDelivery } from '../queue.ts';
-import type { DeadLetter, StoredDeadLetter } from '../store/dead-letter.ts';
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  DeadLetterList,
+  DeadLetterQuery,
+  StoredDeadLetter,
+} from '../dead-letters/dead-letter.ts';
 import {
   checkDeadLetterQuery,
   deadLetterPage,
   type DeadLetterPosition,
-} from '../store/dead-letter-query.ts';
-import { MAX_FAILURES, storableName } from '../store/dead-letter-record.ts';
-import type { DeadLetterFilter, DeadLetterList, DeadLetterQuery } from '../store/dead-letters.ts';
+} from '../dead-letters/query.ts';
+import { MAX_FAILURES, storableName } from '../dead-letters/record.ts';
+import type { QueuedDelivery } from '../queue.ts';
 
 /** One failed attempt of a job, as engines keep it in JSON. */
 export interface JobFailure {

@@ -1,18 +1,74 @@
 import * as v from 'valibot';
+import { fromBase64 } from '../base64.ts';
 import { checkAgainst } from '../check-options.ts';
-import type { HandlerContext } from '../dispatch/context.ts';
-import type { ExtraEvents, HandlerOptions } from '../dispatch/handlers.ts';
+import type { DeadLetter } from '../dead-letters/dead-letter.ts';
+import type { Delivery } from '../delivery.ts';
+import { originsOf, WebhookError, withOrigin } from '../errors.ts';
 import type { FieldNames } from '../events/call-details.ts';
+import { DeliveryContext, type HandlerContext } from '../events/context.ts';
+import type { CheckedHandlerOptions, ExtraEvents, HandlerOptions } from '../events/handlers.ts';
+import { ofTenant, type Route, Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
+import { checkEventNames, handlerShape } from '../options.ts';
+import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { checkEventNames } from '../receiver/event-names.ts';
-import { handlerShape } from '../receiver/settings.ts';
-import { withWarnings } from '../reporting/hook-warnings.ts';
-import type { Logger } from '../reporting/logger.ts';
-import { safeLogger } from '../reporting/logger.ts';
-import { createAttempt } from './attempt-job.ts';
-import { jobLine } from './job-line.ts';
-import type { JobResult, WorkerJob } from './worker-job.ts';
+import { CHANNELS, type DeliveryMessage, tracedDelivery } from '../report/channels.ts';
+import { jobLine } from '../report/log-line.ts';
+import { type Logger, safeLogger } from '../report/logger.ts';
+import { callReportingHooks, type DeliveryInfo, withWarnings } from '../report/reporter.ts';
+import {
+  handlerFailed,
+  type OfDone,
+  reportOfDone,
+  rolledBack,
+  runHandler,
+  sinkFailure,
+  toDeadLetter,
+} from '../run-event.ts';
+
+/** What a queue's engine knows about one run of a job. */
+export interface WorkerJob {
+  /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
+  attempt?: number | undefined;
+  /** How many runs the engine makes; the worker's option by default. */
+  maxAttempts?: number | undefined;
+  /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
+  isLastAttempt?: boolean | undefined;
+  /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
+  abandonReason?: Error | undefined;
+  /** Aborted when the engine takes the job back. */
+  signal?: AbortSignal | undefined;
+  /** For `context.completeIn`: how the job is completed in a transaction of its handler. */
+  transaction?: JobTransaction | undefined;
+}
+
+/** The outcomes of a worker. The others are about requests and leases. */
+export type JobOutcome = Extract<
+  OutcomeCode,
+  'handled' | 'ignored' | 'handler-failed' | 'invalid-payload' | 'dead-lettered'
+>;
+
+/** What the engine has to do with a job after a run. */
+export type JobResult =
+  | { status: 'done' }
+  /**
+   * Run it again later. With `abandonReason` the attempts are used up and `deadLetter` failed: pass
+   * the reason on to the next run, which then calls `deadLetter` only.
+   */
+  | { status: 'retry'; error: WebhookError; abandonReason?: string }
+  /** Never run it again; `deadLetter` has it. */
+  | { status: 'dead'; error: WebhookError };
+
+/** The job of a run, in the database of its handlers. */
+export interface JobTransaction {
+  /**
+   * Completes the job with a statement of the handler's transaction, for `context.completeIn`.
+   * @returns `false` if the job was lost: another worker may run it
+   */
+  completeIn(tx: unknown): boolean | Promise<boolean>;
+  /** Whether this run has completed the job. It waits for a commit that is under way. */
+  isCompleted(): Promise<boolean>;
+}
 
 /** The handlers of a worker, as a receiver has them. */
 export interface WorkerOptions<
@@ -79,4 +135,225 @@ export function createWorkerHandler<
     const result = await process(delivery, job);
     if (result.status !== 'done') throw result.error;
   };
+}
+
+type Info = DeliveryInfo & { webhookId: string };
+
+/** The checked options of a worker. */
+export interface HandlerSettings extends CheckedHandlerOptions {
+  readonly fieldNames: FieldNames;
+  readonly maxAttempts: number;
+  readonly logger: Logger;
+}
+
+/** One run of a job: what its engine has to do, the outcome for the hooks, and more for the log. */
+export interface Attempt {
+  readonly result: JobResult;
+  readonly outcome: Outcome;
+  /** `undefined` if only the engine knows. */
+  readonly maxAttempts: number | undefined;
+}
+
+/** Creates the function that runs a queued delivery once and calls the hooks. It never rejects. */
+export function createAttempt(
+  settings: HandlerSettings,
+): (delivery: QueuedDelivery, job?: WorkerJob) => Promise<Attempt> {
+  const { fieldNames, logger, deadLetter } = settings;
+  const routes = new Routes(settings);
+
+  return async (queued, job = {}) => {
+    const channel = CHANNELS.delivery;
+    if (channel?.hasSubscribers !== true) return attemptJob(queued, job);
+    const message: DeliveryMessage = { source: 'queue', queued };
+    return tracedDelivery(channel, message, () => attemptJob(queued, job));
+  };
+
+  async function attemptJob(queued: QueuedDelivery, job: WorkerJob): Promise<Attempt> {
+    const startedAt = performance.now();
+    const { attempt = 1, maxAttempts = attemptsOf(job, settings.maxAttempts) } = job;
+    const { isLastAttempt = attempt >= (maxAttempts ?? Infinity) } = job;
+    const { tenant, webhookId, receivedAt } = queued;
+    const lagMs = Math.max(0, Date.now() - receivedAt);
+    const info: Info = { source: 'queue', webhookId, attempt, lagMs, queued: true };
+    if (tenant !== undefined) info.tenant = tenant;
+    if (queued.eventName !== undefined) info.eventName = queued.eventName;
+    if (queued.key !== undefined) info.key = queued.key;
+    const { result, code } = await runJob(queued, { ...job, attempt, isLastAttempt }, info);
+    if (result.status === 'dead' || (result.status === 'retry' && isLastAttempt))
+      info.attemptsLeft = 0;
+    else if (result.status === 'retry' && maxAttempts !== undefined)
+      info.attemptsLeft = Math.max(0, maxAttempts - attempt);
+    const outcome: Outcome = {
+      outcome: code,
+      status: STATUS[code],
+      durationMs: performance.now() - startedAt,
+      ...info,
+    };
+    if (result.status !== 'done') outcome.error = result.error;
+    callReportingHooks(settings, outcome);
+    return { result, outcome, maxAttempts };
+  }
+
+  async function runJob(
+    queued: QueuedDelivery,
+    job: WorkerJob & { attempt: number; isLastAttempt: boolean },
+    info: Info,
+  ): Promise<{ result: JobResult; code: JobOutcome }> {
+    const { attempt, isLastAttempt, abandonReason, signal, transaction } = job;
+    let delivery: Delivery | undefined;
+    let route: Route | undefined;
+    try {
+      const found = (delivery = deliveryOf(queued, logger));
+      const own = ofTenant(await routes.find(found.rawBody), found.tenant);
+      const to = (route = withQueuedKey(own, queued));
+      const { eventName, callId, key } = route;
+      if (eventName !== undefined) info.eventName = eventName;
+      if (callId !== undefined) info.callId = callId;
+      if (key !== undefined) info.key = key;
+      if (abandonReason) throw abandonReason;
+      const context = new DeliveryContext(delivery, route, attempt, fieldNames);
+      const run = () => runWithSignal(to, context, signal, info);
+      const report = (kind: OfDone['kind']) => (error: unknown) => {
+        const failure = { error, kind, route: to, delivery: found, attempt, late: false };
+        reportOfDone(failure, settings);
+      };
+      await runInTransaction(context, transaction, run, report('failed-after-commit'));
+      context.reportLateCalls(report('late-transaction'));
+      return { result: { status: 'done' }, code: route.outcome };
+    } catch (thrown) {
+      const error =
+        abandonReason && thrown === abandonReason
+          ? abandoned(abandonReason)
+          : failureOf(thrown, route);
+      const isInvalid = error.code === 'invalid-payload';
+      const code = isInvalid ? 'invalid-payload' : 'handler-failed';
+      if ((!isInvalid && !isLastAttempt && !abandonReason) || thrown instanceof UnsettledRun)
+        return { result: { status: 'retry', error }, code };
+      if (!delivery) return { result: { status: 'dead', error }, code: 'dead-lettered' };
+      const failure = { attempt, error: thrown, at: Date.now(), route };
+      const sinkError = await sendToDeadLetter(toDeadLetter(code, delivery, failure), error);
+      if (!sinkError) return { result: { status: 'dead', error }, code: 'dead-lettered' };
+      const reason = abandonReason?.message ?? error.message;
+      return { result: { status: 'retry', error: sinkError, abandonReason: reason }, code };
+    }
+  }
+
+  async function sendToDeadLetter(
+    letter: DeadLetter,
+    failure: WebhookError,
+  ): Promise<WebhookError | undefined> {
+    try {
+      await deadLetter?.(letter);
+      return undefined;
+    } catch (error) {
+      const { text, origin } = sinkFailure(error, letter.rawBody);
+      const both = `${failure.message.replace(/\.$/, '')}. The deadLetter sink failed: ${text}`;
+      const failed = new WebhookError('handler-failed', both);
+      return withOrigin(storable(failed), ...originsOf(failure), origin);
+    }
+  }
+}
+
+/** An engine that decides about the last attempt has a limit of its own. */
+const attemptsOf = ({ isLastAttempt }: WorkerJob, maxAttempts: number): number | undefined =>
+  isLastAttempt === undefined ? maxAttempts : undefined;
+
+async function runWithSignal(
+  route: Route,
+  context: DeliveryContext,
+  signal: AbortSignal | undefined,
+  info: Info,
+): Promise<void> {
+  const abort = () => {
+    context.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
+  };
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort, { once: true });
+  const startedAt = performance.now();
+  try {
+    await runHandler(route, context);
+  } finally {
+    if (route.handle) info.handlerMs = performance.now() - startedAt;
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** With the profile `'standard-webhooks'`, only the receiver can tell the key of some events. */
+const withQueuedKey = (route: Route, { key }: QueuedDelivery): Route =>
+  route.key === undefined && key !== undefined ? { ...route, key } : route;
+
+/** The reason is the message of an earlier failure, or comes from the engine. */
+function abandoned(error: Error): WebhookError {
+  const failure = storable(new WebhookError('handler-failed', error.message));
+  return withOrigin(failure, { source: 'handler', error });
+}
+
+function failureOf(error: unknown, route: Route | undefined): WebhookError {
+  if (error instanceof WebhookError && !route) return error;
+  return storable(handlerFailed(error, route?.sensitiveData));
+}
+
+/** Engines keep the message, and databases refuse half of a surrogate pair. */
+function storable(error: WebhookError): WebhookError {
+  error.message = error.message.replace(/\p{Surrogate}/gu, '\ufffd');
+  return error;
+}
+
+function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
+  const { tenant, webhookId, timestamp, receivedAt, body } = queued;
+  try {
+    return {
+      ...{ source: 'queue', webhookId, timestamp, receivedAt, rawBody: fromBase64(body), log },
+      ...(tenant !== undefined && { tenant }),
+    };
+  } catch {
+    throw new WebhookError('invalid-payload', 'The queued delivery has no base64 body.');
+  }
+}
+
+/** This run does not know whether the job is completed, or lost it. Only its engine can decide. */
+export class UnsettledRun extends Error {
+  override readonly name = 'UnsettledRun';
+}
+
+/**
+ * Runs a handler that may call `completeIn`. Only the engine knows whether its transaction was
+ * committed: a handler may ignore a rollback, or fail after the commit.
+ * @param onLateFailure called with what the handler threw although the job is completed
+ * @throws what the handler threw, if the job is not completed; `UnsettledRun`
+ */
+export async function runInTransaction(
+  context: DeliveryContext,
+  transaction: JobTransaction | undefined,
+  run: () => Promise<void>,
+  onLateFailure: (error: unknown) => void,
+): Promise<void> {
+  context.completable = transaction;
+  let failure: { error: unknown } | undefined;
+  try {
+    await run();
+  } catch (error) {
+    failure = { error };
+  }
+  context.end();
+  const { transactions } = context;
+  if (transaction && transactions?.mayBeDone && (await isCompleted(transaction))) {
+    if (failure) onLateFailure(failure.error);
+    return;
+  }
+  if (transactions?.leaseLost)
+    throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
+  if (failure) throw failure.error;
+  if (transactions) throw rolledBack();
+}
+
+async function isCompleted(transaction: JobTransaction): Promise<boolean> {
+  try {
+    return await transaction.isCompleted();
+  } catch (cause) {
+    throw new UnsettledRun(
+      'The queue could not be asked whether the transaction of completeIn was committed.',
+      { cause },
+    );
+  }
 }

@@ -7,8 +7,8 @@ import {
   type QueuedDelivery,
   type SecretProvider,
 } from '../../src/index.ts';
-import { boundedStore } from '../../src/store/bounded-store.ts';
-import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { boundedStore } from '../../src/store/lease.ts';
+import { DeadlineScheduler } from '../../src/time.ts';
 import { createTestReceiver, deferred, NOW, SECONDS, STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 

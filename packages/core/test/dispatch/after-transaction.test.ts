@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { createJobProcessor, type HandlerContext, type WebhookError } from '../../src/index.ts';
 import { toBase64 } from '../../src/base64.ts';
-import { tooLate, Transactions } from '../../src/dispatch/transactions.ts';
+import { tooLate, Transactions } from '../../src/events/context.ts';
+import { createJobProcessor, type HandlerContext, type WebhookError } from '../../src/index.ts';
 import { bytes, deferred, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 import { thrownBy, transactionalReceiver } from '../transactional-store.ts';
 

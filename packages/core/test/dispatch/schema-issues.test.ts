@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { Routes } from '../../src/dispatch/routes.ts';
+import { Routes } from '../../src/events/route.ts';
 import type { HandlerOptions } from '../../src/index.ts';
 import { bytes } from '../support.ts';
 

@@ -1,9 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { isRecord, parsePayload } from '../../src/events/payload.ts';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { describe, expect, it } from '@jest/globals';
+import { originsOf } from '../../src/errors.ts';
+import { isRecord, parsePayload } from '../../src/events/events.ts';
 import type { WebhookError } from '../../src/index.ts';
-import { originsOf } from '../../src/outcome/origin.ts';
 import { bytes, SEED } from '../support.ts';
 
 const deep = (levels: number) => bytes('['.repeat(levels) + ']'.repeat(levels));

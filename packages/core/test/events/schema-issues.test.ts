@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
+import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { payloadIssues, type SchemaIssue } from '../../src/events/schema-issues.ts';
+import { payloadIssues, type SchemaIssue } from '../../src/events/schema.ts';
 
 const schemaOf = (vendor: string, parts: object = {}) => ({ '~standard': { vendor }, ...parts });
 const FOREIGN = schemaOf('test');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { originsOf } from '../../src/errors.ts';
 import { validate } from '../../src/events/schema.ts';
-import { originsOf } from '../../src/outcome/origin.ts';
 import type { WebhookError } from '../../src/index.ts';
 
 const ISSUES = [

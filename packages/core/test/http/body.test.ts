@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { checkBody, readFailure, readWebBody } from '../../src/http/body.ts';
 import { checkRequest } from '../../src/http/request.ts';
+import { checkBody, readFailure, readWebBody } from '../../src/http/web-body.ts';
 
 const LIMITS = { bodyLimit: 10, bodyTimeout: 60_000 };
 const URL = 'https://hooks.example.test/hook';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { RequestView } from '../../src/http/tenant-request.ts';
+import { RequestView } from '../../src/http/request.ts';
 import type { HeadersLike } from '../../src/index.ts';
 
 const view = (url: string, headers: HeadersLike = {}) => {

@@ -26,7 +26,7 @@ describe('WebhookError', () => {
 
   it('is recognized across copies and versions of the package', async () => {
     jest.resetModules();
-    const copy = await import('../../src/outcome/webhook-error.ts');
+    const copy = await import('../../src/errors.ts');
     expect(copy.WebhookError).not.toBe(WebhookError);
     expect(new copy.WebhookError('replayed', '') instanceof WebhookError).toBe(true);
     expect(new WebhookError('replayed', '') instanceof copy.WebhookError).toBe(true);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { ConcurrencyLimiter } from '../../src/receiver/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../src/in-flight.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();

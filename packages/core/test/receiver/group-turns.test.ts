@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import type { Admission, Claim } from '../../src/index.ts';
-import { GroupTurns } from '../../src/receiver/group-turns.ts';
-import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { GroupTurns } from '../../src/run-event.ts';
+import { DeadlineScheduler } from '../../src/time.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { byteSize } from '../../src/receiver/byte-size.ts';
 import { createReceiver, createWorkerHandler, type ReceiverOptions } from '../../src/index.ts';
-import { resolveSettings } from '../../src/receiver/settings.ts';
+import { byteSize, resolveSettings } from '../../src/options.ts';
 import { SECRET } from '../support.ts';
 
 const make = (options: unknown) => () => createReceiver({ secret: SECRET, ...(options as object) });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ConcurrencyLimiter } from '../../src/receiver/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../src/in-flight.ts';
 import { deferred } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { errorDetails, type ErrorDetails } from '../../src/redact/error-details.ts';
-import { createRedactor } from '../../src/redact/redactor.ts';
+import { errorDetails, type ErrorDetails } from '../../src/report/error-text.ts';
+import { createRedactor } from '../../src/report/redact.ts';
 
 const read = (thrown: unknown): ErrorDetails =>
   errorDetails(thrown, createRedactor('standard', { body: { name: 'Ada Lovelace' } }));

@@ -1,10 +1,14 @@
+import pino from 'pino';
+import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
-import pino from 'pino';
-import { errorDetails } from '../../src/redact/error-details.ts';
-import { describeError, errorCopy, redactedError } from '../../src/redact/error-text.ts';
-import { createRedactor } from '../../src/redact/redactor.ts';
+import {
+  describeError,
+  errorCopy,
+  errorDetails,
+  redactedError,
+} from '../../src/report/error-text.ts';
+import { createRedactor } from '../../src/report/redact.ts';
 
 const refused = () =>
   Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });

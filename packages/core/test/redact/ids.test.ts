@@ -1,8 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import { redactId } from '../../src/index.ts';
-import { shownTenant, withRedactedIds } from '../../src/redact/ids.ts';
-import { createRedactor } from '../../src/redact/redactor.ts';
+import { createRedactor, shownTenant, withRedactedIds } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';
 
 describe('redactId', () => {

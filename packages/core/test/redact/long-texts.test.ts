@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeError } from '../../src/redact/error-text.ts';
-import { createRedactor } from '../../src/redact/redactor.ts';
+import { describeError } from '../../src/report/error-text.ts';
+import { createRedactor } from '../../src/report/redact.ts';
 
 const UNITS = {
   name: 'x',

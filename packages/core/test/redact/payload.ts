@@ -1,4 +1,4 @@
-import { createRedactor } from '../../src/redact/redactor.ts';
+import { createRedactor } from '../../src/report/redact.ts';
 
 /** The standard redaction of a text about a delivery. */
 export const redact = (text: string, content?: unknown): string =>

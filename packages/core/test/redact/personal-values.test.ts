@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { fieldKind, personalValues } from '../../src/redact/personal-values.ts';
+import { fieldKind, personalValues } from '../../src/report/redact.ts';
 import { redact } from './payload.ts';
 
 const UUID = '2c81daa7-1992-4560-a8ba-6fa1e9a4f6f8';

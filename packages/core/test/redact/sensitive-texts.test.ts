@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sensitiveTexts } from '../../src/redact/strict.ts';
+import { sensitiveTexts } from '../../src/report/redact.ts';
 
 describe('sensitiveTexts', () => {
   it('lists texts and their words, the longest first', () => {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { redactStrictly, sensitiveTexts } from '../../src/redact/strict.ts';
+import { describe, expect, it } from '@jest/globals';
+import { redactStrictly, sensitiveTexts } from '../../src/report/redact.ts';
 import { runs, SECRET, SEED } from '../support.ts';
 
 const redact = (text: string, payload?: unknown) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createRedactor } from '../../src/redact/redactor.ts';
+import { createRedactor } from '../../src/report/redact.ts';
 import { PAYLOAD, redact } from './payload.ts';
 
 describe('what stays', () => {

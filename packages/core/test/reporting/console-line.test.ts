@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { consoleLine } from '../../src/reporting/console-line.ts';
+import { consoleLine } from '../../src/report/logger.ts';
 
 describe('consoleLine', () => {
   it('writes the message, then the fields, then the link', () => {

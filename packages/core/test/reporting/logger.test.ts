@@ -1,10 +1,10 @@
+import fastify from 'fastify';
+import { expect, it, jest } from '@jest/globals';
 import { Console } from 'node:console';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { expect, it, jest } from '@jest/globals';
-import fastify from 'fastify';
-import { createReceiver, generateSecret, sign, type Logger } from '../../src/index.ts';
-import { handlerLogger, safeLogger } from '../../src/reporting/logger.ts';
+import { createReceiver, generateSecret, type Logger, sign } from '../../src/index.ts';
+import { handlerLogger, safeLogger } from '../../src/report/logger.ts';
 import { Lines } from '../support.ts';
 
 const broken = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { OUTCOMES, STATUS, type Outcome, type OutcomeCode } from '../../src/index.ts';
-import { deliveryFields, outcomeLine, type LineOptions } from '../../src/reporting/outcome-line.ts';
+import { type Outcome, type OutcomeCode, OUTCOMES, STATUS } from '../../src/index.ts';
+import { deliveryFields, type LineOptions, outcomeLine } from '../../src/report/log-line.ts';
 
 /** The line of a verified delivery of the service. */
 function lineOf(code: OutcomeCode, info: Partial<Outcome> = {}, options?: LineOptions) {

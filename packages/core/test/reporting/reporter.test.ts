@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { STATUS, WebhookError, type Outcome, type OutcomeCode } from '../../src/index.ts';
-import { responseFor } from '../../src/outcome/response.ts';
-import { Reporter } from '../../src/reporting/reporter.ts';
+import { type Outcome, type OutcomeCode, STATUS, WebhookError } from '../../src/index.ts';
+import { responseFor } from '../../src/outcomes.ts';
+import { Reporter } from '../../src/report/reporter.ts';
 import { Lines } from '../support.ts';
 
 beforeEach(() => void jest.useFakeTimers());

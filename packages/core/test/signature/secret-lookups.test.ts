@@ -1,8 +1,8 @@
 import { expect, it, jest } from '@jest/globals';
 import type { SecretProvider } from '../../src/index.ts';
-import { SecretLookups } from '../../src/signature/secret-lookups.ts';
 import { PROVIDER_TIMEOUT_MS } from '../../src/signature/secret-provider.ts';
-import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { SecretLookups } from '../../src/signature/tenants.ts';
+import { DeadlineScheduler } from '../../src/time.ts';
 import { useLateClock } from '../late-clock.ts';
 
 useLateClock();

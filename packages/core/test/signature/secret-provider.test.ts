@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { generateSecret, type SecretProvider } from '../../src/index.ts';
 import { keySource } from '../../src/signature/secret-provider.ts';
-import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { DeadlineScheduler } from '../../src/time.ts';
 import { useLateClock } from '../late-clock.ts';
 import { createTestReceiver, deferred, Lines, OTHER_SECRET, SECRET } from '../support.ts';
 

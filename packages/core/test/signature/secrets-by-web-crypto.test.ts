@@ -3,9 +3,9 @@ import { expect, it, jest } from '@jest/globals';
 // As on Workers and the edge, where signing is asynchronous. Nothing may import core before this.
 jest.unstable_mockModule('#hmac', () => import('../../src/hmac/web-crypto.ts'));
 const { generateSecret, sign } = await import('../../src/index.ts');
-const { authenticate } = await import('../../src/signature/authenticate.ts');
+const { authenticate } = await import('../../src/signature/verify.ts');
 const { fixedKeys } = await import('../../src/signature/secrets.ts');
-const { headerNames } = await import('../../src/signature/signature-headers.ts');
+const { headerNames } = await import('../../src/signature/headers.ts');
 
 const secrets = [generateSecret(), generateSecret(), generateSecret()];
 const SECONDS = 1_760_000_000;

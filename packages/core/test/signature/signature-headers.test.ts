@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { headerValue } from '../../src/http/request.ts';
 import {
   casedHeaderNames,
   headerNames,
   readSignatureHeaders,
-} from '../../src/signature/signature-headers.ts';
-import { headerValue } from '../../src/http/request.ts';
+} from '../../src/signature/headers.ts';
 
 const names = headerNames();
 const good = {

@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { SecretProvider } from '../../src/index.ts';
-import { TenantKeys } from '../../src/signature/tenant-keys.ts';
-import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { TenantKeys } from '../../src/signature/tenants.ts';
+import { DeadlineScheduler } from '../../src/time.ts';
 import { useLateClock } from '../late-clock.ts';
 import { Lines, OTHER_SECRET } from '../support.ts';
 import { secretOf } from '../tenants-support.ts';

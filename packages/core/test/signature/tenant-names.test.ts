@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { reportsRarely } from '../../src/signature/tenant-names.ts';
+import { reportsRarely } from '../../src/signature/tenants.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

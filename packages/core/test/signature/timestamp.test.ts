@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { checkTimestamp, replayUntil } from '../../src/signature/authenticate.ts';
+import { describe, expect, it } from '@jest/globals';
+import { checkTimestamp, replayUntil } from '../../src/signature/verify.ts';
 import { NOW, SECONDS, SEED } from '../support.ts';
 
 const accepted = (seconds: number, now = NOW, tolerance = 300) => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type Admission, type Store, type WebhookError } from '../../src/index.ts';
-import { originsOf } from '../../src/outcome/origin.ts';
-import { boundedStore } from '../../src/store/bounded-store.ts';
-import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { originsOf } from '../../src/errors.ts';
+import { type Admission, memoryStore, type Store, type WebhookError } from '../../src/index.ts';
+import { boundedStore } from '../../src/store/lease.ts';
+import { DeadlineScheduler } from '../../src/time.ts';
 import { deferred } from '../support.ts';
 
 const claim = { webhookId: 'id', replayUntil: Date.now() + 600_000, leaseMs: 60_000, token: 't' };

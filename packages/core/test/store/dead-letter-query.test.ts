@@ -1,8 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
-import { memoryDeadLetters, type DeadLetterQuery } from '../../src/index.ts';
-import { checkDeadLetterQuery } from '../../src/store/dead-letter-query.ts';
-import { deadLetterId, storableName, toRecord } from '../../src/store/dead-letter-record.ts';
+import { describe, expect, it } from '@jest/globals';
+import { checkDeadLetterQuery } from '../../src/dead-letters/query.ts';
+import { deadLetterId, storableName, toRecord } from '../../src/dead-letters/record.ts';
+import { type DeadLetterQuery, memoryDeadLetters } from '../../src/index.ts';
 
 describe('a query of dead letters', () => {
   it.each<[object, string]>([

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
-import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { hash53 } from '../../src/store/hash53.ts';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import { describe, expect, it } from '@jest/globals';
+import { hash53 } from '../../src/store/memory-store.ts';
 import { SEED } from '../support.ts';
 
 describe('hash53', () => {

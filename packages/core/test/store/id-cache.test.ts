@@ -1,7 +1,7 @@
+import { describe, expect, it } from '@jest/globals';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
-import { IdCache } from '../../src/store/id-cache.ts';
+import { IdCache } from '../../src/store/memory-store.ts';
 
 function setup(maxEntries: number) {
   const evicted: number[] = [];

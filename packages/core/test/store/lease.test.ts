@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Lease, newToken, type LeaseStore } from '../../src/store/lease.ts';
-import { DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { Lease, type LeaseStore, newToken } from '../../src/store/lease.ts';
+import { DeadlineScheduler } from '../../src/time.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();

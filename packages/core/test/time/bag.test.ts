@@ -1,8 +1,8 @@
+import fc from 'fast-check';
+import { describe, expect, it } from '@jest/globals';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import { Bag, type Bagged } from '../../src/time/bag.ts';
+import { Bag, type Bagged } from '../../src/time.ts';
 import { SEED } from '../support.ts';
 
 setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
-import { TimeoutError, DeadlineScheduler } from '../../src/time/deadline-scheduler.ts';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DeadlineScheduler, TimeoutError } from '../../src/time.ts';
 import { deferred, runs, SEED } from '../support.ts';
 
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
-import { TimerPerDeadline } from '../../src/time/deadline-scheduler.ts';
+import { TimerPerDeadline } from '../../src/time.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();

@@ -1,12 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { handlerLogger } from '../../src/reporting/logger.ts';
 import {
   createWorkerHandler,
-  type HandlerContext,
   type DeadLetter,
+  type HandlerContext,
   type QueuedDelivery,
 } from '../../src/index.ts';
-import { createTestReceiver, bytes, Lines, NOW, SECONDS, STARTED } from '../support.ts';
+import { handlerLogger } from '../../src/report/logger.ts';
+import { bytes, createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 
 const queued = (body: Uint8Array): QueuedDelivery => ({
   webhookId: 'id-1',

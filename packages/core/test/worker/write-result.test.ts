@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
-import { writeResult } from '../../src/worker/write-result.ts';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { writeResult } from '../../src/worker/leased-job.ts';
 
 const DOCS = /\/queues\.html#what-they-promise$/;
 

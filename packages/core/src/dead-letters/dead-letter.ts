@@ -1,0 +1,144 @@
+import type { DeliverySource } from '../outcomes.ts';
+
+/** A delivery that failed for good, with all that is needed to run it again. */
+export interface DeadLetter {
+  /** Set if it is a stored letter that was redriven and failed again. */
+  id?: string;
+  /** Its handler failed `maxAttempts` times, or its payload can never be handled. */
+  reason: 'handler-failed' | 'invalid-payload';
+  /** Whose event it is. Absent in a receiver without the option `tenant`. */
+  tenant?: string;
+  /** The raw body, byte for byte. It may contain personal data. */
+  rawBody: Uint8Array;
+  webhookId: string;
+  /** When the last attempt was signed. */
+  timestamp: Date;
+  eventName?: string;
+  callId?: string;
+  /** The idempotency key of the event. */
+  key?: string;
+  /** How often it was run. */
+  attempt: number;
+  /** When the last attempt failed. */
+  failedAt: Date;
+  /** Where the last attempt came from. */
+  source: DeliverySource;
+  /** What the handler threw, unchanged, or a `WebhookError`. It may contain personal data. */
+  error: unknown;
+  /** The error as text, without personal data and secrets, as log lines have it. */
+  errorText: string;
+}
+
+/**
+ * Stores dead letters. Once it resolves, the delivery is acknowledged, so it must be stored durably
+ * by then. If it throws, the delivery is retried.
+ */
+export type DeadLetterSink = (deadLetter: DeadLetter) => unknown;
+
+/** The method of a store of dead letters that `deadLetter` uses. */
+export interface DeadLetterStore {
+  put(letter: DeadLetter): Promise<void>;
+}
+
+/** One failure of a dead letter: the one that put it here, or a redrive. */
+export interface DeadLetterFailure {
+  at: Date;
+  source: DeliverySource;
+  attempt: number;
+  /** Without personal data and secrets. */
+  error: string;
+}
+
+/** A dead letter as a store keeps it. */
+export interface StoredDeadLetter extends Omit<DeadLetter, 'id' | 'error' | 'errorText'> {
+  /** The same for all letters of one event. */
+  id: string;
+  /** The last error as text, without personal data and secrets. */
+  error: string;
+  /** Its failures, oldest first; at most the last 50. */
+  history: DeadLetterFailure[];
+  /** Until when a redrive has it. Absent if it is free. */
+  claimedUntil?: Date;
+}
+
+/** Which dead letters are meant. Every condition that is given has to hold. */
+export interface DeadLetterFilter {
+  eventName?: string | undefined;
+  reason?: DeadLetter['reason'] | undefined;
+  /** Only the letters of this tenant, and none without one. */
+  tenant?: string | undefined;
+  /** Failed last at this time or later. */
+  since?: Date | undefined;
+  /** Failed last before this time. */
+  until?: Date | undefined;
+}
+
+/** A filter, and which part of the list is wanted. */
+export interface DeadLetterQuery extends DeadLetterFilter {
+  /** How many letters a page has at most: 1 to 1,000; 100 by default. */
+  limit?: number | undefined;
+  /** The `cursor` of the page before. */
+  cursor?: string | undefined;
+}
+
+/** A part of the list. */
+export interface DeadLetterPage {
+  letters: StoredDeadLetter[];
+  /** Absent on the last page. */
+  cursor?: string;
+}
+
+/** Dead letters that can be read and removed: those of a store, or the dead jobs of a queue. */
+export interface DeadLetterList {
+  /** The letters that failed longest ago come first. */
+  list(query?: DeadLetterQuery): Promise<DeadLetterPage>;
+  get(id: string): Promise<StoredDeadLetter | undefined>;
+  /** Removes a letter for good. @returns `false` if there is none with this id */
+  remove(id: string): Promise<boolean>;
+  count(filter?: DeadLetterFilter): Promise<number>;
+}
+
+/** The dead jobs of a queue. Its workers run what is requeued. */
+export interface DeadJobs extends DeadLetterList {
+  /**
+   * Gives a job back to the queue, to be run once more. If this run fails, the job is dead again.
+   * @returns `false` if there is no dead job with this id, for instance because another operator took it
+   */
+  requeue(id: string): Promise<boolean>;
+}
+
+/**
+ * Keeps dead letters until they are redriven or removed. Every call is atomic.
+ *
+ * A redrive claims a letter, runs it, and then settles it or gives it back. Tokens fence, as in a
+ * `Store`: a claim that ran out, or that a newer failure of the event ended, changes nothing any more.
+ */
+export interface DeadLetters extends DeadLetterList, DeadLetterStore {
+  /**
+   * Keeps a letter durably. A letter of the same event is replaced: its history goes on, and a claim
+   * on it ends. Rejects if the letter was not kept.
+   */
+  put(letter: DeadLetter): Promise<void>;
+  /**
+   * Takes a letter for one redrive.
+   * @returns `undefined` if there is none with this id, or if another claim holds it
+   */
+  claim(id: string, claim: DeadLetterClaim): Promise<StoredDeadLetter | undefined>;
+  /** Makes the claim end `leaseMs` milliseconds from now. @returns `false` if it was lost */
+  extend(id: string, token: string, leaseMs: number): Promise<boolean>;
+  /** Removes a letter that was handled. @returns `false` if the claim was lost */
+  settle(id: string, token: string): Promise<boolean>;
+  /**
+   * Ends the claim and keeps the letter, with its new failure if there is one.
+   * @returns `false` if the claim was lost
+   */
+  giveBack(id: string, token: string, failure?: DeadLetterFailure): Promise<boolean>;
+}
+
+/** The claim of one redrive on a dead letter. */
+export interface DeadLetterClaim {
+  /** New for each claim. A repeated call with the same token is the same claim. */
+  token: string;
+  /** How long the claim lasts unless it is extended; milliseconds. */
+  leaseMs: number;
+}

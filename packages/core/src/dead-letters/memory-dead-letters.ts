@@ -1,0 +1,127 @@
+import { checkOptions, option } from '../check-options.ts';
+import type { DeadLetterFilter, DeadLetters, StoredDeadLetter } from './dead-letter.ts';
+import { checkDeadLetterQuery, deadLetterPage } from './query.ts';
+import {
+  type DeadLetterRecord,
+  fromRecord,
+  MAX_FAILURES,
+  toFailureJson,
+  toRecord,
+} from './record.ts';
+
+/** Options of `memoryDeadLetters`. */
+export interface MemoryDeadLettersOptions {
+  /**
+   * How many letters are kept: 1 to 1,000,000, 10,000 by default. When it is full, it takes no more,
+   * and the deliveries are retried: none is thrown away for a newer one.
+   */
+  maxLetters?: number | undefined;
+  /** A clock for tests, in milliseconds; `performance.now` by default. */
+  now?: (() => number) | undefined;
+}
+
+interface Kept extends DeadLetterRecord {
+  failures: string[];
+  claim?: { token: string; until: number } | undefined;
+}
+
+const rules = () => ({
+  maxLetters: option.default(option.count(1, 1_000_000), 10_000),
+  now: option.optional(option.function<() => number>()),
+});
+
+/**
+ * Keeps dead letters in the memory of this process: for tests, and for receivers that may forget
+ * them at a restart.
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const deadLetters = memoryDeadLetters();
+ * const receiver = createReceiver({ secret, on, deadLetter: deadLetters });
+ */
+export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadLetters {
+  const settings = checkOptions('memoryDeadLetters', rules(), options);
+  const { maxLetters, now = () => performance.now() } = settings;
+  const kept = new Map<string, Kept>();
+
+  const letterOf = ({ id, letter, failures, claim }: Kept): StoredDeadLetter => {
+    const left = (claim?.until ?? 0) - now();
+    const claimedUntil = left > 0 ? new Date(Date.now() + left) : undefined;
+    return fromRecord(id, letter, failures, claimedUntil);
+  };
+
+  /** The letter if this token holds its claim. */
+  const held = (id: string, token: string): Kept | undefined => {
+    const entry = kept.get(id);
+    return entry?.claim?.token === token && entry.claim.until > now() ? entry : undefined;
+  };
+
+  function matching(filter: DeadLetterFilter | undefined): Kept[] {
+    const { eventName, reason, tenant, since, until, after } = checkDeadLetterQuery(filter);
+    return [...kept.values()]
+      .filter((one) => eventName === undefined || one.eventName === eventName)
+      .filter((one) => reason === undefined || one.reason === reason)
+      .filter((one) => tenant === undefined || one.tenant === tenant)
+      .filter(({ failedAt }) => failedAt >= since && failedAt < until)
+      .filter((one) => after === undefined || compare(one, after) > 0)
+      .sort(compare);
+  }
+
+  return {
+    async put(letter) {
+      const record = await toRecord(letter);
+      const known = kept.get(record.id);
+      if (!known && kept.size >= maxLetters)
+        throw new Error(`memoryDeadLetters is full: it has ${String(maxLetters)} letters.`);
+      const failures = [...(known?.failures ?? []), record.failure].slice(-MAX_FAILURES);
+      kept.set(record.id, { ...record, failures });
+    },
+    list: (query) =>
+      promiseOf(() => {
+        const { limit } = checkDeadLetterQuery(query);
+        const found = matching(query).slice(0, limit + 1);
+        return deadLetterPage(found.map(letterOf), limit);
+      }),
+    get: (id) =>
+      promiseOf(() => {
+        const entry = kept.get(id);
+        return entry && letterOf(entry);
+      }),
+    remove: (id) => promiseOf(() => kept.delete(id)),
+    count: (filter) => promiseOf(() => matching(filter).length),
+    claim: (id, { token, leaseMs }) =>
+      promiseOf(() => {
+        const entry = kept.get(id);
+        const isFree = !entry?.claim || entry.claim.until <= now() || entry.claim.token === token;
+        if (!entry || !isFree) return undefined;
+        entry.claim = { token, until: now() + leaseMs };
+        return letterOf(entry);
+      }),
+    extend: (id, token, leaseMs) =>
+      promiseOf(() => {
+        const entry = held(id, token);
+        if (entry) entry.claim = { token, until: now() + leaseMs };
+        return entry !== undefined;
+      }),
+    settle: (id, token) => promiseOf(() => held(id, token) !== undefined && kept.delete(id)),
+    giveBack: (id, token, failure) =>
+      promiseOf(() => {
+        const entry = held(id, token);
+        if (!entry) return false;
+        entry.claim = undefined;
+        if (failure) {
+          entry.failures = [...entry.failures, toFailureJson(failure)].slice(-MAX_FAILURES);
+          entry.failedAt = failure.at.getTime();
+        }
+        return true;
+      }),
+  };
+}
+
+const promiseOf = <T>(work: () => T): Promise<T> =>
+  new Promise((resolve) => {
+    resolve(work());
+  });
+
+type Position = Pick<Kept, 'failedAt' | 'id'>;
+const compare = (one: Position, other: Position): number =>
+  one.failedAt - other.failedAt || (one.id < other.id ? -1 : Number(one.id > other.id));

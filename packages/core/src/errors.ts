@@ -1,0 +1,100 @@
+import { CONFIGURATION_ERRORS, type OutcomeCode } from './outcomes.ts';
+
+/** The codes of `WebhookError`: those of the outcome table, and two for configuration errors. */
+export type WebhookErrorCode = OutcomeCode | keyof typeof CONFIGURATION_ERRORS;
+
+/** An issue that a schema found. Values of the payload are redacted unless you asked for them. */
+export interface PayloadIssue {
+  /** `'customer.name'`; empty for the payload itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface WebhookErrorOptions extends ErrorOptions {
+  eventName?: string | undefined;
+  issues?: readonly PayloadIssue[] | undefined;
+  /**
+   * The page that the message links to; for configuration errors, by default, the section of the code.
+   * @see docsUrl
+   */
+  docs?: string | undefined;
+}
+
+const BRAND = Symbol.for('@call-webhooks/WebhookError');
+
+/**
+ * The only error class of this package. `code` is stable and has a section in the docs; the message
+ * is for people and may change. Neither contains a secret or anything from a body.
+ *
+ * `instanceof` works across copies of the package (ESM and CJS, or two versions).
+ */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError';
+  readonly code: WebhookErrorCode;
+  readonly [BRAND] = true;
+
+  /** The event name of an invalid payload, if its body has one. */
+  declare readonly eventName?: string;
+  /** Why a payload does not match your schema. */
+  declare readonly issues?: readonly PayloadIssue[];
+
+  constructor(code: WebhookErrorCode, message: string, options: WebhookErrorOptions = {}) {
+    // Log lines have the link to an outcome. These errors are thrown, so they bring their own.
+    const isConfiguration = Object.hasOwn(CONFIGURATION_ERRORS, code);
+    const docs = options.docs ?? (isConfiguration ? docsUrl(`outcomes.md#${code}`) : undefined);
+    super(docs === undefined ? message : `${message} See ${docs}`, options);
+    this.code = code;
+    if (options.eventName !== undefined) this.eventName = options.eventName;
+    if (options.issues !== undefined) this.issues = options.issues;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+/** Where `docs/` is published as a site. Only the README names this address as well. */
+const SITE = 'https://call-webhooks.github.io/call-webhooks/';
+
+/**
+ * The absolute URL of a page of the documentation, for log lines and errors: the pages are not part
+ * of the published packages.
+ * @param page a path below `docs/`, with an anchor if need be
+ * @example docsUrl('outcomes.md#handler-failed')
+ */
+export const docsUrl = (page: string): string => SITE + page.replace(/\.md(?=#|$)/, '.html');
+
+/** What failed: your handler, a schema, the store, the queue, the secret provider, `deadLetter`, or another hook. */
+export type ErrorSource =
+  'handler' | 'schema' | 'store' | 'queue' | 'secret' | 'dead-letter' | 'hook';
+
+/** The content of a delivery. What is personal in it is kept out of log lines. */
+export interface DeliveryContent {
+  /** The parsed body. */
+  readonly body: unknown;
+  /** What a schema made of it. */
+  readonly payload?: unknown;
+}
+
+/** What was thrown before it became a `WebhookError`. It may contain personal data. */
+export interface ErrorOrigin {
+  readonly source: ErrorSource;
+  readonly error: unknown;
+  /** `undefined` if what was thrown knows nothing of the delivery, as an error of a store. */
+  readonly sensitiveData?: DeliveryContent | undefined;
+  /** Whether it may quote a body that cannot be parsed, and so cannot be redacted: it is not logged. */
+  readonly isWithheld?: boolean | undefined;
+}
+
+// Kept beside the error, not in it: `outcome.error` must not lead to personal data.
+const origins = new WeakMap<WebhookError, readonly ErrorOrigin[]>();
+
+/** Remembers what was thrown, in order. `onError` gets the originals. */
+export function withOrigin(failure: WebhookError, ...thrown: ErrorOrigin[]): WebhookError {
+  origins.set(failure, thrown);
+  return failure;
+}
+
+/** What was thrown before it became this error: nothing, one error, or that of `deadLetter` as well. */
+export const originsOf = (failure: WebhookError): readonly ErrorOrigin[] =>
+  origins.get(failure) ?? [];

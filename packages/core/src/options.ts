@@ -1,0 +1,332 @@
+import * as v from 'valibot';
+import { checkAgainst, option } from './check-options.ts';
+import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
+import { WebhookError } from './errors.ts';
+import type { FieldNames } from './events/call-details.ts';
+import { EVENT_NAMES } from './events/events.ts';
+import type {
+  CheckedHandlerOptions,
+  ContextOf,
+  ExtraEvents,
+  HandlerOptions,
+} from './events/handlers.ts';
+import type { OneAtATime } from './events/route.ts';
+import type { StandardSchema } from './events/schema.ts';
+import type { Queue } from './queue.ts';
+import type { Logger } from './report/logger.ts';
+import { withWarnings } from './report/reporter.ts';
+import {
+  headerNames,
+  type HeaderNames,
+  type HeaderPrefix,
+  type Profile,
+} from './signature/headers.ts';
+import type { SecretProvider } from './signature/secret-provider.ts';
+import type { Secret } from './signature/secrets.ts';
+import type { TenantOf } from './signature/tenants.ts';
+import { DEFAULT_TOLERANCE_SECONDS } from './signature/verify.ts';
+import { MAX_LEASE_MS } from './store/lease.ts';
+import { memoryStore } from './store/memory-store.ts';
+import type { Store } from './store/store.ts';
+
+/** The options of a receiver. Only `secret` is required. */
+export interface ReceiverOptions<
+  Extra extends ExtraEvents = {},
+  Custom extends StandardSchema = StandardSchema,
+  S extends Store = Store,
+> extends HandlerOptions<Extra, Custom, ContextOf<S>> {
+  /** One signing secret, several, or a provider of them; `undefined` (an unset variable) throws. */
+  secret: Secret | SecretProvider | undefined;
+  /**
+   * Many workspaces at one endpoint: names the tenant of a request. `secret` has to be a provider, and
+   * is asked for each tenant. The tenant is part of every key, so equal ids of two tenants are two
+   * events, and it is in outcomes, log lines and `context.tenant`.
+   * @see TenantOf
+   */
+  tenant?: TenantOf | undefined;
+  /** The deduplication store; a new `memoryStore()` by default. */
+  store?: S | undefined;
+  /** The job queue: deliveries are stored in it and answered 202, and workers run the handlers. */
+  queue?: Queue | undefined;
+  /**
+   * Runs one event of a group at a time, in all processes that share the store. `true` groups by
+   * `callId`. A delivery whose group is busy waits, within `ackWithin` and without using up an attempt;
+   * then it is answered 503 `in-progress`. It can't be combined with `queue`.
+   */
+  oneAtATime?: OneAtATime | undefined;
+  /** `'X-Service'` by default: the headers are `<prefix>-Webhook-Id`, `-Timestamp`, `-Signature`. */
+  headerPrefix?: HeaderPrefix | undefined;
+  /**
+   * `'standard-webhooks'` for senders that follow Standard Webhooks: headers `webhook-id` and so on,
+   * several signatures in one header, and a webhook id that stays the same on retries.
+   * A replay is then the same webhook id with the same timestamp.
+   */
+  profile?: Profile | undefined;
+  /** Seconds that a timestamp may differ from the clock, on either side; 300 by default. */
+  toleranceSeconds?: number | undefined;
+  /** Milliseconds until a response is sent; 20,000 by default. The service waits 30,000. */
+  ackWithin?: number | undefined;
+  /**
+   * Keeps a serverless function alive for handlers that run beyond `ackWithin`, if the request does
+   * not provide one itself; for example `waitUntil` of `@vercel/functions`.
+   */
+  waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
+  /** Bytes, or a text such as `'512kb'`; `'1mb'` by default. */
+  bodyLimit?: number | string | undefined;
+  /** Milliseconds for the whole body to arrive; 5,000 by default. */
+  bodyTimeout?: number | undefined;
+  /** The names of the seven fields that the spec does not name, for `context.call`. */
+  fieldNames?: FieldNames | undefined;
+  /** The number of failed attempts after which an event goes to `deadLetter`; 3 by default. */
+  maxAttempts?: number | undefined;
+  /** How many deliveries are handled at once, the others are answered 503; 1,000 by default. */
+  maxInFlight?: number | undefined;
+  /**
+   * How many deliveries of one tenant are handled at once, the others are answered 503; a tenth of
+   * `maxInFlight` by default. Only with `tenant`.
+   */
+  maxInFlightPerTenant?: number | undefined;
+  /** Milliseconds that a lease lasts, renewed at every third of it; 60,000 by default. */
+  leaseFor?: number | undefined;
+  /** Milliseconds for one call of the store or the queue; 1,000 by default. */
+  storeTimeout?: number | undefined;
+  /** Where log lines go; `console` by default. */
+  logger?: Logger | undefined;
+  /** The clock; milliseconds since the epoch, `Date.now` by default. */
+  now?: (() => number) | undefined;
+}
+
+/** The checked options, with every default filled in. */
+export interface Settings {
+  readonly secret: Secret | SecretProvider;
+  readonly tenant: TenantOf | undefined;
+  readonly handlers: CheckedHandlerOptions;
+  readonly store: Store;
+  readonly queue: Queue | undefined;
+  readonly oneAtATime: OneAtATime | undefined;
+  readonly names: HeaderNames;
+  readonly profile: Profile | undefined;
+  readonly toleranceSeconds: number;
+  readonly ackWithin: number;
+  readonly waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
+  readonly bodyLimit: number;
+  readonly bodyTimeout: number;
+  readonly fieldNames: FieldNames;
+  readonly maxAttempts: number;
+  readonly maxInFlight: number;
+  readonly maxInFlightPerTenant: number;
+  readonly leaseFor: number;
+  readonly storeTimeout: number;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+const UNITS = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 } as const;
+
+/** The bytes of `'1mb'`, `'512kb'` or a number, or `undefined` if it is no size. */
+export function byteSize(size: unknown): number | undefined {
+  if (typeof size === 'number') return Number.isSafeInteger(size) && size > 0 ? size : undefined;
+  if (typeof size !== 'string') return undefined;
+  const match = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)$/i.exec(size);
+  if (!match) return undefined;
+  const bytes = Math.floor(Number(match[1]) * UNITS[match[2]?.toLowerCase() as keyof typeof UNITS]);
+  return bytes > 0 ? bytes : undefined;
+}
+
+/** @throws WebhookError `invalid-options` for a handler that no event could reach */
+export function checkEventNames(options: {
+  on?: object | undefined;
+  events?: object | undefined;
+}): void {
+  const extra = Object.keys(options.events ?? {});
+  const known = [...EVENT_NAMES, ...extra];
+  const twice = extra.find((name) => (EVENT_NAMES as readonly string[]).includes(name));
+  if (twice !== undefined)
+    throw new WebhookError(
+      'invalid-options',
+      `events: "${twice}" is already an event of the service.`,
+    );
+  const unknown = Object.keys(options.on ?? {}).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new WebhookError(
+    'invalid-options',
+    `on: there is no event "${unknown}". Known events: ${known.join(', ')}. To handle another event, add its schema to events.`,
+  );
+}
+
+const isFunction = (value: unknown) => typeof value === 'function';
+const aFunction = () => option.function<never>();
+const aSchema = () =>
+  v.custom<never>(
+    (value: unknown) =>
+      (typeof value === 'object' || typeof value === 'function') &&
+      value !== null &&
+      '~standard' in value,
+    'expected a schema (zod, valibot, arktype or another Standard Schema)',
+  );
+const aSink = () =>
+  v.pipe(
+    v.custom<DeadLetterSink | DeadLetterStore>(
+      (value: unknown) =>
+        isFunction(value) || isFunction(Reflect.get(Object(value) as object, 'put')),
+      'expected a function, or a store of dead letters',
+    ),
+    v.transform((given): DeadLetterSink =>
+      typeof given === 'function' ? given : (letter) => given.put(letter),
+    ),
+  );
+const aSize = () =>
+  v.pipe(
+    v.custom<number | string>(
+      (value: unknown) => byteSize(value) !== undefined,
+      "expected a number of bytes, or a text such as '1mb'",
+    ),
+    v.transform((size) => byteSize(size) as number),
+  );
+const whole = (min: number, max: number, byDefault: number) =>
+  option.default(option.count(min, max), byDefault);
+const text = () => v.optional(option.string());
+
+// Schemas are built when they are first needed.
+
+/** The options that a receiver and a queue's worker share. */
+export const handlerShape = () => ({
+  on: v.optional(option.record(v.optional(aFunction()))),
+  events: v.optional(option.record(aSchema())),
+  custom: v.optional(
+    v.strictObject({
+      schema: v.optional(aSchema()),
+      key: v.optional(aFunction()),
+      handle: aFunction(),
+    }),
+  ),
+  includeSchemaValues: v.optional(option.boolean()),
+  onUnhandled: v.optional(aFunction()),
+  deadLetter: v.optional(aSink()),
+  around: v.optional(
+    v.union([aFunction(), v.array(aFunction())], 'expected a function or a list of functions'),
+  ),
+  redact: v.optional(
+    v.union(
+      [v.picklist(['standard', 'strict', 'off']), aFunction()],
+      "expected 'standard', 'strict', 'off' or a function",
+    ),
+  ),
+  onError: v.optional(aFunction()),
+  onOutcome: v.optional(aFunction()),
+  fieldNames: v.optional(
+    v.strictObject({
+      placedBy: text(),
+      createdAt: text(),
+      calledNumber: text(),
+      calledEmail: text(),
+      calledName: text(),
+      dialedAt: text(),
+      endedAt: text(),
+    }),
+    {},
+  ),
+  maxAttempts: whole(1, 1_000, 3),
+  logger: option.default(option.object<Logger>('warn', 'error'), () => console),
+});
+
+const receiverShape = () => ({
+  ...handlerShape(),
+  secret: v.optional(v.unknown()),
+  tenant: v.optional(option.function<TenantOf>()),
+  profile: v.optional(v.literal('standard-webhooks', "expected 'standard-webhooks'")),
+  store: v.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
+  queue: v.optional(option.object<Queue>('enqueue')),
+  oneAtATime: v.optional(
+    v.union([v.literal(true), option.function<OneAtATime>()], 'expected true or a function'),
+  ),
+  headerPrefix: v.optional(
+    v.union(
+      [
+        v.string(),
+        v.strictObject({ id: v.string(), timestamp: v.string(), signature: v.string() }),
+      ],
+      "expected a prefix such as 'X-Service', or { id, timestamp, signature }",
+    ),
+  ),
+  toleranceSeconds: whole(1, 86_400, DEFAULT_TOLERANCE_SECONDS),
+  ackWithin: whole(1, 29_000, 20_000),
+  waitUntil: v.optional(option.function<(work: Promise<unknown>) => unknown>()),
+  bodyLimit: v.optional(aSize(), '1mb'),
+  bodyTimeout: whole(1, 29_000, 5_000),
+  maxInFlight: whole(1, 1_000_000, 1_000),
+  maxInFlightPerTenant: v.optional(option.count(1, 1_000_000)),
+  leaseFor: whole(1, MAX_LEASE_MS, 60_000),
+  storeTimeout: whole(1, 10_000, 1_000),
+  now: option.default(option.function<() => number>(), () => Date.now),
+});
+
+let receiverSchema: v.StrictObjectSchema<ReturnType<typeof receiverShape>, undefined> | undefined;
+
+/**
+ * Checks the options of a receiver and fills in the defaults.
+ * @throws WebhookError `invalid-options`, which names every invalid option
+ */
+export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
+  const checked = checkAgainst((receiverSchema ??= v.strictObject(receiverShape())), options);
+  checkEventNames(checked);
+  checkTenants(checked);
+  if (checked.queue && checked.oneAtATime)
+    throw new WebhookError(
+      'invalid-options',
+      'oneAtATime has no effect on the workers of a queue. Leave out queue, or leave out oneAtATime and let the handlers of the workers take a lock in their transactions: pg_advisory_xact_lock, or BEGIN IMMEDIATE in SQLite.',
+    );
+  const {
+    on,
+    events,
+    custom,
+    includeSchemaValues,
+    onUnhandled,
+    deadLetter,
+    headerPrefix,
+    profile,
+    store,
+    queue,
+    oneAtATime,
+    secret,
+    tenant,
+    maxInFlightPerTenant,
+    around,
+    redact,
+    onError,
+    onOutcome,
+    ...rest
+  } = checked;
+  return {
+    ...rest,
+    secret: secret as Secret | SecretProvider,
+    tenant,
+    maxInFlightPerTenant: maxInFlightPerTenant ?? Math.ceil(rest.maxInFlight / 10),
+    handlers: {
+      ...{ on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
+      ...{ around, redact, ...withWarnings({ onError, onOutcome }, checked.logger) },
+    },
+    names: headerNames(headerPrefix, profile),
+    profile,
+    // Only a clock that was passed in: by default leases use the monotonic clock.
+    store: store ?? memoryStore({ now: options.now, logger: checked.logger }),
+    queue,
+    oneAtATime,
+  };
+}
+
+/** @throws WebhookError `invalid-options` */
+function checkTenants(options: {
+  tenant?: TenantOf | undefined;
+  secret?: unknown;
+  maxInFlightPerTenant?: number | undefined;
+}): void {
+  const { tenant, secret, maxInFlightPerTenant } = options;
+  if (tenant && typeof secret !== 'function')
+    throw new WebhookError(
+      'invalid-options',
+      "secret: with tenant, expected a function that returns each tenant's own secrets: ({ tenant }) => …. One secret for all would let every tenant in everywhere.",
+    );
+  if (!tenant && maxInFlightPerTenant !== undefined)
+    throw new WebhookError('invalid-options', 'maxInFlightPerTenant: it needs tenant.');
+}

@@ -1,0 +1,275 @@
+import type { WebhookError } from './errors.ts';
+
+/** One row of the outcome table. */
+export interface OutcomeInfo {
+  /** The HTTP status of the response. */
+  readonly status: number;
+  /** What the service does with that status: it is done with the delivery, or sends it again. */
+  readonly service: 'acknowledged' | 'retried';
+  /** When a delivery ends like this. */
+  readonly when: string;
+  /** What to do about it. */
+  readonly fix: string;
+}
+
+const acknowledged = 'acknowledged';
+const retried = 'retried';
+const NOTHING = 'Nothing to do.';
+
+/**
+ * The outcome table: each way in which a request can end.
+ *
+ * The service acknowledges any 2xx, pauses the rule at once on 404, and retries everything else
+ * about every five minutes, a limited number of times (spec, "Errors"). A non-2xx status is
+ * therefore used only where a retry can help, and 404, 410 and 3xx are never used.
+ */
+export const OUTCOMES = {
+  handled: {
+    status: 200,
+    service: acknowledged,
+    when: 'The handler finished and the store recorded the event as done.',
+    fix: NOTHING,
+  },
+  duplicate: {
+    status: 200,
+    service: acknowledged,
+    when: 'This event was already handled. The handler did not run again.',
+    fix: 'Nothing to do. The service delivers at least once, so duplicates are normal.',
+  },
+  ignored: {
+    status: 200,
+    service: acknowledged,
+    when: 'The delivery is authentic, but no handler is registered for its event.',
+    fix: 'Add a handler, or stop the rule from sending this event.',
+  },
+  queued: {
+    status: 202,
+    service: acknowledged,
+    when: 'The queue stored the delivery. A worker runs the handler.',
+    fix: NOTHING,
+  },
+  'dead-lettered': {
+    status: 200,
+    service: acknowledged,
+    when: 'The event failed maxAttempts times, or its payload is invalid. The deadLetter sink took it, or it stays among the dead jobs of the queue.',
+    fix: 'Find the delivery in your dead letters, fix the cause, and run it again.',
+  },
+  'in-dead-letters': {
+    status: 200,
+    service: acknowledged,
+    when: 'The event failed before and waits in the dead letters. The handler did not run.',
+    fix: 'Fix the cause, and redrive the dead letter.',
+  },
+  'missing-header': {
+    status: 401,
+    service: retried,
+    when: 'One of the three signature headers is missing or empty.',
+    fix: 'Webhook actions saved before signing was introduced send no headers: recreate the action to give it a secret. Also check headerPrefix, and any proxy that removes headers. If the request is not from the service, there is nothing to do.',
+  },
+  'malformed-header': {
+    status: 401,
+    service: retried,
+    when: 'A signature header appears twice or has the wrong format.',
+    fix: 'The service does not send such headers. Look for a proxy that changes or repeats headers.',
+  },
+  'timestamp-out-of-tolerance': {
+    status: 401,
+    service: retried,
+    when: "The delivery's timestamp differs from the receiver's clock by more than toleranceSeconds (300).",
+    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single one is an old request that was sent again, and was rightly refused.",
+  },
+  'signature-mismatch': {
+    status: 401,
+    service: retried,
+    when: 'No configured secret matches the signature of the raw body.',
+    fix: 'Check that the secret belongs to this webhook action, that it was not rotated, and that no proxy or body parser modifies the body.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    service: retried,
+    when: 'The request method is not POST.',
+    fix: 'The service only sends POST. Point health checks at another path.',
+  },
+  'body-timeout': {
+    status: 408,
+    service: retried,
+    when: 'The body did not arrive completely within bodyTimeout, or the connection closed early.',
+    fix: 'An occasional timeout is harmless. If it happens often, check the network and the proxy in front of the receiver.',
+  },
+  replayed: {
+    status: 409,
+    service: retried,
+    when: 'This webhook id was already received.',
+    fix: 'Retries from the service carry a new id, so this is a replayed request, or a proxy that repeats requests. Turn off automatic retries of POST in your proxy.',
+  },
+  'body-too-large': {
+    status: 413,
+    service: retried,
+    when: 'The body is larger than bodyLimit.',
+    fix: 'Raise bodyLimit if your custom payload is really that large.',
+  },
+  'unsupported-encoding': {
+    status: 415,
+    service: retried,
+    when: 'The body is compressed (it has a Content-Encoding header).',
+    fix: 'Look for a proxy that compresses requests.',
+  },
+  'invalid-payload': {
+    status: 422,
+    service: retried,
+    when: 'The delivery is authentic, but its body is not valid JSON or does not match your schema.',
+    fix: 'Set deadLetter so that such a delivery is kept and does not pause the rule. Then fix the schema or the custom payload.',
+  },
+  'handler-failed': {
+    status: 500,
+    service: retried,
+    when: 'Your handler threw an error. The retry runs it again.',
+    fix: 'Read the error in the log line. Set deadLetter so that one bad event cannot pause the rule.',
+  },
+  'body-already-parsed': {
+    status: 500,
+    service: retried,
+    when: 'A body parser ran before the receiver, so the raw bytes are gone.',
+    fix: 'Mount the receiver before the parser, or keep the raw bytes: express.json({ verify: keepRawBody }).',
+  },
+  'in-progress': {
+    status: 503,
+    service: retried,
+    when: 'Another delivery of the same event is being handled, or another event of its group (oneAtATime), or the handler lost its lease before it finished.',
+    fix: 'Nothing to do for quick handlers: the retry is a duplicate, or runs. If a handler runs for more than 240 seconds, use a queue.',
+  },
+  deadline: {
+    status: 503,
+    service: retried,
+    when: 'The handler took longer than ackWithin. It keeps running, and its retry is recognized as a duplicate once it succeeds.',
+    fix: 'Make the handler faster, or use a queue.',
+  },
+  overloaded: {
+    status: 503,
+    service: retried,
+    when: 'The receiver is already handling maxInFlight deliveries.',
+    fix: 'Find out what the handlers wait for. Raise maxInFlight if the machine can take more.',
+  },
+  'store-unavailable': {
+    status: 503,
+    service: retried,
+    when: 'The store or the queue failed, or took longer than storeTimeout.',
+    fix: "Check the store's server. The log line contains its error.",
+  },
+  'secret-unavailable': {
+    status: 503,
+    service: retried,
+    when: 'The secret provider failed, and no cached secret matches.',
+    fix: 'Check your secrets manager.',
+  },
+  'shutting-down': {
+    status: 503,
+    service: retried,
+    when: 'The receiver is closing.',
+    fix: 'Nothing to do if the process is being replaced. Otherwise find out what called close().',
+  },
+} as const satisfies Record<string, OutcomeInfo>;
+
+/** How a request ended. Each code has a section in the docs: `docsUrl('outcomes.md#<code>')`. */
+export type OutcomeCode = keyof typeof OUTCOMES;
+
+/** The HTTP status of each outcome. */
+export const STATUS = Object.fromEntries(
+  Object.entries(OUTCOMES).map(([code, { status }]) => [code, status]),
+) as { readonly [Code in OutcomeCode]: (typeof OUTCOMES)[Code]['status'] };
+
+/** Errors in the configuration: thrown at start-up, never sent as a response. */
+export const CONFIGURATION_ERRORS = {
+  'invalid-secret': {
+    when: 'A signing secret is missing, truncated or malformed.',
+    fix: 'Copy the whole secret, including whsec_, from where the action was created or rotated. Check that the environment variable is set.',
+  },
+  'invalid-options': {
+    when: 'An option is unknown or out of range.',
+    fix: 'The error message names each invalid option.',
+  },
+} as const satisfies Record<string, Pick<OutcomeInfo, 'when' | 'fix'>>;
+
+/**
+ * Where a delivery comes from: the service's request, a queue's worker, a redriven dead letter, or
+ * the reconciliation of calls that were missed.
+ */
+export type DeliverySource = 'webhook' | 'queue' | 'redrive' | 'reconcile';
+
+/** How one delivery ended: passed to `onOutcome`, and part of each `ReceiverResponse`. */
+export interface Outcome {
+  outcome: OutcomeCode;
+  source: DeliverySource;
+  /** The HTTP status of the response. For a `late` outcome: the one that would have been sent. */
+  status: number;
+  /** Milliseconds since the request reached the receiver. */
+  durationMs: number;
+  /** The tenant that the request names. It is verified if there is a `webhookId`. */
+  tenant?: string;
+  /** Set once the delivery was verified. */
+  webhookId?: string;
+  eventName?: string;
+  callId?: string;
+  /** The idempotency key. An authentic event without one cannot be recognized as a duplicate. */
+  key?: string;
+  /** 1 the first time that this event runs. */
+  attempt?: number;
+  /**
+   * How many attempts are left before the event goes to `deadLetter`; set when one failed. Absent in
+   * a receiver without `deadLetter`: how often the service retries is its own affair.
+   */
+  attemptsLeft?: number;
+  /** Milliseconds that the handler took. Absent if it did not run. */
+  handlerMs?: number;
+  /** Milliseconds that were spent waiting for the store. */
+  storeMs?: number;
+  /** Milliseconds that it waited for another event of its group (`oneAtATime`). Absent if it did not. */
+  waitMs?: number;
+  /**
+   * Milliseconds from the signature to the receiver, to the second; in a queue's worker, from the
+   * receiver to the start of the run. Never negative.
+   */
+  lagMs?: number;
+  /** Set in a queue's worker. Its `status` is the one that a receiver would have responded with. */
+  queued?: true;
+  /** The `id` of the secret that verified the delivery, never the secret itself. */
+  secretId?: string;
+  /** Why it was not handled. Its message contains no secret and nothing from the body. */
+  error?: WebhookError;
+  /** Set on the second outcome of a delivery that was answered `deadline`: how its handler ended. */
+  late?: true;
+}
+
+/** The HTTP response to one request, ready to be written by an adapter. */
+export interface ReceiverResponse {
+  readonly status: number;
+  /** Lower-case header names. Responses share this object: copy it before you change it. */
+  readonly headers: Record<string, string>;
+  /** JSON, `{"outcome":"…"}`. It never contains a secret, the request body or a stack trace. */
+  readonly body: string;
+  readonly outcome: Outcome;
+}
+
+type Prepared = Pick<ReceiverResponse, 'headers' | 'body'>;
+
+function prepare(code: OutcomeCode): Prepared {
+  const body = JSON.stringify({ outcome: code });
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+  };
+  if (code === 'method-not-allowed') headers['allow'] = 'POST';
+  return { body, headers: Object.freeze(headers) };
+}
+
+const codes = Object.keys(OUTCOMES) as OutcomeCode[];
+const PREPARED = Object.fromEntries(codes.map((code) => [code, prepare(code)])) as Record<
+  OutcomeCode,
+  Prepared
+>;
+
+/** The response for an outcome. Bodies and headers are built once, at import. */
+export function responseFor(outcome: Outcome): ReceiverResponse {
+  const { headers, body } = PREPARED[outcome.outcome];
+  return { status: outcome.status, headers, body, outcome };
+}

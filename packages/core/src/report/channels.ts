@@ -1,0 +1,111 @@
+import { openChannel, openPlainChannel } from '#channels';
+import type { Awaitable } from '../awaitable.ts';
+import type { TracingChannel } from '../channels/types.ts';
+import type { WebhookError } from '../errors.ts';
+import type { DeliverySource, Outcome } from '../outcomes.ts';
+import type { QueuedDelivery } from '../queue.ts';
+import { withRedactedIds } from './redact.ts';
+
+/** What all messages have. `error` and `result` are set by the channel, before it publishes its end. */
+interface Message {
+  /** What failed, redacted. */
+  error?: WebhookError;
+}
+
+/** The message of `call-webhooks:delivery`: one HTTP request, one job of a worker, or one `deliver`. */
+export interface DeliveryMessage extends Message {
+  readonly source: DeliverySource;
+  /** The method of the request. It is not verified. */
+  readonly method?: string | undefined;
+  /** The headers of the request, to continue a trace. They are not verified. */
+  readonly headers?: object | undefined;
+  /** The delivery that a worker runs. */
+  readonly queued?: QueuedDelivery | undefined;
+  /** How it ended. */
+  result?: { readonly outcome: Outcome };
+}
+
+/** The message of `call-webhooks:handler`: one run of a handler. */
+export interface HandlerMessage extends Message {
+  /** Only of a receiver with tenants. */
+  readonly tenant?: string | undefined;
+  readonly webhookId: string;
+  readonly eventName: string | undefined;
+  readonly callId: string | undefined;
+  readonly key: string | undefined;
+  readonly attempt: number;
+  readonly source: DeliverySource;
+}
+
+/** The message of `call-webhooks:store`: one call of the store. */
+export interface StoreMessage extends Message {
+  readonly operation: 'admit' | 'complete' | 'release' | 'extend' | 'reopen';
+  readonly key: string | undefined;
+  /** The answer: an admission, or whether the token still held the lease. */
+  result?: { status: string; attempt?: number } | boolean;
+}
+
+/** The message of `call-webhooks:enqueue`: one delivery that is handed to the queue. */
+export interface EnqueueMessage extends Message {
+  /** Set its `trace` to pass a trace context on to the worker. */
+  readonly delivery: QueuedDelivery;
+}
+
+/** The message of `call-webhooks:outcome`: what `onOutcome` is called with, also when it is late. */
+export interface OutcomeMessage {
+  readonly outcome: Outcome;
+}
+
+/**
+ * A plain channel, `outcome`, and tracing channels of `node:diagnostics_channel`. Where the runtime
+ * has none, or nobody subscribes, each costs one check.
+ */
+export const CHANNELS = {
+  delivery: openChannel('call-webhooks:delivery'),
+  handler: openChannel('call-webhooks:handler'),
+  store: openChannel('call-webhooks:store'),
+  enqueue: openChannel('call-webhooks:enqueue'),
+  outcome: openPlainChannel('call-webhooks:outcome'),
+};
+
+/**
+ * Runs a step within its channel, as `TracingChannel.tracePromise` does. The error that is published
+ * is redacted; the caller gets the original.
+ * @param redactError makes a `WebhookError` of what the step threw; not needed if it throws one
+ */
+export async function traced<T>(
+  channel: TracingChannel,
+  message: object,
+  run: () => Awaitable<T>,
+  redactError: (error: unknown) => WebhookError = (error) => error as WebhookError,
+): Promise<T> {
+  let thrown: { error: unknown } | undefined;
+  const step = async () => {
+    try {
+      return await run();
+    } catch (error) {
+      thrown = { error };
+      throw redactError(error);
+    }
+  };
+  try {
+    return await channel.tracePromise(step, message);
+  } catch (redacted) {
+    throw thrown ? thrown.error : redacted;
+  }
+}
+
+/** Runs a delivery within its channel. The outcome that is published has redacted ids. */
+export async function tracedDelivery<T extends { readonly outcome: Outcome }>(
+  channel: TracingChannel,
+  message: DeliveryMessage,
+  run: () => Promise<T>,
+): Promise<T> {
+  let result: T | undefined;
+  const step = async () => {
+    result = await run();
+    return { outcome: withRedactedIds(result.outcome) };
+  };
+  await traced(channel, message, step);
+  return result as T;
+}

@@ -1,0 +1,173 @@
+import { isPending, settle } from '../awaitable.ts';
+import { oneLine } from './redact.ts';
+
+/**
+ * Where log lines go: `console`, or a structured logger that takes the fields first, as pino, Fastify
+ * and bunyan do. What it throws is ignored.
+ * @example
+ * const logger: Logger = {
+ *   warn: (fields, message) => winston.warn(message, fields),
+ *   error: (fields, message) => winston.error(message, fields),
+ * };
+ */
+export interface Logger {
+  debug?(fields: object, message: string): unknown;
+  info?(fields: object, message: string): unknown;
+  warn(fields: object, message: string): unknown;
+  error(fields: object, message: string): unknown;
+}
+
+/** Logs fields and a message, or a message alone. */
+export interface LogMethod {
+  (fields: object, message?: string): void;
+  (message: string): void;
+}
+
+/**
+ * What handlers log with. A logger of pino or Fastify is passed on as it is. Of others, `debug` and
+ * `info` do nothing if they are missing.
+ */
+export interface HandlerLogger {
+  readonly debug: LogMethod;
+  readonly info: LogMethod;
+  readonly warn: LogMethod;
+  readonly error: LogMethod;
+}
+
+type Level = keyof HandlerLogger;
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies Level[];
+const isLevel = (name: unknown): name is Level => LEVELS.includes(name as Level);
+
+/**
+ * Calls a hook of the user. What it throws, or rejects with, is dropped: a broken hook must not
+ * change a response or end the process.
+ */
+export function callHook<Argument>(
+  hook: (argument: Argument) => unknown,
+  argument: Argument,
+  onFailed: (error: unknown) => void = () => undefined,
+): void {
+  try {
+    const result: unknown = hook(argument);
+    if (isPending(result)) void settle(result, onFailed);
+  } catch (error) {
+    onFailed(error);
+  }
+}
+
+/** The same logger with all four methods, whose errors are dropped. `console` gets readable lines. */
+export function safeLogger(logger: Logger): Required<Logger> {
+  const method = (level: Level) => (fields: object, message: string) => {
+    callHook((line) => write(logger, level, fields, line), message);
+  };
+  return {
+    debug: method('debug'),
+    info: method('info'),
+    warn: method('warn'),
+    error: method('error'),
+  };
+}
+
+const handlerLoggers = new WeakMap<Logger, HandlerLogger>();
+
+/** The logger for `context.log`. */
+export function handlerLogger(logger: Logger): HandlerLogger {
+  const known = handlerLoggers.get(logger);
+  if (known) return known;
+  if (isPinoLike(logger)) return logger; // one for each request: nothing to keep
+  const complete = withAllLevels(logger);
+  handlerLoggers.set(logger, complete);
+  return complete;
+}
+
+/** pino's methods take a message alone as well. */
+const isPinoLike = (logger: object): logger is HandlerLogger =>
+  ['child', ...LEVELS].every((name) => typeof Reflect.get(logger, name) === 'function');
+
+/** A proxy: a handler may use everything else that its logger has. */
+function withAllLevels(logger: Logger): HandlerLogger {
+  const method = (level: Level) => (fields: unknown, message?: string) => {
+    if (typeof fields === 'string') write(logger, level, {}, fields);
+    else write(logger, level, Object(fields) as object, message ?? '');
+  };
+  const methods = new Map(LEVELS.map((level) => [level, method(level)]));
+  return new Proxy(logger, {
+    get(target, name) {
+      if (isLevel(name)) return methods.get(name);
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  }) as HandlerLogger;
+}
+
+function write(logger: Logger, level: Level, fields: object, message: string): unknown {
+  if (!isConsole(logger)) return logger[level]?.(fields, message);
+  logger[level](consoleLine(fields, message));
+  return undefined;
+}
+
+/** `instanceof` would not know the consoles of other realms. */
+const isConsole = (logger: object): logger is Console =>
+  logger === globalThis.console || 'groupEnd' in logger;
+
+/**
+ * A line for `console`: the message and the fields behind it, with the frames of `err` below.
+ * @example
+ * consoleLine({ callId: 'c1', rows: 3 }, 'saved') // 'saved callId=c1 rows=3'
+ */
+export function consoleLine(fields: object, message: string): string {
+  const { err, docs, ...rest } = fields as Record<string, unknown>;
+  const said = `${String(rest['status'])} ${String(rest['outcome'])}`;
+  const pairs = Object.entries(rest)
+    .filter(([name]) => !(message.includes(said) && (name === 'status' || name === 'outcome')))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${shown(value)}`);
+  const parts = [
+    err === undefined ? message : withError(message, err),
+    ...pairs,
+    ...(typeof docs === 'string' ? [`See ${docs}`] : []),
+  ];
+  return parts.filter((part) => part !== '').join(' ') + framesOf(err);
+}
+
+/** Our own messages have the text of the error already. Those of a handler may not. */
+function withError(message: string, err: unknown): string {
+  const text = err instanceof Error ? err.message : shown(err);
+  if (message.includes(text)) return message;
+  const whole = err instanceof Error ? `${err.name}: ${text}` : text;
+  return message === '' ? whole : `${message}: ${whole}`;
+}
+
+const MAX_CAUSES = 5;
+
+/** The frames of an error and of its causes. */
+function framesOf(err: unknown): string {
+  let text = '';
+  let error = err;
+  for (let depth = 0; error instanceof Error && depth <= MAX_CAUSES; depth++) {
+    if (depth > 0) text += `\n  caused by ${oneLine(`${error.name}: ${error.message}`)}`;
+    const { stack = '' } = error;
+    const start = stack.search(/\n\s+at /);
+    if (start !== -1) text += stack.slice(start);
+    error = error.cause;
+  }
+  return text;
+}
+
+/** On one line, without terminal codes. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return /^[\x21-\x7e]+$/.test(value) ? value : quoted(value);
+  if (value instanceof Error) return quoted(`${value.name}: ${value.message}`);
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return quoted(value);
+  } catch {
+    return '[object]'; // cyclic, or with a bigint
+  }
+}
+
+const quoted = (value: unknown) =>
+  ((JSON.stringify(value) as string | undefined) ?? '').replace(
+    /[\x7f-\x9f\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );

@@ -1,0 +1,279 @@
+import {
+  docsUrl,
+  type ErrorOrigin,
+  type ErrorSource,
+  originsOf,
+  WebhookError,
+  withOrigin,
+} from '../errors.ts';
+import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
+import { CHANNELS, type OutcomeMessage } from './channels.ts';
+import { errorCopy, errorDetails, redactedError } from './error-text.ts';
+import { type Identified, type LineOptions, outcomeLine } from './log-line.ts';
+import { callHook, type Logger, safeLogger } from './logger.ts';
+import { createRedactor, withRedactedIds } from './redact.ts';
+
+/**
+ * Where and when an error happened. It contains no personal data.
+ *
+ * No interface, so that trackers can take it as a `Record<string, unknown>`.
+ */
+export type ErrorInfo = {
+  /** The outcome of the attempt. */
+  code: OutcomeCode;
+  /** What failed. */
+  source: ErrorSource;
+  /** The tenant that the request names. It is verified if there is a `webhookId`. */
+  tenant?: string;
+  eventName?: string;
+  callId?: string;
+  /** The idempotency key of the event. */
+  key?: string;
+  /** Set once the delivery was verified. */
+  webhookId?: string;
+  /** 1 the first time that the event runs. */
+  attempt?: number;
+  /** Whether the event is not run again: it goes to `deadLetter`, or its worker gives up. */
+  lastAttempt: boolean;
+  /** Whether the service got its response (`deadline`) before the error. */
+  late: boolean;
+  /** Whether it happened in a queue's worker. */
+  queued: boolean;
+};
+
+/** Takes an error as it was thrown, with its `cause`. */
+export type ErrorHook = (error: unknown, info: ErrorInfo) => unknown;
+
+/**
+ * Hooks that are told of outcomes and errors. What they throw changes nothing; the logger is told of it
+ * at most once in 10 s.
+ */
+export interface ReportingHooks {
+  /**
+   * Called with the original error of each failed attempt, for an error tracker; also with what a
+   * handler threw after its transaction was committed, with a `completeIn` that came too late, and with
+   * errors of `waitUntil`. The error may
+   * contain personal data.
+   */
+  onError?: ErrorHook | undefined;
+  /**
+   * Called with every outcome, for metrics. A delivery that misses its deadline has a second outcome,
+   * with `late: true`: leave those out to count deliveries.
+   */
+  onOutcome?: ((outcome: Outcome) => unknown) | undefined;
+}
+
+/**
+ * Passes an outcome to `onOutcome`, and what was thrown to `onError`. A failure that nothing was
+ * thrown for, such as a forged signature, is only an outcome.
+ */
+export function callReportingHooks({ onError, onOutcome }: ReportingHooks, outcome: Outcome): void {
+  const { error: failure } = outcome;
+  // Copies: changes that a hook makes must not reach the response.
+  if (CHANNELS.outcome?.hasSubscribers === true)
+    CHANNELS.outcome.publish({ outcome: withRedactedIds(outcome) } satisfies OutcomeMessage);
+  if (onError && failure) callErrorHook(onError, originsOf(failure), outcome);
+  if (!onOutcome) return;
+  callHook(onOutcome, withRedactedIds(outcome), (error) => {
+    if (onError) callErrorHook(onError, [{ source: 'hook', error }], outcome);
+  });
+}
+
+/** What `onError` is told of an attempt. */
+export interface ErrorContext extends Omit<Identified, 'source'> {
+  readonly outcome: OutcomeCode;
+  readonly attemptsLeft?: number | undefined;
+  readonly late?: boolean | undefined;
+  readonly queued?: boolean | undefined;
+}
+
+/** Passes errors to `onError`, with what is known of their attempt. */
+export function callErrorHook(
+  onError: ErrorHook,
+  thrown: readonly ErrorOrigin[],
+  context: ErrorContext,
+): void {
+  if (thrown.length === 0) return;
+  const ids = withRedactedIds(context);
+  const { tenant, eventName, callId, key, webhookId, attempt, attemptsLeft } = ids;
+  const info = {
+    code: context.outcome,
+    ...(tenant !== undefined && { tenant }),
+    ...(eventName !== undefined && { eventName }),
+    ...(callId !== undefined && { callId }),
+    ...(key !== undefined && { key }),
+    ...(webhookId !== undefined && { webhookId }),
+    ...(attempt !== undefined && { attempt }),
+    lastAttempt: attemptsLeft === 0,
+    late: context.late === true,
+    queued: context.queued === true,
+  };
+  for (const { error, source } of thrown)
+    callHook((thrown) => onError(thrown, { ...info, source }), error);
+}
+
+/** What is known about a request so far. It fills up on the way through the receiver. */
+export type DeliveryInfo = Pick<
+  Outcome,
+  | 'source'
+  | 'tenant'
+  | 'webhookId'
+  | 'eventName'
+  | 'callId'
+  | 'key'
+  | 'attempt'
+  | 'attemptsLeft'
+  | 'secretId'
+  | 'handlerMs'
+  | 'storeMs'
+  | 'waitMs'
+  | 'lagMs'
+  | 'queued'
+>;
+
+/** How one request ended. */
+export interface Result {
+  readonly outcome: OutcomeCode;
+  readonly error?: WebhookError | undefined;
+}
+
+/** Anyone on the network can cause these, so they are logged at most once in 10 s for each code. */
+const RATE_LIMITED = new Set<OutcomeCode>([
+  'missing-header',
+  'malformed-header',
+  'timestamp-out-of-tolerance',
+  'signature-mismatch',
+  'method-not-allowed',
+  'body-timeout',
+  'replayed',
+  'body-too-large',
+  'unsupported-encoding',
+  'body-already-parsed',
+  'secret-unavailable',
+]);
+const LOG_INTERVAL_MS = 10_000;
+
+/** Makes outcomes of results, passes them to the user's hooks, and writes the log lines. */
+export class Reporter {
+  readonly #hooks: ReportingHooks;
+  readonly #options: LineOptions;
+  readonly #lastLines = new Map<OutcomeCode, { at: number; suppressed: number }>();
+
+  constructor(hooks: ReportingHooks, options: LineOptions = {}) {
+    this.#hooks = hooks;
+    this.#options = options;
+  }
+
+  /** @param startedAt `performance.now()` when the request arrived */
+  report(
+    startedAt: number,
+    info: DeliveryInfo,
+    { outcome: code, error }: Result,
+    log: Logger,
+    late = false,
+  ): Outcome {
+    const outcome: Outcome = {
+      outcome: code,
+      status: STATUS[code],
+      durationMs: performance.now() - startedAt,
+      ...info,
+    };
+    if (error) outcome.error = error;
+    if (late) outcome.late = true;
+    if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
+    callReportingHooks(this.#hooks, outcome);
+    return outcome;
+  }
+
+  #log(outcome: Outcome, log: Logger): void {
+    const suppressed = this.#suppressedLines(outcome);
+    if (suppressed === undefined) return;
+    const { level, fields, message } = outcomeLine(outcome, suppressed, this.#options);
+    safeLogger(log)[level](fields, message);
+  }
+
+  /** The number of lines left out since the last one, or `undefined` to leave this one out too. */
+  #suppressedLines({ outcome: code, tenant }: Outcome): number | undefined {
+    // A tenant that sends too much must not fill the log as well.
+    const isFlood = code === 'overloaded' && tenant !== undefined;
+    if (!isFlood && !RATE_LIMITED.has(code)) return 0;
+    const last = this.#lastLines.get(code);
+    const now = performance.now();
+    if (last && now - last.at < LOG_INTERVAL_MS) {
+      last.suppressed += 1;
+      return undefined;
+    }
+    this.#lastLines.set(code, { at: now, suppressed: 0 });
+    return last?.suppressed ?? 0;
+  }
+}
+
+/**
+ * The result of a delivery that failed with this error. An error that is not a `WebhookError` is a
+ * bug in a hook of the user or in this package.
+ */
+export function failureResult(error: unknown): Result {
+  // A `WebhookError` of a hook, or of another version, may have a code that is no failure.
+  const isFailure = (code: string): code is OutcomeCode =>
+    Object.hasOwn(STATUS, code) && STATUS[code as OutcomeCode] >= 400;
+  if (error instanceof WebhookError && isFailure(error.code)) return { outcome: error.code, error };
+  const failure = redactedError('handler-failed', 'Unexpected error: ', error);
+  return { outcome: 'handler-failed', error: withOrigin(failure, { source: 'hook', error }) };
+}
+
+const INTERVAL_MS = 10_000;
+const WITHHELD = {
+  message: 'its message is withheld, as it may quote the event.',
+  code: undefined,
+  cause: undefined,
+  errors: [],
+};
+
+/**
+ * The same hooks. What `onError` throws, or `onOutcome` if there is no `onError`, is told to the logger
+ * at most once in 10 s: otherwise nobody would notice that an error tracker is not set up.
+ */
+export function withWarnings(
+  { onError, onOutcome }: ReportingHooks,
+  logger: Logger,
+): ReportingHooks {
+  const log = safeLogger(logger);
+  let last: { at: number; suppressed: number } | undefined;
+
+  const warn = (hook: keyof ReportingHooks) => (error: unknown) => {
+    const now = performance.now();
+    if (last && now - last.at < INTERVAL_MS) {
+      last.suppressed += 1;
+      return;
+    }
+    const suppressed = last?.suppressed ?? 0;
+    last = { at: now, suppressed: 0 };
+    // Its message and its causes may quote what the hook was called with.
+    const details = errorDetails(error, createRedactor());
+    const err = errorCopy({ ...details, ...WITHHELD });
+    log.warn(
+      {
+        hook,
+        ...(suppressed > 0 && { suppressed }),
+        err,
+        docs: docsUrl('observability.md#errors'),
+      },
+      `call-webhooks: The hook ${hook} failed: ${err.name}: ${err.message}`,
+    );
+  };
+
+  return {
+    onError:
+      onError &&
+      ((error, info) => {
+        callHook((thrown) => onError(thrown, info), error, warn('onError'));
+      }),
+    // With `onError`, that is told what it throws.
+    onOutcome:
+      onError || !onOutcome
+        ? onOutcome
+        : (outcome) => {
+            callHook(onOutcome, outcome, warn('onOutcome'));
+          },
+  };
+}

@@ -1,0 +1,151 @@
+import { WebhookError } from '../errors.ts';
+import { type HeadersLike, headerValue } from '../http/request.ts';
+
+/**
+ * Which conventions the sender follows. By default those of the service; `'standard-webhooks'` is
+ * for senders that follow https://www.standardwebhooks.com: other header names, several signatures
+ * in one header, and a webhook id that stays the same when a delivery is retried.
+ *
+ * With it, the webhook id and the timestamp together identify an attempt. The same attempt again is a
+ * replay (409). A retry has a new timestamp and is processed. A retry that is signed within the same
+ * second gets 409 as well, and the sender retries it later.
+ */
+export type Profile = 'standard-webhooks';
+
+/** The names of the three headers: a prefix (`'X-Service'`), or each name. */
+export type HeaderPrefix = string | { id: string; timestamp: string; signature: string };
+
+/** The names of the three headers. */
+export interface HeaderNames {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly signature: string;
+}
+
+/** The values of the three headers: well-formed, but not verified yet. */
+export interface SignatureHeaders {
+  readonly webhookId: string;
+  /** Unix seconds, as the text that was signed. */
+  readonly timestamp: string;
+  /** Canonical base64, without `v1,`. */
+  readonly signature: string;
+  /** Further signatures of which any may match; only with the profile `'standard-webhooks'`. */
+  readonly otherSignatures?: readonly string[];
+}
+
+const DEFAULT_PREFIX = 'X-Service';
+const STANDARD_NAMES = {
+  id: 'webhook-id',
+  timestamp: 'webhook-timestamp',
+  signature: 'webhook-signature',
+};
+
+const TOKEN = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
+// An id has no dot, so that the signed text `id.timestamp.body` has only one reading. It has no
+// comma and no space, so that joined duplicates of a header are refused.
+const NOT_IN_ID = /[^\x21-\x2b\x2d\x2f-\x7e]/;
+const MAX_ID_LENGTH = 256;
+const isWebhookId = (text: string) =>
+  text !== '' && text.length <= MAX_ID_LENGTH && !NOT_IN_ID.test(text);
+const TIMESTAMP = /^[1-9][0-9]{0,11}$/;
+const SIGNATURE = /^v1,[A-Za-z0-9+/]{43}=$/;
+
+/** Whether a receiver would accept these two header values. */
+export const isSendable = (webhookId: string, timestamp: string): boolean =>
+  isWebhookId(webhookId) && TIMESTAMP.test(timestamp);
+
+/**
+ * The names of the three headers in lower case (spec, "Authentication").
+ * @throws WebhookError `invalid-options` for a prefix that makes no valid header name
+ */
+export function headerNames(prefix?: HeaderPrefix, profile?: Profile): HeaderNames {
+  if (prefix === undefined && profile === undefined)
+    return (defaultNames ??= lowerCase(casedHeaderNames()));
+  return lowerCase(casedHeaderNames(prefix, profile));
+}
+
+let defaultNames: HeaderNames | undefined;
+
+const lowerCase = ({ id, timestamp, signature }: HeaderNames): HeaderNames => ({
+  id: id.toLowerCase(),
+  timestamp: timestamp.toLowerCase(),
+  signature: signature.toLowerCase(),
+});
+
+/** The same names as the sender writes them. */
+export function casedHeaderNames(prefix?: HeaderPrefix, profile?: Profile): HeaderNames {
+  if (prefix === undefined && profile !== undefined) return STANDARD_NAMES;
+  const { id, timestamp, signature } =
+    typeof prefix === 'object' ? prefix : namesWithPrefix(prefix ?? DEFAULT_PREFIX);
+  for (const name of [id, timestamp, signature] as unknown[]) {
+    if (typeof name !== 'string' || !TOKEN.test(name)) {
+      throw new WebhookError(
+        'invalid-options',
+        'headerPrefix makes an invalid HTTP header name. Use a prefix such as "X-Service".',
+      );
+    }
+  }
+  return { id, timestamp, signature };
+}
+
+const namesWithPrefix = (prefix: string): HeaderNames => ({
+  id: `${prefix}-Webhook-Id`,
+  timestamp: `${prefix}-Timestamp`,
+  signature: `${prefix}-Signature`,
+});
+
+/**
+ * Reads the three headers and checks their format.
+ * @throws WebhookError `missing-header`, or `malformed-header` for anything that the service would
+ *   not send: duplicates, lists, odd numbers, non-canonical base64
+ */
+export function readSignatureHeaders(
+  headers: HeadersLike,
+  names: HeaderNames,
+  profile?: Profile,
+): SignatureHeaders {
+  const webhookId = readHeader(headers, names.id);
+  const timestamp = readHeader(headers, names.timestamp);
+  const signature = readHeader(headers, names.signature);
+  if (!isWebhookId(webhookId))
+    throw malformed(
+      names.id,
+      'one id of 1 to 256 visible ASCII characters without dot, comma or space',
+    );
+  if (!TIMESTAMP.test(timestamp)) throw malformed(names.timestamp, 'Unix seconds in plain digits');
+  if (profile !== undefined)
+    return { webhookId, timestamp, ...readSeveral(signature, names.signature) };
+  if (!SIGNATURE.test(signature))
+    throw malformed(names.signature, '"v1," followed by 44 characters of base64');
+  return { webhookId, timestamp, signature: signature.slice(3) };
+}
+
+/** `v1,… v1,… v1a,…`: signatures of versions other than `v1` are skipped. */
+function readSeveral(
+  header: string,
+  name: string,
+): Pick<SignatureHeaders, 'signature' | 'otherSignatures'> {
+  const [signature, ...otherSignatures] = header
+    .split(' ')
+    .filter((one) => SIGNATURE.test(one))
+    .map((one) => one.slice(3));
+  if (signature === undefined)
+    throw malformed(name, 'a list with at least one "v1," and 44 characters of base64');
+  return { signature, otherSignatures };
+}
+
+function readHeader(headers: HeadersLike, name: string): string {
+  const value = headerValue(headers, name);
+  if (value === undefined || value === null || value === '') {
+    throw new WebhookError(
+      'missing-header',
+      `The request has no ${name} header. Webhook actions saved before signing was introduced send none: recreate the action to give it a secret.`,
+    );
+  }
+  if (typeof value === 'string') return value;
+  if (value.length === 1 && typeof value[0] === 'string') return value[0];
+  throw malformed(name, 'a single value');
+}
+
+const malformed = (name: string, expected: string) =>
+  new WebhookError('malformed-header', `The ${name} header is malformed. Expected ${expected}.`);

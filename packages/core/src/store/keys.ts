@@ -1,0 +1,50 @@
+/** The longest name of a tenant, in UTF-16 units. */
+const MAX_LENGTH = 128;
+/** Control characters, invisible ones, line breaks, and halves of surrogate pairs. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** Whether a tenant may have this name: 1 to 128 printable characters. */
+export const isTenantName = (name: unknown): name is string =>
+  typeof name === 'string' && name !== '' && name.length <= MAX_LENGTH && !UNPRINTABLE.test(name);
+
+/**
+ * A key, group or webhook id as stores and queues know it: that of a tenant begins with its name. Two
+ * tenants never share one, whatever their names and keys are.
+ * @example tenantKey('acme', 'c1:call:started') // 'tenant:acme:c1:call:started'
+ */
+export function tenantKey(tenant: string | undefined, key: string): string {
+  if (tenant === undefined) return key;
+  // The second colon ends the name.
+  const name = /[%:]/.test(tenant) ? tenant.replace(/[%:]/g, encodeURIComponent) : tenant;
+  return `tenant:${name}:${key}`;
+}
+
+const HASHED = 'sha256:';
+/** Every database stores these unchanged, in an index as well: no NUL, no half of a surrogate pair. */
+const READABLE = /^[^\0\p{Surrogate}]{1,256}$/u;
+
+/**
+ * The text under which a store or queue keeps a key: the key itself, at once, where it can be stored
+ * unchanged, so that people can read it, else its SHA-256. Different keys have different texts.
+ * @param readable which keys are kept as they are
+ */
+export function storableKey(key: string, readable = READABLE): string | Promise<string> {
+  return isReadable(key, readable) ? key : sha256(key).then((hash) => HASHED + hash);
+}
+
+/**
+ * `storableKey`, at once.
+ * @param hash the SHA-256 of the text's UTF-16 (little-endian), in hexadecimal
+ */
+export const storableKeySync = (key: string, hash: (text: string) => string): string =>
+  isReadable(key, READABLE) ? key : HASHED + hash(key);
+
+const isReadable = (key: string, readable: RegExp) => readable.test(key) && !key.startsWith(HASHED);
+
+/** The SHA-256 of a text, in hexadecimal. It is made of UTF-16, so that any two texts differ. */
+export async function sha256(text: string): Promise<string> {
+  const units = Uint16Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+  // WebCrypto: Redis stores run on edge runtimes as well.
+  const digest = await crypto.subtle.digest('SHA-256', units);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
