@@ -78,7 +78,6 @@ export async function serve(
 const claim = (): Claim & { key: string } => ({
   webhookId: randomUUID(),
   key: `${randomBytes(12).toString('hex')}:call:completed`,
-  isKeyOfBody: true,
   token: randomUUID(),
   leaseMs: 60_000,
   replayUntil: Date.now() + 5_000,

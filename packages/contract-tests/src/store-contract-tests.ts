@@ -55,7 +55,6 @@ const contextOf = (opened: () => OpenedStore): StoreTestContext => ({
   connections: () => [opened().store, ...(opened().others ?? [])],
   claim: (key, more) => ({
     webhookId: unique('webhook'),
-    isKeyOfBody: key !== undefined,
     replayUntil: opened().now() + REMEMBER_MS,
     leaseMs: LEASE_MS,
     token: unique('token'),

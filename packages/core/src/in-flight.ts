@@ -1,17 +1,20 @@
+import { Bag, type Bagged } from './bag.ts';
 import { WebhookError } from './errors.ts';
 import { MAX_LEASE_MS } from './store/lease.ts';
-import { Bag, type Bagged, RELEASE_MS, waitAtMost } from './time.ts';
+import { RELEASE_MS, waitAtMost } from './time.ts';
 
 /** A delivery that is being handled. */
 export interface RunningDelivery {
   /** Settles when it ends; never rejects. */
   readonly done: Promise<unknown>;
+  /** Whether it waits for another event of its group, and so takes up no place. */
+  readonly isWaiting: boolean;
   /** Gives up on it at shutdown: aborts the handler and releases its lease. */
   abandon(): Promise<void>;
 }
 
 /** The place that a delivery takes up. */
-export interface TakenPlace extends Bagged {
+interface Place extends Bagged {
   readonly delivery: RunningDelivery;
   /** Since when; milliseconds of `performance.now()`. */
   readonly at: number;
@@ -19,14 +22,13 @@ export interface TakenPlace extends Bagged {
 }
 
 /** Limits the deliveries that are handled at the same time, and stops admitting at shutdown. */
-export class ConcurrencyLimiter {
+export class InFlight {
   readonly #max: number;
   readonly #maxPerTenant: number;
-  readonly #running = new Bag<TakenPlace>();
+  readonly #places = new Bag<Place>();
+  readonly #ofTenants = new Map<string, number>();
   /** None of them is older; milliseconds of `performance.now()`. */
   #oldestAt = Infinity;
-  /** How many are running of each tenant. */
-  readonly #ofTenants = new Map<string, number>();
   #closing = false;
 
   constructor(maxInFlight: number, maxPerTenant = maxInFlight) {
@@ -40,47 +42,61 @@ export class ConcurrencyLimiter {
 
   /** Whether as many deliveries are running as may run. */
   get full(): boolean {
-    if (this.#running.size < this.#max) return false;
-    this.#dropStuck();
-    return this.#running.size >= this.#max;
+    return this.#isFull(() => this.#running);
+  }
+
+  /**
+   * How many are running. Those that wait for their group are not, as long as they are fewer than
+   * `maxInFlight`: many events of one call must not keep out all others.
+   */
+  get #running(): number {
+    if (this.#places.size < this.#max) return this.#places.size;
+    let waiting = 0;
+    for (const { delivery } of this.#places) if (delivery.isWaiting) waiting += 1;
+    return this.#places.size - Math.min(waiting, this.#max);
   }
 
   /** @throws WebhookError `shutting-down`, `overloaded` */
   check(tenant?: string): void {
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');
-    if (tenant !== undefined) this.#checkTenant(tenant);
-    if (!this.full) return;
-    throw new WebhookError(
-      'overloaded',
-      `The receiver is already handling ${String(this.#max)} deliveries (maxInFlight).`,
-    );
+    if (tenant !== undefined && this.#isFull(() => this.#runningOf(tenant), this.#maxPerTenant))
+      throw new WebhookError(
+        'overloaded',
+        `The receiver is already handling ${String(this.#maxPerTenant)} deliveries of this tenant (maxInFlightPerTenant).`,
+      );
+    if (this.full)
+      throw new WebhookError(
+        'overloaded',
+        `The receiver is already handling ${String(this.#max)} deliveries (maxInFlight).`,
+      );
   }
 
-  #checkTenant(tenant: string): void {
-    const isFull = () => (this.#ofTenants.get(tenant) ?? 0) >= this.#maxPerTenant;
-    if (!isFull()) return;
+  #runningOf(tenant: string): number {
+    return this.#ofTenants.get(tenant) ?? 0;
+  }
+
+  #isFull(count: () => number, max = this.#max): boolean {
+    if (count() < max) return false;
     this.#dropStuck();
-    if (!isFull()) return;
-    throw new WebhookError(
-      'overloaded',
-      `The receiver is already handling ${String(this.#maxPerTenant)} deliveries of this tenant (maxInFlightPerTenant).`,
-    );
+    return count() >= max;
   }
 
-  /** @param at `performance.now()` */
-  add(delivery: RunningDelivery, at: number, tenant?: string): TakenPlace {
-    const taken = { place: 0, delivery, at, tenant };
-    this.#running.add(taken);
+  /**
+   * Takes a place until the delivery ends.
+   * @param at `performance.now()`
+   */
+  add(delivery: RunningDelivery, at: number, tenant?: string): void {
+    const place = { place: 0, delivery, at, tenant };
+    this.#places.add(place);
     this.#oldestAt = Math.min(this.#oldestAt, at);
-    if (tenant !== undefined) this.#ofTenants.set(tenant, (this.#ofTenants.get(tenant) ?? 0) + 1);
-    return taken;
+    if (tenant !== undefined) this.#ofTenants.set(tenant, this.#runningOf(tenant) + 1);
+    void delivery.done.then(() => this.#free(place));
   }
 
-  /** Does nothing for a place that was freed before. */
-  delete(taken: TakenPlace): void {
-    const { tenant } = taken;
-    if (!this.#running.delete(taken) || tenant === undefined) return;
-    const left = (this.#ofTenants.get(tenant) ?? 1) - 1;
+  #free(place: Place): void {
+    const { tenant } = place;
+    if (!this.#places.delete(place) || tenant === undefined) return;
+    const left = this.#runningOf(tenant) - 1;
     if (left > 0) this.#ofTenants.set(tenant, left);
     else this.#ofTenants.delete(tenant);
   }
@@ -90,9 +106,9 @@ export class ConcurrencyLimiter {
     const before = performance.now() - MAX_LEASE_MS;
     if (this.#oldestAt > before) return; // so that a full receiver looks at all of them seldom
     this.#oldestAt = Infinity;
-    for (const taken of this.#running)
-      if (taken.at > before) this.#oldestAt = Math.min(this.#oldestAt, taken.at);
-      else this.delete(taken);
+    for (const place of this.#places)
+      if (place.at > before) this.#oldestAt = Math.min(this.#oldestAt, place.at);
+      else this.#free(place);
   }
 
   /**
@@ -104,9 +120,8 @@ export class ConcurrencyLimiter {
     this.#closing = true;
     await Promise.resolve(); // a handler that calls this as it starts has not been added yet
     this.#dropStuck();
-    const allDone = Promise.all([...this.#running].map(({ delivery }) => delivery.done));
-    await waitAtMost(graceMs, allDone);
-    const abandoned = [...this.#running].map(({ delivery }) => delivery.abandon());
-    await waitAtMost(RELEASE_MS, Promise.all(abandoned));
+    const running = () => [...this.#places].map(({ delivery }) => delivery);
+    await waitAtMost(graceMs, Promise.all(running().map(({ done }) => done)));
+    await waitAtMost(RELEASE_MS, Promise.all(running().map((delivery) => delivery.abandon())));
   }
 }

@@ -86,8 +86,7 @@ export {
 export type { Around, Run } from './events/handlers.ts';
 export type { GroupedEvent, OneAtATime } from './events/route.ts';
 export type { ContextOf, ContextWithoutCompleteIn } from './events/handlers.ts';
-export type { HandlerContext } from './events/context.ts';
-export type { Delivery } from './delivery.ts';
+export type { Delivery, HandlerContext } from './events/context.ts';
 export {
   defineHandlers,
   type CustomPayload,
@@ -100,7 +99,7 @@ export {
 export type { HeadersLike } from './http/request.ts';
 export type { HeaderPrefix } from './signature/headers.ts';
 export type { Profile } from './signature/headers.ts';
-export type { BodyLimits, BodyReader } from './http/web-body.ts';
+export type { BodyLimits, BodyReader } from './http/request.ts';
 export type { ErrorHook, ErrorInfo, ReportingHooks } from './report/reporter.ts';
 export type { ErrorSource } from './errors.ts';
 export type {
@@ -142,6 +141,5 @@ export { redactId } from './report/redact.ts';
 export { fieldKind, type FieldKind } from './report/redact.ts';
 export { isOrdinaryWord } from './report/redact.ts';
 export { checkOptions, option, type OptionRule } from './check-options.ts';
-export { hash53 } from './store/memory-store.ts';
 export { sha256, storableKey, storableKeySync } from './store/keys.ts';
 export { TurnBatch, type BatchedCall } from './store/turn-batch.ts';

@@ -1,16 +1,19 @@
-import type { Delivery } from './delivery.ts';
-import { docsUrl, WebhookError } from './errors.ts';
-import { checkRequest, type HeadersLike, RequestView, truncated } from './http/request.ts';
-import { type BodyReader, checkBody, readFailure } from './http/web-body.ts';
-import type { Settings } from './options.ts';
-import { type ReceiverResponse, responseFor } from './outcomes.ts';
-import type { ReceiverParts } from './receiver.ts';
-import { CHANNELS, type DeliveryMessage, tracedDelivery } from './report/channels.ts';
-import { deliveryFields, loggedError } from './report/log-line.ts';
-import { callHook, type Logger, safeLogger } from './report/logger.ts';
-import { callErrorHook, type DeliveryInfo, failureResult, type Result } from './report/reporter.ts';
-import { DeliveryProcessor } from './run-event.ts';
-import type { KeySource } from './signature/secrets.ts';
+import { WebhookError } from './errors.ts';
+import type { Delivery } from './events/context.ts';
+import {
+  checkBody,
+  checkRequest,
+  truncated,
+  unreadable,
+  type BodyReader,
+  type HeadersLike,
+} from './http/request.ts';
+import { responseFor, type ReceiverResponse } from './outcomes.ts';
+import { CHANNELS, tracedDelivery } from './report/channels.ts';
+import type { Logger } from './report/logger.ts';
+import { failureResult, type PendingOutcome, type Result } from './report/reporter.ts';
+import { EventRun, type Setup } from './run-event.ts';
+import type { RequestKeys } from './signature/tenants.ts';
 import { authenticate } from './signature/verify.ts';
 
 /** One HTTP request, as an adapter passes it on. */
@@ -28,134 +31,99 @@ export interface ReceiverRequest {
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }
 
-/** Handles a delivery from the network, from request to response. */
-export function createReceive({
-  settings,
-  scheduler,
-  keys,
-  tenants,
-  limiter,
-  reporter,
-  deps,
-}: ReceiverParts): (request: ReceiverRequest) => Promise<ReceiverResponse> {
-  const { now, ackWithin, logger } = settings;
-  const { names, profile, toleranceSeconds } = settings;
-  const rulesWith = (source: KeySource) => ({ names, profile, toleranceSeconds, keys: source });
-  const rules = rulesWith(keys);
-
-  async function respond(request: ReceiverRequest): Promise<ReceiverResponse> {
-    const startedAt = performance.now();
-    const info: DeliveryInfo = { source: 'webhook' };
-    const named = tenants?.nameOf(new RequestView(request.url ?? '/', request.headers));
-    const tenant = named?.name;
-    if (tenant !== undefined) info.tenant = tenant;
-    let result: Result;
-    let rawBody: Uint8Array | undefined;
-    try {
-      checkRequest(request, settings.bodyLimit);
-      let read: unknown = request.body;
-      try {
-        if (typeof request.body === 'function') read = await request.body(settings);
-      } catch (error) {
-        throw readFailure(error);
-      }
-      rawBody = checkBody(read, settings);
-      const receivedAt = now();
-      const ownKeys = named && tenants?.keys.of(named);
-      const ownRules = ownKeys ? rulesWith(ownKeys) : rules;
-      const authentic = await authenticate(request.headers, rawBody, receivedAt, ownRules);
-      ownKeys?.verified();
-      const { webhookId, timestamp, replayUntil, secretId } = authentic;
-      // Fails closed, whatever else goes wrong: nothing goes on without a verified id and its secret.
-      if (!webhookId || !secretId)
-        throw new WebhookError('signature-mismatch', 'The delivery was not verified.');
-      info.webhookId = webhookId;
-      info.secretId = secretId;
-      info.lagMs = Math.max(0, receivedAt - timestamp * 1000);
-
-      limiter.check(tenant);
-      const verified: Delivery = {
-        source: 'webhook',
-        webhookId,
-        timestamp,
-        receivedAt,
-        secretId,
-        rawBody,
-        log: request.log ?? logger, // unchanged: a handler may use more of it than we do
-      };
-      const delivery = tenant === undefined ? verified : { ...verified, tenant };
-      const processor = new DeliveryProcessor(delivery, replayUntil, info, deps);
-      processor.start(startedAt);
-      result = processor.result ?? (await resultInTime(processor, info, request, startedAt));
-    } catch (error) {
-      const isMismatch = error instanceof WebhookError && error.code === 'signature-mismatch';
-      const cause = isMismatch && rawBody ? truncated(request.headers, rawBody) : undefined;
-      result = failureResult(cause ?? error);
-    }
-    return responseFor(reporter.report(startedAt, info, result, request.log ?? logger));
-  }
-
-  /** The result, or `deadline`. Processing then continues, and its result is reported as late. */
-  function resultInTime(
-    processor: DeliveryProcessor,
-    info: DeliveryInfo,
-    request: ReceiverRequest,
-    startedAt: number,
-  ): Promise<Result> {
-    const running = limiter.add(processor, startedAt, info.tenant);
-    return new Promise((resolve) => {
-      const deadline = {
-        place: 0,
-        at: startedAt + ackWithin,
-        onReached() {
-          const error = new WebhookError(
-            'deadline',
-            `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
-          );
-          const log = request.log ?? logger;
-          const late = processor.done.then((lateResult) =>
-            reporter.report(startedAt, info, lateResult, log, true),
-          );
-          processor.abort(error);
-          resolve({ outcome: 'deadline', error });
-          const waitUntil = request.waitUntil?.bind(request) ?? settings.waitUntil;
-          keepAlive(late, waitUntil, info, log, settings);
-        },
-      };
-      scheduler.add(deadline);
-      void processor.done.then((result) => {
-        scheduler.delete(deadline);
-        limiter.delete(running);
-        resolve(result);
-      });
-    });
-  }
-
-  return (request) => {
-    const channel = CHANNELS.delivery;
-    if (channel?.hasSubscribers !== true) return respond(request);
-    const { method = 'POST', headers } = request;
-    const message: DeliveryMessage = { source: 'webhook', method, headers };
-    return tracedDelivery(channel, message, () => respond(request));
-  };
+/** Handles a delivery from the network, from request to response. Never rejects. */
+export function receive(
+  request: ReceiverRequest,
+  setup: Setup,
+  keysFor: (request: ReceiverRequest) => RequestKeys,
+): Promise<ReceiverResponse> {
+  const channel = CHANNELS.delivery;
+  if (channel?.hasSubscribers !== true) return respond(request, setup, keysFor);
+  const { method = 'POST', headers } = request;
+  const message = { source: 'webhook', method, headers } as const;
+  return tracedDelivery(channel, message, () => respond(request, setup, keysFor));
 }
 
-/** Passes a handler that runs beyond its deadline to the platform's `waitUntil`, if there is one. */
-export function keepAlive(
-  work: Promise<unknown>,
-  waitUntil: ((work: Promise<unknown>) => unknown) | undefined,
-  info: DeliveryInfo,
-  log: Logger,
-  { handlers: { redact, onError } }: Pick<Settings, 'handlers'>,
-): void {
-  if (!waitUntil) return;
-  callHook(waitUntil, work, (error) => {
-    const { text, err } = loggedError(error, redact);
-    safeLogger(log).warn(
-      { ...deliveryFields(info), err, docs: docsUrl('raw-body.md#work-after-the-response') },
-      `call-webhooks: waitUntil failed: ${text}`,
-    );
-    if (onError)
-      callErrorHook(onError, [{ source: 'hook', error }], { outcome: 'deadline', ...info });
+async function respond(
+  request: ReceiverRequest,
+  setup: Setup,
+  keysFor: (request: ReceiverRequest) => RequestKeys,
+): Promise<ReceiverResponse> {
+  const startedAt = performance.now();
+  const { settings, inFlight, reporter } = setup;
+  const log = request.log ?? settings.logger; // unchanged: a handler may use more of it than we do
+  const outcome: PendingOutcome = { source: 'webhook' };
+  let rawBody: Uint8Array | undefined;
+  let result: Result;
+  try {
+    const { tenant, keys } = keysFor(request);
+    if (tenant !== undefined) outcome.tenant = tenant;
+    checkRequest(request, settings.bodyLimit);
+    rawBody = await readBody(request, setup);
+    const receivedAt = settings.now();
+    const verified = await authenticate(request.headers, rawBody, receivedAt, settings, keys);
+    const { webhookId, timestamp, secretId } = verified;
+    // Fails closed, whatever else goes wrong: nothing goes on without a verified id and its secret.
+    if (!webhookId || !secretId)
+      throw new WebhookError('signature-mismatch', 'The delivery was not verified.');
+    outcome.webhookId = webhookId;
+    outcome.secretId = secretId;
+    outcome.lagMs = Math.max(0, receivedAt - timestamp * 1000);
+
+    inFlight.check(tenant);
+    const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
+    const run = new EventRun(delivery, outcome, startedAt, setup);
+    inFlight.add(run, startedAt, tenant);
+    result = await resultInTime(run, outcome, request, startedAt, setup);
+  } catch (error) {
+    result = failureResult(error);
+    const cause = rawBody && truncated(request.headers, rawBody);
+    if (cause && result.outcome === 'signature-mismatch') result = failureResult(cause);
+  }
+  return responseFor(reporter.report(startedAt, outcome, result, log));
+}
+
+/** @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed` */
+async function readBody({ body }: ReceiverRequest, { settings }: Setup): Promise<Uint8Array> {
+  let read: unknown = body;
+  if (typeof body === 'function') {
+    try {
+      read = await body(settings);
+    } catch (error) {
+      throw unreadable(error);
+    }
+  }
+  return checkBody(read, settings.bodyLimit);
+}
+
+/** The result, or `deadline`. The run then goes on, and its result is reported as late. */
+function resultInTime(
+  run: EventRun,
+  outcome: PendingOutcome,
+  request: ReceiverRequest,
+  startedAt: number,
+  { settings, deadlines, reporter }: Setup,
+): Promise<Result> {
+  const { ackWithin, logger } = settings;
+  return new Promise((resolve) => {
+    const onReached = () => {
+      const log = request.log ?? logger;
+      const error = new WebhookError(
+        'deadline',
+        `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
+      );
+      const late = run.done.then((result) => {
+        reporter.report(startedAt, outcome, result, log, true);
+      });
+      run.abort(error);
+      resolve({ outcome: 'deadline', error });
+      const waitUntil = request.waitUntil?.bind(request) ?? settings.waitUntil;
+      if (waitUntil) reporter.keepAlive(late, waitUntil, outcome, log);
+    };
+    const deadline = deadlines.in(startedAt + ackWithin - performance.now(), onReached);
+    void run.done.then((result) => {
+      deadline.cancel();
+      resolve(result);
+    });
   });
 }

@@ -1,24 +1,21 @@
-import { sharesTimers } from '#hmac';
-import { createDeliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
+import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import { Routes } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
-import type { TenantRequest } from './http/request.ts';
-import { ConcurrencyLimiter } from './in-flight.ts';
-import { type ReceiverOptions, resolveSettings, type Settings } from './options.ts';
+import { InFlight } from './in-flight.ts';
+import { resolveSettings, type ReceiverOptions, type Settings } from './options.ts';
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
-import type { Queue } from './queue.ts';
-import { createReceive, type ReceiverRequest } from './receive.ts';
+import { receive, type ReceiverRequest } from './receive.ts';
 import { describeError } from './report/error-text.ts';
 import { safeLogger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
-import { GroupTurns, type ProcessorDependencies } from './run-event.ts';
-import { keySource, type SecretProvider } from './signature/secret-provider.ts';
-import { type KeySource, secretBytes } from './signature/secrets.ts';
-import { type NamedTenant, safeTenantOf, TenantKeys } from './signature/tenants.ts';
-import { boundedStore } from './store/lease.ts';
+import type { Setup } from './run-event.ts';
+import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
+import { fixedKeys, secretBytes } from './signature/secrets.ts';
+import { TenantKeys, type RequestKeys } from './signature/tenants.ts';
+import { StoreCalls } from './store/lease.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
-import { DeadlineScheduler, TimerPerDeadline } from './time.ts';
+import { Deadlines } from './time.ts';
 
 /** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
 export interface Receiver {
@@ -67,78 +64,42 @@ export function createReceiver<
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
 >(options: ReceiverOptions<Extra, Custom, S>): Receiver {
-  const parts = createParts(resolveSettings(options as ReceiverOptions<never, never>));
-  const { settings, scheduler, keys, limiter, deps } = parts;
+  const settings = resolveSettings(options as ReceiverOptions<never, never>);
+  const { handlers, maxInFlight, maxInFlightPerTenant, maxAttempts } = settings;
+  const deadlines = new Deadlines();
+  // A store that was made here answers at once.
+  const timeoutMs = options.store && settings.storeTimeout;
+  const setup: Setup = {
+    settings,
+    deadlines,
+    inFlight: new InFlight(maxInFlight, maxInFlightPerTenant),
+    routes: new Routes(handlers),
+    store: new StoreCalls(settings.store, deadlines, timeoutMs),
+    reporter: new Reporter(handlers, { redact: handlers.redact, maxAttempts }),
+  };
+  const keysFor = keySource(settings, deadlines);
   return {
     store: settings.store,
-    receive: createReceive(parts),
-    deliver: createDeliver(parts),
-    health: () =>
-      checkHealth(
-        {
-          store: settings.store,
-          queue: settings.queue,
-          // Each tenant has secrets of its own: nobody knows which to ask for.
-          keys: typeof settings.secret === 'function' && !settings.tenant ? keys : undefined,
-          closing: limiter.closing,
-          full: limiter.full,
-        },
-        settings.storeTimeout,
-        scheduler,
-      ),
-    async close({ graceMs = 10_000 } = {}) {
-      deps.turns?.close();
-      await limiter.close(graceMs);
-    },
+    receive: (request) => receive(request, setup, keysFor),
+    deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
+    health: () => checkHealth(setup, keysFor),
+    close: ({ graceMs = 10_000 } = {}) => setup.inFlight.close(graceMs),
   };
 }
 
-/** What the methods of a receiver share. */
-export interface ReceiverParts {
-  readonly settings: Settings;
-  readonly scheduler: DeadlineScheduler;
-  /** With tenants, they are nobody's: each tenant has keys of its own. */
-  readonly keys: KeySource;
-  /** Only with the option `tenant`. */
-  readonly tenants?: Tenants | undefined;
-  readonly limiter: ConcurrencyLimiter;
-  readonly reporter: Reporter;
-  readonly deps: ProcessorDependencies;
-}
+type KeysFor = (request: ReceiverRequest) => RequestKeys;
 
-/** Names the tenant of each request, and has their keys. */
-export interface Tenants {
-  readonly nameOf: (request: TenantRequest) => NamedTenant;
-  readonly keys: TenantKeys;
-}
-
-export function createParts(settings: Settings): ReceiverParts {
-  const { handlers, oneAtATime, ackWithin, storeTimeout, maxAttempts } = settings;
-  const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
-  return {
-    settings,
-    scheduler,
-    ...keysOf(settings, scheduler),
-    limiter: new ConcurrencyLimiter(settings.maxInFlight, settings.maxInFlightPerTenant),
-    reporter: new Reporter(handlers, { redact: handlers.redact, maxAttempts }),
-    deps: {
-      settings,
-      scheduler,
-      turns: oneAtATime && new GroupTurns({ scheduler, ackWithin, wakes: sharesTimers }),
-      routes: new Routes(handlers),
-      store: boundedStore(settings.store, storeTimeout, scheduler),
-    },
-  };
-}
-
-function keysOf(
-  { secret, tenant, logger, handlers: { redact } }: Settings,
-  scheduler: DeadlineScheduler,
-): Pick<ReceiverParts, 'keys' | 'tenants'> {
-  const log = safeLogger(logger);
-  if (!tenant) return { keys: keySource(secret, scheduler, log, redact) };
-  const keys = new TenantKeys(secret as SecretProvider, scheduler, log, redact);
-  return { keys: keys.of({}), tenants: { nameOf: safeTenantOf(tenant), keys } };
+/** @throws WebhookError `invalid-secret`, at once, if fixed secrets are invalid */
+function keySource(settings: Settings, deadlines: Deadlines): KeysFor {
+  const { secret, tenant, handlers } = settings;
+  const log = { logger: safeLogger(settings.logger), redact: handlers.redact };
+  if (tenant) {
+    const tenants = new TenantKeys(tenant, secret as SecretProvider, deadlines, log);
+    return (request) => tenants.of(request);
+  }
+  const isProvider = typeof secret === 'function';
+  const own = { keys: isProvider ? providedKeys(secret, deadlines, log) : fixedKeys(secret) };
+  return () => own;
 }
 
 /** Whether a receiver's store, queue or secret provider answers. */
@@ -166,37 +127,30 @@ export interface Health {
   overloaded?: true;
 }
 
-/** What `checkHealth` looks at. */
-export interface HealthTargets {
-  readonly store: Store;
-  readonly queue: Queue | undefined;
-  /** The keys of a secret provider. */
-  readonly keys: KeySource | undefined;
-  readonly closing: boolean;
-  readonly full: boolean;
-}
-
 /**
- * Pings store and queue at the same time, each for at most `timeoutMs`, and asks a secret provider
- * that has given no secrets yet. Never rejects.
+ * Pings store and queue at the same time, each within `storeTimeout`, and asks a secret provider that
+ * has given no secrets yet. Never rejects.
  */
-export async function checkHealth(
-  { store, queue, keys, closing, full }: HealthTargets,
-  timeoutMs: number,
-  scheduler: DeadlineScheduler,
+async function checkHealth(
+  { settings, deadlines, inFlight: { closing, full } }: Setup,
+  keysFor: KeysFor,
 ): Promise<Health> {
+  const { store, queue, secret, tenant, storeTimeout } = settings;
   const ping = (port: Pick<Store, 'ping'>) =>
     port.ping
-      ? healthOf(() => scheduler.withTimeout(timeoutMs, port.ping?.() as Promise<unknown>))
+      ? healthOf(async () => deadlines.withTimeout(storeTimeout, Promise.resolve(port.ping?.())))
       : ({ status: 'unknown', durationMs: 0 } as const);
+  // Each tenant has secrets of its own: nobody knows which to ask for.
+  const hasProvider = typeof secret === 'function' && !tenant;
   const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
     ping(store),
     queue && ping(queue),
-    keys && healthOf(async () => keys.keys('health-check')), // a provider has a timeout of its own
+    hasProvider &&
+      healthOf(() => keysFor({ headers: {}, body: NOTHING }).keys.keys('health-check')),
   ]);
   const parts = [storeHealth, queueHealth, secretsHealth];
   return {
-    ok: !closing && !full && parts.every((part) => part?.status !== 'down'),
+    ok: !closing && !full && parts.every((part) => !part || part.status !== 'down'),
     closing,
     store: storeHealth,
     ...(queueHealth && { queue: queueHealth }),
@@ -205,14 +159,16 @@ export async function checkHealth(
   };
 }
 
+const NOTHING = new Uint8Array();
+
 async function healthOf(check: () => Promise<unknown>): Promise<PortHealth> {
   const startedAt = performance.now();
-  const took = () => performance.now() - startedAt;
   try {
     await check();
-    return { status: 'up', durationMs: took() };
+    return { status: 'up', durationMs: performance.now() - startedAt };
   } catch (error) {
-    return { status: 'down', durationMs: took(), error: describeError(error) };
+    const durationMs = performance.now() - startedAt;
+    return { status: 'down', durationMs, error: describeError(error) };
   }
 }
 

@@ -1,612 +1,415 @@
-import { type Awaitable, isPending } from './awaitable.ts';
 import { toBase64 } from './base64.ts';
-import type { DeadLetter, DeadLetterSink } from './dead-letters/dead-letter.ts';
-import type { Delivery } from './delivery.ts';
-import {
-  type DeliveryContent,
-  docsUrl,
-  type ErrorOrigin,
-  originsOf,
-  WebhookError,
-  withOrigin,
-} from './errors.ts';
-import { DeliveryContext, type Transactions } from './events/context.ts';
+import { toDeadLetter } from './dead-letters/dead-letter.ts';
+import { docsUrl, originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
+import { DeliveryContext, LazySignal, Transactions, type Delivery } from './events/context.ts';
 import { parsePayload } from './events/events.ts';
-import {
-  groupOf,
-  ofTenant,
-  type OneAtATime,
-  type Route,
-  type Routes,
-  UNHANDLED_ROUTE,
-} from './events/route.ts';
-import type { RunningDelivery } from './in-flight.ts';
+import { handlerFailed, runHandler } from './events/handlers.ts';
+import { groupOf, UNHANDLED, type Route, type Routes } from './events/route.ts';
+import type { InFlight, RunningDelivery } from './in-flight.ts';
 import type { Settings } from './options.ts';
 import type { OutcomeCode } from './outcomes.ts';
-import type { Queue, QueuedDelivery } from './queue.ts';
-import { CHANNELS, type HandlerMessage, traced } from './report/channels.ts';
-import { describeError, redactedError } from './report/error-text.ts';
+import type { QueuedDelivery } from './queue.ts';
+import { CHANNELS, traced } from './report/channels.ts';
+import { describeError } from './report/error-text.ts';
 import { deliveryFields, loggedError } from './report/log-line.ts';
 import { safeLogger } from './report/logger.ts';
-import { type Redact, withRedactedIds } from './report/redact.ts';
 import {
-  callErrorHook,
-  type DeliveryInfo,
-  type ErrorHook,
   failureResult,
+  reportAfterCommit,
+  type PendingOutcome,
+  type Reporter,
   type Result,
 } from './report/reporter.ts';
-import type { Profile } from './signature/headers.ts';
 import { tenantKey } from './store/keys.ts';
-import { Lease, type LeaseStore, newToken } from './store/lease.ts';
+import { Lease, newToken, type StoreCalls } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
-import { type Deadline, type DeadlineScheduler, exponentialBackoff } from './time.ts';
+import { exponentialBackoff, type Deadlines } from './time.ts';
 
-/** What processing needs from the receiver. */
-export interface ProcessorDependencies extends JobDependencies {
+/** What a receiver is made of, besides its settings. */
+export interface Setup {
   readonly settings: Settings;
-  readonly store: LeaseStore;
-  /** Only with `oneAtATime`. */
-  readonly turns: GroupTurns | undefined;
+  readonly deadlines: Deadlines;
+  readonly inFlight: InFlight;
+  readonly routes: Routes;
+  readonly store: StoreCalls;
+  readonly reporter: Reporter;
 }
 
-/** Processes one authentic delivery, from its claim to its commit, even beyond its deadline. */
-export class DeliveryProcessor implements RunningDelivery {
-  /** Set by `start`. Settles when processing ends; never rejects. */
-  done!: Promise<Result>;
-  /** Set once processing has ended: synchronously, if neither store nor handler is asynchronous. */
-  result: Result | undefined;
-  readonly #delivery: Delivery;
-  readonly #replayUntil: number;
-  readonly #info: DeliveryInfo;
-  readonly #deps: ProcessorDependencies;
-  #context: DeliveryContext | undefined;
-  #abortReason: WebhookError | undefined;
-  #abandoned = false;
-  #lease: Lease | undefined;
-  #group: string | undefined;
+/** What is done with an event: its handler runs, it is enqueued, or it is a dead letter at once. */
+interface Work {
+  readonly route: Route;
+  /** The key to lease; absent if there is nothing to protect. */
+  readonly key: string | undefined;
+  /** Of its events one runs at a time. */
+  readonly group?: string | undefined;
+  /** Whether a handler runs: what fails may then be tried again, and goes to `deadLetter` at last. */
+  readonly isHandler: boolean;
+  readonly result: Result;
+  run(): Promise<unknown>;
+  /** Makes the response's error out of what `run` threw. */
+  failure(error: unknown): WebhookError;
+}
 
-  constructor(
-    delivery: Delivery,
-    replayUntil: number,
-    info: DeliveryInfo,
-    deps: ProcessorDependencies,
-  ) {
-    this.#delivery = delivery;
-    this.#replayUntil = replayUntil;
-    this.#info = info;
-    this.#deps = deps;
-  }
+/** A delivery waits for its group within this part of `ackWithin`: handler and store need the rest. */
+const WAITING_SHARE = 0.9;
+/** Milliseconds between two claims of a delivery whose group is busy. */
+const pause = exponentialBackoff({ initialDelay: 50, maxDelay: 500 });
+
+/**
+ * Runs the event of one authentic delivery: finds its handler, claims the event, runs it, and commits
+ * it or gives it back. This goes on beyond the deadline of the response.
+ */
+export class EventRun implements RunningDelivery {
+  /** Settles when the run ends; never rejects. */
+  readonly done: Promise<Result>;
+  isWaiting = false;
+  readonly #delivery: Delivery;
+  /** Fills up with what gets known. */
+  readonly #outcome: PendingOutcome;
+  readonly #setup: Setup;
+  readonly #abort = new LazySignal();
+  #isAbandoned = false;
+  #lease: Lease | undefined;
+  #transactions = new Transactions(undefined);
 
   /** @param startedAt `performance.now()` when the request arrived */
-  start(startedAt: number): void {
-    this.done = this.#process(startedAt);
+  constructor(delivery: Delivery, outcome: PendingOutcome, startedAt: number, setup: Setup) {
+    this.#delivery = delivery;
+    this.#outcome = outcome;
+    this.#setup = setup;
+    this.done = this.#run(startedAt);
   }
 
   /** Tells the handler that its result is no longer waited for. */
   abort(reason: WebhookError): void {
-    this.#abortReason ??= reason; // the handler may not have started
-    this.#context?.abort(reason);
+    this.#abort.abort(reason);
   }
 
   /** At shutdown: starts nothing new, and releases the lease. */
   async abandon(): Promise<void> {
-    this.#abandoned = true;
+    this.#isAbandoned = true;
     this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
     await this.#lease?.release();
   }
 
-  /** Awaits only what is pending: a quick delivery has ended when this returns. */
-  async #process(startedAt: number): Promise<Result> {
-    const info = this.#info;
+  async #run(startedAt: number): Promise<Result> {
     try {
-      const job = await createJob(this.#delivery, this.#deps);
-      const { eventName, callId, key } = job.route;
-      if (eventName !== undefined) info.eventName = eventName;
-      if (callId !== undefined) info.callId = callId;
-      if (key !== undefined) info.key = key;
+      const work = await this.#findWork();
+      const { eventName, callId, key } = work.route;
+      if (eventName !== undefined) this.#outcome.eventName = eventName;
+      if (callId !== undefined) this.#outcome.callId = callId;
+      if (key !== undefined) this.#outcome.key = key;
       this.#throwIfAbandoned();
-      const { settings, store, turns } = this.#deps;
-      if (this.#delivery.source === 'redrive' && key !== undefined) await store.reopen?.(key);
-      const claim = createClaim(this.#delivery, this.#replayUntil, job, settings);
-      this.#group = job.group;
-      const claimedAt = performance.now();
-      const pendingAdmission = turns
-        ? turns.admit(claim, store, startedAt, info)
-        : store.admit(claim);
-      const admission = isPending(pendingAdmission) ? await pendingAdmission : pendingAdmission;
-      const admittedAt = performance.now();
-      info.storeMs = admittedAt - claimedAt - (info.waitMs ?? 0);
-      if (admission.status !== 'admitted')
-        return this.#finish({ outcome: refusalOutcome(admission) });
-      const context = this.#createContext(job, admission.attempt);
-      const lease = this.#createLease(claim, context, admittedAt);
-      if (this.#abandoned) await lease.release();
+
+      const { store, deadlines } = this.#setup;
+      if (this.#delivery.source === 'redrive' && key !== undefined) await store.reopen(key);
+      const claim = this.#createClaim(work);
+      const admission = await this.#admit(claim, startedAt);
+      if (admission.status !== 'admitted') return { outcome: refusal(admission) };
+      const onLost = () => this.abort(leaseLost());
+      const lease = new Lease(store, deadlines, claim, performance.now(), onLost);
+      this.#lease = lease;
+      if (this.#isAbandoned) await lease.release();
       this.#throwIfAbandoned();
-      let result: Result | undefined;
-      let failure: unknown;
-      const isCrashed = isCrashLooping(job, this.#delivery, context.attempt, settings);
-      try {
-        if (isCrashed) throw new Error(`None of ${String(context.attempt - 1)} attempts ended.`);
-        const running = job.run(context);
-        if (isPending(running)) lease.startRenewal();
-        result = isPending(running) ? await running : running;
-      } catch (error) {
-        failure = error;
-      }
-      context.end();
-      if (job.kind === 'handler' && job.route.handle && !isCrashed)
-        info.handlerMs = performance.now() - admittedAt;
-      if (context.transactions && (await wasCommitted(context.transactions, lease))) {
-        if (!result) this.#reportOfDone(failure, 'failed-after-commit', job, context);
-        result = { outcome: job.route.outcome };
-      } else if (context.transactions && result) {
-        result = undefined;
-        failure = rolledBack();
-      }
-      result ??= await this.#handleFailure(failure, job, context, lease);
+
+      const attempt = admission.attempt + (this.#delivery.earlierAttempts ?? 0);
+      this.#outcome.attempt = attempt;
+      lease.keep();
+      const result = await this.#work(work, attempt, lease);
       const endedAt = performance.now();
-      const completed = lease.complete(markOf(result));
-      const isHeld = isPending(completed) ? await completed : completed;
-      info.storeMs += performance.now() - endedAt;
+      const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
+      const isHeld = await lease.complete(mark);
+      this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - endedAt;
       if (!isHeld) throw leaseLost();
-      if (job.kind === 'handler' && result.outcome === job.route.outcome)
-        context.reportLateCalls((error) => {
-          this.#reportOfDone(error, 'late-transaction', job, context);
-        });
-      return this.#finish(result);
+      if (result === work.result)
+        this.#transactions.onLateCall((error) =>
+          this.#reportAfterCommit('late-transaction', error, work.route),
+        );
+      return result;
     } catch (error) {
-      if (error instanceof WebhookError && error.eventName !== undefined)
-        info.eventName = error.eventName;
-      return this.#finish(failureResult(error));
+      return failureResult(error);
     }
   }
 
-  #finish(result: Result): Result {
-    if (this.#group !== undefined) this.#deps.turns?.freed(this.#group);
-    return (this.result = result);
+  /** @throws WebhookError `invalid-payload` without a dead-letter sink */
+  async #findWork(): Promise<Work> {
+    const { routes, settings } = this.#setup;
+    const { profile, queue, oneAtATime, handlers } = settings;
+    const { rawBody, tenant, webhookId } = this.#delivery;
+    // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
+    const withKey = (found: Route): Route =>
+      found.key === undefined
+        ? { ...found, key: tenantKey(tenant, `webhook-id:${webhookId}`) }
+        : found;
+    try {
+      const found = await routes.find(rawBody, tenant);
+      const route = profile === undefined ? found : withKey(found);
+      if (queue) return this.#enqueue(route, queue);
+      const group = groupOf(oneAtATime, route, tenant);
+      // A group is leased together with a key. Without one of its own, the event gets its delivery's.
+      return group === undefined
+        ? this.#handle(route, route.handle && route.key)
+        : this.#handle(route, withKey(route).key, group);
+    } catch (error) {
+      if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
+      if (error.eventName !== undefined) this.#outcome.eventName = error.eventName;
+      if (!handlers.deadLetter) throw error;
+      return this.#deadLetterAtOnce(error, handlers.deadLetter);
+    }
+  }
+
+  /** Runs the user's handler. */
+  #handle(route: Route, key: string | undefined, group?: string): Work {
+    return {
+      ...{ route, key, group },
+      isHandler: true,
+      result: { outcome: route.outcome },
+      run: () => {
+        const { fieldNames } = this.#setup.settings;
+        const { attempt = 1 } = this.#outcome;
+        this.#transactions = new Transactions(this.#lease);
+        const context = new DeliveryContext(
+          ...([
+            this.#delivery,
+            route,
+            attempt,
+            fieldNames,
+            this.#abort,
+            this.#transactions,
+          ] as const),
+        );
+        return runHandler(route, context);
+      },
+      failure: (error) => handlerFailed(error, route.sensitiveData),
+    };
+  }
+
+  /** Enqueues the raw bytes. A worker runs the handler. */
+  #enqueue(route: Route, queue: NonNullable<Settings['queue']>): Work {
+    const { tenant, webhookId, timestamp, receivedAt, rawBody } = this.#delivery;
+    const { key, eventName, sensitiveData } = route;
+    const { deadlines, settings } = this.#setup;
+    const queued: QueuedDelivery = {
+      ...(tenant !== undefined && { tenant }),
+      ...{ webhookId, timestamp, receivedAt },
+      ...(key !== undefined && { key }),
+      ...(eventName !== undefined && { eventName }),
+      body: toBase64(rawBody),
+    };
+    const enqueue = () =>
+      deadlines.withTimeout(settings.storeTimeout, Promise.resolve(queue.enqueue(queued)));
+    const failure = (error: unknown) => {
+      const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
+      const failed = new WebhookError('store-unavailable', message);
+      return withOrigin(failed, { source: 'queue', error, sensitiveData });
+    };
+    return {
+      ...{ route, key, failure },
+      isHandler: false,
+      result: { outcome: 'queued' },
+      run: async () =>
+        CHANNELS.enqueue?.hasSubscribers === true
+          ? traced(CHANNELS.enqueue, { delivery: queued }, enqueue, failure)
+          : enqueue(),
+    };
+  }
+
+  /** Hands a payload that can never be handled to the dead-letter sink. */
+  #deadLetterAtOnce(
+    error: WebhookError,
+    deadLetter: NonNullable<Settings['handlers']['deadLetter']>,
+  ): Work {
+    const { eventName, issues, message } = error;
+    const failure = { attempt: 1, error, at: this.#setup.settings.now() };
+    return {
+      route: { ...UNHANDLED, eventName },
+      key: undefined,
+      isHandler: false,
+      result: { outcome: 'dead-lettered', error },
+      run: async () => deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure)),
+      failure: (sinkError) => {
+        const { text, origin } = sinkFailure(sinkError, this.#delivery.rawBody);
+        const both = `${message} The deadLetter sink failed as well: ${text}`;
+        const failed = new WebhookError('invalid-payload', both, { eventName, issues });
+        return withOrigin(failed, ...originsOf(error), origin);
+      },
+    };
+  }
+
+  #createClaim({ key, group }: Work): Claim {
+    const { source, tenant, webhookId, timestamp, replayUntil } = this.#delivery;
+    const { profile, leaseFor } = this.#setup.settings;
+    const token = newToken();
+    // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
+    const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
+    return {
+      // What is not from the network is no replay, although its webhook id may be known.
+      webhookId: source === 'webhook' ? tenantKey(tenant, signed) : `${source}.${token}`,
+      ...{ replayUntil, leaseMs: leaseFor, token, key, group },
+    };
+  }
+
+  /**
+   * Makes a claim, and makes it again while another event of its group runs.
+   * @throws WebhookError `in-progress` if the group stays busy
+   */
+  async #admit(claim: Claim, startedAt: number): Promise<Admission> {
+    const { store, deadlines, settings } = this.#setup;
+    const waitingMs = settings.ackWithin * WAITING_SHARE;
+    const outcome = this.#outcome;
+    outcome.storeMs = 0;
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const askedAt = performance.now();
+        const admission = await store.admit(claim);
+        const answeredAt = performance.now();
+        outcome.storeMs += answeredAt - askedAt;
+        if (admission.status !== 'group-busy') return admission;
+        const left = startedAt + waitingMs - answeredAt;
+        if (left <= 0)
+          throw new WebhookError(
+            'in-progress',
+            `Another event of its group (oneAtATime) was still being handled after ${String(Math.round(waitingMs))} ms. The delivery used up no attempt.`,
+          );
+        this.isWaiting = true;
+        await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(attempt)), resolve));
+        outcome.waitMs = (outcome.waitMs ?? 0) + performance.now() - answeredAt;
+        if (this.#setup.inFlight.closing) this.#throwClosed();
+      }
+    } finally {
+      this.isWaiting = false;
+    }
+  }
+
+  /** What the work came to. The lease is released before it throws. */
+  async #work(work: Work, attempt: number, lease: Lease): Promise<Result> {
+    const { settings } = this.#setup;
+    const { route } = work;
+    const startedAt = performance.now();
+    let failure: { error: unknown } | undefined;
+    if (work.isHandler && this.#isCrashLooping(attempt))
+      failure = { error: new Error(`None of ${String(attempt - 1)} attempts ended.`) };
+    else {
+      try {
+        await work.run();
+      } catch (error) {
+        failure = { error };
+      }
+      if (work.isHandler && route.handle) this.#outcome.handlerMs = performance.now() - startedAt;
+    }
+
+    const transactions = this.#transactions;
+    transactions.end();
+    if (transactions.called) {
+      if (await wasCommitted(transactions, lease)) {
+        if (failure) this.#reportAfterCommit('failed-after-commit', failure.error, route);
+        return work.result;
+      }
+      failure ??= { error: rolledBack() };
+    }
+    if (!failure) return work.result;
+
+    const { error } = failure;
+    const failed = work.failure(error);
+    const thrown: ErrorOrigin[] = [];
+    if (work.isHandler && settings.handlers.deadLetter) {
+      // Nobody retries what is redriven, so its first failure is final.
+      const isRedrive = this.#delivery.source === 'redrive';
+      const left = isRedrive ? 0 : Math.max(0, settings.maxAttempts - attempt);
+      this.#outcome.attemptsLeft = left;
+      if (left === 0) {
+        const sinkError = await this.#sendToDeadLetter(error, attempt, route);
+        if (!sinkError) return { outcome: 'dead-lettered', error: failed };
+        thrown.push(sinkError);
+      }
+    }
+    await lease.release();
+    throw withOrigin(failed, ...originsOf(failed), ...thrown);
+  }
+
+  /**
+   * Whether so many attempts never ended that the event must be crashing its process. The margin is
+   * for attempts that are lost to deploys and slow stores.
+   */
+  #isCrashLooping(attempt: number): boolean {
+    const { handlers, maxAttempts } = this.#setup.settings;
+    // Somebody decided to run a redriven one once more.
+    if (!handlers.deadLetter || this.#delivery.source === 'redrive') return false;
+    return attempt > maxAttempts * 3;
+  }
+
+  /** @returns what `deadLetter` threw */
+  async #sendToDeadLetter(
+    error: unknown,
+    attempt: number,
+    route: Route,
+  ): Promise<ErrorOrigin | undefined> {
+    const { handlers, now } = this.#setup.settings;
+    const { sensitiveData } = route;
+    const { tenant, webhookId, log } = this.#delivery;
+    try {
+      const failure = { attempt, error, at: now(), route };
+      await handlers.deadLetter?.(toDeadLetter('handler-failed', this.#delivery, failure));
+      return undefined;
+    } catch (sinkError) {
+      const { text, err } = loggedError(sinkError, handlers.redact, sensitiveData);
+      const fields = deliveryFields({ tenant, webhookId, ...route, attempt });
+      safeLogger(log).error(
+        { ...fields, err, docs: docsUrl('outcomes.md#dead-lettered') },
+        `call-webhooks: The deadLetter sink failed: ${text}`,
+      );
+      return { source: 'dead-letter', error: sinkError, sensitiveData };
+    }
+  }
+
+  #reportAfterCommit(
+    kind: 'failed-after-commit' | 'late-transaction',
+    error: unknown,
+    route: Route,
+  ): void {
+    const { reason } = this.#abort;
+    const late = reason instanceof WebhookError && reason.code === 'deadline';
+    const attempt = this.#outcome.attempt ?? 1;
+    const failed = { kind, error, route, delivery: this.#delivery, attempt, late };
+    reportAfterCommit(failed, this.#setup.settings.handlers);
   }
 
   /** The receiver may have been closed while a schema or the store was awaited. */
   #throwIfAbandoned(): void {
-    if (this.#abandoned)
-      throw new WebhookError('shutting-down', 'The receiver closed before the handler started.');
+    if (this.#isAbandoned) this.#throwClosed();
   }
 
-  /** @param admitted the attempt as far as the store knows */
-  #createContext({ route }: Job, admitted: number): DeliveryContext {
-    const attempt = admitted + (this.#delivery.earlierAttempts ?? 0);
-    this.#info.attempt = attempt;
-    const { settings } = this.#deps;
-    const context = new DeliveryContext(this.#delivery, route, attempt, settings.fieldNames);
-    this.#context = context;
-    if (this.#abortReason) context.abort(this.#abortReason);
-    return context;
-  }
-
-  #createLease(claim: Claim, context: DeliveryContext, takenAt: number): Lease {
-    const { store, scheduler } = this.#deps;
-    const onLost = () => context.abort(leaseLost());
-    this.#lease = new Lease(store, scheduler, claim, takenAt, onLost);
-    context.completable = this.#lease;
-    return this.#lease;
-  }
-
-  #reportOfDone(
-    error: unknown,
-    kind: OfDone['kind'],
-    { route }: Job,
-    { attempt }: DeliveryContext,
-  ): void {
-    const late = this.#abortReason?.code === 'deadline';
-    const failure = { error, kind, route, delivery: this.#delivery, attempt, late };
-    reportOfDone(failure, this.#deps.settings.handlers);
-  }
-
-  /**
-   * Sends it to the dead letters after its last attempt; otherwise frees the event for the retry.
-   * @throws WebhookError the error of the response, if the delivery is to be retried
-   */
-  async #handleFailure(
-    error: unknown,
-    job: Job,
-    { attempt }: DeliveryContext,
-    lease: Lease,
-  ): Promise<Result> {
-    lease.startRenewal();
-    const { settings } = this.#deps;
-    if (job.kind === 'handler' && settings.handlers.deadLetter)
-      this.#info.attemptsLeft = attemptsLeft(this.#delivery, attempt, settings);
-    const failure = job.failure(error);
-    const sinkFailure = await sendToDeadLetter(error, job, this.#delivery, attempt, settings);
-    if (sinkFailure === undefined) return { outcome: 'dead-lettered', error: failure };
-    await lease.release();
-    throw withOrigin(failure, ...originsOf(failure), ...sinkFailure);
+  #throwClosed(): never {
+    throw new WebhookError('shutting-down', 'The receiver closed before the handler started.');
   }
 }
 
-/**
- * The claim of one delivery on its event.
- * @param replayUntil until when the webhook id must be remembered; milliseconds since the epoch
- */
-export function createClaim(
-  { source, tenant, webhookId, timestamp }: Delivery,
-  replayUntil: number,
-  { route, key, group }: Pick<Job, 'route' | 'key' | 'group'>,
-  { profile, leaseFor, oneAtATime }: Settings,
-): Claim {
-  const token = newToken();
-  // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
-  const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
-  return {
-    // What is not from the network is no replay, although its webhook id may be known.
-    webhookId: source === 'webhook' ? tenantKey(tenant, signed) : `${source}.${token}`,
-    replayUntil,
-    leaseMs: leaseFor,
-    token,
-    key,
-    // If the function throws for a replay, the replay becomes a dead letter, which has no key.
-    isKeyOfBody: route.isKeyOfBody && typeof oneAtATime !== 'function' ? true : undefined,
-    group,
-  };
-}
-
-/**
- * The outcome of a claim that was refused. Stores are written by users as well: check the answer.
- * @throws WebhookError `store-unavailable` for an answer that no store may give
- */
-export function refusalOutcome({
-  status,
-}: Exclude<Admission, { status: 'admitted' }>): OutcomeCode {
+const refusal = ({ status }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode => {
   if (status === 'dead-lettered') return 'in-dead-letters';
-  if (status !== 'group-busy' && ['duplicate', 'in-progress', 'replayed'].includes(status))
-    return status;
-  throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
-}
+  return status === 'group-busy' ? 'in-progress' : status;
+};
 
-/**
- * Whether so many attempts never ended that the event must be crashing its process. The margin is
- * for attempts that are lost to deploys and slow stores.
- */
-export function isCrashLooping(
-  job: Job,
-  { source }: Delivery,
-  attempt: number,
-  { handlers, maxAttempts }: Settings,
-): boolean {
-  // Somebody decided to run a redriven one once more.
-  if (job.kind !== 'handler' || !handlers.deadLetter || source === 'redrive') return false;
-  return attempt > maxAttempts * 3;
-}
+const leaseLost = () =>
+  new WebhookError(
+    'in-progress',
+    'The lease was lost while the handler ran: another delivery of the event may be running.',
+  );
 
-/** How the store marks an event that the dead letters have. */
-export const markOf = ({ outcome }: Result) => (outcome === 'dead-lettered' ? outcome : undefined);
-
-/** Nobody retries what is redriven, so its first failure is final. */
-export const attemptsLeft = (
-  { source }: Delivery,
-  attempt: number,
-  { maxAttempts }: Settings,
-): number => (source === 'redrive' ? 0 : Math.max(0, maxAttempts - attempt));
-
-/**
- * Hands a delivery to `deadLetter` after its last attempt.
- * @returns `undefined` if it is there; otherwise the delivery is to be retried, and a list of what
- *   `deadLetter` threw, if it was called
- */
-export async function sendToDeadLetter(
-  error: unknown,
-  job: Job,
-  delivery: Delivery,
-  attempt: number,
-  settings: Settings,
-): Promise<ErrorOrigin[] | undefined> {
-  const { deadLetter } = settings.handlers;
-  if (job.kind !== 'handler' || !deadLetter) return [];
-  if (attemptsLeft(delivery, attempt, settings) > 0) return [];
-  try {
-    const failure = { attempt, error, at: settings.now(), route: job.route };
-    await deadLetter(toDeadLetter('handler-failed', delivery, failure));
-    return undefined;
-  } catch (sinkError) {
-    const { sensitiveData } = job.route;
-    const { tenant, webhookId } = delivery;
-    const { text, err } = loggedError(sinkError, settings.handlers.redact, sensitiveData);
-    safeLogger(delivery.log).error(
-      {
-        ...deliveryFields({ tenant, webhookId, ...job.route, attempt }),
-        err,
-        docs: docsUrl('outcomes.md#dead-lettered'),
-      },
-      `call-webhooks: The deadLetter sink failed: ${text}`,
-    );
-    return [{ source: 'dead-letter', error: sinkError, sensitiveData }];
-  }
-}
+/** The failure of a handler that succeeded, but whose transaction was rolled back. */
+export const rolledBack = () =>
+  new Error('The handler succeeded, but the transaction of completeIn was rolled back.');
 
 /**
  * Whether a transaction with `completeIn` was committed. Only the store knows: a handler may ignore
  * that its transaction was rolled back, or fail after the commit, or lose the answer to it.
  * @throws WebhookError `in-progress` if the lease was lost, `store-unavailable` if the store fails
  */
-export async function wasCommitted(transactions: Transactions, lease: Lease): Promise<boolean> {
+async function wasCommitted(transactions: Transactions, lease: Lease): Promise<boolean> {
   if (transactions.mayBeDone) {
     const end = await lease.transactionEnd();
     if (end !== 'lost') return end === 'committed';
   } else if (!transactions.leaseLost) return false;
   throw leaseLost();
-}
-
-export const leaseLost = () =>
-  new WebhookError(
-    'in-progress',
-    'The lease was lost while the handler ran: another delivery of the event may be running.',
-  );
-
-/** The part of `ackWithin` in which a delivery may wait: the handler and the store need the rest. */
-const WAITING_SHARE = 0.9;
-/** Milliseconds between two claims, as long as nobody says that the group is free. */
-const BACKOFF = { initialDelay: 50, maxDelay: 500 };
-
-type Waited = Pick<DeliveryInfo, 'waitMs'>;
-type ClaimStore = Pick<LeaseStore, 'admit'>;
-
-export interface GroupTurnsOptions {
-  readonly scheduler: DeadlineScheduler;
-  /** Milliseconds. */
-  readonly ackWithin: number;
-  /** Whether a delivery may wake another one. On Workers, requests can't. */
-  readonly wakes: boolean;
-  /** From 0 to 1, for the backoff; `Math.random` by default. */
-  readonly random?: (() => number) | undefined;
-}
-
-/**
- * Lets deliveries wait until no other event of their group runs: here, where they are woken, or in
- * another process, for which the claim is repeated.
- */
-export class GroupTurns {
-  readonly #scheduler: DeadlineScheduler;
-  readonly #waitingMs: number;
-  readonly #wakes: boolean;
-  readonly #delay: (attempt: number) => number;
-  /** By group, those that came first in front. */
-  readonly #waiting = new Map<string, Set<Deadline>>();
-  #closing = false;
-
-  constructor({ scheduler, ackWithin, wakes, random }: GroupTurnsOptions) {
-    this.#scheduler = scheduler;
-    this.#waitingMs = ackWithin * WAITING_SHARE;
-    this.#wakes = wakes;
-    this.#delay = exponentialBackoff(BACKOFF, random);
-  }
-
-  /**
-   * Makes a claim, and makes it again while its group is busy.
-   * @param startedAt `performance.now()` when the request arrived
-   * @param info gets the `waitMs`
-   * @throws WebhookError `in-progress` if the group stays busy, `shutting-down` once `close` was called
-   */
-  admit(claim: Claim, store: ClaimStore, startedAt: number, info: Waited): Awaitable<Admission> {
-    const { group } = claim;
-    const admission = store.admit(claim);
-    if (group === undefined) return admission;
-    const waitIfBusy = (answer: Admission) =>
-      answer.status === 'group-busy' ? this.#wait(claim, group, store, startedAt, info) : answer;
-    return isPending(admission) ? admission.then(waitIfBusy) : waitIfBusy(admission);
-  }
-
-  async #wait(
-    claim: Claim,
-    group: string,
-    store: ClaimStore,
-    startedAt: number,
-    info: Waited,
-  ): Promise<Admission> {
-    const until = startedAt + this.#waitingMs;
-    for (let attempt = 1; performance.now() < until; attempt++) {
-      const from = performance.now();
-      await this.#pause(group, Math.min(until, from + this.#delay(attempt)));
-      info.waitMs = (info.waitMs ?? 0) + performance.now() - from;
-      if (this.#closing)
-        throw new WebhookError(
-          'shutting-down',
-          'The receiver closed while the delivery waited for another event of its group (oneAtATime).',
-        );
-      const admission = await store.admit(claim);
-      if (admission.status !== 'group-busy') return admission;
-    }
-    throw new WebhookError(
-      'in-progress',
-      `Another event of its group (oneAtATime) was still being handled after ${String(Math.round(this.#waitingMs))} ms. The delivery used up no attempt.`,
-    );
-  }
-
-  /** Wakes the delivery that waits longest for this group, if there is one. */
-  freed(group: string): void {
-    if (!this.#wakes) return;
-    for (const waiter of this.#waiting.get(group) ?? []) {
-      waiter.onReached();
-      return;
-    }
-  }
-
-  /** Ends all waits. */
-  close(): void {
-    this.#closing = true;
-    for (const waiters of [...this.#waiting.values()])
-      for (const waiter of [...waiters]) waiter.onReached();
-  }
-
-  /** @param at `performance.now()` */
-  #pause(group: string, at: number): Promise<void> {
-    if (this.#closing) return Promise.resolve();
-    const waiters = this.#waiting.get(group) ?? new Set();
-    this.#waiting.set(group, waiters);
-    return new Promise((resolve) => {
-      const waiter: Deadline = {
-        place: 0,
-        at,
-        onReached: () => {
-          this.#scheduler.delete(waiter);
-          waiters.delete(waiter);
-          if (waiters.size === 0) this.#waiting.delete(group);
-          resolve();
-        },
-      };
-      waiters.add(waiter);
-      this.#scheduler.add(waiter);
-    });
-  }
-}
-
-/** What to do with one delivery. */
-export interface Job {
-  readonly route: Route;
-  /** The key to lease, or `undefined` if there is nothing to protect. */
-  readonly key: string | undefined;
-  /** The group of which one event runs at a time. */
-  readonly group?: string | undefined;
-  /** What its run does. Only a failed `handler` goes to `deadLetter`, after `maxAttempts`. */
-  readonly kind: 'handler' | 'enqueue' | 'dead-letter';
-  run(context: DeliveryContext): Awaitable<Result>;
-  /** Makes the response's error out of what `run` threw. */
-  failure(error: unknown): WebhookError;
-}
-
-/** What `createJob` needs: parts of a receiver, and some of its checked options. */
-export interface JobDependencies {
-  readonly routes: Routes;
-  readonly scheduler: DeadlineScheduler;
-  readonly settings: {
-    readonly handlers: { readonly deadLetter?: DeadLetterSink | undefined };
-    readonly queue: Queue | undefined;
-    readonly oneAtATime: OneAtATime | undefined;
-    readonly profile: Profile | undefined;
-    /** Milliseconds for one call of the queue. */
-    readonly storeTimeout: number;
-    /** Milliseconds since the epoch. */
-    readonly now: () => number;
-  };
-}
-
-/**
- * The job for a delivery: run its handler, enqueue it, or, for an invalid payload, hand it to the
- * dead-letter sink.
- * @throws WebhookError `invalid-payload` without a dead-letter sink
- */
-export async function createJob(delivery: Delivery, deps: JobDependencies): Promise<Job> {
-  const { handlers, queue, oneAtATime, profile, now } = deps.settings;
-  try {
-    const own = ofTenant(await deps.routes.find(delivery.rawBody), delivery.tenant);
-    const route = profile === undefined ? own : withKey(own, delivery);
-    if (queue) return queueJob(route, delivery, queue, deps);
-    const named = groupOf(oneAtATime, route);
-    const group = named === undefined ? undefined : tenantKey(delivery.tenant, named);
-    // A group is leased together with a key. Without one of its own, the event gets its delivery's.
-    if (group !== undefined) return new HandlerJob(route, withKey(route, delivery).key, group);
-    return new HandlerJob(route, route.handle && route.key);
-  } catch (error) {
-    if (handlers.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
-      return deadLetterJob(error, delivery, handlers.deadLetter, now);
-    throw error;
-  }
-}
-
-/** With Standard Webhooks, the webhook id identifies an event that has no key of its own. */
-const withKey = (route: Route, { tenant, webhookId }: Delivery): Route =>
-  route.key === undefined ? { ...route, key: tenantKey(tenant, `webhook-id:${webhookId}`) } : route;
-
-const HANDLED: Result = { outcome: 'handled' };
-const IGNORED: Result = { outcome: 'ignored' };
-
-/** Runs the user's handler. */
-class HandlerJob implements Job {
-  readonly route: Route;
-  readonly key: string | undefined;
-  readonly group: string | undefined;
-  readonly kind = 'handler';
-
-  constructor(route: Route, key: string | undefined, group?: string) {
-    this.route = route;
-    this.key = key;
-    this.group = group;
-  }
-
-  run(context: DeliveryContext): Awaitable<Result> {
-    const running = runHandler(this.route, context);
-    const result = this.route.outcome === 'handled' ? HANDLED : IGNORED;
-    // A promise of our own, as `await` would make: the `then` of a thenable need not return one.
-    return isPending(running) ? Promise.resolve(running).then(() => result) : result;
-  }
-
-  failure(error: unknown): WebhookError {
-    return handlerFailed(error, this.route.sensitiveData);
-  }
-}
-
-/** Enqueues the raw bytes. A worker runs the handler. */
-function queueJob(
-  route: Route,
-  delivery: Delivery,
-  queue: Queue,
-  { scheduler, settings: { storeTimeout } }: JobDependencies,
-): Job {
-  const { tenant, webhookId, timestamp, receivedAt, rawBody } = delivery;
-  const { key, eventName } = route;
-  const queued: QueuedDelivery = {
-    ...(tenant !== undefined && { tenant }),
-    webhookId,
-    timestamp,
-    receivedAt,
-    ...(key !== undefined && { key }),
-    ...(eventName !== undefined && { eventName }),
-    body: toBase64(rawBody),
-  };
-  const failure = (error: unknown) => {
-    const { sensitiveData } = route;
-    const message = `The queue did not accept the delivery: ${describeError(error, sensitiveData)}`;
-    const failed = new WebhookError('store-unavailable', message);
-    return withOrigin(failed, { source: 'queue', error, sensitiveData });
-  };
-  return {
-    route,
-    key,
-    kind: 'enqueue',
-    async run(): Promise<Result> {
-      const channel = CHANNELS.enqueue;
-      const enqueue = () => scheduler.withTimeout(storeTimeout, queue.enqueue(queued));
-      if (channel?.hasSubscribers !== true) await enqueue();
-      else await traced(channel, { delivery: queued }, enqueue, failure);
-      return { outcome: 'queued' };
-    },
-    failure,
-  };
-}
-
-/** Hands a payload that can never be handled to the dead-letter sink. */
-function deadLetterJob(
-  error: WebhookError,
-  delivery: Delivery,
-  deadLetter: DeadLetterSink,
-  now: () => number,
-): Job {
-  return {
-    route: { ...UNHANDLED_ROUTE, eventName: error.eventName },
-    key: undefined,
-    kind: 'dead-letter',
-    async run(): Promise<Result> {
-      await deadLetter(toDeadLetter('invalid-payload', delivery, { attempt: 1, error, at: now() }));
-      return { outcome: 'dead-lettered', error };
-    },
-    failure(sinkError) {
-      const { eventName, issues } = error;
-      const { text, origin } = sinkFailure(sinkError, delivery.rawBody);
-      const message = `${error.message} The deadLetter sink failed as well: ${text}`;
-      const failed = new WebhookError('invalid-payload', message, { eventName, issues });
-      return withOrigin(failed, ...originsOf(error), origin);
-    },
-  };
 }
 
 /** A sink's error may quote the body. If that cannot be parsed, it cannot be redacted either. */
@@ -615,125 +418,13 @@ export function sinkFailure(
   rawBody: Uint8Array,
 ): { text: string; origin: ErrorOrigin } {
   const source = 'dead-letter';
-  let sensitiveData: DeliveryContent;
+  let body: unknown;
   try {
-    sensitiveData = { body: parsePayload(rawBody) };
+    body = parsePayload(rawBody);
   } catch {
     const text = 'its error may quote the body and is withheld';
     return { text, origin: { source, error, isWithheld: true } };
   }
+  const sensitiveData = { body };
   return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
-}
-
-/** Runs the handler of a route, if it has one, within `call-webhooks:handler`. */
-export function runHandler(route: Route, context: DeliveryContext): Awaitable<unknown> {
-  const { handle, payload } = route;
-  const channel = CHANNELS.handler;
-  if (!handle || channel?.hasSubscribers !== true) return handle?.(payload, context);
-  const { tenant, webhookId, attempt, source } = context;
-  const { eventName, callId, key } = route;
-  const message: HandlerMessage = withRedactedIds({
-    ...{ webhookId, eventName, callId, key, attempt, source },
-    ...(tenant !== undefined && { tenant }),
-  });
-  const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
-  return traced(channel, message, () => handle(payload, context), failure);
-}
-
-/** @param sensitiveData the content of the delivery, which is removed from the message */
-export function handlerFailed(
-  error: unknown,
-  sensitiveData: DeliveryContent | undefined,
-): WebhookError {
-  const failure = redactedError('handler-failed', 'The handler failed: ', error, sensitiveData);
-  return withOrigin(failure, { source: 'handler', error, sensitiveData });
-}
-
-/** What a dead letter is made of besides its delivery. */
-interface LastFailure {
-  attempt: number;
-  error: unknown;
-  /** Milliseconds since the epoch. */
-  at: number;
-  /** Absent if the payload has no handler. */
-  route?: Route | undefined;
-}
-
-/** A delivery that is given up, for the dead-letter sink. */
-export function toDeadLetter(
-  reason: DeadLetter['reason'],
-  delivery: Delivery,
-  { attempt, error, at, route }: LastFailure,
-): DeadLetter {
-  const invalidEvent = error instanceof WebhookError ? error.eventName : undefined;
-  const { eventName = invalidEvent, callId, key } = route ?? {};
-  const isOurs = error instanceof WebhookError && !route;
-  return {
-    ...(delivery.letterId !== undefined && { id: delivery.letterId }),
-    reason,
-    ...(delivery.tenant !== undefined && { tenant: delivery.tenant }),
-    rawBody: delivery.rawBody,
-    webhookId: delivery.webhookId,
-    timestamp: new Date(delivery.timestamp * 1000),
-    ...(eventName !== undefined && { eventName }),
-    ...(callId !== undefined && { callId }),
-    ...(key !== undefined && { key }),
-    attempt,
-    failedAt: new Date(at),
-    source: delivery.source,
-    error,
-    errorText: isOurs ? error.message : describeError(error, route?.sensitiveData),
-  };
-}
-
-/** The failure of a handler that succeeded, but whose transaction was rolled back. */
-export const rolledBack = () =>
-  new Error('The handler succeeded, but the transaction of completeIn was rolled back.');
-
-/** Something went wrong with an event that is done. */
-export interface OfDone {
-  readonly error: unknown;
-  /** What the error means for the event. */
-  readonly kind: 'failed-after-commit' | 'late-transaction';
-  readonly route: Route;
-  readonly delivery: Delivery;
-  readonly attempt: number;
-  /** Whether the service got its response before. */
-  readonly late: boolean;
-}
-
-const KINDS = {
-  'failed-after-commit': {
-    level: 'warn',
-    message: 'The handler failed after its transaction had been committed, so the event is done',
-  },
-  // Nobody else may hear of it: the handler does not wait for this error.
-  'late-transaction': {
-    level: 'error',
-    message:
-      'The event is done, but a transaction of its handler called completeIn too late and was refused, so what it wrote is lost',
-  },
-} as const;
-
-/** The event is done, so its outcome does not report this error. */
-export function reportOfDone(
-  { error, kind, route, delivery, attempt, late }: OfDone,
-  { redact, onError }: { redact?: Redact | undefined; onError?: ErrorHook | undefined },
-): void {
-  const { tenant, webhookId, log, source } = delivery;
-  const { level, message } = KINDS[kind];
-  const { text, err } = loggedError(error, redact, route.sensitiveData);
-  safeLogger(log)[level](
-    {
-      ...deliveryFields({ tenant, webhookId, ...route, attempt, source }),
-      retriedBy: 'nobody',
-      err,
-      docs: docsUrl('exactly-once.md#your-own-database'),
-    },
-    `call-webhooks: ${message}: ${text}`,
-  );
-  if (!onError) return;
-  const queued = source === 'queue';
-  const context = { ...route, tenant, webhookId, attempt, attemptsLeft: 0, late, queued };
-  callErrorHook(onError, [{ source: 'handler', error }], context);
 }

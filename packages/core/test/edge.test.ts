@@ -73,23 +73,23 @@ const webGlobals = () => {
 };
 
 describe.each(EDGE)('under the conditions of %s', (...conditions) => {
-  it('#hmac of the built package is the WebCrypto file, in ESM and in CommonJS', async () => {
+  it('#platform of the built package is the WebCrypto file, in ESM and in CommonJS', async () => {
     const flags = conditions.map((condition) => `--conditions=${condition}`);
-    const script = `console.log(import.meta.resolve('#hmac'))`;
+    const script = `console.log(import.meta.resolve('#platform'))`;
     const node = [...flags, '--input-type=module', '-e', script];
     const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: here });
-    expect(stdout).toMatch(/\/dist\/bundle\/hmac\/web-crypto\.js$/m);
+    expect(stdout).toMatch(/\/dist\/bundle\/platform\/web\.js$/m);
     const { imports } = JSON.parse(await readFile(`${here}/package.json`, 'utf8')) as {
       imports: Record<string, Record<string, { require: string }>>;
     };
     const [condition = ''] = conditions;
-    expect(imports['#hmac']?.[condition]?.require).toBe('./dist/bundle/hmac/web-crypto.cjs');
+    expect(imports['#platform']?.[condition]?.require).toBe('./dist/bundle/platform/web.cjs');
   });
 
   it('./web contains nothing of Node, and handles deliveries without it', async () => {
     const { script, inputs, builtins } = await bundle(conditions);
-    expect(inputs.filter((path) => path.includes('hmac/'))).toEqual([
-      expect.stringContaining('web-crypto.ts'),
+    expect(inputs.filter((path) => path.includes('src/platform/'))).toEqual([
+      expect.stringContaining('platform/web.ts'),
     ]);
     expect(builtins).toEqual([]);
     expect(inputs.filter((path) => path.includes('/raw-body/'))).toEqual([]);
@@ -125,11 +125,11 @@ describe.each(EDGE)('under the conditions of %s', (...conditions) => {
   });
 });
 
-it('without such a condition #hmac is node:crypto', async () => {
+it('without such a condition #platform is node:crypto', async () => {
   const { inputs, builtins } = await bundle([]);
-  const hmac = inputs.filter((path) => path.includes('hmac/'));
-  expect(hmac).toContainEqual(expect.stringContaining('node-crypto.ts'));
-  expect(hmac).not.toContainEqual(expect.stringContaining('web-crypto.ts'));
+  const hmac = inputs.filter((path) => path.includes('src/platform/'));
+  expect(hmac).toContainEqual(expect.stringContaining('platform/node.ts'));
+  expect(hmac).not.toContainEqual(expect.stringContaining('platform/web.ts'));
   expect(builtins).toContain('node:crypto');
 });
 
@@ -139,7 +139,7 @@ it('./web stays small, with all that it needs', async () => {
   expect(gzipSync(script).length).toBeLessThan(42_000);
 });
 
-it('#hmac can not be imported by users of the package', async () => {
+it('#platform can not be imported by users of the package', async () => {
   const { exports } = JSON.parse(await readFile(`${here}/package.json`, 'utf8')) as {
     exports: object;
   };

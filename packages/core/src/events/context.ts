@@ -1,8 +1,6 @@
-import { type Awaitable, isPending } from '../awaitable.ts';
-import type { Delivery } from '../delivery.ts';
 import { docsUrl, WebhookError } from '../errors.ts';
 import type { DeliverySource } from '../outcomes.ts';
-import { handlerLogger, type HandlerLogger } from '../report/logger.ts';
+import { handlerLogger, type HandlerLogger, type Logger } from '../report/logger.ts';
 import { callDetails, type CallDetails, type FieldNames } from './call-details.ts';
 import { isRecord } from './events.ts';
 
@@ -68,6 +66,56 @@ export interface HandlerContext {
   completeIn(this: void, tx: unknown): Promise<void>;
 }
 
+/** One verified or trusted delivery. */
+export interface Delivery {
+  readonly source: DeliverySource;
+  /** Whose it is. Absent in a receiver without tenants. */
+  readonly tenant?: string | undefined;
+  readonly webhookId: string;
+  /** When this attempt was signed; Unix seconds. */
+  readonly timestamp: number;
+  /** When it reached the receiver; milliseconds since the epoch. */
+  readonly receivedAt: number;
+  /** Until when its webhook id must be remembered; milliseconds since the epoch. */
+  readonly replayUntil: number;
+  /** The `id` of the secret that matched. Only a `webhook` has it. */
+  readonly secretId?: string | undefined;
+  /** Of a dead letter: how often it was run before it was redriven. */
+  readonly earlierAttempts?: number | undefined;
+  /** Of a dead letter: its id in the store of dead letters. */
+  readonly letterId?: string | undefined;
+  /** The raw body, byte for byte. */
+  readonly rawBody: Uint8Array;
+  /** The logger of the request. */
+  readonly log: Logger;
+}
+
+/** The `signal` of a context. It is created only if it is read: most handlers don't. */
+export class LazySignal {
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
+
+  /** The first reason counts. */
+  abort(reason: Error): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(this.#reason);
+  }
+
+  get reason(): Error | undefined {
+    return this.#reason;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#reason) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+}
+
+const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({});
+
 /** What a context takes from the route of its delivery. */
 interface RoutedPayload {
   readonly key: string | undefined;
@@ -75,11 +123,13 @@ interface RoutedPayload {
   readonly payload: unknown;
 }
 
-const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({});
-
-/** The context of one run. `signal` and `call` are created only for handlers that read them. */
+/**
+ * The context of one run. Its properties are its own, so that a spread copies them; `signal` and `call`
+ * are made when they are read.
+ */
 export class DeliveryContext implements HandlerContext {
   readonly source: DeliverySource;
+  declare readonly tenant?: string;
   readonly webhookId: string;
   readonly timestamp: Date;
   readonly receivedAt: Date;
@@ -91,137 +141,85 @@ export class DeliveryContext implements HandlerContext {
   readonly body: unknown;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly log: HandlerLogger;
-  declare readonly tenant?: string;
   declare readonly signal: AbortSignal;
   declare readonly call: CallDetails;
   readonly #event: unknown;
   readonly #fieldNames: FieldNames;
-  #completable: Completable | undefined;
-  #transactions: Transactions | undefined;
-  #ended = false;
-  #lateCall: WebhookError | undefined;
-  #onLateCall: ((refusal: WebhookError) => void) | undefined;
-  #controller: AbortController | undefined;
-  #abortReason: Error | undefined;
+  readonly #abort: LazySignal;
+  readonly #transactions: Transactions;
 
-  constructor(
-    delivery: Delivery,
-    { key, body, payload }: RoutedPayload,
-    attempt: number,
-    fieldNames: FieldNames,
-  ) {
-    this.source = delivery.source;
-    if (delivery.tenant !== undefined) this.tenant = delivery.tenant;
-    this.webhookId = delivery.webhookId;
-    this.timestamp = new Date(delivery.timestamp * 1000);
-    this.receivedAt = new Date(delivery.receivedAt);
-    this.attempt = attempt;
-    this.key = key;
-    this.secretId = delivery.secretId;
-    this.queued = delivery.source === 'queue';
-    this.rawBody = delivery.rawBody;
-    this.body = body;
-    this.payload = isRecord(body) ? body : NO_FIELDS;
-    this.log = handlerLogger(delivery.log);
-    this.#event = payload;
-    this.#fieldNames = fieldNames;
-    // Own properties, so that a spread copies them. `defineProperties` would take twice as long.
-    Object.defineProperty(this, 'signal', DeliveryContext.#signal);
-    Object.defineProperty(this, 'call', DeliveryContext.#call);
-  }
-
-  readonly completeIn = (tx: unknown): Promise<void> => {
-    if (this.#ended) throw this.#refuseLateCall();
-    this.#transactions ??= new Transactions(this.#completable);
-    return this.#transactions.completeIn(tx);
-  };
-
-  #refuseLateCall(): WebhookError {
-    const refusal = tooLate();
-    this.#lateCall ??= refusal;
-    this.#onLateCall?.(refusal);
-    this.#onLateCall = undefined; // once is enough
-    return refusal;
-  }
-
-  static readonly #signal: PropertyDescriptor & ThisType<DeliveryContext> = {
+  // Written once. V8 allocates the functions of a getter in an object literal as old, with all that
+  // they refer to: of 10 MB of deliveries, 8 then stay until a full collection (decision 15).
+  static readonly #getSignal: PropertyDescriptor & ThisType<DeliveryContext> = {
     enumerable: true,
     get() {
-      return this.#abortSignal();
+      return this.#abort.signal;
     },
   };
-
-  static readonly #call: PropertyDescriptor & ThisType<DeliveryContext> = {
+  static readonly #getCall: PropertyDescriptor & ThisType<DeliveryContext> = {
     enumerable: true,
     get() {
       return callDetails(Object(this.#event) as object, this.#fieldNames);
     },
   };
 
-  #abortSignal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#abortReason) this.#controller.abort(this.#abortReason);
-    }
-    return this.#controller.signal;
+  constructor(
+    { source, tenant, webhookId, timestamp, receivedAt, secretId, rawBody, log }: Delivery,
+    { key, body, payload }: RoutedPayload,
+    attempt: number,
+    fieldNames: FieldNames,
+    abort: LazySignal,
+    transactions: Transactions,
+  ) {
+    this.source = source;
+    if (tenant !== undefined) this.tenant = tenant;
+    this.webhookId = webhookId;
+    this.timestamp = new Date(timestamp * 1000);
+    this.receivedAt = new Date(receivedAt);
+    this.attempt = attempt;
+    this.key = key;
+    this.secretId = secretId;
+    this.queued = source === 'queue';
+    this.rawBody = rawBody;
+    this.body = body;
+    this.payload = isRecord(body) ? body : NO_FIELDS;
+    this.log = handlerLogger(log);
+    this.#event = payload;
+    this.#fieldNames = fieldNames;
+    this.#abort = abort;
+    this.#transactions = transactions;
+    Object.defineProperty(this, 'signal', DeliveryContext.#getSignal);
+    Object.defineProperty(this, 'call', DeliveryContext.#getCall);
   }
 
-  // The rest is for the receiver, and not part of `HandlerContext`.
-
-  /** The transactions of `completeIn`, if it was called. */
-  get transactions(): Transactions | undefined {
-    return this.#transactions;
-  }
-
-  /** What `completeIn` marks as done. */
-  set completable(completable: Completable | undefined) {
-    this.#completable = completable;
-  }
-
-  /** The handler has ended, so it can complete nothing any more. */
-  end(): void {
-    this.#ended = true;
-  }
-
-  /**
-   * The event is done, so what a `completeIn` that comes too late would mark is lost. No setter: V8
-   * allocates a function that is written in an assignment as old, with all it refers to (decision 15).
-   */
-  reportLateCalls(report: (refusal: WebhookError) => void): void {
-    if (this.#lateCall) report(this.#lateCall);
-    else this.#onLateCall = report;
-  }
-
-  /** The first reason counts. */
-  abort(reason: Error): void {
-    this.#abortReason ??= reason;
-    this.#controller?.abort(this.#abortReason);
-  }
+  readonly completeIn = (tx: unknown): Promise<void> => this.#transactions.completeIn(tx);
 }
 
 /** What a run can mark as done in a transaction of the user: a leased event, or the job of a queue. */
 export interface Completable {
   /** Resolves with `false` if the lease was lost. */
-  completeIn(tx: unknown): Awaitable<boolean>;
+  completeIn(tx: unknown): boolean | PromiseLike<boolean>;
 }
-
-/** The error of a call that comes after the handler has ended. */
-export const tooLate = () =>
-  new WebhookError(
-    'handler-failed',
-    'completeIn: the handler has ended. Await the transaction in the handler.',
-    { docs: docsUrl('exactly-once.md#your-own-database') },
-  );
 
 /** The calls of `context.completeIn` in one run. */
 export class Transactions {
   readonly #target: Completable | undefined;
   #running = 0;
+  #called = false;
   #marked = false;
   #leaseLost = false;
+  #ended = false;
+  #lateCall: WebhookError | undefined;
+  #onLateCall: ((refusal: WebhookError) => void) | undefined;
 
+  /** @param target what a call marks as done; absent if there is nothing in a database */
   constructor(target: Completable | undefined) {
     this.#target = target;
+  }
+
+  /** Whether `completeIn` was called. */
+  get called(): boolean {
+    return this.#called;
   }
 
   /** Whether a transaction may be committed that marks the run as done. */
@@ -234,11 +232,24 @@ export class Transactions {
     return this.#leaseLost;
   }
 
+  /** The handler has ended, so it can complete nothing any more. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** The event is done, so what a `completeIn` that comes too late would mark is lost. */
+  onLateCall(report: (refusal: WebhookError) => void): void {
+    if (this.#lateCall) report(this.#lateCall);
+    else this.#onLateCall = report;
+  }
+
   /**
    * Throws at once what a synchronous client throws: its transactions wait for no promise.
    * @throws WebhookError
    */
   completeIn(tx: unknown): Promise<void> {
+    if (this.#ended) throw this.#tooLate();
+    this.#called = true;
     if (!this.#target)
       throw new WebhookError(
         'invalid-options',
@@ -246,7 +257,7 @@ export class Transactions {
         { docs: docsUrl('exactly-once.md#workers') },
       );
     const answer = this.#target.completeIn(tx);
-    if (isPending(answer)) return this.#wait(answer);
+    if (typeof answer !== 'boolean') return this.#wait(answer);
     this.#note(answer);
     return Promise.resolve();
   }
@@ -276,5 +287,17 @@ export class Transactions {
       'completeIn: the lease was lost, so another delivery of the event may be running. Let this error roll back the transaction.',
       { docs: docsUrl('exactly-once.md#your-own-database') },
     );
+  }
+
+  #tooLate(): WebhookError {
+    const refusal = new WebhookError(
+      'handler-failed',
+      'completeIn: the handler has ended. Await the transaction in the handler.',
+      { docs: docsUrl('exactly-once.md#your-own-database') },
+    );
+    this.#lateCall ??= refusal;
+    this.#onLateCall?.(refusal);
+    this.#onLateCall = undefined; // once is enough
+    return refusal;
   }
 }

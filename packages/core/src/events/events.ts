@@ -113,25 +113,37 @@ export function typedEvent(
   return typed;
 }
 
+/** What the keys of other kinds begin with. */
+const KINDS = new Set(['event', 'custom', 'webhook-id', 'tenant']);
+const RECORDING_ID = /^([^:]+):recording-available$/;
+
 /**
  * The idempotency key of an event: use it to make an effect happen exactly once.
  *
- * It is `callId` and `eventName` for `call:started` and `call:completed`. For
- * `call:recording-available` and unknown events it is `eventId`, or the pair if there is none (spec,
- * "Events", rules 2 and 3).
+ * It is `callId` and `eventName` for `call:started` and `call:completed`, and `eventId` for
+ * `call:recording-available` (spec, "Events", rules 2 and 3). Of an event that is not in the spec, it is
+ * made of its name and its `eventId`. Keys of different kinds never meet.
  * @returns `undefined` if these fields are missing. Such an event cannot be told from another, and is
  *   handled each time it arrives.
- * @example eventKey({ eventName: 'call:started', callId: 'c1' }) // 'c1:call:started'
+ * @example
+ * eventKey({ eventName: 'call:started', callId: 'c1' }); // 'c1:call:started'
  */
 export function eventKey(event: object): string | undefined {
   const { eventId, callId, eventName } = event as Record<string, unknown>;
-  const isCall = eventName === 'call:started' || eventName === 'call:completed';
-  if (!isCall && isText(eventId)) return eventId;
-  if (!isText(callId) || !isText(eventName)) return undefined;
-  // The first colon ends the call id, so that two different pairs never share a key.
-  const id = /[%:]/.test(callId) ? callId.replace(/[%:]/g, encodeURIComponent) : callId;
-  return `${id}:${eventName}`;
+  if (eventName === 'call:started' || eventName === 'call:completed') {
+    if (!isText(callId)) return undefined;
+    // The first colon ends the call id. An encoded one has no % at its end.
+    return `${KINDS.has(callId) ? `${callId}%` : encoded(callId)}:${eventName}`;
+  }
+  if (!isText(eventId) || !isText(eventName)) return undefined;
+  const [, recorded] = RECORDING_ID.exec(eventId) ?? [];
+  const isRecording = eventName === 'call:recording-available' && recorded !== undefined;
+  if (isRecording && !KINDS.has(recorded)) return eventId;
+  return `event:${encoded(eventName)}:${eventId}`;
 }
+
+const encoded = (text: string): string =>
+  /[%:]/.test(text) ? text.replace(/[%:]/g, encodeURIComponent) : text;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 

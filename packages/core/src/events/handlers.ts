@@ -1,9 +1,13 @@
 import type { DeadLetterSink, DeadLetterStore } from '../dead-letters/dead-letter.ts';
-import type { Redact } from '../report/redact.ts';
+import { withOrigin, type DeliveryContent, type WebhookError } from '../errors.ts';
+import { CHANNELS, traced, type HandlerMessage } from '../report/channels.ts';
+import { redactedError } from '../report/error-text.ts';
+import { withRedactedIds, type Redact } from '../report/redact.ts';
 import type { ReportingHooks } from '../report/reporter.ts';
 import type { Store } from '../store/store.ts';
 import type { HandlerContext } from './context.ts';
 import type { CallEventMap, UnknownEvent } from './events.ts';
+import type { Route } from './route.ts';
 import type { OutputOf, StandardSchema } from './schema.ts';
 
 /** Runs the handler, with the layers of `around` that are inside of this one. It runs once. */
@@ -156,3 +160,26 @@ export type ContextOf<S extends Store> = 'completeIn' extends keyof S
     ? ContextWithoutCompleteIn
     : HandlerContext
   : ContextWithoutCompleteIn;
+
+/** Runs the handler of a route, if it has one, within `call-webhooks:handler`. */
+export async function runHandler(route: Route, context: HandlerContext): Promise<unknown> {
+  const { handle, payload, eventName, callId, key } = route;
+  const channel = CHANNELS.handler;
+  if (!handle || channel?.hasSubscribers !== true) return handle?.(payload, context);
+  const { tenant, webhookId, attempt, source } = context;
+  const message: HandlerMessage = withRedactedIds({
+    ...{ webhookId, eventName, callId, key, attempt, source },
+    ...(tenant !== undefined && { tenant }),
+  });
+  const failure = (error: unknown) => handlerFailed(error, route.sensitiveData);
+  return traced(channel, message, () => handle(payload, context), failure);
+}
+
+/** @param sensitiveData the content of the delivery, which is removed from the message */
+export function handlerFailed(
+  error: unknown,
+  sensitiveData: DeliveryContent | undefined,
+): WebhookError {
+  const failure = redactedError('handler-failed', 'The handler failed: ', error, sensitiveData);
+  return withOrigin(failure, { source: 'handler', error, sensitiveData });
+}

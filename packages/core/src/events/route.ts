@@ -1,9 +1,13 @@
-import { type DeliveryContent, WebhookError, withOrigin } from '../errors.ts';
+import { settle } from '../awaitable.ts';
+import { WebhookError, withOrigin, type DeliveryContent } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
 import { tenantKey } from '../store/keys.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
-import { type Handler, type HandlerOptions, wrapHandler } from './handlers.ts';
+import { wrapHandler, type Handler, type HandlerOptions } from './handlers.ts';
 import { validate } from './schema.ts';
+
+/** The longest key or group; characters. */
+const MAX_KEY_LENGTH = 4_000;
 
 /** The handler of a payload, and how the payload is identified. */
 export interface Route {
@@ -11,8 +15,6 @@ export interface Route {
   readonly callId: string | undefined;
   /** The idempotency key. */
   readonly key: string | undefined;
-  /** Whether the key follows from the body alone: neither a schema nor a function of the user had a part in it. */
-  readonly isKeyOfBody: boolean;
   /** The parsed body. */
   readonly body: unknown;
   /** What the handler gets. */
@@ -26,11 +28,10 @@ export interface Route {
 }
 
 /** The route of a payload that is not identified and has no handler. */
-export const UNHANDLED_ROUTE: Route = {
+export const UNHANDLED: Route = {
   eventName: undefined,
   callId: undefined,
   key: undefined,
-  isKeyOfBody: false,
   body: undefined,
   payload: undefined,
   sensitiveData: undefined,
@@ -38,96 +39,85 @@ export const UNHANDLED_ROUTE: Route = {
   handle: undefined,
 };
 
-/** The route of an event of this tenant: other tenants' events never have its key. */
-export const ofTenant = (route: Route, tenant: string | undefined): Route =>
-  tenant === undefined || route.key === undefined
-    ? route
-    : { ...route, key: tenantKey(tenant, route.key) };
-
-export const MAX_KEY_LENGTH = 4_000;
-
-type RouteOptions = Omit<HandlerOptions, 'deadLetter'>;
-
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
-  readonly #options: RouteOptions;
-  readonly #handlers: Map<string, Handler<unknown>>;
+  readonly #options: Omit<HandlerOptions, 'deadLetter'>;
+  readonly #handlers = new Map<string, Handler<unknown>>();
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
 
-  constructor(options: RouteOptions) {
+  constructor(options: Omit<HandlerOptions, 'deadLetter'>) {
     const { on = {}, onUnhandled, custom, around = [] } = options;
     const layers = typeof around === 'function' ? [around] : around;
     const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);
     this.#options = options;
-    this.#handlers = new Map(
-      Object.entries(on).flatMap(([name, handle]) => (handle ? [[name, wrapped(handle)]] : [])),
-    );
+    for (const [name, handle] of Object.entries(on))
+      if (handle) this.#handlers.set(name, wrapped(handle));
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
     this.#handleCustom = custom && wrapped(custom.handle);
   }
 
   /**
-   * Returns a promise only if a schema has to be awaited.
+   * @param tenant whose event it is: other tenants' events never have its key
    * @throws WebhookError `invalid-payload`: the body is not JSON in UTF-8, or a payload that would be
    *   handled does not match your schema
    */
-  find(rawBody: Uint8Array): Route | Promise<Route> {
+  async find(rawBody: Uint8Array, tenant: string | undefined): Promise<Route> {
     const body = parsePayload(rawBody);
     const eventName = isRecord(body) ? body['eventName'] : undefined;
     if (typeof eventName === 'string')
-      return this.#eventRoute(eventName, body as Record<string, unknown>);
-    if (this.#options.custom) return this.#customRoute(body, this.#options.custom);
+      return this.#eventRoute(eventName, body as Record<string, unknown>, tenant);
+    if (this.#options.custom) return this.#customRoute(body, this.#options.custom, tenant);
+    const handle = this.#onUnhandled;
+    return { ...UNHANDLED, body, payload: body, sensitiveData: { body }, handle };
+  }
+
+  async #eventRoute(
+    eventName: string,
+    event: Record<string, unknown>,
+    tenant: string | undefined,
+  ): Promise<Route> {
+    const handle = this.#handlers.get(eventName);
+    // What nobody handles is never refused.
+    const payload = handle ? await this.#checked(eventName, event) : event;
+    const { callId } = event;
+    const key = eventKey(event);
     return {
-      ...UNHANDLED_ROUTE,
-      body,
-      payload: body,
-      sensitiveData: { body },
-      handle: this.#onUnhandled,
+      eventName,
+      callId: typeof callId === 'string' ? callId : undefined,
+      // A longer key could not be remembered, so it identifies nothing.
+      key: key !== undefined && key.length <= MAX_KEY_LENGTH ? tenantKey(tenant, key) : undefined,
+      body: event,
+      payload,
+      sensitiveData: payload === event ? { body: event } : { body: event, payload },
+      outcome: handle ? 'handled' : 'ignored',
+      handle: handle ?? this.#onUnhandled,
     };
   }
 
-  #eventRoute(eventName: string, event: Record<string, unknown>): Route | Promise<Route> {
-    const { events, includeSchemaValues = false } = this.#options;
-    const handle = this.#handlers.get(eventName);
-    const routeTo = (payload: unknown): Route => {
-      const key = eventKey(event);
-      const { callId } = event;
-      return {
-        eventName,
-        callId: typeof callId === 'string' ? callId : undefined,
-        // A longer key could not be remembered, so it identifies nothing.
-        key: key !== undefined && key.length <= MAX_KEY_LENGTH ? key : undefined,
-        isKeyOfBody: isKnownEvent(eventName),
-        body: event,
-        payload,
-        sensitiveData: payload === event ? { body: event } : { body: event, payload },
-        outcome: handle ? 'handled' : 'ignored',
-        handle: handle ?? this.#onUnhandled,
-      };
-    };
-    // What nobody handles is never refused.
-    if (!handle) return routeTo(event);
+  /** The event as its handler gets it. */
+  #checked(eventName: string, event: Record<string, unknown>): unknown {
     if (isKnownEvent(eventName)) {
       if (eventName === 'call:recording-available') checkIdentity(event);
-      return routeTo(typedEvent(eventName, event));
+      return typedEvent(eventName, event);
     }
-    const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
-    if (!extra) return routeTo(event);
-    return validate(extra, event, eventName, includeSchemaValues).then(routeTo);
+    const { events, includeSchemaValues = false } = this.#options;
+    const schema = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
+    return schema ? validate(schema, event, eventName, includeSchemaValues) : event;
   }
 
-  async #customRoute(body: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
+  async #customRoute(
+    body: unknown,
+    { schema, key }: NonNullable<HandlerOptions['custom']>,
+    tenant: string | undefined,
+  ): Promise<Route> {
     const { includeSchemaValues = false } = this.#options;
-    const payload = custom.schema
-      ? await validate(custom.schema, body, undefined, includeSchemaValues)
-      : body;
+    const payload = schema ? await validate(schema, body, undefined, includeSchemaValues) : body;
     const sensitiveData = { body, payload };
-    const key = customKey(custom, payload, sensitiveData);
+    const found = key && textOf('custom.key', () => key(payload), sensitiveData);
     return {
-      ...UNHANDLED_ROUTE,
-      // A namespace of its own, so that no payload can pass for a call event.
-      key: key === undefined ? undefined : `custom:${checkedKey(key)}`,
+      ...UNHANDLED,
+      key: found === undefined ? undefined : tenantKey(tenant, `custom:${found}`),
       body,
       payload,
       sensitiveData,
@@ -137,34 +127,15 @@ export class Routes {
   }
 }
 
-/** A recording that names neither itself nor its call cannot be used for anything. An id of another
- * type is accepted: the handler has it in `context.body`. */
+/**
+ * A recording that names neither itself nor its call cannot be used for anything. An id of another
+ * type is accepted: the handler has it in `context.body`.
+ */
 function checkIdentity({ eventName, eventId, callId }: Record<string, unknown>): void {
   if ([eventId, callId].some((id) => id !== undefined && id !== null && id !== '')) return;
   throw new WebhookError('invalid-payload', 'The event has neither an eventId nor a callId.', {
     eventName: eventName as string,
   });
-}
-
-function customKey(
-  { key }: NonNullable<HandlerOptions['custom']>,
-  payload: unknown,
-  sensitiveData: DeliveryContent,
-): string | undefined {
-  try {
-    return key?.(payload);
-  } catch (error) {
-    const failure = redactedError('invalid-payload', 'custom.key failed: ', error, sensitiveData);
-    throw withOrigin(failure, { source: 'hook', error, sensitiveData });
-  }
-}
-
-function checkedKey(key: unknown): string {
-  if (typeof key === 'string' && key !== '' && key.length <= MAX_KEY_LENGTH) return key;
-  throw new WebhookError(
-    'invalid-payload',
-    `The idempotency key must be a text of 1 to ${String(MAX_KEY_LENGTH)} characters.`,
-  );
 }
 
 /** What `oneAtATime` groups by: the payload that the handler gets. */
@@ -184,24 +155,41 @@ export type OneAtATime = true | ((event: GroupedEvent) => string | null | undefi
 export function groupOf(
   oneAtATime: OneAtATime | undefined,
   { handle, callId, payload, sensitiveData }: Route,
+  tenant: string | undefined,
 ): string | undefined {
   if (oneAtATime === undefined || !handle) return undefined;
-  // What is too long for a key or empty identifies no call.
-  if (oneAtATime === true) return isUsable(callId) ? callId : undefined;
-  let group: unknown;
+  const group =
+    oneAtATime === true
+      ? usable(callId) // What is too long for a key or empty identifies no call.
+      : textOf('oneAtATime', () => oneAtATime(payload as GroupedEvent), sensitiveData);
+  return group === undefined ? undefined : tenantKey(tenant, group);
+}
+
+/**
+ * What a function of the user returns: a text, or nothing.
+ * @throws WebhookError `invalid-payload`
+ */
+function textOf(
+  option: string,
+  call: () => unknown,
+  sensitiveData: DeliveryContent | undefined,
+): string | undefined {
+  let text: unknown;
   try {
-    group = oneAtATime(payload as GroupedEvent);
+    text = call();
   } catch (error) {
-    const failure = redactedError('invalid-payload', 'oneAtATime failed: ', error, sensitiveData);
+    const failure = redactedError('invalid-payload', `${option} failed: `, error, sensitiveData);
     throw withOrigin(failure, { source: 'hook', error, sensitiveData });
   }
-  if (group === undefined || group === null) return undefined;
-  if (isUsable(group)) return group;
+  if (text === undefined || text === null) return undefined;
+  const found = usable(text);
+  if (found !== undefined) return found;
+  void settle(text, () => undefined); // a promise that rejects must not end the process
   throw new WebhookError(
     'invalid-payload',
-    `oneAtATime must return a text of 1 to ${String(MAX_KEY_LENGTH)} characters, or undefined.`,
+    `${option} must return a text of 1 to ${String(MAX_KEY_LENGTH)} characters at once, or undefined.`,
   );
 }
 
-const isUsable = (group: unknown): group is string =>
-  typeof group === 'string' && group !== '' && group.length <= MAX_KEY_LENGTH;
+const usable = (text: unknown): string | undefined =>
+  typeof text === 'string' && text !== '' && text.length <= MAX_KEY_LENGTH ? text : undefined;

@@ -1,17 +1,16 @@
 import getRawBody from 'raw-body';
-import { sharesTimers } from '#hmac';
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers';
 import { describeError } from '../report/error-text.ts';
-import { DeadlineScheduler, TimerPerDeadline } from '../time.ts';
+import { Deadlines } from '../time.ts';
 import {
   alreadyParsed,
-  type BodyLimits,
   bodyTimedOut,
   incomplete,
+  isBytes,
   LINGER_MS,
   tooLarge,
-} from './web-body.ts';
+  type BodyLimits,
+} from './request.ts';
 
 const KEPT = Symbol.for('@call-webhooks/raw-body');
 
@@ -19,14 +18,7 @@ const KEPT = Symbol.for('@call-webhooks/raw-body');
 type Request = IncomingMessage & { body?: unknown; rawBody?: unknown; [KEPT]?: Uint8Array };
 
 /** One timer for all bodies that are being read: a timer for each would cost more than the reading. */
-const scheduler = sharesTimers ? new DeadlineScheduler() : new TimerPerDeadline();
-
-/** Bounds the bodies that wait: one connection can bring many requests in one turn. */
-const MAX_WAITING = 64;
-/** Kept here because the fake timers of a user's tests replace the global one. */
-const onImmediate = setImmediate;
-
-let waiting = 0;
+const deadlines = new Deadlines();
 
 /**
  * Keeps the raw bytes of a body that a parser parses: `express.json({ verify: keepRawBody })`.
@@ -52,7 +44,7 @@ export function readRawBody(
 ): Promise<Uint8Array> {
   const { [KEPT]: kept, rawBody } = request as Request;
   for (const bytes of [kept, bodyOf(request), rawBody])
-    if (bytes instanceof Uint8Array) return Promise.resolve(bytes);
+    if (isBytes(bytes)) return Promise.resolve(bytes);
   if (request.readableDidRead || request.readableEncoding !== null)
     return Promise.reject(alreadyParsed(fix));
   return readStream(request, limits);
@@ -72,40 +64,14 @@ function readStream(
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const deadline = {
-      place: 0,
-      at: performance.now() + bodyTimeout,
-      onReached() {
-        reject(bodyTimedOut(bodyTimeout));
-      },
-    };
-    scheduler.add(deadline);
+    const deadline = deadlines.in(bodyTimeout, () => reject(bodyTimedOut(bodyTimeout)));
     const options = { limit: bodyLimit, length: request.headers['content-length'] ?? null };
     // The callback form: the promise form would add a promise for each body.
     getRawBody(request, options, (error: getRawBody.RawBodyError | null, body: Uint8Array) => {
-      scheduler.delete(deadline);
-      if (error === null) resolveOnImmediate(resolve, body);
+      deadline.cancel();
+      if (error === null) resolve(body);
       else reject(readError(error, bodyLimit));
     });
-  });
-}
-
-/**
- * Resolves a promise in the next `setImmediate` phase, together with others of the same turn of the
- * event loop, or at once when many are waiting already.
- *
- * Reading from sockets evicts our code from the CPU caches. Deliveries that are processed one after
- * another find it there (decision 10).
- */
-export function resolveOnImmediate<Value>(resolve: (value: Value) => void, value: Value): void {
-  if (waiting === MAX_WAITING) {
-    resolve(value);
-    return;
-  }
-  waiting += 1;
-  onImmediate(() => {
-    waiting -= 1;
-    resolve(value);
   });
 }
 

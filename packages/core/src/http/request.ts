@@ -1,5 +1,5 @@
 import { WebhookError } from '../errors.ts';
-import { incomplete, tooLarge } from './web-body.ts';
+import { describeError } from '../report/error-text.ts';
 
 /** Request headers as fetch has them, or as Node has them (a plain record). */
 export type HeadersLike =
@@ -64,6 +64,78 @@ export function headerValue(
   }
   return undefined;
 }
+
+/** The limits for reading a body. */
+export interface BodyLimits {
+  /** The largest body, in bytes. */
+  readonly bodyLimit: number;
+  /** How long reading may take, in milliseconds. */
+  readonly bodyTimeout: number;
+}
+
+/**
+ * How an adapter reads the raw body. The receiver calls it once the method and the encoding are
+ * checked. It rejects with a `WebhookError`: `body-too-large`, `body-timeout` or
+ * `body-already-parsed`.
+ */
+export type BodyReader = (limits: BodyLimits) => Promise<Uint8Array>;
+
+/**
+ * Whether a value is bytes, also those of another realm (`vm`, jsdom, Jest), which `instanceof` would
+ * not know.
+ */
+export const isBytes = (value: unknown): value is Uint8Array =>
+  ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
+
+/**
+ * What an adapter read, as bytes within their limit.
+ * @throws WebhookError `body-too-large`, `body-already-parsed`: only bytes can be verified
+ */
+export function checkBody(body: unknown, bodyLimit: number): Uint8Array {
+  if (!isBytes(body))
+    throw alreadyParsed('Pass the raw bytes of the request as they were received.');
+  if (body.length > bodyLimit) throw tooLarge(bodyLimit);
+  return body;
+}
+
+/** How long a client may continue to send a body after the response, in milliseconds. */
+export const LINGER_MS = 2_000;
+
+/** The signature covers the raw bytes, which can't be restored from a parsed body. */
+export const alreadyParsed = (fix: string) =>
+  new WebhookError(
+    'body-already-parsed',
+    `The request body was already parsed, so its signature can't be checked. ${fix}`,
+  );
+
+export const tooLarge = (limit: number) =>
+  new WebhookError('body-too-large', `The body is larger than bodyLimit, ${String(limit)} bytes.`);
+
+export const incomplete = (reason: string) =>
+  new WebhookError('body-timeout', `The body did not arrive completely: ${reason}.`);
+
+/** What a reader failed with. A host may have a limit of its own, such as SvelteKit's 512 KiB. */
+export function unreadable(error: unknown): WebhookError {
+  if (error instanceof WebhookError) return error;
+  if (!isTooLarge(error)) return incomplete(describeError(error));
+  return new WebhookError(
+    'body-too-large',
+    `The host refuses bodies of this size, whatever bodyLimit is: ${describeError(error)}.`,
+  );
+}
+
+/** Never throws, whatever was thrown. */
+function isTooLarge(error: unknown): boolean {
+  try {
+    const { status, statusCode } = Object(error) as { status?: unknown; statusCode?: unknown };
+    return status === 413 || statusCode === 413;
+  } catch {
+    return false;
+  }
+}
+
+export const bodyTimedOut = (timeout: number) =>
+  incomplete(`bodyTimeout, ${String(timeout)} ms, is over`);
 
 /** What `tenant` gets to see of a request: the same in every framework. Nothing of it is verified. */
 export interface TenantRequest {

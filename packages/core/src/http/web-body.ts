@@ -1,40 +1,4 @@
-import { WebhookError } from '../errors.ts';
-import { describeError } from '../report/error-text.ts';
-
-/** The limits for reading a body. */
-export interface BodyLimits {
-  /** The largest body, in bytes. */
-  readonly bodyLimit: number;
-  /** How long reading may take, in milliseconds. */
-  readonly bodyTimeout: number;
-}
-
-/**
- * How an adapter reads the raw body. The receiver calls it once the method and the encoding are
- * checked. It rejects with a `WebhookError`: `body-too-large`, `body-timeout` or
- * `body-already-parsed`.
- */
-export type BodyReader = (limits: BodyLimits) => Promise<Uint8Array>;
-
-/**
- * What an adapter read, as bytes within their limit.
- * @throws WebhookError `body-too-large`, `body-already-parsed`
- */
-export function checkBody(body: unknown, { bodyLimit }: BodyLimits): Uint8Array {
-  const bytes = bodyBytes(body);
-  if (bytes.length > bodyLimit) throw tooLarge(bodyLimit);
-  return bytes;
-}
-
-/** What a reader failed with, as an error of ours. */
-export const readFailure = (error: unknown): WebhookError =>
-  error instanceof WebhookError ? error : unreadable(error);
-
-/** @throws WebhookError `body-already-parsed` for anything but bytes: only bytes can be verified */
-export function bodyBytes(body: unknown): Uint8Array {
-  if (body instanceof Uint8Array) return body;
-  throw alreadyParsed('Pass the raw bytes of the request as they were received.');
-}
+import { alreadyParsed, bodyTimedOut, LINGER_MS, tooLarge, type BodyLimits } from './request.ts';
 
 /**
  * The raw body of a fetch `Request`, within its limits.
@@ -74,9 +38,6 @@ export async function readWebBody(
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : joined(chunks, length);
 }
 
-/** How long a client may continue to send a body after the response, in milliseconds. */
-export const LINGER_MS = 2_000;
-
 /**
  * Cancels the rest of a body, some time after the response. To cancel it at once would close the
  * connection of some hosts (SvelteKit, React Router), and the client would never see the response.
@@ -98,29 +59,3 @@ function joined(chunks: Uint8Array[], length: number): Uint8Array {
   }
   return body;
 }
-
-/** The signature covers the raw bytes, which can't be restored from a parsed body. */
-export const alreadyParsed = (fix: string) =>
-  new WebhookError(
-    'body-already-parsed',
-    `The request body was already parsed, so its signature can't be checked. ${fix}`,
-  );
-
-export const tooLarge = (limit: number) =>
-  new WebhookError('body-too-large', `The body is larger than bodyLimit, ${String(limit)} bytes.`);
-
-export const incomplete = (reason: string) =>
-  new WebhookError('body-timeout', `The body did not arrive completely: ${reason}.`);
-
-/** What a stream failed with. A host may have a limit of its own, such as SvelteKit's 512 KiB. */
-function unreadable(error: unknown): WebhookError {
-  const { status, statusCode } = Object(error) as { status?: unknown; statusCode?: unknown };
-  if (status !== 413 && statusCode !== 413) return incomplete(describeError(error));
-  return new WebhookError(
-    'body-too-large',
-    `The host refuses bodies of this size, whatever bodyLimit is: ${describeError(error)}.`,
-  );
-}
-
-export const bodyTimedOut = (timeout: number) =>
-  incomplete(`bodyTimeout, ${String(timeout)} ms, is over`);

@@ -1,7 +1,6 @@
-import { openChannel, openPlainChannel } from '#channels';
-import type { Awaitable } from '../awaitable.ts';
-import type { TracingChannel } from '../channels/types.ts';
+import { openChannel, openTracingChannel } from '#platform';
 import type { WebhookError } from '../errors.ts';
+import type { TracingChannel } from '../platform/platform.ts';
 import type { DeliverySource, Outcome } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
 import { withRedactedIds } from './redact.ts';
@@ -61,11 +60,11 @@ export interface OutcomeMessage {
  * has none, or nobody subscribes, each costs one check.
  */
 export const CHANNELS = {
-  delivery: openChannel('call-webhooks:delivery'),
-  handler: openChannel('call-webhooks:handler'),
-  store: openChannel('call-webhooks:store'),
-  enqueue: openChannel('call-webhooks:enqueue'),
-  outcome: openPlainChannel('call-webhooks:outcome'),
+  delivery: openTracingChannel('call-webhooks:delivery'),
+  handler: openTracingChannel('call-webhooks:handler'),
+  store: openTracingChannel('call-webhooks:store'),
+  enqueue: openTracingChannel('call-webhooks:enqueue'),
+  outcome: openChannel('call-webhooks:outcome'),
 };
 
 /**
@@ -76,13 +75,13 @@ export const CHANNELS = {
 export async function traced<T>(
   channel: TracingChannel,
   message: object,
-  run: () => Awaitable<T>,
+  run: () => unknown,
   redactError: (error: unknown) => WebhookError = (error) => error as WebhookError,
 ): Promise<T> {
   let thrown: { error: unknown } | undefined;
   const step = async () => {
     try {
-      return await run();
+      return (await run()) as T;
     } catch (error) {
       thrown = { error };
       throw redactError(error);

@@ -6,12 +6,20 @@ import {
   WebhookError,
   withOrigin,
 } from '../errors.ts';
+import type { Delivery } from '../events/context.ts';
+import type { Route } from '../events/route.ts';
 import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
 import { CHANNELS, type OutcomeMessage } from './channels.ts';
 import { errorCopy, errorDetails, redactedError } from './error-text.ts';
-import { type Identified, type LineOptions, outcomeLine } from './log-line.ts';
+import {
+  deliveryFields,
+  loggedError,
+  outcomeLine,
+  type Identified,
+  type LineOptions,
+} from './log-line.ts';
 import { callHook, type Logger, safeLogger } from './logger.ts';
-import { createRedactor, withRedactedIds } from './redact.ts';
+import { createRedactor, withRedactedIds, type Redact } from './redact.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.
@@ -113,7 +121,7 @@ export function callErrorHook(
 }
 
 /** What is known about a request so far. It fills up on the way through the receiver. */
-export type DeliveryInfo = Pick<
+export type PendingOutcome = Pick<
   Outcome,
   | 'source'
   | 'tenant'
@@ -167,7 +175,7 @@ export class Reporter {
   /** @param startedAt `performance.now()` when the request arrived */
   report(
     startedAt: number,
-    info: DeliveryInfo,
+    info: PendingOutcome,
     { outcome: code, error }: Result,
     log: Logger,
     late = false,
@@ -183,6 +191,25 @@ export class Reporter {
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
     callReportingHooks(this.#hooks, outcome);
     return outcome;
+  }
+
+  /** Passes a handler that runs beyond its deadline to the platform's `waitUntil`. */
+  keepAlive(
+    work: Promise<unknown>,
+    waitUntil: (work: Promise<unknown>) => unknown,
+    outcome: PendingOutcome,
+    log: Logger,
+  ): void {
+    callHook(waitUntil, work, (error) => {
+      const { text, err } = loggedError(error, this.#options.redact);
+      safeLogger(log).warn(
+        { ...deliveryFields(outcome), err, docs: docsUrl('raw-body.md#work-after-the-response') },
+        `call-webhooks: waitUntil failed: ${text}`,
+      );
+      const { onError } = this.#hooks;
+      if (onError)
+        callErrorHook(onError, [{ source: 'hook', error }], { outcome: 'deadline', ...outcome });
+    });
   }
 
   #log(outcome: Outcome, log: Logger): void {
@@ -276,4 +303,52 @@ export function withWarnings(
             callHook(onOutcome, outcome, warn('onOutcome'));
           },
   };
+}
+
+/** Something went wrong with an event that is done. */
+interface AfterCommit {
+  readonly error: unknown;
+  /** What the error means for the event. */
+  readonly kind: 'failed-after-commit' | 'late-transaction';
+  readonly route: Route;
+  readonly delivery: Delivery;
+  readonly attempt: number;
+  /** Whether the service got its response before. */
+  readonly late: boolean;
+}
+
+const KINDS = {
+  'failed-after-commit': {
+    level: 'warn',
+    message: 'The handler failed after its transaction had been committed, so the event is done',
+  },
+  // Nobody else may hear of it: the handler does not wait for this error.
+  'late-transaction': {
+    level: 'error',
+    message:
+      'The event is done, but a transaction of its handler called completeIn too late and was refused, so what it wrote is lost',
+  },
+} as const;
+
+/** The event is done, so its outcome does not report this error. */
+export function reportAfterCommit(
+  { error, kind, route, delivery, attempt, late }: AfterCommit,
+  { redact, onError }: { redact?: Redact | undefined; onError?: ErrorHook | undefined },
+): void {
+  const { tenant, webhookId, log, source } = delivery;
+  const { level, message } = KINDS[kind];
+  const { text, err } = loggedError(error, redact, route.sensitiveData);
+  safeLogger(log)[level](
+    {
+      ...deliveryFields({ tenant, webhookId, ...route, attempt, source }),
+      retriedBy: 'nobody',
+      err,
+      docs: docsUrl('exactly-once.md#your-own-database'),
+    },
+    `call-webhooks: ${message}: ${text}`,
+  );
+  if (!onError) return;
+  const queued = source === 'queue';
+  const context = { ...route, tenant, webhookId, attempt, attemptsLeft: 0, late, queued };
+  callErrorHook(onError, [{ source: 'handler', error }], context);
 }

@@ -1,6 +1,6 @@
-import { prepareKey } from '#hmac';
+import { prepareKey } from '#platform';
 import { WebhookError } from '../errors.ts';
-import type { HmacKey } from '../hmac/types.ts';
+import type { HmacKey } from '../platform/platform.ts';
 
 /** A signing secret, `whsec_…`, with a name that may be logged. */
 export interface NamedSecret {
@@ -19,21 +19,21 @@ export interface Key {
 
 /** Where the receiver gets its keys from. */
 export interface KeySource {
-  keys(webhookId: string): readonly Key[] | Promise<readonly Key[]>;
+  /** Rejects with `secret-unavailable`. */
+  keys(webhookId: string): Promise<readonly Key[]>;
   /** Newer keys than those that were `tried`, or `undefined` if there can be none. */
   refresh(webhookId: string, tried: readonly Key[]): Promise<readonly Key[] | undefined>;
   /** Why no key matched, if the reason is not the keys. */
-  readonly mismatch?: string | undefined;
+  mismatch?: string | undefined;
 }
 
 const PREFIX = 'whsec_';
 const MIN_BYTES = 16;
 const FIX = 'Copy the whole secret from where the webhook action was created or rotated.';
 
+/** How many prepared keys are kept. */
 const MAX_CACHED = 64;
 const keyCache = new Map<string, HmacKey>();
-/** The last secret and its keys: `verify` is called with the same secret again and again. */
-let last: { secret: string; keys: readonly Key[] } | undefined;
 
 /**
  * Decodes secrets and prepares their keys. The same text is prepared only once in a process. A
@@ -41,23 +41,6 @@ let last: { secret: string; keys: readonly Key[] } | undefined;
  * @throws WebhookError `invalid-secret`
  */
 export function keysOf(secret: unknown): readonly Key[] {
-  if (typeof secret !== 'string') return listOf(secret);
-  if (last?.secret !== secret) last = { secret, keys: listOf(secret) };
-  return last.keys;
-}
-
-/** The last fixed keys: `verify` asks for the same ones each time. */
-let lastFixed: { keys: readonly Key[]; source: KeySource } | undefined;
-
-/** @throws WebhookError `invalid-secret` */
-export function fixedKeys(secret: Secret): KeySource {
-  const keys = keysOf(secret);
-  if (lastFixed?.keys !== keys)
-    lastFixed = { keys, source: { keys: () => keys, refresh: () => Promise.resolve(undefined) } };
-  return lastFixed.source;
-}
-
-function listOf(secret: unknown): readonly Key[] {
   const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
   if (list.length === 0)
     throw new WebhookError('invalid-secret', 'The list of signing secrets is empty.');
@@ -73,6 +56,12 @@ function listOf(secret: unknown): readonly Key[] {
     }
     return { id, hmac: keyOf(text) };
   });
+}
+
+/** @throws WebhookError `invalid-secret` */
+export function fixedKeys(secret: Secret): KeySource {
+  const keys = Promise.resolve(keysOf(secret));
+  return { keys: () => keys, refresh: () => Promise.resolve(undefined) };
 }
 
 function keyOf(text: unknown): HmacKey {

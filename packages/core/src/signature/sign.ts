@@ -1,4 +1,4 @@
-import { hmacBase64 } from '#hmac';
+import { hmacBase64 } from '#platform';
 import { WebhookError } from '../errors.ts';
 import { casedHeaderNames, type HeaderPrefix, isSendable, type Profile } from './headers.ts';
 import { type Key, keysOf } from './secrets.ts';

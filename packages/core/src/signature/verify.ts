@@ -1,7 +1,6 @@
-import { equalText, hmacBase64 } from '#hmac';
+import { equalText, hmacBase64 } from '#platform';
 import { WebhookError } from '../errors.ts';
-import type { HeadersLike } from '../http/request.ts';
-import { bodyBytes } from '../http/web-body.ts';
+import { checkBody, type HeadersLike } from '../http/request.ts';
 import {
   headerNames,
   type HeaderNames,
@@ -22,7 +21,6 @@ export interface AuthenticationRules {
   readonly names: HeaderNames;
   readonly profile: Profile | undefined;
   readonly toleranceSeconds: number;
-  readonly keys: KeySource;
 }
 
 /** What is known about a delivery that was verified. */
@@ -45,7 +43,8 @@ export async function authenticate(
   headers: HeadersLike,
   body: Uint8Array,
   now: number,
-  { names, profile, toleranceSeconds, keys: source }: AuthenticationRules,
+  { names, profile, toleranceSeconds }: AuthenticationRules,
+  source: KeySource,
 ): Promise<Authentic> {
   const signed = readSignatureHeaders(headers, names, profile);
   const timestamp = checkTimestamp(signed.timestamp, now, toleranceSeconds);
@@ -157,14 +156,14 @@ export async function verify(
 ): Promise<Verified> {
   const { webhookId, timestamp, secretId } = await authenticate(
     delivery.headers,
-    bodyBytes(delivery.body),
+    checkBody(delivery.body, Infinity),
     (options.now ?? Date.now)(),
     {
       names: headerNames(options.headerPrefix, options.profile),
       profile: options.profile,
       toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
-      keys: fixedKeys(options.secret),
     },
+    fixedKeys(options.secret),
   );
   return { webhookId, timestamp: new Date(timestamp * 1000), secretId };
 }

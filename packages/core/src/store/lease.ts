@@ -1,11 +1,9 @@
-import { type Awaitable, isPending } from '../awaitable.ts';
 import { toBase64 } from '../base64.ts';
 import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
-import { CHANNELS, type StoreMessage, traced } from '../report/channels.ts';
+import { CHANNELS, traced, type StoreMessage } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/redact.ts';
-import { type Deadline, type DeadlineScheduler, TimeoutError } from '../time.ts';
-import { callSyncIfPossible } from './memory-store.ts';
+import type { Deadline, Deadlines } from '../time.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
 
 /**
@@ -13,19 +11,6 @@ import type { Admission, Claim, DoneMark, Store } from './store.ts';
  * has to find the event free.
  */
 export const MAX_LEASE_MS = 240_000;
-
-/** The part of a store that a receiver uses. */
-export interface LeaseStore {
-  admit(claim: Claim): Awaitable<Admission>;
-  complete(key: string, token: string, mark?: DoneMark): Awaitable<boolean>;
-  completeIn?: ((tx: unknown, key: string, token: string) => Awaitable<boolean>) | undefined;
-  release(key: string, token: string): Awaitable<boolean>;
-  extend(key: string, token: string, leaseMs: number): Awaitable<boolean>;
-  reopen?: ((key: string) => Awaitable<boolean>) | undefined;
-}
-
-/** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */
-export type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
 
 let tokenPrefix: string | undefined;
 let tokenCount = 0;
@@ -38,49 +23,178 @@ export function newToken(): string {
 }
 
 /**
+ * The calls of a store. Each ends within `timeoutMs`: clients of dead servers can hang for many
+ * seconds. A call that timed out may still be applied later; the fencing tokens make that harmless.
+ * Every failure is a `WebhookError` with the code `store-unavailable`.
+ */
+export class StoreCalls {
+  readonly #store: Store;
+  readonly #deadlines: Deadlines;
+  readonly #timeoutMs: number | undefined;
+
+  /** @param timeoutMs milliseconds; absent for a store of our own, which answers at once */
+  constructor(store: Store, deadlines: Deadlines, timeoutMs?: number) {
+    this.#store = store;
+    this.#deadlines = deadlines;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  async admit(claim: Claim): Promise<Admission> {
+    const answer = this.#call('admit', claim.key, () => {
+      const asked = this.#store.admit(claim);
+      if (this.#timeoutMs !== undefined) void this.#releaseUnanswered(claim, asked);
+      return asked;
+    });
+    return checkAdmission(await answer, claim);
+  }
+
+  complete(key: string, token: string, mark?: DoneMark): Promise<boolean> {
+    return this.#call('complete', key, () => this.#store.complete(key, token, mark));
+  }
+
+  /** In a transaction of the user, whose client has its own time limits. */
+  completeIn(tx: unknown, key: string, token: string): boolean | Promise<boolean> {
+    if (this.#store.completeIn) return this.#store.completeIn(tx, key, token);
+    throw new WebhookError(
+      'invalid-options',
+      'completeIn: this store is in no database that a transaction of yours could reach. Use postgresStore or sqliteStore.',
+      { docs: docsUrl('exactly-once.md#your-own-database') },
+    );
+  }
+
+  release(key: string, token: string): Promise<boolean> {
+    return this.#call('release', key, () => this.#store.release(key, token));
+  }
+
+  extend(key: string, token: string, leaseMs: number): Promise<boolean> {
+    return this.#call('extend', key, () => this.#store.extend(key, token, leaseMs));
+  }
+
+  async reopen(key: string): Promise<void> {
+    const { reopen } = this.#store;
+    if (reopen) await this.#call('reopen', key, () => reopen.call(this.#store, key));
+  }
+
+  /** Each call is a message of `call-webhooks:store`. */
+  #call<T>(
+    operation: StoreMessage['operation'],
+    key: string | undefined,
+    call: () => Promise<T>,
+  ): Promise<T> {
+    const channel = CHANNELS.store;
+    if (channel?.hasSubscribers !== true) return this.#inTime(call);
+    const message = withRedactedIds({ operation, key });
+    return traced(channel, message, () => this.#inTime(call));
+  }
+
+  async #inTime<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      if (this.#timeoutMs === undefined) return await call();
+      // Stores of users may return plain values, or throw at once.
+      return await this.#deadlines.withTimeout(this.#timeoutMs, Promise.resolve(call()));
+    } catch (error) {
+      const message = `The store failed: ${describeError(error)}`;
+      const failure = new WebhookError('store-unavailable', message);
+      throw withOrigin(failure, { source: 'store', error });
+    }
+  }
+
+  /**
+   * Releases a claim that failed or timed out: its command may still be sent, or its answer was
+   * lost, and the event must not stay claimed until the lease expires.
+   */
+  async #releaseUnanswered({ key, token }: Claim, asked: Promise<Admission>): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      const { status } = await asked;
+      const isLate = performance.now() - startedAt >= (this.#timeoutMs ?? Infinity);
+      if (!isLate || status !== 'admitted') return;
+    } catch {
+      // The command may have been applied all the same.
+    }
+    if (key === undefined) return;
+    try {
+      await this.#store.release(key, token);
+    } catch {
+      // The lease expires by itself.
+    }
+  }
+}
+
+const REFUSALS = ['duplicate', 'dead-lettered', 'in-progress', 'replayed'];
+
+/**
+ * Stores are written by users as well. What is no answer must not pass for one.
+ * @throws WebhookError `store-unavailable`
+ */
+function checkAdmission(answer: unknown, { group }: Claim): Admission {
+  const { status, attempt } = Object(answer) as { status?: unknown; attempt?: unknown };
+  const isAdmitted = status === 'admitted' && Number.isInteger(attempt) && Number(attempt) >= 1;
+  const isBusy = status === 'group-busy' && group !== undefined;
+  if (isAdmitted || isBusy || REFUSALS.includes(status as string)) return answer as Admission;
+  throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
+}
+
+/** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */
+export type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
+
+/**
  * The right to run one event: renewed while the handler runs, and fenced by its token. For an event
  * without a key nothing is leased, and every operation succeeds.
  */
-export class Lease implements Deadline {
-  place = 0;
-  /** When the lease is to be renewed next. */
-  at: number;
-  readonly #store: LeaseStore;
-  readonly #scheduler: DeadlineScheduler;
+export class Lease {
+  readonly #store: StoreCalls;
+  readonly #deadlines: Deadlines;
   readonly #claim: Claim;
-  readonly #key: string | undefined;
-  readonly #token: string;
-  readonly #leaseMs: number;
   readonly #takenAt: number;
   readonly #onLost: () => void;
+  #renewal: Deadline | undefined;
   #ended = false;
-  #commit: Awaitable<boolean> | undefined;
-  /** Whether a transaction may have marked the event: then a refused renewal does not mean a lost lease. */
+  /** How the event was marked as done. */
+  #commit: Promise<boolean> | undefined;
+  /** Whether a transaction may have marked it: then a refused renewal does not mean a lost lease. */
   #mayBeDone = false;
+  #isDone = false;
 
   /** @param takenAt `performance.now()` when it was taken */
   constructor(
-    store: LeaseStore,
-    scheduler: DeadlineScheduler,
+    store: StoreCalls,
+    deadlines: Deadlines,
     claim: Claim,
     takenAt: number,
     onLost: () => void,
   ) {
-    const { key, token, leaseMs } = claim;
     this.#store = store;
-    this.#scheduler = scheduler;
+    this.#deadlines = deadlines;
     this.#claim = claim;
-    this.#key = key;
-    this.#token = token;
-    this.#leaseMs = leaseMs;
     this.#takenAt = takenAt;
     this.#onLost = onLost;
-    this.at = takenAt + leaseMs / 3;
   }
 
   /** Renews the lease at every third of its length until it ends. */
-  startRenewal(): void {
-    if (this.#key !== undefined && !this.#ended) this.#scheduler.add(this);
+  keep(): void {
+    const { key, leaseMs } = this.#claim;
+    if (key === undefined || this.#ended) return;
+    this.#renewal?.cancel();
+    this.#renewal = this.#deadlines.in(leaseMs / 3, () => void this.#renew(key));
+  }
+
+  async #renew(key: string): Promise<void> {
+    const { token, leaseMs } = this.#claim;
+    const left = Math.min(leaseMs, this.#takenAt + MAX_LEASE_MS - performance.now());
+    let isHeld = left > 0;
+    if (isHeld) {
+      this.keep();
+      try {
+        isHeld = await this.#store.extend(key, token, left);
+      } catch {
+        return; // The store is unavailable: the next renewal or the commit will tell.
+      }
+      // A commit or a release may have come first.
+      if (isHeld || this.#ended || this.#mayBeDone) return;
+    }
+    this.#renewal?.cancel();
+    this.#onLost();
   }
 
   /**
@@ -88,11 +202,12 @@ export class Lease implements Deadline {
    * @param mark of an event that the dead letters have
    * @returns `false` if the lease was lost before: another delivery may be running the event
    */
-  complete(mark?: DoneMark): Awaitable<boolean> {
-    if (this.#key === undefined) return true;
-    if (this.#commit === true) return true; // in a transaction of the user
+  async complete(mark?: DoneMark): Promise<boolean> {
+    const { key, token } = this.#claim;
+    if (key === undefined || this.#isDone) return true;
     this.#end();
-    return (this.#commit = this.#store.complete(this.#key, this.#token, mark));
+    this.#commit = this.#store.complete(key, token, mark);
+    return this.#commit;
   }
 
   /**
@@ -100,21 +215,16 @@ export class Lease implements Deadline {
    * @returns `false` if the lease was lost
    * @throws WebhookError if the event has no key, or if the store can't do it
    */
-  completeIn(tx: unknown): Awaitable<boolean> {
-    if (this.#key === undefined)
+  completeIn(tx: unknown): boolean | Promise<boolean> {
+    const { key, token } = this.#claim;
+    if (key === undefined)
       throw new WebhookError(
         'handler-failed',
         'completeIn: the event has no key, so there is nothing to mark as done.',
         { docs: docsUrl('exactly-once.md#your-own-database') },
       );
-    if (!this.#store.completeIn)
-      throw new WebhookError(
-        'invalid-options',
-        'completeIn: this store is in no database that a transaction of yours could reach. Use postgresStore or sqliteStore.',
-        { docs: docsUrl('exactly-once.md#your-own-database') },
-      );
     this.#mayBeDone = true;
-    return this.#store.completeIn(tx, this.#key, this.#token);
+    return this.#store.completeIn(tx, key, token);
   }
 
   /**
@@ -132,7 +242,7 @@ export class Lease implements Deadline {
     }
     if (status === 'admitted') return 'rolled-back';
     if (status !== 'duplicate') return 'lost';
-    this.#commit = true;
+    this.#isDone = true;
     return 'committed';
   }
 
@@ -141,10 +251,11 @@ export class Lease implements Deadline {
    * Once the commit has begun, this waits for it instead: a store may apply the two in any order.
    */
   async release(): Promise<void> {
-    if (this.#key === undefined) return;
+    const { key, token } = this.#claim;
     this.#end();
+    if (key === undefined || this.#isDone) return;
     try {
-      await (this.#commit ?? this.#store.release(this.#key, this.#token));
+      await (this.#commit ?? this.#store.release(key, token));
     } catch {
       // The response to the service is the same.
     }
@@ -152,139 +263,6 @@ export class Lease implements Deadline {
 
   #end(): void {
     this.#ended = true;
-    this.#scheduler.delete(this);
+    this.#renewal?.cancel();
   }
-
-  /** Called by the scheduler when a third of the lease has passed. */
-  onReached(): void {
-    const age = performance.now() - this.#takenAt;
-    const leaseMs = Math.min(this.#leaseMs, MAX_LEASE_MS - age);
-    if (leaseMs <= 0) {
-      this.#onLost();
-      return;
-    }
-    this.at = performance.now() + this.#leaseMs / 3;
-    this.#scheduler.add(this);
-    void this.#renew(this.#key as string, leaseMs);
-  }
-
-  async #renew(key: string, leaseMs: number): Promise<void> {
-    let held = true;
-    try {
-      held = await this.#store.extend(key, this.#token, leaseMs);
-    } catch {
-      // The store is unavailable: the next renewal or the commit will tell.
-    }
-    if (held || this.#ended || this.#mayBeDone) return; // a commit or a release may have come first
-    this.#scheduler.delete(this);
-    this.#onLost();
-  }
-}
-
-/**
- * A store whose calls end within `timeoutMs`: clients of dead servers can hang for many seconds. A
- * call that timed out may still be applied later; the fencing tokens make that harmless. Every
- * failure is a `WebhookError` with the code `store-unavailable`.
- */
-export function boundedStore(
-  store: Store,
-  timeoutMs: number,
-  scheduler: DeadlineScheduler,
-): LeaseStore {
-  function bounded<T>(
-    call: () => Awaitable<T>,
-    onFailed?: (call: Promise<T>) => void,
-  ): Awaitable<T> {
-    try {
-      const result = call();
-      return isPending(result) ? withTimeout(Promise.resolve(result), onFailed) : result;
-    } catch (thrown) {
-      throw unavailable(thrown);
-    }
-  }
-
-  // Like `scheduler.withTimeout`, with one promise less: each delivery passes here twice.
-  function withTimeout<T>(call: Promise<T>, onFailed?: (call: Promise<T>) => void): Promise<T> {
-    return new Promise((resolve, reject) => {
-      let failed = false;
-      const fail = (cause: unknown) => {
-        scheduler.delete(deadline);
-        if (!failed) onFailed?.(call);
-        failed = true;
-        reject(unavailable(cause));
-      };
-      const deadline = {
-        place: 0,
-        at: performance.now() + timeoutMs,
-        onReached() {
-          fail(new TimeoutError(timeoutMs));
-        },
-      };
-      scheduler.add(deadline);
-      call.then((value) => {
-        scheduler.delete(deadline);
-        resolve(value);
-      }, fail);
-    });
-  }
-
-  /**
-   * Releases a claim that failed or timed out: its command may still be sent, or its answer was
-   * lost, and the event must not stay claimed until the lease expires.
-   */
-  function releaseUnanswered({ key, token }: Claim, answer: Promise<Admission>): void {
-    if (key === undefined) return;
-    const isNotHeld = ({ status }: Admission) => status !== 'admitted';
-    answer
-      .then(isNotHeld, () => false)
-      .then((notHeld) => notHeld || store.release(key, token))
-      .catch(() => undefined);
-  }
-
-  return {
-    admit: (claim) =>
-      observed('admit', claim.key, () =>
-        bounded(
-          () => callSyncIfPossible(store, 'admit', claim),
-          (answer) => {
-            releaseUnanswered(claim, answer);
-          },
-        ),
-      ),
-    complete: (key, token, mark) =>
-      observed('complete', key, () =>
-        bounded(() => callSyncIfPossible(store, 'complete', key, token, mark)),
-      ),
-    reopen:
-      store.reopen &&
-      ((key) => observed('reopen', key, () => bounded(() => store.reopen?.(key) ?? false))),
-    // Runs on a connection of the user, whose own time limits apply.
-    completeIn:
-      store.completeIn && ((tx, key, token) => store.completeIn?.(tx, key, token) ?? false),
-    release: (key, token) =>
-      observed('release', key, () =>
-        bounded(() => callSyncIfPossible(store, 'release', key, token)),
-      ),
-    extend: (key, token, leaseMs) =>
-      observed('extend', key, () =>
-        bounded(() => callSyncIfPossible(store, 'extend', key, token, leaseMs)),
-      ),
-  };
-}
-
-/** Runs a call within `call-webhooks:store`. */
-function observed<T>(
-  operation: StoreMessage['operation'],
-  key: string | undefined,
-  call: () => Awaitable<T>,
-): Awaitable<T> {
-  const channel = CHANNELS.store;
-  if (channel?.hasSubscribers !== true) return call();
-  const message = withRedactedIds({ operation, key });
-  return traced(channel, message, call, (error) => error as WebhookError);
-}
-
-function unavailable(error: unknown): WebhookError {
-  const message = `The store failed: ${describeError(error)}`;
-  return withOrigin(new WebhookError('store-unavailable', message), { source: 'store', error });
 }

@@ -5,11 +5,6 @@ export interface Claim {
   replayUntil: number;
   /** The event's idempotency key. Without one, only the webhook id is checked and remembered. */
   key?: string | undefined;
-  /**
-   * Whether the key follows from the signed bytes alone, so that a replay has the same one. A store may
-   * then keep the webhook id with the event. Absent where code of the user has a part in the key.
-   */
-  isKeyOfBody?: boolean | undefined;
   /** How long the lease lasts unless it is extended; milliseconds. */
   leaseMs: number;
   /** New for every claim. A repeated call with the same token is the same claim. */

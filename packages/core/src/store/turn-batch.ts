@@ -1,4 +1,4 @@
-import { sharesTimers } from '#hmac';
+import { sharesTimers } from '#platform';
 
 /** A call that waits for its batch. */
 export interface BatchedCall<Call, Answer> {

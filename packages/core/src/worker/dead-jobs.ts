@@ -54,7 +54,7 @@ export interface DeadJobRange {
 
 /** What the messages of an `invalid-payload` begin with. */
 const INVALID =
-  /^(?:The body is |The payload does not match|The schema failed: |The event has neither|The queued delivery has no|custom\.key failed: )/;
+  /^(?:The body is |The payload does not match|The schema failed: |The event has neither|The queued delivery has no|custom\.key (?:failed: |must return ))/;
 
 /** A dead job as a dead letter. */
 export function deadJobLetter(job: DeadJobRecord): StoredDeadLetter {

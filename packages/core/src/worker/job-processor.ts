@@ -1,13 +1,24 @@
 import * as v from 'valibot';
 import { fromBase64 } from '../base64.ts';
 import { checkAgainst } from '../check-options.ts';
-import type { DeadLetter } from '../dead-letters/dead-letter.ts';
-import type { Delivery } from '../delivery.ts';
+import { toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin } from '../errors.ts';
 import type { FieldNames } from '../events/call-details.ts';
-import { DeliveryContext, type HandlerContext } from '../events/context.ts';
-import type { CheckedHandlerOptions, ExtraEvents, HandlerOptions } from '../events/handlers.ts';
-import { ofTenant, type Route, Routes } from '../events/route.ts';
+import {
+  DeliveryContext,
+  LazySignal,
+  Transactions,
+  type Delivery,
+  type HandlerContext,
+} from '../events/context.ts';
+import {
+  handlerFailed,
+  runHandler,
+  type CheckedHandlerOptions,
+  type ExtraEvents,
+  type HandlerOptions,
+} from '../events/handlers.ts';
+import { type Route, Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { checkEventNames, handlerShape } from '../options.ts';
 import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
@@ -15,16 +26,13 @@ import type { QueuedDelivery } from '../queue.ts';
 import { CHANNELS, type DeliveryMessage, tracedDelivery } from '../report/channels.ts';
 import { jobLine } from '../report/log-line.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
-import { callReportingHooks, type DeliveryInfo, withWarnings } from '../report/reporter.ts';
 import {
-  handlerFailed,
-  type OfDone,
-  reportOfDone,
-  rolledBack,
-  runHandler,
-  sinkFailure,
-  toDeadLetter,
-} from '../run-event.ts';
+  callReportingHooks,
+  reportAfterCommit,
+  withWarnings,
+  type PendingOutcome,
+} from '../report/reporter.ts';
+import { rolledBack, sinkFailure } from '../run-event.ts';
 
 /** What a queue's engine knows about one run of a job. */
 export interface WorkerJob {
@@ -137,7 +145,7 @@ export function createWorkerHandler<
   };
 }
 
-type Info = DeliveryInfo & { webhookId: string };
+type Info = PendingOutcome & { webhookId: string };
 
 /** The checked options of a worker. */
 export interface HandlerSettings extends CheckedHandlerOptions {
@@ -204,21 +212,22 @@ export function createAttempt(
     let route: Route | undefined;
     try {
       const found = (delivery = deliveryOf(queued, logger));
-      const own = ofTenant(await routes.find(found.rawBody), found.tenant);
-      const to = (route = withQueuedKey(own, queued));
+      const to = (route = withQueuedKey(await routes.find(found.rawBody, found.tenant), queued));
       const { eventName, callId, key } = route;
       if (eventName !== undefined) info.eventName = eventName;
       if (callId !== undefined) info.callId = callId;
       if (key !== undefined) info.key = key;
       if (abandonReason) throw abandonReason;
-      const context = new DeliveryContext(delivery, route, attempt, fieldNames);
-      const run = () => runWithSignal(to, context, signal, info);
-      const report = (kind: OfDone['kind']) => (error: unknown) => {
-        const failure = { error, kind, route: to, delivery: found, attempt, late: false };
-        reportOfDone(failure, settings);
+      const transactions = new Transactions(transaction);
+      const taken = new LazySignal();
+      const context = new DeliveryContext(found, to, attempt, fieldNames, taken, transactions);
+      const run = () => runWithSignal(to, context, taken, signal, info);
+      const report = (kind: 'failed-after-commit' | 'late-transaction') => (error: unknown) => {
+        const failed = { error, kind, route: to, delivery: found, attempt, late: false };
+        reportAfterCommit(failed, settings);
       };
-      await runInTransaction(context, transaction, run, report('failed-after-commit'));
-      context.reportLateCalls(report('late-transaction'));
+      await runInTransaction(transactions, transaction, run, report('failed-after-commit'));
+      transactions.onLateCall(report('late-transaction'));
       return { result: { status: 'done' }, code: route.outcome };
     } catch (thrown) {
       const error =
@@ -260,12 +269,13 @@ const attemptsOf = ({ isLastAttempt }: WorkerJob, maxAttempts: number): number |
 
 async function runWithSignal(
   route: Route,
-  context: DeliveryContext,
+  context: HandlerContext,
+  taken: LazySignal,
   signal: AbortSignal | undefined,
   info: Info,
 ): Promise<void> {
   const abort = () => {
-    context.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
+    taken.abort(new WebhookError('shutting-down', 'The queue took the job back.'));
   };
   if (signal?.aborted) abort();
   signal?.addEventListener('abort', abort, { once: true });
@@ -303,8 +313,9 @@ function deliveryOf(queued: QueuedDelivery, log: Logger): Delivery {
   const { tenant, webhookId, timestamp, receivedAt, body } = queued;
   try {
     return {
-      ...{ source: 'queue', webhookId, timestamp, receivedAt, rawBody: fromBase64(body), log },
-      ...(tenant !== undefined && { tenant }),
+      ...{ source: 'queue', tenant, webhookId, timestamp, receivedAt, log },
+      replayUntil: receivedAt,
+      rawBody: fromBase64(body),
     };
   } catch {
     throw new WebhookError('invalid-payload', 'The queued delivery has no base64 body.');
@@ -323,28 +334,26 @@ export class UnsettledRun extends Error {
  * @throws what the handler threw, if the job is not completed; `UnsettledRun`
  */
 export async function runInTransaction(
-  context: DeliveryContext,
+  transactions: Transactions,
   transaction: JobTransaction | undefined,
   run: () => Promise<void>,
   onLateFailure: (error: unknown) => void,
 ): Promise<void> {
-  context.completable = transaction;
   let failure: { error: unknown } | undefined;
   try {
     await run();
   } catch (error) {
     failure = { error };
   }
-  context.end();
-  const { transactions } = context;
-  if (transaction && transactions?.mayBeDone && (await isCompleted(transaction))) {
+  transactions.end();
+  if (transaction && transactions.mayBeDone && (await isCompleted(transaction))) {
     if (failure) onLateFailure(failure.error);
     return;
   }
-  if (transactions?.leaseLost)
+  if (transactions.leaseLost)
     throw new UnsettledRun('The job was lost while its handler ran: it may run elsewhere.');
   if (failure) throw failure.error;
-  if (transactions) throw rolledBack();
+  if (transactions.called) throw rolledBack();
 }
 
 async function isCompleted(transaction: JobTransaction): Promise<boolean> {

@@ -7,8 +7,8 @@ import {
   type QueuedDelivery,
   type SecretProvider,
 } from '../../src/index.ts';
-import { boundedStore } from '../../src/store/lease.ts';
-import { DeadlineScheduler } from '../../src/time.ts';
+import { StoreCalls } from '../../src/store/lease.ts';
+import { Deadlines } from '../../src/time.ts';
 import { createTestReceiver, deferred, NOW, SECONDS, STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
@@ -98,13 +98,13 @@ describe('the tracing channels', () => {
   it('name each call of the store, and what failed', async () => {
     const published = listen();
     const broken = { ...memoryStore(), reopen: () => Promise.reject(new Error('closed')) };
-    const store = boundedStore(broken, 1_000, new DeadlineScheduler());
+    const store = new StoreCalls(broken, new Deadlines(), 1_000);
     const claim = { webhookId: 'w', token: 't', key: 'k', leaseMs: 60_000, replayUntil: NOW };
     await store.admit(claim);
     await store.extend('k', 't', 60_000);
     await store.release('k', 't');
     await store.complete('k', 't');
-    await expect((async () => await store.reopen?.('k'))()).rejects.toThrow('closed');
+    await expect(store.reopen('k')).rejects.toThrow('closed');
     const started = published.filter(({ event }) => event === 'start');
     expect(started.map(({ message }) => message['operation'])).toEqual([
       ...['admit', 'extend', 'release', 'complete', 'reopen'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { toBase64 } from '../../src/base64.ts';
-import { tooLate, Transactions } from '../../src/events/context.ts';
+import { Transactions } from '../../src/events/context.ts';
 import { createJobProcessor, type HandlerContext, type WebhookError } from '../../src/index.ts';
 import { bytes, deferred, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 import { thrownBy, transactionalReceiver } from '../transactional-store.ts';
@@ -81,7 +81,9 @@ describe('the transactions of a run', () => {
   it('link each refusal to its documentation', async () => {
     const lost = await thrownBy(() => new Transactions({ completeIn: () => false }).completeIn({}));
     const unreachable = await thrownBy(() => new Transactions(undefined).completeIn({}));
-    const late: WebhookError = tooLate();
+    const ended = new Transactions({ completeIn: () => true });
+    ended.end();
+    const late = await thrownBy(() => ended.completeIn({}));
     expect([lost, late, unreachable].map(({ code }) => code)).toEqual([
       ...['in-progress', 'handler-failed', 'invalid-options'],
     ]);

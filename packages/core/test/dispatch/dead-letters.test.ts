@@ -54,7 +54,7 @@ describe('a dead letter', () => {
 
 describe('a sink that fails for an invalid payload', () => {
   const event = { recipientName: 'Ada Lovelace' };
-  const invalid = 'The idempotency key must be a text of 1 to 4000 characters.';
+  const invalid = 'custom.key must return a text of 1 to 4000 characters at once, or undefined.';
 
   it('is reported beside the first failure, without personal data', async () => {
     const sinkError = new Error('no row for Ada Lovelace');

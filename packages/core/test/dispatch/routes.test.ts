@@ -6,7 +6,7 @@ import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;
 const find = async (payload: unknown, options: unknown = {}) =>
-  new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)));
+  new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)), undefined);
 const refused = expect.objectContaining({ code: 'invalid-payload' }) as unknown;
 
 describe('Routes', () => {
@@ -16,7 +16,6 @@ describe('Routes', () => {
       eventName: 'call:started',
       callId: 'call-1',
       key: 'call-1:call:started',
-      isKeyOfBody: true,
       body: STARTED,
       payload: STARTED,
       sensitiveData: { body: STARTED },
@@ -30,6 +29,7 @@ describe('Routes', () => {
     expect((await find(event)).payload).toEqual(event);
     const proto = await new Routes({}).find(
       bytes('{"eventName":"call:started","__proto__":{"a":1}}'),
+      undefined,
     );
     expect(Object.hasOwn(proto.payload as object, '__proto__')).toBe(true);
   });

@@ -1,45 +1,48 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ConcurrencyLimiter } from '../../src/in-flight.ts';
+import { InFlight } from '../../src/in-flight.ts';
 import { deferred } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-const hung = () => ({
-  done: new Promise<void>(() => undefined),
+const hung = (done: Promise<unknown> = new Promise(() => undefined)) => ({
+  done,
+  isWaiting: false,
   abandon: () => Promise.resolve(),
 });
 
 describe('the limit of a tenant', () => {
-  it('is reached by its own deliveries alone', () => {
-    const limiter = new ConcurrencyLimiter(10, 2);
-    limiter.add(hung(), 0, 'a');
-    limiter.check('a');
-    const second = limiter.add(hung(), 0, 'a');
-    expect(() => limiter.check('a')).toThrow('maxInFlightPerTenant');
-    limiter.check('b');
-    limiter.delete(second);
-    limiter.delete(second); // counts once
-    limiter.check('a');
-    limiter.add(hung(), 0, 'a');
-    expect(() => limiter.check('a')).toThrow('2 deliveries of this tenant');
+  it('is reached by its own deliveries alone', async () => {
+    const inFlight = new InFlight(10, 2);
+    inFlight.add(hung(), 0, 'a');
+    inFlight.check('a');
+    const second = deferred();
+    inFlight.add(hung(second.promise), 0, 'a');
+    expect(() => inFlight.check('a')).toThrow('maxInFlightPerTenant');
+    inFlight.check('b');
+    second.resolve();
+    await second.promise;
+    await Promise.resolve();
+    inFlight.check('a');
+    inFlight.add(hung(), 0, 'a');
+    expect(() => inFlight.check('a')).toThrow('2 deliveries of this tenant');
   });
 
   it('is beside the limit of the receiver', () => {
-    const limiter = new ConcurrencyLimiter(3, 2);
-    for (const tenant of ['a', 'b', 'c']) limiter.add(hung(), 0, tenant);
-    expect(() => limiter.check('d')).toThrow('(maxInFlight)');
+    const inFlight = new InFlight(3, 2);
+    for (const tenant of ['a', 'b', 'c']) inFlight.add(hung(), 0, tenant);
+    expect(() => inFlight.check('d')).toThrow('(maxInFlight)');
   });
 
   it('frees the places of handlers that never end when their leases have expired', () => {
-    const limiter = new ConcurrencyLimiter(10, 1);
-    limiter.add(hung(), performance.now(), 'a');
-    expect(() => limiter.check('a')).toThrow('maxInFlightPerTenant');
+    const inFlight = new InFlight(10, 1);
+    inFlight.add(hung(), performance.now(), 'a');
+    expect(() => inFlight.check('a')).toThrow('maxInFlightPerTenant');
     jest.advanceTimersByTime(240_000);
-    limiter.check('a');
-    limiter.add(hung(), performance.now(), 'a');
-    expect(() => limiter.check('a')).toThrow('maxInFlightPerTenant');
+    inFlight.check('a');
+    inFlight.add(hung(), performance.now(), 'a');
+    expect(() => inFlight.check('a')).toThrow('maxInFlightPerTenant');
   });
 
   it('answers 503 to a flood of one tenant, while others are handled', async () => {

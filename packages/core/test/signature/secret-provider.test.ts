@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { generateSecret, type SecretProvider } from '../../src/index.ts';
-import { keySource } from '../../src/signature/secret-provider.ts';
-import { DeadlineScheduler } from '../../src/time.ts';
+import { providedKeys } from '../../src/signature/secret-provider.ts';
+import { Deadlines } from '../../src/time.ts';
 import { useLateClock } from '../late-clock.ts';
 import { createTestReceiver, deferred, Lines, OTHER_SECRET, SECRET } from '../support.ts';
 
@@ -47,7 +47,10 @@ describe('a secret provider', () => {
   it('that returned newer secrets to another delivery meanwhile: they are used, without a call', async () => {
     const live = { secret: SECRET };
     const provider = jest.fn<SecretProvider>(() => live.secret);
-    const source = keySource(provider, new DeadlineScheduler(), new Lines());
+    const source = providedKeys(provider, new Deadlines(), {
+      logger: new Lines(),
+      redact: undefined,
+    });
     const old = await source.keys('one');
     live.secret = OTHER_SECRET;
     const newer = await source.refresh('other', old);
@@ -150,10 +153,10 @@ describe('a secret provider', () => {
   it('is called again after five minutes, and its cached secrets survive its failure', async () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const lines = new Lines();
-    const source = keySource(provider, new DeadlineScheduler(), lines);
+    const source = providedKeys(provider, new Deadlines(), { logger: lines, redact: undefined });
     const first = await source.keys('a');
     await jest.advanceTimersByTimeAsync(299_999);
-    expect(source.keys('b')).toBe(first);
+    expect(await source.keys('b')).toBe(first);
     provider.mockImplementation(() => {
       throw new Error('down');
     });
@@ -172,7 +175,7 @@ describe('a secret provider', () => {
       },
     ]);
     expect(lines.entries[0]!.fields).not.toHaveProperty('tenant');
-    expect(source.keys('d')).toBe(first);
+    expect(await source.keys('d')).toBe(first);
     expect(provider).toHaveBeenCalledTimes(2);
 
     provider.mockImplementation(() => [{ id: 'new', secret: OTHER_SECRET }]);
@@ -186,10 +189,5 @@ describe('a secret provider', () => {
     const { send } = createTestReceiver({ secret: () => Promise.reject(down), onError });
     await send(EVENT);
     expect(onError).toHaveBeenCalledWith(down, expect.objectContaining({ source: 'secret' }));
-  });
-
-  it('of a fixed secret is never refreshed', async () => {
-    const source = keySource(SECRET, new DeadlineScheduler(), new Lines());
-    expect(await source.refresh('a', await source.keys('a'))).toBeUndefined();
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Lease, type LeaseStore, newToken } from '../../src/store/lease.ts';
-import { DeadlineScheduler } from '../../src/time.ts';
+import type { Store } from '../../src/index.ts';
+import { Lease, newToken, StoreCalls } from '../../src/store/lease.ts';
+import { Deadlines } from '../../src/time.ts';
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -10,14 +11,13 @@ afterEach(() => void jest.useRealTimers());
 
 function setup(
   { leaseMs, key }: { leaseMs: number; key: string | undefined } = { leaseMs: 60_000, key: 'k' },
-  kept = true,
 ) {
   const store = {
-    admit: jest.fn<LeaseStore['admit']>(() => Promise.resolve({ status: 'duplicate' })),
+    admit: jest.fn<Store['admit']>(() => Promise.resolve({ status: 'duplicate' })),
     completeIn: jest.fn<(tx: unknown, key: string, token: string) => boolean>(() => true),
-    complete: jest.fn<LeaseStore['complete']>(() => Promise.resolve(true)),
-    release: jest.fn<LeaseStore['release']>(() => Promise.resolve(true)),
-    extend: jest.fn<LeaseStore['extend']>(() => Promise.resolve(true)),
+    complete: jest.fn<Store['complete']>(() => Promise.resolve(true)),
+    release: jest.fn<Store['release']>(() => Promise.resolve(true)),
+    extend: jest.fn<Store['extend']>(() => Promise.resolve(true)),
   };
   const start = performance.now();
   const renewals: { at: number; until: number }[] = [];
@@ -28,8 +28,10 @@ function setup(
   });
   const onLost = jest.fn();
   const claim = { webhookId: 'w', replayUntil: 0, key, token: 't', leaseMs };
-  const lease = new Lease(store, new DeadlineScheduler(), claim, performance.now(), onLost);
-  if (kept) lease.startRenewal();
+  const deadlines = new Deadlines();
+  const calls = new StoreCalls(store, deadlines, 1_000);
+  const lease = new Lease(calls, deadlines, claim, performance.now(), onLost);
+  lease.keep();
   return { store, lease, onLost, renewals };
 }
 
@@ -57,19 +59,10 @@ describe('Lease', () => {
     await given.lease.release();
     expect(given.store.release).toHaveBeenCalledWith('k', 't');
     for (const { lease, store } of [completed, given]) {
-      lease.startRenewal();
+      lease.keep();
       await jest.advanceTimersByTimeAsync(300_000);
       expect(store.extend).not.toHaveBeenCalled();
     }
-  });
-
-  it('is not renewed before the handler needs it', async () => {
-    const { lease, store } = setup({ leaseMs: 60_000, key: 'k' }, false);
-    await jest.advanceTimersByTimeAsync(30_000);
-    expect(store.extend).not.toHaveBeenCalled();
-    lease.startRenewal();
-    await jest.advanceTimersByTimeAsync(1);
-    expect(store.extend).toHaveBeenCalledTimes(1);
   });
 
   it('expires by itself when the store fails to release it', async () => {
@@ -106,7 +99,7 @@ describe('Lease', () => {
     expect(store.extend).toHaveBeenCalledTimes(2);
     expect(onLost).not.toHaveBeenCalled();
     expect(await lease.transactionEnd()).toBe('committed');
-    expect(lease.complete()).toBe(true);
+    expect(await lease.complete()).toBe(true);
     await lease.release();
     expect(store.complete).not.toHaveBeenCalled();
     expect(store.release).not.toHaveBeenCalled();

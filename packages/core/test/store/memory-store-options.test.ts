@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { memoryStore } from '../../src/index.ts';
 
 it.each([
-  [{ maxEntries: NaN }, 'maxEntries: expected a whole number from 1 to 1000000000'],
+  [{ maxEntries: NaN }, 'maxEntries: expected a whole number from 1 to 10000000'],
   [{ maxEntries: 0 }, 'maxEntries: expected'],
   [{ maxEntries: 1.5 }, 'maxEntries: expected'],
   [{ maxEntries: Infinity }, 'maxEntries: expected'],

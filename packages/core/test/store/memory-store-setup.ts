@@ -13,7 +13,7 @@ export function setup(options: MemoryStoreOptions = {}) {
   let count = 0;
   const admit = (key: string | undefined, token: string, webhookId = `id-${String(++count)}`) =>
     store.admit({
-      ...{ webhookId, token, key, isKeyOfBody: true },
+      ...{ webhookId, token, key },
       ...{ leaseMs: 60_000, replayUntil: clock.now + 300_000 },
     });
   return { clock, evicted, store, admit };

@@ -1,4 +1,4 @@
-import type { Hmac, HmacKey } from './types.ts';
+import type { HmacKey, Platform } from './platform.ts';
 
 interface WebKey extends HmacKey {
   readonly key: Promise<CryptoKey>;
@@ -7,15 +7,13 @@ type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 const ALGORITHM = { name: 'HMAC', hash: 'SHA-256' };
 
-export const sharesTimers: Hmac['sharesTimers'] = false;
-
-export const prepareKey: Hmac['prepareKey'] = (bytes): WebKey => {
+export const prepareKey: Platform['prepareKey'] = (bytes): WebKey => {
   const key = crypto.subtle.importKey('raw', new Uint8Array(bytes), ALGORITHM, false, ['sign']);
   key.catch(() => undefined); // signing with it reports the failure
   return { implementation: 'WebCrypto', key };
 };
 
-export const hmacBase64: Hmac['hmacBase64'] = async (key, head, body) => {
+export const hmacBase64: Platform['hmacBase64'] = async (key, head, body) => {
   const signed = new Uint8Array(head.length + body.length);
   new TextEncoder().encodeInto(head, signed);
   signed.set(body, head.length);
@@ -23,9 +21,15 @@ export const hmacBase64: Hmac['hmacBase64'] = async (key, head, body) => {
   return btoa(String.fromCharCode(...new Uint8Array(digest)));
 };
 
-export const equalText: Hmac['equalText'] = (a, b) => {
+export const equalText: Platform['equalText'] = (a, b) => {
   if (a.length !== b.length) return false;
   let difference = 0;
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i);
   return difference === 0;
 };
+
+export const sharesTimers: Platform['sharesTimers'] = false;
+// Each deadline has a timer of its own, and the runtime keeps its context.
+export const keepContext: Platform['keepContext'] = () => (run) => run();
+export const openChannel: Platform['openChannel'] = () => undefined;
+export const openTracingChannel: Platform['openTracingChannel'] = () => undefined;

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import * as nodeCrypto from '../../src/hmac/node-crypto.ts';
-import type { Hmac } from '../../src/hmac/types.ts';
-import * as webCrypto from '../../src/hmac/web-crypto.ts';
+import * as nodeCrypto from '../../src/platform/node.ts';
+import type { Platform } from '../../src/platform/platform.ts';
+import * as webCrypto from '../../src/platform/web.ts';
 import { bytes, SEED } from '../support.ts';
 
-const implementations: [string, Hmac][] = [
+const implementations: [string, Platform][] = [
   ['node:crypto', nodeCrypto],
   ['WebCrypto', webCrypto],
 ];

@@ -1,0 +1,39 @@
+/** A key that was prepared by one implementation; opaque to everything else. */
+export interface HmacKey {
+  readonly implementation: 'node:crypto' | 'WebCrypto';
+}
+
+/** What is used of a `TracingChannel` of `node:diagnostics_channel`. */
+export interface TracingChannel {
+  readonly hasSubscribers: boolean;
+  tracePromise<T>(run: () => Promise<T>, message: object): Promise<T>;
+}
+
+/** What is used of a `Channel` of `node:diagnostics_channel`. */
+export interface PlainChannel {
+  readonly hasSubscribers: boolean;
+  publish(message: object): void;
+}
+
+/**
+ * What core needs of its runtime. The conditions of `#platform` in `package.json` choose `node.ts`, or
+ * `web.ts` under `edge-light`, `workerd` and `browser`.
+ */
+export interface Platform {
+  /** Prepares a key once, so that no delivery pays for it. */
+  prepareKey(bytes: Uint8Array): HmacKey;
+  /** Base64 of HMAC-SHA256 over `head` (ASCII) followed by the bytes of `body`. */
+  hmacBase64(key: HmacKey, head: string, body: Uint8Array): string | Promise<string>;
+  /** Compares two ASCII texts in a time that depends only on their lengths. */
+  equalText(a: string, b: string): boolean;
+  /**
+   * Whether one timer may serve several requests. In Workers, a timer ends with the request that set
+   * it.
+   */
+  readonly sharesTimers: boolean;
+  /** Keeps the async context of the caller: what is run with the result runs in it. */
+  keepContext(): (run: () => void) => void;
+  /** `undefined` where the runtime has no diagnostics channels. */
+  openChannel(name: string): PlainChannel | undefined;
+  openTracingChannel(name: string): TracingChannel | undefined;
+}
