@@ -49,7 +49,11 @@ export class WebhookError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    return typeof value === 'object' && value !== null && BRAND in value;
+    try {
+      return typeof value === 'object' && value !== null && BRAND in value;
+    } catch {
+      return false; // a proxy: anything may be thrown
+    }
   }
 }
 
