@@ -4,41 +4,51 @@ import { WebhookError, withOrigin } from '../errors.ts';
 /** Any object. zod does not look into it, so that a large one takes no longer. */
 const anyObject: z.ZodMiniType<Record<string, unknown>> = z.object({});
 
+// The fields of each event. Only those of a constant of its own keep their docstrings in the types.
+
+const startedFields = {
+  eventName: z.literal('call:started'),
+  /** Links the events of one call: the `_id` of `GET /v1/calls`. */
+  callId: z.optional(z.string()),
+  /** The service number the call was placed from. The spec does not show its inner fields. */
+  fromPhoneNumber: z.optional(anyObject),
+};
+const completedFields = {
+  eventName: z.literal('call:completed'),
+  /** Links the events of one call: the `_id` of `GET /v1/calls`. It was added later. */
+  callId: z.optional(z.string()),
+  /** The service number the call was placed from. The spec does not show its inner fields. */
+  fromPhoneNumber: z.optional(anyObject),
+};
+const recordingFields = {
+  eventName: z.literal('call:recording-available'),
+  /** `<callId>:recording-available` */
+  eventId: z.optional(z.string()),
+  callId: z.optional(z.string()),
+  userId: z.optional(z.string()),
+  workspaceId: z.optional(z.string()),
+  /** ISO 8601 with milliseconds, UTC. */
+  recordingStartedAt: z.optional(z.string()),
+  /** Seconds. */
+  recordingDurationSeconds: z.optional(z.number()),
+  /** ISO 8601 with milliseconds, UTC. */
+  occurredAt: z.optional(z.string()),
+  /** `{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin you know. */
+  recordingUrl: z.optional(z.string()),
+};
+
 /**
- * The fields of each event, as handlers get them. They are for checks: what zod makes of an event has
- * no other fields.
+ * Each event as handlers get it. The schemas are for checks: what zod makes of an event has no other
+ * fields.
  */
-export const EVENT_SCHEMAS = {
-  'call:started': z.object({
-    eventName: z.literal('call:started'),
-    /** Links the events of one call: the `_id` of `GET /v1/calls`. */
-    callId: z.optional(z.string()),
-    /** The service number the call was placed from. The spec does not show its inner fields. */
-    fromPhoneNumber: z.optional(anyObject),
-  }),
-  'call:completed': z.object({
-    eventName: z.literal('call:completed'),
-    /** Links the events of one call: the `_id` of `GET /v1/calls`. It was added later. */
-    callId: z.optional(z.string()),
-    /** The service number the call was placed from. The spec does not show its inner fields. */
-    fromPhoneNumber: z.optional(anyObject),
-  }),
-  'call:recording-available': z.object({
-    eventName: z.literal('call:recording-available'),
-    /** `<callId>:recording-available` */
-    eventId: z.optional(z.string()),
-    callId: z.optional(z.string()),
-    userId: z.optional(z.string()),
-    workspaceId: z.optional(z.string()),
-    /** ISO 8601 with milliseconds, UTC. */
-    recordingStartedAt: z.optional(z.string()),
-    /** Seconds. */
-    recordingDurationSeconds: z.optional(z.number()),
-    /** ISO 8601 with milliseconds, UTC. */
-    occurredAt: z.optional(z.string()),
-    /** `{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin you know. */
-    recordingUrl: z.optional(z.string()),
-  }),
+export const EVENT_SCHEMAS: {
+  readonly 'call:started': z.ZodMiniObject<typeof startedFields>;
+  readonly 'call:completed': z.ZodMiniObject<typeof completedFields>;
+  readonly 'call:recording-available': z.ZodMiniObject<typeof recordingFields>;
+} = {
+  'call:started': z.object(startedFields),
+  'call:completed': z.object(completedFields),
+  'call:recording-available': z.object(recordingFields),
 };
 
 // Type aliases, since an interface cannot be passed as a `Record<string, unknown>`. None has an index
