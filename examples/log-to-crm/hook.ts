@@ -75,7 +75,7 @@ export async function createHook({ secret, database, crm, recordings, folder, sa
     on: {
       'call:completed': async ({ callId }, context) => {
         // Without a callId, there is nothing to join by.
-        if (callId === undefined || callId === null) return;
+        if (callId === undefined) return;
         const { placedBy, calledNumber: number, endedAt } = context.call;
         const call = { placedBy, number, endedAt: endedAt?.toISOString() };
         const write = async (tx: Sql) => {
@@ -94,9 +94,9 @@ export async function createHook({ secret, database, crm, recordings, folder, sa
       },
       'call:recording-available': async (event, context) => {
         const { callId, recordingUrl, recordingDurationSeconds: seconds } = event;
-        if (callId === undefined || callId === null) return;
-        const file = await download(callId, recordingUrl ?? undefined);
-        const recording = { file, seconds: seconds ?? undefined };
+        if (callId === undefined) return;
+        const file = await download(callId, recordingUrl);
+        const recording = { file, seconds };
         const write = (tx: Sql) =>
           tx.query(
             `INSERT INTO calls (id, recording) VALUES ($1, $2)

@@ -1,45 +1,41 @@
-import type {
-  CallCompletedEvent,
-  CallEventMap,
-  CallRecordingAvailableEvent,
-  CallStartedEvent,
-} from '@call-webhooks/core';
+import { EVENT_SCHEMAS, type CallEventMap } from '@call-webhooks/core';
+import * as z from 'zod/mini';
 import { completed, recorded, started } from '../src/vectors/bodies.ts';
-import type { FieldSchemas } from './field-schemas.ts';
 
-type FieldsOf<Event> = FieldSchemas<Omit<Event, 'eventName'>>;
+/** What the files say of a field beyond the type that core checks. */
+interface FieldNotes {
+  readonly description: string;
+  readonly type?: 'integer';
+  readonly format?: 'date-time' | 'uri';
+  /** `true` also where it is the default: generators of code take an object without fields for `{}`. */
+  readonly additionalProperties?: true;
+}
 
-const callFields: FieldsOf<CallStartedEvent> & FieldsOf<CallCompletedEvent> = {
+/** A field that is missing here, or that the event does not have, does not compile. */
+type NotesOf<Name extends keyof CallEventMap> = {
+  readonly [Field in Exclude<keyof CallEventMap[Name], 'eventName'>]: FieldNotes;
+};
+
+const callFields: NotesOf<'call:started'> & NotesOf<'call:completed'> = {
   callId: {
-    type: ['string', 'null'],
     description:
       'Links the events of one call: the `_id` of `GET /v1/calls`. A newer addition to `call:completed`.',
   },
   fromPhoneNumber: {
-    type: ['object', 'null'],
     description: 'The service number the call was placed from. Its fields are not shown.',
     additionalProperties: true,
   },
 };
 
-const recordingFields: FieldsOf<CallRecordingAvailableEvent> = {
-  eventId: { type: ['string', 'null'], description: '`<callId>:recording-available`' },
-  callId: { type: ['string', 'null'], description: 'Links the events of one call.' },
-  userId: { type: ['string', 'null'], description: 'Not described beyond its name.' },
-  workspaceId: { type: ['string', 'null'], description: 'Not described beyond its name.' },
-  recordingStartedAt: {
-    type: ['string', 'null'],
-    format: 'date-time',
-    description: 'ISO 8601 with milliseconds, UTC.',
-  },
-  recordingDurationSeconds: { type: ['integer', 'null'], description: 'Seconds.' },
-  occurredAt: {
-    type: ['string', 'null'],
-    format: 'date-time',
-    description: 'ISO 8601 with milliseconds, UTC.',
-  },
+const recordingFields: NotesOf<'call:recording-available'> = {
+  eventId: { description: '`<callId>:recording-available`' },
+  callId: { description: 'Links the events of one call.' },
+  userId: { description: 'Not described beyond its name.' },
+  workspaceId: { description: 'Not described beyond its name.' },
+  recordingStartedAt: { format: 'date-time', description: 'ISO 8601 with milliseconds, UTC.' },
+  recordingDurationSeconds: { type: 'integer', description: 'Seconds.' },
+  occurredAt: { format: 'date-time', description: 'ISO 8601 with milliseconds, UTC.' },
   recordingUrl: {
-    type: ['string', 'null'],
     format: 'uri',
     description:
       '`{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin that you configured.',
@@ -61,19 +57,24 @@ export interface EventContract {
 
 const CALL_ID = '65a5b1c0d4e8f7a1b2c3d4e5';
 
-function event(
-  name: keyof CallEventMap,
+function event<Name extends keyof CallEventMap>(
+  name: Name,
   title: string,
   [summary, ...details]: readonly [string, ...string[]],
-  fields: object,
+  fields: NotesOf<Name>,
   body: (callId: string) => string,
 ): EventContract {
+  const { type, required, properties } = z.toJSONSchema(EVENT_SCHEMAS[name], { io: 'input' });
+  const { eventName, ...types } = properties as Record<string, { type: string }>;
+  const described = Object.entries<FieldNotes>(fields).map(([field, notes]) => {
+    const { type = types[field]?.type, ...others } = notes;
+    return [field, { type: [type, 'null'], ...others }] as const;
+  });
   const schema = {
     title,
     description: [summary, ...details].join(' '),
-    type: 'object',
-    required: ['eventName'],
-    properties: { eventName: { type: 'string', const: name }, ...fields },
+    ...{ type, required },
+    properties: { eventName, ...Object.fromEntries(described) },
   };
   return { name, title, summary, schema, example: JSON.parse(body(CALL_ID)) as unknown };
 }

@@ -68,6 +68,7 @@ export {
 } from './events/call-details.ts';
 export {
   EVENT_NAMES,
+  EVENT_SCHEMAS,
   type CallCompletedEvent,
   type CallEventMap,
   type CallRecordingAvailableEvent,

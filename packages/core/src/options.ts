@@ -1,4 +1,4 @@
-import * as v from 'valibot';
+import * as z from 'zod/mini';
 import { checkAgainst, option } from './check-options.ts';
 import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
 import { WebhookError } from './errors.ts';
@@ -157,7 +157,7 @@ export function checkEventNames(options: {
 const isFunction = (value: unknown) => typeof value === 'function';
 const aFunction = () => option.function<never>();
 const aSchema = () =>
-  v.custom<never>(
+  z.custom<never>(
     (value: unknown) =>
       (typeof value === 'object' || typeof value === 'function') &&
       value !== null &&
@@ -165,57 +165,57 @@ const aSchema = () =>
     'expected a schema (zod, valibot, arktype or another Standard Schema)',
   );
 const aSink = () =>
-  v.pipe(
-    v.custom<DeadLetterSink | DeadLetterStore>(
+  z.pipe(
+    z.custom<DeadLetterSink | DeadLetterStore>(
       (value: unknown) =>
         isFunction(value) || isFunction(Reflect.get(Object(value) as object, 'put')),
       'expected a function, or a store of dead letters',
     ),
-    v.transform((given): DeadLetterSink =>
+    z.transform((given): DeadLetterSink =>
       typeof given === 'function' ? given : (letter) => given.put(letter),
     ),
   );
 const aSize = () =>
-  v.pipe(
-    v.custom<number | string>(
+  z.pipe(
+    z.custom<number | string>(
       (value: unknown) => byteSize(value) !== undefined,
       "expected a number of bytes, or a text such as '1mb'",
     ),
-    v.transform((size) => byteSize(size) as number),
+    z.transform((size) => byteSize(size) as number),
   );
 const whole = (min: number, max: number, byDefault: number) =>
   option.default(option.count(min, max), byDefault);
-const text = () => v.optional(option.string());
+const text = () => z.optional(option.string());
 
 // Schemas are built when they are first needed.
 
 /** The options that a receiver and a queue's worker share. */
 export const handlerShape = () => ({
-  on: v.optional(option.record(v.optional(aFunction()))),
-  events: v.optional(option.record(aSchema())),
-  custom: v.optional(
-    v.strictObject({
-      schema: v.optional(aSchema()),
-      key: v.optional(aFunction()),
+  on: z.optional(option.record(z.optional(aFunction()))),
+  events: z.optional(option.record(aSchema())),
+  custom: z.optional(
+    z.strictObject({
+      schema: z.optional(aSchema()),
+      key: z.optional(aFunction()),
       handle: aFunction(),
     }),
   ),
-  includeSchemaValues: v.optional(option.boolean()),
-  onUnhandled: v.optional(aFunction()),
-  deadLetter: v.optional(aSink()),
-  around: v.optional(
-    v.union([aFunction(), v.array(aFunction())], 'expected a function or a list of functions'),
+  includeSchemaValues: z.optional(option.boolean()),
+  onUnhandled: z.optional(aFunction()),
+  deadLetter: z.optional(aSink()),
+  around: z.optional(
+    z.union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions'),
   ),
-  redact: v.optional(
-    v.union(
-      [v.picklist(['standard', 'strict', 'off']), aFunction()],
+  redact: z.optional(
+    z.union(
+      [z.enum(['standard', 'strict', 'off']), aFunction()],
       "expected 'standard', 'strict', 'off' or a function",
     ),
   ),
-  onError: v.optional(aFunction()),
-  onOutcome: v.optional(aFunction()),
-  fieldNames: v.optional(
-    v.strictObject({
+  onError: z.optional(aFunction()),
+  onOutcome: z.optional(aFunction()),
+  fieldNames: z._default(
+    z.strictObject({
       placedBy: text(),
       createdAt: text(),
       calledNumber: text(),
@@ -232,43 +232,43 @@ export const handlerShape = () => ({
 
 const receiverShape = () => ({
   ...handlerShape(),
-  secret: v.optional(v.unknown()),
-  tenant: v.optional(option.function<TenantOf>()),
-  profile: v.optional(v.literal('standard-webhooks', "expected 'standard-webhooks'")),
-  store: v.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
-  queue: v.optional(option.object<Queue>('enqueue')),
-  oneAtATime: v.optional(
-    v.union([v.literal(true), option.function<OneAtATime>()], 'expected true or a function'),
+  secret: z.optional(z.unknown()),
+  tenant: z.optional(option.function<TenantOf>()),
+  profile: z.optional(z.literal('standard-webhooks', "expected 'standard-webhooks'")),
+  store: z.optional(option.object<Store>('admit', 'complete', 'release', 'extend')),
+  queue: z.optional(option.object<Queue>('enqueue')),
+  oneAtATime: z.optional(
+    z.union([z.literal(true), option.function<OneAtATime>()], 'expected true or a function'),
   ),
-  headerPrefix: v.optional(
-    v.union(
+  headerPrefix: z.optional(
+    z.union(
       [
-        v.string(),
-        v.strictObject({ id: v.string(), timestamp: v.string(), signature: v.string() }),
+        z.string(),
+        z.strictObject({ id: z.string(), timestamp: z.string(), signature: z.string() }),
       ],
       "expected a prefix such as 'X-Service', or { id, timestamp, signature }",
     ),
   ),
   toleranceSeconds: whole(1, 86_400, DEFAULT_TOLERANCE_SECONDS),
   ackWithin: whole(1, 29_000, 20_000),
-  waitUntil: v.optional(option.function<(work: Promise<unknown>) => unknown>()),
-  bodyLimit: v.optional(aSize(), '1mb'),
+  waitUntil: z.optional(option.function<(work: Promise<unknown>) => unknown>()),
+  bodyLimit: z.prefault(aSize(), '1mb'),
   bodyTimeout: whole(1, 29_000, 5_000),
   maxInFlight: whole(1, 1_000_000, 1_000),
-  maxInFlightPerTenant: v.optional(option.count(1, 1_000_000)),
+  maxInFlightPerTenant: z.optional(option.count(1, 1_000_000)),
   leaseFor: whole(1, MAX_LEASE_MS, 60_000),
   storeTimeout: whole(1, 10_000, 1_000),
   now: option.default(option.function<() => number>(), () => Date.now),
 });
 
-let receiverSchema: v.StrictObjectSchema<ReturnType<typeof receiverShape>, undefined> | undefined;
+let receiverSchema: z.ZodMiniObject<ReturnType<typeof receiverShape>, z.core.$strict> | undefined;
 
 /**
  * Checks the options of a receiver and fills in the defaults.
  * @throws WebhookError `invalid-options`, which names every invalid option
  */
 export function resolveSettings(options: ReceiverOptions<never, never>): Settings {
-  const checked = checkAgainst((receiverSchema ??= v.strictObject(receiverShape())), options);
+  const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkEventNames(checked);
   checkTenants(checked);
   if (checked.queue && checked.oneAtATime)

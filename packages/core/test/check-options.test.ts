@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { checkOptions, option } from '../src/index.ts';
 
 const rules = {
@@ -49,5 +50,47 @@ describe('checkOptions', () => {
     for (const name of ['pollEvery: ', 'maxAttempts: ', 'backoff.initialDelay: ', '"attempts"'])
       expect(() => check(invalid)).toThrow(name);
     expect(() => checkOptions('aQueue', rules, null)).toThrow('aQueue');
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'expected an object'],
+    [{ backoff: [] }, 'backoff: expected an object'],
+    [{ backoff: { delay: 1 } }, 'backoff: there is no option "delay"'],
+    [{ attempts: 3, tries: 3 }, 'there is no option "attempts", "tries"'],
+    [
+      { maxAttempts: 0, tries: 3 },
+      'maxAttempts: expected a whole number from 1 to 10; there is no option "tries"',
+    ],
+  ])('of %j says: %s', (options, message) => {
+    expect(() => checkOptions('aQueue', rules, options)).toThrow(
+      `Invalid options of aQueue: ${message}. See`,
+    );
+  });
+
+  it('says which option is missing', () => {
+    expect(() => checkOptions('aQueue', { name: option.string() })).toThrow('name: it is missing');
+  });
+
+  it('takes functions by name from an object of a class', () => {
+    class Depths {
+      orders = () => 1;
+    }
+    const queues = option.record(option.function<() => number>());
+    expect(checkOptions('anObserver', { queues }, { queues: new Depths() }).queues).toHaveProperty(
+      'orders',
+    );
+  });
+
+  it('never shows a value, whatever messages the app has set for its own zod', () => {
+    const { customError } = z.config();
+    z.config({ customError: ({ input }) => JSON.stringify(input) });
+    try {
+      const options = { backoff: 'a-secret', maxAttempts: 'a-secret', more: 'a-secret' };
+      expect(() => checkOptions('aQueue', rules, options)).toThrow(
+        expect.objectContaining({ message: expect.not.stringContaining('a-secret') }),
+      );
+    } finally {
+      z.config({ customError });
+    }
   });
 });

@@ -14,7 +14,7 @@ export const SECONDS = NOW / 1000;
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
-export const STARTED = { eventName: 'call:started', callId: 'call-1', fromPhoneNumber: null };
+export const STARTED = { eventName: 'call:started', callId: 'call-1', fromPhoneNumber: {} };
 export const RECORDING = {
   eventName: 'call:recording-available',
   eventId: 'call-1:recording-available',

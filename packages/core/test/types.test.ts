@@ -42,7 +42,7 @@ describe('the types', () => {
         'call:completed': (event) => same<typeof event, CallCompletedEvent>(true),
         'call:recording-available': async (event) => {
           same<typeof event, CallRecordingAvailableEvent>(true);
-          same<typeof event.recordingDurationSeconds, number | null | undefined>(true);
+          same<typeof event.recordingDurationSeconds, number | undefined>(true);
           await Promise.resolve();
         },
       },

@@ -44,7 +44,7 @@ it('derives the ids of a recording', () => {
 });
 
 it('takes typed overrides', () => {
-  expect(callStarted({ callId: null })).toMatchObject({ callId: null });
+  expect(callStarted({ callId: 'c1' })).toMatchObject({ callId: 'c1' });
   expect(JSON.stringify(callCompleted({ callId: undefined }))).not.toContain('callId');
   // @ts-expect-error it is called callId
   callCompleted({ calId: 'c1' });

@@ -1,4 +1,55 @@
+import * as z from 'zod/mini';
 import { WebhookError, withOrigin } from '../errors.ts';
+
+/** Any object. zod does not look into it, so that a large one takes no longer. */
+const anyObject: z.ZodMiniType<Record<string, unknown>> = z.object({});
+
+// The fields of each event. Only those of a constant of its own keep their docstrings in the types.
+
+const startedFields = {
+  eventName: z.literal('call:started'),
+  /** Links the events of one call: the `_id` of `GET /v1/calls`. */
+  callId: z.optional(z.string()),
+  /** The service number the call was placed from. The spec does not show its inner fields. */
+  fromPhoneNumber: z.optional(anyObject),
+};
+const completedFields = {
+  eventName: z.literal('call:completed'),
+  /** Links the events of one call: the `_id` of `GET /v1/calls`. It was added later. */
+  callId: z.optional(z.string()),
+  /** The service number the call was placed from. The spec does not show its inner fields. */
+  fromPhoneNumber: z.optional(anyObject),
+};
+const recordingFields = {
+  eventName: z.literal('call:recording-available'),
+  /** `<callId>:recording-available` */
+  eventId: z.optional(z.string()),
+  callId: z.optional(z.string()),
+  userId: z.optional(z.string()),
+  workspaceId: z.optional(z.string()),
+  /** ISO 8601 with milliseconds, UTC. */
+  recordingStartedAt: z.optional(z.string()),
+  /** Seconds. */
+  recordingDurationSeconds: z.optional(z.number()),
+  /** ISO 8601 with milliseconds, UTC. */
+  occurredAt: z.optional(z.string()),
+  /** `{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin you know. */
+  recordingUrl: z.optional(z.string()),
+};
+
+/**
+ * Each event as handlers get it. The schemas are for checks: what zod makes of an event has no other
+ * fields.
+ */
+export const EVENT_SCHEMAS: {
+  readonly 'call:started': z.ZodMiniObject<typeof startedFields>;
+  readonly 'call:completed': z.ZodMiniObject<typeof completedFields>;
+  readonly 'call:recording-available': z.ZodMiniObject<typeof recordingFields>;
+} = {
+  'call:started': z.object(startedFields),
+  'call:completed': z.object(completedFields),
+  'call:recording-available': z.object(recordingFields),
+};
 
 // Type aliases, since an interface cannot be passed as a `Record<string, unknown>`. None has an index
 // signature, with which a misspelt field would compile.
@@ -7,49 +58,25 @@ import { WebhookError, withOrigin } from '../errors.ts';
  * `call:started`: a call placed with the dialer starts.
  *
  * The spec describes seven more fields by meaning but does not name them: read them from
- * `context.call`. A field that is missing is `undefined`, and so is one of an unexpected type.
- * `context.payload` has all fields as they were sent; fields may be added at any time.
+ * `context.call`. A field that is missing is `undefined`, and so is one that is `null` or of an
+ * unexpected type. `context.payload` has all fields as they were sent; fields may be added at any time.
  */
-export type CallStartedEvent = {
-  eventName: 'call:started';
-  /** Links the events of one call: the `_id` of `GET /v1/calls`. */
-  callId?: string | null | undefined;
-  /** The service number the call was placed from. The spec does not show its inner fields. */
-  fromPhoneNumber?: Record<string, unknown> | null | undefined;
-};
+export type CallStartedEvent = z.output<(typeof EVENT_SCHEMAS)['call:started']>;
 
 /** `call:completed`: a call ended and was logged. Otherwise like `CallStartedEvent`. */
-export type CallCompletedEvent = {
-  eventName: 'call:completed';
-  /** Links the events of one call: the `_id` of `GET /v1/calls`. It was added later. */
-  callId?: string | null | undefined;
-  /** The service number the call was placed from. The spec does not show its inner fields. */
-  fromPhoneNumber?: Record<string, unknown> | null | undefined;
-};
+export type CallCompletedEvent = z.output<(typeof EVENT_SCHEMAS)['call:completed']>;
 
 /**
  * `call:recording-available`: the recording of a call can be downloaded. It often arrives before
  * `call:completed`, and carries no phone number and no personal details.
  *
  * The spec shows these fields, but not which of them are always sent. At least one of `eventId` and
- * `callId` is there. Any other may be missing, and is `undefined` if it has an unexpected type.
+ * `callId` is there. Any other may be missing, and is `undefined` if it is `null` or of an unexpected
+ * type.
  */
-export type CallRecordingAvailableEvent = {
-  eventName: 'call:recording-available';
-  /** `<callId>:recording-available` */
-  eventId?: string | null | undefined;
-  callId?: string | null | undefined;
-  userId?: string | null | undefined;
-  workspaceId?: string | null | undefined;
-  /** ISO 8601 with milliseconds, UTC. */
-  recordingStartedAt?: string | null | undefined;
-  /** Seconds. */
-  recordingDurationSeconds?: number | null | undefined;
-  /** ISO 8601 with milliseconds, UTC. */
-  occurredAt?: string | null | undefined;
-  /** `{base_url}/v1/calls/<callId>/recording`. Send your API token only to an origin you know. */
-  recordingUrl?: string | null | undefined;
-};
+export type CallRecordingAvailableEvent = z.output<
+  (typeof EVENT_SCHEMAS)['call:recording-available']
+>;
 
 /** The events of the service by name. The option `events` adds to them. */
 export interface CallEventMap {
@@ -71,45 +98,23 @@ export const EVENT_NAMES = [
   'call:recording-available',
 ] as const satisfies readonly (keyof CallEventMap)[];
 
-type FieldTypes = Readonly<Record<string, 'string' | 'number' | 'object'>>;
-
-const CALL_FIELDS: FieldTypes = { callId: 'string', fromPhoneNumber: 'object' };
-const FIELD_TYPES: { readonly [Name in keyof CallEventMap]: FieldTypes } = {
-  'call:started': CALL_FIELDS,
-  'call:completed': CALL_FIELDS,
-  'call:recording-available': {
-    eventId: 'string',
-    callId: 'string',
-    userId: 'string',
-    workspaceId: 'string',
-    recordingStartedAt: 'string',
-    recordingDurationSeconds: 'number',
-    occurredAt: 'string',
-    recordingUrl: 'string',
-  },
-};
-
 /** Whether this is the name of an event of the service. */
 export const isKnownEvent = (name: string): name is keyof CallEventMap =>
-  Object.hasOwn(FIELD_TYPES, name);
+  Object.hasOwn(EVENT_SCHEMAS, name);
 
 /**
- * The event as its type promises it: the same object, or a copy in which each field of an unexpected
- * type is `undefined`.
+ * The event as its type promises it: the same object, or a copy in which each field that is `null` or
+ * of an unexpected type is `undefined`.
  */
 export function typedEvent(
   eventName: keyof CallEventMap,
   event: Record<string, unknown>,
 ): Record<string, unknown> {
-  const types = FIELD_TYPES[eventName];
-  let typed = event;
-  for (const field in types) {
-    const value = event[field];
-    if (value === undefined || value === null) continue;
-    if (typeof value === types[field] && !Array.isArray(value)) continue;
-    if (typed === event) typed = { ...event };
-    typed[field] = undefined;
-  }
+  const schema = EVENT_SCHEMAS[eventName];
+  if (z.validate(schema, event)) return event;
+  const typed = { ...event };
+  for (const [field, type] of Object.entries(schema.shape))
+    if (!z.validate(type, event[field])) typed[field] = undefined;
   return typed;
 }
 

@@ -1,4 +1,4 @@
-import * as v from 'valibot';
+import * as z from 'zod/mini';
 import { fromBase64 } from '../base64.ts';
 import { checkAgainst } from '../check-options.ts';
 import { toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
@@ -108,7 +108,7 @@ export function createJobProcessor<
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 >(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
-  const checked = checkAgainst(v.strictObject(handlerShape()), options);
+  const checked = checkAgainst(z.strictObject(handlerShape()), options);
   const settings = { ...checked, ...withWarnings(checked, checked.logger) };
   checkEventNames(settings);
   const attemptJob = createAttempt(settings);

@@ -21,8 +21,7 @@ describe('an event with missing or odd fields', () => {
         const event = { ...RECORDING, [field]: value };
         const route = await find(event, { on });
         expect(route).toMatchObject({ outcome: 'handled', handle: handler });
-        const expected = typeof value === 'object' && value !== null ? undefined : value;
-        expect((route.payload as Record<string, unknown>)[field]).toBe(expected);
+        expect((route.payload as Record<string, unknown>)[field]).toBeUndefined();
         expect(route.body).toEqual(JSON.parse(JSON.stringify(event)));
       });
     },

@@ -45,7 +45,7 @@ export async function userProject(
   for (const name of ['client', 'testing', 'express'])
     await install(name, modules, ['index', ...(name === 'client' ? ['infer/index'] : [])]);
   mkdirSync(join(modules, '@jest'));
-  for (const name of ['lru-cache', 'raw-body', 'valibot', ...dependencies])
+  for (const name of ['lru-cache', 'raw-body', 'zod', ...dependencies])
     symlinkSync(folderOf(name), join(modules, name));
   return {
     async run(program, ...args) {
