@@ -3,6 +3,7 @@ import { WebhookError } from './errors.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import type { StandardSchema } from './events/schema.ts';
 import { discardRest, readRawBody } from './http/node-body.ts';
+import type { BodyLimits } from './http/request.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { ReceiverResponse } from './outcomes.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
@@ -41,21 +42,18 @@ export function createNodeHandler<
  * @param fix what to do if the body was already parsed; part of the error's message
  */
 export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
-  const respond = async (request: MountedRequest, response: ServerResponse) => {
+  // It throws synchronously: Express 4 would not see a rejection.
+  const handle = (request: MountedRequest, response: ServerResponse) => {
+    checkArguments(response);
     const { method, url, originalUrl = url, headers } = request;
-    const result = await receiver.receive({
+    const delivery = {
       method,
       url: originalUrl,
       headers,
-      body: (limits) => readRawBody(request, limits, fix),
+      body: (limits: BodyLimits) => readRawBody(request, limits, fix),
       log: requestLogger(request),
-    });
-    writeResponse(request, response, result);
-  };
-  // It throws synchronously: Express 4 would not see a rejection.
-  const handle = (request: IncomingMessage, response: ServerResponse) => {
-    checkArguments(response);
-    return respond(request, response);
+    };
+    return receiver.receive(delivery).then((result) => writeResponse(request, response, result));
   };
   return Object.assign(handle, { receiver });
 }

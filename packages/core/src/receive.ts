@@ -73,7 +73,6 @@ async function respond(
     inFlight.check(tenant);
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
     const run = new EventRun(delivery, outcome, startedAt, setup);
-    inFlight.add(run, startedAt, tenant);
     result = await resultInTime(run, outcome, request, startedAt, setup);
   } catch (error) {
     result = failureResult(error);
@@ -102,9 +101,10 @@ function resultInTime(
   outcome: PendingOutcome,
   request: ReceiverRequest,
   startedAt: number,
-  { settings, deadlines, reporter }: Setup,
+  { settings, deadlines, inFlight, reporter }: Setup,
 ): Promise<Result> {
   const { ackWithin, logger } = settings;
+  const free = inFlight.add(run, startedAt, outcome.tenant);
   return new Promise((resolve) => {
     const onReached = () => {
       const log = request.log ?? logger;
@@ -123,6 +123,7 @@ function resultInTime(
     const deadline = deadlines.in(startedAt + ackWithin - performance.now(), onReached);
     void run.done.then((result) => {
       deadline.cancel();
+      free();
       resolve(result);
     });
   });

@@ -62,7 +62,7 @@ export class Routes {
    * @throws WebhookError `invalid-payload`: the body is not JSON in UTF-8, or a payload that would be
    *   handled does not match your schema
    */
-  async find(rawBody: Uint8Array, tenant: string | undefined): Promise<Route> {
+  find(rawBody: Uint8Array, tenant: string | undefined): Route | Promise<Route> {
     const body = parsePayload(rawBody);
     const eventName = isRecord(body) ? body['eventName'] : undefined;
     if (typeof eventName === 'string')

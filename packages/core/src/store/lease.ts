@@ -39,13 +39,13 @@ export class StoreCalls {
     this.#timeoutMs = timeoutMs;
   }
 
-  async admit(claim: Claim): Promise<Admission> {
-    const answer = this.#call('admit', claim.key, () => {
+  admit(claim: Claim): Promise<Admission> {
+    return this.#call('admit', claim.key, () => {
       const asked = this.#store.admit(claim);
-      if (this.#timeoutMs !== undefined) void this.#releaseUnanswered(claim, asked);
-      return asked;
+      if (this.#timeoutMs === undefined) return asked;
+      void this.#releaseUnanswered(claim, asked);
+      return checked(asked, claim);
     });
-    return checkAdmission(await answer, claim);
   }
 
   complete(key: string, token: string, mark?: DoneMark): Promise<boolean> {
@@ -90,7 +90,6 @@ export class StoreCalls {
   async #inTime<T>(call: () => Promise<T>): Promise<T> {
     try {
       if (this.#timeoutMs === undefined) return await call();
-      // Stores of users may return plain values, or throw at once.
       return await this.#deadlines.withTimeout(this.#timeoutMs, Promise.resolve(call()));
     } catch (error) {
       const message = `The store failed: ${describeError(error)}`;
@@ -121,19 +120,20 @@ export class StoreCalls {
   }
 }
 
-const REFUSALS = ['duplicate', 'dead-lettered', 'in-progress', 'replayed'];
-
 /**
  * Stores are written by users as well. What is no answer must not pass for one.
  * @throws WebhookError `store-unavailable`
  */
-function checkAdmission(answer: unknown, { group }: Claim): Admission {
+async function checked(asked: Promise<unknown>, { group }: Claim): Promise<Admission> {
+  const answer = await asked;
   const { status, attempt } = Object(answer) as { status?: unknown; attempt?: unknown };
   const isAdmitted = status === 'admitted' && Number.isInteger(attempt) && Number(attempt) >= 1;
   const isBusy = status === 'group-busy' && group !== undefined;
   if (isAdmitted || isBusy || REFUSALS.includes(status as string)) return answer as Admission;
-  throw new WebhookError('store-unavailable', 'The store returned an invalid answer.');
+  throw new TypeError('it returned an invalid answer to admit');
 }
+
+const REFUSALS = ['duplicate', 'dead-lettered', 'in-progress', 'replayed'];
 
 /** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */
 export type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
@@ -202,9 +202,9 @@ export class Lease {
    * @param mark of an event that the dead letters have
    * @returns `false` if the lease was lost before: another delivery may be running the event
    */
-  async complete(mark?: DoneMark): Promise<boolean> {
+  complete(mark?: DoneMark): Promise<boolean> {
     const { key, token } = this.#claim;
-    if (key === undefined || this.#isDone) return true;
+    if (key === undefined || this.#isDone) return Promise.resolve(true);
     this.#end();
     this.#commit = this.#store.complete(key, token, mark);
     return this.#commit;

@@ -97,13 +97,13 @@ describe('Routes', () => {
     const events = { 'call:voicemail': z.object({ seconds: z.string().transform(Number) }) };
     const on = { 'call:voicemail': handler };
     const route = await find(
-      { eventName: 'call:voicemail', callId: 'c', seconds: '7' },
+      { eventName: 'call:voicemail', eventId: 'e', seconds: '7' },
       { events, on },
     );
     expect(route).toMatchObject({
       payload: { seconds: 7 },
       outcome: 'handled',
-      key: 'c:call:voicemail',
+      key: 'event:call%3Avoicemail:e',
     });
     await expect(find({ eventName: 'call:voicemail' }, { events, on })).rejects.toEqual(refused);
   });

@@ -139,7 +139,7 @@ describe('receive never rejects, and responds from the outcome table', () => {
       const store = { ...memoryStore(), admit: () => Promise.resolve(nonsense as never) };
       const { send, lines } = createTestReceiver({ store });
       expect(await send(STARTED)).toBe('store-unavailable');
-      expect(lines[0]).toContain('The store returned an invalid answer.');
+      expect(lines[0]).toContain('it returned an invalid answer to admit');
     },
   );
 

@@ -4,7 +4,7 @@ import { createTestReceiver, bytes } from '../support.ts';
 
 // What every object inherits: a lookup by a name from the body must not find it.
 const NAMES = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'];
-const event = (name: string) => bytes(`{"eventName":"${name}","callId":"c-1"}`);
+const event = (name: string) => bytes(`{"eventName":"${name}","eventId":"e-1"}`);
 
 describe.each(NAMES)('an event called %s', (name) => {
   it.each<[string, object]>([
@@ -19,7 +19,7 @@ describe.each(NAMES)('an event called %s', (name) => {
     const onUnhandled = jest.fn();
     const { send, outcomes } = createTestReceiver({ ...options, onUnhandled });
     expect(await send(event(name))).toBe('ignored');
-    expect(outcomes[0]).toMatchObject({ status: 200, eventName: name, key: `c-1:${name}` });
+    expect(outcomes[0]).toMatchObject({ status: 200, eventName: name, key: `event:${name}:e-1` });
     expect(onUnhandled).toHaveBeenCalledTimes(1);
     expect(await send(event(name))).toBe('duplicate');
   });
