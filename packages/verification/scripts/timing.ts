@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { equalText } from '../../core/src/hmac/node-crypto.ts';
+import { equalText } from '../../core/src/platform/node.ts';
 
 // Does the duration of the comparison depend on where the first wrong character is? A t-test like
 // dudect's: two classes of inputs, measured in random order, cropped and compared by Welch's t-test.

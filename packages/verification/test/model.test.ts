@@ -2,7 +2,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import { memoryStore } from '@call-webhooks/core';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { callSyncIfPossible } from '../../core/src/store/sync-store.ts';
 import { EventModel } from '../src/model/event-model.ts';
 import { CheckedStore } from '../src/model/checked-store.ts';
 import { RealTimeStore } from '../src/model/real-time-store.ts';
@@ -15,16 +14,6 @@ const runs = Number(process.env.MODEL_RUNS ?? 40);
 beforeAll(warmUp);
 beforeEach(useFakeClock);
 afterEach(() => void jest.useRealTimers());
-
-test('the checked store stays synchronous on the memory store, as the receiver expects', () => {
-  const clocks = { wall: Date.now, lease: () => performance.now() };
-  const store = new CheckedStore(memoryStore(), new EventModel(clocks, () => undefined), []);
-  const claim = { webhookId: 'w', replayUntil: Date.now() + 1_000, leaseMs: 1_000, token: 't' };
-  expect(callSyncIfPossible(store, 'admit', { ...claim, key: 'k' })).toEqual({
-    status: 'admitted',
-    attempt: 1,
-  });
-});
 
 /** Advances the clock, and gives the store some turns of the event loop to reply. */
 const timeWithin = (turns: number): FakeTime => ({

@@ -1,7 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Admission, Claim, DoneMark, Store } from '@call-webhooks/core';
-import { callSyncIfPossible, syncMethod } from '../../../core/src/store/sync-store.ts';
-import type { Awaitable } from '../../../core/src/awaitable.ts';
 import type { EventModel } from './event-model.ts';
 import { assertThat, Violation } from './assert.ts';
 
@@ -46,32 +44,41 @@ export class CheckedStore implements Store {
     return admission;
   }
 
-  // The receiver calls the memory store synchronously, so this wrapper has to support that as well.
-  readonly admit = syncMethod((claim: Claim) => this.#admit(claim)) as Store['admit'];
+  async admit(claim: Claim): Promise<Admission> {
+    const { webhookId, key, token } = claim;
+    const admission = await this.#call(
+      `admit ${key ?? webhookId}`,
+      () => this.#store.admit(claim),
+      () => this.#model.admit(claim),
+    );
+    if (admission.status === 'admitted')
+      this.#admissions.set(webhookId, { token, attempt: admission.attempt });
+    return admission;
+  }
 
-  readonly complete = syncMethod((key: string, token: string, mark?: DoneMark) =>
-    this.#call(
+  complete(key: string, token: string, mark?: DoneMark): Promise<boolean> {
+    return this.#call(
       `complete ${key}`,
-      () => callSyncIfPossible(this.#store, 'complete', key, token, mark),
+      () => this.#store.complete(key, token, mark),
       () => this.#model.complete(key, token, mark),
-    ),
-  ) as Store['complete'];
+    );
+  }
 
-  readonly release = syncMethod((key: string, token: string) =>
-    this.#call(
+  release(key: string, token: string): Promise<boolean> {
+    return this.#call(
       `release ${key}`,
-      () => callSyncIfPossible(this.#store, 'release', key, token),
+      () => this.#store.release(key, token),
       () => this.#model.release(key, token),
-    ),
-  ) as Store['release'];
+    );
+  }
 
-  readonly extend = syncMethod((key: string, token: string, leaseMs: number) =>
-    this.#call(
+  extend(key: string, token: string, leaseMs: number): Promise<boolean> {
+    return this.#call(
       `extend ${key}`,
-      () => callSyncIfPossible(this.#store, 'extend', key, token, leaseMs),
+      () => this.#store.extend(key, token, leaseMs),
       () => this.#model.extend(key, token, leaseMs),
-    ),
-  ) as Store['extend'];
+    );
+  }
 
   /** In a transaction of the handler, which the model learns of when it is committed. */
   readonly #completeIn = (tx: unknown, key: string, token: string): boolean => {
@@ -82,42 +89,19 @@ export class CheckedStore implements Store {
     return held;
   };
 
-  #admit(claim: Claim): Awaitable<Admission> {
-    const { webhookId, key, token } = claim;
-    const remember = (admission: Admission) => {
-      if (admission.status === 'admitted')
-        this.#admissions.set(webhookId, { token, attempt: admission.attempt });
-      return admission;
-    };
-    const admission = this.#call(
-      `admit ${key ?? webhookId}`,
-      () => callSyncIfPossible(this.#store, 'admit', claim),
-      () => this.#model.admit(claim),
-    );
-    return mapped(admission, remember);
-  }
-
-  /** Synchronous when the store is. */
-  #call<T>(what: string, real: () => Awaitable<T>, model: () => T): Awaitable<T> {
+  async #call<T>(what: string, real: () => Promise<T>, model: () => T): Promise<T> {
     if (this.dead || this.fault === 'hang') return new Promise<never>(() => undefined);
     if (this.fault === 'down' || this.isCut) throw new Error('the store is down');
-    const lost = this.fault === 'lost-reply';
+    const isLost = this.fault === 'lost-reply';
     const expected = model();
-    const check = (reply: T): Awaitable<T> => {
-      if (!isDeepStrictEqual(reply, expected))
-        this.#violations.push(
-          new Violation(
-            `${what}: the store replied ${JSON.stringify(reply)}, the model ${JSON.stringify(expected)}`,
-          ),
-        );
-      if (lost) return Promise.reject(new Error('the connection was lost'));
-      return reply;
-    };
-    return mapped(real(), check);
+    const reply = await real();
+    if (!isDeepStrictEqual(reply, expected))
+      this.#violations.push(
+        new Violation(
+          `${what}: the store replied ${JSON.stringify(reply)}, the model ${JSON.stringify(expected)}`,
+        ),
+      );
+    if (isLost) throw new Error('the connection was lost');
+    return reply;
   }
-}
-
-function mapped<T>(value: Awaitable<T>, map: (value: T) => Awaitable<T>): Awaitable<T> {
-  const pending = typeof value === 'object' && value !== null && 'then' in value;
-  return pending ? Promise.resolve(value).then(map) : map(value);
 }
