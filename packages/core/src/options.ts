@@ -208,8 +208,8 @@ export const handlerShape = () => ({
   ),
   redact: v.optional(
     v.union(
-      [v.picklist(['standard', 'strict', 'off']), aFunction()],
-      "expected 'standard', 'strict', 'off' or a function",
+      [v.picklist(['standard', 'off']), aFunction()],
+      "expected 'standard', 'off' or a function",
     ),
   ),
   onError: v.optional(aFunction()),

@@ -125,7 +125,7 @@ export function createParts(settings: Settings): ReceiverParts {
       settings,
       scheduler,
       turns: oneAtATime && new GroupTurns({ scheduler, ackWithin, wakes: sharesTimers }),
-      routes: new Routes(handlers),
+      routes: new Routes(handlers, settings.fieldNames),
       store: boundedStore(settings.store, storeTimeout, scheduler),
     },
   };

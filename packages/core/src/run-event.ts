@@ -10,6 +10,7 @@ import {
   WebhookError,
   withOrigin,
 } from './errors.ts';
+import type { FieldNames } from './events/call-details.ts';
 import { DeliveryContext, type Transactions } from './events/context.ts';
 import { parsePayload } from './events/events.ts';
 import {
@@ -28,7 +29,8 @@ import { CHANNELS, type HandlerMessage, traced } from './report/channels.ts';
 import { describeError, redactedError } from './report/error-text.ts';
 import { deliveryFields, loggedError } from './report/log-line.ts';
 import { safeLogger } from './report/logger.ts';
-import { type Redact, withRedactedIds } from './report/redact.ts';
+import { withRedactedIds } from './report/ids.ts';
+import type { Redact } from './report/redact.ts';
 import {
   callErrorHook,
   type DeliveryInfo,
@@ -483,6 +485,7 @@ export interface JobDependencies {
     readonly queue: Queue | undefined;
     readonly oneAtATime: OneAtATime | undefined;
     readonly profile: Profile | undefined;
+    readonly fieldNames: FieldNames;
     /** Milliseconds for one call of the queue. */
     readonly storeTimeout: number;
     /** Milliseconds since the epoch. */
@@ -496,7 +499,7 @@ export interface JobDependencies {
  * @throws WebhookError `invalid-payload` without a dead-letter sink
  */
 export async function createJob(delivery: Delivery, deps: JobDependencies): Promise<Job> {
-  const { handlers, queue, oneAtATime, profile, now } = deps.settings;
+  const { handlers, queue, oneAtATime, profile } = deps.settings;
   try {
     const own = ofTenant(await deps.routes.find(delivery.rawBody), delivery.tenant);
     const route = profile === undefined ? own : withKey(own, delivery);
@@ -508,7 +511,7 @@ export async function createJob(delivery: Delivery, deps: JobDependencies): Prom
     return new HandlerJob(route, route.handle && route.key);
   } catch (error) {
     if (handlers.deadLetter && error instanceof WebhookError && error.code === 'invalid-payload')
-      return deadLetterJob(error, delivery, handlers.deadLetter, now);
+      return deadLetterJob(error, delivery, handlers.deadLetter, deps.settings);
     throw error;
   }
 }
@@ -589,7 +592,7 @@ function deadLetterJob(
   error: WebhookError,
   delivery: Delivery,
   deadLetter: DeadLetterSink,
-  now: () => number,
+  { fieldNames, now }: JobDependencies['settings'],
 ): Job {
   return {
     route: { ...UNHANDLED_ROUTE, eventName: error.eventName },
@@ -601,7 +604,7 @@ function deadLetterJob(
     },
     failure(sinkError) {
       const { eventName, issues } = error;
-      const { text, origin } = sinkFailure(sinkError, delivery.rawBody);
+      const { text, origin } = sinkFailure(sinkError, delivery.rawBody, fieldNames);
       const message = `${error.message} The deadLetter sink failed as well: ${text}`;
       const failed = new WebhookError('invalid-payload', message, { eventName, issues });
       return withOrigin(failed, ...originsOf(error), origin);
@@ -613,11 +616,12 @@ function deadLetterJob(
 export function sinkFailure(
   error: unknown,
   rawBody: Uint8Array,
+  fieldNames: FieldNames,
 ): { text: string; origin: ErrorOrigin } {
   const source = 'dead-letter';
   let sensitiveData: DeliveryContent;
   try {
-    sensitiveData = { body: parsePayload(rawBody) };
+    sensitiveData = { body: parsePayload(rawBody), fieldNames };
   } catch {
     const text = 'its error may quote the body and is withheld';
     return { text, origin: { source, error, isWithheld: true } };

@@ -1,6 +1,7 @@
 import { type DeliveryContent, WebhookError, withOrigin } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
 import { tenantKey } from '../store/keys.ts';
+import type { FieldNames } from './call-details.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
 import { type Handler, type HandlerOptions, wrapHandler } from './handlers.ts';
 import { validate } from './schema.ts';
@@ -51,15 +52,17 @@ type RouteOptions = Omit<HandlerOptions, 'deadLetter'>;
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
   readonly #options: RouteOptions;
+  readonly #fieldNames: FieldNames;
   readonly #handlers: Map<string, Handler<unknown>>;
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
 
-  constructor(options: RouteOptions) {
+  constructor(options: RouteOptions, fieldNames: FieldNames = {}) {
     const { on = {}, onUnhandled, custom, around = [] } = options;
     const layers = typeof around === 'function' ? [around] : around;
     const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);
     this.#options = options;
+    this.#fieldNames = fieldNames;
     this.#handlers = new Map(
       Object.entries(on).flatMap(([name, handle]) => (handle ? [[name, wrapped(handle)]] : [])),
     );
@@ -82,13 +85,14 @@ export class Routes {
       ...UNHANDLED_ROUTE,
       body,
       payload: body,
-      sensitiveData: { body },
+      sensitiveData: { body, fieldNames: this.#fieldNames },
       handle: this.#onUnhandled,
     };
   }
 
   #eventRoute(eventName: string, event: Record<string, unknown>): Route | Promise<Route> {
     const { events, includeSchemaValues = false } = this.#options;
+    const fieldNames = this.#fieldNames;
     const handle = this.#handlers.get(eventName);
     const routeTo = (payload: unknown): Route => {
       const key = eventKey(event);
@@ -101,7 +105,7 @@ export class Routes {
         isKeyOfBody: isKnownEvent(eventName),
         body: event,
         payload,
-        sensitiveData: payload === event ? { body: event } : { body: event, payload },
+        sensitiveData: { body: event, payload, fieldNames },
         outcome: handle ? 'handled' : 'ignored',
         handle: handle ?? this.#onUnhandled,
       };
@@ -114,15 +118,18 @@ export class Routes {
     }
     const extra = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
     if (!extra) return routeTo(event);
-    return validate(extra, event, eventName, includeSchemaValues).then(routeTo);
+    return validate(extra, { body: event, fieldNames }, eventName, includeSchemaValues).then(
+      routeTo,
+    );
   }
 
   async #customRoute(body: unknown, custom: NonNullable<HandlerOptions['custom']>): Promise<Route> {
     const { includeSchemaValues = false } = this.#options;
+    const fieldNames = this.#fieldNames;
     const payload = custom.schema
-      ? await validate(custom.schema, body, undefined, includeSchemaValues)
+      ? await validate(custom.schema, { body, fieldNames }, undefined, includeSchemaValues)
       : body;
-    const sensitiveData = { body, payload };
+    const sensitiveData = { body, payload, fieldNames };
     const key = customKey(custom, payload, sensitiveData);
     return {
       ...UNHANDLED_ROUTE,

@@ -18,13 +18,18 @@ export interface ErrorDetails {
 const MAX_DEPTH = 5;
 /** Of all causes and parts together. */
 const MAX_ERRORS = 20;
+/** Messages and stacks of all of them together: the parts of an error may each quote a whole body. */
+const MAX_CHARACTERS = 1_000_000;
 const MAX_NAME_LENGTH = 100;
 const MAX_FRAMES = 10;
 const MAX_STACK_LENGTH = 16_000;
+/** In so many characters, a stack has the name of its error and the beginning of the message. */
+const MAX_START = 1_000;
 
 /** Reads a thrown value. Never throws, whatever was thrown. */
 export function errorDetails(thrown: unknown, redact: Redactor): ErrorDetails {
   const seen = new Set<unknown>();
+  let left = MAX_CHARACTERS;
 
   function read(value: unknown, depth: number): ErrorDetails {
     seen.add(value);
@@ -37,11 +42,13 @@ export function errorDetails(thrown: unknown, redact: Redactor): ErrorDetails {
 
   function readError(error: ErrorLike, depth: number): ErrorDetails {
     const { name, message, code, cause, errors } = error;
+    const isRead = left > 0;
+    left -= 2 * message.length; // V8 makes another text of it for the stack
     return {
       name: redact(nameOf(name, error).slice(0, MAX_NAME_LENGTH)),
-      message: redact(message),
+      message: isRead ? redact(message) : `a message of ${String(message.length)} characters`,
       code: typeof code === 'string' ? redact(code.slice(0, MAX_NAME_LENGTH)) : numberOrNone(code),
-      frames: stackFrames(error, redact),
+      frames: isRead ? stackFrames(error, redact) : '',
       cause: cause === undefined || cause === null ? undefined : readNext(cause, depth),
       errors: Array.isArray(errors)
         ? errors.filter(isErrorLike).flatMap((part) => readNext(part, depth) ?? [])
@@ -94,7 +101,8 @@ const numberOrNone = (code: unknown) => (typeof code === 'number' ? code : undef
 function stackFrames({ stack, message }: ErrorLike, redact: Redactor): string {
   if (typeof stack !== 'string') return '';
   // Only below the message, which may itself have lines that look like frames.
-  const from = Math.max(0, stack.indexOf(message)) + message.length;
+  const at = stack.slice(0, MAX_START).indexOf(message.slice(0, MAX_START / 2));
+  const from = Math.max(0, at) + message.length;
   return stack
     .slice(from, from + MAX_STACK_LENGTH)
     .split('\n')

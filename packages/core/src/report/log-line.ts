@@ -1,7 +1,8 @@
 import { type DeliveryContent, docsUrl, originsOf, WebhookError } from '../errors.ts';
 import { type DeliverySource, type Outcome, OUTCOMES } from '../outcomes.ts';
 import { describeError, errorCopy, errorDetails, errorText } from './error-text.ts';
-import { createRedactor, type Redact, redactId, shownTenant } from './redact.ts';
+import { redactId, shownTenant } from './ids.ts';
+import { createRedactor, type Redact } from './redact.ts';
 
 /** What a logger is called with. */
 export interface LogLine {

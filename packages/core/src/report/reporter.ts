@@ -11,7 +11,8 @@ import { CHANNELS, type OutcomeMessage } from './channels.ts';
 import { errorCopy, errorDetails, redactedError } from './error-text.ts';
 import { type Identified, type LineOptions, outcomeLine } from './log-line.ts';
 import { callHook, type Logger, safeLogger } from './logger.ts';
-import { createRedactor, withRedactedIds } from './redact.ts';
+import { withRedactedIds } from './ids.ts';
+import { createRedactor } from './redact.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.

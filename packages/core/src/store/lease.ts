@@ -3,7 +3,7 @@ import { toBase64 } from '../base64.ts';
 import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
 import { CHANNELS, type StoreMessage, traced } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
-import { withRedactedIds } from '../report/redact.ts';
+import { withRedactedIds } from '../report/ids.ts';
 import { type Deadline, type DeadlineScheduler, TimeoutError } from '../time.ts';
 import { callSyncIfPossible } from './memory-store.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';

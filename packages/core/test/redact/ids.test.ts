@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import { redactId } from '../../src/index.ts';
-import { createRedactor, shownTenant, withRedactedIds } from '../../src/report/redact.ts';
+import { shownTenant, withRedactedIds } from '../../src/report/ids.ts';
+import { createRedactor } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';
 
 describe('redactId', () => {
