@@ -19,7 +19,7 @@ const MAX_DEPTH = 5;
 /** Of all causes and parts together. */
 const MAX_ERRORS = 20;
 /** Messages and stacks of all of them together: the parts of an error may each quote a whole body. */
-const MAX_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 100_000;
 const MAX_NAME_LENGTH = 100;
 const MAX_FRAMES = 10;
 const MAX_STACK_LENGTH = 16_000;

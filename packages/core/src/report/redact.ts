@@ -19,7 +19,7 @@ export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u20
 
 const NAME = String.raw`(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_ ]?key|credential|signature|cookie)\\?["']?\s{0,3}[=:]\s{0,3}\\?`;
 const PHONE = String.raw`(?:phone|mobile|\btel|msisdn|\bfax|\bsms|whatsapp|\bdial(?:l?ed|l?ing)?)(?:[ _-]?number)?`;
-const QUOTE = String.raw`\\?["']?\s{0,2}[:=]?\s{0,2}\\?["'(<]?`;
+const QUOTE = String.raw`\\?["']?\s{0,2}[:=.]?\s{0,2}\\?["'(<]?`;
 const DATE_OR_HOST = String.raw`\d{4}-\d\d-\d\d|\d{1,3}(?:\.\d{1,3}){3}(?!\d)|1[4-9]\d{11}(?!\d)`;
 const LOCAL = String.raw`[\p{L}\p{N}\p{M}._%+-]`;
 /** Between the digits of a phone number. */
@@ -41,9 +41,9 @@ const PATTERNS = [
   // The credentials of a URL: on the web in front of the path, elsewhere up to the last @.
   /(?<=\b(?:https?|wss?):\/\/)[^\s"'<>/?#]{1,1000}(?=@)/gi,
   /(?<=\b(?!(?:https?|wss?):)[a-z][a-z\d+.-]{0,20}:\/\/)[^\s"'<>/][^\s"'<>]{0,1000}(?=@)/gi,
-  // An e-mail address.
+  // An e-mail address. What stands in front of the host of a URL, is none.
   new RegExp(
-    String.raw`(?<!${LOCAL}|[\p{L}\p{N}]['’])${LOCAL}+(?:['’]${LOCAL}+)*@(?:[\p{L}\p{N}\p{M}-]+\.)+\p{L}{2,}`,
+    String.raw`(?<!${LOCAL}|[\p{L}\p{N}]['’]|:\/\/[^\s/?#]{0,100})${LOCAL}+(?:['’]${LOCAL}+)*@(?:[\p{L}\p{N}\p{M}-]+\.)+\p{L}{2,}`,
     'gu',
   ),
   // A phone number: +1 (555) 010-4477, `phone: 15550104477`, and a longer one after "number" or "call".
@@ -197,19 +197,22 @@ const WITHHELD = '[withheld: it could not be redacted]';
 
 /** @param content `undefined` if the text knows nothing of a delivery */
 export function redactedText(text: string, content?: DeliveryContent): string {
-  const plain = decoded(text.slice(0, MAX_TEXT + OVERLAP));
-  const spans = spansOf(plain, content && valuesOf(content));
-  if (spans.length === 0) return shortened(text);
+  const whole = text.slice(0, MAX_TEXT + OVERLAP);
+  let shown = decoded(whole);
+  let spans = spansOf(shown, content && valuesOf(content));
+  // What only looks like an escape stays as it is, and may be a part of a value.
+  if (spans.length === 0 && shown !== whole)
+    spans = spansOf((shown = whole), content && valuesOf(content));
   let clean = '';
   let kept = 0; // where the text that is not copied yet begins
   for (const [from, to] of spans) {
     if (from >= MAX_TEXT) break;
-    const between = plain.slice(kept, from);
+    const between = shown.slice(kept, from);
     const isNext = clean.endsWith(REDACTED) && /^[\s,._'’+-]{0,2}$/.test(between);
     if (!isNext) clean += between + REDACTED;
     kept = Math.max(kept, to);
   }
-  return oneLine(clean + plain.slice(kept, MAX_TEXT)) + lengthNote(text);
+  return oneLine(clean + shown.slice(kept, MAX_TEXT)) + lengthNote(text);
 }
 
 const lengthNote = ({ length }: string) =>
