@@ -3,7 +3,7 @@ import { errorDetails, type ErrorDetails } from '../../src/report/error-text.ts'
 import { createRedactor } from '../../src/report/redact.ts';
 
 const read = (thrown: unknown): ErrorDetails =>
-  errorDetails(thrown, createRedactor('standard', { body: { name: 'Ada Lovelace' } }));
+  errorDetails(thrown, createRedactor('standard', { body: { recipientName: 'Ada Lovelace' } }));
 
 /** An error whose stack is known. */
 const withStack = (message: string, ...lines: string[]) =>
