@@ -112,8 +112,8 @@ export interface HandlerOptions<
   /** The handler of custom payloads. */
   custom?: CustomPayload<Custom, Context> | undefined;
   /**
-   * Whether the issues of your schemas may quote values of the payload in log lines and outcomes;
-   * `false` by default. They are personal data.
+   * Whether the issues of your schemas have their messages, in log lines and outcomes as well;
+   * `false` by default. They may quote the payload, which is personal data.
    */
   includeSchemaValues?: boolean | undefined;
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
