@@ -1,6 +1,6 @@
 import { type DeliveryContent, docsUrl, originsOf, WebhookError } from '../errors.ts';
 import { type DeliverySource, type Outcome, OUTCOMES } from '../outcomes.ts';
-import { describeError, errorCopy, errorDetails, errorText } from './error-text.ts';
+import { describeError, errorText, redactedCopy } from './error-text.ts';
 import { redactId, shownTenant } from './ids.ts';
 import { createRedactor, type Redact } from './redact.ts';
 
@@ -132,8 +132,8 @@ export function loggedError(
   redact?: Redact,
   content?: DeliveryContent,
 ): LoggedError {
-  const details = errorDetails(error, createRedactor(redact, content));
-  return { text: errorText(details), err: errorCopy(details) };
+  const err = redactedCopy(error, createRedactor(redact, content));
+  return { text: errorText(err), err };
 }
 
 /**

@@ -2,18 +2,13 @@ import pino from 'pino';
 import { describe, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { runInNewContext } from 'node:vm';
-import {
-  describeError,
-  errorCopy,
-  errorDetails,
-  redactedError,
-} from '../../src/report/error-text.ts';
+import { describeError, redactedCopy, redactedError } from '../../src/report/error-text.ts';
 import { createRedactor } from '../../src/report/redact.ts';
 
 const refused = () =>
   Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:5432'), { code: 'ECONNREFUSED' });
 const copyOf = (error: unknown, content?: unknown) =>
-  errorCopy(errorDetails(error, createRedactor('standard', { body: content })));
+  redactedCopy(error, createRedactor('standard', { body: content }));
 
 describe('describeError', () => {
   it('tells an error, a text, and the kind of anything else', () => {
@@ -112,7 +107,7 @@ describe('describeError', () => {
   });
 });
 
-describe('errorCopy', () => {
+describe('redactedCopy', () => {
   const content = { recipientName: 'Ada Lovelace' };
   const error = new TypeError('fetch failed for Ada', { cause: refused() });
 
