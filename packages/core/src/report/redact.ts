@@ -1,5 +1,6 @@
 import type { DeliveryContent } from '../errors.ts';
 import { callDetails } from '../events/call-details.ts';
+import { GAP, PATTERNS } from './patterns.ts';
 
 /**
  * What is removed from the texts of errors before they are logged.
@@ -17,57 +18,6 @@ export type Redactor = (text: string) => string;
 /** Without line breaks and terminal codes, so that no text can forge a log line. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
-const NAME = String.raw`(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_ ]?key|credential|signature|cookie)\\?["']?\s{0,3}[=:]\s{0,3}\\?`;
-const PHONE = String.raw`(?:phone|mobile|\btel|msisdn|\bfax|\bsms|whatsapp|\bdial(?:l?ed|l?ing)?)(?:[ _-]?number)?`;
-const QUOTE = String.raw`\\?["']?\s{0,2}[:=.]?\s{0,2}\\?["'(<]?`;
-const DATE_OR_HOST = String.raw`\d{4}-\d\d-\d\d|\d{1,3}(?:\.\d{1,3}){3}(?!\d)|1[4-9]\d{11}(?!\d)`;
-const LOCAL = String.raw`[\p{L}\p{N}\p{M}._%+-]`;
-/** Between the digits of a phone number. */
-const GAP = String.raw`[\s()./\u2010-\u2015-]{0,3}`;
-
-// Each pattern starts at a place that it cannot find again within its own match, or has a bounded length:
-// one that starts anew at each letter of a long run would take quadratic time.
-const PATTERNS = [
-  // Stripe, OpenAI, GitHub, GitLab, npm, Slack, AWS, Google, SendGrid
-  /whsec_[\w+/=-]+|(?<![A-Za-z\d])(?:[rs]k_(?:live|test)_[\w*]{4,}|sk-[\w-]{16,}|(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[a-z]-)[\w-]{8,}|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[\w-]{30,}|SG\.[\w-]{10,}\.[\w-]{10,})/g,
-  /(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g, // JSON Web Tokens
-  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
-  // What follows `password=` or `"apiToken":`. In quotes, it may have spaces.
-  new RegExp(String.raw`(?<=${NAME}(["']))(?:\\.|(?!\1)[^\\\r\n]){1,500}(?=\1)`, 'gi'),
-  new RegExp(String.raw`(?<=${NAME}["']?)(?:v1,)?(?:[^\s"'&,;\\]|\\(?!["']))+`, 'gi'),
-  /(?<=\bauthorization["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;]+(?:\s[^\s"',;]+)?/gi,
-  // A word in small letters is no token: `Basic authentication`, `Bearer realm="api"`.
-  /(?<=\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC)\s{1,3})(?![a-z]+(?:[^\w/+-]|$))[^\s"',;]+/g,
-  // The credentials of a URL: on the web in front of the path, elsewhere up to the last @.
-  /(?<=\b(?:https?|wss?):\/\/)[^\s"'<>/?#]{1,1000}(?=@)/gi,
-  /(?<=\b(?!(?:https?|wss?):)[a-z][a-z\d+.-]{0,20}:\/\/)[^\s"'<>/][^\s"'<>]{0,1000}(?=@)/gi,
-  // An e-mail address. What stands in front of the host of a URL, is none.
-  new RegExp(
-    String.raw`(?<!${LOCAL}|[\p{L}\p{N}]['’]|:\/\/[^\s/?#]{0,100})${LOCAL}+(?:['’]${LOCAL}+)*@(?:[\p{L}\p{N}\p{M}-]+\.)+\p{L}{2,}`,
-    'gu',
-  ),
-  // A phone number: +1 (555) 010-4477, `phone: 15550104477`, and a longer one after "number" or "call".
-  new RegExp(String.raw`(?<![\w+])\+\d(?:${GAP}\d){6,14}(?!\d)`, 'g'),
-  new RegExp(
-    String.raw`(?=\d)(?<=${PHONE}${QUOTE})(?!${DATE_OR_HOST})\d(?:${GAP}\d){6,14}(?!\w)`,
-    'gi',
-  ),
-  new RegExp(
-    String.raw`(?=\d)(?<=\b(?:number|call(?:ed|ing)?)${QUOTE})(?!${DATE_OR_HOST})\d{10,15}(?!\w)`,
-    'gi',
-  ),
-];
-
-/** What is searched for in texts about one delivery. */
-interface Values {
-  /** In lower case, of 4 to 20 characters: longer values are cut into such pieces. */
-  readonly pieces: Set<string>;
-  /** The first four characters of each. */
-  readonly starts: Set<string>;
-  /** The person called. */
-  readonly person?: RegExp | undefined;
-}
-
 const MIN_PIECE = 4;
 const MAX_PIECE = 20;
 /** A longer text is cut, so of a longer value only the beginning can be in it. */
@@ -76,8 +26,6 @@ const MAX_TEXT = 4_000;
 const OVERLAP = 400;
 /** What has more cannot be searched without blocking the process. */
 const MAX_VALUES = 50_000;
-/** Smaller ones are counts, prices and ports. */
-const MIN_NUMBER = 1_000_000;
 /** These fields identify events, not people. */
 const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
 /** A key of another form may be a name: `{ "Ada Lovelace": 3 }`. */
@@ -91,10 +39,14 @@ const ORIGIN = /^https?:\/\/[^/?#\s@]{1,255}/;
 /** Of the length of the text: the usual lower case of `İ` has two characters. */
 const lowerCase = (text: string) => text.replaceAll('İ', 'i').toLowerCase().replaceAll('ς', 'σ');
 
-/** @throws RangeError if there are too many, or what a getter throws in what a schema made */
-function findValues(content: DeliveryContent): Values {
+/**
+ * What is searched for in texts about one delivery.
+ * @throws RangeError if it is too much, or what a getter throws in what a schema made
+ */
+function findValues(content: DeliveryContent) {
+  // In lower case, of 4 to 20 characters: longer values are cut into such pieces.
   const pieces = new Set<string>();
-  const starts = new Set<string>();
+  const starts = new Set<string>(); // the first four characters of each
   const addPieces = (value: string) => {
     for (let at = 0; at < value.length; at += MAX_PIECE) {
       const from = Math.max(0, Math.min(at, value.length - MAX_PIECE)); // the last overlaps another
@@ -112,14 +64,13 @@ function findValues(content: DeliveryContent): Values {
   const left: unknown[] = [content.body, content.payload];
   const seen = new Set<unknown>();
   const leave = (values: Iterable<unknown>) => {
-    for (const value of values) {
+    for (const value of values)
       if (left.push(value) + seen.size + pieces.size > MAX_VALUES) throw new RangeError('too many');
-    }
   };
   while (left.length > 0) {
     const value = left.pop();
     if (typeof value === 'string') add(value);
-    if (typeof value === 'number' && value >= MIN_NUMBER) add(String(value));
+    if (typeof value === 'number' && value >= 1_000_000) add(String(value)); // no count, price or port
     if (typeof value !== 'object' || value === null || seen.has(value)) continue;
     seen.add(value);
     if (Array.isArray(value) || value instanceof Map || value instanceof Set) leave(value);
@@ -154,18 +105,20 @@ function personPattern({ body, payload, fieldNames }: DeliveryContent): RegExp |
         if (spelling.length > 1) parts.add(hasCase ? whole : literal);
       }
     }
-    const digits = [...calledNumber.replace(/\D/g, '').slice(-7)];
+    const digits = calledNumber.match(/\d/g)?.slice(-7) ?? [];
     if (digits.length === 7)
       parts.add(String.raw`[+(]{0,2}(?:\d${GAP}){0,12}${digits.join(GAP)}(?!\d)`);
   }
-  return parts.size > 0 ? new RegExp([...parts].join('|'), 'giu') : undefined;
+  // The longest first: `ada.king` has to be found before `ada` is.
+  const alternatives = [...parts].sort((one, other) => other.length - one.length);
+  return parts.size > 0 ? new RegExp(alternatives.join('|'), 'giu') : undefined;
 }
 
-const NO_VALUES: Values = { pieces: new Set(), starts: new Set() };
+type Values = ReturnType<typeof findValues>;
+const NO_VALUES = findValues({ body: undefined });
 
 /** Where a text has something that is to be removed, in order. */
-function spansOf(text: string, values: Values = NO_VALUES): [from: number, to: number][] {
-  const { pieces, starts, person } = values;
+function spansOf(text: string, { pieces, starts, person }: Values): [from: number, to: number][] {
   const spans: [number, number][] = [];
   for (const pattern of person ? [...PATTERNS, person] : PATTERNS)
     for (const { 0: match, index } of text.matchAll(pattern))
@@ -193,16 +146,14 @@ const decoded = (text: string): string =>
     });
 
 const REDACTED = '[redacted]';
-const WITHHELD = '[withheld: it could not be redacted]';
-
 /** @param content `undefined` if the text knows nothing of a delivery */
 export function redactedText(text: string, content?: DeliveryContent): string {
   const whole = text.slice(0, MAX_TEXT + OVERLAP);
   let shown = decoded(whole);
-  let spans = spansOf(shown, content && valuesOf(content));
+  const values = content ? valuesOf(content) : NO_VALUES;
+  let spans = spansOf(shown, values);
   // What only looks like an escape stays as it is, and may be a part of a value.
-  if (spans.length === 0 && shown !== whole)
-    spans = spansOf((shown = whole), content && valuesOf(content));
+  if (spans.length === 0 && shown !== whole) spans = spansOf((shown = whole), values);
   let clean = '';
   let kept = 0; // where the text that is not copied yet begins
   for (const [from, to] of spans) {
@@ -215,8 +166,7 @@ export function redactedText(text: string, content?: DeliveryContent): string {
   return oneLine(clean + shown.slice(kept, MAX_TEXT)) + lengthNote(text);
 }
 
-const lengthNote = ({ length }: string) =>
-  length > MAX_TEXT ? `… (${String(length)} characters)` : '';
+const lengthNote = ({ length: n }: string) => (n > MAX_TEXT ? `… (${String(n)} characters)` : '');
 const shortened = (text: string) => oneLine(text.slice(0, MAX_TEXT)) + lengthNote(text);
 
 const known = new WeakMap<DeliveryContent, Values | undefined>();
@@ -244,7 +194,7 @@ export function createRedactor(redact: Redact = 'standard', content?: DeliveryCo
       if (redact === 'standard') return redactedText(text, content);
       return oneLine(redact(text, content?.body));
     } catch {
-      return WITHHELD; // too many values, or the function failed: it is the user's, and this is documented
+      return '[withheld: it could not be redacted]'; // too many values, or the user's function failed
     }
   };
 }

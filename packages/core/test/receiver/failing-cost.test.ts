@@ -27,7 +27,7 @@ const errors = (quote: string) => {
 
 async function fail(schema: object, thrown: unknown): Promise<string> {
   const logger = new Lines();
-  const reject = () => Promise.reject(thrown as Error);
+  const reject = () => Promise.reject(thrown);
   const options = { custom: { schema, handle: reject }, deadLetter: reject, maxAttempts: 1 };
   const { send } = createTestReceiver({ ...options, logger } as object);
   expect(await send({ ticket: 1 })).toBe('handler-failed');

@@ -79,7 +79,7 @@ describe.each(NUMBERS)('%s', (number) => {
   it('is removed in any grouping if it was called', () => {
     const called = { toPhoneNumber: number };
     for (const gap of ['', ' ', '-', '.', '/', ') ', ' ('])
-      expect(redact(`no ${[...digits].join(gap)}!`, called)).toBe('no [redacted]!');
+      expect(redact(`no ${(digits.match(/\d/g) ?? []).join(gap)}!`, called)).toBe('no [redacted]!');
     expect(redact(`row ${digits.slice(-7)}`, called)).toBe('row [redacted]');
   });
 });

@@ -55,6 +55,8 @@ describe('what is removed', () => {
 
   it('a name in other spellings', () => {
     const called = (recipientName: string) => ({ recipientName });
+    const both = { recipientName: 'Ada Lovelace', recipientEmail: 'ada.king@example.com' };
+    expect(redact('no ada.king', both)).toBe('no [redacted]');
     expect(redact('no Angeles', called('María de los Ángeles'))).toBe('no [redacted]');
     expect(redact('no j smith', called('J. Smith'))).toBe('no j [redacted]');
     expect(redact('no Jos\\u00e9', called('José'))).toBe('no [redacted]');
