@@ -46,7 +46,10 @@ function caused(depth: number, message: (depth: number) => string): Error {
 }
 
 const aggregate = (message: (index: number) => string) =>
-  new AggregateError(Array.from({ length: 20 }, (_, at) => new Error(message(at))), 'all failed');
+  new AggregateError(
+    Array.from({ length: 20 }, (_, at) => new Error(message(at))),
+    'all failed',
+  );
 
 /** Deliveries of 1 MB that fail, beside deliveries of the same body that succeed. */
 export async function measure(options: BenchOptions): Promise<Result> {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { ErrorInfo, PayloadIssue, StandardSchema } from '../../src/index.ts';
+import type { PayloadIssue, StandardSchema } from '../../src/index.ts';
 import { createTestReceiver, Lines } from '../support.ts';
 
 /** What is told of a payload that a schema refuses. */
@@ -9,10 +9,9 @@ async function refusal(schema: StandardSchema, payload: unknown, options: object
   const logger = new Lines();
   const thrown: unknown[] = [];
   const custom = { schema, handle: () => undefined };
-  const { send, outcomes } = createTestReceiver({
-    ...{ custom, logger, ...options },
-    onError: (error: unknown, _info: ErrorInfo) => thrown.push(error),
-  });
+  const onError = (error: unknown) => thrown.push(error);
+  const all: object = { custom, logger, onError, ...options };
+  const { send, outcomes } = createTestReceiver(all);
   expect(await send(payload)).toBe('invalid-payload');
   const { message = '', issues = [] } = outcomes[0]?.error ?? {};
   return { message, issues: issues as PayloadIssue[], thrown, lines: logger.all.join('\n') };
