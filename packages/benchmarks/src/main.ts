@@ -13,6 +13,7 @@ const LOAD: Record<QuestionName, () => Promise<Question>> = {
   stores: () => import('./stores.ts'),
   'remembered-events': () => import('./remembered-events.ts'),
   queues: () => import('./queues.ts'),
+  failing: () => import('./failing.ts'),
   'import-cost': () => import('./import-cost.ts'),
 };
 

@@ -21,7 +21,7 @@ async function ask(question: string): Promise<void> {
 }
 
 describe('a tiny round', () => {
-  it.each(['verify', 'http', 'import-cost'])('answers %s', ask, 240_000);
+  it.each(['verify', 'http', 'failing', 'import-cost'])('answers %s', ask, 240_000);
 });
 
 describeWithProgram('redis-server', 'a tiny round with servers', () => {

@@ -1,13 +1,17 @@
+import type { FieldNames } from './events/call-details.ts';
 import { CONFIGURATION_ERRORS, type OutcomeCode } from './outcomes.ts';
 
 /** The codes of `WebhookError`: those of the outcome table, and two for configuration errors. */
 export type WebhookErrorCode = OutcomeCode | keyof typeof CONFIGURATION_ERRORS;
 
-/** An issue that a schema found. Values of the payload are redacted unless you asked for them. */
+/** An issue that a schema found. */
 export interface PayloadIssue {
-  /** `'customer.name'`; empty for the payload itself. */
+  /** `'customer.name'`; empty for the payload itself. Keys that the schema does not declare are `[key]`. */
   readonly path: string;
-  readonly message: string;
+  /** `'invalid_type'`, for example, as zod and valibot call it; `'invalid'` of other libraries. */
+  readonly code: string;
+  /** What the schema says, which may quote the payload; only with `includeSchemaValues`. */
+  readonly message?: string;
 }
 
 interface WebhookErrorOptions extends ErrorOptions {
@@ -78,6 +82,8 @@ export interface DeliveryContent {
   readonly body: unknown;
   /** What a schema made of it. */
   readonly payload?: unknown;
+  /** Which fields tell who was called. */
+  readonly fieldNames?: FieldNames | undefined;
 }
 
 /** What was thrown before it became a `WebhookError`. It may contain personal data. */

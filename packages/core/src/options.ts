@@ -207,10 +207,7 @@ export const handlerShape = () => ({
     z.union([aFunction(), z.array(aFunction())], 'expected a function or a list of functions'),
   ),
   redact: z.optional(
-    z.union(
-      [z.enum(['standard', 'strict', 'off']), aFunction()],
-      "expected 'standard', 'strict', 'off' or a function",
-    ),
+    z.union([z.enum(['standard', 'off']), aFunction()], "expected 'standard', 'off' or a function"),
   ),
   onError: z.optional(aFunction()),
   onOutcome: z.optional(aFunction()),

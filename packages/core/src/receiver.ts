@@ -73,7 +73,7 @@ export function createReceiver<
     settings,
     deadlines,
     inFlight: new InFlight(maxInFlight, maxInFlightPerTenant),
-    routes: new Routes(handlers),
+    routes: new Routes(handlers, settings.fieldNames),
     store: new StoreCalls(settings.store, deadlines, timeoutMs),
     reporter: new Reporter(handlers, { redact: handlers.redact, maxAttempts }),
   };

@@ -1,6 +1,7 @@
 import { toBase64 } from './base64.ts';
 import { toDeadLetter } from './dead-letters/dead-letter.ts';
 import { docsUrl, originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
+import type { FieldNames } from './events/call-details.ts';
 import { DeliveryContext, LazySignal, Transactions, type Delivery } from './events/context.ts';
 import { parsePayload } from './events/events.ts';
 import { handlerFailed, runHandler } from './events/handlers.ts';
@@ -228,7 +229,11 @@ export class EventRun implements RunningDelivery {
       result: { outcome: 'dead-lettered', error },
       run: async () => deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure)),
       failure: (sinkError) => {
-        const { text, origin } = sinkFailure(sinkError, this.#delivery.rawBody);
+        const { text, origin } = sinkFailure(
+          sinkError,
+          this.#delivery.rawBody,
+          this.#setup.settings.fieldNames,
+        );
         const both = `${message} The deadLetter sink failed as well: ${text}`;
         const failed = new WebhookError('invalid-payload', both, { eventName, issues });
         return withOrigin(failed, ...originsOf(error), origin);
@@ -416,6 +421,7 @@ async function wasCommitted(transactions: Transactions, lease: Lease): Promise<b
 export function sinkFailure(
   error: unknown,
   rawBody: Uint8Array,
+  fieldNames: FieldNames,
 ): { text: string; origin: ErrorOrigin } {
   const source = 'dead-letter';
   let body: unknown;
@@ -425,6 +431,6 @@ export function sinkFailure(
     const text = 'its error may quote the body and is withheld';
     return { text, origin: { source, error, isWithheld: true } };
   }
-  const sensitiveData = { body };
+  const sensitiveData = { body, fieldNames };
   return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
 }

@@ -16,6 +16,3 @@ export { deliver, deliverTwice, forged, type Delivered, type DeliverOptions } fr
 export type { NodeListener } from './in-memory-exchange.ts';
 export type { Target, TargetOptions } from './target.ts';
 export { createTestClock, type TestClock } from './clock.ts';
-export { record, type Recorder, type RecordOptions } from './recording/record.ts';
-export { replay } from './recording/replay.ts';
-export { readFixtures, type FixtureBodies } from './recording/fixture-file.ts';

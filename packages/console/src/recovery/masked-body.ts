@@ -1,4 +1,4 @@
-import { fieldKind, redactId, type FieldKind } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core';
 import type { DeadLetterBody } from '../api-types.ts';
 import { indentJson } from './indent-json.ts';
 
@@ -10,6 +10,9 @@ const MASK = '•••';
 const FIELD_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 /** They identify events, not people. */
 const PLAIN_FIELDS = new Set(['eventName', 'eventId', 'callId']);
+/** Fields of ids, times and states: `workspaceId`, `created_at`, `status`. */
+const SHOWN_FIELD =
+  /(?:^|_)(?:ids?|at|date|time(?:stamp)?|seconds|status|state|type|direction)$|(?:Ids?|At|Date|Time(?:stamp)?|Seconds|Status|State|Type|Direction)$/;
 
 /** The body of a dead letter as it is. */
 export function wholeBody(rawBody: Uint8Array): DeadLetterBody {
@@ -18,15 +21,15 @@ export function wholeBody(rawBody: Uint8Array): DeadLetterBody {
 }
 
 /**
- * The body of a dead letter without personal data. Only ids, times, states and the like are shown: fields
- * whose names say so, and whose values look so. What is no JSON is not shown at all.
+ * The body of a dead letter without personal data. Only ids, times and states are shown: fields whose
+ * names say so, and whose values look so. What is no JSON is not shown at all.
  */
 export function maskedBody(rawBody: Uint8Array): DeadLetterBody {
   const json = parsed(textOf(rawBody));
   const { length: bytes } = rawBody;
   if (json === undefined)
     return { masked: true, text: null, isJson: false, bytes, truncated: false };
-  const text = JSON.stringify(masked(json.value, '', 'unknown', 0));
+  const text = JSON.stringify(masked(json.value, '', 0));
   return { masked: true, ...shown(text, true), bytes };
 }
 
@@ -45,19 +48,18 @@ function shown(text: string, isJson: boolean) {
   return { text: whole.slice(0, MAX_TEXT), isJson, truncated: whole.length > MAX_TEXT };
 }
 
-function masked(value: unknown, field: string, parent: FieldKind, depth: number): unknown {
+function masked(value: unknown, field: string, depth: number): unknown {
   if (typeof value === 'boolean' || value === null) return value;
   if (depth > MAX_DEPTH) return MASK;
-  const kind = PLAIN_FIELDS.has(field) ? 'technical' : fieldKind(field, parent);
-  if (Array.isArray(value)) return value.map((inner) => masked(inner, field, parent, depth + 1));
+  if (Array.isArray(value)) return value.map((inner) => masked(inner, field, depth + 1));
   if (typeof value === 'object') {
     const entries = Object.entries(value).map(([name, inner]) => [
       FIELD_NAME.test(name) && redactId(name) === name ? name : MASK,
-      masked(inner, name, kind, depth + 1),
+      masked(inner, name, depth + 1),
     ]);
     return Object.fromEntries(entries) as unknown;
   }
-  if (kind !== 'technical') return MASK;
+  if (!PLAIN_FIELDS.has(field) && !SHOWN_FIELD.test(field)) return MASK;
   return typeof value === 'number' || isPlain(value as string) ? value : MASK;
 }
 

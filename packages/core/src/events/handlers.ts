@@ -2,7 +2,8 @@ import type { DeadLetterSink, DeadLetterStore } from '../dead-letters/dead-lette
 import { withOrigin, type DeliveryContent, type WebhookError } from '../errors.ts';
 import { CHANNELS, traced, type HandlerMessage } from '../report/channels.ts';
 import { redactedError } from '../report/error-text.ts';
-import { withRedactedIds, type Redact } from '../report/redact.ts';
+import { withRedactedIds } from '../report/ids.ts';
+import type { Redact } from '../report/redact.ts';
 import type { ReportingHooks } from '../report/reporter.ts';
 import type { Store } from '../store/store.ts';
 import type { HandlerContext } from './context.ts';
@@ -116,8 +117,8 @@ export interface HandlerOptions<
   /** The handler of custom payloads. */
   custom?: CustomPayload<Custom, Context> | undefined;
   /**
-   * Whether the issues of your schemas may quote values of the payload in log lines and outcomes;
-   * `false` by default. They are personal data.
+   * Whether the issues of your schemas have their messages, in log lines and outcomes as well;
+   * `false` by default. They may quote the payload, which is personal data.
    */
   includeSchemaValues?: boolean | undefined;
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */

@@ -2,6 +2,7 @@ import { settle } from '../awaitable.ts';
 import { WebhookError, withOrigin, type DeliveryContent } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
 import { tenantKey } from '../store/keys.ts';
+import type { FieldNames } from './call-details.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
 import { wrapHandler, type Handler, type HandlerOptions } from './handlers.ts';
 import { validate } from './schema.ts';
@@ -42,15 +43,18 @@ export const UNHANDLED: Route = {
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
   readonly #options: Omit<HandlerOptions, 'deadLetter'>;
+  readonly #fieldNames: FieldNames;
   readonly #handlers = new Map<string, Handler<unknown>>();
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
 
-  constructor(options: Omit<HandlerOptions, 'deadLetter'>) {
+  /** @param fieldNames which fields hold personal data */
+  constructor(options: Omit<HandlerOptions, 'deadLetter'>, fieldNames: FieldNames = {}) {
     const { on = {}, onUnhandled, custom, around = [] } = options;
     const layers = typeof around === 'function' ? [around] : around;
     const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);
     this.#options = options;
+    this.#fieldNames = fieldNames;
     for (const [name, handle] of Object.entries(on))
       if (handle) this.#handlers.set(name, wrapped(handle));
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
@@ -68,8 +72,8 @@ export class Routes {
     if (typeof eventName === 'string')
       return this.#eventRoute(eventName, body as Record<string, unknown>, tenant);
     if (this.#options.custom) return this.#customRoute(body, this.#options.custom, tenant);
-    const handle = this.#onUnhandled;
-    return { ...UNHANDLED, body, payload: body, sensitiveData: { body }, handle };
+    const sensitiveData = { body, fieldNames: this.#fieldNames };
+    return { ...UNHANDLED, body, payload: body, sensitiveData, handle: this.#onUnhandled };
   }
 
   async #eventRoute(
@@ -89,7 +93,7 @@ export class Routes {
       key: key !== undefined && key.length <= MAX_KEY_LENGTH ? tenantKey(tenant, key) : undefined,
       body: event,
       payload,
-      sensitiveData: payload === event ? { body: event } : { body: event, payload },
+      sensitiveData: { body: event, payload, fieldNames: this.#fieldNames },
       outcome: handle ? 'handled' : 'ignored',
       handle: handle ?? this.#onUnhandled,
     };
@@ -103,7 +107,8 @@ export class Routes {
     }
     const { events, includeSchemaValues = false } = this.#options;
     const schema = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
-    return schema ? validate(schema, event, eventName, includeSchemaValues) : event;
+    const content = { body: event, fieldNames: this.#fieldNames };
+    return schema ? validate(schema, content, eventName, includeSchemaValues) : event;
   }
 
   async #customRoute(
@@ -112,8 +117,9 @@ export class Routes {
     tenant: string | undefined,
   ): Promise<Route> {
     const { includeSchemaValues = false } = this.#options;
-    const payload = schema ? await validate(schema, body, undefined, includeSchemaValues) : body;
-    const sensitiveData = { body, payload };
+    const content = { body, fieldNames: this.#fieldNames };
+    const payload = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
+    const sensitiveData = { ...content, payload };
     const found = key && textOf('custom.key', () => key(payload), sensitiveData);
     return {
       ...UNHANDLED,

@@ -1,72 +1,67 @@
-import type { DeliveryContent } from '../errors.ts';
-import { WebhookError, type WebhookErrorCode } from '../errors.ts';
-import { createRedactor, type Redact, type Redactor } from './redact.ts';
+import { type DeliveryContent, WebhookError, type WebhookErrorCode } from '../errors.ts';
+import { createRedactor, type Redactor } from './redact.ts';
 
-/** What is told of a thrown value: redacted, without cycles, and of a bounded size. */
-export interface ErrorDetails {
-  /** Empty for a thrown text. */
-  readonly name: string;
-  readonly message: string;
-  readonly code: string | number | undefined;
-  /** The frames of its stack, without its message. */
-  readonly frames: string;
-  readonly cause: ErrorDetails | undefined;
+/** What a copy has besides its name, message and frames. */
+interface Details {
+  readonly code?: string | number | undefined;
+  readonly cause?: ErrorCopy | undefined;
   /** The parts of an `AggregateError`. */
-  readonly errors: readonly ErrorDetails[];
+  readonly errors?: readonly ErrorCopy[] | undefined;
 }
+
+/**
+ * A redacted copy of what was thrown, without cycles, and of a bounded size, for the field `err` of log
+ * lines: pino, bunyan, `console` and `JSON.stringify` print all of it. A thrown text has no name.
+ */
+export type ErrorCopy = Error & Details;
 
 const MAX_DEPTH = 5;
 /** Of all causes and parts together. */
 const MAX_ERRORS = 20;
+/** Messages and stacks of all of them together: the parts of an error may each quote a whole body. */
+const MAX_CHARACTERS = 100_000;
 const MAX_NAME_LENGTH = 100;
 const MAX_FRAMES = 10;
 const MAX_STACK_LENGTH = 16_000;
+/** In so many characters, a stack has the name of its error and the beginning of the message. */
+const MAX_START = 1_000;
+const MAX_TEXT_LENGTH = 8_000;
 
-/** Reads a thrown value. Never throws, whatever was thrown. */
-export function errorDetails(thrown: unknown, redact: Redactor): ErrorDetails {
+/** Copies a thrown value. Never throws, whatever was thrown. */
+export function redactedCopy(thrown: unknown, redact: Redactor): ErrorCopy {
   const seen = new Set<unknown>();
+  let left = MAX_CHARACTERS;
 
-  function read(value: unknown, depth: number): ErrorDetails {
+  function copy(value: unknown, depth: number): ErrorCopy {
     seen.add(value);
     try {
-      return isErrorLike(value) ? readError(value, depth) : { ...NOTHING, message: tell(value) };
+      return isErrorLike(value) ? copyOfError(value, depth) : newCopy('', told(value, redact));
     } catch {
-      return { ...NOTHING, message: 'an error that cannot be read' };
+      return newCopy('', 'an error that cannot be read');
     }
   }
 
-  function readError(error: ErrorLike, depth: number): ErrorDetails {
-    const { name, message, code, cause, errors } = error;
-    return {
-      name: redact(nameOf(name, error).slice(0, MAX_NAME_LENGTH)),
-      message: redact(message),
+  function copyOfError(error: ErrorLike, depth: number): ErrorCopy {
+    const { message, code, cause, errors } = error;
+    const name = redact(nameOf(error).slice(0, MAX_NAME_LENGTH));
+    const isRead = left > 0;
+    left -= 2 * message.length; // the stack has it as well
+    const text = isRead ? redact(message) : `a message of ${String(message.length)} characters`;
+    const parts = Array.isArray(errors) ? errors.filter(isErrorLike) : [];
+    return newCopy(name, text, isRead ? framesOf(error, redact) : '', {
       code: typeof code === 'string' ? redact(code.slice(0, MAX_NAME_LENGTH)) : numberOrNone(code),
-      frames: stackFrames(error, redact),
-      cause: cause === undefined || cause === null ? undefined : readNext(cause, depth),
-      errors: Array.isArray(errors)
-        ? errors.filter(isErrorLike).flatMap((part) => readNext(part, depth) ?? [])
-        : [],
-    };
+      cause: cause === undefined || cause === null ? undefined : copyOfNext(cause, depth),
+      errors: parts.flatMap((part) => copyOfNext(part, depth) ?? []),
+    });
   }
 
-  function readNext(value: unknown, depth: number): ErrorDetails | undefined {
-    if (depth === MAX_DEPTH || seen.size >= MAX_ERRORS || seen.has(value)) return undefined;
-    return read(value, depth + 1);
-  }
+  const copyOfNext = (value: unknown, depth: number): ErrorCopy | undefined =>
+    depth === MAX_DEPTH || seen.size >= MAX_ERRORS || seen.has(value)
+      ? undefined
+      : copy(value, depth + 1);
 
-  /** Fields may be names of people, and values are not needed to find out what was thrown. */
-  function tell(value: unknown): string {
-    if (typeof value === 'string') return redact(value);
-    if (value === null) return 'a thrown null';
-    if (typeof value !== 'object') return `a thrown ${typeof value}`;
-    const names = Object.keys(value).slice(0, 5);
-    return `a thrown object${names.length > 0 ? redact(` with ${names.join(', ')}`) : ''}`;
-  }
-
-  return read(thrown, 0);
+  return copy(thrown, 0);
 }
-
-const NOTHING = { name: '', code: undefined, frames: '', cause: undefined, errors: [] };
 
 interface ErrorLike {
   readonly message: string;
@@ -83,18 +78,28 @@ const isErrorLike = (value: unknown): value is ErrorLike =>
   value !== null &&
   typeof (value as { message?: unknown }).message === 'string';
 
-const nameOf = (name: unknown, error: object): string =>
-  typeof name === 'string' && name !== ''
-    ? name
+const nameOf = (error: ErrorLike): string =>
+  typeof error.name === 'string' && error.name !== ''
+    ? error.name
     : ((error.constructor as { name?: string } | undefined)?.name ?? '');
 
 const numberOrNone = (code: unknown) => (typeof code === 'number' ? code : undefined);
 
+/** What a thrown value is that is no error. Its fields may be names of people, and its values are not needed. */
+function told(value: unknown, redact: Redactor): string {
+  if (typeof value === 'string') return redact(value);
+  if (value === null) return 'a thrown null';
+  if (typeof value !== 'object') return `a thrown ${typeof value}`;
+  const names = Object.keys(value).slice(0, 5);
+  return `a thrown object${names.length > 0 ? redact(` with ${names.join(', ')}`) : ''}`;
+}
+
 /** The frames of an error's stack. The paths of the user's own code stay. */
-function stackFrames({ stack, message }: ErrorLike, redact: Redactor): string {
+function framesOf({ stack, message }: ErrorLike, redact: Redactor): string {
   if (typeof stack !== 'string') return '';
   // Only below the message, which may itself have lines that look like frames.
-  const from = Math.max(0, stack.indexOf(message)) + message.length;
+  const at = stack.slice(0, MAX_START).indexOf(message.slice(0, MAX_START / 2));
+  const from = Math.max(0, at) + message.length;
   return stack
     .slice(from, from + MAX_STACK_LENGTH)
     .split('\n')
@@ -104,62 +109,68 @@ function stackFrames({ stack, message }: ErrorLike, redact: Redactor): string {
     .join('\n');
 }
 
-const MAX_LENGTH = 8_000;
-
-/**
- * An error with its causes on one line, redacted. Never throws, whatever was thrown.
- * @param content of the delivery; what is personal in it is removed
- * @example
- * describeError(error)
- * // 'TypeError: fetch failed; cause: Error: connect ECONNREFUSED 10.0.0.5:443'
- */
-export const describeError = (error: unknown, content?: DeliveryContent, redact?: Redact): string =>
-  errorText(errorDetails(error, createRedactor(redact, content)));
-
-/** `name: message [code]`, its parts and its causes. */
-export function errorText(details: ErrorDetails): string {
-  const { name, message, code, cause, errors } = details;
-  const whole = [name, message].filter((text) => text !== '').join(': ');
-  const isNewCode = code !== undefined && !whole.includes(String(code));
-  const parts = [
-    whole + (isNewCode ? ` [${String(code)}]` : ''),
-    ...(errors.length > 0 ? [`errors: ${errors.map(errorText).join(', ')}`] : []),
-    ...(cause ? causeText(cause, details) : []),
-  ];
-  return parts.join('; ').slice(0, MAX_LENGTH);
-}
-
-/** Libraries wrap errors under the same message. */
-function causeText(cause: ErrorDetails, { message }: ErrorDetails): string[] {
-  if (cause.message !== message) return [`cause: ${errorText(cause)}`];
-  return cause.cause ? causeText(cause.cause, cause) : [];
-}
-
-/**
- * A redacted copy of an error, for the field `err` of log lines: pino, bunyan, `console` and
- * `JSON.stringify` print its name, message, code, stack and causes.
- */
-export function errorCopy({ name, message, code, frames, cause, errors }: ErrorDetails): Error {
+/** Texts that are redacted, as an error. */
+export function newCopy(
+  name: string,
+  message: string,
+  frames = '',
+  { code, cause, errors = [] }: Details = {},
+): ErrorCopy {
+  const parts = errors.length > 0 ? errors : undefined;
   // A class of its own, since pino takes the type from the name of the constructor.
   const { [name]: Copy = Error } = {
     [name]: class extends Error {
       toJSON() {
-        const { stack } = this;
-        return { type: name, message, code, stack, cause: this.cause, errors: parts };
+        return { type: name, message, code, stack: this.stack, cause, errors: parts };
       }
     },
   };
-  const parts = errors.length > 0 ? errors.map(errorCopy) : undefined;
-  const copy = new Copy(message, cause && { cause: errorCopy(cause) });
-  const stack = `${[name, message].filter((text) => text !== '').join(': ')}${frames && `\n${frames}`}`;
+  const copy = new Copy(message, cause && { cause });
+  const stack = `${headOf({ name, message })}${frames && `\n${frames}`}`;
   Object.defineProperties(copy, {
     name: { value: name, enumerable: false },
     stack: { value: stack, enumerable: false },
     ...(parts && { errors: { value: parts, enumerable: false } }),
     ...(code !== undefined && { code: { value: code, enumerable: true } }),
   });
-  return copy;
+  return copy as ErrorCopy;
 }
+
+const headOf = ({ name, message }: Pick<Error, 'name' | 'message'>) =>
+  [name, message].filter((text) => text !== '').join(': ');
+
+/** The frames of a copy: its name and message are on one line. */
+export const copiedFrames = ({ stack = '' }: ErrorCopy): string =>
+  stack.split('\n').slice(1).join('\n');
+
+/** A copy on one line: `name: message [code]`, its parts and its causes. */
+export function errorText(copy: ErrorCopy): string {
+  const { code, cause, errors = [] } = copy;
+  const head = headOf(copy);
+  const isNewCode = code !== undefined && !head.includes(String(code));
+  const parts = [
+    head + (isNewCode ? ` [${String(code)}]` : ''),
+    ...(errors.length > 0 ? [`errors: ${errors.map(errorText).join(', ')}`] : []),
+    ...(cause ? causeText(cause, copy) : []),
+  ];
+  return parts.join('; ').slice(0, MAX_TEXT_LENGTH);
+}
+
+/** Libraries wrap errors under the same message. */
+function causeText(cause: ErrorCopy, { message }: ErrorCopy): string[] {
+  if (cause.message !== message) return [`cause: ${errorText(cause)}`];
+  return cause.cause ? causeText(cause.cause, cause) : [];
+}
+
+/**
+ * An error with its causes on one line, redacted. Never throws, whatever was thrown.
+ * @param content of the delivery; its values are removed
+ * @example
+ * describeError(error)
+ * // 'TypeError: fetch failed; cause: Error: connect ECONNREFUSED 10.0.0.5:443'
+ */
+export const describeError = (error: unknown, content?: DeliveryContent): string =>
+  errorText(redactedCopy(error, createRedactor('standard', content)));
 
 /** A foreign error as a `WebhookError`: its stack frames, and its message redacted. */
 export function redactedError(
@@ -169,8 +180,8 @@ export function redactedError(
   content?: DeliveryContent,
   eventName?: string,
 ): WebhookError {
-  const details = errorDetails(error, createRedactor('standard', content));
-  const redacted = new WebhookError(code, prefix + errorText(details), { eventName });
-  redacted.stack = `${redacted.name}: ${redacted.message}\n${details.frames}`;
+  const copy = redactedCopy(error, createRedactor('standard', content));
+  const redacted = new WebhookError(code, prefix + errorText(copy), { eventName });
+  redacted.stack = `${redacted.name}: ${redacted.message}\n${copiedFrames(copy)}`;
   return redacted;
 }

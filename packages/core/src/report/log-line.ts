@@ -1,7 +1,8 @@
 import { type DeliveryContent, docsUrl, originsOf, WebhookError } from '../errors.ts';
 import { type DeliverySource, type Outcome, OUTCOMES } from '../outcomes.ts';
-import { describeError, errorCopy, errorDetails, errorText } from './error-text.ts';
-import { createRedactor, type Redact, redactId, shownTenant } from './redact.ts';
+import { describeError, errorText, redactedCopy } from './error-text.ts';
+import { redactId, shownTenant } from './ids.ts';
+import { createRedactor, type Redact } from './redact.ts';
 
 /** What a logger is called with. */
 export interface LogLine {
@@ -131,8 +132,8 @@ export function loggedError(
   redact?: Redact,
   content?: DeliveryContent,
 ): LoggedError {
-  const details = errorDetails(error, createRedactor(redact, content));
-  return { text: errorText(details), err: errorCopy(details) };
+  const err = redactedCopy(error, createRedactor(redact, content));
+  return { text: errorText(err), err };
 }
 
 /**

@@ -10,7 +10,8 @@ import type { Delivery } from '../events/context.ts';
 import type { Route } from '../events/route.ts';
 import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
 import { CHANNELS, type OutcomeMessage } from './channels.ts';
-import { errorCopy, errorDetails, redactedError } from './error-text.ts';
+import { copiedFrames, newCopy, redactedCopy, redactedError } from './error-text.ts';
+import { withRedactedIds } from './ids.ts';
 import {
   deliveryFields,
   loggedError,
@@ -19,7 +20,7 @@ import {
   type LineOptions,
 } from './log-line.ts';
 import { callHook, type Logger, safeLogger } from './logger.ts';
-import { createRedactor, withRedactedIds, type Redact } from './redact.ts';
+import { createRedactor, type Redact } from './redact.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.
@@ -249,12 +250,7 @@ export function failureResult(error: unknown): Result {
 }
 
 const INTERVAL_MS = 10_000;
-const WITHHELD = {
-  message: 'its message is withheld, as it may quote the event.',
-  code: undefined,
-  cause: undefined,
-  errors: [],
-};
+const WITHHELD = 'its message is withheld, as it may quote the event.';
 
 /**
  * The same hooks. What `onError` throws, or `onOutcome` if there is no `onError`, is told to the logger
@@ -276,8 +272,8 @@ export function withWarnings(
     const suppressed = last?.suppressed ?? 0;
     last = { at: now, suppressed: 0 };
     // Its message and its causes may quote what the hook was called with.
-    const details = errorDetails(error, createRedactor());
-    const err = errorCopy({ ...details, ...WITHHELD });
+    const copy = redactedCopy(error, createRedactor());
+    const err = newCopy(copy.name, WITHHELD, copiedFrames(copy));
     log.warn(
       {
         hook,

@@ -2,7 +2,7 @@ import { toBase64 } from '../base64.ts';
 import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
 import { CHANNELS, traced, type StoreMessage } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
-import { withRedactedIds } from '../report/redact.ts';
+import { withRedactedIds } from '../report/ids.ts';
 import type { Deadline, Deadlines } from '../time.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
 

@@ -167,7 +167,7 @@ export function createAttempt(
   settings: HandlerSettings,
 ): (delivery: QueuedDelivery, job?: WorkerJob) => Promise<Attempt> {
   const { fieldNames, logger, deadLetter } = settings;
-  const routes = new Routes(settings);
+  const routes = new Routes(settings, fieldNames);
 
   return async (queued, job = {}) => {
     const channel = CHANNELS.delivery;
@@ -255,7 +255,7 @@ export function createAttempt(
       await deadLetter?.(letter);
       return undefined;
     } catch (error) {
-      const { text, origin } = sinkFailure(error, letter.rawBody);
+      const { text, origin } = sinkFailure(error, letter.rawBody, fieldNames);
       const both = `${failure.message.replace(/\.$/, '')}. The deadLetter sink failed: ${text}`;
       const failed = new WebhookError('handler-failed', both);
       return withOrigin(storable(failed), ...originsOf(failure), origin);

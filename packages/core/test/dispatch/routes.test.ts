@@ -18,7 +18,7 @@ describe('Routes', () => {
       key: 'call-1:call:started',
       body: STARTED,
       payload: STARTED,
-      sensitiveData: { body: STARTED },
+      sensitiveData: { body: STARTED, payload: STARTED, fieldNames: {} },
       outcome: 'handled',
       handle: handler,
     });
@@ -65,8 +65,12 @@ describe('Routes', () => {
     expect((await find(event, options)).sensitiveData).toEqual({
       body: event,
       payload: { note: 'PRIVATE' },
+      fieldNames: {},
     });
-    expect((await find({ note: 'private' })).sensitiveData).toEqual({ body: { note: 'private' } });
+    expect((await find({ note: 'private' })).sensitiveData).toEqual({
+      body: { note: 'private' },
+      fieldNames: {},
+    });
   });
 
   it('gives keys of up to 4,000 characters', async () => {
@@ -125,8 +129,8 @@ describe('Routes', () => {
     });
     await expect(find({ ok: false }, { custom })).rejects.toMatchObject({
       code: 'invalid-payload',
-      message: 'The payload does not match its schema: ok: planted.',
-      issues: [{ path: 'ok', message: 'planted' }],
+      message: 'The payload does not match its schema: ok: invalid.',
+      issues: [{ path: 'ok', code: 'invalid' }],
     });
   });
 

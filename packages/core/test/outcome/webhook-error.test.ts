@@ -15,7 +15,7 @@ describe('WebhookError', () => {
   });
 
   it('says which event is invalid, and why', () => {
-    const issues = [{ path: 'customer.name', message: 'expected a text' }];
+    const issues = [{ path: 'customer.name', code: 'invalid_type' }];
     const error = new WebhookError('invalid-payload', 'no', { eventName: 'call:started', issues });
     expect(error.eventName).toBe('call:started');
     expect(error.issues).toBe(issues);

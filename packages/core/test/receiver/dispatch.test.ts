@@ -33,9 +33,7 @@ describe('a payload that does not match its schema', () => {
     on: { 'call:voicemail': () => undefined },
   } as never;
   const event = { eventName: 'call:voicemail', seconds: 'seven' };
-  const issues = [
-    { path: 'seconds', message: expect.stringContaining('expected number') as unknown },
-  ];
+  const issues = [{ path: 'seconds', code: 'invalid_type' }];
 
   it('is told with its event and its issues in the log and the outcome', async () => {
     const { send, outcomes, lines } = createTestReceiver(options);

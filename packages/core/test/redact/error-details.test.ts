@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { errorDetails, type ErrorDetails } from '../../src/report/error-text.ts';
+import { copiedFrames, redactedCopy, type ErrorCopy } from '../../src/report/error-text.ts';
 import { createRedactor } from '../../src/report/redact.ts';
 
-const read = (thrown: unknown): ErrorDetails =>
-  errorDetails(thrown, createRedactor('standard', { body: { name: 'Ada Lovelace' } }));
+const read = (thrown: unknown): ErrorCopy =>
+  redactedCopy(thrown, createRedactor('standard', { body: { recipientName: 'Ada Lovelace' } }));
 
 /** An error whose stack is known. */
 const withStack = (message: string, ...lines: string[]) =>
@@ -58,19 +58,19 @@ it('a thrown object is told by five of its fields at most', () => {
 describe('the frames of an error', () => {
   it('are those of its stack, one on each line', () => {
     const frames = ['    at save (/app/crm.js:4:2)', '    at async /app/calls.js:12:7'];
-    expect(read(withStack('no', 'Error: no', ...frames)).frames).toBe(frames.join('\n'));
+    expect(copiedFrames(read(withStack('no', 'Error: no', ...frames)))).toBe(frames.join('\n'));
   });
 
   it('are nothing else of a stack whose message has changed since', () => {
     const frame = '    at save (/app/crm.js:4:2)';
     const old = ['Error: Grace called', 'Grace looked at /people:1:2', ' at 10:30:00 by Grace'];
-    expect(read(withStack('changed', ...old, frame)).frames).toBe(frame);
+    expect(copiedFrames(read(withStack('changed', ...old, frame)))).toBe(frame);
   });
 
   it('are no lines of the message, however long the name before it is', () => {
     const frame = '    at save (/app/crm.js:4:2)';
     const message = 'no\n at Grace:1:2';
     const error = withStack(message, `ContactNotFoundError: ${message}`, frame);
-    expect(read(error).frames).toBe(frame);
+    expect(copiedFrames(read(error))).toBe(frame);
   });
 });

@@ -61,7 +61,7 @@ const redis: Row[] = [
   same('Redis Cluster', 'MOVED 3999 172.31.28.194:6381'),
   [
     'a client',
-    'Redis connection to redis://default:hunt@r/2@cache.internal:6379/0 failed',
+    'Redis connection to redis://default:hunt@r2@cache.internal:6379/0 failed',
     'Redis connection to redis://[redacted]@cache.internal:6379/0 failed',
   ],
 ];
@@ -137,7 +137,11 @@ const orms: Row[] = [
     "Duplicate entry 'ada.lovelace@example.com' for key 'contacts.email'",
     "Duplicate entry '[redacted]' for key 'contacts.email'",
   ],
-  same('MySQL', "Access denied for user 'app'@'10.0.0.5' (using password: YES)"),
+  [
+    'MySQL',
+    "Access denied for user 'app'@'10.0.0.5' (using password: YES)",
+    "Access denied for user 'app'@'10.0.0.5' (using password: [redacted]",
+  ],
   same(
     'MongoDB',
     'E11000 duplicate key error collection: crm.calls index: callId_1 dup key: { callId: "call_01HZX3K9" }',

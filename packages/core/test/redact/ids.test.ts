@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import { redactId } from '../../src/index.ts';
-import { createRedactor, shownTenant, withRedactedIds } from '../../src/report/redact.ts';
+import { shownTenant, withRedactedIds } from '../../src/report/ids.ts';
+import { createRedactor } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';
 
 describe('redactId', () => {
@@ -20,7 +21,6 @@ describe('redactId', () => {
     ['custom:ada@example.com', 'custom:[redacted]'],
     ['+491715550123:call:completed', '[redacted]:call:completed'],
     ['+49 171 5550123', '[redacted]'],
-    ['555-010-4477', '[redacted]'],
     ['tel:030-5550123', 'tel:[redacted]'],
     ['custom:phone:555-010-4477', 'custom:phone:[redacted]'],
     [`${'x.'.repeat(97)}-ada@example.com`, '[redacted]'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { createRedactor } from '../../src/report/redact.ts';
 import { SECRET, runs, SEED } from '../support.ts';
 import { PAYLOAD, redact } from './payload.ts';
 
@@ -13,12 +14,6 @@ describe('what is removed', () => {
     ['an e-mail address beside what is no escape', '%de% a@b.example', '%de% [redacted]'],
     ['an e-mail address of letters that are not Latin', 'no 李明@例子.公司', 'no [redacted]'],
     ['a number with a plus', 'no +15550104477.', 'no [redacted].'],
-    ['a number in groups', 'no +1 (555) 010-4477', 'no [redacted]'],
-    ['a number without a country', 'no (555) 010-4477 here', 'no [redacted] here'],
-    ['a number with dots', 'no 555.010.4477', 'no [redacted]'],
-    ['a number with slashes', 'no 0555/010/4477', 'no [redacted]'],
-    ['a number with spaces', 'no 0171 5550123', 'no [redacted]'],
-    ['a number with dashes of a typesetter', 'no +1 555–010–4477', 'no [redacted]'],
     ['an encoded number', 'GET /c?phone=%2B15550104477', 'GET /c?phone=[redacted]'],
     ['a number after its name', '{"phone":"15550104477"}', '{"phone":"[redacted]"}'],
     ['a number that is called', 'can not call 15550104477', 'can not call [redacted]'],
@@ -26,20 +21,12 @@ describe('what is removed', () => {
     ['a URL password alone', 'redis://:hunter2@cache:6379', 'redis://[redacted]@cache:6379'],
     ['a URL password with an @', 'redis://u:hunt@er2@cache', 'redis://[redacted]@cache'],
     ['a URL password with a /', 'redis://u:hun/ter2@cache', 'redis://[redacted]@cache'],
-    ['a password of a file', 'file://user:hun/ter2@cache', 'file://[redacted]@cache'],
-    ['a password of a file without a host', 'file:///u:hun/ter2@c', 'file://[redacted]@c'],
-    ['a password after a path', 'file:///a/@b,redis://u:hunter2@c', 'file://[redacted]@c'],
     ['a password of a connection', 'user=app password=hunter2', 'user=app password=[redacted]'],
     ['a password in JSON', '{"password":"hunter2"}', '{"password":"[redacted]"}'],
+    ['a password of digits', 'password=1234', 'password=[redacted]'],
     ['an API token', 'X-API-Token: abcdef failed', 'X-API-Token: [redacted] failed'],
     ['a bearer token', 'got Bearer abc-def', 'got Bearer [redacted]'],
     ['a signature', 'X-Service-Signature: v1,K5oZ=', 'X-Service-Signature: [redacted]'],
-    ['a GitHub token', 'bad ghp_16C7e42F292c6912E7710c838347Ae178B4a', 'bad [redacted]'],
-    [
-      'a private key',
-      'in -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----',
-      'in [redacted]',
-    ],
   ])('%s', (_name, text, logged) => {
     expect(redact(text)).toBe(logged);
   });
@@ -51,86 +38,119 @@ describe('what is removed', () => {
     ['an encoded name', 'GET /c?name=Ada%20Lovelace', 'GET /c?name=[redacted]'],
     ['a name after a plus', 'GET /c?name=Ada+Lovelace', 'GET /c?name=[redacted]'],
     ['a name in JSON', '{"who":"Ada\\nLovelace"}', '{"who":"[redacted]\\n[redacted]"}'],
-    ['a name of an unknown field', 'no contact Byron', 'no contact [redacted]'],
-    ['a name in an array', 'no contact annabella', 'no contact [redacted]'],
-    ['a part of an address', 'no mailbox countess', 'no mailbox [redacted]'],
+    ['the address before its @', 'no mailbox the.countess', 'no mailbox [redacted]'],
     ['a number, written otherwise', 'no 5550104477 or 010-4477', 'no [redacted] or [redacted]'],
     ['a number in an id', 'GET /people/15550104477', 'GET /people/[redacted]'],
-    ['an extension', 'no extension 4711', 'no extension [redacted]'],
-    ['a name without spaces around it', '客户李明不存在', '[redacted]不存在'],
+    ['what is dialed before a number', 'no 0015550104477', 'no [redacted]'],
+    ['any other text', 'no contact "byron, annabella"', 'no contact "[redacted]"'],
+    ['any other text in a word', 'the disoutbound', 'the dis[redacted]'],
+    [
+      'the path of a URL',
+      'GET https://api.example.com/v1/calls/call-7/recording',
+      'GET https://api.example.com[redacted]',
+    ],
   ])('%s of the delivery', (_name, text, logged) => {
     expect(redact(text, PAYLOAD)).toBe(logged);
   });
 
-  it('what stands in odd places of a payload', () => {
-    expect(redact('no Ada', { 'Ada Lovelace': 3 })).toBe('no [redacted]');
-    expect(redact('no Ada', { Ada: 3 })).toBe('no [redacted]');
-    expect(redact('no Ada', new Map([['Ada', 1]]))).toBe('no [redacted]');
-    expect(redact('no Ada', [new Set(['Ada'])])).toBe('no [redacted]');
-    expect(redact('no 4477', { extension: 4477n })).toBe('no [redacted]');
+  it('a name in other spellings', () => {
+    const called = (recipientName: string) => ({ recipientName });
+    const both = { recipientName: 'Ada Lovelace', recipientEmail: 'ada.king@example.com' };
+    expect(redact('no ada.king', both)).toBe('no [redacted]');
+    expect(redact('no Angeles', called('María de los Ángeles'))).toBe('no [redacted]');
+    expect(redact('no j smith', called('J. Smith'))).toBe('no j [redacted]');
+    expect(redact('no Jos\\u00e9', called('José'))).toBe('no [redacted]');
+    expect(redact('客户李明不存在', called('李明'))).toBe('客户[redacted]不存在');
+    expect(redact('a will that will', called('Will Page'))).toBe('a [redacted] that [redacted]');
+  });
+
+  it('the fields that the option fieldNames names', () => {
+    const body = { who: 'Ada Lovelace', to: '+1 555 010 4477', mail: 'countess@example.com' };
+    const fieldNames = { calledName: 'who', calledNumber: 'to', calledEmail: 'mail' };
+    const own = createRedactor('standard', { body, fieldNames });
+    expect(own('no Ada at 010-4477 or countess')).toBe('no [redacted] at [redacted] or [redacted]');
+  });
+
+  it('what stands in odd places of a delivery', () => {
+    expect(redact('no ada lovelace', { 'Ada Lovelace': 3 })).toBe('no [redacted]');
+    expect(redact('no Grace', new Map([['Grace', 1]]))).toBe('no [redacted]');
+    expect(redact('no Grace', [new Set(['Grace'])])).toBe('no [redacted]');
     expect(redact('no 15550104477', { phone: 15550104477 })).toBe('no [redacted]');
-    expect(redact('no ada', { customer: { first: 'ada' } })).toBe('no [redacted]');
-    expect(redact('no 李', { name: '李' })).toBe('no [redacted]');
-    expect(redact('no Angeles', { name: 'María de los Ángeles' })).toBe('no [redacted]');
-    expect(redact('no j smith', { name: 'J. Smith' })).toBe('no [redacted]');
-    expect(redact('no hunter2', { apiToken: 'hunter2' })).toBe('no [redacted]');
+    const body = { first: 'Grace' };
+    const both = createRedactor('standard', { body, payload: { name: 'Grace Hopper' } });
+    expect(both('no Grace Hopper')).toBe('no [redacted]');
+    const cyclic: Record<string, unknown> = { name: 'Grace' };
+    cyclic['self'] = cyclic;
+    expect(redact('no Grace', cyclic)).toBe('no [redacted]');
   });
 
-  it('a name that is an ordinary word, where it is written as in the delivery', () => {
-    const person = { recipientName: 'Will Page' };
-    expect(redact('The job for Will will be retried', person)).toBe(
-      'The job for [redacted] will be retried',
+  it('several values in a row, as one', () => {
+    const names = { owner: 'Grace', agent: 'Hopper' };
+    expect(redact('neither Grace, Hopper nor', names)).toBe('neither [redacted] nor');
+  });
+
+  it('a value after letters that change their length in lower case', () => {
+    expect(redact('İİİ: GRACE ΟΔΟΣ!', { first: 'Grace', last: 'Οδος' })).toBe('İİİ: [redacted]!');
+  });
+
+  it('every text of 4 characters or more, wherever it stands', () => {
+    const text = fc.oneof(
+      fc.string({ minLength: 4 }),
+      fc.string({ unit: 'grapheme', minLength: 4 }),
     );
-    expect(redact('the next page of Page', person)).toBe('the next page of [redacted]');
+    const isPlain = (value: string) =>
+      /^\d{4}-|^[\da-f-]{16,}$|^1[4-9]\d{11}$|^https?:/i.test(value);
+    fc.assert(
+      fc.property(text, fc.string(), fc.string(), (planted, before, after) => {
+        const value = planted.trim();
+        fc.pre(value.length >= 4 && !isPlain(value));
+        const capitals = value.toUpperCase();
+        const isSame = capitals.length === value.length && capitals.toLowerCase() === value;
+        for (const quoted of [
+          value,
+          JSON.stringify(value).slice(1, -1),
+          isSame ? capitals : value,
+        ]) {
+          const clean = redact(before + quoted + after, { list: [{ other: planted }] });
+          expect(clean.replaceAll('[redacted]', '\0')).not.toContain(quoted);
+        }
+      }),
+      {
+        seed: SEED,
+        numRuns: runs(300),
+        examples: [
+          ['$&$&', '', ''],
+          ['a.*b', 'x', 'y'],
+          ['((((', '', ''],
+          ['1abcd', '%4', ''],
+        ],
+      },
+    );
   });
 
-  it('quotes of a note, and the names in it', () => {
-    const note = 'Ada Byron asked us to call her back tomorrow about the big offer';
-    expect(redact(`refused ${note.slice(0, 30)}…`, { note })).toBe('refused [redacted]…');
-    expect(redact('no contact BYRON', { note })).toBe('no contact [redacted]');
-    expect(redact('no offer for tomorrow', { note })).toBe('no offer for tomorrow');
-  });
-
-  it('any name, in any text that quotes it', () => {
-    const name = fc.stringMatching(/^[A-Z][a-zäöüéñ]{2,12}( [A-Z][a-z'-]{2,12}[a-z]){0,2}$/);
+  it('every word of a name', () => {
+    const name = fc.stringMatching(/^[A-Z][a-zäöüéñ]{1,12}( [A-Z][a-z'-]{2,12}[a-z]){0,2}$/);
     const marks = fc.constantFrom(' ', ', ', '"', ': ', '/', '=', '%20', '\\n', '_');
     fc.assert(
       fc.property(name, marks, (who, mark) => {
         const first = who.split(' ')[0] as string;
         for (const quoted of [who, first, first.toUpperCase(), encodeURIComponent(who)]) {
-          const clean = redact(`>${mark}${quoted}${mark}<`, { person: { name: who } });
+          const clean = redact(`>${mark}${quoted}${mark}<`, { recipientName: who });
           expect(clean.replaceAll('[redacted]', '')).not.toContain(quoted);
         }
       }),
-      { seed: SEED, numRuns: runs(50) },
+      { seed: SEED, numRuns: runs(100) },
     );
   });
 
-  it('the password of any URL, also of one that only looks like a file', () => {
-    const scheme = fc.constantFrom('postgres', 'redis', 'file', 'webpack', 'webpack-internal');
+  it('the password of any URL', () => {
+    const scheme = fc.constantFrom('postgres', 'redis', 'amqp', 'mongodb+srv');
     const user = fc.stringMatching(/^[a-z]{2,8}$/);
     const password = fc.stringMatching(/^[0-9A-Z]{3}[0-9A-Z/@:]{0,8}[0-9A-Z]{3}$/);
-    const slashes = fc.constantFrom('//', '///', '///a/@b,redis://');
     fc.assert(
-      fc.property(scheme, slashes, user, password, (name, start, who, secret) => {
-        const clean = redact(`no ${name}:${start}${who}:${secret}@cache/0`);
+      fc.property(scheme, user, password, (name, who, secret) => {
+        const clean = redact(`no ${name}://${who}:${secret}@cache/0`);
         expect(clean).toBe(`no ${name}://[redacted]@cache/0`);
-      }),
-      { seed: SEED, numRuns: runs(50) },
-    );
-  });
-
-  it('any phone number, however it is grouped', () => {
-    const number = fc.stringMatching(/^[1-9]\d{9,12}$/);
-    const gap = fc.constantFrom('', ' ', '-', '.', '/', ') ', ' (');
-    fc.assert(
-      fc.property(number, fc.array(gap, { minLength: 12, maxLength: 12 }), (digits, gaps) => {
-        const grouped = digits
-          .split('')
-          .map((digit, at) => digit + (gaps[at] ?? ''))
-          .join('');
-        const clean = redact(`no ${grouped}!`, { toPhoneNumber: `+${digits}` });
-        expect(clean.replace(/\D/g, '').length).toBeLessThan(7);
       }),
       { seed: SEED, numRuns: runs(50) },
     );

@@ -9,7 +9,6 @@ describe('what stays', () => {
     '20260401T100000Z, 1775037600000, 1775037600',
     '550e8400-e29b-41d4-a716-446655440000 and 12345678-1234-1234-1234-123456789012',
     'at position 1234567 of 2,147,483,647, 99.95 %, 1.22.3334, 0x7ffee4',
-    'call 37765128 failed; row number 12345678',
     'GET https://api.example.com:8443/v1/calls/call-7?limit=100&at=2026-04-01',
     'https://example.com/a@b/c and git+ssh://host/x',
     '/app/node_modules/.pnpm/pg@8.11.3/node_modules/pg/lib/client.js:526:17',
@@ -18,9 +17,7 @@ describe('what stays', () => {
     'at file:///C:/app/node_modules/@call-webhooks/core/dist/esm/index.js:3:1',
     'at POST (webpack-internal:///(rsc)/./node_modules/@call-webhooks/next/index.js:12:5)',
     'at webpack:///node_modules/@call-webhooks/core/index.js:3:1 and node:internal/timers:581:17',
-    'password authentication failed; Unexpected token: }; token: expired; secret: undefined',
-    'Basic authentication is required; WWW-Authenticate: Bearer realm="api"',
-    'Failed to refresh the token: TypeError: fetch failed; secret: invalid_grant; token: ECONNRESET',
+    'password authentication failed; the secret is undefined',
     "user 'app'@'localhost', [::1]:6379, fe80::1%eth0",
     'ERR_HTTP_HEADERS_SENT 0.1 + 0.2 = 0.30000000000000004',
     '100%25 of a%2Fb',
@@ -28,42 +25,53 @@ describe('what stays', () => {
     expect(redact(text, PAYLOAD)).toBe(text);
   });
 
-  it('ids, times, states, URLs and constants of the delivery', () => {
-    const text =
-      'call-7 of call:completed in space-1: status completed, outbound, Busy; Adamant at https://api.example.com/v1';
-    expect(redact(text, PAYLOAD)).toBe(text);
-    const odd = { kind: 'Follow up', label: 'in-progress', mode: 'AUTO', at: '2026-04-01' };
-    expect(redact('Follow up in-progress AUTO 2026-04-01', odd)).toBe(
-      'Follow up in-progress AUTO 2026-04-01',
-    );
+  it('what tells the events of a delivery apart, its times and its long ids', () => {
+    const content = {
+      ...{ eventName: 'call:completed', callId: 'call-7', createdAt: 1_775_037_600_000 },
+      userId: '66a1b2c3d4e5f60000000001',
+      webhook: '550e8400-e29b-41d4-a716-446655440000',
+      endedAt: '2026-04-01T10:00:00.000Z',
+    };
+    const text = `${Object.values(content).join(' ')} at 2026-04-01`;
+    expect(redact(text, content)).toBe(text);
   });
 
-  it('keys that are the names of fields', () => {
-    const content = { CustomerName: 1, recipientName: 2, call_id: 3, Name: 4 };
-    const text = 'CustomerName, recipientName, call_id and Name are required';
+  it('the names of fields, short values and small numbers', () => {
+    const content = { recipient: 1, call_id: 3, kind: 'new', count: 65_535 };
+    const text = 'recipient, call_id, kind and count are no new fields of 65535';
     expect(redact(text, content)).toBe(text);
+  });
+
+  it('the origin of a URL', () => {
+    const text = 'connect https://api.example.com: ECONNREFUSED';
+    expect(redact(text, PAYLOAD)).toBe(text);
+  });
+});
+
+describe('a long text', () => {
+  it('is cut, and has no beginning of a value at its end', () => {
+    const names = { recipientName: 'Wilhelmina Oyelaran', other: 'Byron of Rochdale' };
+    for (let length = 3_960; length <= 4_000; length++) {
+      const start = 'a '.repeat(2_000).slice(0, length);
+      for (const name of Object.values(names)) {
+        const clean = redact(`${start}${name}`.padEnd(9_000, '!'), names);
+        expect(clean).toContain('(9000 characters)');
+        expect(clean).not.toMatch(/[WOBR]/);
+      }
+    }
+  });
+
+  it('has nothing of a value that it quotes in part', () => {
+    const note = Array.from({ length: 2_000 }, (_, at) => `word${String(at)}`).join(' ');
+    expect(redact(`no ${note}`, { note })).toBe(
+      `no [redacted]… (${String(note.length + 3)} characters)`,
+    );
   });
 });
 
 describe('what cannot be searched', () => {
-  it('is cut, with its last word', () => {
-    const long = redact(`${'a '.repeat(1_990)}Wilhelmina Oyelaran`.padEnd(9_000, '!'), {
-      name: 'Wilhelmina Oyelaran',
-    });
-    expect(long).toContain('(9000 characters)');
-    expect(long).not.toMatch(/Wilhelm|Oye/);
-  });
-
-  it('is cut in front of a name, and no earlier', () => {
-    const cut = createRedactor('off');
-    const start = `${'no, '.repeat(996)}the Größe7 of`;
-    expect(cut(`${start} Wilhelmina, our guest`)).toBe(`${start} … (4019 characters)`);
-    const whole = 'yes '.repeat(1_000);
-    expect(cut(whole)).toBe(whole);
-  });
-
-  it('is withheld, if there is too much to look for, or it cannot be read', () => {
-    const many = Array.from({ length: 20_000 }, (_, i) => `Value ${String(i)}`);
+  it('is withheld', () => {
+    const many = Array.from({ length: 60_000 }, (_, i) => `Value ${String(i)}`);
     expect(redact('no value', many)).toMatch(/^\[withheld/);
     const trap = Object.defineProperty({}, 'name', {
       enumerable: true,
@@ -81,14 +89,10 @@ describe('what cannot be searched', () => {
 });
 
 describe('the other ways to redact', () => {
-  it("'strict' removes more, 'off' nothing but line breaks", () => {
-    const text = 'Ada Busy\n10.0.0.5:5432 +15550104477';
-    expect(createRedactor('strict', { body: PAYLOAD })(text)).toBe(
-      '[redacted] [redacted] [redacted]:5432 [redacted]',
-    );
-    expect(createRedactor('off', { body: PAYLOAD })(text)).toBe(
-      'Ada Busy 10.0.0.5:5432 +15550104477',
-    );
+  it("'off' removes nothing but line breaks, and cuts long texts", () => {
+    const off = createRedactor('off', { body: PAYLOAD });
+    expect(off('Ada Busy\n10.0.0.5:5432 +15550104477')).toBe('Ada Busy 10.0.0.5:5432 +15550104477');
+    expect(off('x'.repeat(5_000))).toBe(`${'x'.repeat(4_000)}… (5000 characters)`);
   });
 
   it('a function gets the text and the event', () => {
@@ -113,8 +117,6 @@ describe('the other ways to redact', () => {
     ],
     ['returns no text', () => Promise.resolve('x')],
   ])('a function that %s withholds the text', (_how, own) => {
-    expect(createRedactor(own as () => string)('Ada')).toBe(
-      '[withheld: the redact function failed]',
-    );
+    expect(createRedactor(own as () => string)('Ada')).toMatch(/^\[withheld/);
   });
 });

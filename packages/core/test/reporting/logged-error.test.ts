@@ -13,7 +13,7 @@ async function lineOf(options: Partial<ReceiverOptions<never, never>>, body: unk
 }
 
 describe('the line of a failure', () => {
-  it.each(['standard', 'strict', 'off'] as const)(
+  it.each(['standard', 'off'] as const)(
     'never quotes a body that cannot be parsed, as the parser does (redact: %s)',
     async (redact) => {
       const { message, fields, text } = await lineOf({ redact }, bytes('Ada Lovelace'));
@@ -34,14 +34,14 @@ describe('the line of a failure', () => {
   });
 
   it('has an error of this package in `err` if a handler throws it, redacted as any other', async () => {
-    const cause = new Error('order 7 for 10.0.0.5');
+    const cause = new Error('order 7 for ada@example.com');
     const failing = () => Promise.reject(new WebhookError('replayed', 'seen before', { cause }));
     const on = { 'call:started': failing };
-    const strict = await lineOf({ on, redact: 'strict' }, STARTED);
-    expect(strict.message).toContain(
+    const standard = await lineOf({ on }, STARTED);
+    expect(standard.message).toContain(
       'WebhookError: seen before [replayed]; cause: Error: order 7 for [redacted]',
     );
-    expect(strict.fields['err']).toMatchObject({ cause: { message: 'order 7 for [redacted]' } });
+    expect(standard.fields['err']).toMatchObject({ cause: { message: 'order 7 for [redacted]' } });
     const own = await lineOf({ on, redact: () => 'mine' }, STARTED);
     expect(own.message).toContain('The handler failed: mine: mine');
   });

@@ -1,0 +1,122 @@
+import { Buffer } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { importPackage } from './checkout.ts';
+import { ContenderProcess, cpuMicros, type Answers } from './contender-process.ts';
+import { SECRET } from './deliveries.ts';
+import type { BenchOptions } from './options.ts';
+import type { Result } from './report.ts';
+import { runRounds, type Start } from './rounds.ts';
+
+/** Some less than `bodyLimit`, for the other fields. */
+const BYTES = 1_000_000;
+const SENTENCE = 'The customer asked us to call back tomorrow, at half past nine. ';
+
+/** What a body of 1 MB is filled with. */
+const BODIES: Record<string, () => unknown> = {
+  text: () => SENTENCE.repeat(BYTES / SENTENCE.length),
+  letter: () => 'x'.repeat(BYTES),
+  keys: () =>
+    Object.fromEntries(
+      Array.from({ length: 9_000 }, (_, at) => [`field${String(at)}`, `${SENTENCE}${String(at)}`]),
+    ),
+  people: () =>
+    Array.from({ length: 5_000 }, (_, at) => ({
+      id: randomUUID(),
+      name: `Ada ${at.toString(36)} Lovelace`,
+      email: `ada.${String(at)}@example.com`,
+      phone: `+1555${String(at).padStart(7, '0')}`,
+      since: '2026-04-01T10:00:00.000Z',
+    })),
+  brackets: () => Array.from({ length: 300_000 }, () => []),
+};
+
+/** What a handler throws, by the body as a text. */
+const ERRORS: Record<string, (body: string) => Error> = {
+  'a plain error': () => new TypeError('fetch failed'),
+  'five causes': () => caused(5, () => 'connect ECONNREFUSED 10.0.0.5:5432'),
+  'twenty errors': () => aggregate(() => 'connect ECONNREFUSED 10.0.0.5:5432'),
+  'a quote of the body': (body) => new Error(`422 for ${body}`),
+  'five causes that quote it': (body) => caused(5, (at) => `cause ${String(at)} of ${body}`),
+  'twenty errors that quote it': (body) => aggregate((at) => `error ${String(at)} of ${body}`),
+};
+
+function caused(depth: number, message: (depth: number) => string): Error {
+  const options = depth > 0 ? { cause: caused(depth - 1, message) } : {};
+  return new Error(message(depth), options);
+}
+
+const aggregate = (message: (index: number) => string) =>
+  new AggregateError(
+    Array.from({ length: 20 }, (_, at) => new Error(message(at))),
+    'all failed',
+  );
+
+/** Deliveries of 1 MB that fail, beside deliveries of the same body that succeed. */
+export async function measure(options: BenchOptions): Promise<Result> {
+  const deliveries = options.quick ? 1 : 10;
+  const processes = new Map<string, Promise<ContenderProcess>>();
+  const start =
+    (body: string, error: string): Start =>
+    async (root) => {
+      const id = body + root;
+      const started = processes.get(id) ?? ContenderProcess.start(import.meta.url, [body, root]);
+      processes.set(id, started);
+      const process = await started;
+      return {
+        turn: async () => ({ 'CPU ms': await process.ask<number>('deliver', [error, deliveries]) }),
+        stop: () => process.stop(),
+      };
+    };
+  const contenders: Record<string, Start> = {};
+  const compare: [string, string][] = [];
+  for (const body of Object.keys(BODIES)) {
+    contenders[`${body}: succeeds`] = start(body, '');
+    for (const error of Object.keys(ERRORS)) {
+      contenders[`${body}: ${error}`] = start(body, error);
+      compare.push([`${body}: ${error}`, `${body}: succeeds`]);
+    }
+  }
+  const rounds = await runRounds({ contenders, compare, isOurs: () => true, warmUps: 2 }, options);
+  return { title: 'one delivery of 1 MB', rounds, compare };
+}
+
+export async function serve(name: string, root: string): Promise<Answers> {
+  const { createReceiver, sign } = await importPackage(root, 'core');
+  const content = (BODIES[name] as () => unknown)();
+  let thrown: Error | undefined;
+  let lines = 0;
+  const log = () => {
+    lines += 1;
+  };
+  const receiver = createReceiver({
+    secret: SECRET,
+    logger: { warn: log, error: log },
+    on: {
+      'call:completed': () => {
+        if (thrown) throw thrown;
+      },
+    },
+  });
+  return {
+    async deliver([error, deliveries]: [keyof typeof ERRORS, number]) {
+      const requests = await Promise.all(
+        Array.from({ length: deliveries }, async () => {
+          const event = { eventName: 'call:completed', callId: randomUUID(), content };
+          const body = Buffer.from(JSON.stringify(event));
+          return { method: 'POST', headers: await sign({ secret: SECRET, body }), body };
+        }),
+      );
+      let micros = 0;
+      for (const request of requests) {
+        thrown = ERRORS[error]?.(request.body.toString());
+        const earlier = lines;
+        const before = cpuMicros();
+        const { status } = await receiver.receive(request);
+        micros += cpuMicros() - before;
+        if (status !== (thrown ? 500 : 200)) throw new Error(`Answered ${String(status)}.`);
+        if (thrown && lines === earlier) throw new Error('A failure was not logged.');
+      }
+      return micros / deliveries / 1_000;
+    },
+  };
+}
