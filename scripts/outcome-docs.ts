@@ -2,7 +2,8 @@
 // it writes nothing and fails if a page is out of date. It keeps the notes below a section's list,
 // which are written by hand.
 import { readFile, writeFile } from 'node:fs/promises';
-import { CONFIGURATION_ERRORS, OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
 import { format } from 'prettier';
 
 const root = new URL('../', import.meta.url);

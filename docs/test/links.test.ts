@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { CONFIGURATION_ERRORS, OUTCOMES } from '@call-webhooks/core';
+import { OUTCOMES } from '@call-webhooks/core';
+import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
 import { anchorOf } from '../../site/src/anchor.ts';
 import { documents, read, ROOT } from './files.ts';
 

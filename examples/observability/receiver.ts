@@ -1,7 +1,8 @@
 // A receiver in Express that runs its handlers, and one with a queue and a worker.
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { memoryDeadLetters, type ErrorHook } from '@call-webhooks/core';
+import { memoryDeadLetters } from '@call-webhooks/core';
+import type { ErrorHook } from '@call-webhooks/core/internal';
 import { callWebhooks } from '@call-webhooks/express';
 import { instrument } from '@call-webhooks/opentelemetry';
 import { createSqliteWorker, sqliteQueue } from '@call-webhooks/sqlite';

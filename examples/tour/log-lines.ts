@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { docsUrl } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 
 // In a clone, both are files below the current folder.
 const HERE = fileURLToPath(new URL('../../', import.meta.url));

@@ -5,6 +5,8 @@ import { defineConfig } from 'tsdown';
 export default defineConfig({
   entry: {
     index: 'src/index.ts',
+    stores: 'src/stores.ts',
+    internal: 'src/internal.ts',
     web: 'src/web.ts',
     node: 'src/node.ts',
     'platform/node': 'src/platform/node.ts',

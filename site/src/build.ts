@@ -1,7 +1,8 @@
 // Builds the documentation site into site/dist: npm run site
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES } from '@call-webhooks/core';
+import { OUTCOMES } from '@call-webhooks/core';
+import { CONFIGURATION_ERRORS, docsUrl } from '@call-webhooks/core/internal';
 import { build } from 'vitepress';
 import { writeApiReference } from './api-reference.ts';
 import { problemsOf } from './check-site.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { docsUrl } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -1,12 +1,6 @@
-import {
-  createReceiver,
-  WebhookError,
-  type ExtraEvents,
-  type Receiver,
-  type StandardSchema,
-  type Store,
-  type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+import { createReceiver, WebhookError, type Receiver, type Store } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
+import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
 import { webHandler } from '@call-webhooks/core/web';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 

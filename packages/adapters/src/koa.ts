@@ -1,13 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  createReceiver,
-  WebhookError,
-  type ExtraEvents,
-  type Receiver,
-  type StandardSchema,
-  type Store,
-  type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+import { createReceiver, WebhookError, type Receiver, type Store } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
+import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
 import { discardRest, readRawBody } from '@call-webhooks/core/node';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 

@@ -1,19 +1,21 @@
 import { STATUS_CODES } from 'node:http';
 import {
   createReceiver,
-  docsUrl,
-  safeLogger,
   WebhookError,
-  type ExtraEvents,
   type Logger,
   type Receiver,
   type ReceiverOptions,
   type ReceiverRequest,
   type ReceiverResponse,
-  type StandardSchema,
   type Store,
-  type StoreWithoutCompleteIn,
 } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
+import {
+  docsUrl,
+  safeLogger,
+  type ExtraEvents,
+  type StandardSchema,
+} from '@call-webhooks/core/internal';
 
 export * from '@call-webhooks/core';
 

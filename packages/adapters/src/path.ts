@@ -1,11 +1,10 @@
+import type { ReceiverOptions, Store } from '@call-webhooks/core';
 import {
   checkOptions,
   option,
   type ExtraEvents,
-  type ReceiverOptions,
   type StandardSchema,
-  type Store,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 
 /** The options of a receiver, and its path. */
 export type CallWebhooksOptions<

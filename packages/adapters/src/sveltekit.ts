@@ -1,13 +1,10 @@
+import { WebhookError, type Receiver, type ReceiverOptions, type Store } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
-  WebhookError,
   type ExtraEvents,
-  type Receiver,
-  type ReceiverOptions,
   type StandardSchema,
-  type Store,
-  type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { webHandler, type WebHandler } from '@call-webhooks/core/web';
 
 export * from '@call-webhooks/core';

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { Claim } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 import type { Answers } from './contender-process.ts';
 import { OPEN, STORES, type StoreName } from './databases.ts';
 import { costOf, runAll, type Prepare } from './load.ts';

@@ -1,5 +1,6 @@
 import { ClientError } from '@call-webhooks/client';
-import { CONFIGURATION_ERRORS, OUTCOMES, WebhookError } from '@call-webhooks/core';
+import { OUTCOMES, WebhookError } from '@call-webhooks/core';
+import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
 import { CliError, EXIT } from './errors.ts';
 import { restError } from './service/rest-error.ts';
 

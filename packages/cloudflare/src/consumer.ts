@@ -1,16 +1,17 @@
+import { WebhookError, type WorkerOptions } from '@call-webhooks/core';
 import {
-  checkOptions,
   createJobProcessor,
-  docsUrl,
   exponentialBackoff,
-  option,
-  WebhookError,
   type BackoffOptions,
   type ContextWithoutCompleteIn,
+} from '@call-webhooks/core/stores';
+import {
+  checkOptions,
+  docsUrl,
+  option,
   type ExtraEvents,
   type StandardSchema,
-  type WorkerOptions,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { LargeBodies } from './large-bodies.ts';
 import { messageRunner, type QueueMessage } from './message.ts';
 import type { ObjectNamespace } from './namespace.ts';

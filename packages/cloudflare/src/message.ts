@@ -1,12 +1,6 @@
-import {
-  docsUrl,
-  loggedError,
-  safeLogger,
-  type JobProcessor,
-  type JobResult,
-  type Logger,
-  type QueuedDelivery,
-} from '@call-webhooks/core';
+import type { Logger, QueuedDelivery } from '@call-webhooks/core';
+import type { JobProcessor, JobResult } from '@call-webhooks/core/stores';
+import { docsUrl, loggedError, safeLogger } from '@call-webhooks/core/internal';
 import { isLarge, type LargeBodies } from './large-bodies.ts';
 import type { QueueProducer } from './queue.ts';
 import { UnsettledMessages, type Unsettled } from './unsettled.ts';

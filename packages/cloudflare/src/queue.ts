@@ -1,4 +1,5 @@
-import { checkOptions, option, WebhookError, type Queue } from '@call-webhooks/core';
+import { WebhookError, type Queue } from '@call-webhooks/core';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import { LargeBodies } from './large-bodies.ts';
 import type { ObjectNamespace } from './namespace.ts';
 

@@ -1,12 +1,10 @@
+import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
   type ExtraEvents,
-  type Receiver,
-  type ReceiverOptions,
   type StandardSchema,
-  type Store,
-  type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { webHandler, type WebHandler } from '@call-webhooks/core/web';
 
 /** What is used of a Worker's execution context. */

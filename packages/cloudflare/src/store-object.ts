@@ -1,5 +1,5 @@
 import { DurableObject as BaseClass } from '#durable-object';
-import type { Admission, Claim, DoneMark } from '@call-webhooks/core';
+import type { Admission, Claim, DoneMark } from '@call-webhooks/core/stores';
 import type { ObjectState } from './durable-object.ts';
 import { SCHEMA, SQL, SWEEP_ROWS } from './statements.ts';
 

@@ -1,11 +1,10 @@
 import {
-  checkOptions,
-  option,
   storableKey,
   type Admission,
   type DoneMark,
   type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/stores';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import { checkNamespace, type ObjectNamespace } from './namespace.ts';
 import type { StoredClaim } from './store-object.ts';
 

@@ -1,4 +1,5 @@
-import type { OutcomeCode, OutcomeInfo } from '@call-webhooks/core';
+import type { OutcomeCode } from '@call-webhooks/core';
+import type { OutcomeInfo } from '@call-webhooks/core/internal';
 
 export type * from './api-types/overview.ts';
 export type * from './api-types/deliveries.ts';

@@ -1,4 +1,4 @@
-import { callHook, waitAtMost } from '@call-webhooks/core';
+import { callHook, waitAtMost } from '@call-webhooks/core/internal';
 import { HealthChecks } from './api/health-checks.ts';
 import type { ConsoleParts } from './api/context.ts';
 import { handleRequest } from './handle-request.ts';

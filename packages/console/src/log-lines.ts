@@ -1,4 +1,5 @@
-import { docsUrl, loggedError, safeLogger, type Logger } from '@call-webhooks/core';
+import type { Logger } from '@call-webhooks/core';
+import { docsUrl, loggedError, safeLogger } from '@call-webhooks/core/internal';
 
 /** Where log lines of the console link to. */
 export const DOCS = docsUrl('console.md');

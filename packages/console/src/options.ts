@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import {
-  checkOptions,
-  docsUrl,
-  option,
-  WebhookError,
-  type DeadJobs,
-  type DeadLetters,
-  type Logger,
-  type Receiver,
-} from '@call-webhooks/core';
+import { WebhookError, type DeadLetters, type Logger, type Receiver } from '@call-webhooks/core';
+import type { DeadJobs } from '@call-webhooks/core/stores';
+import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
 import type { Authorize } from './http/operator.ts';
 import { reconcileRules, redriveRules } from './recovery/option-rules.ts';
 import type { ConsoleReconcile } from './recovery/reconcile-runs.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createJobProcessor, sign } from '@call-webhooks/core';
+import { sign } from '@call-webhooks/core';
+import { createJobProcessor } from '@call-webhooks/core/stores';
 import { deferred, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import type { Overview, Session } from '../src/api-types.ts';
 import { callBody, open } from './support.ts';

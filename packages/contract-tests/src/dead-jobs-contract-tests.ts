@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { DeadJobs, StoredDeadLetter } from '@call-webhooks/core';
+import type { StoredDeadLetter } from '@call-webhooks/core';
+import type { DeadJobs } from '@call-webhooks/core/stores';
 import { allLetters } from './dead-letters/under-test.ts';
 import { queued, queuedCall } from './queue/deliveries.ts';
 import type { OpenedQueue, QueueUnderTest } from './queue/under-test.ts';

@@ -1,4 +1,4 @@
-import { EVENT_SCHEMAS, type CallEventMap } from '@call-webhooks/core';
+import { EVENT_SCHEMAS, type CallEventMap } from '@call-webhooks/core/internal';
 import * as z from 'zod/mini';
 import { completed, recorded, started } from '../src/vectors/bodies.ts';
 

@@ -1,5 +1,7 @@
 import type { OpenedQueue } from '@call-webhooks/contract-tests';
-import { createJobProcessor, tenantKey, type QueuedDelivery } from '../src/index.ts';
+import type { QueuedDelivery } from '../src/index.ts';
+import { createJobProcessor } from '../src/stores.ts';
+import { tenantKey } from '../src/internal.ts';
 
 interface Entry {
   delivery: QueuedDelivery;

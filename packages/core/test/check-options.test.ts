@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { checkOptions, option } from '../src/index.ts';
+import { checkOptions, option } from '../src/internal.ts';
 
 const rules = {
   rememberFor: option.rememberFor(),

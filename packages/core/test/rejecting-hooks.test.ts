@@ -1,5 +1,6 @@
 import { expect, it, jest } from '@jest/globals';
-import { memoryStore, startPollingWorker } from '../src/index.ts';
+import { memoryStore } from '../src/index.ts';
+import { startPollingWorker } from '../src/stores.ts';
 import { deferred } from './support.ts';
 
 /** What an asynchronous hook returns. Node ends the process if nobody handles it. */

@@ -2,7 +2,6 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import {
-  createJobProcessor,
   createReceiver,
   memoryStore,
   sign,
@@ -11,6 +10,7 @@ import {
   type QueuedDelivery,
   type ReceiverOptions,
 } from '../src/index.ts';
+import { createJobProcessor } from '../src/stores.ts';
 import { bytes, Lines, OTHER_SECRET, SECRET } from './support.ts';
 
 const profile = 'standard-webhooks' as const;

@@ -4,20 +4,18 @@ import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import {
   createReceiver,
-  createWorkerHandler,
   memoryStore,
   type EVENT_NAMES,
   type CallCompletedEvent,
-  type CallEventMap,
   type CallRecordingAvailableEvent,
   type CallStartedEvent,
-  type ContextWithoutCompleteIn,
   type HandlerContext,
   type Outcome,
   type OutcomeCode,
   type Store,
-  type UnknownEvent,
 } from '../src/index.ts';
+import type { ContextWithoutCompleteIn } from '../src/stores.ts';
+import { createWorkerHandler, type CallEventMap, type UnknownEvent } from '../src/internal.ts';
 import { createNodeHandler } from '../src/node.ts';
 import { createWebHandler } from '../src/web.ts';
 import { SECRET } from './support.ts';

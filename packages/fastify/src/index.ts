@@ -1,12 +1,7 @@
 import { createReceiver, WebhookError } from '@call-webhooks/core';
-import type {
-  ExtraEvents,
-  Receiver,
-  ReceiverOptions,
-  StandardSchema,
-  Store,
-  StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
+import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
 import type { FastifyInstance } from 'fastify';
 import { mount } from './mount.ts';
 

@@ -1,5 +1,6 @@
 import { Logger as NestLogger } from '@nestjs/common';
-import { consoleLine, type Logger } from '@call-webhooks/core';
+import type { Logger } from '@call-webhooks/core';
+import { consoleLine } from '@call-webhooks/core/internal';
 
 /** Writes lines to the logger of the app. */
 export function nestLogger(): Logger {

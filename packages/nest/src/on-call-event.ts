@@ -1,12 +1,7 @@
 import { SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import {
-  WebhookError,
-  type CallEventMap,
-  type HandlerContext,
-  type OutputOf,
-  type StandardSchema,
-} from '@call-webhooks/core';
+import { WebhookError, type HandlerContext } from '@call-webhooks/core';
+import type { CallEventMap, OutputOf, StandardSchema } from '@call-webhooks/core/internal';
 
 const KEY = '@call-webhooks/nest:handlers';
 

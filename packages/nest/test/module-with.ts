@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import type { ReceiverOptions, StandardSchema } from '@call-webhooks/core';
+import type { ReceiverOptions } from '@call-webhooks/core';
+import type { StandardSchema } from '@call-webhooks/core/internal';
 import { CallWebhooksModule, OnCallEvent, type CallWebhooksModuleOptions } from '../src/index.ts';
 
 @Module({})

@@ -1,15 +1,13 @@
 // eslint-disable-next-line @typescript-eslint/triple-slash-reference -- it is not part of what is published
 /// <reference path="./next-server.d.ts" />
 import { after } from 'next/server.js';
+import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
   type ExtraEvents,
-  type Receiver,
-  type ReceiverOptions,
   type StandardSchema,
-  type Store,
-  type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { webHandler } from '@call-webhooks/core/web';
 import { duringBuild, onFirstUse } from './build-phase.ts';
 

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
+import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import {
   createReceiverOnFirstUse,
   type ExtraEvents,
-  type Receiver,
-  type ReceiverOptions,
   type StandardSchema,
-  type Store,
-  type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { nodeHandler } from '@call-webhooks/core/node';
 import { duringBuild, onFirstUse } from './build-phase.ts';
 

@@ -1,4 +1,5 @@
-import { redactId, WebhookError, type Outcome } from '@call-webhooks/core';
+import { WebhookError, type Outcome } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core/internal';
 import type { Attributes } from '@opentelemetry/api';
 
 // Every attribute of a span or metric is named here. None holds a value of a body but ids and names

@@ -6,7 +6,7 @@ import type {
   HandlerMessage,
   OutcomeMessage,
   StoreMessage,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { diag } from '@opentelemetry/api';
 
 /** The messages of core's tracing channels. */

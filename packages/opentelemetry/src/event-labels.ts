@@ -1,4 +1,5 @@
-import { EVENT_NAMES, redactId } from '@call-webhooks/core';
+import { EVENT_NAMES } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core/internal';
 
 const MAX_LENGTH = 100;
 

@@ -1,4 +1,5 @@
-import { loggedFailure, type WebhookError } from '@call-webhooks/core';
+import type { WebhookError } from '@call-webhooks/core';
+import { loggedFailure } from '@call-webhooks/core/internal';
 import type { Exception } from '@opentelemetry/api';
 
 /** What a step threw, with its class and its causes, redacted as in log lines. */

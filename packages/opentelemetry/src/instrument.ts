@@ -1,4 +1,5 @@
-import { checkOptions, option, type Around } from '@call-webhooks/core';
+import type { Around } from '@call-webhooks/core';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 import { Listeners } from './channels.ts';
 import { EventLabels } from './event-labels.ts';

@@ -1,4 +1,5 @@
-import type { Outcome, StoreMessage } from '@call-webhooks/core';
+import type { Outcome } from '@call-webhooks/core';
+import type { StoreMessage } from '@call-webhooks/core/internal';
 import { ROOT_CONTEXT, type Context } from '@opentelemetry/api';
 
 /**

@@ -1,4 +1,5 @@
-import { EVENT_NAMES, OUTCOMES, type DeliveryMessage, type Outcome } from '@call-webhooks/core';
+import { EVENT_NAMES, OUTCOMES, type Outcome } from '@call-webhooks/core';
+import type { DeliveryMessage } from '@call-webhooks/core/internal';
 import type { Meter } from '@opentelemetry/api';
 import { errorType, EVENT, OUTCOME, RESULT, SOURCE } from './attributes.ts';
 import type { Listeners } from './channels.ts';

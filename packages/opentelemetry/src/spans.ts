@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import {
-  WebhookError,
-  type Around,
-  type DeliveryMessage,
-  type DeliverySource,
-  type EnqueueMessage,
-  type HandlerMessage,
-  type StoreMessage,
-} from '@call-webhooks/core';
+import { WebhookError, type Around } from '@call-webhooks/core';
+import type {
+  DeliveryMessage,
+  DeliverySource,
+  EnqueueMessage,
+  HandlerMessage,
+  StoreMessage,
+} from '@call-webhooks/core/internal';
 import {
   context,
   SpanKind,

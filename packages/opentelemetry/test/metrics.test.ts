@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { deferred } from '@call-webhooks/contract-tests';
-import { createJobProcessor, type Outcome, type ReceiverOptions } from '@call-webhooks/core';
+import type { Outcome, ReceiverOptions } from '@call-webhooks/core';
+import { createJobProcessor } from '@call-webhooks/core/stores';
 import type { InstrumentOptions } from '@call-webhooks/opentelemetry';
 import { receiverOf, send, startSdk, type Sdk } from './sdk.ts';
 

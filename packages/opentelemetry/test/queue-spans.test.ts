@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createJobProcessor, type QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import { createJobProcessor } from '@call-webhooks/core/stores';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { idOf, parentOf, receiverOf, startSdk, type Sdk } from './sdk.ts';
 

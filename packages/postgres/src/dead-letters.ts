@@ -1,15 +1,14 @@
+import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
 import {
   checkDeadLetterQuery,
-  checkOptions,
   deadLetterPage,
   fromRecord,
   MAX_FAILURES,
   toFailureJson,
   toRecord,
   type CheckedDeadLetterQuery,
-  type DeadLetters,
-  type StoredDeadLetter,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/stores';
+import { checkOptions } from '@call-webhooks/core/internal';
 import { checkClient, rowsOf, type PostgresClient } from './client.ts';
 import { deadLetterStatements } from './dead-letter-statements.ts';
 import { migrationSql, schemaOption } from './schema.ts';

@@ -15,4 +15,4 @@ export {
   type PgBossWorkerOptions,
 } from './pg-boss-worker.ts';
 export type { PgBossClient } from './pg-boss.ts';
-export type { BackoffOptions } from '@call-webhooks/core';
+export type { BackoffOptions } from '@call-webhooks/core/stores';

@@ -1,4 +1,5 @@
-import { sha256, tenantKey, type QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import { sha256, tenantKey } from '@call-webhooks/core/internal';
 
 /** The id of an event's job. It is the same for the same event. */
 export const jobId = ({ tenant, key, webhookId }: QueuedDelivery): Promise<string> =>

@@ -1,14 +1,11 @@
+import { WebhookError, type QueuedDelivery, type StoredDeadLetter } from '@call-webhooks/core';
 import {
-  checkOptions,
-  option,
   deadJobLetter,
   deadJobList,
-  WebhookError,
   type DeadJobs,
   type JobFailure,
-  type QueuedDelivery,
-  type StoredDeadLetter,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/stores';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import { retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';

@@ -1,4 +1,5 @@
-import { addFailure, type LeasedJob, type QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import { addFailure, type LeasedJob } from '@call-webhooks/core/stores';
 import { attemptState, retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { continuedJobId } from './job-id.ts';

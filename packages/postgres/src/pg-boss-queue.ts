@@ -1,12 +1,6 @@
-import {
-  checkOptions,
-  option,
-  storableKey,
-  WebhookError,
-  type BackoffOptions,
-  type Queue,
-  type QueuedDelivery,
-} from '@call-webhooks/core';
+import { WebhookError, type Queue, type QueuedDelivery } from '@call-webhooks/core';
+import { storableKey, type BackoffOptions } from '@call-webhooks/core/stores';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 import { retryLimitOf } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { jobId } from './job-id.ts';

@@ -1,4 +1,4 @@
-import type { JobTransaction } from '@call-webhooks/core';
+import type { JobTransaction } from '@call-webhooks/core/stores';
 import type { PgBossClient, PgBossJob } from './pg-boss.ts';
 import { completeIn, literal } from './transaction.ts';
 

@@ -1,18 +1,20 @@
+import type { WorkerOptions } from '@call-webhooks/core';
 import {
-  checkOptions,
   createJobProcessor,
-  docsUrl,
-  loggedError,
   LeasedJobRun,
-  option,
-  safeLogger,
   startPollingWorker,
   type CloseOptions,
-  type ExtraEvents,
   type PolledJob,
+} from '@call-webhooks/core/stores';
+import {
+  checkOptions,
+  docsUrl,
+  loggedError,
+  option,
+  safeLogger,
+  type ExtraEvents,
   type StandardSchema,
-  type WorkerOptions,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { hasOwnLimit } from './attempt-state.ts';
 import { createQueues } from './create-queues.ts';
 import { continueJob, leasedJob } from './pg-boss-job.ts';

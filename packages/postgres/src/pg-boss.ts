@@ -1,4 +1,5 @@
-import { WebhookError, type JobFailure } from '@call-webhooks/core';
+import { WebhookError } from '@call-webhooks/core';
+import type { JobFailure } from '@call-webhooks/core/stores';
 
 /** The options of a job that are set. */
 export interface PgBossSendOptions {

@@ -1,4 +1,4 @@
-import { sha256 } from '@call-webhooks/core';
+import { sha256 } from '@call-webhooks/core/internal';
 import type { PostgresClient } from './client.ts';
 
 /** The statement is unknown, or is there already: a pooler gives each transaction another connection. */

@@ -1,4 +1,4 @@
-import { option } from '@call-webhooks/core';
+import { option } from '@call-webhooks/core/internal';
 
 export const DEFAULT_QUEUE = 'call-webhooks';
 export const deadLetterName = (queue: string) => `${queue}-dead`;

@@ -1,4 +1,4 @@
-import { checkOptions, option } from '@call-webhooks/core';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 
 /** It goes into the statements as it is. Postgres keeps 63 bytes of a name. */
 export const schemaOption = () =>

@@ -1,4 +1,5 @@
-import { TurnBatch, type Admission, type BatchedCall } from '@call-webhooks/core';
+import type { Admission } from '@call-webhooks/core/stores';
+import { TurnBatch, type BatchedCall } from '@call-webhooks/core/internal';
 import { rowsOf, type PostgresClient } from './client.ts';
 import { preparing } from './prepared.ts';
 import type { statements } from './statements.ts';

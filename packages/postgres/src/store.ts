@@ -1,11 +1,6 @@
-import {
-  checkOptions,
-  option,
-  safeLogger,
-  storableKey,
-  type Logger,
-  type Store,
-} from '@call-webhooks/core';
+import type { Logger, Store } from '@call-webhooks/core';
+import { storableKey } from '@call-webhooks/core/stores';
+import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import { checkClient, rowsOf, run, type PostgresClient } from './client.ts';
 import { migrationSql, schemaOption } from './schema.ts';
 import { statements } from './statements.ts';

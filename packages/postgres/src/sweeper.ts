@@ -1,4 +1,5 @@
-import { docsUrl, loggedError, type Logger } from '@call-webhooks/core';
+import type { Logger } from '@call-webhooks/core';
+import { docsUrl, loggedError } from '@call-webhooks/core/internal';
 
 const EVERY = 100;
 

@@ -1,4 +1,5 @@
-import { docsUrl, WebhookError } from '@call-webhooks/core';
+import { WebhookError } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { isUndefinedTable } from './client.ts';
 import { DRIVERS, type AnyClient, type Driver } from './transaction-drivers.ts';
 

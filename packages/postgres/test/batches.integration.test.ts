@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { unique } from '@call-webhooks/contract-tests';
-import type { Claim } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 import { postgresStore, type PostgresClient } from '../src/index.ts';
 import { freshSchema, openPool, openTestStore, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';

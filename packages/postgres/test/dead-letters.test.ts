@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
-import { MAX_FAILURES, toRecord, type DeadLetterQuery } from '@call-webhooks/core';
+import { MAX_FAILURES, toRecord, type DeadLetterQuery } from '@call-webhooks/core/stores';
 import { deadLetterStatements } from '../src/dead-letter-statements.ts';
 import { migrationSql, postgresDeadLetters, type PostgresDeadLetters } from '../src/index.ts';
 import { recordingClient } from './recording-client.ts';

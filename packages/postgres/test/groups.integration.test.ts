@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { unique, waitFor } from '@call-webhooks/contract-tests';
-import type { Claim, Store } from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 import type pg from 'pg';
 import { postgresStore } from '../src/index.ts';
 import { openTestStore, withPostgres } from './support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { checkOptions } from '@call-webhooks/core';
+import { checkOptions } from '@call-webhooks/core/internal';
 import { deadLetterName, queueName, schemaName } from '../src/queue-names.ts';
 
 const queue = (name: unknown) => checkOptions('it', { queue: queueName() }, { queue: name }).queue;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Claim } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 import { storeContractTests } from '@call-webhooks/contract-tests';
 import pg from 'pg';
 import postgres from 'postgres';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import type { Claim } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { migrationSql, postgresStore, type PostgresStoreOptions } from '../src/index.ts';
 import { statements } from '../src/statements.ts';

@@ -1,4 +1,4 @@
-import { exponentialBackoff, type BackoffOptions } from '@call-webhooks/core';
+import { exponentialBackoff, type BackoffOptions } from '@call-webhooks/core/stores';
 
 /** The name that our jobs ask for their backoff by. `createBullmqWorker` knows it. */
 export const BACKOFF_TYPE = 'call-webhooks';

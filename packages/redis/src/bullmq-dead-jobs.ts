@@ -1,11 +1,5 @@
-import {
-  deadJobLetter,
-  deadJobList,
-  WebhookError,
-  type DeadJobs,
-  type QueuedDelivery,
-  type StoredDeadLetter,
-} from '@call-webhooks/core';
+import { WebhookError, type QueuedDelivery, type StoredDeadLetter } from '@call-webhooks/core';
+import { deadJobLetter, deadJobList, type DeadJobs } from '@call-webhooks/core/stores';
 
 /** What is used of a failed `Job` of BullMQ. */
 export interface BullmqFailedJob {

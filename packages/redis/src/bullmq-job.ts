@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RELEASE_MS, type JobProcessor, type QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import type { JobProcessor } from '@call-webhooks/core/stores';
+import { RELEASE_MS } from '@call-webhooks/core/internal';
 import { BACKOFF_TYPE } from './bullmq-backoff.ts';
 import type { LockedJob } from './bullmq-lock.ts';
 

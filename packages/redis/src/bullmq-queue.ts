@@ -1,14 +1,5 @@
-import {
-  checkOptions,
-  option,
-  safeLogger,
-  sha256,
-  tenantKey,
-  WebhookError,
-  type Logger,
-  type Queue,
-  type QueuedDelivery,
-} from '@call-webhooks/core';
+import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@call-webhooks/core';
+import { checkOptions, option, safeLogger, sha256, tenantKey } from '@call-webhooks/core/internal';
 import { BACKOFF_TYPE } from './bullmq-backoff.ts';
 import { persistenceWarning, type HasRedisClient } from './persistence-warning.ts';
 

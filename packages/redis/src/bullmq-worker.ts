@@ -1,6 +1,12 @@
+import type { WorkerOptions } from '@call-webhooks/core';
+import {
+  createJobProcessor,
+  type BackoffOptions,
+  type CloseOptions,
+  type ContextWithoutCompleteIn,
+} from '@call-webhooks/core/stores';
 import {
   checkOptions,
-  createJobProcessor,
   DEFAULT_GRACE_MS,
   docsUrl,
   option,
@@ -8,13 +14,9 @@ import {
   RunningJobs,
   safeLogger,
   waitAtMost,
-  type BackoffOptions,
-  type CloseOptions,
-  type ContextWithoutCompleteIn,
   type ExtraEvents,
   type StandardSchema,
-  type WorkerOptions,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { backoffStrategy } from './bullmq-backoff.ts';
 import { giveBack, runBullmqJob, type BullmqJobLike } from './bullmq-job.ts';
 import { keepLock } from './bullmq-lock.ts';

@@ -1,4 +1,5 @@
-import { docsUrl, type Logger } from '@call-webhooks/core';
+import type { Logger } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { AskOnce } from './ask-once.ts';
 import type { ScriptClient } from './clients.ts';
 import { INFO } from './dead-letter-scripts.ts';

@@ -1,4 +1,5 @@
-import { docsUrl, loggedError, type Logger, type Redact } from '@call-webhooks/core';
+import type { Logger, Redact } from '@call-webhooks/core';
+import { docsUrl, loggedError } from '@call-webhooks/core/internal';
 
 const REPEAT_AFTER_MS = 10_000;
 

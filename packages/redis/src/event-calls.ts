@@ -1,4 +1,4 @@
-import { TurnBatch, type BatchedCall } from '@call-webhooks/core';
+import { TurnBatch, type BatchedCall } from '@call-webhooks/core/internal';
 import type { ScriptClient } from './clients.ts';
 import { EVENT_CALLS, FAILED, type EventCallName } from './event-script.ts';
 import { ScriptRunner } from './script-runner.ts';

@@ -1,4 +1,4 @@
-import type { Admission } from '@call-webhooks/core';
+import type { Admission } from '@call-webhooks/core/stores';
 
 /**
  * What is kept of one event is one text, with a time to live, in the cluster slot of its webhook ids:

@@ -16,4 +16,4 @@ export {
   type BullmqWorkerLike,
   type BullmqWorkerOptions,
 } from './bullmq-worker.ts';
-export type { BackoffOptions } from '@call-webhooks/core';
+export type { BackoffOptions } from '@call-webhooks/core/stores';

@@ -1,4 +1,5 @@
-import { option, storableKey } from '@call-webhooks/core';
+import { storableKey } from '@call-webhooks/core/stores';
+import { option } from '@call-webhooks/core/internal';
 
 /** The prefix of all keys of a store. */
 export const prefixOption = () =>

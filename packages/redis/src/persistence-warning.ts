@@ -1,4 +1,5 @@
-import { docsUrl, type Logger } from '@call-webhooks/core';
+import type { Logger } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { AskOnce } from './ask-once.ts';
 
 /** Where BullMQ's `Queue` has its client: `client` in version 5, the backend's in version 6. */

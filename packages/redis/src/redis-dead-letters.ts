@@ -1,18 +1,14 @@
+import type { DeadLetters, Logger, StoredDeadLetter } from '@call-webhooks/core';
 import {
   checkDeadLetterQuery,
-  checkOptions,
   deadLetterPage,
   fromRecord,
   MAX_FAILURES,
-  option,
-  safeLogger,
   toFailureJson,
   toRecord,
   type CheckedDeadLetterQuery,
-  type DeadLetters,
-  type Logger,
-  type StoredDeadLetter,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/stores';
+import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import { scriptClient, type RedisClient } from './clients.ts';
 import { CLAIM, EXTEND, FAIL, FIND, PUT, READ, RELEASE, REMOVE } from './dead-letter-scripts.ts';
 import { deadLetterWarning } from './dead-letter-warning.ts';

@@ -1,13 +1,11 @@
+import type { Logger } from '@call-webhooks/core';
 import {
-  checkOptions,
-  option,
-  safeLogger,
   storableKey,
   type Admission,
   type Claim,
-  type Logger,
   type StoreWithoutCompleteIn,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/stores';
+import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import { scriptClient, type RedisClient } from './clients.ts';
 import { EventCalls } from './event-calls.ts';
 import { REFUSALS, type EventCallName } from './event-script.ts';

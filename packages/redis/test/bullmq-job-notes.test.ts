@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { queuedCall } from '@call-webhooks/contract-tests';
-import { WebhookError, type JobProcessor, type JobResult } from '@call-webhooks/core';
+import { WebhookError } from '@call-webhooks/core';
+import type { JobProcessor, JobResult } from '@call-webhooks/core/stores';
 import { giveBack, runBullmqJob, type BullmqJobLike } from '../src/bullmq-job.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

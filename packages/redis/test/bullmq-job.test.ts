@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger, queuedCall, waitFor } from '@call-webhooks/contract-tests';
-import { createJobProcessor } from '@call-webhooks/core';
+import { createJobProcessor } from '@call-webhooks/core/stores';
 import { runBullmqJob, type BullmqJobLike } from '../src/bullmq-job.ts';
 
 /** Fails `times` times, as a server does during a failover. */

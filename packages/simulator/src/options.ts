@@ -1,4 +1,5 @@
-import type { FieldNames, HeaderPrefix } from '@call-webhooks/core';
+import type { FieldNames } from '@call-webhooks/core';
+import type { HeaderPrefix } from '@call-webhooks/core/internal';
 import type { Workspace } from './activity/directory.ts';
 import type { ChaosSettings } from './chaos/chaos.ts';
 import type { ClockMode } from './clock/clock.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_FIELD_NAMES, type CallDetails } from '@call-webhooks/core';
+import type { CallDetails } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import { DEFAULT_WORKSPACE } from './activity/directory.ts';
 import type { BodyFieldNames } from './calls/payloads.ts';
 import { milliseconds } from './clock/duration.ts';

@@ -1,4 +1,5 @@
-import { docsUrl, WebhookError } from '@call-webhooks/core';
+import { WebhookError } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import type { SqliteDatabase } from './database.ts';
 import { DRIVERS, type AnyClient } from './transaction-drivers.ts';
 

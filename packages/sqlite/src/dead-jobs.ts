@@ -1,4 +1,4 @@
-import { deadJobLetter, deadJobList, type DeadJobs } from '@call-webhooks/core';
+import { deadJobLetter, deadJobList, type DeadJobs } from '@call-webhooks/core/stores';
 import type { DeadJob } from './job-rows.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';
 

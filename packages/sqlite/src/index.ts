@@ -6,4 +6,4 @@ export type { SqliteDatabase, SqliteStatement } from './database.ts';
 export { sqliteQueue, type SqliteQueue, type SqliteQueueOptions } from './queue.ts';
 export type { DeadJob, QueueStats } from './job-rows.ts';
 export { createSqliteWorker, type SqliteWorker, type SqliteWorkerOptions } from './worker.ts';
-export type { BackoffOptions } from '@call-webhooks/core';
+export type { BackoffOptions } from '@call-webhooks/core/stores';

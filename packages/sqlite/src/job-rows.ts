@@ -1,4 +1,5 @@
-import type { JobFailure, QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import type { JobFailure } from '@call-webhooks/core/stores';
 
 /** How many jobs are in each state. */
 export interface QueueStats {

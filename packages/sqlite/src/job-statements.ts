@@ -1,4 +1,4 @@
-import { MAX_FAILURES } from '@call-webhooks/core';
+import { MAX_FAILURES } from '@call-webhooks/core/stores';
 import { literal, type Completion } from './complete-in.ts';
 import type { SqliteDatabase } from './database.ts';
 

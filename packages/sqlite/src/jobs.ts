@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { checkOptions, storableKey, tenantKey, type QueuedDelivery } from '@call-webhooks/core';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import { storableKey } from '@call-webhooks/core/stores';
+import { checkOptions, tenantKey } from '@call-webhooks/core/internal';
 import { ClockSteps } from './clock-steps.ts';
 import { checkDatabase, type SqliteDatabase } from './database.ts';
 import {

@@ -1,4 +1,4 @@
-import type { LeasedJob } from '@call-webhooks/core';
+import type { LeasedJob } from '@call-webhooks/core/stores';
 import type { TakenJob } from './job-rows.ts';
 import type { Jobs } from './jobs.ts';
 

@@ -1,4 +1,4 @@
-import { option } from '@call-webhooks/core';
+import { option } from '@call-webhooks/core/internal';
 
 /** What a store and a queue in a file have in common. */
 export interface SqliteOptions {

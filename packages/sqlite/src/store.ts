@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  checkOptions,
-  storableKeySync,
-  type Admission,
-  type Claim,
-  type Store,
-} from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
+import { storableKeySync, type Admission, type Claim } from '@call-webhooks/core/stores';
+import { checkOptions } from '@call-webhooks/core/internal';
 import { completeIn, type SqliteTransaction } from './complete-in.ts';
 import { checkDatabase, type SqliteDatabase } from './database.ts';
 import { HeldLeases } from './held-leases.ts';

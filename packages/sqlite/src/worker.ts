@@ -1,20 +1,22 @@
+import type { WorkerOptions } from '@call-webhooks/core';
 import {
-  checkOptions,
   createJobProcessor,
-  docsUrl,
-  loggedError,
   exponentialBackoff,
   LeasedJobRun,
-  option,
-  safeLogger,
   startPollingWorker,
   type BackoffOptions,
   type CloseOptions,
-  type ExtraEvents,
   type PolledJob,
+} from '@call-webhooks/core/stores';
+import {
+  checkOptions,
+  docsUrl,
+  loggedError,
+  option,
+  safeLogger,
+  type ExtraEvents,
   type StandardSchema,
-  type WorkerOptions,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import type { QueueStats, TakenJob } from './job-rows.ts';
 import { MAX_LEASE_MS } from './jobs.ts';
 import { leasedJob } from './leased-job.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { unique } from '@call-webhooks/contract-tests';
-import type { Claim } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 import Database from 'libsql';
 import { sqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { storableKey, type Claim } from '@call-webhooks/core';
+import { storableKey, type Claim } from '@call-webhooks/core/stores';
 import { unique } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { sqliteStore } from '../src/index.ts';

@@ -1,11 +1,11 @@
-import {
-  DEFAULT_FIELD_NAMES,
-  type CallCompletedEvent,
-  type CallDetails,
-  type CallRecordingAvailableEvent,
-  type CallStartedEvent,
-  type FieldNames,
+import type {
+  CallCompletedEvent,
+  CallDetails,
+  CallRecordingAvailableEvent,
+  CallStartedEvent,
+  FieldNames,
 } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 
 /** Fields that replace those of the factory. `undefined` leaves a field out of the body. */
 export type Overrides<Event> = Partial<Omit<Event, 'eventName'>>;

@@ -1,11 +1,6 @@
 import { expect, it } from '@jest/globals';
-import {
-  callDetails,
-  createReceiver,
-  EVENT_NAMES,
-  eventKey,
-  type CallEventMap,
-} from '@call-webhooks/core';
+import { callDetails, createReceiver, EVENT_NAMES, eventKey } from '@call-webhooks/core';
+import type { CallEventMap } from '@call-webhooks/core/internal';
 import { systemClock, type Clock } from '@call-webhooks/client';
 import {
   callCompleted,

@@ -1,4 +1,5 @@
-import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES } from '@call-webhooks/core';
+import { OUTCOMES } from '@call-webhooks/core';
+import { CONFIGURATION_ERRORS, docsUrl } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { badInput } from '../errors.ts';

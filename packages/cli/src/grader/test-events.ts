@@ -1,4 +1,4 @@
-import type { DEFAULT_FIELD_NAMES } from '@call-webhooks/core';
+import type { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 
 /** The names of the fields that the interface does not show. */
 export type CallFieldNames = Readonly<Record<keyof typeof DEFAULT_FIELD_NAMES, string>>;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import { signDelivery, type Delivery, type SigningOptions } from './delivery.ts';
 import { readEffects } from './effects.ts';
 import { exchange, type Answer, type ExchangeOptions, type Step } from './exchange.ts';

@@ -1,4 +1,4 @@
-import type { Profile } from '@call-webhooks/core';
+import type { Profile } from '@call-webhooks/core/internal';
 import { Option, type Command } from 'commander';
 import type { App } from '../app.ts';
 import { durationOption } from '../input/options.ts';

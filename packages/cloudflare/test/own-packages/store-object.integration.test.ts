@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { unique, waitFor } from '@call-webhooks/contract-tests';
-import { tenantKey, type Claim } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
+import { tenantKey } from '@call-webhooks/core/internal';
 import { startStoreWorkers, type StoreWorkers } from './store-workers.ts';
 import { callStore, freshFolder, storeAt } from './support.ts';
 

@@ -1,4 +1,5 @@
-import type { DeadLetter, DeliverySource } from '@call-webhooks/core';
+import type { DeadLetter } from '@call-webhooks/core';
+import type { DeliverySource } from '@call-webhooks/core/internal';
 
 /** The query of `api/dead-letters`. Every condition that is given has to hold. */
 export interface DeadLettersQuery {

@@ -1,4 +1,5 @@
-import type { DeliverySource, OutcomeCode } from '@call-webhooks/core';
+import type { OutcomeCode } from '@call-webhooks/core';
+import type { DeliverySource } from '@call-webhooks/core/internal';
 import type { DeadLetterRow } from './dead-letters.ts';
 
 /** The query of `api/deliveries`. Every condition that is given has to hold. */

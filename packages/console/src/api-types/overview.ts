@@ -1,4 +1,5 @@
-import type { DeliverySource, Health, OutcomeCode } from '@call-webhooks/core';
+import type { OutcomeCode } from '@call-webhooks/core';
+import type { DeliverySource, Health } from '@call-webhooks/core/internal';
 
 /** The query of `api/overview`. */
 export interface OverviewQuery {

@@ -1,4 +1,4 @@
-import { waitAtMost } from '@call-webhooks/core';
+import { waitAtMost } from '@call-webhooks/core/internal';
 import { invalid } from '../http/query.ts';
 
 /** The longest that a request waits for what it has started; milliseconds. */

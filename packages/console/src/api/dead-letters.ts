@@ -1,4 +1,4 @@
-import type { DeadLetterFilter } from '@call-webhooks/core';
+import type { DeadLetterFilter } from '@call-webhooks/core/stores';
 import type { DeadLetterDetail, DeadLettersPage, RedriveTask, Removed } from '../api-types.ts';
 import { RequestError } from '../http/answer.ts';
 import { invalid, numberOf, parametersOf, timeOf } from '../http/query.ts';

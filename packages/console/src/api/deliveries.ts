@@ -1,4 +1,6 @@
-import { deadLetterId, EVENT_NAMES, eventKey, redactId, tenantKey } from '@call-webhooks/core';
+import { EVENT_NAMES, eventKey } from '@call-webhooks/core';
+import { deadLetterId } from '@call-webhooks/core/stores';
+import { redactId, tenantKey } from '@call-webhooks/core/internal';
 import type {
   CallEvent,
   CallTimeline,

@@ -1,5 +1,6 @@
 import type { Overview, ProcessSummary, Session } from '../api-types.ts';
-import { docsUrl, OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { invalid, parametersOf } from '../http/query.ts';
 import { CountSeries, DAY, HOUR } from '../stats/series.ts';
 import type { SlotContent } from '../stats/slot-content.ts';

@@ -1,12 +1,10 @@
 import {
   WebhookError,
-  type DeadJobs,
-  type DeadLetterFilter,
-  type DeadLetterQuery,
   type DeadLetters,
   type Logger,
   type StoredDeadLetter,
 } from '@call-webhooks/core';
+import type { DeadJobs, DeadLetterFilter, DeadLetterQuery } from '@call-webhooks/core/stores';
 import type { DeadLetterDetail, DeadLetterRow, DeadLettersPage } from '../api-types.ts';
 import { RequestError } from '../http/answer.ts';
 import { invalid } from '../http/query.ts';

@@ -1,4 +1,5 @@
-import { redactId, type StoredDeadLetter } from '@call-webhooks/core';
+import type { StoredDeadLetter } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core/internal';
 import type { DeadLetterBody, DeadLetterDetail, DeadLetterRow } from '../api-types.ts';
 
 const MAX_ERROR = 2_000;

@@ -1,4 +1,4 @@
-import { redactId } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core/internal';
 import type { DeadLetterBody } from '../api-types.ts';
 import { indentJson } from './indent-json.ts';
 

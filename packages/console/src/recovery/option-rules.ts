@@ -1,4 +1,5 @@
-import { option, type FieldNames } from '@call-webhooks/core';
+import type { FieldNames } from '@call-webhooks/core';
+import { option } from '@call-webhooks/core/internal';
 import type { CallsClient, ReconcileStore, ToEvents } from '@call-webhooks/recovery';
 import type { ConsoleReconcile } from './reconcile-runs.ts';
 import type { ConsoleRedrive } from './redrive-tasks.ts';

@@ -1,4 +1,5 @@
-import { loggedError, redactId, type OutcomeCode } from '@call-webhooks/core';
+import type { OutcomeCode } from '@call-webhooks/core';
+import { loggedError, redactId } from '@call-webhooks/core/internal';
 import {
   reconcile,
   SETTLE_FOR_MS,

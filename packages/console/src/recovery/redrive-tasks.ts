@@ -1,10 +1,6 @@
-import {
-  loggedError,
-  type DeadJobs,
-  type DeadLetterFilter,
-  type DeadLetters,
-  type Receiver,
-} from '@call-webhooks/core';
+import type { DeadLetters, Receiver } from '@call-webhooks/core';
+import type { DeadJobs, DeadLetterFilter } from '@call-webhooks/core/stores';
+import { loggedError } from '@call-webhooks/core/internal';
 import { redrive, type RedriveOptions, type RedriveProgress } from '@call-webhooks/recovery';
 import type { RedriveCounts, RedriveTask } from '../api-types.ts';
 import { RequestError } from '../http/answer.ts';

@@ -1,5 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
-import type { Outcome, OutcomeMessage } from '@call-webhooks/core';
+import type { Outcome } from '@call-webhooks/core';
+import type { OutcomeMessage } from '@call-webhooks/core/internal';
 import type { InFlight } from '../api-types.ts';
 import { InFlightCounter } from './in-flight.ts';
 import { RecentDeliveries } from './recent-deliveries.ts';

@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
+import { WebhookError } from '@call-webhooks/core';
 import {
   checkOptions,
   docsUrl,
   loggedError,
   option,
   waitAtMost,
-  WebhookError,
-} from '@call-webhooks/core';
+} from '@call-webhooks/core/internal';
 import { Collector } from './collector.ts';
 import { CountSeries, DAY, HOUR } from './series.ts';
 import { Sharing } from './sharing.ts';

@@ -1,4 +1,5 @@
-import { redactId, type Outcome } from '@call-webhooks/core';
+import type { Outcome } from '@call-webhooks/core';
+import { redactId } from '@call-webhooks/core/internal';
 import type { DeliveriesPage, DeliveryRow } from '../api-types.ts';
 import { resultOf } from './counts.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { generateSecret, type TenantRequest } from '@call-webhooks/core';
+import { generateSecret } from '@call-webhooks/core';
+import type { TenantRequest } from '@call-webhooks/core/internal';
 import { callBody, startSender } from '../sender.ts';
 import type { AdapterTestContext } from './under-test.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { deadLetterId } from '@call-webhooks/core';
+import { deadLetterId } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { after, deadLetter, LEASE_MS, type DeadLettersTestContext } from './under-test.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { DeadLetterQuery } from '@call-webhooks/core';
+import type { DeadLetterQuery } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { after, allLetters, deadLetter, type DeadLettersTestContext } from './under-test.ts';
 

@@ -1,11 +1,6 @@
 import { expect } from '@jest/globals';
-import type {
-  DeadJobs,
-  DeadLetter,
-  DeadLetterQuery,
-  DeadLetters,
-  StoredDeadLetter,
-} from '@call-webhooks/core';
+import type { DeadLetter, DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
+import type { DeadJobs, DeadLetterQuery } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 
 export interface OpenedDeadLetters {

@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { expect, it } from '@jest/globals';
-import type { HandlerContext, DeadLetter, DeliveryMessage } from '@call-webhooks/core';
+import type { HandlerContext, DeadLetter } from '@call-webhooks/core';
+import type { DeliveryMessage } from '@call-webhooks/core/internal';
 import { collectingLogger } from '../collecting-logger.ts';
 import { waitFor } from '../wait-for.ts';
 import { queued, queuedCall } from './deliveries.ts';

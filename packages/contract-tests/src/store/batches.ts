@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import type { Claim } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 import { LEASE_MS, type StoreTestContext } from './under-test.ts';
 

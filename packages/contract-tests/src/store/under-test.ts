@@ -1,4 +1,5 @@
-import type { Claim, Store } from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
+import type { Claim } from '@call-webhooks/core/stores';
 
 export interface OpenedStore {
   store: Store;

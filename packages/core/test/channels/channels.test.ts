@@ -1,12 +1,8 @@
 import diagnostics from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import {
-  createJobProcessor,
-  memoryStore,
-  type OutcomeMessage,
-  type QueuedDelivery,
-  type SecretProvider,
-} from '../../src/index.ts';
+import { memoryStore, type QueuedDelivery, type SecretProvider } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
+import type { OutcomeMessage } from '../../src/internal.ts';
 import { StoreCalls } from '../../src/store/lease.ts';
 import { Deadlines } from '../../src/time.ts';
 import { createTestReceiver, deferred, NOW, SECONDS, STARTED } from '../support.ts';

@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, jest } from '@jest/globals';
-import { createJobProcessor, type Around, type Run } from '../../src/index.ts';
+import type { Around } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
+import type { Run } from '../../src/internal.ts';
 import { createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 
 const body = Buffer.from(JSON.stringify(STARTED)).toString('base64');

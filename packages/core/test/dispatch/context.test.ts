@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createJobProcessor, type HandlerContext } from '../../src/index.ts';
+import type { HandlerContext } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
 import { toBase64 } from '../../src/base64.ts';
 import { bytes, createTestReceiver, NOW, SECONDS, STARTED } from '../support.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { PayloadIssue, StandardSchema } from '../../src/index.ts';
+import type { PayloadIssue, StandardSchema } from '../../src/internal.ts';
 import { createTestReceiver, Lines } from '../support.ts';
 
 /** What is told of a payload that a schema refuses. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { callDetails, DEFAULT_FIELD_NAMES } from '../../src/index.ts';
+import { callDetails } from '../../src/index.ts';
+import { DEFAULT_FIELD_NAMES } from '../../src/internal.ts';
 import { SEED } from '../support.ts';
 
 const EVENT = {

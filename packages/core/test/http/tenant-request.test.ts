@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { RequestView } from '../../src/http/request.ts';
-import type { HeadersLike } from '../../src/index.ts';
+import type { HeadersLike } from '../../src/internal.ts';
 
 const view = (url: string, headers: HeadersLike = {}) => {
   const { path, query, host, headers: all } = new RequestView(url, headers);

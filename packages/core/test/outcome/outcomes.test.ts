@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES, STATUS, WebhookError } from '../../src/index.ts';
+import { OUTCOMES, WebhookError } from '../../src/index.ts';
+import { CONFIGURATION_ERRORS, docsUrl, STATUS } from '../../src/internal.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createJobProcessor, memoryDeadLetters } from '../../src/index.ts';
+import { memoryDeadLetters } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
 import { toBase64 } from '../../src/base64.ts';
 import { bytes, createTestReceiver, NOW, STARTED } from '../support.ts';
 

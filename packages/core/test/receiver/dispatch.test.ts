@@ -1,12 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { collectingLogger } from '@call-webhooks/contract-tests';
-import {
-  createWorkerHandler,
-  type DeadLetter,
-  type Queue,
-  type QueuedDelivery,
-} from '../../src/index.ts';
+import type { DeadLetter, Queue, QueuedDelivery } from '../../src/index.ts';
+import { createWorkerHandler } from '../../src/internal.ts';
 import { createTestReceiver, delivery, NOW, SECONDS, STARTED } from '../support.ts';
 
 describe('custom payloads', () => {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   memoryStore,
-  STATUS,
   WebhookError,
   type Outcome,
   type DeadLetter,
@@ -9,6 +8,7 @@ import {
   type ReceiverRequest,
   type Store,
 } from '../../src/index.ts';
+import { STATUS } from '../../src/internal.ts';
 import { createTestReceiver, bytes, delivery, Lines, STARTED } from '../support.ts';
 
 const rejections: unknown[] = [];

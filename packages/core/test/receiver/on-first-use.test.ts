@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createReceiverOnFirstUse } from '../../src/index.ts';
+import { createReceiverOnFirstUse } from '../../src/internal.ts';
 import { delivery, Lines, NOW, SECRET, STARTED } from '../support.ts';
 
 describe('createReceiverOnFirstUse', () => {

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { createWorkerHandler, memoryStore } from '../../src/index.ts';
+import { memoryStore } from '../../src/index.ts';
+import { createWorkerHandler } from '../../src/internal.ts';
 import {
   createTestReceiver,
   bytes,

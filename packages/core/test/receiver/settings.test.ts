@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { createReceiver, createWorkerHandler, type ReceiverOptions } from '../../src/index.ts';
+import { createReceiver, type ReceiverOptions } from '../../src/index.ts';
+import { createWorkerHandler } from '../../src/internal.ts';
 import { byteSize, resolveSettings } from '../../src/options.ts';
 import { SECRET } from '../support.ts';
 

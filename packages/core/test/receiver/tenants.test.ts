@@ -1,12 +1,12 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   memoryStore,
-  type Claim,
   type ErrorInfo,
   type HandlerContext,
   type SecretProvider,
   type Store,
 } from '../../src/index.ts';
+import type { Claim } from '../../src/stores.ts';
 import { deferred, STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 

@@ -1,13 +1,12 @@
 import { expect, it, jest } from '@jest/globals';
 import {
-  deadLetterId,
   memoryDeadLetters,
   memoryStore,
-  type Claim,
   type HandlerContext,
   type QueuedDelivery,
   type SecretProvider,
 } from '../../src/index.ts';
+import { deadLetterId, type Claim } from '../../src/stores.ts';
 import { createTestReceiver, RECORDING, SECRET, STARTED } from '../support.ts';
 
 /** Everything here is stored somewhere: it must stay as it is, byte for byte. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
-import { redactId } from '../../src/index.ts';
+import { redactId } from '../../src/internal.ts';
 import { shownTenant, withRedactedIds } from '../../src/report/ids.ts';
 import { createRedactor } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { createJobProcessor, type ReportingHooks } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
+import type { ReportingHooks } from '../../src/internal.ts';
 import { createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 
 const NAME = 'Ada Lovelace';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createJobProcessor, type ErrorInfo, type SecretProvider } from '../../src/index.ts';
+import type { ErrorInfo, SecretProvider } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
 import { createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 

@@ -4,7 +4,8 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { createJobProcessor, memoryStore, type Redact } from '../../src/index.ts';
+import { memoryStore, type Redact } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
 import { createTestReceiver, delivery, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 
 const PERSON = { recipientName: 'Ada Lovelace', recipientEmail: 'ada@example.com' };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Outcome, type OutcomeCode, OUTCOMES, STATUS } from '../../src/index.ts';
+import { type Outcome, type OutcomeCode, OUTCOMES } from '../../src/index.ts';
+import { STATUS } from '../../src/internal.ts';
 import { deliveryFields, type LineOptions, outcomeLine } from '../../src/report/log-line.ts';
 
 /** The line of a verified delivery of the service. */

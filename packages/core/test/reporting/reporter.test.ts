@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Outcome, type OutcomeCode, STATUS, WebhookError } from '../../src/index.ts';
+import { type Outcome, type OutcomeCode, WebhookError } from '../../src/index.ts';
+import { STATUS } from '../../src/internal.ts';
 import { responseFor } from '../../src/outcomes.ts';
 import { Reporter } from '../../src/report/reporter.ts';
 import { Lines } from '../support.ts';

@@ -1,6 +1,7 @@
 import diagnostics from 'node:diagnostics_channel';
 import { expect, it } from '@jest/globals';
-import type { DeliveryMessage, SecretProvider } from '../../src/index.ts';
+import type { SecretProvider } from '../../src/index.ts';
+import type { DeliveryMessage } from '../../src/internal.ts';
 import { STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 

@@ -2,7 +2,8 @@ import { deadLetter } from '@call-webhooks/contract-tests';
 import { describe, expect, it } from '@jest/globals';
 import { checkDeadLetterQuery } from '../../src/dead-letters/query.ts';
 import { deadLetterId, storableName, toRecord } from '../../src/dead-letters/record.ts';
-import { type DeadLetterQuery, memoryDeadLetters } from '../../src/index.ts';
+import { memoryDeadLetters } from '../../src/index.ts';
+import type { DeadLetterQuery } from '../../src/stores.ts';
 
 describe('a query of dead letters', () => {
   it.each<[object, string]>([

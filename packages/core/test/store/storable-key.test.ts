@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { sha256, storableKey, storableKeySync } from '../../src/index.ts';
+import { storableKey, storableKeySync } from '../../src/stores.ts';
+import { sha256 } from '../../src/internal.ts';
 
 /** Any text, with lone surrogates and NUL, up to 4,000 characters once it is repeated. */
 const texts = fc

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { exponentialBackoff } from '../../src/index.ts';
+import { exponentialBackoff } from '../../src/stores.ts';
 
 it('doubles the delay after each attempt, up to a limit, and varies it by 10 %', () => {
   const delay = exponentialBackoff({ initialDelay: 1_000, maxDelay: 60_000 });

@@ -4,9 +4,9 @@ import {
   type HandlerContext,
   type Outcome,
   type QueuedDelivery,
-  type WorkerJob,
   type WorkerOptions,
 } from '../../src/index.ts';
+import type { WorkerJob } from '../../src/stores.ts';
 import { bytes, NOW, SECONDS, STARTED } from '../support.ts';
 import { observedWorker } from './observed.ts';
 

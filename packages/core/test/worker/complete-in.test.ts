@@ -1,12 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import {
-  createJobProcessor,
-  LeasedJobRun,
-  type DeadLetter,
-  type HandlerContext,
-  type LeasedJob,
-  type QueuedDelivery,
-} from '../../src/index.ts';
+import type { DeadLetter, HandlerContext, QueuedDelivery } from '../../src/index.ts';
+import { createJobProcessor, LeasedJobRun, type LeasedJob } from '../../src/stores.ts';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { bytes, NOW, SECONDS, STARTED } from '../support.ts';
 

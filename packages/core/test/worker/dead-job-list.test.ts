@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { queued } from '@call-webhooks/contract-tests';
-import {
-  deadJobLetter,
-  deadJobList,
-  type DeadLetterFilter,
-  type QueuedDelivery,
-} from '../../src/index.ts';
+import type { QueuedDelivery } from '../../src/index.ts';
+import { deadJobLetter, deadJobList, type DeadLetterFilter } from '../../src/stores.ts';
 
 const INVALID = 'The body is no JSON.';
 

@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { collectingLogger, queued } from '@call-webhooks/contract-tests';
-import {
-  addFailure,
-  createJobProcessor,
-  deadJobLetter,
-  type QueuedDelivery,
-} from '../../src/index.ts';
+import type { QueuedDelivery } from '../../src/index.ts';
+import { addFailure, createJobProcessor, deadJobLetter } from '../../src/stores.ts';
 
 const process = createJobProcessor({
   logger: collectingLogger(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { collectingLogger, queuedCall } from '@call-webhooks/contract-tests';
-import { createJobProcessor, type WorkerJob } from '../../src/index.ts';
+import { createJobProcessor, type WorkerJob } from '../../src/stores.ts';
 
 /** The line of a run that failed. */
 async function lineOf(job: WorkerJob) {

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { createJobProcessor, type DeadLetter, type QueuedDelivery } from '../../src/index.ts';
+import type { DeadLetter, QueuedDelivery } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { bytes, NOW, SECONDS, STARTED } from '../support.ts';
 

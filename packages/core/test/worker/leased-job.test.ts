@@ -1,13 +1,13 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
+import { WebhookError } from '../../src/index.ts';
 import {
   LeasedJobRun,
-  WebhookError,
   type JobProcessor,
   type JobResult,
   type LeasedJob,
   type WorkerJob,
-} from '../../src/index.ts';
+} from '../../src/stores.ts';
 import { deferred } from '../support.ts';
 
 const delivery = { webhookId: 'id-1', timestamp: 1, receivedAt: 1, body: '' };

@@ -1,11 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
-import {
-  createJobProcessor,
-  LeasedJobRun,
-  type HandlerContext,
-  type LeasedJob,
-} from '../../src/index.ts';
+import type { HandlerContext } from '../../src/index.ts';
+import { createJobProcessor, LeasedJobRun, type LeasedJob } from '../../src/stores.ts';
 import { bytes, deferred, NOW, SECONDS, STARTED } from '../support.ts';
 
 const delivery = {

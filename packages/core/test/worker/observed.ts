@@ -1,10 +1,6 @@
 import { collectingLogger } from '@call-webhooks/contract-tests';
-import {
-  createJobProcessor,
-  type ErrorInfo,
-  type Outcome,
-  type WorkerOptions,
-} from '../../src/index.ts';
+import type { ErrorInfo, Outcome, WorkerOptions } from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
 
 /** A worker, and what its hooks were called with. */
 export function observedWorker(options: WorkerOptions<never, never>) {

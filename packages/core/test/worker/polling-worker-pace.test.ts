@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { startPollingWorker, type PolledJob, type PollingWorkerOptions } from '../../src/index.ts';
+import { startPollingWorker, type PolledJob, type PollingWorkerOptions } from '../../src/stores.ts';
 import { deferred } from '../support.ts';
 
 beforeEach(() => void jest.useFakeTimers());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { startPollingWorker, type PolledJob } from '../../src/index.ts';
+import { startPollingWorker, type PolledJob } from '../../src/stores.ts';
 import { deferred } from '../support.ts';
 
 /** An engine whose jobs end when they are told to. */

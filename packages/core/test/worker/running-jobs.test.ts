@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { RunningJobs } from '../../src/index.ts';
+import { RunningJobs } from '../../src/internal.ts';
 import { deferred } from '../support.ts';
 
 describe('the running jobs of a worker', () => {

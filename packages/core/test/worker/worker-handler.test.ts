@@ -1,10 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import {
-  createWorkerHandler,
-  type DeadLetter,
-  type HandlerContext,
-  type QueuedDelivery,
-} from '../../src/index.ts';
+import type { DeadLetter, HandlerContext, QueuedDelivery } from '../../src/index.ts';
+import { createWorkerHandler } from '../../src/internal.ts';
 import { handlerLogger } from '../../src/report/logger.ts';
 import { bytes, createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 

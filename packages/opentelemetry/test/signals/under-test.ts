@@ -1,5 +1,4 @@
 import {
-  createJobProcessor,
   createReceiver,
   sign,
   type QueuedDelivery,
@@ -7,9 +6,9 @@ import {
   type ReceiverOptions,
   type ReceiverRequest,
   type Redact,
-  type WorkerJob,
   type WorkerOptions,
 } from '@call-webhooks/core';
+import { createJobProcessor, type WorkerJob } from '@call-webhooks/core/stores';
 import { HEADERS, PERSON, SECRET } from './planted.ts';
 import { listen } from './told.ts';
 

@@ -1,4 +1,4 @@
-import type { JobOutcome } from '@call-webhooks/core';
+import type { JobOutcome } from '@call-webhooks/core/stores';
 import { handlerError } from './planted.ts';
 import { custom } from './receiver-rows.ts';
 import type { Row } from './under-test.ts';

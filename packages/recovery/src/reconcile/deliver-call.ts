@@ -1,5 +1,6 @@
 import type { CallRecord } from '@call-webhooks/client';
-import { callHook, docsUrl, eventKey, OUTCOMES, WebhookError } from '@call-webhooks/core';
+import { eventKey, OUTCOMES, WebhookError } from '@call-webhooks/core';
+import { callHook, docsUrl } from '@call-webhooks/core/internal';
 import type { ReconcileSettings } from './options.ts';
 import { recordingEvents } from './recordings.ts';
 import { countedAs, isStopping, type Totals } from './result.ts';

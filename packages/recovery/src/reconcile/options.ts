@@ -1,15 +1,12 @@
 import type { CallListOptions, Client } from '@call-webhooks/client';
 import {
-  checkOptions,
-  docsUrl,
-  option,
-  tenantKey,
   WebhookError,
   type DeliverOptions,
   type FieldNames,
   type Outcome,
   type Store,
 } from '@call-webhooks/core';
+import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
 import type { ReconcileResult } from './result.ts';
 import { completedEvents, type MissedEvent, type ToEvents } from './to-events.ts';
 

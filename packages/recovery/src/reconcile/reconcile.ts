@@ -1,5 +1,6 @@
 import type { CallRecord } from '@call-webhooks/client';
-import { docsUrl, WebhookError } from '@call-webhooks/core';
+import { WebhookError } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import { loadCursor, passesOf, type Pass } from './cursor.ts';
 import { deliverCall } from './deliver-call.ts';
 import { inParallel } from './in-parallel.ts';

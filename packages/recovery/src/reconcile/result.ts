@@ -1,4 +1,5 @@
-import { callHook, type Outcome } from '@call-webhooks/core';
+import type { Outcome } from '@call-webhooks/core';
+import { callHook } from '@call-webhooks/core/internal';
 
 /** What a reconciliation found and did. */
 export interface ReconcileResult {

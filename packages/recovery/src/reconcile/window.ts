@@ -1,4 +1,5 @@
-import { docsUrl, WebhookError } from '@call-webhooks/core';
+import { WebhookError } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 
 /** From when to when; milliseconds since the epoch. */
 export interface Window {

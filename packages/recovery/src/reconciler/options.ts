@@ -1,13 +1,6 @@
 import { systemClock, type Clock } from '@call-webhooks/client';
-import {
-  checkOptions,
-  docsUrl,
-  option,
-  tenantKey,
-  WebhookError,
-  type Logger,
-  type Store,
-} from '@call-webhooks/core';
+import { WebhookError, type Logger, type Store } from '@call-webhooks/core';
+import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
 import { sharedRules, type ReconcileReceiver, type SharedOptions } from '../reconcile/options.ts';
 import type { ReconcileResult } from '../reconcile/result.ts';
 import { SETTLE_FOR_MS } from '../reconcile/window.ts';

@@ -1,4 +1,4 @@
-import { callHook, docsUrl, loggedError, safeLogger } from '@call-webhooks/core';
+import { callHook, docsUrl, loggedError, safeLogger } from '@call-webhooks/core/internal';
 import type { ReconcileResult } from '../reconcile/result.ts';
 import type { Window } from '../reconcile/window.ts';
 import type { ReconcilerSettings } from './options.ts';

@@ -1,4 +1,4 @@
-import { waitAtMost } from '@call-webhooks/core';
+import { waitAtMost } from '@call-webhooks/core/internal';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { LEASE_MS, withLease } from './lease.ts';
 import { resolveOptions, type ReconcilerOptions, type ReconcilerSettings } from './options.ts';

@@ -1,13 +1,6 @@
-import {
-  checkOptions,
-  option,
-  type DeadJobs,
-  type DeadLetterFilter,
-  type DeadLetters,
-  type OutcomeCode,
-  type Receiver,
-  type StoredDeadLetter,
-} from '@call-webhooks/core';
+import type { DeadLetters, OutcomeCode, Receiver, StoredDeadLetter } from '@call-webhooks/core';
+import type { DeadJobs, DeadLetterFilter } from '@call-webhooks/core/stores';
+import { checkOptions, option } from '@call-webhooks/core/internal';
 
 /** What became of the letters. Each is counted once. */
 export interface RedriveResult {

@@ -1,11 +1,11 @@
 import type {
-  DeadLetterFailure,
   DeadLetters,
   Outcome,
   OutcomeCode,
   Receiver,
   StoredDeadLetter,
 } from '@call-webhooks/core';
+import type { DeadLetterFailure } from '@call-webhooks/core/stores';
 import type { RedriveResult } from './options.ts';
 
 /** What became of one letter. */

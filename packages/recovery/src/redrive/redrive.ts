@@ -1,4 +1,5 @@
-import { callHook, type DeadLetterFilter, type DeadLetterList } from '@call-webhooks/core';
+import type { DeadLetterFilter, DeadLetterList } from '@call-webhooks/core/stores';
+import { callHook } from '@call-webhooks/core/internal';
 import {
   checkRedriveOptions,
   checkRequeueOptions,

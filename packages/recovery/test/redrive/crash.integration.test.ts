@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Admission } from '@call-webhooks/core';
+import type { Admission } from '@call-webhooks/core/stores';
 import {
   deadLetter,
   describeWithProgram,

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from '@jest/globals';
-import type { DeadJobs, Queue, WorkerOptions } from '@call-webhooks/core';
+import type { Queue, WorkerOptions } from '@call-webhooks/core';
+import type { DeadJobs } from '@call-webhooks/core/stores';
 import {
   collectingLogger,
   describeWithProgram,

@@ -1,4 +1,5 @@
-import { sign, type HeaderPrefix } from '@call-webhooks/core';
+import { sign } from '@call-webhooks/core';
+import type { HeaderPrefix } from '@call-webhooks/core/internal';
 import type { ChaosMode } from '../chaos/chaos.ts';
 import { tamper, type AttemptPlan } from '../chaos/chaos-plan.ts';
 import type { Secrets } from '../rules/secrets.ts';

@@ -1,4 +1,5 @@
-import type { Claim, DoneMark, Store } from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
+import type { Claim, DoneMark } from '@call-webhooks/core/stores';
 import { monotonicMs, type Journal } from './journal.ts';
 
 /** Close to the receiver's limit of 1 s, after which it treats the call as failed. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Admission, Claim, DoneMark, Store } from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
+import type { Admission, Claim, DoneMark } from '@call-webhooks/core/stores';
 import type { EventModel } from './event-model.ts';
 import { assertThat, Violation } from './assert.ts';
 

@@ -1,4 +1,4 @@
-import type { Admission, Claim, DoneMark } from '@call-webhooks/core';
+import type { Admission, Claim, DoneMark } from '@call-webhooks/core/stores';
 
 /** Milliseconds: what webhook ids and leases expire by. */
 export interface ModelClocks {

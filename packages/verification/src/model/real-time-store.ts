@@ -1,4 +1,5 @@
-import type { Admission, Claim, DoneMark, Store } from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
+import type { Admission, Claim, DoneMark } from '@call-webhooks/core/stores';
 
 /** Wraps a store whose calls take real time. Counts the pending calls, so that a test can wait for them. */
 export class RealTimeStore implements Store {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { DEFAULT_FIELD_NAMES, sign } from '@call-webhooks/core';
+import { sign } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { App } from '../../app.ts';
 import { badInput, environmentError, EXIT } from '../../errors.ts';
 import { grade, type Grade } from '../../grader/grade.ts';

@@ -1,4 +1,4 @@
-import type { DeadLetterFilter } from '@call-webhooks/core';
+import type { DeadLetterFilter } from '@call-webhooks/core/stores';
 import { Option, type Command } from 'commander';
 import { time } from '../../input/time.ts';
 

@@ -1,4 +1,5 @@
-import { DEFAULT_FIELD_NAMES, type StoredDeadLetter } from '@call-webhooks/core';
+import type { StoredDeadLetter } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 
 /** These identify events, not people. */
 const SHOWN = new Set([

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import {
   eventKey,
   memoryStore,
-  STATUS,
   verify,
   WebhookError,
   type OutcomeCode,
   type VerifyOptions,
 } from '@call-webhooks/core';
+import { STATUS } from '@call-webhooks/core/internal';
 import { readRawBody } from '@call-webhooks/core/node';
 import { diagnose } from '../verify/diagnose.ts';
 import { namesOf, type Arrival } from './arrival.ts';

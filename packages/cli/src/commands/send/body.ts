@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { DEFAULT_FIELD_NAMES, EVENT_NAMES } from '@call-webhooks/core';
+import { EVENT_NAMES } from '@call-webhooks/core';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import { badInput } from '../../errors.ts';
 import { didYouMean } from '../../input/did-you-mean.ts';
 import { setFields } from '../../input/fields.ts';

@@ -1,4 +1,5 @@
-import { verify, type HeadersLike, type VerifyOptions } from '@call-webhooks/core';
+import { verify, type VerifyOptions } from '@call-webhooks/core';
+import type { HeadersLike } from '@call-webhooks/core/internal';
 
 /** Common changes to a body on its way, and how to undo each. */
 const CHANGES: readonly (readonly [what: string, undo: (body: Buffer) => Buffer | undefined])[] = [

@@ -1,4 +1,4 @@
-import { docsUrl } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
 import type { Grade } from '../grade.ts';
 import { GROUPS, type Probe } from '../probe.ts';
 
