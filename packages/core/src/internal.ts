@@ -1,28 +1,30 @@
 // For the packages of this project alone, all of one version: it may change in any release.
 export { checkOptions, option, type OptionRule } from './check-options.ts';
-export type { MemoryDeadLettersOptions } from './dead-letters/memory-dead-letters.ts';
 export { storableName } from './dead-letters/record.ts';
-export type { RawDelivery, TrustedEvent } from './deliver.ts';
-export { docsUrl, type ErrorSource, type PayloadIssue } from './errors.ts';
+export { docsUrl, type PayloadIssue } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';
 export type { Delivery } from './events/context.ts';
 export { type CallEventMap, EVENT_SCHEMAS, type UnknownEvent } from './events/events.ts';
-export type { CustomPayload, EventsWith, ExtraEvents, HandlerOptions, Run } from './events/handlers.ts';
-export type { GroupedEvent } from './events/route.ts';
-export type { OutputOf, SchemaIssue, SchemaResult, StandardSchema } from './events/schema.ts';
-export type { BodyLimits, BodyReader, HeadersLike, TenantRequest } from './http/request.ts';
+export type { CustomPayload, ExtraEvents, HandlerOptions, Run } from './events/handlers.ts';
+export type { OutputOf, StandardSchema } from './events/schema.ts';
+export type { HeadersLike, TenantRequest } from './http/request.ts';
 export { CONFIGURATION_ERRORS, type DeliverySource, type OutcomeInfo, STATUS } from './outcomes.ts';
-export { createReceiverOnFirstUse, type Health, type PortHealth } from './receiver.ts';
-export type { DeliveryMessage, EnqueueMessage, HandlerMessage, OutcomeMessage, StoreMessage } from './report/channels.ts';
+export { createReceiverOnFirstUse, type Health } from './receiver.ts';
+export type {
+  DeliveryMessage,
+  EnqueueMessage,
+  HandlerMessage,
+  OutcomeMessage,
+  StoreMessage,
+} from './report/channels.ts';
 export { redactId } from './report/ids.ts';
-export { loggedError, type LoggedError, loggedFailure } from './report/log-line.ts';
-export { callHook, consoleLine, type LogMethod, safeLogger } from './report/logger.ts';
+export { loggedError, loggedFailure } from './report/log-line.ts';
+export { callHook, consoleLine, safeLogger } from './report/logger.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix, Profile } from './signature/headers.ts';
-export type { ProvidedSecret, SecretRequest } from './signature/secret-provider.ts';
+export type { ProvidedSecret } from './signature/secret-provider.ts';
 export type { Verified } from './signature/verify.ts';
 export { sha256, tenantKey } from './store/keys.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { RELEASE_MS, waitAtMost } from './time.ts';
-export { createWorkerHandler, type WorkerHandler } from './worker/job-processor.ts';
 export { DEFAULT_GRACE_MS, RunningJobs } from './worker/polling-worker.ts';

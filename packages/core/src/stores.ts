@@ -1,12 +1,54 @@
 // What authors of stores and queues need besides `@call-webhooks/core`. It follows semantic versioning.
-export type { DeadJobs, DeadLetterClaim, DeadLetterFailure, DeadLetterFilter, DeadLetterList, DeadLetterPage, DeadLetterQuery, DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter.ts';
-export { checkDeadLetterQuery, type CheckedDeadLetterQuery, deadLetterPage } from './dead-letters/query.ts';
-export { deadLetterId, type DeadLetterRecord, fromRecord, MAX_FAILURES, toFailureJson, toRecord } from './dead-letters/record.ts';
+export type {
+  DeadJobs,
+  DeadLetterClaim,
+  DeadLetterFailure,
+  DeadLetterFilter,
+  DeadLetterList,
+  DeadLetterPage,
+  DeadLetterQuery,
+  DeadLetterSink,
+  DeadLetterStore,
+} from './dead-letters/dead-letter.ts';
+export {
+  checkDeadLetterQuery,
+  type CheckedDeadLetterQuery,
+  deadLetterPage,
+} from './dead-letters/query.ts';
+export {
+  deadLetterId,
+  type DeadLetterRecord,
+  fromRecord,
+  MAX_FAILURES,
+  toFailureJson,
+  toRecord,
+} from './dead-letters/record.ts';
 export type { ContextOf, ContextWithoutCompleteIn } from './events/handlers.ts';
 export { storableKey, storableKeySync } from './store/keys.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
 export { type BackoffOptions, exponentialBackoff } from './time.ts';
-export { addFailure, deadJobLetter, deadJobList, type DeadJobRange, type DeadJobRecord, type JobFailure } from './worker/dead-jobs.ts';
-export { createJobProcessor, type JobOutcome, type JobProcessor, type JobResult, type JobTransaction, type WorkerJob } from './worker/job-processor.ts';
+export {
+  addFailure,
+  deadJobLetter,
+  deadJobList,
+  type DeadJobRange,
+  type DeadJobRecord,
+  type JobFailure,
+} from './worker/dead-jobs.ts';
+export {
+  createJobProcessor,
+  type JobOutcome,
+  type JobProcessor,
+  type JobResult,
+  type JobTransaction,
+  type WorkerJob,
+} from './worker/job-processor.ts';
 export { type LeasedJob, LeasedJobRun } from './worker/leased-job.ts';
-export { type CloseOptions, type PolledJob, type PollingWorker, type PollingWorkerOptions, type PollResult, startPollingWorker } from './worker/polling-worker.ts';
+export {
+  type CloseOptions,
+  type PolledJob,
+  type PollingWorker,
+  type PollingWorkerOptions,
+  type PollResult,
+  startPollingWorker,
+} from './worker/polling-worker.ts';

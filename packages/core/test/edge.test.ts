@@ -142,5 +142,7 @@ it('#platform can not be imported by users of the package', async () => {
   const { exports } = JSON.parse(await readFile(`${here}/package.json`, 'utf8')) as {
     exports: object;
   };
-  expect(Object.keys(exports)).toEqual(['.', './web', './node', './package.json']);
+  expect(Object.keys(exports)).toEqual([
+    ...['.', './web', './node', './stores', './internal', './package.json'],
+  ]);
 });

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { createReceiver, type Outcome, type ReceiverOptions, sign } from '../src/index.ts';
+import type { QueuedDelivery, WorkerOptions } from '../src/index.ts';
 import type { Receiver } from '../src/receiver.ts';
+import { createJobProcessor, type WorkerJob } from '../src/stores.ts';
 
 /** All property tests run from this seed, so that a failure can be run again. */
 export const SEED = 20_260_401;
@@ -99,4 +101,13 @@ export function deferred<T = void>() {
     reject = no;
   });
   return { promise, resolve, reject };
+}
+
+/** Runs one queued delivery. It rejects if the run failed, as the jobs of many engines do. */
+export function createWorkerHandler(options: WorkerOptions<never, never>) {
+  const process = createJobProcessor(options);
+  return async (delivery: QueuedDelivery, job?: WorkerJob): Promise<void> => {
+    const result = await process(delivery, job);
+    if (result.status !== 'done') throw result.error;
+  };
 }

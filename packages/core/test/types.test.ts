@@ -15,7 +15,7 @@ import {
   type Store,
 } from '../src/index.ts';
 import type { ContextWithoutCompleteIn } from '../src/stores.ts';
-import { createWorkerHandler, type CallEventMap, type UnknownEvent } from '../src/internal.ts';
+import { type CallEventMap, type UnknownEvent } from '../src/internal.ts';
 import { createNodeHandler } from '../src/node.ts';
 import { createWebHandler } from '../src/web.ts';
 import { SECRET } from './support.ts';

@@ -2,8 +2,14 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { z } from 'zod';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import type { DeadLetter, Queue, QueuedDelivery } from '../../src/index.ts';
-import { createWorkerHandler } from '../../src/internal.ts';
-import { createTestReceiver, delivery, NOW, SECONDS, STARTED } from '../support.ts';
+import {
+  createTestReceiver,
+  delivery,
+  NOW,
+  SECONDS,
+  STARTED,
+  createWorkerHandler,
+} from '../support.ts';
 
 describe('custom payloads', () => {
   it('are checked, keyed and handled', async () => {

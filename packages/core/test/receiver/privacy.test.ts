@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { memoryStore } from '../../src/index.ts';
-import { createWorkerHandler } from '../../src/internal.ts';
 import {
   createTestReceiver,
   bytes,
@@ -12,6 +11,7 @@ import {
   OTHER_SECRET,
   SECRET,
   type Signing,
+  createWorkerHandler,
 } from '../support.ts';
 
 const PERSON = {

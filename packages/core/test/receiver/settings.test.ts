@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { createReceiver, type ReceiverOptions } from '../../src/index.ts';
-import { createWorkerHandler } from '../../src/internal.ts';
 import { byteSize, resolveSettings } from '../../src/options.ts';
-import { SECRET } from '../support.ts';
+import { SECRET, createWorkerHandler } from '../support.ts';
 
 const make = (options: unknown) => () => createReceiver({ secret: SECRET, ...(options as object) });
 const schema = z.looseObject({});

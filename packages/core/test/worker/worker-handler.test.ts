@@ -1,8 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { DeadLetter, HandlerContext, QueuedDelivery } from '../../src/index.ts';
-import { createWorkerHandler } from '../../src/internal.ts';
 import { handlerLogger } from '../../src/report/logger.ts';
-import { bytes, createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
+import {
+  bytes,
+  createTestReceiver,
+  Lines,
+  NOW,
+  SECONDS,
+  STARTED,
+  createWorkerHandler,
+} from '../support.ts';
 
 const queued = (body: Uint8Array): QueuedDelivery => ({
   webhookId: 'id-1',
