@@ -5,10 +5,10 @@ import {
   cloudflareQueue,
   createQueueConsumer,
   durableObjectStore,
-  type Claim,
   type ObjectNamespace,
   type QueueConsumerOptions,
 } from '../src/index.ts';
+import type { Claim } from '@call-webhooks/core/stores';
 
 const claim: Claim = { webhookId: 'w1', replayUntil: 1, key: 'c1', leaseMs: 1, token: 't1' };
 

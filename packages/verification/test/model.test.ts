@@ -2,8 +2,6 @@ import { afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '
 import { memoryStore } from '@call-webhooks/core';
 import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
-import { EventModel } from '../src/model/event-model.ts';
-import { CheckedStore } from '../src/model/checked-store.ts';
 import { RealTimeStore } from '../src/model/real-time-store.ts';
 import type { EffectsTable } from '../src/model/transactions.ts';
 import type { FakeTime } from '../src/model/world.ts';

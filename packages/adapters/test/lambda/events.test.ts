@@ -2,13 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { Hono } from 'hono';
 import * as honoLambda from 'hono/aws-lambda';
-import {
-  callWebhooks,
-  generateSecret,
-  sign,
-  type LambdaHttpEvent,
-  type TenantRequest,
-} from '../../src/lambda.ts';
+import { callWebhooks, generateSecret, sign, type LambdaHttpEvent } from '../../src/lambda.ts';
+import type { TenantRequest } from '@call-webhooks/core/internal';
 import { documented, TRIGGERS } from './triggers.ts';
 
 const secret = generateSecret();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toBase64 } from '../../src/base64.ts';
 import { Transactions } from '../../src/events/context.ts';
-import type { HandlerContext, WebhookError } from '../../src/index.ts';
+import type { HandlerContext } from '../../src/index.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { bytes, deferred, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 import { thrownBy, transactionalReceiver } from '../transactional-store.ts';

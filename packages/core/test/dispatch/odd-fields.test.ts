@@ -6,7 +6,7 @@ import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;
 const find = async (payload: unknown, options: unknown = {}) =>
-  new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)));
+  new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)), undefined);
 
 describe('an event with missing or odd fields', () => {
   describe.each(Object.keys(RECORDING).filter((field) => field !== 'eventName'))(

@@ -1,6 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type Logger } from '../../src/index.ts';
+import {
+  memoryStore,
+  type CallStartedEvent,
+  type HandlerContext,
+  type Logger,
+} from '../../src/index.ts';
 import { createTestReceiver, deferred, delivery, NOW, STARTED } from '../support.ts';
 
 beforeEach(() => void jest.useFakeTimers({ now: NOW }));
@@ -25,10 +30,10 @@ function setup() {
       complete: (key, token, mark) => (note('complete'), inner.complete(key, token, mark)),
     },
     on: {
-      'call:started': async (event, { signal }) => {
+      'call:started': async ({ callId }: CallStartedEvent, { signal }: HandlerContext) => {
         signal.addEventListener('abort', () => note('abort'));
         const gate = deferred();
-        gates.set(String(event.callId), gate);
+        gates.set(String(callId), gate);
         await gate.promise;
       },
     },

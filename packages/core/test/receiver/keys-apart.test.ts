@@ -8,7 +8,7 @@ it('two events with the same eventId and different names are both handled', asyn
   const { z } = await import('zod');
   const schema = z.looseObject({});
   const { send } = createTestReceiver({
-    events: { 'call:noted': schema, 'call:tagged': schema },
+    events: { 'call:noted': schema, 'call:tagged': schema } as never,
     on: { 'call:noted': pass, 'call:tagged': pass } as never,
   });
   expect(await send({ eventName: 'call:noted', eventId: 'e1' })).toBe('handled');

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { expect, it } from '@jest/globals';
-import { sign, verify } from '../../src/index.ts';
+import { sign, verify, type CallStartedEvent } from '../../src/index.ts';
 import { createTestReceiver, NOW, SECRET, STARTED } from '../support.ts';
 
 /** As in `vm`, jsdom and the sandboxes of test runners. */
@@ -17,7 +17,7 @@ it('bytes of another realm are verified, handled and kept like any others', asyn
   });
   const seen: unknown[] = [];
   const { receiver } = createTestReceiver({
-    on: { 'call:started': ({ callId }) => seen.push(callId) },
+    on: { 'call:started': ({ callId }: CallStartedEvent) => seen.push(callId) },
   });
   expect((await receiver.receive({ headers, body })).status).toBe(200);
   expect(

@@ -33,7 +33,7 @@ const hostile: [string, () => unknown][] = [
 ];
 
 /** Each place where code of the user may throw. */
-const places: [string, (thrown: () => never) => Partial<ReceiverOptions>][] = [
+const places: [string, (thrown: () => never) => Partial<ReceiverOptions<never, never>>][] = [
   ['a handler', (thrown) => ({ on: { 'call:started': thrown } })],
   ['around', (thrown) => ({ around: thrown })],
   ['the store', (thrown) => ({ store: { ...memoryStore(), admit: thrown } as Store })],
@@ -78,7 +78,7 @@ describe.each(hostile)('%s', (_what, make) => {
 });
 
 describe('a function that has to answer at once', () => {
-  it.each<[string, Partial<ReceiverOptions>, object]>([
+  it.each<[string, Partial<ReceiverOptions<never, never>>, object]>([
     ['oneAtATime', { oneAtATime: (() => Promise.reject(new Error('no'))) as never }, STARTED],
     [
       'custom.key',
