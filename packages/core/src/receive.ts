@@ -112,9 +112,9 @@ function resultInTime(
         'deadline',
         `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
       );
-      const late = run.done.then((result) => {
-        reporter.report(startedAt, outcome, result, log, true);
-      });
+      const late = run.done.then((result) =>
+        reporter.report(startedAt, outcome, result, log, true),
+      );
       run.abort(error);
       resolve({ outcome: 'deadline', error });
       const waitUntil = request.waitUntil?.bind(request) ?? settings.waitUntil;

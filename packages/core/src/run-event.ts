@@ -262,13 +262,12 @@ export class EventRun implements RunningDelivery {
     const { store, deadlines, settings } = this.#setup;
     const waitingMs = settings.ackWithin * WAITING_SHARE;
     const outcome = this.#outcome;
-    outcome.storeMs = 0;
     try {
       for (let attempt = 1; ; attempt++) {
         const askedAt = performance.now();
         const admission = await store.admit(claim);
         const answeredAt = performance.now();
-        outcome.storeMs += answeredAt - askedAt;
+        outcome.storeMs = (outcome.storeMs ?? 0) + answeredAt - askedAt;
         if (admission.status !== 'group-busy') return admission;
         const left = startedAt + waitingMs - answeredAt;
         if (left <= 0)

@@ -18,6 +18,7 @@ import type { ContextWithoutCompleteIn } from '../src/stores.ts';
 import { type CallEventMap, type UnknownEvent } from '../src/internal.ts';
 import { createNodeHandler } from '../src/node.ts';
 import { createWebHandler } from '../src/web.ts';
+import { createJobProcessor } from '../src/stores.ts';
 import { SECRET } from './support.ts';
 
 type Same<A, B> =
@@ -104,7 +105,7 @@ describe('the types', () => {
     const any: Store = store;
     createReceiver({ secret: SECRET, store: any, on });
     createReceiver({ secret: SECRET, on }); // it says nothing of a store
-    createWorkerHandler({ on: { 'call:started': (event, { completeIn }) => completeIn(event) } });
+    createJobProcessor({ on: { 'call:started': (event, { completeIn }) => completeIn(event) } });
   });
 
   it('refuse a misspelt event name everywhere', () => {
@@ -130,7 +131,7 @@ describe('the types', () => {
       }),
     ).toThrow('call:strated');
     expect(() =>
-      createWorkerHandler({
+      createJobProcessor({
         // @ts-expect-error there is no such event
         on: { 'call:strated': () => undefined },
       }),
