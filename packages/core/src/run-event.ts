@@ -71,7 +71,7 @@ export class EventRun implements RunningDelivery {
   readonly #abort = new LazySignal();
   #isAbandoned = false;
   #lease: Lease | undefined;
-  #transactions = new Transactions(undefined);
+  #transactions: Transactions | undefined;
 
   /** @param startedAt `performance.now()` when the request arrived */
   constructor(delivery: Delivery, outcome: PendingOutcome, startedAt: number, setup: Setup) {
@@ -123,7 +123,7 @@ export class EventRun implements RunningDelivery {
       this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - endedAt;
       if (!isHeld) throw leaseLost();
       if (result === work.result)
-        this.#transactions.onLateCall((error) =>
+        this.#transactions?.onLateCall((error) =>
           this.#reportAfterCommit('late-transaction', error, work.route),
         );
       return result;
@@ -162,22 +162,23 @@ export class EventRun implements RunningDelivery {
   /** Runs the user's handler. */
   #handle(route: Route, key: string | undefined, group?: string): Work {
     return {
-      ...{ route, key, group },
+      route,
+      key,
+      group,
       isHandler: true,
       result: { outcome: route.outcome },
       run: () => {
+        const transactions = new Transactions(this.#lease);
+        this.#transactions = transactions;
         const { fieldNames } = this.#setup.settings;
         const { attempt = 1 } = this.#outcome;
-        this.#transactions = new Transactions(this.#lease);
         const context = new DeliveryContext(
-          ...([
-            this.#delivery,
-            route,
-            attempt,
-            fieldNames,
-            this.#abort,
-            this.#transactions,
-          ] as const),
+          this.#delivery,
+          route,
+          attempt,
+          fieldNames,
+          this.#abort,
+          transactions,
         );
         return runHandler(route, context);
       },
@@ -250,7 +251,11 @@ export class EventRun implements RunningDelivery {
     return {
       // What is not from the network is no replay, although its webhook id may be known.
       webhookId: source === 'webhook' ? tenantKey(tenant, signed) : `${source}.${token}`,
-      ...{ replayUntil, leaseMs: leaseFor, token, key, group },
+      replayUntil,
+      leaseMs: leaseFor,
+      token,
+      key,
+      group,
     };
   }
 
@@ -303,8 +308,8 @@ export class EventRun implements RunningDelivery {
     }
 
     const transactions = this.#transactions;
-    transactions.end();
-    if (transactions.called) {
+    transactions?.end();
+    if (transactions?.called) {
       if (await wasCommitted(transactions, lease)) {
         if (failure) this.#reportAfterCommit('failed-after-commit', failure.error, route);
         return work.result;

@@ -53,6 +53,7 @@ interface Past {
 }
 
 interface MemoryLease {
+  readonly key: string;
   readonly token: string;
   readonly attempt: number;
   readonly group: string | undefined;
@@ -102,17 +103,17 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   const groups = new Map<string, string>();
   const cursors = new Map<string, string | undefined>();
 
-  function endLease(key: string, { group }: MemoryLease, attempts: Past['attempts']): void {
+  function endLease({ key, group }: MemoryLease, attempts: Past['attempts']): void {
     leases.delete(key);
     if (group !== undefined) groups.delete(group);
-    events.set(flat(key), { attempts, until: monotonicTime() + rememberFor });
+    events.set(key, { attempts, until: monotonicTime() + rememberFor });
   }
 
   /** The lease of an event, if it has not run out. */
   function liveLease(key: string): MemoryLease | undefined {
     const lease = leases.get(key);
     if (!lease || lease.until > monotonicTime()) return lease;
-    endLease(key, lease, lease.attempt);
+    endLease(lease, lease.attempt);
     return undefined;
   }
 
@@ -123,7 +124,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
 
   /** Leases that nobody asks about again. Those of equal lengths are in the order of their ends. */
   function endExpired(): void {
-    for (const key of leases.keys()) if (liveLease(key)) return;
+    const now = monotonicTime();
+    for (const lease of leases.values()) {
+      if (lease.until > now) return;
+      endLease(lease, lease.attempt);
+    }
   }
 
   function admit({ webhookId, replayUntil, key, leaseMs, token, group }: Claim): Admission {
@@ -148,13 +153,14 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
       groups.set(group, key);
     }
     const attempt = attempts + 1;
-    leases.set(flat(key), { token, attempt, group, until: monotonicTime() + leaseMs });
+    const own = flat(key);
+    leases.set(own, { key: own, token, attempt, group, until: monotonicTime() + leaseMs });
     return { status: 'admitted', attempt };
   }
 
   function end(key: string, token: string, as?: Past['attempts']): boolean {
     const lease = heldLease(key, token);
-    if (lease) endLease(key, lease, as ?? lease.attempt);
+    if (lease) endLease(lease, as ?? lease.attempt);
     return lease !== undefined;
   }
 
