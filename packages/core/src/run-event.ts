@@ -1,9 +1,13 @@
 import { toBase64 } from './base64.ts';
-import { toDeadLetter } from './dead-letters/dead-letter.ts';
+import { sinkFailure, toDeadLetter } from './dead-letters/dead-letter.ts';
 import { docsUrl, originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
-import type { FieldNames } from './events/call-details.ts';
-import { DeliveryContext, LazySignal, Transactions, type Delivery } from './events/context.ts';
-import { parsePayload } from './events/events.ts';
+import {
+  DeliveryContext,
+  LazySignal,
+  rolledBack,
+  Transactions,
+  type Delivery,
+} from './events/context.ts';
 import { handlerFailed, runHandler } from './events/handlers.ts';
 import { groupOf, UNHANDLED, type Route, type Routes } from './events/route.ts';
 import type { InFlight, RunningDelivery } from './in-flight.ts';
@@ -22,7 +26,7 @@ import {
   type Result,
 } from './report/reporter.ts';
 import { tenantKey } from './store/keys.ts';
-import { Lease, newToken, type StoreCalls } from './store/lease.ts';
+import { Lease, leaseLost, newToken, wasCommitted, type StoreCalls } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
 import { exponentialBackoff, type Deadlines } from './time.ts';
 
@@ -397,44 +401,3 @@ const refusal = ({ status }: Exclude<Admission, { status: 'admitted' }>): Outcom
   if (status === 'dead-lettered') return 'in-dead-letters';
   return status === 'group-busy' ? 'in-progress' : status;
 };
-
-const leaseLost = () =>
-  new WebhookError(
-    'in-progress',
-    'The lease was lost while the handler ran: another delivery of the event may be running.',
-  );
-
-/** The failure of a handler that succeeded, but whose transaction was rolled back. */
-export const rolledBack = () =>
-  new Error('The handler succeeded, but the transaction of completeIn was rolled back.');
-
-/**
- * Whether a transaction with `completeIn` was committed. Only the store knows: a handler may ignore
- * that its transaction was rolled back, or fail after the commit, or lose the answer to it.
- * @throws WebhookError `in-progress` if the lease was lost, `store-unavailable` if the store fails
- */
-async function wasCommitted(transactions: Transactions, lease: Lease): Promise<boolean> {
-  if (transactions.mayBeDone) {
-    const end = await lease.transactionEnd();
-    if (end !== 'lost') return end === 'committed';
-  } else if (!transactions.leaseLost) return false;
-  throw leaseLost();
-}
-
-/** A sink's error may quote the body. If that cannot be parsed, it cannot be redacted either. */
-export function sinkFailure(
-  error: unknown,
-  rawBody: Uint8Array,
-  fieldNames: FieldNames,
-): { text: string; origin: ErrorOrigin } {
-  const source = 'dead-letter';
-  let body: unknown;
-  try {
-    body = parsePayload(rawBody);
-  } catch {
-    const text = 'its error may quote the body and is withheld';
-    return { text, origin: { source, error, isWithheld: true } };
-  }
-  const sensitiveData = { body, fieldNames };
-  return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
-}

@@ -64,7 +64,7 @@ export class Deadlines {
         },
         (error: unknown) => {
           deadline.cancel();
-          reject(error as Error);
+          reject(error);
         },
       );
     });

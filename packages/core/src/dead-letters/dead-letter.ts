@@ -1,5 +1,7 @@
-import { WebhookError } from '../errors.ts';
+import { WebhookError, type ErrorOrigin } from '../errors.ts';
+import type { FieldNames } from '../events/call-details.ts';
 import type { Delivery } from '../events/context.ts';
+import { parsePayload } from '../events/events.ts';
 import type { Route } from '../events/route.ts';
 import { describeError } from '../report/error-text.ts';
 import type { DeliverySource } from '../outcomes.ts';
@@ -182,4 +184,22 @@ export function toDeadLetter(
     error,
     errorText: isOurs ? error.message : describeError(error, route?.sensitiveData),
   };
+}
+
+/** A sink's error may quote the body. If that cannot be parsed, it cannot be redacted either. */
+export function sinkFailure(
+  error: unknown,
+  rawBody: Uint8Array,
+  fieldNames: FieldNames,
+): { text: string; origin: ErrorOrigin } {
+  const source = 'dead-letter';
+  let body: unknown;
+  try {
+    body = parsePayload(rawBody);
+  } catch {
+    const text = 'its error may quote the body and is withheld';
+    return { text, origin: { source, error, isWithheld: true } };
+  }
+  const sensitiveData = { body, fieldNames };
+  return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
 }

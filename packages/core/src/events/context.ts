@@ -301,3 +301,7 @@ export class Transactions {
     return refusal;
   }
 }
+
+/** The failure of a handler that succeeded, but whose transaction was rolled back. */
+export const rolledBack = () =>
+  new Error('The handler succeeded, but the transaction of completeIn was rolled back.');

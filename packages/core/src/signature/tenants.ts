@@ -88,7 +88,7 @@ export class TenantKeys {
   #failed(error: unknown): RequestKeys {
     const failure = redactedError('secret-unavailable', 'tenant failed: ', error);
     if (this.#mayReport()) withOrigin(failure, { source: 'hook', error });
-    const keys = () => Promise.reject<never>(failure);
+    const keys = () => Promise.reject(failure);
     return { keys: { keys, refresh: keys } };
   }
 

@@ -1,5 +1,6 @@
 import { toBase64 } from '../base64.ts';
 import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
+import type { Transactions } from '../events/context.ts';
 import { CHANNELS, traced, type StoreMessage } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/ids.ts';
@@ -71,8 +72,8 @@ export class StoreCalls {
   }
 
   async reopen(key: string): Promise<void> {
-    const { reopen } = this.#store;
-    if (reopen) await this.#call('reopen', key, () => reopen.call(this.#store, key));
+    const store = this.#store;
+    await this.#call('reopen', key, async () => store.reopen?.(key));
   }
 
   /** Each call is a message of `call-webhooks:store`. */
@@ -265,4 +266,23 @@ export class Lease {
     this.#ended = true;
     this.#renewal?.cancel();
   }
+}
+
+export const leaseLost = () =>
+  new WebhookError(
+    'in-progress',
+    'The lease was lost while the handler ran: another delivery of the event may be running.',
+  );
+
+/**
+ * Whether a transaction with `completeIn` was committed. Only the store knows: a handler may ignore
+ * that its transaction was rolled back, or fail after the commit, or lose the answer to it.
+ * @throws WebhookError `in-progress` if the lease was lost, `store-unavailable` if the store fails
+ */
+export async function wasCommitted(transactions: Transactions, lease: Lease): Promise<boolean> {
+  if (transactions.mayBeDone) {
+    const end = await lease.transactionEnd();
+    if (end !== 'lost') return end === 'committed';
+  } else if (!transactions.leaseLost) return false;
+  throw leaseLost();
 }

@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import { fromBase64 } from '../base64.ts';
 import { checkAgainst } from '../check-options.ts';
-import { toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
+import { sinkFailure, toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin } from '../errors.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import {
   DeliveryContext,
   LazySignal,
+  rolledBack,
   Transactions,
   type Delivery,
   type HandlerContext,
@@ -32,7 +33,6 @@ import {
   withWarnings,
   type PendingOutcome,
 } from '../report/reporter.ts';
-import { rolledBack, sinkFailure } from '../run-event.ts';
 
 /** What a queue's engine knows about one run of a job. */
 export interface WorkerJob {

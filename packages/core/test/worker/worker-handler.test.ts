@@ -30,7 +30,10 @@ describe('createWorkerHandler', () => {
     const seen: [unknown, HandlerContext][] = [];
     const work = createWorkerHandler({
       logger,
-      on: { 'call:started': (event, context) => void seen.push([event, context]) },
+      on: {
+        'call:started': (event: unknown, context: HandlerContext) =>
+          void seen.push([event, context]),
+      },
     });
     await work(jobs[0]!, { attempt: 2 });
     const [event, context] = seen[0]!;
@@ -116,7 +119,7 @@ describe('createWorkerHandler', () => {
     const work = createWorkerHandler({
       logger,
       on: {
-        'call:started': (_event, { signal }) => {
+        'call:started': (_event: unknown, { signal }: HandlerContext) => {
           controller.abort();
           reasons.push(signal.reason);
         },
