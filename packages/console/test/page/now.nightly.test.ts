@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { callCompleted, callStarted } from '@call-webhooks/testing';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openConsole, testReceivers } from './open-console.ts';
 
 const WRONG_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -57,11 +57,11 @@ describeInChromium('the console: now', (chromium) => {
   test('a handler that runs is in flight, until it ends', async () => {
     const receiver = await start();
     const page = await openConsole(chromium, receiver);
-    await receiver.tell({ held: true });
+    receiver.tell({ held: true });
     const delivered = receiver.deliver(callStarted());
     const inFlight = page.locator('.tile', { hasText: 'In flight' });
     await inFlight.getByText('1 handler runs').waitFor();
-    await receiver.tell({ held: false });
+    receiver.tell({ held: false });
     expect(await delivered).toBe(200);
     await inFlight.getByText('0 handlers run').waitFor();
   });
