@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { CONFIGURATION_ERRORS, docsUrl, OUTCOMES } from '@call-webhooks/core';
 import type { Page, Response } from 'playwright-core';
 import { SITE, SITE_FOLDER } from '../src/repository.ts';

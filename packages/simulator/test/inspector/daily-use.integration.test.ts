@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { axeFindings } from '@call-webhooks/contract-tests/axe';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { axeFindings } from '@call-webhooks/ui/test/axe';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
 import { testResources } from '../support/test-resources.ts';
 
