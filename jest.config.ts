@@ -15,7 +15,11 @@ const config: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples/test', '<rootDir>/docs'],
   testMatch: ['**/test/**/*.test.ts'],
   // jest.integration.config.ts and jest.nightly.config.ts run these.
-  testPathIgnorePatterns: ['/node_modules/', '\\.integration\\.test\\.ts$', '\\.nightly\\.test\\.ts$'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '\\.integration\\.test\\.ts$',
+    '\\.nightly\\.test\\.ts$',
+  ],
   modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
   // Next is installed by the nightly tests that build an app.
   moduleNameMapper: { '^next/server\\.js$': '<rootDir>/packages/next/test/next-server.ts' },
