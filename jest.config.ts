@@ -4,9 +4,6 @@
  */
 import type { Config } from 'jest';
 
-/** Tests that drive other programs, build an app, or start whole apps. */
-export const INTEGRATION_TESTS = ['/examples/test/.*\\.test\\.ts$', '\\.integration\\.test\\.ts$'];
-
 /** The unit and contract tests. They need nothing but Node. */
 const config: Config = {
   testSequencer: '<rootDir>/scripts/install-for-tests.mjs',
@@ -17,9 +14,14 @@ const config: Config = {
   // Examples have tests of their own, for those who copy them: examples/test runs these.
   roots: ['<rootDir>/packages', '<rootDir>/examples/test', '<rootDir>/docs'],
   testMatch: ['**/test/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...INTEGRATION_TESTS],
+  // jest.integration.config.ts and jest.nightly.config.ts run these.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '\\.integration\\.test\\.ts$',
+    '\\.nightly\\.test\\.ts$',
+  ],
   modulePathIgnorePatterns: ['/dist/', '/\\.next/'],
-  // Next is installed by the integration tests that build an app.
+  // Next is installed by the nightly tests that build an app.
   moduleNameMapper: { '^next/server\\.js$': '<rootDir>/packages/next/test/next-server.ts' },
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

@@ -3,13 +3,11 @@
  * @jest-config-loader-options {"transpileOnly": true, "compilerOptions": {"module": "commonjs", "target": "es2022"}}
  */
 import type { Config } from 'jest';
-import unitTests, { INTEGRATION_TESTS } from './jest.config.ts';
-
-const { testMatch: _all, ...shared } = unitTests;
+import unitTests from './jest.config.ts';
 
 const config: Config = {
-  ...shared,
-  testRegex: INTEGRATION_TESTS,
+  ...unitTests,
+  testMatch: ['**/test/**/*.integration.test.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
 };
 

@@ -11,7 +11,7 @@ import { createConsole } from '@call-webhooks/console';
 import { memoryDeadLetters } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { callCompleted, callStarted, signedRequest, TEST_SECRET } from '@call-webhooks/testing';
-import { chromiumPath, launchChromium } from '@call-webhooks/contract-tests/chromium';
+import { chromiumPath, launchChromium } from '@call-webhooks/ui/test/chromium';
 import { findProgram } from '@call-webhooks/contract-tests/find-program';
 
 const [everythingInto] = process.argv.slice(2);

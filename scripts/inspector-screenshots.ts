@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startSimulator } from '@call-webhooks/simulator';
-import { chromiumPath, launchChromium } from '@call-webhooks/contract-tests/chromium';
+import { chromiumPath, launchChromium } from '@call-webhooks/ui/test/chromium';
 import { findProgram } from '@call-webhooks/contract-tests/find-program';
 
 const [everythingInto] = process.argv.slice(2);

@@ -3,7 +3,7 @@
 // packages whose results depend on the runtime most, with their integration tests: core, SQLite and the
 // simulator, and on 26 Redis and Postgres as well.
 // The queue on pg-boss is also run with pg-boss 12.
-// `--rest` runs all other tests, those of the docs and examples too.
+// `--rest` runs all other tests, those of the docs and examples too. Nightly tests run on the installed Node only.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -56,7 +56,7 @@ function runTests(version, tests, more = {}) {
   const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
   const { status } = spawnSync(
     node,
-    [...jest, ...tests, ignored('/node_modules/|/test/inspector/')],
+    [...jest, ...tests, ignored('/node_modules/|/test/inspector/|\\.nightly\\.test')],
     {
       cwd: ROOT,
       stdio: 'inherit',

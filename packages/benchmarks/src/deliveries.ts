@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
-import type { QueuedDelivery } from '@call-webhooks/core';
 
 /** The secret of every contender. */
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -10,7 +9,7 @@ export const KEY = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
 export const BODY_BYTES = 1024;
 
 /** Whose signature headers a contender reads. */
-export type Scheme = 'service' | 'standard' | 'svix' | 'github' | 'stripe';
+export type Scheme = 'service' | 'standard' | 'svix';
 
 type Sign = (body: Buffer) => Record<string, string>;
 
@@ -18,16 +17,6 @@ const SIGN: Record<Scheme, Sign> = {
   service: signWithId('x-service-webhook-id', 'x-service-timestamp', 'x-service-signature'),
   standard: signWithId('webhook-id', 'webhook-timestamp', 'webhook-signature'),
   svix: signWithId('svix-id', 'svix-timestamp', 'svix-signature'),
-  github: (body) => ({
-    'x-github-event': 'push',
-    'x-github-delivery': randomUUID(),
-    'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
-  }),
-  stripe: (body) => {
-    const timestamp = unixSeconds();
-    const mac = createHmac('sha256', SECRET).update(`${timestamp}.`).update(body).digest('hex');
-    return { 'stripe-signature': `t=${timestamp},v1=${mac}` };
-  },
 };
 
 /** Signs `id.timestamp.body` with the decoded secret, as the service and Standard Webhooks do. */
@@ -100,18 +89,4 @@ export const signedRequests = (scheme: Scheme, number: number): Buffer[] =>
     const lines = Object.entries(headers).map((pair) => pair.join(': '));
     const head = `POST /hook HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
     return Buffer.concat([Buffer.from(head, 'latin1'), body]);
-  });
-
-/** What a receiver hands to its queue. */
-export const queuedDeliveries = (number: number): QueuedDelivery[] =>
-  signedMessages('service', number).map(({ headers, body }) => {
-    const { eventName, callId } = JSON.parse(body.toString()) as Record<string, string>;
-    return {
-      webhookId: headers['x-service-webhook-id'] as string,
-      timestamp: Number(headers['x-service-timestamp']),
-      receivedAt: Date.now(),
-      key: `${callId as string}:${eventName as string}`,
-      eventName: eventName as string,
-      body: Buffer.from(body).toString('base64'),
-    };
   });

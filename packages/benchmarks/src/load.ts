@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Queue, Store } from '@call-webhooks/core';
+import type { Store } from '@call-webhooks/core';
 import { importPackage } from './checkout.ts';
 import { cpuMicros } from './contender-process.ts';
 import { SECRET, signedMessages } from './deliveries.ts';
@@ -10,25 +10,21 @@ import type { Figures } from './rounds.ts';
 /** Prepares deliveries that are run by calling them. */
 export type Prepare = (number: number) => (() => Promise<unknown>)[];
 
-/** Deliveries through `receiver.receive` to a handler that does nothing, with a store, or to a queue. */
-export async function throughReceiver(
-  root: string,
-  ports: { readonly store: Store } | { readonly queue: Queue },
-): Promise<Prepare> {
+/** Deliveries through `receiver.receive` to a handler that does nothing. */
+export async function throughReceiver(root: string, store: Store): Promise<Prepare> {
   const { createReceiver } = await importPackage(root, 'core');
   const ignore = () => undefined;
   const receiver = createReceiver({
     secret: SECRET,
-    ...ports,
+    store,
     storeTimeout: 10_000, // the machine may be busy
     on: { 'call:completed': ignore },
     logger: { warn: ignore, error: ignore },
   });
-  const expected = 'queue' in ports ? 202 : 200;
   return (number) =>
     signedMessages('service', number).map((message) => async () => {
       const { status, body } = await receiver.receive({ method: 'POST', ...message });
-      if (status !== expected) throw new Error(`The receiver responded ${String(status)} ${body}.`);
+      if (status !== 200) throw new Error(`The receiver responded ${String(status)} ${body}.`);
     });
 }
 

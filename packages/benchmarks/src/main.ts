@@ -12,7 +12,6 @@ const LOAD: Record<QuestionName, () => Promise<Question>> = {
   http: () => import('./http.ts'),
   stores: () => import('./stores.ts'),
   'remembered-events': () => import('./remembered-events.ts'),
-  queues: () => import('./queues.ts'),
   failing: () => import('./failing.ts'),
   'import-cost': () => import('./import-cost.ts'),
 };

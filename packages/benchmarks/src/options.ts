@@ -8,7 +8,6 @@ export const QUESTIONS = {
   http: 'the CPU time of one delivery over HTTP, in node:http, Express and Fastify',
   stores: 'deliveries with Redis, Postgres and SQLite, beside bare statements',
   'remembered-events': 'stores that remember more and more events',
-  queues: 'queues and workers of BullMQ, pg-boss and SQLite, beside bare ones',
   failing: 'deliveries of 1 MB that fail, beside those that succeed',
   'import-cost': 'the CPU time of importing core',
 } as const;

@@ -21,9 +21,9 @@ export function processesBesideServers(module: string) {
   async function start(server: Server, args: readonly string[]) {
     return { process: await ContenderProcess.start(module, [server.place, ...args]), server };
   }
-  return async (name: ServerName, args: readonly string[], options?: { durable: boolean }) => {
+  return async (name: ServerName, args: readonly string[]) => {
     const key = args.join('\n');
-    const one = all.get(key) ?? startServer(name, options).then((server) => start(server, args));
+    const one = all.get(key) ?? startServer(name).then((server) => start(server, args));
     all.set(key, one);
     const { process, server } = await one;
     return {
@@ -37,11 +37,11 @@ export function processesBesideServers(module: string) {
   };
 }
 
-/** Commits are on disk when they return, as in production; those of Redis with `durable`. */
-async function startServer(name: ServerName, { durable = false } = {}): Promise<Server> {
+/** Commits are on disk when they return, as in production; those of Redis are not. */
+async function startServer(name: ServerName): Promise<Server> {
   if (name === 'redis') {
     const { redisServer } = await load<RedisServers>('redis');
-    const server = await redisServer({ durable });
+    const server = await redisServer();
     await server.start();
     return { place: String(server.port), stop: () => server.stop() };
   }
@@ -61,9 +61,11 @@ async function startServer(name: ServerName, { durable = false } = {}): Promise<
 }
 
 interface RedisServers {
-  readonly redisServer: (options: {
-    durable: boolean;
-  }) => Promise<{ port: number; start(): Promise<void>; stop(): Promise<void> }>;
+  readonly redisServer: () => Promise<{
+    port: number;
+    start(): Promise<void>;
+    stop(): Promise<void>;
+  }>;
 }
 interface PostgresServers {
   readonly startPostgres: (options: {

@@ -49,7 +49,7 @@ interface Turn {
 
 export async function serve(place: string, name: StoreName, root: string): Promise<Answers> {
   const opened = await OPEN[name](root, place);
-  const ours = await throughReceiver(root, { store: opened.store });
+  const ours = await throughReceiver(root, opened.store);
   let floor: Prepare | undefined;
 
   async function openFloor(): Promise<Prepare> {

@@ -1,14 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import { Buffer } from 'node:buffer';
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
+import { Webhook as Svix } from 'svix';
 import { importPackage } from './checkout.ts';
 import { ContenderProcess, cpuMicros, type Answers } from './contender-process.ts';
 import { KEY, SECRET, signedMessages, type Scheme, type SignedMessage } from './deliveries.ts';
 import type { BenchOptions } from './options.ts';
 import type { Result } from './report.ts';
-import { runRounds, selected, type Start } from './rounds.ts';
+import { runRounds, type Start } from './rounds.ts';
 
 /** Verifies one message. Throws, or returns false, when it is not authentic. */
 type Verify = (message: SignedMessage) => unknown;
@@ -47,35 +46,9 @@ const VERIFY: Record<string, readonly [Scheme, Load]> = {
   /** It parses the body as well; that can't be turned off. */
   svix: [
     'svix',
-    async () => {
-      const svix = await importPeer<{ Webhook: typeof Webhook }>('svix');
-      const webhook = new svix.Webhook(SECRET);
+    () => {
+      const webhook = new Svix(SECRET);
       return ({ headers, body }) => webhook.verify(body, headers);
-    },
-  ],
-  /** The signature alone, without parsing. */
-  stripe: [
-    'stripe',
-    async () => {
-      interface Signature {
-        verifyHeader(body: Buffer, header: string | undefined, secret: string): boolean;
-      }
-      const { default: Stripe } = await importPeer<{
-        default: new (key: string) => { webhooks: { signature: Signature } };
-      }>('stripe');
-      const { signature } = new Stripe('sk_test_none').webhooks;
-      return ({ headers, body }) =>
-        signature.verifyHeader(body, headers['stripe-signature'], SECRET);
-    },
-  ],
-  /** Over the body alone, as a text; it has no timestamp. */
-  octokit: [
-    'github',
-    async () => {
-      const { verify } = await importPeer<{
-        verify: (secret: string, body: string, signature?: string) => Promise<boolean>;
-      }>('@octokit/webhooks-methods');
-      return ({ headers, body }) => verify(SECRET, body.toString(), headers['x-hub-signature-256']);
     },
   ],
   /** The best hand-written code on `createHmac`; it checks neither the headers nor the time. */
@@ -118,8 +91,6 @@ export async function measure(options: BenchOptions): Promise<Result> {
     isOurs: (name: string) => name === OURS,
     warmUps: 3,
   };
-  if (selected(question, options).some(([name]) => /svix|stripe|octokit/.test(name)))
-    installPeers();
   const rounds = await runRounds(question, options);
   return { title: 'one signature of 1 KB', rounds, compare: COMPARE };
 }
@@ -146,24 +117,4 @@ export async function serve(name: string, root: string): Promise<Answers> {
       return (cpuMicros() - before) / operations;
     },
   };
-}
-
-/** This file runs as `dist/esm/verify.js`, and in tests from `src`. */
-const PEERS = new URL(
-  import.meta.url.endsWith('.ts') ? '../contenders/' : '../../contenders/',
-  import.meta.url,
-);
-
-/** Heavy libraries have a folder and a lock file of their own. */
-function installPeers(): void {
-  const install = fileURLToPath(new URL('../../../scripts/install.mjs', PEERS));
-  // Standard output is for the figures.
-  execFileSync(process.execPath, [install, fileURLToPath(PEERS)], { stdio: ['ignore', 2, 2] });
-}
-
-async function importPeer<Module>(name: string): Promise<Module> {
-  const { importPeer: load } = (await import(new URL('import-peer.js', PEERS).href)) as {
-    importPeer: (name: string) => Promise<unknown>;
-  };
-  return (await load(name)) as Module;
 }

@@ -48,15 +48,7 @@ describe('options', () => {
 
   it('ask all questions by default, one HTTP connection at a time and sixteen', () => {
     expect(benchOptions([])).toMatchObject({
-      questions: [
-        'verify',
-        'http',
-        'stores',
-        'remembered-events',
-        'queues',
-        'failing',
-        'import-cost',
-      ],
+      questions: ['verify', 'http', 'stores', 'remembered-events', 'failing', 'import-cost'],
       connections: [1, 16],
       rounds: 15,
     });

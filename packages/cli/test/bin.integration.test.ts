@@ -13,10 +13,10 @@ const BIN = fileURLToPath(new URL('../src/bin.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const FLAGS = ['--import', 'tsx', '--conditions=@call-webhooks/source'];
 
-const program = (argv: string[], env: Record<string, string> = {}) =>
+const program = (argv: string[]) =>
   spawn(process.execPath, [...FLAGS, BIN, ...argv], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], CALL_WEBHOOK_SECRET: SECRET, ...env },
+    env: { PATH: process.env['PATH'], NODE_ENV: 'test', CALL_WEBHOOK_SECRET: SECRET },
   });
 
 describe('the program as a process', () => {

@@ -1,5 +1,6 @@
-import { adapterContractTests, routeHandlerServer } from '@call-webhooks/contract-tests';
+import { adapterContractTests } from '@call-webhooks/contract-tests';
 import { callWebhooks } from '../src/index.ts';
+import { routeHandlerServer } from './route-handler-server.ts';
 
 adapterContractTests({
   name: 'Next.js App Router',

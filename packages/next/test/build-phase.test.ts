@@ -3,12 +3,12 @@ import { generateSecret, type ReceiverOptions } from '@call-webhooks/core';
 import {
   callBody,
   collectingLogger,
-  routeHandlerServer,
   serveLocally,
   startSender,
 } from '@call-webhooks/contract-tests';
 import { callWebhooks } from '../src/index.ts';
 import { callWebhooks as pagesCallWebhooks } from '../src/pages.ts';
+import { routeHandlerServer } from './route-handler-server.ts';
 
 const routers = {
   'App Router': {

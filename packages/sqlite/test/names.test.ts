@@ -105,6 +105,8 @@ it('keeps one row for a webhook id whose claim is repeated', async () => {
 });
 
 it('takes integers as bigint, and null for no row, as clients may give them', async () => {
+  db.close();
+  db = new Database(':memory:'); // thousands of commits, which need no disk
   const statementsOf = (sql: string) => {
     const statement = db.prepare(sql).safeIntegers(true);
     return {

@@ -5,9 +5,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort, installFolder, waitFor } from '@call-webhooks/contract-tests';
+import { freePort, waitFor } from '@call-webhooks/contract-tests';
 
 const APP = fileURLToPath(new URL('app', import.meta.url));
+const INSTALL = fileURLToPath(new URL('../../../../scripts/install.mjs', import.meta.url));
 
 /** The built app's entry points. */
 export const built = (file: 'index.js' | 'handler.js') => join(APP, 'build', file);
@@ -27,7 +28,7 @@ const run = (tool: string, ...args: string[]) =>
  * secret.
  */
 export async function buildApp(): Promise<void> {
-  await installFolder(APP);
+  await promisify(execFile)(process.execPath, [INSTALL, APP]);
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
   const [, sample = ''] = /^```ts\n(\/\/ src\/routes\/hook\/[^]*?)^```/m.exec(readme) ?? [];
   mkdirSync(join(APP, 'src/routes/hook'), { recursive: true });

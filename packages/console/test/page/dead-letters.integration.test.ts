@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { callCompleted, callStarted } from '@call-webhooks/testing';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { hasRows, openConsole, testReceivers } from './open-console.ts';
 import type { RunningReceiver } from './start-receiver.ts';
 
@@ -10,7 +10,7 @@ const shows = (page: Page, count: number) => hasRows(page, 'Dead letters', count
 
 /** Events whose handlers fail for good. */
 async function bury(receiver: RunningReceiver, count: number): Promise<void> {
-  await receiver.tell({ broken: true });
+  receiver.tell({ broken: true });
   for (let made = 1; made <= count; made++) {
     const callId = `call-${String(made)}`;
     const event = made % 2 === 0 ? callStarted({ callId }) : callCompleted({ callId });
@@ -32,10 +32,10 @@ describeInChromium('the console: dead letters', (chromium) => {
     await detail.getByText('Fix the cause, and redrive the letter.').waitFor();
     await detail.getByRole('region', { name: 'Body' }).getByText('•••').first().waitFor();
     expect(await page.content()).not.toMatch(/Ida Holm|15550123456/);
-    expect(await receiver.logged()).toEqual([]);
+    expect(receiver.logged).toEqual([]);
     await detail.getByRole('button', { name: 'Show personal data' }).click();
     await detail.getByText('Ida Holm').waitFor();
-    expect(await receiver.logged()).toMatchObject([{ action: 'reveal', by: 'Ada <Ops>' }]);
+    expect(receiver.logged).toMatchObject([{ action: 'reveal', by: 'Ada <Ops>' }]);
     await detail.getByRole('button', { name: 'Hide personal data' }).click();
     await detail.getByText('•••').first().waitFor();
     expect(await page.content()).not.toMatch(/Ida Holm|15550123456/);
@@ -58,7 +58,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     const deliveries = await openConsole(chromium, receiver, '?view=deliveries&source=redrive');
     await deliveries.locator('td a[id^=delivery-]').click();
     await deliveries.getByText('The redrive is done with it.').waitFor();
-    await receiver.tell({ broken: false });
+    receiver.tell({ broken: false });
     await redrive.click();
     await page.getByText('1 handled', { exact: true }).waitFor();
     await detail.getByText('This letter is gone').waitFor();
@@ -73,12 +73,12 @@ describeInChromium('the console: dead letters', (chromium) => {
     await shows(page, 6);
     for (const callId of ['call-1', 'call-2'])
       await page.getByLabel(new RegExp(`^Select .*${callId}$`)).check();
-    await receiver.tell({ broken: false });
+    receiver.tell({ broken: false });
     await page.getByRole('button', { name: 'Redrive 2 selected' }).click();
     await page.getByText('2 handled', { exact: true }).waitFor();
     await shows(page, 4);
 
-    await receiver.tell({ held: true });
+    receiver.tell({ held: true });
     await page.getByRole('button', { name: 'Redrive all' }).click();
     const dialog = page.getByRole('dialog', { name: 'Redrive 4 dead letters?' });
     await dialog.getByRole('button', { name: 'Redrive' }).click();
@@ -86,7 +86,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByRole('progressbar').waitFor();
     await page.getByTitle('A redrive has it.').waitFor(); // the first letter
     await page.getByRole('button', { name: 'Stop' }).click();
-    await receiver.tell({ held: false });
+    receiver.tell({ held: false });
     await page.getByRole('heading', { name: 'The last redrive was stopped' }).waitFor();
     await page.getByText('1 handled', { exact: true }).waitFor();
     await shows(page, 3);
@@ -130,7 +130,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByRole('button', { name: 'Remove …' }).click();
     await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByText('52 dead letters waiting').waitFor();
-    expect(await receiver.logged()).toMatchObject([{ action: 'remove', by: 'Ada <Ops>' }]);
+    expect(receiver.logged).toMatchObject([{ action: 'remove', by: 'Ada <Ops>' }]);
   });
 
   test('after a letter was removed, the next row has the focus, and the badge is right', async () => {
@@ -168,7 +168,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await page.getByRole('button', { name: 'Redrive all' }).click();
     const dialog = page.getByRole('dialog', { name: 'Redrive 1 dead letter?' });
     await dialog.getByText('It runs again. If it succeeds').waitFor();
-    await receiver.tell({ broken: false });
+    receiver.tell({ broken: false });
     await dialog.getByRole('button', { name: 'Redrive' }).click();
     await page.getByText('Nothing waits here').waitFor();
     await page.locator('.tab-count').waitFor({ state: 'detached', timeout: 2_000 });
@@ -179,7 +179,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await bury(receiver, 2);
     const page = await openConsole(chromium, receiver, VIEW);
     await hasRows(page, 'Dead letters', 2);
-    await receiver.tell({ broken: false, held: true });
+    receiver.tell({ broken: false, held: true });
     await page.getByRole('button', { name: 'Redrive all' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Redrive' }).click();
     await page.getByRole('heading', { name: 'A redrive runs' }).waitFor();

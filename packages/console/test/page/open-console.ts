@@ -1,5 +1,5 @@
 import { afterEach, expect } from '@jest/globals';
-import type { InChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import type { InChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startReceiver, type RunningReceiver } from './start-receiver.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { callCompleted } from '@call-webhooks/testing';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openConsole, testReceivers } from './open-console.ts';
 
 const EVIL = `<script>document.title='taken over'</script><img src=x onerror="document.title='taken over'">`;
@@ -10,7 +10,7 @@ describeInChromium('the page of the console is safe', (chromium) => {
 
   test('bodies, names and header values are shown as text', async () => {
     const receiver = await start();
-    await receiver.tell({ broken: true });
+    receiver.tell({ broken: true });
     await receiver.deliver({ ...callCompleted({ callId: EVIL }), toName: EVIL, [EVIL]: EVIL });
     await receiver.deliver({ eventName: EVIL, callId: 'call-2' }, { webhookId: 'a<b>"c' });
     const page = await openConsole(chromium, receiver, '?view=dead-letters');

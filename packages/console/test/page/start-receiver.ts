@@ -1,78 +1,148 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import express from 'express';
+import Database from 'libsql';
+import { createClient } from '@call-webhooks/client';
+import { memoryStore, type CallCompletedEvent, type CallStartedEvent } from '@call-webhooks/core';
+import { callWebhooks } from '@call-webhooks/express';
+import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { signedRequest, TEST_SECRET } from '@call-webhooks/testing';
-import type { Orders, ReceiverInput } from './receiver-process.ts';
+import { consoleStats, createConsole, type ConsoleAction } from '../../src/index.ts';
 
-/** A process that runs a receiver and its console. */
+export interface ReceiverInput {
+  /** Where the store is; a file of its own by default. */
+  file?: string;
+  readOnly?: boolean;
+  /** Whether the person may change anything; `true` by default. */
+  canWrite?: boolean;
+  /** Keeps the store in memory, as if it had begun this long ago; milliseconds. */
+  memoryFor?: number;
+  /** How often a handler may fail; 1 by default. */
+  maxAttempts?: number;
+  /** Whether the receivers of one file count together. */
+  shared?: boolean;
+  withoutDeadLetters?: boolean;
+  /** The service to reconcile with. */
+  service?: { baseUrl: string; apiToken: string };
+}
+
+/** What a receiver does from now on. */
+interface Orders {
+  /** Handlers fail. */
+  broken: boolean;
+  /** Whether the person may see the console. */
+  allowed: boolean;
+  /** Handlers wait until this is `false`. */
+  held: boolean;
+}
+
+/** A receiver with its console. Its store and its dead letters are in a file that survives it. */
 export interface RunningReceiver {
   /** Where the console is. */
   readonly url: string;
-  /** Its store. Another process can share it. */
+  /** Its store. Another receiver can share it. */
   readonly file: string;
+  /** What was logged of changes in the console. */
+  readonly logged: readonly ConsoleAction[];
   /** Sends a signed delivery. @returns the status */
   deliver(event: object, options?: Parameters<typeof signedRequest>[1]): Promise<number>;
-  tell(orders: Orders): Promise<void>;
-  /** What was logged of changes in the console. */
-  logged(): Promise<{ action: string; by: string }[]>;
-  /** Ends the process at once. Its file stays. */
+  tell(orders: Partial<Orders>): void;
+  /** Ends it as its process would end: connections are cut, and handlers that wait go on waiting. */
   stop(): Promise<void>;
-  /** Starts it anew, at the same port. */
+  /** Starts another one, at the same port and with the same file. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
-type Input = Partial<Omit<ReceiverInput, 'port'>>;
-
-const PROGRAM = fileURLToPath(new URL('./receiver-process.ts', import.meta.url));
+function memoryFor(ms: number) {
+  let behind = ms;
+  const memory = memoryStore({ now: () => Date.now() - behind });
+  behind = 0;
+  return memory;
+}
 
 /** Starts one on a free port. */
-export async function startReceiver(options: Input = {}): Promise<RunningReceiver> {
+export async function startReceiver(input: ReceiverInput = {}): Promise<RunningReceiver> {
   const folder = mkdtempSync(join(tmpdir(), 'call-webhooks-console-'));
-  const input = { file: join(folder, 'calls.db'), secret: TEST_SECRET, ...options };
+  const { file = join(folder, 'calls.db') } = input;
+  const db = new Database(file);
+  const now: Orders = { broken: false, allowed: true, held: false };
+  const logged: ConsoleAction[] = [];
+  const held: (() => void)[] = [];
+  const consoles: { close(): Promise<void> }[] = [];
   let port = 0;
-  let child: ChildProcess | undefined;
-  const start = async () => {
-    child = fork(PROGRAM, [JSON.stringify({ ...input, port })], {
-      execArgv: ['--import', 'tsx', '--conditions=@call-webhooks/source'],
+  let server: Server;
+
+  async function handle(event: CallCompletedEvent | CallStartedEvent): Promise<void> {
+    if (now.held) await new Promise<void>((go) => held.push(go));
+    if (now.broken) throw new Error(`The CRM refused ${event.eventName}: <b>no such contact</b>`);
+  }
+
+  function app() {
+    const store = input.memoryFor === undefined ? sqliteStore(db) : memoryFor(input.memoryFor);
+    const deadLetters = sqliteDeadLetters(db);
+    const hook = callWebhooks({
+      secret: TEST_SECRET,
+      store,
+      deadLetter: deadLetters,
+      maxAttempts: input.maxAttempts ?? 1,
+      logger: { warn: () => undefined, error: () => undefined },
+      on: { 'call:started': handle, 'call:completed': handle },
     });
-    const [said] = (await Promise.race([
-      once(child, 'message'),
-      once(child, 'exit').then(() => {
-        throw new Error('The receiver did not start.');
-      }),
-    ])) as [{ port: number }];
-    ({ port } = said);
-  };
-  const stop = async () => {
-    if (child?.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
-  };
+    const ops = createConsole({
+      receiver: hook.receiver,
+      ...(!input.withoutDeadLetters && { deadLetters, redrive: { concurrency: 1 } }),
+      ...(input.service && { reconcile: { client: createClient(input.service) } }),
+      ...(input.shared && { stats: consoleStats({ store, every: 1_000 }) }),
+      readOnly: input.readOnly ?? false,
+      authorize: () => now.allowed && { name: 'Ada <Ops>', canWrite: input.canWrite ?? true },
+      onAction: (action) => logged.push(action),
+      logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    consoles.push(ops);
+    return express().all('/hook', hook).use('/ops/webhooks', ops);
+  }
+
+  async function start(): Promise<void> {
+    server = createServer(app()).listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    ({ port } = server.address() as AddressInfo);
+  }
+
+  async function stop(): Promise<void> {
+    if (!server.listening) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  }
+
+  function tell(orders: Partial<Orders>): void {
+    Object.assign(now, orders);
+    if (!now.held) for (const go of held.splice(0)) go();
+  }
+
   await start();
   const origin = `http://127.0.0.1:${String(port)}`;
   return {
     url: `${origin}/ops/webhooks`,
-    file: input.file,
+    file,
+    logged,
     async deliver(event, signing) {
-      const { headers, body } = await signedRequest(event, { secret: input.secret, ...signing });
+      const { headers, body } = await signedRequest(event, { secret: TEST_SECRET, ...signing });
       return (await fetch(`${origin}/hook`, { method: 'POST', headers, body })).status;
     },
-    async tell(orders) {
-      const done = once(child as ChildProcess, 'message');
-      child?.send(orders);
-      await done;
-    },
-    logged: async () =>
-      (await (await fetch(`${origin}/test/logged`)).json()) as { action: string; by: string }[],
+    tell,
     stop,
     start,
     async close() {
+      tell({ held: false });
       await stop();
+      for (const one of consoles) await one.close();
+      db.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

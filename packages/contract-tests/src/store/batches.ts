@@ -76,17 +76,6 @@ export function batches({ store, claim, advance }: StoreTestContext): void {
     ]);
   });
 
-  it('lets one of two tokens of one turn complete an event, and that once', async () => {
-    const one = event();
-    await store().admit(one);
-    const [zombie, owner] = await Promise.all([
-      store().complete(one.key, unique('token')),
-      store().complete(one.key, one.token),
-    ]);
-    expect([zombie, owner]).toEqual([false, true]);
-    expect(await store().admit(claim(one.key))).toEqual({ status: 'duplicate' });
-  });
-
   it('keeps a turn together with texts that no database stores as they are', async () => {
     const odd = ['\0', '\ud800', "'; --", '\u{1f4de}', 'x'.repeat(4_000), '{}', '\\', '"', ','];
     const claims = odd.map((text) =>

@@ -1,6 +1,4 @@
 import { expect, it } from '@jest/globals';
-import fc from 'fast-check';
-import { anyText } from '../any-text.ts';
 import { unique } from '../unique.ts';
 import { LEASE_MS, type Effects, type StoreTestContext } from './under-test.ts';
 
@@ -16,8 +14,8 @@ export function transactions(
     throw new Error('rolled back');
   };
   /** An admitted claim of a new event. */
-  async function admitted() {
-    const key = unique('event');
+  async function admitted(odd = '') {
+    const key = unique('event') + odd;
     const first = claim(key);
     expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
     return { key, first, token: first.token };
@@ -81,7 +79,7 @@ export function transactions(
   });
 
   it('may be repeated by the token that did it, in the same transaction and after the commit', async () => {
-    const { key, token } = await admitted();
+    const { key, token } = await admitted("'; -- \\ $1 ?\0\ud800"); // no database stores it as it is
     await transact(async ({ tx }) => {
       expect(await completeIn(tx, key, token)).toBe(true);
       expect(await completeIn(tx, key, token)).toBe(true);
@@ -143,35 +141,6 @@ export function transactions(
     await attempt(owner.token);
     await attempt(token);
     expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
-  });
-
-  it('completes events whose keys are any texts, and no others', async () => {
-    const odd = [
-      "'; --",
-      '\\',
-      "\\'",
-      '$1',
-      '?',
-      ':a',
-      '%s',
-      '\0',
-      '\ud800',
-      'sha256:',
-      '\u{1f4de}',
-    ];
-    const texts = [...odd, ...fc.sample(anyText, { numRuns: 5, seed: 1 }), 'x'.repeat(4_000)];
-    const prefix = unique('event');
-    for (const text of texts) {
-      const key = `${prefix}${text}`;
-      const first = claim(key);
-      const neighbour = claim(`${key}x`);
-      for (const one of [first, neighbour]) await store().admit(one);
-      await transact(async ({ tx }) => {
-        expect(await completeIn(tx, key, first.token)).toBe(true);
-      });
-      expect(await store().admit(claim(key))).toEqual({ status: 'duplicate' });
-      expect(await store().complete(neighbour.key!, neighbour.token)).toBe(true);
-    }
   });
 
   it.each([undefined, null, 'BEGIN', {}, { query: 'SELECT 1' }, () => undefined])(

@@ -10,7 +10,7 @@ import { closeLater, STARTED_AT } from '../support/world.ts';
 const MISSED = 200;
 const since = new Date(STARTED_AT);
 
-/** What the other stores show in missed-calls.integration.test.ts, in one process. */
+/** What the other stores show in missed-calls.nightly.test.ts, in one process. */
 it('memory: each of 200 missed events is handled once, and nothing runs again', async () => {
   const simulator = closeLater(
     await startSimulator({

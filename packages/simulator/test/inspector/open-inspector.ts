@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Simulator } from '@call-webhooks/simulator';
-import type { InChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import type { InChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 
 /** The page of a simulator, and what went wrong in it: errors, and what its own policy refused. */

@@ -1,3 +1,4 @@
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
 import type { FuzzRequest } from './signed-requests.ts';
 
@@ -13,7 +14,7 @@ const header = fc.constantFrom(
 );
 const anyText = fc.oneof(
   fc.string({ maxLength: 40 }),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
   fc.constantFrom(
     '',
     ' ',

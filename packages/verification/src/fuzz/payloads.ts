@@ -21,7 +21,10 @@ const eventLike = fc.record(
       fc.date({ noInvalidDate: true }).map((date) => date.toISOString()),
       fc.string(),
     ),
-    recordingUrl: fc.oneof(fc.webUrl(), fc.string()),
+    recordingUrl: fc.oneof(
+      fc.constant('https://api.example.com/v1/calls/1/recording'),
+      fc.string(),
+    ),
     userId: fc.string(),
     workspaceId: fc.string(),
     occurredAt: fc.string(),

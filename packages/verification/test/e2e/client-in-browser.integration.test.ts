@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { serveLocally } from '@call-webhooks/contract-tests';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import type { Simulator } from '@call-webhooks/simulator';
 import { build, type Metafile } from 'esbuild';
 import { testResources } from './test-resources.ts';

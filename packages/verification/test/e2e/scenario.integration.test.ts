@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { routeHandlerServer, serveLocally } from '@call-webhooks/contract-tests';
+import { serveLocally } from '@call-webhooks/contract-tests';
 import type { HandlerContext, Outcome, ReceiverOptions } from '@call-webhooks/core';
 import { createWebHandler } from '@call-webhooks/core/web';
 import { callWebhooks } from '@call-webhooks/express';
@@ -8,6 +8,7 @@ import { CHAOS_MODES, startSimulator, type Delivery } from '@call-webhooks/simul
 import express from 'express';
 import fastify from 'fastify';
 import { z } from 'zod';
+import { routeHandlerServer } from '../../../next/test/route-handler-server.ts';
 
 /** To try another run: SEED=… npm run test:integration -- scenario */
 const SEED = process.env['SEED'] ?? '1';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
 import { testResources } from '../support/test-resources.ts';
 

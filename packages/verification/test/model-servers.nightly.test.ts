@@ -7,8 +7,7 @@ import { RealTimeStore } from '../src/model/real-time-store.ts';
 import { redisOnFakeClock } from '../src/model/redis-on-fake-clock.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
-// These engines are slower: few scenarios by default, more with MODEL_SERVER_RUNS.
-const runs = Number(process.env.MODEL_SERVER_RUNS ?? 20);
+const runs = Number(process.env.MODEL_SERVER_RUNS ?? 500);
 const MODES = [{ oneAtATime: false }, { oneAtATime: true }];
 
 beforeAll(warmUp);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { callCompleted, callStarted } from '@call-webhooks/testing';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { hasRows, openConsole, testReceivers } from './open-console.ts';
 
 const rows = (page: Page) => page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
@@ -17,7 +17,7 @@ describeInChromium('the console: deliveries', (chromium) => {
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await receiver.deliver(callCompleted({ callId: 'call-b' }));
-    await receiver.tell({ broken: true });
+    receiver.tell({ broken: true });
     await receiver.deliver(callCompleted({ callId: 'call-c' }));
     await shows(page, 4);
 
@@ -91,7 +91,7 @@ describeInChromium('the console: deliveries', (chromium) => {
     const receiver = await start();
     await receiver.deliver(callStarted({ callId: 'call-a' }));
     await receiver.deliver(callStarted({ callId: 'other' }));
-    await receiver.tell({ broken: true });
+    receiver.tell({ broken: true });
     await receiver.deliver(callCompleted({ callId: 'call-a' }));
     const page = await openConsole(chromium, receiver, '?view=deliveries');
     await rows(page).getByRole('link', { name: 'call-a' }).first().click();

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { serveLocally } from './serve-locally.ts';
+import { serveLocally } from '@call-webhooks/contract-tests';
 
 /** What a route of Next's App Router exports, and a fetch-style server takes. */
 export type RouteHandler = (request: Request) => Promise<Response>;

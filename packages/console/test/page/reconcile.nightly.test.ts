@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { startSimulator } from '@call-webhooks/simulator';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openConsole, testReceivers } from './open-console.ts';
 
 const HOUR = 3_600_000;
@@ -29,7 +29,7 @@ describeInChromium('the console: reconcile', (chromium) => {
           .getByText('call:completed')
           .count(),
       ).toBe(3);
-      expect(await receiver.logged()).toMatchObject([{ action: 'reconcile', dryRun: true }]);
+      expect(receiver.logged).toMatchObject([{ action: 'reconcile', dryRun: true }]);
 
       await page.getByRole('button', { name: 'Reconcile for real …' }).click();
       const dialog = page.getByRole('dialog', { name: 'Run what was missed?' });
@@ -71,7 +71,7 @@ describeInChromium('the console: reconcile', (chromium) => {
       await page.getByRole('button', { name: 'Dry run' }).click();
       await page.getByText('The store knows nothing from before').waitFor();
       await page.getByText('1 call looked at. 1 event should have come.').waitFor();
-      await old.tell({ broken: true });
+      old.tell({ broken: true });
       await page.getByRole('button', { name: 'Reconcile for real …' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Reconcile' }).click();
       await page.getByText('1 failed').waitFor();

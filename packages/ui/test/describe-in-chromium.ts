@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { chromiumPath, launchChromium } from './chromium.ts';
-import { describeWithProgram } from './describe-with-program.ts';
+import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 
 /** One chromium for all tests of a suite. */
 export interface InChromium {

@@ -1,5 +1,5 @@
 import { chromium, type Browser } from 'playwright-core';
-import { findProgram } from './find-program.ts';
+import { findProgram } from '@call-webhooks/contract-tests/find-program';
 
 /** Where chromium is on this machine; `undefined` where it is not installed. */
 export const chromiumPath = (): string | undefined =>

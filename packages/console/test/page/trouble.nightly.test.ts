@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { callStarted } from '@call-webhooks/testing';
-import { describeInChromium } from '@call-webhooks/contract-tests/describe-in-chromium';
+import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openConsole, testReceivers } from './open-console.ts';
 
 describeInChromium('the console, when something is wrong', (chromium) => {
@@ -14,7 +14,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
       ...one.input,
       service: { baseUrl: 'http://127.0.0.1:9', apiToken: 'a-token' },
     });
-    await receiver.tell({ broken: true });
+    receiver.tell({ broken: true });
     await receiver.deliver(callStarted());
     const page = await openConsole(chromium, receiver, '?view=dead-letters');
     await page.getByText(one.says).waitFor();
@@ -45,9 +45,9 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     await page.getByRole('button', { name: 'Got it' }).click();
     await page.getByText('Another process answers now').waitFor({ state: 'detached' });
     // The token was the old process's: the page gets a new one by itself.
-    await receiver.tell({ broken: true });
+    receiver.tell({ broken: true });
     await receiver.deliver(callStarted());
-    await receiver.tell({ broken: false });
+    receiver.tell({ broken: false });
     await page.getByRole('link', { name: 'Dead letters' }).click();
     await page.getByLabel('Select all on this page').check();
     await page.getByRole('button', { name: 'Redrive 1 selected' }).click();
@@ -68,10 +68,10 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     const receiver = await start();
     const page = await openConsole(chromium, receiver);
     await page.getByText('0 in the last hour').waitFor();
-    await receiver.tell({ allowed: false });
+    receiver.tell({ allowed: false });
     await page.getByText('Your authorisation ran out, or was taken back.').waitFor();
     await page.locator('.top').getByText('Signed out').waitFor();
-    await receiver.tell({ allowed: true });
+    receiver.tell({ allowed: true });
     await page.getByRole('button', { name: 'Reload' }).click();
     await page.locator('.top').getByText('Live').waitFor();
   });
