@@ -287,7 +287,7 @@ export class EventRun implements RunningDelivery {
         this.isWaiting = true;
         await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(attempt)), resolve));
         outcome.waitMs = (outcome.waitMs ?? 0) + performance.now() - answeredAt;
-        if (this.#setup.inFlight.closing) this.#throwClosed();
+        if (this.#setup.inFlight.closing) throw closed();
       }
     } finally {
       this.isWaiting = false;
@@ -380,22 +380,20 @@ export class EventRun implements RunningDelivery {
     error: unknown,
     route: Route,
   ): void {
-    const { reason } = this.#abort;
-    const late = reason instanceof WebhookError && reason.code === 'deadline';
-    const attempt = this.#outcome.attempt ?? 1;
+    const { attempt = 1 } = this.#outcome;
+    const late = this.#abort.reason?.code === 'deadline';
     const failed = { kind, error, route, delivery: this.#delivery, attempt, late };
     reportAfterCommit(failed, this.#setup.settings.handlers);
   }
 
   /** The receiver may have been closed while a schema or the store was awaited. */
   #throwIfAbandoned(): void {
-    if (this.#isAbandoned) this.#throwClosed();
-  }
-
-  #throwClosed(): never {
-    throw new WebhookError('shutting-down', 'The receiver closed before the handler started.');
+    if (this.#isAbandoned) throw closed();
   }
 }
+
+const closed = () =>
+  new WebhookError('shutting-down', 'The receiver closed before the handler started.');
 
 const refusal = ({ status }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode => {
   if (status === 'dead-lettered') return 'in-dead-letters';

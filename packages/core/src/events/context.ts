@@ -93,15 +93,15 @@ export interface Delivery {
 /** The `signal` of a context. It is created only if it is read: most handlers don't. */
 export class LazySignal {
   #controller: AbortController | undefined;
-  #reason: Error | undefined;
+  #reason: WebhookError | undefined;
 
   /** The first reason counts. */
-  abort(reason: Error): void {
+  abort(reason: WebhookError): void {
     this.#reason ??= reason;
     this.#controller?.abort(this.#reason);
   }
 
-  get reason(): Error | undefined {
+  get reason(): WebhookError | undefined {
     return this.#reason;
   }
 
