@@ -111,8 +111,9 @@ export class EventRun implements RunningDelivery {
       const claim = this.#createClaim(work);
       const admission = await this.#admit(claim, startedAt);
       if (admission.status !== 'admitted') return { outcome: refusal(admission) };
-      const onLost = () => this.abort(leaseLost());
-      const lease = new Lease(store, deadlines, claim, performance.now(), onLost);
+      const lease = new Lease(store, deadlines, claim, performance.now(), () =>
+        this.abort(leaseLost()),
+      );
       this.#lease = lease;
       if (this.#isAbandoned) await lease.release();
       this.#throwIfAbandoned();
@@ -300,16 +301,15 @@ export class EventRun implements RunningDelivery {
     const { route } = work;
     const startedAt = performance.now();
     let failure: { error: unknown } | undefined;
-    if (work.isHandler && this.#isCrashLooping(attempt))
-      failure = { error: new Error(`None of ${String(attempt - 1)} attempts ended.`) };
-    else {
-      try {
-        await work.run();
-      } catch (error) {
-        failure = { error };
-      }
-      if (work.isHandler && route.handle) this.#outcome.handlerMs = performance.now() - startedAt;
+    const isCrashLooping = work.isHandler && this.#isCrashLooping(attempt);
+    try {
+      if (isCrashLooping) throw new Error(`None of ${String(attempt - 1)} attempts ended.`);
+      await work.run();
+    } catch (error) {
+      failure = { error };
     }
+    if (work.isHandler && route.handle && !isCrashLooping)
+      this.#outcome.handlerMs = performance.now() - startedAt;
 
     const transactions = this.#transactions;
     transactions?.end();

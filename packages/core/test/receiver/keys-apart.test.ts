@@ -9,7 +9,7 @@ it('two events with the same eventId and different names are both handled', asyn
   const schema = z.looseObject({});
   const { send } = createTestReceiver({
     events: { 'call:noted': schema, 'call:tagged': schema } as never,
-    on: { 'call:noted': pass, 'call:tagged': pass } as never,
+    on: { 'call:noted': pass, 'call:tagged': pass },
   });
   expect(await send({ eventName: 'call:noted', eventId: 'e1' })).toBe('handled');
   expect(await send({ eventName: 'call:tagged', eventId: 'e1' })).toBe('handled');

@@ -138,9 +138,7 @@ describe('the options of a receiver', () => {
 
   it('are checked for workers as well', () => {
     const invalid = expect.objectContaining({ code: 'invalid-options' });
-    expect(() => createWorkerHandler({ on: { 'call:strated': () => undefined } } as never)).toThrow(
-      invalid,
-    );
+    expect(() => createWorkerHandler({ on: { 'call:strated': () => undefined } })).toThrow(invalid);
     expect(() => createWorkerHandler({ maxAttempts: 0 })).toThrow(invalid);
     expect(() => createWorkerHandler({ secret: SECRET } as never)).toThrow(invalid);
   });

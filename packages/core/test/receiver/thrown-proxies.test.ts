@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { memoryStore, OUTCOMES, type ReceiverOptions, type Store } from '../../src/index.ts';
+import { memoryStore, OUTCOMES, type ReceiverOptions } from '../../src/index.ts';
 import { createTestReceiver, delivery, STARTED } from '../support.ts';
 
 const fail = () => {
@@ -36,7 +36,7 @@ const hostile: [string, () => unknown][] = [
 const places: [string, (thrown: () => never) => Partial<ReceiverOptions<never, never>>][] = [
   ['a handler', (thrown) => ({ on: { 'call:started': thrown } })],
   ['around', (thrown) => ({ around: thrown })],
-  ['the store', (thrown) => ({ store: { ...memoryStore(), admit: thrown } as Store })],
+  ['the store', (thrown) => ({ store: { ...memoryStore(), admit: thrown } })],
   ['the queue', (thrown) => ({ queue: { enqueue: thrown } })],
   ['a secret provider', (thrown) => ({ secret: thrown })],
   ['oneAtATime', (thrown) => ({ oneAtATime: thrown })],
@@ -71,7 +71,7 @@ describe.each(hostile)('%s', (_what, make) => {
     const { headers } = await delivery(STARTED);
     const { status } = await receiver.receive({
       headers,
-      body: () => Promise.reject(make() as Error),
+      body: () => Promise.reject(make()),
     });
     expect(status).toBe(408);
   });
