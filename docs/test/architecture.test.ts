@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals';
 const CORE = fileURLToPath(new URL('../../packages/core/src', import.meta.url));
 const text = readFileSync(new URL('../architecture.md', import.meta.url), 'utf8');
 
-/** Floor by folder (or file, where it is in none), as the table has it. */
+/** Floor by folder or file, as the table has it. */
 const floors = new Map(
   [...text.matchAll(/^\| (\d) +\| ([^|]+)\|/gm)].flatMap(([, floor, rooms = '']) =>
     [...rooms.matchAll(/`([^`]+)`/g)].map(([, room = '']) => [room, Number(floor)] as const),
@@ -17,15 +17,23 @@ const files = readdirSync(CORE, { recursive: true, encoding: 'utf8' }).filter((n
   name.endsWith('.ts'),
 );
 
-const roomOf = (file: string) => file.split('/')[0] as string;
+/** A file, if the table has it, or else its folder. */
+const roomOf = (file: string) => (floors.has(file) ? file : (file.split('/')[0] as string));
 
+/** The files whose values a file imports or exports again; types may come from anywhere. */
 const importsOf = (file: string) =>
-  [...readFileSync(join(CORE, file), 'utf8').matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) =>
-    normalize(join(dirname(file), path)),
-  );
+  [
+    ...readFileSync(join(CORE, file), 'utf8').matchAll(
+      /^(?:import|export) (?!type )([^;]*?) from '(\.[^']+|#platform)'/gm,
+    ),
+  ]
+    .filter(([, names = '']) => !/^\{(\s*type [\w ]+,?)+\s*\}$/.test(names))
+    .map(([, , path = '']) =>
+      path === '#platform' ? 'platform/node.ts' : normalize(join(dirname(file), path)),
+    );
 
 describe('the floors of core', () => {
-  it('are those of the document, each folder on one of them', () => {
+  it('are those of the document, each file on one of them', () => {
     expect([...new Set(files.map(roomOf))].sort()).toEqual([...floors.keys()].sort());
   });
 
@@ -37,5 +45,15 @@ describe('the floors of core', () => {
       ({ file, target }) => roomOf(file) !== roomOf(target) && !(floorOf(file) > floorOf(target)),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('have no two files that need each other', () => {
+    const left = new Map(files.map((file) => [file, importsOf(file)]));
+    const isFree = (targets: string[]) => targets.every((target) => !left.has(target));
+    for (let size = 0; size !== left.size;) {
+      size = left.size;
+      for (const [file, targets] of left) if (isFree(targets)) left.delete(file);
+    }
+    expect([...left.keys()]).toEqual([]);
   });
 });

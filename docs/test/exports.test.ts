@@ -1,0 +1,28 @@
+import { expect, it } from '@jest/globals';
+import * as core from '@call-webhooks/core';
+import * as node from '@call-webhooks/core/node';
+import * as stores from '@call-webhooks/core/stores';
+import * as express from '@call-webhooks/express';
+import { documents, read } from './files.ts';
+
+/** The programs of some pages, and what stands in them between backticks. */
+const codeOf = (pages: readonly string[]): string =>
+  pages.flatMap((page) => read(page).match(/^```.*?^```|`[^`\n]+`/gms) ?? []).join('\n');
+
+const missingIn = (code: string, exported: object): string[] =>
+  Object.keys(exported).filter((name) => !new RegExp(`\\b${name}\\b`).test(code));
+
+it('every value of core is named in a page of the docs or in a README', () => {
+  const pages = documents().filter((page) => /^docs\/[\w-]+\.md$|README\.md$/.test(page));
+  expect(pages.length).toBeGreaterThan(30);
+  expect(missingIn(codeOf(pages), core)).toEqual([]);
+});
+
+it('every value of core/stores is named in the pages for authors of stores and queues', () => {
+  expect(missingIn(codeOf(['docs/stores.md', 'docs/queues.md']), stores)).toEqual([]);
+});
+
+it('the Express adapter exports what core exports, and its own', () => {
+  const { keepRawBody } = node;
+  expect({ ...express }).toEqual({ ...core, keepRawBody, callWebhooks: express.callWebhooks });
+});
