@@ -8,7 +8,7 @@ const text = readFileSync(new URL('../architecture.md', import.meta.url), 'utf8'
 
 /** Floor by folder or file, as the table has it. */
 const floors = new Map(
-  [...text.matchAll(/^\| (\d) +\| ([^|]+)\|/gm)].flatMap(([, floor, rooms = '']) =>
+  [...text.matchAll(/^\| (\d+) +\| ([^|]+)\|/gm)].flatMap(([, floor, rooms = '']) =>
     [...rooms.matchAll(/`([^`]+)`/g)].map(([, room = '']) => [room, Number(floor)] as const),
   ),
 );

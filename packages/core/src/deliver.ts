@@ -6,7 +6,8 @@ import type { Outcome } from './outcomes.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult, type PendingOutcome, type Result } from './report/reporter.ts';
-import { EventRun, type Setup } from './run-event.ts';
+import type { Setup } from './receiver.ts';
+import { EventRun } from './run-event.ts';
 import { isTenantName } from './store/keys.ts';
 
 /** A raw delivery with what is known of it. A `DeadLetter`, and a stored one, is such a delivery. */

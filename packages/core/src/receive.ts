@@ -12,7 +12,8 @@ import { responseFor, type ReceiverResponse } from './outcomes.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult, type PendingOutcome, type Result } from './report/reporter.ts';
-import { EventRun, type Setup } from './run-event.ts';
+import type { Setup } from './receiver.ts';
+import { EventRun } from './run-event.ts';
 import type { RequestKeys } from './signature/tenants.ts';
 import { authenticate } from './signature/verify.ts';
 

@@ -9,13 +9,22 @@ import { receive, type ReceiverRequest } from './receive.ts';
 import { describeError } from './report/error-text.ts';
 import { safeLogger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
-import type { Setup } from './run-event.ts';
 import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
 import { fixedKeys, secretBytes } from './signature/secrets.ts';
 import { TenantKeys, type RequestKeys } from './signature/tenants.ts';
 import { StoreCalls } from './store/lease.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 import { Deadlines } from './time.ts';
+
+/** What a receiver is made of, besides its settings. */
+export interface Setup {
+  readonly settings: Settings;
+  readonly deadlines: Deadlines;
+  readonly inFlight: InFlight;
+  readonly routes: Routes;
+  readonly store: StoreCalls;
+  readonly reporter: Reporter;
+}
 
 /** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
 export interface Receiver {

@@ -9,11 +9,12 @@ import {
   type Delivery,
 } from './events/context.ts';
 import { handlerFailed, runHandler } from './events/handlers.ts';
-import { groupOf, UNHANDLED, type Route, type Routes } from './events/route.ts';
-import type { InFlight, RunningDelivery } from './in-flight.ts';
+import { groupOf, UNHANDLED, type Route } from './events/route.ts';
+import type { RunningDelivery } from './in-flight.ts';
 import type { Settings } from './options.ts';
 import type { OutcomeCode } from './outcomes.ts';
 import type { QueuedDelivery } from './queue.ts';
+import type { Setup } from './receiver.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
 import { deliveryFields, loggedError } from './report/log-line.ts';
@@ -22,23 +23,12 @@ import {
   failureResult,
   reportAfterCommit,
   type PendingOutcome,
-  type Reporter,
   type Result,
 } from './report/reporter.ts';
 import { tenantKey } from './store/keys.ts';
-import { Lease, leaseLost, newToken, wasCommitted, type StoreCalls } from './store/lease.ts';
+import { Lease, leaseLost, newToken, wasCommitted } from './store/lease.ts';
 import type { Admission, Claim } from './store/store.ts';
-import { exponentialBackoff, type Deadlines } from './time.ts';
-
-/** What a receiver is made of, besides its settings. */
-export interface Setup {
-  readonly settings: Settings;
-  readonly deadlines: Deadlines;
-  readonly inFlight: InFlight;
-  readonly routes: Routes;
-  readonly store: StoreCalls;
-  readonly reporter: Reporter;
-}
+import { exponentialBackoff } from './time.ts';
 
 /** What is done with an event: its handler runs, it is enqueued, or it is a dead letter at once. */
 interface Work {
@@ -268,7 +258,10 @@ export class EventRun implements RunningDelivery {
    * Makes a claim, and makes it again while another event of its group runs.
    * @throws WebhookError `in-progress` if the group stays busy
    */
-  async #admit(claim: Claim, startedAt: number): Promise<Admission> {
+  async #admit(
+    claim: Claim,
+    startedAt: number,
+  ): Promise<Exclude<Admission, { status: 'group-busy' }>> {
     const { store, deadlines, settings } = this.#setup;
     const waitingMs = settings.ackWithin * WAITING_SHARE;
     const outcome = this.#outcome;
@@ -395,7 +388,7 @@ export class EventRun implements RunningDelivery {
 const closed = () =>
   new WebhookError('shutting-down', 'The receiver closed before the handler started.');
 
-const refusal = ({ status }: Exclude<Admission, { status: 'admitted' }>): OutcomeCode => {
-  if (status === 'dead-lettered') return 'in-dead-letters';
-  return status === 'group-busy' ? 'in-progress' : status;
-};
+const refusal = ({
+  status,
+}: Exclude<Admission, { status: 'admitted' | 'group-busy' }>): OutcomeCode =>
+  status === 'dead-lettered' ? 'in-dead-letters' : status;
