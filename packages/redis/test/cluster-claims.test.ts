@@ -7,17 +7,18 @@ const CLAIM = { webhookId: 'w', key: 'e', token: 'token', leaseMs: 60_000, repla
 const ADMITTED = { status: 'admitted', attempt: 1 };
 const TAKE = [GROUP, 'token', '70000'];
 const FREE = [GROUP, 'token'];
+const CROSSSLOT = "CROSSSLOT Keys in request don't hash to the same slot";
 
 /**
  * A store on a cluster that has each key in a slot of its own. Each call for a key gets its next reply,
  * or 1; a reply that is an error is thrown.
  */
-function clusterStore(replies: Record<string, unknown[]> = {}) {
+function clusterStore(replies: Record<string, unknown[]> = {}, refusal = CROSSSLOT) {
   const calls: string[][] = [];
   const evalsha = jest.fn(async (_sha: string, keys: string[], args: string[]) => {
     const isOfGroup = keys[0] === GROUP;
     calls.push([...keys, ...(isOfGroup ? args : [args[1]!.split('\n')[0]!])]);
-    if (keys.length > 1) throw new Error("CROSSSLOT Keys in request don't hash to the same slot");
+    if (keys.length > 1) throw new Error(refusal);
     const reply = replies[keys[0]!]?.shift() ?? 1;
     if (reply instanceof Error) throw reply;
     return isOfGroup ? reply : [reply];
@@ -67,6 +68,12 @@ describe('a group on a cluster, which has it in another slot than its event', ()
 
   it('is leased before the event, and for 10 s longer', async () => {
     const { admit, calls } = clusterStore();
+    expect(await admit({ group: 'g' })).toEqual(ADMITTED);
+    expect(calledAfterId(calls)).toEqual([TAKE, [EVENT, 'admit']]);
+  });
+
+  it('may be out of reach although the id and the event share a slot', async () => {
+    const { admit, calls } = clusterStore({}, 'ERR Script attempted to access a non local key');
     expect(await admit({ group: 'g' })).toEqual(ADMITTED);
     expect(calledAfterId(calls)).toEqual([TAKE, [EVENT, 'admit']]);
   });
