@@ -37,6 +37,32 @@ local function put(key, text)
   call('SET', key, text, 'PX', memory)
 end`;
 
+/**
+ * The lease of a group. Each returns 1 if it is held, else 0, or its name when another node has it.
+ * Only `takeGroup` fails there: its event is then admitted in another way.
+ */
+const GROUP = `
+local function takeGroup(group, token, ms)
+  local holder = call('GET', group)
+  if holder and holder ~= token then return 0 end
+  call('SET', group, token, 'PX', ms)
+  return 1
+end
+local function changeGroup(group, token, command, ...)
+  local holder = redis.pcall('GET', group)
+  if type(holder) == 'table' then return group end
+  return holder == token and call(command, group, ...) or 0
+end
+calls.takeGroup = { keys = 1, args = 2, run = function(keys, args)
+  return takeGroup(keys[1], args[1], args[2])
+end }
+calls.freeGroup = { keys = 1, args = 1, run = function(keys, args)
+  return changeGroup(keys[1], args[1], 'DEL')
+end }
+calls.extendGroup = { keys = 1, args = 2, run = function(keys, args)
+  return changeGroup(keys[1], args[1], 'PEXPIRE', args[2])
+end }`;
+
 /** Returns 1, or -2 of `REFUSALS`. */
 const REMEMBER = `
 local function remember(id, token, forgetAt)
@@ -60,11 +86,7 @@ local function admit(key, token, ms, group, state)
   if kind == 'dead-lettered' then return -3 end
   if state == 'busy' then return -4 end
   if kind == 'leased' then return attempts end
-  if group ~= '' and state == '' then
-    local other = call('GET', group)
-    if other and other ~= token then return -4 end
-    call('SET', group, token, 'PX', ms)
-  end
+  if group ~= '' and state == '' and takeGroup(group, token, ms) == 0 then return -4 end
   call('SET', key, leased(attempts + 1, lease, ms), 'PX', memory)
   return attempts + 1
 end`;
@@ -109,10 +131,7 @@ local function held(key)
   return kind, string.sub(lease, 1, at - 1), string.sub(lease, at + 1), attempts
 end
 local function free(group, token)
-  if not group then return 1 end
-  local holder = redis.pcall('GET', group)
-  if type(holder) == 'table' then return group end
-  if holder == token then call('DEL', group) end
+  if group and changeGroup(group, token, 'DEL') == group then return group end
   return 1
 end`;
 
@@ -144,11 +163,7 @@ calls.extend = { keys = 1, args = 2, run = function(keys, args)
   local kind, token, group, attempts = held(keys[1])
   if kind ~= 'leased' or token ~= args[1] then return 0 end
   put(keys[1], leased(attempts, group and token .. '\\n' .. group or token, args[2]))
-  if not group then return 1 end
-  local holder = redis.pcall('GET', group)
-  if type(holder) == 'table' then return group end
-  if holder ~= token then return 0 end
-  return call('PEXPIRE', group, args[2])
+  return group and changeGroup(group, token, 'PEXPIRE', args[2]) or 1
 end }`;
 
 /** keys: the event. No args. Returns 1 if the event was in the dead letters. */
@@ -160,7 +175,8 @@ end }`;
 
 /** The calls of the script. */
 export type EventCallName =
-  'remember' | 'admit' | 'claim' | 'complete' | 'release' | 'extend' | 'reopen';
+  | ('remember' | 'admit' | 'claim' | 'complete' | 'release' | 'extend' | 'reopen')
+  | ('takeGroup' | 'freeGroup' | 'extendGroup');
 
 /** A call that fails among others has this reply, and the error after it. */
 export const FAILED = '!';
@@ -175,7 +191,7 @@ export const FAILED = '!';
  */
 export const EVENT_CALLS = `
 local call, calls, memory = redis.call, {}, ARGV[1]
-${EVENT}${PUT}${REMEMBER}${ADMIT}${CLAIM}${HELD}${COMPLETE}${RELEASE}${EXTEND}${REOPEN}
+${EVENT}${PUT}${GROUP}${REMEMBER}${ADMIT}${CLAIM}${HELD}${COMPLETE}${RELEASE}${EXTEND}${REOPEN}
 local replies, failed, failure = {}, 0, nil
 local lines, key, line = {}, 0, 1
 for text in string.gmatch(ARGV[2] .. '\\n', '(.-)\\n') do lines[#lines + 1] = text end

@@ -1,6 +1,5 @@
-import type { ScriptClient } from './clients.ts';
-import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import { SETTLE_GROUP, TAKE_GROUP } from './scripts.ts';
+import type { EventCalls } from './event-calls.ts';
+import { isOne, whole } from './script-runner.ts';
 
 /** What a claim of the group alone gave. */
 type GroupState = 'held' | 'busy';
@@ -16,12 +15,10 @@ const AHEAD_MS = 10_000;
  * call of its own. Anywhere else the scripts of the event do it all.
  */
 export class GroupLeases {
-  readonly #taking: ScriptRunner;
-  readonly #settling: ScriptRunner;
+  readonly #calls: EventCalls;
 
-  constructor(client: ScriptClient) {
-    this.#taking = new ScriptRunner(client, TAKE_GROUP);
-    this.#settling = new ScriptRunner(client, SETTLE_GROUP);
+  constructor(calls: EventCalls) {
+    this.#calls = calls;
   }
 
   /**
@@ -34,7 +31,9 @@ export class GroupLeases {
     leaseMs: number,
     admit: (state: GroupState) => Promise<unknown>,
   ): Promise<unknown> {
-    const held = isOne(await this.#taking.run([name], [token, whole(leaseMs) + AHEAD_MS]));
+    const held = isOne(
+      await this.#calls.run('takeGroup', [name], [token, whole(leaseMs) + AHEAD_MS]),
+    );
     let admitted = false;
     try {
       const reply = await admit(held ? 'held' : 'busy');
@@ -54,14 +53,14 @@ export class GroupLeases {
     if (name === undefined) return isOne(reply);
     // The event is settled. If this fails, the group's lease runs out.
     const isFree = () => true;
-    return this.#settling.run([name], [token]).then(isFree, isFree);
+    return this.#calls.run('freeGroup', [name], [token]).then(isFree, isFree);
   }
 
   /** @param reply of the script that extended the event's lease */
   async extend(token: string, leaseMs: number, reply: unknown): Promise<boolean> {
     const name = nameIn(reply);
     if (name === undefined) return isOne(reply);
-    return isOne(await this.#settling.run([name], [token, whole(leaseMs) + AHEAD_MS]));
+    return isOne(await this.#calls.run('extendGroup', [name], [token, whole(leaseMs) + AHEAD_MS]));
   }
 }
 

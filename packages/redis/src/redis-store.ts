@@ -54,7 +54,7 @@ export function redisStore(
   const saving = script(SAVE_CURSOR);
   const pinging = script(PING);
   const calls = new EventCalls(scripts, rememberFor);
-  const groups = new GroupLeases(scripts);
+  const groups = new GroupLeases(calls);
   const eviction = evictionWarning(scripts, safeLogger(settings.logger));
   eviction.check();
 

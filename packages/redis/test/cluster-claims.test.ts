@@ -5,8 +5,9 @@ import { redisStore } from '../src/index.ts';
 const [ID, EVENT, GROUP] = ['p:{w}:id', 'p:{e}:event', 'p:{g}:group'];
 const CLAIM = { webhookId: 'w', key: 'e', token: 'token', leaseMs: 60_000, replayUntil: 1_000 };
 const ADMITTED = { status: 'admitted', attempt: 1 };
-const TAKE = [GROUP, 'token', '70000'];
-const FREE = [GROUP, 'token'];
+const TAKE = [GROUP, 'takeGroup', 'token', '70000'];
+const FREE = [GROUP, 'freeGroup', 'token'];
+const EXTEND = [GROUP, 'extendGroup', 'token', '70000'];
 const CROSSSLOT = "CROSSSLOT Keys in request don't hash to the same slot";
 
 /**
@@ -16,12 +17,12 @@ const CROSSSLOT = "CROSSSLOT Keys in request don't hash to the same slot";
 function clusterStore(replies: Record<string, unknown[]> = {}, refusal = CROSSSLOT) {
   const calls: string[][] = [];
   const evalsha = jest.fn(async (_sha: string, keys: string[], args: string[]) => {
-    const isOfGroup = keys[0] === GROUP;
-    calls.push([...keys, ...(isOfGroup ? args : [args[1]!.split('\n')[0]!])]);
+    const [name, ...rest] = args[1]!.split('\n') as [string, ...string[]];
+    calls.push([...keys, name, ...(keys[0] === GROUP ? rest : [])]);
     if (keys.length > 1) throw new Error(refusal);
     const reply = replies[keys[0]!]?.shift() ?? 1;
     if (reply instanceof Error) throw reply;
-    return isOfGroup ? reply : [reply];
+    return [reply];
   });
   const client = { evalsha, eval: () => Promise.resolve('') };
   const store = redisStore(client, { prefix: 'p' });
@@ -104,7 +105,7 @@ describe('a group on a cluster, which has it in another slot than its event', ()
     expect(await store.complete('e', 'token')).toBe(true);
     expect(await store.release('e', 'token')).toBe(true);
     expect(await store.extend('e', 'token', 60_000)).toBe(true);
-    expect(calls.filter(([key]) => key === GROUP)).toEqual([FREE, FREE, TAKE]);
+    expect(calls.filter(([key]) => key === GROUP)).toEqual([FREE, FREE, EXTEND]);
   });
 
   it('that can not be freed runs out: the event is settled all the same', async () => {
