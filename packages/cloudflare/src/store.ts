@@ -42,7 +42,7 @@ const rules = () => ({
   locationHint: option.optional(option.string()),
 });
 
-/** The tenant in a key, a group or a webhook id. */
+/** The tenant in a key or a webhook id. */
 const TENANT = /^tenant:[^:]{1,384}(?=:)/;
 
 /**
@@ -65,10 +65,14 @@ export function durableObjectStore(
   const { name, rememberFor, locationHint } = checkOptions('durableObjectStore', rules(), options);
   checkNamespace('durableObjectStore', namespace);
 
-  /** The object of a key: a claim, its event and its group always have the same one. */
-  function objectOf(key = ''): StoreObject {
+  /** The name of the object that has a key or a webhook id. An event and its group have the same one. */
+  function nameOf(key = ''): string {
     const [tenant] = TENANT.exec(key) ?? [];
-    const id = namespace.idFromName(tenant === undefined ? name : `${name}:${tenant}`);
+    return tenant === undefined ? name : `${name}:${tenant}`;
+  }
+
+  function objectOf(key: string | undefined): StoreObject {
+    const id = namespace.idFromName(nameOf(key));
     return namespace.get(id, locationHint === undefined ? {} : { locationHint }) as StoreObject;
   }
 
@@ -95,6 +99,12 @@ export function durableObjectStore(
         key: key === undefined ? undefined : await storableKey(key),
         group: group === undefined ? undefined : await storableKey(group),
       };
+      if (key !== undefined && nameOf(key) !== nameOf(webhookId)) {
+        // Only one of them looks like a tenant's. The id is remembered in its own object first.
+        const keyless = { ...stored, key: undefined, group: undefined };
+        const seen = await ask(webhookId, (object) => object.admit(keyless));
+        if (seen.status !== 'admitted') return seen;
+      }
       return ask(key ?? webhookId, (object) => object.admit(stored));
     },
     async complete(key, token, mark) {

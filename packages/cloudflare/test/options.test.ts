@@ -59,10 +59,21 @@ describe('durableObjectStore', () => {
     const { namespace, asked } = failing();
     const store = durableObjectStore(namespace, { name: 'calls' });
     const odd = `tenant:${'x'.repeat(400)}:c1`;
-    for (const key of ['c1', 'tenant:a%3Ab:c1', 'tenant:only', odd])
-      await store.admit({ ...claim, key });
+    for (const key of ['c1', 'tenant:only', odd]) await store.admit({ ...claim, key });
+    await store.admit({ ...claim, key: 'tenant:a%3Ab:c1', webhookId: 'tenant:a%3Ab:w1' });
     await store.admit({ ...claim, key: undefined, webhookId: 'tenant:acme:w1' });
-    expect(asked).toEqual(['calls', 'calls:tenant:a%3Ab', 'calls', 'calls', 'calls:tenant:acme']);
+    expect(asked).toEqual(['calls', 'calls', 'calls', 'calls:tenant:a%3Ab', 'calls:tenant:acme']);
+  });
+
+  it('asks the object of the webhook id first, if the key has another one', async () => {
+    const { namespace, asked } = failing();
+    const store = durableObjectStore(namespace, { name: 'calls' });
+    await store.admit({ ...claim, key: 'tenant:acme:c1' });
+    expect(asked).toEqual(['calls', 'calls:tenant:acme']);
+    const failed = failing({});
+    const failure = durableObjectStore(failed.namespace).admit({ ...claim, key: 'tenant:acme:c1' });
+    await expect(failure).rejects.toThrow('reset');
+    expect(failed.asked).toEqual(['call-webhooks']);
   });
 });
 

@@ -245,7 +245,7 @@ export class EventRun implements RunningDelivery {
     const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
     return {
       // What is not from the network is no replay, although its webhook id may be known.
-      webhookId: source === 'webhook' ? tenantKey(tenant, signed) : `${source}.${token}`,
+      webhookId: tenantKey(tenant, source === 'webhook' ? signed : `${source}.${token}`),
       replayUntil,
       leaseMs: leaseFor,
       token,

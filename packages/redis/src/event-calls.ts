@@ -6,12 +6,8 @@ import { ScriptRunner } from './script-runner.ts';
 /** One call of the script. */
 interface EventCall {
   name: EventCallName;
-  /** All of its keys begin with it. */
-  slot: string;
   keys: string[];
   args: (string | number)[];
-  /** What the call resolves with. */
-  read(reply: unknown): unknown;
 }
 
 type Batch = readonly BatchedCall<EventCall, unknown>[];
@@ -19,12 +15,17 @@ type Batch = readonly BatchedCall<EventCall, unknown>[];
 /** So few that the server works on one batch while the next ones are made. */
 const MAX_BATCH = 16;
 
-/** Makes the calls of one turn of the event loop with one script (decision 12). */
+/**
+ * Makes the calls of one turn of the event loop with one script (decision 12). On a cluster, which
+ * runs no script over keys of several slots, each call is a script of its own.
+ */
 export class EventCalls {
   readonly #rememberFor: number;
   readonly #script: ScriptRunner;
-  readonly #batch = new TurnBatch<EventCall, unknown>(MAX_BATCH, (batch) => void this.#run(batch));
-  /** A cluster runs no script over keys of several slots. */
+  readonly #batch = new TurnBatch<EventCall, unknown>(MAX_BATCH, (batch) => {
+    if (this.#isCluster) this.#runEach(batch);
+    else void this.#run(batch);
+  });
   #isCluster = false;
 
   /** @param rememberFor how long a handled event is known; milliseconds */
@@ -33,47 +34,28 @@ export class EventCalls {
     this.#script = new ScriptRunner(client, EVENT_CALLS);
   }
 
-  /** @param read makes the result of the script's reply */
-  run<Result>(
-    name: EventCallName,
-    slot: string,
-    keys: string[],
-    args: EventCall['args'],
-    read: (reply: unknown) => Result | Promise<Result>,
-  ): Promise<Result> {
-    return this.#batch.add({ name, slot, keys, args, read }) as Promise<Result>;
+  /** Whether the server has refused a script over several slots. */
+  get isCluster(): boolean {
+    return this.#isCluster;
+  }
+
+  /** @returns the script's reply to this call */
+  run(name: EventCallName, keys: string[], args: EventCall['args']): Promise<unknown> {
+    return this.#batch.add({ name, keys, args });
   }
 
   async #run(batch: Batch): Promise<void> {
-    if (this.#isCluster) {
-      this.#runEachSlot(batch);
-      return;
-    }
     try {
       settle(batch, await this.#replies(batch));
     } catch (error) {
       this.#isCluster ||= spansSlots(error);
-      if (spansSlots(error)) this.#runEachSlot(batch);
+      if (spansSlots(error) && batch.length > 1) this.#runEach(batch);
       else for (const { reject } of batch) reject(error);
     }
   }
 
-  #runEachSlot(batch: Batch): void {
-    const slots = new Map<string, BatchedCall<EventCall, unknown>[]>();
-    for (const one of batch) {
-      const sameSlot = slots.get(one.call.slot);
-      if (sameSlot) sameSlot.push(one);
-      else slots.set(one.call.slot, [one]);
-    }
-    for (const calls of slots.values())
-      this.#replies(calls).then(
-        (replies) => {
-          settle(calls, replies);
-        },
-        (error: unknown) => {
-          for (const { reject } of calls) reject(error);
-        },
-      );
+  #runEach(batch: Batch): void {
+    for (const one of batch) void this.#run([one]);
   }
 
   async #replies(batch: Batch): Promise<unknown[]> {
@@ -90,19 +72,17 @@ export class EventCalls {
 }
 
 function settle(batch: Batch, replies: readonly unknown[]): void {
-  for (const [index, { call, resolve, reject }] of batch.entries())
-    try {
-      resolve(call.read(checked(replies[index])));
-    } catch (error) {
-      reject(error);
-    }
+  for (const [index, { resolve, reject }] of batch.entries()) {
+    const reply = replies[index];
+    // The call failed among others.
+    if (typeof reply === 'string' && reply.startsWith(FAILED)) reject(new Error(reply.slice(1)));
+    else resolve(reply);
+  }
 }
 
-/** @throws Error if the call failed among others */
-function checked(reply: unknown): unknown {
-  if (typeof reply === 'string' && reply.startsWith(FAILED)) throw new Error(reply.slice(1));
-  return reply;
-}
-
-/** Nothing was run. */
-const spansSlots = (error: unknown) => error instanceof Error && /cross_?slot/i.test(error.message);
+/**
+ * Whether a cluster refused a script because its keys are in several slots, or on several nodes. At
+ * most, it has remembered the webhook id, for the same token.
+ */
+export const spansSlots = (error: unknown): boolean =>
+  error instanceof Error && /cross_?slot|non local key/i.test(error.message);

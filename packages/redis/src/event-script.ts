@@ -1,13 +1,14 @@
 import type { Admission } from '@call-webhooks/core/stores';
 
 /**
- * What is kept of one event is one text, with a time to live, in the cluster slot of its webhook ids:
+ * What is kept of a webhook id is the token of its claim. What is kept of an event is one text:
  * `leased <attempt> <ends> <lease>`, `attempts <number>`, `done <token>` or `dead-lettered <token>`.
  *
- * Each write of the text starts its time to live again. A lease is over once no more than `ends`
- * milliseconds of it are left. So the server counts the time down, and only its clock decides.
+ * Both have a time to live, and each write of an event's text starts it again. A lease is over once no
+ * more than `ends` milliseconds of it are left. So the server counts the time down, and only its clock
+ * decides.
  *
- * In `admit`, writes that need memory come first: a full server refuses the first one, and nothing has
+ * In a claim, writes that need memory come first: a full server refuses the first one, and nothing has
  * changed. Running events can be committed on a full server: see `put`.
  *
  * The lease of an event is its token, and that of its group in a second line. A script may read a key
@@ -37,48 +38,76 @@ local function put(key, text)
 end`;
 
 /**
- * keys: the webhook id. args: token, when the id may be forgotten (ms since the epoch).
- * Returns 1, or -2 of `REFUSALS`.
+ * The lease of a group. Each returns 1 if it is held, else 0, or its name when another node has it.
+ * Only `takeGroup` fails there: its event is then admitted in another way.
  */
-const REMEMBER = `
-local function remember(keys, args)
-  if call('SET', keys[1], args[1], 'NX', 'PXAT', args[2]) then return 1 end
-  return call('GET', keys[1]) == args[1] and 1 or -2
+const GROUP = `
+local function takeGroup(group, token, ms)
+  local holder = call('GET', group)
+  if holder and holder ~= token then return 0 end
+  call('SET', group, token, 'PX', ms)
+  return 1
 end
-calls.remember = { keys = 1, args = 2, run = remember }`;
+local function changeGroup(group, token, command, ...)
+  local holder = redis.pcall('GET', group)
+  if type(holder) == 'table' then return group end
+  return holder == token and call(command, group, ...) or 0
+end
+calls.takeGroup = { keys = 1, args = 2, run = function(keys, args)
+  return takeGroup(keys[1], args[1], args[2])
+end }
+calls.freeGroup = { keys = 1, args = 1, run = function(keys, args)
+  return changeGroup(keys[1], args[1], 'DEL')
+end }
+calls.extendGroup = { keys = 1, args = 2, run = function(keys, args)
+  return changeGroup(keys[1], args[1], 'PEXPIRE', args[2])
+end }`;
+
+/** Returns 1, or -2 of `REFUSALS`. */
+const REMEMBER = `
+local function remember(id, token, forgetAt)
+  if call('SET', id, token, 'NX', 'PXAT', forgetAt) then return 1 end
+  return call('GET', id) == token and 1 or -2
+end`;
 
 /**
- * keys: the webhook id, the event. args: token, when the id may be forgotten (ms since the epoch),
- * lease (ms). In a group also: its lease, and what a claim of the group alone gave: '', 'held' or
- * 'busy'.
- * Returns the attempt, one of `REFUSALS`, or `GROUP_IS_ELSEWHERE`.
- * A new event, as nearly all are, takes two commands: NX both looks and writes.
+ * `group` is the name of its lease or '', and `state` what is known of that: 'held' by this claim,
+ * 'busy', or '' if it is to be taken here.
+ * Returns the attempt, or one of `REFUSALS`.
+ * A new event, as nearly all are, takes one command: NX both looks and writes.
  */
 const ADMIT = `
-local function admit(keys, args)
-  if remember(keys, args) < 0 then return -2 end
-  local group = args[4]
-  if not group and call('SET', keys[2], leased(1, args[1], args[3]), 'NX', 'PX', memory) then
-    return 1
-  end
-  local lease = group and args[1] .. '\\n' .. group or args[1]
-  local kind, attempts, held = event(keys[2], call('GET', keys[2]))
+local function admit(key, token, ms, group, state)
+  if group == '' and call('SET', key, leased(1, token, ms), 'NX', 'PX', memory) then return 1 end
+  local lease = group == '' and token or token .. '\\n' .. group
+  local kind, attempts, held = event(key, call('GET', key))
   if kind == 'leased' and held ~= lease then return -1 end
   if kind == 'done' then return 0 end
   if kind == 'dead-lettered' then return -3 end
-  if args[5] == 'busy' then return -4 end
+  if state == 'busy' then return -4 end
   if kind == 'leased' then return attempts end
-  if args[5] == '' then
-    local other = redis.pcall('GET', group)
-    if type(other) == 'table' then return -5 end
-    if other and other ~= args[1] then return -4 end
-    call('SET', group, args[1], 'PX', args[3])
-  end
-  call('SET', keys[2], leased(attempts + 1, lease, args[3]), 'PX', memory)
+  if group ~= '' and state == '' and takeGroup(group, token, ms) == 0 then return -4 end
+  call('SET', key, leased(attempts + 1, lease, ms), 'PX', memory)
   return attempts + 1
-end
-calls.admit = { keys = 2, args = 3, run = admit }
-calls.admitInGroup = { keys = 2, args = 5, run = admit }`;
+end`;
+
+/**
+ * remember: keys: the webhook id. args: token, when the id may be forgotten (ms since the epoch).
+ * admit: keys: the event. args: token, lease (ms), group, state.
+ * claim, which does both: keys: the webhook id, the event. args: token, lease (ms), group, when the id
+ * may be forgotten.
+ */
+const CLAIM = `
+calls.remember = { keys = 1, args = 2, run = function(keys, args)
+  return remember(keys[1], args[1], args[2])
+end }
+calls.admit = { keys = 1, args = 4, run = function(keys, args)
+  return admit(keys[1], args[1], args[2], args[3], args[4])
+end }
+calls.claim = { keys = 2, args = 4, run = function(keys, args)
+  local seen = remember(keys[1], args[1], args[4])
+  return seen < 0 and seen or admit(keys[2], args[1], args[2], args[3], '')
+end }`;
 
 /** The meaning of results that are not an attempt. */
 export const REFUSALS: ReadonlyMap<number, Exclude<Admission['status'], 'admitted'>> = new Map([
@@ -88,9 +117,6 @@ export const REFUSALS: ReadonlyMap<number, Exclude<Admission['status'], 'admitte
   [-3, 'dead-lettered'],
   [-4, 'group-busy'],
 ]);
-
-/** The event could be admitted, but another node has its group. The client has to ask that one. */
-export const GROUP_IS_ELSEWHERE = -5;
 
 // Those below that end or extend a lease return 1 if it is held, else 0, or, when another node has
 // the group, the name of the group's lease: the client has to end or extend it.
@@ -105,10 +131,7 @@ local function held(key)
   return kind, string.sub(lease, 1, at - 1), string.sub(lease, at + 1), attempts
 end
 local function free(group, token)
-  if not group then return 1 end
-  local holder = redis.pcall('GET', group)
-  if type(holder) == 'table' then return group end
-  if holder == token then call('DEL', group) end
+  if group and changeGroup(group, token, 'DEL') == group then return group end
   return 1
 end`;
 
@@ -140,11 +163,7 @@ calls.extend = { keys = 1, args = 2, run = function(keys, args)
   local kind, token, group, attempts = held(keys[1])
   if kind ~= 'leased' or token ~= args[1] then return 0 end
   put(keys[1], leased(attempts, group and token .. '\\n' .. group or token, args[2]))
-  if not group then return 1 end
-  local holder = redis.pcall('GET', group)
-  if type(holder) == 'table' then return group end
-  if holder ~= token then return 0 end
-  return call('PEXPIRE', group, args[2])
+  return group and changeGroup(group, token, 'PEXPIRE', args[2]) or 1
 end }`;
 
 /** keys: the event. No args. Returns 1 if the event was in the dead letters. */
@@ -156,7 +175,8 @@ end }`;
 
 /** The calls of the script. */
 export type EventCallName =
-  'remember' | 'admit' | 'admitInGroup' | 'complete' | 'release' | 'extend' | 'reopen';
+  | ('remember' | 'admit' | 'claim' | 'complete' | 'release' | 'extend' | 'reopen')
+  | ('takeGroup' | 'freeGroup' | 'extendGroup');
 
 /** A call that fails among others has this reply, and the error after it. */
 export const FAILED = '!';
@@ -171,7 +191,7 @@ export const FAILED = '!';
  */
 export const EVENT_CALLS = `
 local call, calls, memory = redis.call, {}, ARGV[1]
-${EVENT}${PUT}${REMEMBER}${ADMIT}${HELD}${COMPLETE}${RELEASE}${EXTEND}${REOPEN}
+${EVENT}${PUT}${GROUP}${REMEMBER}${ADMIT}${CLAIM}${HELD}${COMPLETE}${RELEASE}${EXTEND}${REOPEN}
 local replies, failed, failure = {}, 0, nil
 local lines, key, line = {}, 0, 1
 for text in string.gmatch(ARGV[2] .. '\\n', '(.-)\\n') do lines[#lines + 1] = text end

@@ -1,10 +1,8 @@
-import type { ScriptClient } from './clients.ts';
-import { GROUP_IS_ELSEWHERE } from './event-script.ts';
-import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import { SETTLE_GROUP, TAKE_GROUP } from './scripts.ts';
+import type { EventCalls } from './event-calls.ts';
+import { isOne, whole } from './script-runner.ts';
 
-/** What a claim of the group alone gave; empty if there was none. */
-type GroupState = '' | 'held' | 'busy';
+/** What a claim of the group alone gave. */
+type GroupState = 'held' | 'busy';
 
 /**
  * So much longer is a group leased than its event, whose lease comes after it: a call of the store
@@ -13,17 +11,14 @@ type GroupState = '' | 'held' | 'busy';
 const AHEAD_MS = 10_000;
 
 /**
- * The leases of groups that another node of a cluster has than the event: no script reaches both, so
- * each gets a call of its own. Anywhere else the scripts of the event do it all.
+ * The leases of groups on a cluster: no script reaches both the event and the group, so each gets a
+ * call of its own. Anywhere else the scripts of the event do it all.
  */
 export class GroupLeases {
-  readonly #taking: ScriptRunner;
-  readonly #settling: ScriptRunner;
-  #apart = false;
+  readonly #calls: EventCalls;
 
-  constructor(client: ScriptClient) {
-    this.#taking = new ScriptRunner(client, TAKE_GROUP);
-    this.#settling = new ScriptRunner(client, SETTLE_GROUP);
+  constructor(calls: EventCalls) {
+    this.#calls = calls;
   }
 
   /**
@@ -34,17 +29,14 @@ export class GroupLeases {
     name: string,
     token: string,
     leaseMs: number,
-    admit: (name: string, state: GroupState) => Promise<unknown>,
+    admit: (state: GroupState) => Promise<unknown>,
   ): Promise<unknown> {
-    if (!this.#apart) {
-      const reply = await admit(name, '');
-      if (Number(reply) !== GROUP_IS_ELSEWHERE) return reply;
-      this.#apart = true;
-    }
-    const held = isOne(await this.#taking.run([name], [token, whole(leaseMs) + AHEAD_MS]));
+    const held = isOne(
+      await this.#calls.run('takeGroup', [name], [token, whole(leaseMs) + AHEAD_MS]),
+    );
     let admitted = false;
     try {
-      const reply = await admit(name, held ? 'held' : 'busy');
+      const reply = await admit(held ? 'held' : 'busy');
       admitted = Number(reply) > 0;
       return reply;
     } finally {
@@ -61,14 +53,14 @@ export class GroupLeases {
     if (name === undefined) return isOne(reply);
     // The event is settled. If this fails, the group's lease runs out.
     const isFree = () => true;
-    return this.#settling.run([name], [token]).then(isFree, isFree);
+    return this.#calls.run('freeGroup', [name], [token]).then(isFree, isFree);
   }
 
   /** @param reply of the script that extended the event's lease */
   async extend(token: string, leaseMs: number, reply: unknown): Promise<boolean> {
     const name = nameIn(reply);
     if (name === undefined) return isOne(reply);
-    return isOne(await this.#settling.run([name], [token, whole(leaseMs) + AHEAD_MS]));
+    return isOne(await this.#calls.run('extendGroup', [name], [token, whole(leaseMs) + AHEAD_MS]));
   }
 }
 

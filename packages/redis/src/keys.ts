@@ -11,7 +11,7 @@ export const prefixOption = () =>
 /** Readable in `redis-cli`, and without braces, which a cluster would take for a hash tag. */
 const READABLE = /^[\w:.-]{1,80}$/;
 
-/** Names the keys of a store under its prefix. A name is there at once, unless a hash is needed for it. */
+/** Names the keys of a store under its prefix. By the part in braces, a cluster chooses their slot. */
 export class Keys {
   readonly #prefix: string;
 
@@ -19,38 +19,31 @@ export class Keys {
     this.#prefix = prefix;
   }
 
-  /** What all keys of an event begin with. By the part in braces, a cluster puts them into one slot. */
-  slot(key: string): string | Promise<string> {
-    const text = storableKey(key, READABLE);
-    return typeof text === 'string' ? this.#slotOf(text) : text.then((hash) => this.#slotOf(hash));
+  /** Independent of the event: a webhook id is refused whatever else its delivery says. */
+  id(webhookId: string): Promise<string> {
+    return this.#named(webhookId, 'id');
   }
 
   /**
-   * In a slot of its own. An event has the same keys with and without a group, so it stays known when
-   * `oneAtATime` is turned on or off.
+   * The same with and without a group, so an event stays known when `oneAtATime` is turned on or off.
    */
-  async group(group: string): Promise<string> {
-    return `${await this.slot(group)}:group`;
+  event(key: string): Promise<string> {
+    return this.#named(key, 'event');
   }
 
-  async cursor(name: string): Promise<string> {
-    return `${await this.slot(name)}:cursor`;
+  group(group: string): Promise<string> {
+    return this.#named(group, 'group');
+  }
+
+  cursor(name: string): Promise<string> {
+    return this.#named(name, 'cursor');
   }
 
   get ping(): string {
     return `${this.#prefix}:ping`;
   }
 
-  #slotOf(text: string): string {
-    return `${this.#prefix}:{${text}}`;
+  async #named(text: string, kind: string): Promise<string> {
+    return `${this.#prefix}:{${await storableKey(text, READABLE)}}:${kind}`;
   }
 }
-
-/** What is kept of an event, but for its webhook ids: see `event-script.ts`. */
-export const eventKey = (slot: string): string => `${slot}:event`;
-
-/** Goes on with a name: at once, unless it has to be hashed. */
-export const withName = <Result>(
-  name: string | Promise<string>,
-  next: (name: string) => Promise<Result>,
-): Promise<Result> => (typeof name === 'string' ? next(name) : name.then(next));

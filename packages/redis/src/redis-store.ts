@@ -1,17 +1,12 @@
 import type { Logger } from '@call-webhooks/core';
-import {
-  storableKey,
-  type Admission,
-  type Claim,
-  type StoreWithoutCompleteIn,
-} from '@call-webhooks/core/stores';
+import type { Admission, Claim, StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import { scriptClient, type RedisClient } from './clients.ts';
-import { EventCalls } from './event-calls.ts';
+import { EventCalls, spansSlots } from './event-calls.ts';
 import { REFUSALS, type EventCallName } from './event-script.ts';
 import { evictionWarning } from './eviction-warning.ts';
 import { GroupLeases } from './group-leases.ts';
-import { eventKey, Keys, prefixOption, withName } from './keys.ts';
+import { Keys, prefixOption } from './keys.ts';
 import { isOne, ScriptRunner, whole } from './script-runner.ts';
 import { LOAD_CURSOR, PING, SAVE_CURSOR } from './scripts.ts';
 
@@ -59,56 +54,57 @@ export function redisStore(
   const saving = script(SAVE_CURSOR);
   const pinging = script(PING);
   const calls = new EventCalls(scripts, rememberFor);
-  const groups = new GroupLeases(scripts);
+  const groups = new GroupLeases(calls);
   const eviction = evictionWarning(scripts, safeLogger(settings.logger));
   eviction.check();
 
-  function admit(slot: string, id: string, { token, group, ...claim }: Claim): Promise<Admission> {
-    const names = [`${slot}:id:${id}`, eventKey(slot)];
-    const args = [token, idKnownUntil(claim), whole(claim.leaseMs)];
-    if (group === undefined) return calls.run('admit', slot, names, args, admission);
-    const admitIn = (name: string, state: string) =>
-      calls.run('admitInGroup', slot, names, [...args, name, state], (reply) => reply);
-    return keys
-      .group(group)
-      .then((name) => groups.admit(name, token, claim.leaseMs, admitIn))
-      .then(admission);
-  }
+  /** @returns a reply of the script: the attempt, or one of `REFUSALS` */
+  async function admit({ webhookId, key, token, replayUntil, ...claim }: Claim): Promise<unknown> {
+    const id = await keys.id(webhookId);
+    const forgetIdAt = Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
+    const remember = () => calls.run('remember', [id], [token, forgetIdAt]);
+    if (key === undefined) return remember();
 
-  function admission(reply: unknown): Admission {
-    eviction.check();
-    return admissionOf(reply);
+    const event = await keys.event(key);
+    const group = claim.group === undefined ? '' : await keys.group(claim.group);
+    const lease = [token, whole(claim.leaseMs), group];
+    if (!calls.isCluster)
+      try {
+        return await calls.run('claim', [id, event], [...lease, forgetIdAt]);
+      } catch (error) {
+        if (!spansSlots(error)) throw error;
+      }
+    // A cluster has the id and the event in different slots. If a step fails, so does the claim; its
+    // token may repeat it.
+    const seen = await remember();
+    if (!isOne(seen)) return seen;
+    const admitEvent = (state: string) => calls.run('admit', [event], [...lease, state]);
+    if (group === '') return admitEvent('');
+    return groups.admit(group, token, claim.leaseMs, admitEvent);
   }
 
   /** A call about an event that was admitted before. */
-  const ofEvent = <Result>(
-    name: EventCallName,
-    key: string,
-    args: (string | number)[],
-    read: (reply: unknown) => Result | Promise<Result>,
-  ): Promise<Result> =>
-    withName(keys.slot(key), (slot) => calls.run(name, slot, [eventKey(slot)], args, read));
+  const ofEvent = async (name: EventCallName, key: string, args: (string | number)[]) =>
+    calls.run(name, [await keys.event(key)], args);
 
-  // Nothing is awaited that is there already: each delivery passes here twice.
   return {
     rememberFor,
-    admit(claim) {
-      const { webhookId, key, token } = claim;
-      // A replay has the same bytes, and so the same event: one slot has both.
-      return withName(keys.slot(key ?? webhookId), (slot) =>
-        key === undefined
-          ? calls.run('remember', slot, [`${slot}:id`], [token, idKnownUntil(claim)], admission)
-          : withName(storableKey(webhookId), (id) => admit(slot, id, claim)),
-      );
+    async admit(claim) {
+      const reply = await admit(claim);
+      eviction.check();
+      return admissionOf(reply);
     },
-    complete: (key, token, mark) =>
-      ofEvent('complete', key, [token, mark ?? 'done'], (reply) => groups.free(token, reply)),
-    release: (key, token) => ofEvent('release', key, [token], (reply) => groups.free(token, reply)),
-    extend: (key, token, leaseMs) =>
-      ofEvent('extend', key, [token, whole(leaseMs)], (reply) =>
-        groups.extend(token, leaseMs, reply),
-      ),
-    reopen: (key) => ofEvent('reopen', key, [], isOne),
+    async complete(key, token, mark) {
+      return groups.free(token, await ofEvent('complete', key, [token, mark ?? 'done']));
+    },
+    async release(key, token) {
+      return groups.free(token, await ofEvent('release', key, [token]));
+    },
+    async extend(key, token, leaseMs) {
+      const reply = await ofEvent('extend', key, [token, whole(leaseMs)]);
+      return groups.extend(token, leaseMs, reply);
+    },
+    reopen: async (key) => isOne(await ofEvent('reopen', key, [])),
     async loadCursor(name) {
       const reply = String(await loading.run([await keys.cursor(name)], []));
       return reply === '' ? undefined : reply.slice(1);
@@ -119,9 +115,6 @@ export function redisStore(
     ping: () => pinging.run([keys.ping], []),
   };
 }
-
-const idKnownUntil = ({ replayUntil }: Pick<Claim, 'replayUntil'>) =>
-  Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
 
 function admissionOf(reply: unknown): Admission {
   const number = Number(reply);

@@ -1,16 +1,3 @@
-/** KEYS: the lease of a group. ARGV: token, lease (ms). */
-export const TAKE_GROUP = `
-local holder = redis.call('GET', KEYS[1])
-if holder and holder ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1`;
-
-/** KEYS: the lease of a group. ARGV: token, and to extend it, ms; without them it is freed. */
-export const SETTLE_GROUP = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
-return redis.call('DEL', KEYS[1])`;
-
 /** KEYS: the cursor. The reply begins with '=', or Upstash would parse JSON; it is '' if there is none. */
 export const LOAD_CURSOR = `
 local cursor = redis.call('GET', KEYS[1])

@@ -1,48 +1,47 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { redisStore } from '../src/index.ts';
-import { eventKey, Keys, withName } from '../src/keys.ts';
 
-const some = () => Promise.resolve([1]);
-const HASH = /^p:\{sha256:[0-9a-f]{64}\}$/;
+/** A store with the prefix `p`, and the keys that its server is asked for. */
+function storeWithKeys() {
+  const evalsha = jest.fn((_sha: string, _keys: string[]) => Promise.resolve([1]));
+  const store = redisStore({ evalsha, eval: () => Promise.resolve('') }, { prefix: 'p' });
+  return { store, asked: () => evalsha.mock.calls.flatMap(([, keys]) => keys) };
+}
 
 describe('the keys of a store', () => {
-  const keys = new Keys('p');
+  it('are of the webhook id, whatever its event is, and of the event, whatever its group is', async () => {
+    const { store, asked } = storeWithKeys();
+    const claim = { webhookId: 'w', token: 't', replayUntil: 1, leaseMs: 1 };
+    await store.admit(claim);
+    await store.admit({ ...claim, key: 'a' });
+    await store.admit({ ...claim, key: 'a', group: 'b' });
+    expect(asked()).toEqual([
+      'p:{w}:id',
+      ...['p:{w}:id', 'p:{a}:event', 'p:{w}:id', 'p:{a}:event'],
+    ]);
+  });
 
   it.each(['call-1:call:completed', 'a', 'A_b.c:d-9', 'x'.repeat(80)])(
-    'are there at once, and readable: %s',
-    (key) => {
-      expect(keys.slot(key)).toBe(`p:{${key}}`);
+    'are readable: %s',
+    async (key) => {
+      const { store, asked } = storeWithKeys();
+      await store.release(key, 'token');
+      expect(asked()).toEqual([`p:{${key}}:event`]);
     },
   );
 
   it.each(['', 'x'.repeat(81), 'a b', 'a}b', '{a}', 'é', 'a\n', '\nx', 'sha256:a'])(
     'have a hash of what redis-cli would not show, or a cluster would take for a hash tag: %j',
     async (key) => {
-      expect(await keys.slot(key)).toMatch(HASH);
+      const { store, asked } = storeWithKeys();
+      await store.release(key, 'token');
+      expect(asked()).toEqual([expect.stringMatching(/^p:\{sha256:[0-9a-f]{64}\}:event$/)]);
     },
   );
-
-  it('are of the event, of a group, of a cursor, or for a write that shows that the server is well', async () => {
-    expect(eventKey('p:{a}')).toBe('p:{a}:event');
-    expect(await keys.group('a')).toBe('p:{a}:group');
-    expect(await keys.cursor('a')).toBe('p:{a}:cursor');
-    expect(keys.ping).toBe('p:ping');
-  });
-
-  it('are waited for only if they are hashes', async () => {
-    const seen: string[] = [];
-    const see = (name: string) => {
-      seen.push(name);
-      return Promise.resolve(name);
-    };
-    const waited = withName(Promise.resolve('hash'), see);
-    void withName('key', see);
-    expect(seen).toEqual(['key']);
-    expect(await waited).toBe('hash');
-  });
 });
 
 describe('the prefix of a store', () => {
+  const some = () => Promise.resolve([1]);
   const withPrefix = (prefix: string) => () =>
     redisStore({ evalsha: some, eval: some }, { prefix });
 

@@ -5,7 +5,7 @@ import {
   unique,
   waitFor,
 } from '@call-webhooks/contract-tests';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { redisStore } from '../src/index.ts';
 import { claim } from './claim.ts';
 import { deliverer } from './deliverer.ts';
@@ -109,12 +109,21 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     for (const key of await redis.keys('*')) left.set(key, await redis.pttl(key));
     expect(left.get('p:{c:done}:event')).toBeGreaterThan(690_000);
     expect(left.get('p:{c:failed}:event')).toBeGreaterThan(690_000);
-    expect(left.get(`p:{c:done}:id:${done.webhookId}`)).toBeGreaterThan(350_000);
+    expect(left.get(`p:{${done.webhookId}}:id`)).toBeGreaterThan(350_000);
     expect(left.size).toBe(5);
     for (const ms of left.values()) {
       expect(ms).toBeGreaterThan(0);
       expect(ms).toBeLessThanOrEqual(700_000);
     }
+  });
+
+  it('refuses a webhook id with whatever event', async () => {
+    const store = redisStore(redis);
+    const { webhookId } = claim();
+    await store.admit({ ...claim('one'), webhookId });
+    for (const key of ['one', 'two', undefined])
+      expect(await store.admit({ ...claim(key), webhookId })).toEqual({ status: 'replayed' });
+    expect(await store.admit(claim('two'))).toEqual({ status: 'admitted', attempt: 1 });
   });
 
   it('keeps prefixes apart', async () => {
@@ -175,5 +184,26 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
     await redis.config('SET', 'maxmemory', '1');
     await expect(store.ping!()).rejects.toThrow('OOM');
     await redis.config('SET', 'maxmemory', '0');
+  });
+});
+
+describeWithProgram('redis-server', 'redisStore on a cluster', () => {
+  const test = useRedis({ cluster: true });
+
+  it('makes two round trips to admit, and refuses a webhook id with whatever event', async () => {
+    const cluster = new Cluster([{ host: '127.0.0.1', port: test.server.port }]);
+    const store = redisStore(cluster);
+    await store.admit(claim(unique('event'))); // the store sees that it is a cluster
+    await test.admin.config('RESETSTAT');
+    const first = claim(unique('event'));
+    const { webhookId } = first;
+    for (let i = 0; i < 2; i++)
+      expect(await store.admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+    expect(await store.complete(first.key, first.token)).toBe(true);
+    for (const key of [first.key, unique('event'), undefined])
+      expect(await store.admit({ ...claim(key), webhookId })).toEqual({ status: 'replayed' });
+    const stats = await test.admin.info('commandstats');
+    expect(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1]).toBe('8');
+    cluster.disconnect();
   });
 });

@@ -59,7 +59,8 @@ describe('the object of durableObjectStore in workerd', () => {
 
   it('keeps each tenant in an object of its own', async () => {
     const rowsBefore = ((await call('rows')) as object[]).length;
-    const one = claim(tenantKey('acme', unique('event')));
+    const webhookId = tenantKey('acme', unique('webhook'));
+    const one = claim(tenantKey('acme', unique('event')), { webhookId });
     expect(await store().admit(one)).toEqual(ADMITTED);
     expect(await store().complete(one.key, one.token)).toBe(true);
     expect(await call('rows')).toHaveLength(rowsBefore);

@@ -21,6 +21,34 @@ export function webhookIds({ store, connections, claim, advance }: StoreTestCont
     }
   });
 
+  it('refuses a webhook id that it saw, whatever the event and its group are', async () => {
+    for (const first of [
+      claim(undefined),
+      claim(unique('event')),
+      claim(unique('event'), { group: unique('group') }),
+      claim(`tenant:acme:${unique('event')}`),
+    ]) {
+      const { webhookId } = first;
+      expect((await store().admit(first)).status).toBe('admitted');
+      const [key, group] = [unique('event'), unique('group')];
+      for (const other of [
+        claim(undefined, { webhookId }),
+        claim(key, { webhookId }),
+        claim(`tenant:globex:${unique('event')}`, { webhookId }),
+        claim(key, { webhookId, group }),
+        ...(first.key === undefined ? [] : [claim(first.key, { webhookId, group })]),
+      ])
+        for (const one of connections())
+          expect(await one.admit(other)).toEqual({ status: 'replayed' });
+      // The same token is the same claim, and who was refused holds neither the event nor its group.
+      expect(await store().admit(first)).toEqual({ status: 'admitted', attempt: 1 });
+      expect(await store().admit(claim(key, { group }))).toEqual({
+        status: 'admitted',
+        attempt: 1,
+      });
+    }
+  });
+
   it('remembers the webhook ids of claims that it refused as well', async () => {
     const key = unique('event');
     const first = claim(key);
@@ -78,11 +106,12 @@ export function webhookIds({ store, connections, claim, advance }: StoreTestCont
   });
 
   it('admits one of 50 racing deliveries of one webhook id', async () => {
-    for (const key of [undefined, unique('event')]) {
-      const one = claim(key);
+    const event = unique('event');
+    for (const keyOf of [() => undefined, () => event, () => unique('event')]) {
+      const webhookId = unique('webhook');
       const admissions = await Promise.all(
         Array.from({ length: 50 }, (_, i) =>
-          connections()[i % connections().length]!.admit({ ...one, token: unique('token') }),
+          connections()[i % connections().length]!.admit(claim(keyOf(), { webhookId })),
         ),
       );
       expect(admissions.filter(({ status }) => status === 'admitted')).toHaveLength(1);

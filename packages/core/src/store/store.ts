@@ -1,4 +1,4 @@
-/** A request to run an event: all that `admit` needs to decide, in one round trip. */
+/** A request to run an event: all that `admit` needs to decide. */
 export interface Claim {
   webhookId: string;
   /** Until when the webhook id must be remembered; milliseconds since the epoch. */

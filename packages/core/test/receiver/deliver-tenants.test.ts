@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { memoryDeadLetters, type SecretProvider } from '../../src/index.ts';
+import {
+  memoryDeadLetters,
+  memoryStore,
+  type SecretProvider,
+  type Store,
+} from '../../src/index.ts';
 import { STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
@@ -43,7 +48,16 @@ describe('a receiver with tenants', () => {
   });
 
   it('takes events of a tenant that is named, and no others', async () => {
-    const { receiver, send } = createTenantsReceiver({ secret, on });
+    const memory = memoryStore();
+    const webhookIds: string[] = [];
+    const store: Store = {
+      ...memory,
+      admit(claim) {
+        webhookIds.push(claim.webhookId);
+        return memory.admit(claim);
+      },
+    };
+    const { receiver, send } = createTenantsReceiver({ secret, on, store });
     expect(await receiver.deliver(STARTED, { tenant: 'a' })).toMatchObject({
       outcome: 'handled',
       tenant: 'a',
@@ -51,6 +65,7 @@ describe('a receiver with tenants', () => {
     });
     expect(await send('a', STARTED)).toBe('duplicate');
     expect(await send('b', STARTED)).toBe('handled');
+    expect(webhookIds.map((id) => id.slice(0, 9))).toEqual(['tenant:a:', 'tenant:a:', 'tenant:b:']);
     await expect(receiver.deliver(STARTED)).rejects.toThrow('Say whose event it is');
     await expect(receiver.deliver(STARTED, { tenant: '' })).rejects.toThrow('1 to 128');
   });
