@@ -38,7 +38,7 @@ export type Admission =
 export type DoneMark = 'dead-lettered';
 
 /**
- * Remembers webhook ids and events. Every call is atomic and takes one round trip.
+ * Remembers webhook ids and events. Every call is atomic.
  *
  * Tokens fence: after its lease expired or was taken over, a token can no longer complete, release
  * or extend. Those calls then return `false` and change nothing.
