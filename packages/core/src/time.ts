@@ -1,4 +1,4 @@
-import { keepContext, sharesTimers } from '#platform';
+import { sharesTimers } from '#platform';
 import { Bag, type Bagged } from './bag.ts';
 
 /** The longest delay of a timer; milliseconds. */
@@ -21,10 +21,22 @@ export interface Deadline {
   cancel(): void;
 }
 
-interface Waiting extends Deadline, Bagged {
+class Waiting implements Deadline, Bagged {
+  place = 0;
   /** On the monotonic clock (`performance.now()`); milliseconds. */
   readonly at: number;
   readonly run: () => void;
+  readonly #among: Bag<Waiting>;
+
+  constructor(at: number, run: () => void, among: Bag<Waiting>) {
+    this.at = at;
+    this.run = run;
+    this.#among = among;
+  }
+
+  cancel(): void {
+    this.#among.delete(this);
+  }
 }
 
 /**
@@ -44,8 +56,10 @@ export class Deadlines {
       const timer = setTimeout(onReached, Math.max(0, Math.ceil(ms)));
       return { cancel: () => clearTimeout(timer) };
     }
-    const inContext = keepContext();
-    return this.#add(ms, () => inContext(onReached));
+    let deadline!: Deadline;
+    const reached = new Promise<void>((resolve) => (deadline = this.#add(ms, resolve)));
+    void runAfter(reached, onReached);
+    return deadline;
   }
 
   /**
@@ -73,7 +87,7 @@ export class Deadlines {
   #add(ms: number, run: () => void): Deadline {
     const now = performance.now();
     const at = now + ms;
-    const waiting: Waiting = { place: 0, at, run, cancel: () => this.#waiting.delete(waiting) };
+    const waiting = new Waiting(at, run, this.#waiting);
     this.#waiting.add(waiting);
     // A test that puts the clock back takes the timer with it.
     const isLost = this.#armedFor < now - LOST_AFTER_MS;
@@ -100,6 +114,12 @@ export class Deadlines {
     if (next < Infinity) this.#arm(next, now);
     for (const { run } of due) run();
   }
+}
+
+/** What awaits a promise keeps its async context, whoever resolves it. */
+async function runAfter(reached: Promise<void>, onReached: () => void): Promise<void> {
+  await reached;
+  onReached();
 }
 
 /** Waits for a promise for `ms` milliseconds at most. A promise that rejects has ended as well. */

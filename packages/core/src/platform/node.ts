@@ -1,4 +1,3 @@
-import asyncHooks from 'node:async_hooks';
 import { Buffer } from 'node:buffer';
 import crypto, { type KeyObject } from 'node:crypto';
 import diagnostics from 'node:diagnostics_channel';
@@ -27,17 +26,8 @@ export const equalText: Platform['equalText'] = (a, b) =>
 
 export const sharesTimers: Platform['sharesTimers'] = true;
 
-// Runtimes that imitate Node may have neither of these.
-const { AsyncResource } = asyncHooks as Partial<typeof asyncHooks>;
+// Runtimes that imitate Node may not have them.
 const { channel, tracingChannel } = diagnostics as Partial<typeof diagnostics>;
-
-export const keepContext: Platform['keepContext'] = () => {
-  if (!AsyncResource) return (run) => run();
-  const resource = new AsyncResource('call-webhooks');
-  return (run) => {
-    resource.runInAsyncScope(run);
-  };
-};
 
 export const openChannel: Platform['openChannel'] = (name) => channel?.(name);
 export const openTracingChannel: Platform['openTracingChannel'] = (name) => tracingChannel?.(name);

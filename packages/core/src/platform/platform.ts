@@ -31,8 +31,6 @@ export interface Platform {
    * it.
    */
   readonly sharesTimers: boolean;
-  /** Keeps the async context of the caller: what is run with the result runs in it. */
-  keepContext(): (run: () => void) => void;
   /** `undefined` where the runtime has no diagnostics channels. */
   openChannel(name: string): PlainChannel | undefined;
   openTracingChannel(name: string): TracingChannel | undefined;

@@ -29,7 +29,5 @@ export const equalText: Platform['equalText'] = (a, b) => {
 };
 
 export const sharesTimers: Platform['sharesTimers'] = false;
-// Each deadline has a timer of its own, and the runtime keeps its context.
-export const keepContext: Platform['keepContext'] = () => (run) => run();
 export const openChannel: Platform['openChannel'] = () => undefined;
 export const openTracingChannel: Platform['openTracingChannel'] = () => undefined;
