@@ -73,7 +73,7 @@ export interface ReceiverOptions<
   waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   /** Bytes, or a text such as `'512kb'`; `'1mb'` by default. */
   bodyLimit?: number | string | undefined;
-  /** Milliseconds for the whole body to arrive; 5,000 by default. */
+  /** Milliseconds for the whole body to arrive; 5,000 by default, and never more than `ackWithin`. */
   bodyTimeout?: number | undefined;
   /** The names of the seven fields that the spec does not name, for `context.call`. */
   fieldNames?: FieldNames | undefined;
@@ -299,6 +299,7 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
     secret: secret as Secret | SecretProvider,
     tenant,
     maxInFlightPerTenant: maxInFlightPerTenant ?? Math.ceil(rest.maxInFlight / 10),
+    bodyTimeout: Math.min(rest.bodyTimeout, rest.ackWithin),
     handlers: {
       ...{ on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
       ...{ around, redact, ...withWarnings({ onError, onOutcome }, checked.logger) },

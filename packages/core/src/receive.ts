@@ -77,8 +77,9 @@ async function respond(
     result = await resultInTime(run, outcome, request, startedAt, setup);
   } catch (error) {
     result = failureResult(error);
-    const cause = rawBody && truncated(request.headers, rawBody);
-    if (cause && result.outcome === 'signature-mismatch') result = failureResult(cause);
+    const isMismatch = result.outcome === 'signature-mismatch';
+    const cause = isMismatch && rawBody && truncated(request.headers, rawBody);
+    if (cause) result = failureResult(cause);
   }
   return responseFor(reporter.report(startedAt, outcome, result, log));
 }
@@ -118,8 +119,9 @@ function resultInTime(
       );
       run.abort(error);
       resolve({ outcome: 'deadline', error });
-      const waitUntil = request.waitUntil?.bind(request) ?? settings.waitUntil;
-      if (waitUntil) reporter.keepAlive(late, waitUntil, outcome, log);
+      const waiter = request.waitUntil ? request : settings;
+      if (waiter.waitUntil)
+        reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), outcome, log);
     };
     const deadline = deadlines.in(startedAt + ackWithin - performance.now(), onReached);
     void run.done.then((result) => {

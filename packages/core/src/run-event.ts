@@ -1,6 +1,6 @@
 import { toBase64 } from './base64.ts';
-import { sinkFailure, toDeadLetter } from './dead-letters/dead-letter.ts';
-import { docsUrl, originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
+import { sendToDeadLetter, sinkFailure, toDeadLetter } from './dead-letters/dead-letter.ts';
+import { originsOf, WebhookError, withOrigin, type ErrorOrigin } from './errors.ts';
 import {
   DeliveryContext,
   LazySignal,
@@ -17,8 +17,6 @@ import type { QueuedDelivery } from './queue.ts';
 import type { Setup } from './receiver.ts';
 import { CHANNELS, traced } from './report/channels.ts';
 import { describeError } from './report/error-text.ts';
-import { deliveryFields, loggedError } from './report/log-line.ts';
-import { safeLogger } from './report/logger.ts';
 import {
   failureResult,
   reportAfterCommit,
@@ -64,6 +62,8 @@ export class EventRun implements RunningDelivery {
   readonly #setup: Setup;
   readonly #abort = new LazySignal();
   #isAbandoned = false;
+  /** Whether the response was sent before. */
+  #isLate = false;
   #lease: Lease | undefined;
   #transactions: Transactions | undefined;
 
@@ -77,6 +77,7 @@ export class EventRun implements RunningDelivery {
 
   /** Tells the handler that its result is no longer waited for. */
   abort(reason: WebhookError): void {
+    if (reason.code === 'deadline') this.#isLate = true;
     this.#abort.abort(reason);
   }
 
@@ -97,13 +98,12 @@ export class EventRun implements RunningDelivery {
       this.#throwIfAbandoned();
 
       const { store, deadlines } = this.#setup;
-      if (this.#delivery.source === 'redrive' && key !== undefined) await store.reopen(key);
+      if (this.#delivery.source === 'redrive' && work.key !== undefined)
+        await store.reopen(work.key);
       const claim = this.#createClaim(work);
       const admission = await this.#admit(claim, startedAt);
       if (admission.status !== 'admitted') return { outcome: refusal(admission) };
-      const lease = new Lease(store, deadlines, claim, performance.now(), () =>
-        this.abort(leaseLost()),
-      );
+      const lease = new Lease(store, deadlines, claim, () => this.abort(leaseLost()));
       this.#lease = lease;
       if (this.#isAbandoned) await lease.release();
       this.#throwIfAbandoned();
@@ -112,11 +112,7 @@ export class EventRun implements RunningDelivery {
       this.#outcome.attempt = attempt;
       lease.keep();
       const result = await this.#work(work, attempt, lease);
-      const endedAt = performance.now();
-      const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
-      const isHeld = await lease.complete(mark);
-      this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - endedAt;
-      if (!isHeld) throw leaseLost();
+      await this.#commit(result, lease);
       if (result === work.result)
         this.#transactions?.onLateCall((error) =>
           this.#reportAfterCommit('late-transaction', error, work.route),
@@ -124,6 +120,19 @@ export class EventRun implements RunningDelivery {
       return result;
     } catch (error) {
       return failureResult(error);
+    }
+  }
+
+  /** @throws WebhookError if the store fails, or the lease was lost; `onError` is told of both failures */
+  async #commit({ outcome, error: failure }: Result, lease: Lease): Promise<void> {
+    const endedAt = performance.now();
+    try {
+      if (!(await lease.complete(outcome === 'dead-lettered' ? outcome : undefined)))
+        throw leaseLost();
+      this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - endedAt;
+    } catch (error) {
+      delete this.#outcome.attemptsLeft; // it is retried
+      throw failure ? alsoThrown(error, originsOf(failure)) : error;
     }
   }
 
@@ -307,7 +316,11 @@ export class EventRun implements RunningDelivery {
     const transactions = this.#transactions;
     transactions?.end();
     if (transactions?.called) {
-      if (await wasCommitted(transactions, lease)) {
+      const ownFailure = failure;
+      const isCommitted = await wasCommitted(transactions, lease).catch((error: unknown) => {
+        throw ownFailure ? alsoThrown(error, originsOf(work.failure(ownFailure.error))) : error;
+      });
+      if (isCommitted) {
         if (failure) this.#reportAfterCommit('failed-after-commit', failure.error, route);
         return work.result;
       }
@@ -324,7 +337,7 @@ export class EventRun implements RunningDelivery {
       const left = isRedrive ? 0 : Math.max(0, settings.maxAttempts - attempt);
       this.#outcome.attemptsLeft = left;
       if (left === 0) {
-        const sinkError = await this.#sendToDeadLetter(error, attempt, route);
+        const sinkError = await sendToDeadLetter(this.#delivery, error, attempt, route, settings);
         if (!sinkError) return { outcome: 'dead-lettered', error: failed };
         thrown.push(sinkError);
       }
@@ -344,38 +357,13 @@ export class EventRun implements RunningDelivery {
     return attempt > maxAttempts * 3;
   }
 
-  /** @returns what `deadLetter` threw */
-  async #sendToDeadLetter(
-    error: unknown,
-    attempt: number,
-    route: Route,
-  ): Promise<ErrorOrigin | undefined> {
-    const { handlers, now } = this.#setup.settings;
-    const { sensitiveData } = route;
-    const { tenant, webhookId, log } = this.#delivery;
-    try {
-      const failure = { attempt, error, at: now(), route };
-      await handlers.deadLetter?.(toDeadLetter('handler-failed', this.#delivery, failure));
-      return undefined;
-    } catch (sinkError) {
-      const { text, err } = loggedError(sinkError, handlers.redact, sensitiveData);
-      const fields = deliveryFields({ tenant, webhookId, ...route, attempt });
-      safeLogger(log).error(
-        { ...fields, err, docs: docsUrl('outcomes.md#dead-lettered') },
-        `call-webhooks: The deadLetter sink failed: ${text}`,
-      );
-      return { source: 'dead-letter', error: sinkError, sensitiveData };
-    }
-  }
-
   #reportAfterCommit(
     kind: 'failed-after-commit' | 'late-transaction',
     error: unknown,
     route: Route,
   ): void {
     const { attempt = 1 } = this.#outcome;
-    const late = this.#abort.reason?.code === 'deadline';
-    const failed = { kind, error, route, delivery: this.#delivery, attempt, late };
+    const failed = { kind, error, route, delivery: this.#delivery, attempt, late: this.#isLate };
     reportAfterCommit(failed, this.#setup.settings.handlers);
   }
 
@@ -384,6 +372,10 @@ export class EventRun implements RunningDelivery {
     if (this.#isAbandoned) throw closed();
   }
 }
+
+/** A failure that came on top of others. */
+const alsoThrown = (error: unknown, thrown: readonly ErrorOrigin[]): unknown =>
+  error instanceof WebhookError ? withOrigin(error, ...originsOf(error), ...thrown) : error;
 
 const closed = () =>
   new WebhookError('shutting-down', 'The receiver closed before the handler started.');

@@ -1,9 +1,12 @@
-import { WebhookError, type ErrorOrigin } from '../errors.ts';
+import { docsUrl, WebhookError, type ErrorOrigin } from '../errors.ts';
 import type { FieldNames } from '../events/call-details.ts';
 import type { Delivery } from '../events/context.ts';
 import { parsePayload } from '../events/events.ts';
 import type { Route } from '../events/route.ts';
+import type { Settings } from '../options.ts';
 import { describeError } from '../report/error-text.ts';
+import { deliveryFields, loggedError } from '../report/log-line.ts';
+import { safeLogger } from '../report/logger.ts';
 import type { DeliverySource } from '../outcomes.ts';
 
 /** A delivery that failed for good, with all that is needed to run it again. */
@@ -202,4 +205,32 @@ export function sinkFailure(
   }
   const sensitiveData = { body, fieldNames };
   return { text: describeError(error, sensitiveData), origin: { source, error, sensitiveData } };
+}
+
+/**
+ * Hands a delivery to `deadLetter` after its last attempt.
+ * @returns what `deadLetter` threw
+ */
+export async function sendToDeadLetter(
+  delivery: Delivery,
+  error: unknown,
+  attempt: number,
+  route: Route,
+  { handlers, now }: Pick<Settings, 'handlers' | 'now'>,
+): Promise<ErrorOrigin | undefined> {
+  const { sensitiveData } = route;
+  const { tenant, webhookId, log } = delivery;
+  try {
+    const failure = { attempt, error, at: now(), route };
+    await handlers.deadLetter?.(toDeadLetter('handler-failed', delivery, failure));
+    return undefined;
+  } catch (sinkError) {
+    const { text, err } = loggedError(sinkError, handlers.redact, sensitiveData);
+    const fields = deliveryFields({ tenant, webhookId, ...route, attempt });
+    safeLogger(log).error(
+      { ...fields, err, docs: docsUrl('outcomes.md#dead-lettered') },
+      `call-webhooks: The deadLetter sink failed: ${text}`,
+    );
+    return { source: 'dead-letter', error: sinkError, sensitiveData };
+  }
 }

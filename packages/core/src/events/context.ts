@@ -3,6 +3,7 @@ import type { DeliverySource } from '../outcomes.ts';
 import { handlerLogger, type HandlerLogger, type Logger } from '../report/logger.ts';
 import { callDetails, type CallDetails, type FieldNames } from './call-details.ts';
 import { isRecord } from './events.ts';
+import type { Route } from './route.ts';
 
 /** What a handler gets besides the event. `{ ...context, db }` keeps every property. */
 export interface HandlerContext {
@@ -101,10 +102,6 @@ export class LazySignal {
     this.#controller?.abort(this.#reason);
   }
 
-  get reason(): WebhookError | undefined {
-    return this.#reason;
-  }
-
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -115,13 +112,6 @@ export class LazySignal {
 }
 
 const NO_FIELDS: Readonly<Record<string, unknown>> = Object.freeze({});
-
-/** What a context takes from the route of its delivery. */
-interface RoutedPayload {
-  readonly key: string | undefined;
-  readonly body: unknown;
-  readonly payload: unknown;
-}
 
 /**
  * The context of one run. Its properties are its own, so that a spread copies them; `signal` and `call`
@@ -165,7 +155,7 @@ export class DeliveryContext implements HandlerContext {
 
   constructor(
     { source, tenant, webhookId, timestamp, receivedAt, secretId, rawBody, log }: Delivery,
-    { key, body, payload }: RoutedPayload,
+    { key, body, payload }: Pick<Route, 'key' | 'body' | 'payload'>,
     attempt: number,
     fieldNames: FieldNames,
     abort: LazySignal,

@@ -41,12 +41,15 @@ export class StoreCalls {
   }
 
   admit(claim: Claim): Promise<Admission> {
-    return this.#call('admit', claim.key, () => {
-      const asked = this.#store.admit(claim);
-      if (this.#timeoutMs === undefined) return asked;
-      void this.#releaseUnanswered(claim, asked);
+    if (this.#timeoutMs === undefined)
+      return this.#call('admit', claim.key, () => this.#store.admit(claim));
+    let asked: Promise<Admission> | undefined;
+    const answer = this.#call('admit', claim.key, () => {
+      asked = this.#store.admit(claim);
       return checked(asked, claim);
     });
+    answer.catch(() => void this.#releaseUnanswered(claim, asked));
+    return answer;
   }
 
   complete(key: string, token: string, mark?: DoneMark): Promise<boolean> {
@@ -103,12 +106,12 @@ export class StoreCalls {
    * Releases a claim that failed or timed out: its command may still be sent, or its answer was
    * lost, and the event must not stay claimed until the lease expires.
    */
-  async #releaseUnanswered({ key, token }: Claim, asked: Promise<Admission>): Promise<void> {
-    const startedAt = performance.now();
+  async #releaseUnanswered(
+    { key, token }: Claim,
+    asked: Promise<Admission> | undefined,
+  ): Promise<void> {
     try {
-      const { status } = await asked;
-      const isLate = performance.now() - startedAt >= (this.#timeoutMs ?? Infinity);
-      if (!isLate || status !== 'admitted') return;
+      if ((await asked)?.status !== 'admitted') return;
     } catch {
       // The command may have been applied all the same.
     }
@@ -147,7 +150,7 @@ export class Lease {
   readonly #store: StoreCalls;
   readonly #deadlines: Deadlines;
   readonly #claim: Claim;
-  readonly #takenAt: number;
+  readonly #takenAt = performance.now();
   readonly #onLost: () => void;
   #renewal: Deadline | undefined;
   #ended = false;
@@ -157,18 +160,10 @@ export class Lease {
   #mayBeDone = false;
   #isDone = false;
 
-  /** @param takenAt `performance.now()` when it was taken */
-  constructor(
-    store: StoreCalls,
-    deadlines: Deadlines,
-    claim: Claim,
-    takenAt: number,
-    onLost: () => void,
-  ) {
+  constructor(store: StoreCalls, deadlines: Deadlines, claim: Claim, onLost: () => void) {
     this.#store = store;
     this.#deadlines = deadlines;
     this.#claim = claim;
-    this.#takenAt = takenAt;
     this.#onLost = onLost;
   }
 

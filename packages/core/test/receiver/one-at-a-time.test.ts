@@ -201,4 +201,23 @@ describe('oneAtATime', () => {
     expect(admit.mock.calls.map(([{ group }]) => group)).toEqual([undefined, 'call true']);
     expect(complete).toHaveBeenCalledTimes(2);
   });
+
+  it('redrives an event without a key as often as it takes', async () => {
+    jest.useRealTimers();
+    let isDown = true;
+    const { receiver } = createTestReceiver({
+      oneAtATime: () => 'all',
+      deadLetter: () => undefined,
+      custom: {
+        handle: () => {
+          if (isDown) throw new Error('down');
+        },
+      },
+    });
+    const letter = { rawBody: new TextEncoder().encode('{"any":1}'), webhookId: 'w1' };
+    expect((await receiver.deliver(letter)).outcome).toBe('dead-lettered');
+    expect((await receiver.deliver(letter)).outcome).toBe('dead-lettered');
+    isDown = false;
+    expect((await receiver.deliver(letter)).outcome).toBe('handled');
+  });
 });

@@ -30,7 +30,7 @@ function setup(
   const claim = { webhookId: 'w', replayUntil: 0, key, token: 't', leaseMs };
   const deadlines = new Deadlines();
   const calls = new StoreCalls(store, deadlines, 1_000);
-  const lease = new Lease(calls, deadlines, claim, performance.now(), onLost);
+  const lease = new Lease(calls, deadlines, claim, onLost);
   lease.keep();
   return { store, lease, onLost, renewals };
 }
