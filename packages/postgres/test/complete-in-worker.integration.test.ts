@@ -13,6 +13,7 @@ import {
 import { expireJobs, PASSIVE, PgBoss } from './pg-boss-version.ts';
 import { createPgBossWorker, pgBossQueue } from '../src/index.ts';
 import { CLIENTS } from './effects.ts';
+import type { QueryConfig } from 'pg';
 import { freshSchema, openPool, withPostgres } from './support.ts';
 
 withPostgres('completeIn in a worker of pg-boss', () => {
@@ -139,7 +140,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
   it('waits for a COMMIT whose connection was lost, and takes the job for done', async () => {
     const { committed, close } = await openEffects();
     toClose.push(close);
-    const pool = openPool(server.url, { query_timeout: 300 });
+    const pool = openPool(server.url);
     toClose.push(() => pool.end());
     await pool.query(`CREATE TABLE slow (effect text);
       CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END';
@@ -158,7 +159,9 @@ withPostgres('completeIn in a worker of pg-boss', () => {
             await client.query('BEGIN');
             await client.query("INSERT INTO slow VALUES ('call-1')");
             await completeIn(client);
-            await client.query('COMMIT'); // takes a second, but the client gives up before
+            // It takes a second, but the client gives up before.
+            const commit: object = { text: 'COMMIT', query_timeout: 300 };
+            await client.query(commit as QueryConfig);
           } catch (error) {
             errors.push(error);
             throw error;
