@@ -36,6 +36,9 @@ const rules = () => ({
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
+/** All calls share it: an object for each would be garbage at once. */
+const ONE = { size: 1 };
+
 /** A webhook id that was seen. */
 interface SeenId {
   /** The token of its claim. */
@@ -84,14 +87,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   // long they are valid.
   const ids = new LRUCache<string, SeenId>({
     maxSize: maxEntries,
-    sizeCalculation: () => 1,
     dispose({ until }, _id, reason) {
       if (reason === 'evict' && until >= wallTime()) callHook(onEvicted, { kind: 'webhook-id' });
     },
   });
   const events = new LRUCache<string, Past>({
     maxSize: maxEntries,
-    sizeCalculation: () => 1,
     dispose({ until }, _key, reason) {
       if (reason !== 'evict' || until < monotonicTime()) return;
       knownSince = Math.max(knownSince, until - rememberFor);
@@ -106,7 +107,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   function endLease({ key, group }: MemoryLease, attempts: Past['attempts']): void {
     leases.delete(key);
     if (group !== undefined) groups.delete(group);
-    events.set(key, { attempts, until: monotonicTime() + rememberFor });
+    events.set(key, { attempts, until: monotonicTime() + rememberFor }, ONE);
   }
 
   /** The lease of an event, if it has not run out. */
@@ -134,7 +135,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   function admit({ webhookId, replayUntil, key, leaseMs, token, group }: Claim): Admission {
     const seen = ids.peek(webhookId);
     if (seen && seen.until >= wallTime() && seen.token !== token) return { status: 'replayed' };
-    if (seen?.token !== token) ids.set(flat(webhookId), { token, until: replayUntil });
+    if (seen?.token !== token) ids.set(flat(webhookId), { token, until: replayUntil }, ONE);
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
     endExpired();
@@ -176,7 +177,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   function reopen(key: string): boolean {
     const past = events.peek(key);
     if (past?.attempts !== 'dead-lettered' || past.until < monotonicTime()) return false;
-    events.set(key, { attempts: 0, until: monotonicTime() + rememberFor });
+    events.set(key, { attempts: 0, until: monotonicTime() + rememberFor }, ONE);
     return true;
   }
 
