@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { send, serve, setup, stopServers } from './node-support.ts';
 import { delivery, Lines, STARTED } from './support.ts';
 
@@ -19,6 +19,18 @@ describe('createNodeHandler', () => {
     });
     expect(await send(port, { method: 'POST', body: 'x' })).toMatchObject({ status: 401 });
     expect(handle.mock.calls).toEqual([[STARTED]]);
+  });
+
+  it('responds while a test has replaced the timers', async () => {
+    const { post } = setup();
+    const port = await serve((req, res) => void post(req, res));
+    const request = await delivery(STARTED);
+    jest.useFakeTimers();
+    try {
+      expect(await send(port, request)).toMatchObject({ status: 200 });
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('responds 405 to other methods', async () => {

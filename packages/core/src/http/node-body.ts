@@ -70,10 +70,29 @@ function readStream(
     // The callback form: the promise form would add a promise for each body.
     getRawBody(request, options, (error: getRawBody.RawBodyError | null, body: Uint8Array) => {
       deadline.cancel();
-      // In its own turn, so that Node reads the other sockets first: 15 % less CPU at 16 connections.
-      if (error === null) setImmediate(resolve, body);
+      if (error === null) resolveLater(resolve, body);
       else reject(readError(error, bodyLimit));
     });
+  });
+}
+
+/** More bodies do not wait: a flood of pipelined requests is answered as fast as it is read. */
+const MAX_WAITING = 100;
+let waiting = 0;
+
+/**
+ * Waits until Node has read the other sockets that are ready, so that deliveries run one after the
+ * other: 15 % less CPU for each at 16 connections, 3 % at one (decision 18).
+ */
+function resolveLater(resolve: (body: Uint8Array) => void, body: Uint8Array): void {
+  if (waiting === MAX_WAITING) {
+    resolve(body);
+    return;
+  }
+  waiting += 1;
+  setImmediate(() => {
+    waiting -= 1;
+    resolve(body);
   });
 }
 
