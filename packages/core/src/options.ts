@@ -4,12 +4,7 @@ import type { DeadLetterSink, DeadLetterStore } from './dead-letters/dead-letter
 import { WebhookError } from './errors.ts';
 import type { FieldNames } from './events/call-details.ts';
 import { EVENT_NAMES } from './events/events.ts';
-import type {
-  CheckedHandlerOptions,
-  ContextOf,
-  ExtraEvents,
-  HandlerOptions,
-} from './events/handlers.ts';
+import type { ContextOf, ExtraEvents, HandlerOptions, HandlerSettings } from './events/handlers.ts';
 import type { OneAtATime } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
 import type { Queue } from './queue.ts';
@@ -96,28 +91,24 @@ export interface ReceiverOptions<
   now?: (() => number) | undefined;
 }
 
-/** The checked options, with every default filled in. */
-export interface Settings {
+/** The checked options of a receiver, with every default filled in. */
+export interface Settings extends HandlerSettings {
   readonly secret: Secret | SecretProvider;
-  readonly tenant: TenantOf | undefined;
-  readonly handlers: CheckedHandlerOptions;
+  readonly tenant?: TenantOf | undefined;
   readonly store: Store;
-  readonly queue: Queue | undefined;
-  readonly oneAtATime: OneAtATime | undefined;
-  readonly names: HeaderNames;
-  readonly profile: Profile | undefined;
+  readonly queue?: Queue | undefined;
+  readonly oneAtATime?: OneAtATime | undefined;
+  readonly headerNames: HeaderNames;
+  readonly profile?: Profile | undefined;
   readonly toleranceSeconds: number;
   readonly ackWithin: number;
   readonly waitUntil?: ((work: Promise<unknown>) => unknown) | undefined;
   readonly bodyLimit: number;
   readonly bodyTimeout: number;
-  readonly fieldNames: FieldNames;
-  readonly maxAttempts: number;
   readonly maxInFlight: number;
   readonly maxInFlightPerTenant: number;
   readonly leaseFor: number;
   readonly storeTimeout: number;
-  readonly logger: Logger;
   readonly now: () => number;
 }
 
@@ -273,43 +264,16 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
       'invalid-options',
       'oneAtATime has no effect on the workers of a queue. Leave out queue, or leave out oneAtATime and let the handlers of the workers take a lock in their transactions: pg_advisory_xact_lock, or BEGIN IMMEDIATE in SQLite.',
     );
-  const {
-    on,
-    events,
-    custom,
-    includeSchemaValues,
-    onUnhandled,
-    deadLetter,
-    headerPrefix,
-    profile,
-    store,
-    queue,
-    oneAtATime,
-    secret,
-    tenant,
-    maxInFlightPerTenant,
-    around,
-    redact,
-    onError,
-    onOutcome,
-    ...rest
-  } = checked;
+  const { headerPrefix, maxInFlightPerTenant, store, ...rest } = checked;
   return {
     ...rest,
-    secret: secret as Secret | SecretProvider,
-    tenant,
+    ...withWarnings(rest, rest.logger),
+    secret: rest.secret as Secret | SecretProvider,
     maxInFlightPerTenant: maxInFlightPerTenant ?? Math.ceil(rest.maxInFlight / 10),
     bodyTimeout: Math.min(rest.bodyTimeout, rest.ackWithin),
-    handlers: {
-      ...{ on, events, custom, includeSchemaValues, onUnhandled, deadLetter },
-      ...{ around, redact, ...withWarnings({ onError, onOutcome }, checked.logger) },
-    },
-    names: headerNames(headerPrefix, profile),
-    profile,
+    headerNames: headerNames(headerPrefix, rest.profile),
     // Only a clock that was passed in: by default leases use the monotonic clock.
-    store: store ?? memoryStore({ now: options.now, logger: checked.logger }),
-    queue,
-    oneAtATime,
+    store: store ?? memoryStore({ now: options.now, logger: rest.logger }),
   };
 }
 

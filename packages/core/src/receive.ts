@@ -14,7 +14,6 @@ import type { Logger } from './report/logger.ts';
 import { failureResult, type PendingOutcome, type Result } from './report/reporter.ts';
 import type { Setup } from './receiver.ts';
 import { EventRun } from './run-event.ts';
-import type { RequestKeys } from './signature/tenants.ts';
 import { authenticate } from './signature/verify.ts';
 
 /** One HTTP request, as an adapter passes it on. */
@@ -33,23 +32,15 @@ export interface ReceiverRequest {
 }
 
 /** Handles a delivery from the network, from request to response. Never rejects. */
-export function receive(
-  request: ReceiverRequest,
-  setup: Setup,
-  keysFor: (request: ReceiverRequest) => RequestKeys,
-): Promise<ReceiverResponse> {
+export function receive(request: ReceiverRequest, setup: Setup): Promise<ReceiverResponse> {
   const channel = CHANNELS.delivery;
-  if (channel?.hasSubscribers !== true) return respond(request, setup, keysFor);
+  if (channel?.hasSubscribers !== true) return respond(request, setup);
   const { method = 'POST', headers } = request;
   const message = { source: 'webhook', method, headers } as const;
-  return tracedDelivery(channel, message, () => respond(request, setup, keysFor));
+  return tracedDelivery(channel, message, () => respond(request, setup));
 }
 
-async function respond(
-  request: ReceiverRequest,
-  setup: Setup,
-  keysFor: (request: ReceiverRequest) => RequestKeys,
-): Promise<ReceiverResponse> {
+async function respond(request: ReceiverRequest, setup: Setup): Promise<ReceiverResponse> {
   const startedAt = performance.now();
   const { settings, inFlight, reporter } = setup;
   const log = request.log ?? settings.logger; // unchanged: a handler may use more of it than we do
@@ -57,12 +48,12 @@ async function respond(
   let rawBody: Uint8Array | undefined;
   let result: Result;
   try {
-    const { tenant, keys } = keysFor(request);
+    const { tenant, keySource } = setup.keysFor(request);
     if (tenant !== undefined) outcome.tenant = tenant;
     checkRequest(request, settings.bodyLimit);
     rawBody = await readBody(request, setup);
     const receivedAt = settings.now();
-    const verified = await authenticate(request.headers, rawBody, receivedAt, settings, keys);
+    const verified = await authenticate(request.headers, rawBody, receivedAt, settings, keySource);
     const { webhookId, timestamp, secretId } = verified;
     // Fails closed, whatever else goes wrong: nothing goes on without a verified id and its secret.
     if (!webhookId || !secretId)

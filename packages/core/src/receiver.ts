@@ -2,6 +2,7 @@ import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import { Routes } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
+import type { HeadersLike } from './http/request.ts';
 import { InFlight } from './in-flight.ts';
 import { resolveSettings, type ReceiverOptions, type Settings } from './options.ts';
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
@@ -24,6 +25,8 @@ export interface Setup {
   readonly routes: Routes;
   readonly store: StoreCalls;
   readonly reporter: Reporter;
+  /** Who a request is for, and the keys to verify it with. */
+  keysFor(request: { url?: string | undefined; headers: HeadersLike }): RequestKeys;
 }
 
 /** Turns requests into responses. Created by `createReceiver`, and inside every adapter. */
@@ -74,7 +77,7 @@ export function createReceiver<
   S extends Store = StoreWithoutCompleteIn,
 >(options: ReceiverOptions<Extra, Custom, S>): Receiver {
   const settings = resolveSettings(options as ReceiverOptions<never, never>);
-  const { handlers, maxInFlight, maxInFlightPerTenant, maxAttempts } = settings;
+  const { maxInFlight, maxInFlightPerTenant } = settings;
   const deadlines = new Deadlines();
   // A store that was made here answers at once.
   const timeoutMs = options.store && settings.storeTimeout;
@@ -82,33 +85,31 @@ export function createReceiver<
     settings,
     deadlines,
     inFlight: new InFlight(maxInFlight, maxInFlightPerTenant),
-    routes: new Routes(handlers, settings.fieldNames),
+    routes: new Routes(settings),
     store: new StoreCalls(settings.store, deadlines, timeoutMs),
-    reporter: new Reporter(handlers, { redact: handlers.redact, maxAttempts }),
+    reporter: new Reporter(settings),
+    keysFor: keysOfRequests(settings, deadlines),
   };
-  const keysFor = keySource(settings, deadlines);
   return {
     store: settings.store,
-    receive: (request) => receive(request, setup, keysFor),
+    receive: (request) => receive(request, setup),
     deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
-    health: () => checkHealth(setup, keysFor),
+    health: () => checkHealth(setup),
     close: ({ graceMs = 10_000 } = {}) => setup.inFlight.close(graceMs),
   };
 }
 
-type KeysFor = (request: ReceiverRequest) => RequestKeys;
-
 /** @throws WebhookError `invalid-secret`, at once, if fixed secrets are invalid */
-function keySource(settings: Settings, deadlines: Deadlines): KeysFor {
-  const { secret, tenant, handlers } = settings;
-  const log = { logger: safeLogger(settings.logger), redact: handlers.redact };
+function keysOfRequests(settings: Settings, deadlines: Deadlines): Setup['keysFor'] {
+  const { secret, tenant, redact } = settings;
+  const log = { logger: safeLogger(settings.logger), redact };
   if (tenant) {
     const tenants = new TenantKeys(tenant, secret as SecretProvider, deadlines, log);
     return (request) => tenants.of(request);
   }
   const isProvider = typeof secret === 'function';
-  const own = { keys: isProvider ? providedKeys(secret, deadlines, log) : fixedKeys(secret) };
-  return () => own;
+  const keySource = isProvider ? providedKeys(secret, deadlines, log) : fixedKeys(secret);
+  return () => ({ keySource });
 }
 
 /** Whether a receiver's store, queue or secret provider answers. */
@@ -140,10 +141,9 @@ export interface Health {
  * Pings store and queue at the same time, each within `storeTimeout`, and asks a secret provider that
  * has given no secrets yet. Never rejects.
  */
-async function checkHealth(
-  { settings, deadlines, inFlight: { closing, full } }: Setup,
-  keysFor: KeysFor,
-): Promise<Health> {
+async function checkHealth(setup: Setup): Promise<Health> {
+  const { settings, deadlines, inFlight } = setup;
+  const { closing, full } = inFlight;
   const { store, queue, secret, tenant, storeTimeout } = settings;
   const ping = (port: Pick<Store, 'ping'>) =>
     port.ping
@@ -154,8 +154,7 @@ async function checkHealth(
   const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
     ping(store),
     queue && ping(queue),
-    hasProvider &&
-      healthOf(() => keysFor({ headers: {}, body: NOTHING }).keys.keys('health-check')),
+    hasProvider && healthOf(() => setup.keysFor({ headers: {} }).keySource.current('health-check')),
   ]);
   const parts = [storeHealth, queueHealth, secretsHealth];
   return {
@@ -167,8 +166,6 @@ async function checkHealth(
     ...(full && { overloaded: true }),
   };
 }
-
-const NOTHING = new Uint8Array();
 
 async function healthOf(check: () => Promise<unknown>): Promise<PortHealth> {
   const startedAt = performance.now();

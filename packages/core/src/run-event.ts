@@ -9,7 +9,7 @@ import {
   type Delivery,
 } from './events/context.ts';
 import { handlerFailed, runHandler } from './events/handlers.ts';
-import { groupOf, UNHANDLED, type Route } from './events/route.ts';
+import { groupOf, UNIDENTIFIED, type Route } from './events/route.ts';
 import type { RunningDelivery } from './in-flight.ts';
 import type { Settings } from './options.ts';
 import type { OutcomeCode } from './outcomes.ts';
@@ -31,12 +31,12 @@ import { exponentialBackoff } from './time.ts';
 /** What is done with an event: its handler runs, it is enqueued, or it is a dead letter at once. */
 interface Work {
   readonly route: Route;
-  /** The key to lease; absent if there is nothing to protect. */
-  readonly key: string | undefined;
+  /** The key to lease: the event's own, or none if there is nothing to protect. */
+  readonly leaseKey: string | undefined;
   /** Of its events one runs at a time. */
   readonly group?: string | undefined;
   /** Whether a handler runs: what fails may then be tried again, and goes to `deadLetter` at last. */
-  readonly isHandler: boolean;
+  readonly runsHandler: boolean;
   readonly result: Result;
   run(): Promise<unknown>;
   /** Makes the response's error out of what `run` threw. */
@@ -98,8 +98,8 @@ export class EventRun implements RunningDelivery {
       this.#throwIfAbandoned();
 
       const { store, deadlines } = this.#setup;
-      if (this.#delivery.source === 'redrive' && work.key !== undefined)
-        await store.reopen(work.key);
+      if (this.#delivery.source === 'redrive' && work.leaseKey !== undefined)
+        await store.reopen(work.leaseKey);
       const claim = this.#createClaim(work);
       const admission = await this.#admit(claim, startedAt);
       if (admission.status !== 'admitted') return { outcome: refusal(admission) };
@@ -139,7 +139,7 @@ export class EventRun implements RunningDelivery {
   /** @throws WebhookError `invalid-payload` without a dead-letter sink */
   async #findWork(): Promise<Work> {
     const { routes, settings } = this.#setup;
-    const { profile, queue, oneAtATime, handlers } = settings;
+    const { profile, queue, oneAtATime, deadLetter } = settings;
     const { rawBody, tenant, webhookId } = this.#delivery;
     // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
     const withKey = (found: Route): Route =>
@@ -158,18 +158,18 @@ export class EventRun implements RunningDelivery {
     } catch (error) {
       if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
       if (error.eventName !== undefined) this.#outcome.eventName = error.eventName;
-      if (!handlers.deadLetter) throw error;
-      return this.#deadLetterAtOnce(error, handlers.deadLetter);
+      if (!deadLetter) throw error;
+      return this.#deadLetterAtOnce(error, deadLetter);
     }
   }
 
   /** Runs the user's handler. */
-  #handle(route: Route, key: string | undefined, group?: string): Work {
+  #handle(route: Route, leaseKey: string | undefined, group?: string): Work {
     return {
       route,
-      key,
+      leaseKey,
       group,
-      isHandler: true,
+      runsHandler: true,
       result: { outcome: route.outcome },
       run: () => {
         const transactions = new Transactions(this.#lease);
@@ -210,8 +210,8 @@ export class EventRun implements RunningDelivery {
       return withOrigin(failed, { source: 'queue', error, sensitiveData });
     };
     return {
-      ...{ route, key, failure },
-      isHandler: false,
+      ...{ route, leaseKey: key, failure },
+      runsHandler: false,
       result: { outcome: 'queued' },
       run: async () =>
         CHANNELS.enqueue?.hasSubscribers === true
@@ -221,16 +221,13 @@ export class EventRun implements RunningDelivery {
   }
 
   /** Hands a payload that can never be handled to the dead-letter sink. */
-  #deadLetterAtOnce(
-    error: WebhookError,
-    deadLetter: NonNullable<Settings['handlers']['deadLetter']>,
-  ): Work {
+  #deadLetterAtOnce(error: WebhookError, deadLetter: NonNullable<Settings['deadLetter']>): Work {
     const { eventName, issues, message } = error;
     const failure = { attempt: 1, error, at: this.#setup.settings.now() };
     return {
-      route: { ...UNHANDLED, eventName },
-      key: undefined,
-      isHandler: false,
+      route: { ...UNIDENTIFIED, eventName },
+      leaseKey: undefined,
+      runsHandler: false,
       result: { outcome: 'dead-lettered', error },
       run: async () => deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure)),
       failure: (sinkError) => {
@@ -246,7 +243,7 @@ export class EventRun implements RunningDelivery {
     };
   }
 
-  #createClaim({ key, group }: Work): Claim {
+  #createClaim({ leaseKey, group }: Work): Claim {
     const { source, tenant, webhookId, timestamp, replayUntil } = this.#delivery;
     const { profile, leaseFor } = this.#setup.settings;
     const token = newToken();
@@ -258,7 +255,7 @@ export class EventRun implements RunningDelivery {
       replayUntil,
       leaseMs: leaseFor,
       token,
-      key,
+      key: leaseKey,
       group,
     };
   }
@@ -303,14 +300,14 @@ export class EventRun implements RunningDelivery {
     const { route } = work;
     const startedAt = performance.now();
     let failure: { error: unknown } | undefined;
-    const isCrashLooping = work.isHandler && this.#isCrashLooping(attempt);
+    const isCrashLooping = work.runsHandler && this.#isCrashLooping(attempt);
     try {
       if (isCrashLooping) throw new Error(`None of ${String(attempt - 1)} attempts ended.`);
       await work.run();
     } catch (error) {
       failure = { error };
     }
-    if (work.isHandler && route.handle && !isCrashLooping)
+    if (work.runsHandler && route.handle && !isCrashLooping)
       this.#outcome.handlerMs = performance.now() - startedAt;
 
     const transactions = this.#transactions;
@@ -331,7 +328,7 @@ export class EventRun implements RunningDelivery {
     const { error } = failure;
     const failed = work.failure(error);
     const thrown: ErrorOrigin[] = [];
-    if (work.isHandler && settings.handlers.deadLetter) {
+    if (work.runsHandler && settings.deadLetter) {
       // Nobody retries what is redriven, so its first failure is final.
       const isRedrive = this.#delivery.source === 'redrive';
       const left = isRedrive ? 0 : Math.max(0, settings.maxAttempts - attempt);
@@ -351,9 +348,9 @@ export class EventRun implements RunningDelivery {
    * for attempts that are lost to deploys and slow stores.
    */
   #isCrashLooping(attempt: number): boolean {
-    const { handlers, maxAttempts } = this.#setup.settings;
+    const { deadLetter, maxAttempts } = this.#setup.settings;
     // Somebody decided to run a redriven one once more.
-    if (!handlers.deadLetter || this.#delivery.source === 'redrive') return false;
+    if (!deadLetter || this.#delivery.source === 'redrive') return false;
     return attempt > maxAttempts * 3;
   }
 
@@ -364,7 +361,7 @@ export class EventRun implements RunningDelivery {
   ): void {
     const { attempt = 1 } = this.#outcome;
     const failed = { kind, error, route, delivery: this.#delivery, attempt, late: this.#isLate };
-    reportAfterCommit(failed, this.#setup.settings.handlers);
+    reportAfterCommit(failed, this.#setup.settings);
   }
 
   /** The receiver may have been closed while a schema or the store was awaited. */

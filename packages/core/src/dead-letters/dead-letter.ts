@@ -216,16 +216,16 @@ export async function sendToDeadLetter(
   error: unknown,
   attempt: number,
   route: Route,
-  { handlers, now }: Pick<Settings, 'handlers' | 'now'>,
+  { deadLetter, redact, now }: Pick<Settings, 'deadLetter' | 'redact' | 'now'>,
 ): Promise<ErrorOrigin | undefined> {
   const { sensitiveData } = route;
   const { tenant, webhookId, log } = delivery;
   try {
     const failure = { attempt, error, at: now(), route };
-    await handlers.deadLetter?.(toDeadLetter('handler-failed', delivery, failure));
+    await deadLetter?.(toDeadLetter('handler-failed', delivery, failure));
     return undefined;
   } catch (sinkError) {
-    const { text, err } = loggedError(sinkError, handlers.redact, sensitiveData);
+    const { text, err } = loggedError(sinkError, redact, sensitiveData);
     const fields = deliveryFields({ tenant, webhookId, ...route, attempt });
     safeLogger(log).error(
       { ...fields, err, docs: docsUrl('outcomes.md#dead-lettered') },

@@ -3,9 +3,11 @@ import { withOrigin, type DeliveryContent, type WebhookError } from '../errors.t
 import { CHANNELS, traced, type HandlerMessage } from '../report/channels.ts';
 import { redactedError } from '../report/error-text.ts';
 import { withRedactedIds } from '../report/ids.ts';
+import type { Logger } from '../report/logger.ts';
 import type { Redact } from '../report/redact.ts';
 import type { ReportingHooks } from '../report/reporter.ts';
 import type { Store } from '../store/store.ts';
+import type { FieldNames } from './call-details.ts';
 import type { HandlerContext } from './context.ts';
 import type { CallEventMap, UnknownEvent } from './events.ts';
 import type { Route } from './route.ts';
@@ -141,9 +143,12 @@ export interface HandlerOptions<
   redact?: Redact | undefined;
 }
 
-/** The options as the receiver uses them: dead letters go to a function. */
-export interface CheckedHandlerOptions extends Omit<HandlerOptions, 'deadLetter'> {
-  deadLetter?: DeadLetterSink | undefined;
+/** The checked options that a receiver and a worker share. Dead letters go to a function. */
+export interface HandlerSettings extends Omit<HandlerOptions, 'deadLetter'> {
+  readonly deadLetter?: DeadLetterSink | undefined;
+  readonly fieldNames: FieldNames;
+  readonly maxAttempts: number;
+  readonly logger: Logger;
 }
 
 /** The context where, as the types say, the store or queue is in no database. */

@@ -2,9 +2,13 @@ import { settle } from '../awaitable.ts';
 import { WebhookError, withOrigin, type DeliveryContent } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
 import { tenantKey } from '../store/keys.ts';
-import type { FieldNames } from './call-details.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
-import { wrapHandler, type Handler, type HandlerOptions } from './handlers.ts';
+import {
+  wrapHandler,
+  type Handler,
+  type HandlerOptions,
+  type HandlerSettings,
+} from './handlers.ts';
 import { validate } from './schema.ts';
 
 /** The longest key or group; characters. */
@@ -29,7 +33,7 @@ export interface Route {
 }
 
 /** The route of a payload that is not identified and has no handler. */
-export const UNHANDLED: Route = {
+export const UNIDENTIFIED: Route = {
   eventName: undefined,
   callId: undefined,
   key: undefined,
@@ -40,21 +44,24 @@ export const UNHANDLED: Route = {
   handle: undefined,
 };
 
+/** What the way to a handler depends on. */
+type RouteSettings = Pick<
+  HandlerSettings,
+  'on' | 'events' | 'custom' | 'onUnhandled' | 'around' | 'includeSchemaValues' | 'fieldNames'
+>;
+
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
-  readonly #options: Omit<HandlerOptions, 'deadLetter'>;
-  readonly #fieldNames: FieldNames;
+  readonly #settings: RouteSettings;
   readonly #handlers = new Map<string, Handler<unknown>>();
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
 
-  /** @param fieldNames which fields hold personal data */
-  constructor(options: Omit<HandlerOptions, 'deadLetter'>, fieldNames: FieldNames = {}) {
-    const { on = {}, onUnhandled, custom, around = [] } = options;
+  constructor(settings: RouteSettings) {
+    const { on = {}, onUnhandled, custom, around = [] } = settings;
     const layers = typeof around === 'function' ? [around] : around;
     const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);
-    this.#options = options;
-    this.#fieldNames = fieldNames;
+    this.#settings = settings;
     for (const [name, handle] of Object.entries(on))
       if (handle) this.#handlers.set(name, wrapped(handle));
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
@@ -71,9 +78,10 @@ export class Routes {
     const eventName = isRecord(body) ? body['eventName'] : undefined;
     if (typeof eventName === 'string')
       return this.#eventRoute(eventName, body as Record<string, unknown>, tenant);
-    if (this.#options.custom) return this.#customRoute(body, this.#options.custom, tenant);
-    const sensitiveData = { body, fieldNames: this.#fieldNames };
-    return { ...UNHANDLED, body, payload: body, sensitiveData, handle: this.#onUnhandled };
+    const { custom, fieldNames } = this.#settings;
+    if (custom) return this.#customRoute(body, custom, tenant);
+    const sensitiveData = { body, fieldNames };
+    return { ...UNIDENTIFIED, body, payload: body, sensitiveData, handle: this.#onUnhandled };
   }
 
   async #eventRoute(
@@ -93,7 +101,7 @@ export class Routes {
       key: key !== undefined && key.length <= MAX_KEY_LENGTH ? tenantKey(tenant, key) : undefined,
       body: event,
       payload,
-      sensitiveData: { body: event, payload, fieldNames: this.#fieldNames },
+      sensitiveData: { body: event, payload, fieldNames: this.#settings.fieldNames },
       outcome: handle ? 'handled' : 'ignored',
       handle: handle ?? this.#onUnhandled,
     };
@@ -105,9 +113,9 @@ export class Routes {
       if (eventName === 'call:recording-available') checkIdentity(event);
       return typedEvent(eventName, event);
     }
-    const { events, includeSchemaValues = false } = this.#options;
+    const { events, fieldNames, includeSchemaValues = false } = this.#settings;
     const schema = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
-    const content = { body: event, fieldNames: this.#fieldNames };
+    const content = { body: event, fieldNames };
     return schema ? validate(schema, content, eventName, includeSchemaValues) : event;
   }
 
@@ -116,13 +124,13 @@ export class Routes {
     { schema, key }: NonNullable<HandlerOptions['custom']>,
     tenant: string | undefined,
   ): Promise<Route> {
-    const { includeSchemaValues = false } = this.#options;
-    const content = { body, fieldNames: this.#fieldNames };
+    const { fieldNames, includeSchemaValues = false } = this.#settings;
+    const content = { body, fieldNames };
     const payload = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
     const sensitiveData = { ...content, payload };
     const found = key && textOf('custom.key', () => key(payload), sensitiveData);
     return {
-      ...UNHANDLED,
+      ...UNIDENTIFIED,
       key: found === undefined ? undefined : tenantKey(tenant, `custom:${found}`),
       body,
       payload,

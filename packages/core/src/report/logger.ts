@@ -55,6 +55,27 @@ export function callHook<Argument>(
   }
 }
 
+/** Lets one line through in 10 s, and counts those that are left out. */
+export class LineLimit {
+  #passedAt = -Infinity;
+  #suppressed = 0;
+
+  /** @returns how many lines were left out since the last one, or `undefined` to leave this one out too */
+  pass(): number | undefined {
+    const now = performance.now();
+    if (now - this.#passedAt < LINE_INTERVAL_MS) {
+      this.#suppressed += 1;
+      return undefined;
+    }
+    const suppressed = this.#suppressed;
+    this.#passedAt = now;
+    this.#suppressed = 0;
+    return suppressed;
+  }
+}
+
+const LINE_INTERVAL_MS = 10_000;
+
 /** The same logger with all four methods, whose errors are dropped. `console` gets readable lines. */
 export function safeLogger(logger: Logger): Required<Logger> {
   const method = (level: Level) => (fields: object, message: string) => {

@@ -19,7 +19,7 @@ import {
   type Identified,
   type LineOptions,
 } from './log-line.ts';
-import { callHook, type Logger, safeLogger } from './logger.ts';
+import { callHook, LineLimit, type Logger, safeLogger } from './logger.ts';
 import { createRedactor, type Redact } from './redact.ts';
 
 /**
@@ -160,17 +160,14 @@ const RATE_LIMITED = new Set<OutcomeCode>([
   'body-already-parsed',
   'secret-unavailable',
 ]);
-const LOG_INTERVAL_MS = 10_000;
 
 /** Makes outcomes of results, passes them to the user's hooks, and writes the log lines. */
 export class Reporter {
-  readonly #hooks: ReportingHooks;
-  readonly #options: LineOptions;
-  readonly #lastLines = new Map<OutcomeCode, { at: number; suppressed: number }>();
+  readonly #settings: ReportingHooks & LineOptions;
+  readonly #limits = new Map<OutcomeCode, LineLimit>();
 
-  constructor(hooks: ReportingHooks, options: LineOptions = {}) {
-    this.#hooks = hooks;
-    this.#options = options;
+  constructor(settings: ReportingHooks & LineOptions) {
+    this.#settings = settings;
   }
 
   /** @param startedAt `performance.now()` when the request arrived */
@@ -190,7 +187,7 @@ export class Reporter {
     if (error) outcome.error = error;
     if (late) outcome.late = true;
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
-    callReportingHooks(this.#hooks, outcome);
+    callReportingHooks(this.#settings, outcome);
     return outcome;
   }
 
@@ -202,12 +199,12 @@ export class Reporter {
     log: Logger,
   ): void {
     callHook(waitUntil, work, (error) => {
-      const { text, err } = loggedError(error, this.#options.redact);
+      const { text, err } = loggedError(error, this.#settings.redact);
       safeLogger(log).warn(
         { ...deliveryFields(outcome), err, docs: docsUrl('raw-body.md#work-after-the-response') },
         `call-webhooks: waitUntil failed: ${text}`,
       );
-      const { onError } = this.#hooks;
+      const { onError } = this.#settings;
       if (onError)
         callErrorHook(onError, [{ source: 'hook', error }], { outcome: 'deadline', ...outcome });
     });
@@ -216,7 +213,7 @@ export class Reporter {
   #log(outcome: Outcome, log: Logger): void {
     const suppressed = this.#suppressedLines(outcome);
     if (suppressed === undefined) return;
-    const { level, fields, message } = outcomeLine(outcome, suppressed, this.#options);
+    const { level, fields, message } = outcomeLine(outcome, suppressed, this.#settings);
     safeLogger(log)[level](fields, message);
   }
 
@@ -225,14 +222,9 @@ export class Reporter {
     // A tenant that sends too much must not fill the log as well.
     const isFlood = code === 'overloaded' && tenant !== undefined;
     if (!isFlood && !RATE_LIMITED.has(code)) return 0;
-    const last = this.#lastLines.get(code);
-    const now = performance.now();
-    if (last && now - last.at < LOG_INTERVAL_MS) {
-      last.suppressed += 1;
-      return undefined;
-    }
-    this.#lastLines.set(code, { at: now, suppressed: 0 });
-    return last?.suppressed ?? 0;
+    const limit = this.#limits.get(code) ?? new LineLimit();
+    this.#limits.set(code, limit);
+    return limit.pass();
   }
 }
 
@@ -249,7 +241,6 @@ export function failureResult(error: unknown): Result {
   return { outcome: 'handler-failed', error: withOrigin(failure, { source: 'hook', error }) };
 }
 
-const INTERVAL_MS = 10_000;
 const WITHHELD = 'its message is withheld, as it may quote the event.';
 
 /**
@@ -261,16 +252,11 @@ export function withWarnings(
   logger: Logger,
 ): ReportingHooks {
   const log = safeLogger(logger);
-  let last: { at: number; suppressed: number } | undefined;
+  const limit = new LineLimit();
 
   const warn = (hook: keyof ReportingHooks) => (error: unknown) => {
-    const now = performance.now();
-    if (last && now - last.at < INTERVAL_MS) {
-      last.suppressed += 1;
-      return;
-    }
-    const suppressed = last?.suppressed ?? 0;
-    last = { at: now, suppressed: 0 };
+    const suppressed = limit.pass();
+    if (suppressed === undefined) return;
     // Its message and its causes may quote what the hook was called with.
     const copy = redactedCopy(error, createRedactor());
     const err = newCopy(copy.name, WITHHELD, copiedFrames(copy));

@@ -88,7 +88,7 @@ export class CachedKeys implements KeySource {
     this.#keys = first;
   }
 
-  async keys(webhookId: string): Promise<readonly Key[]> {
+  async current(webhookId: string): Promise<readonly Key[]> {
     const old = this.#keys;
     if (!old) {
       this.#throwRecentFailure();

@@ -19,8 +19,8 @@ export interface Key {
 
 /** Where the receiver gets its keys from. */
 export interface KeySource {
-  /** Rejects with `secret-unavailable`. */
-  keys(webhookId: string): Promise<readonly Key[]>;
+  /** The keys that are valid now. Rejects with `secret-unavailable`. */
+  current(webhookId: string): Promise<readonly Key[]>;
   /** Newer keys than those that were `tried`, or `undefined` if there can be none. */
   refresh(webhookId: string, tried: readonly Key[]): Promise<readonly Key[] | undefined>;
   /** Why no key matched, if the reason is not the keys. */
@@ -61,7 +61,7 @@ export function keysOf(secret: unknown): readonly Key[] {
 /** @throws WebhookError `invalid-secret` */
 export function fixedKeys(secret: Secret): KeySource {
   const keys = Promise.resolve(keysOf(secret));
-  return { keys: () => keys, refresh: () => Promise.resolve(undefined) };
+  return { current: () => keys, refresh: () => Promise.resolve(undefined) };
 }
 
 function keyOf(text: unknown): HmacKey {

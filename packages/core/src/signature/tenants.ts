@@ -5,6 +5,7 @@ import { WebhookError, withOrigin } from '../errors.ts';
 import type { HeadersLike, TenantRequest } from '../http/request.ts';
 import { RequestView } from '../http/request.ts';
 import { redactedError } from '../report/error-text.ts';
+import { LineLimit } from '../report/logger.ts';
 import { isTenantName } from '../store/keys.ts';
 import type { Deadlines } from '../time.ts';
 import {
@@ -34,13 +35,11 @@ const MAX_TENANTS = 20_000;
 const MAX_STRANGERS = 2_000;
 /** How many names are looked up at the same time. */
 const MAX_LOOKUPS = 1_000;
-/** `onError` gets a failure that strangers may cause once in this time; milliseconds. */
-const REPORT_INTERVAL_MS = 10_000;
 
 /** Who a request is for, and the keys to verify it with. */
 export interface RequestKeys {
   readonly tenant?: string | undefined;
-  readonly keys: KeySource;
+  readonly keySource: KeySource;
 }
 
 /**
@@ -55,7 +54,8 @@ export class TenantKeys {
   readonly #tenants = new LRUCache<string, KeySource>({ max: MAX_TENANTS });
   readonly #strangers = new LRUCache<string, KeySource>({ max: MAX_STRANGERS });
   #lookups = 0;
-  #reportedAt = -Infinity;
+  /** Strangers can make the provider fail as often as they like. */
+  readonly #reports = new LineLimit();
   #nobody: readonly Key[] | undefined;
 
   constructor(tenantOf: TenantOf, provider: SecretProvider, deadlines: Deadlines, log: SecretLog) {
@@ -72,11 +72,11 @@ export class TenantKeys {
     } catch (error) {
       return this.#failed(error);
     }
-    if (isTenantName(name)) return { tenant: name, keys: this.#keysOf(name) };
+    if (isTenantName(name)) return { tenant: name, keySource: this.#keysOf(name) };
     if (name === undefined || name === null || typeof name === 'string')
       return {
-        keys: {
-          keys: () => Promise.resolve(this.#keysOfNobody()),
+        keySource: {
+          current: () => Promise.resolve(this.#keysOfNobody()),
           refresh: () => Promise.resolve(undefined),
           mismatch: 'The request names no tenant, or what it names can be no name of a tenant.',
         },
@@ -87,9 +87,9 @@ export class TenantKeys {
 
   #failed(error: unknown): RequestKeys {
     const failure = redactedError('secret-unavailable', 'tenant failed: ', error);
-    if (this.#mayReport()) withOrigin(failure, { source: 'hook', error });
-    const keys = () => Promise.reject(failure);
-    return { keys: { keys, refresh: keys } };
+    if (this.#reports.pass() !== undefined) withOrigin(failure, { source: 'hook', error });
+    const current = () => Promise.reject(failure);
+    return { keySource: { current, refresh: current } };
   }
 
   #keysOf(name: string): KeySource {
@@ -119,19 +119,11 @@ export class TenantKeys {
     try {
       return await askInTime(this.#provider, request, this.#deadlines);
     } catch (error) {
-      if (this.#mayReport()) throw error;
+      if (this.#reports.pass() !== undefined) throw error;
       throw redactedError('secret-unavailable', 'The secret provider failed: ', error);
     } finally {
       this.#lookups -= 1;
     }
-  }
-
-  /** Strangers can make the provider fail as often as they like. */
-  #mayReport(): boolean {
-    const now = performance.now();
-    if (now - this.#reportedAt < REPORT_INTERVAL_MS) return false;
-    this.#reportedAt = now;
-    return true;
   }
 
   /** A random key, that nobody has. Not at import: Workers allow no random values there. */

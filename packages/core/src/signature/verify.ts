@@ -18,8 +18,8 @@ const MIN_REPLAY_MEMORY_MS = 300_000;
 
 /** What a delivery is verified against. */
 export interface AuthenticationRules {
-  readonly names: HeaderNames;
-  readonly profile: Profile | undefined;
+  readonly headerNames: HeaderNames;
+  readonly profile?: Profile | undefined;
   readonly toleranceSeconds: number;
 }
 
@@ -43,12 +43,12 @@ export async function authenticate(
   headers: HeadersLike,
   body: Uint8Array,
   now: number,
-  { names, profile, toleranceSeconds }: AuthenticationRules,
+  { headerNames: names, profile, toleranceSeconds }: AuthenticationRules,
   source: KeySource,
 ): Promise<Authentic> {
   const signed = readSignatureHeaders(headers, names, profile);
   const timestamp = checkTimestamp(signed.timestamp, now, toleranceSeconds);
-  const keys = await source.keys(signed.webhookId);
+  const keys = await source.current(signed.webhookId);
   let key = await matchingKey(keys, signed, body);
   if (!key) {
     const newer = await source.refresh(signed.webhookId, keys);
@@ -159,7 +159,7 @@ export async function verify(
     checkBody(delivery.body, Infinity),
     (options.now ?? Date.now)(),
     {
-      names: headerNames(options.headerPrefix, options.profile),
+      headerNames: headerNames(options.headerPrefix, options.profile),
       profile: options.profile,
       toleranceSeconds: options.toleranceSeconds ?? DEFAULT_TOLERANCE_SECONDS,
     },

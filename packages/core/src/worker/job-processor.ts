@@ -15,16 +15,16 @@ import {
 import {
   handlerFailed,
   runHandler,
-  type CheckedHandlerOptions,
   type ExtraEvents,
   type HandlerOptions,
+  type HandlerSettings,
 } from '../events/handlers.ts';
 import { type Route, Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
 import { checkEventNames, handlerShape } from '../options.ts';
 import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { CHANNELS, type DeliveryMessage, tracedDelivery } from '../report/channels.ts';
+import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import { jobLine } from '../report/log-line.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
 import {
@@ -91,6 +91,16 @@ export interface WorkerOptions<
   logger?: Logger | undefined;
 }
 
+type Info = PendingOutcome & { webhookId: string };
+
+/** One run of a job: what its engine has to do, the outcome for the hooks, and more for the log. */
+interface Attempt {
+  readonly result: JobResult;
+  readonly outcome: Outcome;
+  /** `undefined` if only the engine knows. */
+  readonly maxAttempts: number | undefined;
+}
+
 /** Runs one queued delivery. Never rejects. */
 export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<JobResult>;
 
@@ -109,49 +119,23 @@ export function createJobProcessor<
   Context = HandlerContext,
 >(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
   const checked = checkAgainst(z.strictObject(handlerShape()), options);
-  const settings = { ...checked, ...withWarnings(checked, checked.logger) };
+  const settings: HandlerSettings = { ...checked, ...withWarnings(checked, checked.logger) };
   checkEventNames(settings);
-  const attemptJob = createAttempt(settings);
-
-  return async (queued, job) => {
-    const { result, outcome, maxAttempts } = await attemptJob(queued, job);
-    if (result.status === 'done') return result;
-    const failed = { outcome, isDead: result.status === 'dead', maxAttempts };
-    const { level, fields, message } = jobLine(failed, settings.redact);
-    safeLogger(settings.logger)[level](fields, message);
-    return result;
-  };
-}
-
-type Info = PendingOutcome & { webhookId: string };
-
-/** The checked options of a worker. */
-export interface HandlerSettings extends CheckedHandlerOptions {
-  readonly fieldNames: FieldNames;
-  readonly maxAttempts: number;
-  readonly logger: Logger;
-}
-
-/** One run of a job: what its engine has to do, the outcome for the hooks, and more for the log. */
-export interface Attempt {
-  readonly result: JobResult;
-  readonly outcome: Outcome;
-  /** `undefined` if only the engine knows. */
-  readonly maxAttempts: number | undefined;
-}
-
-/** Creates the function that runs a queued delivery once and calls the hooks. It never rejects. */
-export function createAttempt(
-  settings: HandlerSettings,
-): (delivery: QueuedDelivery, job?: WorkerJob) => Promise<Attempt> {
-  const { fieldNames, logger, deadLetter } = settings;
-  const routes = new Routes(settings, fieldNames);
+  const { fieldNames, logger, deadLetter, redact } = settings;
+  const routes = new Routes(settings);
 
   return async (queued, job = {}) => {
     const channel = CHANNELS.delivery;
-    if (channel?.hasSubscribers !== true) return attemptJob(queued, job);
-    const message: DeliveryMessage = { source: 'queue', queued };
-    return tracedDelivery(channel, message, () => attemptJob(queued, job));
+    const attempt = () => attemptJob(queued, job);
+    const { result, outcome, maxAttempts } =
+      channel?.hasSubscribers === true
+        ? await tracedDelivery(channel, { source: 'queue', queued }, attempt)
+        : await attempt();
+    if (result.status === 'done') return result;
+    const failed = { outcome, isDead: result.status === 'dead', maxAttempts };
+    const { level, fields, message } = jobLine(failed, redact);
+    safeLogger(logger)[level](fields, message);
+    return result;
   };
 
   async function attemptJob(queued: QueuedDelivery, job: WorkerJob): Promise<Attempt> {

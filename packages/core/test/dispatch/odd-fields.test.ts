@@ -6,7 +6,10 @@ import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;
 const find = async (payload: unknown, options: unknown = {}) =>
-  new Routes(options as HandlerOptions).find(bytes(JSON.stringify(payload)), undefined);
+  new Routes({ ...(options as HandlerOptions), fieldNames: {} }).find(
+    bytes(JSON.stringify(payload)),
+    undefined,
+  );
 
 describe('an event with missing or odd fields', () => {
   describe.each(Object.keys(RECORDING).filter((field) => field !== 'eventName'))(

@@ -19,9 +19,8 @@ describe('the options of a receiver', () => {
       leaseFor: 60_000,
       storeTimeout: 1_000,
       fieldNames: {},
-      queue: undefined,
       logger: console,
-      names: { id: 'x-service-webhook-id' },
+      headerNames: { id: 'x-service-webhook-id' },
     });
   });
 

@@ -51,7 +51,7 @@ describe('a secret provider', () => {
       logger: new Lines(),
       redact: undefined,
     });
-    const old = await source.keys('one');
+    const old = await source.current('one');
     live.secret = OTHER_SECRET;
     const newer = await source.refresh('other', old);
     expect(newer).not.toBe(old);
@@ -154,14 +154,14 @@ describe('a secret provider', () => {
     const provider = jest.fn<SecretProvider>(() => SECRET);
     const lines = new Lines();
     const source = providedKeys(provider, new Deadlines(), { logger: lines, redact: undefined });
-    const first = await source.keys('a');
+    const first = await source.current('a');
     await jest.advanceTimersByTimeAsync(299_999);
-    expect(await source.keys('b')).toBe(first);
+    expect(await source.current('b')).toBe(first);
     provider.mockImplementation(() => {
       throw new Error('down');
     });
     await jest.advanceTimersByTimeAsync(1);
-    expect(await source.keys('c')).toBe(first);
+    expect(await source.current('c')).toBe(first);
     expect(provider.mock.calls[1]?.[0]).toEqual({ webhookId: 'c', refresh: true });
     expect(lines.entries).toEqual([
       {
@@ -175,12 +175,12 @@ describe('a secret provider', () => {
       },
     ]);
     expect(lines.entries[0]!.fields).not.toHaveProperty('tenant');
-    expect(await source.keys('d')).toBe(first);
+    expect(await source.current('d')).toBe(first);
     expect(provider).toHaveBeenCalledTimes(2);
 
     provider.mockImplementation(() => [{ id: 'new', secret: OTHER_SECRET }]);
     await jest.advanceTimersByTimeAsync(300_000);
-    expect((await source.keys('e')).map((key) => key.id)).toEqual(['new']);
+    expect((await source.current('e')).map((key) => key.id)).toEqual(['new']);
   });
 
   it('that fails is reported with what it threw', async () => {
