@@ -302,7 +302,7 @@ export class EventRun implements RunningDelivery {
     let failure: { error: unknown } | undefined;
     const isCrashLooping = work.runsHandler && this.#isCrashLooping(attempt);
     try {
-      if (isCrashLooping) throw new Error(`None of ${String(attempt - 1)} attempts ended.`);
+      if (isCrashLooping) throw stuck(attempt);
       await work.run();
     } catch (error) {
       failure = { error };
@@ -373,6 +373,11 @@ export class EventRun implements RunningDelivery {
 /** A failure that came on top of others. */
 const alsoThrown = (error: unknown, thrown: readonly ErrorOrigin[]): unknown =>
   error instanceof WebhookError ? withOrigin(error, ...originsOf(error), ...thrown) : error;
+
+const stuck = (attempt: number) =>
+  new Error(
+    `The event is given up after ${String(attempt - 1)} attempts: its process ended each time, or deadLetter failed.`,
+  );
 
 const closed = () =>
   new WebhookError('shutting-down', 'The receiver closed before the handler started.');
