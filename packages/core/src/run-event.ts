@@ -38,7 +38,7 @@ interface Work {
   /** Whether a handler runs: what fails may then be tried again, and goes to `deadLetter` at last. */
   readonly runsHandler: boolean;
   readonly result: Result;
-  run(): Promise<unknown>;
+  run(): unknown;
   /** Makes the response's error out of what `run` threw. */
   failure(error: unknown): WebhookError;
 }
@@ -89,17 +89,22 @@ export class EventRun implements RunningDelivery {
   }
 
   async #run(startedAt: number): Promise<Result> {
+    const { routes, store, deadlines } = this.#setup;
+    const { source, tenant, rawBody, earlierAttempts = 0 } = this.#delivery;
     try {
-      const work = await this.#findWork();
+      let work: Work;
+      try {
+        work = this.#workOf(await routes.find(rawBody, tenant));
+      } catch (error) {
+        work = this.#deadLetterAtOnce(error);
+      }
       const { eventName, callId, key } = work.route;
       if (eventName !== undefined) this.#outcome.eventName = eventName;
       if (callId !== undefined) this.#outcome.callId = callId;
       if (key !== undefined) this.#outcome.key = key;
       this.#throwIfAbandoned();
 
-      const { store, deadlines } = this.#setup;
-      if (this.#delivery.source === 'redrive' && work.leaseKey !== undefined)
-        await store.reopen(work.leaseKey);
+      if (source === 'redrive' && work.leaseKey !== undefined) await store.reopen(work.leaseKey);
       const claim = this.#createClaim(work);
       const admission = await this.#admit(claim, startedAt);
       if (admission.status !== 'admitted') return { outcome: refusal(admission) };
@@ -108,7 +113,7 @@ export class EventRun implements RunningDelivery {
       if (this.#isAbandoned) await lease.release();
       this.#throwIfAbandoned();
 
-      const attempt = admission.attempt + (this.#delivery.earlierAttempts ?? 0);
+      const attempt = admission.attempt + earlierAttempts;
       this.#outcome.attempt = attempt;
       lease.keep();
       const result = await this.#work(work, attempt, lease);
@@ -136,31 +141,22 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** @throws WebhookError `invalid-payload` without a dead-letter sink */
-  async #findWork(): Promise<Work> {
-    const { routes, settings } = this.#setup;
-    const { profile, queue, oneAtATime, deadLetter } = settings;
-    const { rawBody, tenant, webhookId } = this.#delivery;
+  #workOf(found: Route): Work {
+    const { profile, queue, oneAtATime } = this.#setup.settings;
     // With Standard Webhooks, the webhook id identifies an event that has no key of its own.
-    const withKey = (found: Route): Route =>
-      found.key === undefined
-        ? { ...found, key: tenantKey(tenant, `webhook-id:${webhookId}`) }
-        : found;
-    try {
-      const found = await routes.find(rawBody, tenant);
-      const route = profile === undefined ? found : withKey(found);
-      if (queue) return this.#enqueue(route, queue);
-      const group = groupOf(oneAtATime, route, tenant);
-      // A group is leased together with a key. Without one of its own, the event gets its delivery's.
-      return group === undefined
-        ? this.#handle(route, route.handle && route.key)
-        : this.#handle(route, withKey(route).key, group);
-    } catch (error) {
-      if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
-      if (error.eventName !== undefined) this.#outcome.eventName = error.eventName;
-      if (!deadLetter) throw error;
-      return this.#deadLetterAtOnce(error, deadLetter);
-    }
+    const route = profile === undefined ? found : this.#withKey(found);
+    if (queue) return this.#enqueue(route, queue);
+    const group = groupOf(oneAtATime, route, this.#delivery.tenant);
+    // A group is leased together with a key. Without one of its own, the event gets its delivery's.
+    return group === undefined
+      ? this.#handle(route, route.handle && route.key)
+      : this.#handle(route, this.#withKey(route).key, group);
+  }
+
+  #withKey(route: Route): Route {
+    if (route.key !== undefined) return route;
+    const { tenant, webhookId } = this.#delivery;
+    return { ...route, key: tenantKey(tenant, `webhook-id:${webhookId}`) };
   }
 
   /** Runs the user's handler. */
@@ -213,29 +209,32 @@ export class EventRun implements RunningDelivery {
       ...{ route, leaseKey: key, failure },
       runsHandler: false,
       result: { outcome: 'queued' },
-      run: async () =>
+      run: () =>
         CHANNELS.enqueue?.hasSubscribers === true
           ? traced(CHANNELS.enqueue, { delivery: queued }, enqueue, failure)
           : enqueue(),
     };
   }
 
-  /** Hands a payload that can never be handled to the dead-letter sink. */
-  #deadLetterAtOnce(error: WebhookError, deadLetter: NonNullable<Settings['deadLetter']>): Work {
+  /**
+   * Hands a payload that can never be handled to the dead-letter sink.
+   * @throws what is no such payload, or has no sink
+   */
+  #deadLetterAtOnce(error: unknown): Work {
+    const { deadLetter, fieldNames, now } = this.#setup.settings;
+    if (!(error instanceof WebhookError) || error.code !== 'invalid-payload') throw error;
+    if (error.eventName !== undefined) this.#outcome.eventName = error.eventName;
+    if (!deadLetter) throw error;
     const { eventName, issues, message } = error;
-    const failure = { attempt: 1, error, at: this.#setup.settings.now() };
+    const failure = { attempt: 1, error, at: now() };
     return {
       route: { ...UNIDENTIFIED, eventName },
       leaseKey: undefined,
       runsHandler: false,
       result: { outcome: 'dead-lettered', error },
-      run: async () => deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure)),
+      run: () => deadLetter(toDeadLetter('invalid-payload', this.#delivery, failure)),
       failure: (sinkError) => {
-        const { text, origin } = sinkFailure(
-          sinkError,
-          this.#delivery.rawBody,
-          this.#setup.settings.fieldNames,
-        );
+        const { text, origin } = sinkFailure(sinkError, this.#delivery.rawBody, fieldNames);
         const both = `${message} The deadLetter sink failed as well: ${text}`;
         const failed = new WebhookError('invalid-payload', both, { eventName, issues });
         return withOrigin(failed, ...originsOf(error), origin);

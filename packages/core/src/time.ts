@@ -58,7 +58,8 @@ export class Deadlines {
     }
     let deadline!: Deadline;
     const reached = new Promise<void>((resolve) => (deadline = this.#add(ms, resolve)));
-    void runAfter(reached, onReached);
+    // What waits for a promise keeps its async context, whoever resolves it.
+    void reached.then(onReached);
     return deadline;
   }
 
@@ -114,12 +115,6 @@ export class Deadlines {
     if (next < Infinity) this.#arm(next, now);
     for (const { run } of due) run();
   }
-}
-
-/** What awaits a promise keeps its async context, whoever resolves it. */
-async function runAfter(reached: Promise<void>, onReached: () => void): Promise<void> {
-  await reached;
-  onReached();
 }
 
 /** Waits for a promise for `ms` milliseconds at most. A promise that rejects has ended as well. */

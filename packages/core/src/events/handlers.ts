@@ -168,7 +168,7 @@ export type ContextOf<S extends Store> = 'completeIn' extends keyof S
   : ContextWithoutCompleteIn;
 
 /** Runs the handler of a route, if it has one, within `call-webhooks:handler`. */
-export async function runHandler(route: Route, context: HandlerContext): Promise<unknown> {
+export function runHandler(route: Route, context: HandlerContext): unknown {
   const { handle, payload, eventName, callId, key } = route;
   const channel = CHANNELS.handler;
   if (!handle || channel?.hasSubscribers !== true) return handle?.(payload, context);

@@ -33,7 +33,7 @@ export class StoreCalls {
   readonly #deadlines: Deadlines;
   readonly #timeoutMs: number | undefined;
 
-  /** @param timeoutMs milliseconds; absent for a store of our own, which answers at once */
+  /** @param timeoutMs milliseconds; absent for a store of our own, which answers at once and never fails */
   constructor(store: Store, deadlines: Deadlines, timeoutMs?: number) {
     this.#store = store;
     this.#deadlines = deadlines;
@@ -85,16 +85,16 @@ export class StoreCalls {
     key: string | undefined,
     call: () => Promise<T>,
   ): Promise<T> {
+    const timeoutMs = this.#timeoutMs;
+    const inTime = timeoutMs === undefined ? call : () => this.#inTime(timeoutMs, call);
     const channel = CHANNELS.store;
-    if (channel?.hasSubscribers !== true) return this.#inTime(call);
-    const message = withRedactedIds({ operation, key });
-    return traced(channel, message, () => this.#inTime(call));
+    if (channel?.hasSubscribers !== true) return inTime();
+    return traced(channel, withRedactedIds({ operation, key }), inTime);
   }
 
-  async #inTime<T>(call: () => Promise<T>): Promise<T> {
+  async #inTime<T>(timeoutMs: number, call: () => Promise<T>): Promise<T> {
     try {
-      if (this.#timeoutMs === undefined) return await call();
-      return await this.#deadlines.withTimeout(this.#timeoutMs, Promise.resolve(call()));
+      return await this.#deadlines.withTimeout(timeoutMs, Promise.resolve(call()));
     } catch (error) {
       const message = `The store failed: ${describeError(error)}`;
       const failure = new WebhookError('store-unavailable', message);
