@@ -10,7 +10,7 @@ import { describeError } from './report/error-text.ts';
 import { safeLogger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
 import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
-import { fixedKeys, secretBytes } from './signature/secrets.ts';
+import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
 import { TenantKeys, type RequestKeys } from './signature/tenants.ts';
 import { StoreCalls } from './store/lease.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
@@ -63,7 +63,7 @@ export interface Receiver {
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * const receiver = createReceiver({
- *   secret: process.env.CALL_WEBHOOK_SECRET,
+ *   secret: [process.env.CALL_WEBHOOK_SECRET, process.env.RECORDING_WEBHOOK_SECRET],
  *   on: { 'call:completed': async (event, { call }) => { … } },
  * });
  * const { status, headers, body } = await receiver.receive({ method, headers, body: rawBytes });
@@ -107,7 +107,10 @@ function keySource(settings: Settings, deadlines: Deadlines): KeysFor {
     return (request) => tenants.of(request);
   }
   const isProvider = typeof secret === 'function';
-  const own = { keys: isProvider ? providedKeys(secret, deadlines, log) : fixedKeys(secret) };
+  const keys = isProvider
+    ? providedKeys(secret, deadlines, log)
+    : { ...fixedKeys(secret), hasVerified: false };
+  const own = { keys };
   return () => own;
 }
 
@@ -183,7 +186,7 @@ async function healthOf(check: () => Promise<unknown>): Promise<PortHealth> {
 
 /** A provider that says what is wrong with a secret. */
 const fail = (secret: unknown) => () => {
-  secretBytes(secret);
+  keysOf(secret);
   return undefined;
 };
 
@@ -205,7 +208,8 @@ export function createReceiverOnFirstUse<
   return () => {
     if (receiver) return receiver;
     const { secret } = options;
-    const isMissing = secret === undefined || secret === '';
-    return (receiver = createReceiver(isMissing ? { ...options, secret: fail(secret) } : options));
+    return (receiver = createReceiver(
+      isSecretMissing(secret) ? { ...options, secret: fail(secret) } : options,
+    ));
   };
 }
