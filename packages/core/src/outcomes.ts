@@ -82,7 +82,7 @@ export const OUTCOMES = {
     status: 401,
     service: retried,
     when: 'No configured secret matches the signature of the raw body.',
-    fix: 'Check that the secret belongs to this webhook action, that it was not rotated, and that no proxy or body parser modifies the body.',
+    fix: 'Check that the secret of this webhook action is configured: each action has its own, and so has the recording webhook. Check that it was not rotated, and that no proxy or body parser modifies the body.',
   },
   'method-not-allowed': {
     status: 405,

@@ -11,7 +11,7 @@ import { describeError } from './report/error-text.ts';
 import { safeLogger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
 import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
-import { fixedKeys, secretBytes } from './signature/secrets.ts';
+import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
 import { TenantKeys, type RequestKeys } from './signature/tenants.ts';
 import { StoreCalls } from './store/lease.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
@@ -66,7 +66,7 @@ export interface Receiver {
  * @throws WebhookError `invalid-options` or `invalid-secret`, with the fix in the message
  * @example
  * const receiver = createReceiver({
- *   secret: process.env.CALL_WEBHOOK_SECRET,
+ *   secret: [process.env.CALL_WEBHOOK_SECRET, process.env.RECORDING_WEBHOOK_SECRET],
  *   on: { 'call:completed': async (event, { call }) => { … } },
  * });
  * const { status, headers, body } = await receiver.receive({ method, headers, body: rawBytes });
@@ -108,8 +108,11 @@ function keysOfRequests(settings: Settings, deadlines: Deadlines): Setup['keysFo
     return (request) => tenants.of(request);
   }
   const isProvider = typeof secret === 'function';
-  const keySource = isProvider ? providedKeys(secret, deadlines, log) : fixedKeys(secret);
-  return () => ({ keySource });
+  const keySource = isProvider
+    ? providedKeys(secret, deadlines, log)
+    : { ...fixedKeys(secret), hasVerified: false };
+  const own = { keySource };
+  return () => own;
 }
 
 /** Whether a receiver's store, queue or secret provider answers. */
@@ -180,7 +183,7 @@ async function healthOf(check: () => Promise<unknown>): Promise<PortHealth> {
 
 /** A provider that says what is wrong with a secret. */
 const fail = (secret: unknown) => () => {
-  secretBytes(secret);
+  keysOf(secret);
   return undefined;
 };
 
@@ -202,7 +205,8 @@ export function createReceiverOnFirstUse<
   return () => {
     if (receiver) return receiver;
     const { secret } = options;
-    const isMissing = secret === undefined || secret === '';
-    return (receiver = createReceiver(isMissing ? { ...options, secret: fail(secret) } : options));
+    return (receiver = createReceiver(
+      isSecretMissing(secret) ? { ...options, secret: fail(secret) } : options,
+    ));
   };
 }

@@ -41,6 +41,16 @@ describe.each(Object.entries(routers))('%s', (_name, { make, serve }) => {
     expect(logger.lines).toEqual([expect.stringContaining('Is the environment variable set?')]);
   });
 
+  it('so does one of several', async () => {
+    const logger = collectingLogger();
+    const secret = [generateSecret(), process.env['RECORDING_WEBHOOK_SECRET']];
+    const { origin, close } = await serve({ secret, logger });
+    const sender = startSender(`${origin}/hook`, generateSecret());
+    expect((await sender.post(callBody('c1'))).status).toBe(503);
+    await close();
+    expect(logger.lines).toEqual([expect.stringContaining('position 2 of the list is undefined')]);
+  });
+
   it('an invalid secret throws, but not before the first use while next build looks at the routes', () => {
     expect(() => make({ secret: 'x' })).toThrow('whsec_');
     process.env['NEXT_PHASE'] = 'phase-production-build';

@@ -11,7 +11,7 @@ export interface RotateIntoOptions {
   readonly ruleId: string;
   readonly actionId: string;
   /**
-   * How long the old secret is still accepted, in milliseconds. Defaults to 600,000 (10 minutes):
+   * How long the old secret of this action is still accepted, in milliseconds. Defaults to 600,000 (10 minutes):
    * with the tolerance of 5 minutes either way, no older signature verifies after that.
    */
   readonly overlap?: number | undefined;
@@ -23,7 +23,10 @@ export interface RotateIntoOptions {
 export interface RotatedSecret {
   /** The new secret, as it was saved. */
   readonly current: StoredSecret;
-  /** All secrets that were saved: the new one first, then the old ones with their `expiresAt`. */
+  /**
+   * All secrets that were saved: the new one first, then those from before. Older ones of the same
+   * action have an `expiresAt`; those of other actions, and those without an `actionId`, are unchanged.
+   */
   readonly saved: readonly StoredSecret[];
   /** The whole response of the service. It holds the secret. */
   readonly response: unknown;
@@ -85,11 +88,12 @@ function withNewSecrets(
   const { actionId, overlap, now } = rotation;
   const saved: StoredSecret[] = [];
   for (const secret of new Set(fresh)) {
-    saved.push({ id: unusedId(actionId, now, [...old, ...saved]), secret });
+    saved.push({ id: unusedId(actionId, now, [...old, ...saved]), secret, actionId });
   }
   for (const entry of liveSecrets(old, now)) {
     if (fresh.includes(entry.secret)) continue;
-    saved.push({ ...entry, expiresAt: Math.min(entry.expiresAt ?? Infinity, now + overlap) });
+    const expiresAt = Math.min(entry.expiresAt ?? Infinity, now + overlap);
+    saved.push(entry.actionId === actionId ? { ...entry, expiresAt } : entry);
   }
   return saved;
 }

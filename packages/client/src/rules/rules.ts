@@ -51,8 +51,8 @@ export interface Rules {
     options?: WriteOptions,
   ): Promise<SecretResponse>;
   /**
-   * Rotates the secret, saves the new one, and keeps the old one valid for `overlap`. Receivers read
-   * the store with `secretsFrom(store)`. Nothing is rotated if the store cannot be read and written.
+   * Rotates the secret, saves the new one, and keeps the old one valid for `overlap`. Secrets of other
+   * actions stay as they are. Receivers read the store with `secretsFrom(store)`. Nothing is rotated if the store cannot be read and written.
    * After a crash, call it again.
    *
    * @throws {SecretNotSavedError} if it was rotated but not saved; call its `retry()`

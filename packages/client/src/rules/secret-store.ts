@@ -4,13 +4,19 @@ export interface StoredSecret {
   readonly id: string;
   /** `whsec_…` */
   readonly secret: string;
+  /**
+   * The action that signs with it: rotating an action ends only secrets that name it. Absent for the
+   * recording webhook, and where nobody knows.
+   */
+  readonly actionId?: string;
   /** From when on the secret is no longer accepted, in epoch milliseconds. Absent while it is current. */
   readonly expiresAt?: number;
 }
 
 /**
- * Where the secrets of one webhook action are kept: a file, a table, a secret manager. Save the
- * current secret before the first rotation, or deliveries in flight cannot be verified.
+ * Where the secrets of a receiver are kept, those of all its webhook actions: a file, a table, a secret
+ * manager. Save each current secret with its `actionId` before the first rotation: without it, deliveries
+ * in flight cannot be verified, and without the `actionId` the old secret never ends.
  */
 export interface SecretStore {
   /** Returns what was saved last. Returns an empty list at first. */

@@ -18,7 +18,7 @@ let answer: Handler;
 
 const secretNumber = (number: number): string =>
   `whsec_${Buffer.from(`secret ${number}`).toString('base64')}`;
-const first = { id: 'first', secret: secretNumber(0) };
+const first = { id: 'first', secret: secretNumber(0), actionId: 'a' };
 const action = { ruleId: 'r', actionId: 'a' };
 
 beforeEach(async () => {
@@ -35,10 +35,31 @@ test('saves the new secret first, and the old one with an end', async () => {
   const clock = new TestClock();
   const store = new TestStore(first);
   const result = await testClient(server.origin, { clock }).rules.rotateInto(store, action);
-  const current = { id: `a@${new Date(clock.now()).toISOString()}`, secret: secretNumber(1) };
+  const id = `a@${new Date(clock.now()).toISOString()}`;
+  const current = { id, secret: secretNumber(1), actionId: 'a' };
   const saved = [current, { ...first, expiresAt: clock.now() + 600_000 }];
   expect(result).toEqual({ current, saved, response: { secret: secretNumber(1) } });
   expect(store.saves).toEqual([[first], saved]);
+});
+
+test('only older secrets of the same action get an end', async () => {
+  const clock = new TestClock();
+  const other = { id: 'other', secret: secretNumber(7), actionId: 'b' };
+  const recording = { id: 'recording', secret: secretNumber(8) };
+  const ending = { ...other, secret: secretNumber(9), expiresAt: clock.now() + 5 };
+  const store = new TestStore(other, first, recording, ending);
+  const { saved } = await testClient(server.origin, { clock }).rules.rotateInto(store, action);
+  const ended = { ...first, expiresAt: clock.now() + 600_000 };
+  expect(saved.slice(1)).toEqual([other, ended, recording, ending]);
+});
+
+test('each action of a rule is rotated in turn, and all go on verifying', async () => {
+  const clock = new TestClock();
+  const store = new TestStore(first, { ...first, id: 'b', secret: secretNumber(7), actionId: 'b' });
+  const { rules } = testClient(server.origin, { clock });
+  for (const actionId of ['a', 'b']) await rules.rotateInto(store, { ruleId: 'r', actionId });
+  const live = await secretsFrom(store, { now: () => clock.now() + 600_000 })();
+  expect(live.map(({ secret }) => secret)).toEqual([secretNumber(2), secretNumber(1)]);
 });
 
 test('twenty rotations at once take their turn, and lose no secret that is live', async () => {
@@ -55,7 +76,7 @@ test('twenty rotations at once take their turn, and lose no secret that is live'
 
 test('an old secret keeps its earlier end, and one whose end is past is dropped', async () => {
   const clock = new TestClock();
-  const soon = { id: 'soon', secret: 'whsec_c29vbg==', expiresAt: clock.now() + 5 };
+  const soon = { ...first, id: 'soon', secret: 'whsec_c29vbg==', expiresAt: clock.now() + 5 };
   const past = { id: 'past', secret: 'whsec_cGFzdA==', expiresAt: clock.now() };
   const store = new TestStore(first, soon, past);
   const { saved } = await testClient(server.origin, { clock }).rules.rotateInto(store, {

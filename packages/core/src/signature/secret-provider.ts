@@ -68,6 +68,7 @@ export const askInTime = (
 /** The keys that a provider returned. Deliveries that arrive together share one call. */
 export class CachedKeys implements KeySource {
   mismatch: string | undefined;
+  hasVerified = false;
   readonly #load: LoadKeys;
   readonly #log: SecretLog;
   readonly #tenant: string | undefined;

@@ -1,6 +1,7 @@
 import { prepareKey } from '#platform';
 import { WebhookError } from '../errors.ts';
 import type { HmacKey } from '../platform/platform.ts';
+import { MIN_BYTES, PREFIX, secretTexts, splitSecrets } from './secret-text.ts';
 
 /** A signing secret, `whsec_…`, with a name that may be logged. */
 export interface NamedSecret {
@@ -8,8 +9,12 @@ export interface NamedSecret {
   readonly secret: string;
 }
 
-/** One secret, or all that are valid now: one for each action, or old and new during a rotation. */
-export type Secret = string | NamedSecret | readonly (string | NamedSecret)[];
+/**
+ * One secret, or all that are valid now: one for each action, or old and new during a rotation. A text
+ * may hold several, separated by commas, white space or lines. `undefined` in a list is a secret that
+ * is missing.
+ */
+export type Secret = string | NamedSecret | readonly (string | NamedSecret | undefined)[];
 
 /** A secret that is prepared for verifying. */
 export interface Key {
@@ -25,11 +30,9 @@ export interface KeySource {
   refresh(webhookId: string, tried: readonly Key[]): Promise<readonly Key[] | undefined>;
   /** Why no key matched, if the reason is not the keys. */
   mismatch?: string | undefined;
+  /** Whether a delivery matched one of them since the start; `undefined`: nobody knows. */
+  hasVerified?: boolean | undefined;
 }
-
-const PREFIX = 'whsec_';
-const MIN_BYTES = 16;
-const FIX = 'Copy the whole secret from where the webhook action was created or rotated.';
 
 /** How many prepared keys are kept. */
 const MAX_CACHED = 64;
@@ -44,19 +47,40 @@ export function keysOf(secret: unknown): readonly Key[] {
   const list: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
   if (list.length === 0)
     throw new WebhookError('invalid-secret', 'The list of signing secrets is empty.');
-  return list.map((item, index) => {
-    if (typeof item !== 'object' || item === null)
-      return { id: `secret-${String(index + 1)}`, hmac: keyOf(item) };
-    const { id, secret: text } = item as Partial<NamedSecret>;
-    if (typeof id !== 'string' || id === '') {
-      throw new WebhookError(
-        'invalid-secret',
-        'A named secret is { id, secret }, where id is a non-empty string for the logs.',
-      );
-    }
-    return { id, hmac: keyOf(text) };
-  });
+  const found = list.flatMap((item, index) =>
+    namedTexts(item, list.length > 1 ? ` at position ${String(index + 1)} of the list` : ''),
+  );
+  return found.map(({ id, text }, index) => ({
+    id: id ?? `secret-${String(index + 1)}`,
+    hmac: keyOf(text),
+  }));
 }
+
+/** The secrets of one item of a list. @param where ends "The signing secret …" in messages */
+function namedTexts(item: unknown, where: string): { id?: string; text: string }[] {
+  if (typeof item !== 'object' || item === null)
+    return secretTexts(item, where).map((text) => ({ text }));
+  const { id, secret } = item as Partial<NamedSecret>;
+  if (typeof id !== 'string' || id === '') {
+    throw new WebhookError(
+      'invalid-secret',
+      'A named secret is { id, secret }, where id is a non-empty string for the logs.',
+    );
+  }
+  const texts = secretTexts(secret, where);
+  return texts.map((text, index) => ({
+    id: texts.length > 1 ? `${id}-${String(index + 1)}` : id,
+    text,
+  }));
+}
+
+/** Whether a secret, or one of a list, is an unset or empty variable. */
+export const isSecretMissing = (secret: unknown): boolean =>
+  (Array.isArray(secret) ? (secret as unknown[]) : [secret]).some((item) => {
+    const text: unknown =
+      typeof item === 'object' && item !== null ? (item as Partial<NamedSecret>).secret : item;
+    return text === undefined || (typeof text === 'string' && splitSecrets(text).length === 0);
+  });
 
 /** @throws WebhookError `invalid-secret` */
 export function fixedKeys(secret: Secret): KeySource {
@@ -64,48 +88,19 @@ export function fixedKeys(secret: Secret): KeySource {
   return { current: () => keys, refresh: () => Promise.resolve(undefined) };
 }
 
-function keyOf(text: unknown): HmacKey {
-  const cached = typeof text === 'string' ? keyCache.get(text) : undefined;
+function keyOf(text: string): HmacKey {
+  const cached = keyCache.get(text);
   if (cached) return cached;
   const key = prepareKey(secretBytes(text));
   // Bounded, in case a provider returns a new secret on each call.
   if (keyCache.size >= MAX_CACHED) keyCache.clear();
-  keyCache.set(text as string, key);
+  keyCache.set(text, key);
   return key;
 }
 
-/**
- * The bytes of a signing secret: base64 after `whsec_` (spec, "Authentication").
- * @throws WebhookError `invalid-secret`. The message never contains the secret.
- */
-export function secretBytes(text: unknown): Uint8Array {
-  const problem = problemWith(text);
-  if (problem !== undefined)
-    throw new WebhookError('invalid-secret', `The signing secret ${problem} ${FIX}`);
-  const binary = atob((text as string).slice(PREFIX.length));
-  const bytes = Uint8Array.from(binary, (char) => char.charCodeAt(0));
-  if (bytes.length < MIN_BYTES) {
-    throw new WebhookError(
-      'invalid-secret',
-      `The signing secret is too short: it has ${String(bytes.length)} bytes and needs at least ${String(MIN_BYTES)}. ${FIX}`,
-    );
-  }
-  return bytes;
-}
-
-function problemWith(text: unknown): string | undefined {
-  if (text === undefined) return 'is undefined. Is the environment variable set?';
-  if (typeof text !== 'string')
-    return `is not a string but ${text === null ? 'null' : typeof text}.`;
-  if (text === '') return 'is empty. Is the environment variable set?';
-  if (text.trim() !== text) return 'has white space around it. Trim it.';
-  if (!text.startsWith(PREFIX)) return `does not start with ${PREFIX}.`;
-  const base64 = text.slice(PREFIX.length);
-  if (base64 === '') return `has nothing after ${PREFIX}.`;
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return `is not base64 after ${PREFIX}.`;
-  const unpadded = base64.replace(/=+$/, '').length;
-  const whole = unpadded % 4 !== 1 && (unpadded === base64.length || base64.length % 4 === 0);
-  return whole ? undefined : `is not base64 after ${PREFIX}. It looks truncated.`;
+/** @param text one secret that `secretTexts` returned */
+function secretBytes(text: string): Uint8Array {
+  return Uint8Array.from(atob(text.slice(PREFIX.length)), (char) => char.charCodeAt(0));
 }
 
 /**

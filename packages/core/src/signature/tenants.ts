@@ -135,5 +135,5 @@ export class TenantKeys {
   }
 }
 
-const isNone = (secret: unknown) =>
-  secret === undefined || secret === null || (Array.isArray(secret) && secret.length === 0);
+const isNone = (secret: unknown): boolean =>
+  secret === undefined || secret === null || (Array.isArray(secret) && secret.every(isNone));

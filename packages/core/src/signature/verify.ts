@@ -55,6 +55,7 @@ export async function authenticate(
     if (newer) key = await matchingKey(newer, signed, body);
   }
   if (!key) throw mismatch(keys, source);
+  source.hasVerified = true;
   return {
     webhookId: signed.webhookId,
     timestamp,
@@ -79,13 +80,24 @@ const matches = (computed: string, { signature, otherSignatures }: SignatureHead
   (otherSignatures !== undefined && otherSignatures.some((other) => equalText(computed, other)));
 
 function mismatch(keys: readonly Key[], source: KeySource): WebhookError {
-  const ids = keys.map((key) => key.id).join(', ');
-  return new WebhookError(
-    'signature-mismatch',
-    source.mismatch ??
-      `No configured secret (${ids}) matches this signature. Check that it belongs to this action, was not rotated, and that nothing modifies the body.`,
-  );
+  const message = source.mismatch ?? `${noneOf(keys)} ${hintFor(source)}`;
+  return new WebhookError('signature-mismatch', message);
 }
+
+function noneOf(keys: readonly Key[]): string {
+  const ids = keys.map((key) => key.id).join(', ');
+  return keys.length === 1
+    ? `The only configured secret (${ids}) does not match this signature.`
+    : `None of the ${String(keys.length)} configured secrets (${ids}) matches this signature.`;
+}
+
+const ONE_EACH = 'each webhook action has its own, and so has the recording webhook';
+
+/** The body is not verified, so it can't tell which action sent it. */
+const hintFor = ({ hasVerified }: KeySource): string =>
+  hasVerified === false
+    ? `No delivery was verified since the start, so the secret of this action may be missing: ${ONE_EACH}. Otherwise, check that nothing modifies the body.`
+    : `If no delivery of this action was ever verified, its secret may be missing: ${ONE_EACH}. Otherwise, check that it was not rotated, and that nothing modifies the body.`;
 
 /**
  * Refuses a delivery that was signed too long ago, or too far ahead of the clock.

@@ -12,6 +12,20 @@ describe('createReceiverOnFirstUse', () => {
     expect(logger.all).toEqual([expect.stringContaining('Is the environment variable set?')]);
   });
 
+  it.each([
+    [[SECRET, undefined], 'at position 2 of the list is undefined'],
+    [[undefined, SECRET], 'at position 1 of the list is undefined'],
+    [[SECRET, ' '], 'at position 2 of the list is empty'],
+    [[{ id: 'calls', secret: '' }, SECRET], 'at position 1 of the list is empty'],
+  ])('answers 503 while one of several is missing, and says which', async (secret, message) => {
+    const logger = new Lines();
+    const receiver = createReceiverOnFirstUse({ secret, logger, now: () => NOW });
+    const { headers, body } = await delivery(STARTED);
+    const { status, outcome } = await receiver().receive({ headers, body });
+    expect([status, outcome.outcome]).toEqual([503, 'secret-unavailable']);
+    expect(logger.all).toEqual([expect.stringContaining(message)]);
+  });
+
   it('answers 503 without a secret to every tenant, and never 401', async () => {
     const options = { secret: undefined as never, logger: new Lines(), now: () => NOW };
     const receiver = createReceiverOnFirstUse({ ...options, tenant: () => 'acme' });

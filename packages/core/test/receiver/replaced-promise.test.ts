@@ -71,7 +71,7 @@ describe.each([
     const options = { secret: SECRET, now: () => NOW };
     const forged = await delivery(STARTED, { secret: OTHER_SECRET });
     expect(await verify(await delivery(STARTED), options)).toMatchObject({ secretId: 'secret-1' });
-    await expect(async () => verify(forged, options)).rejects.toThrow('No configured secret');
+    await expect(async () => verify(forged, options)).rejects.toThrow('The only configured secret');
   });
 
   it.each(OPTIONS)('with %s, no handler runs for a forged request', async (_name, options) => {

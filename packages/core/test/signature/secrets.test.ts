@@ -1,12 +1,12 @@
 import crypto from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
+import { createReceiver, generateSecret, sign, verify, type Secret } from '../../src/index.ts';
 import type { WebhookError } from '../../src/index.ts';
-import { generateSecret } from '../../src/index.ts';
-import { keysOf } from '../../src/signature/secrets.ts';
-import { secretBytes } from '../../src/signature/secrets.ts';
 import { SECRET, SEED } from '../support.ts';
 
+const OTHER = generateSecret();
+const THIRD = generateSecret();
 const thrown = (run: () => unknown): WebhookError => {
   try {
     run();
@@ -15,48 +15,194 @@ const thrown = (run: () => unknown): WebhookError => {
   }
   throw new Error('nothing was thrown');
 };
+const refused = (secret: unknown) => {
+  const { code, message } = thrown(() => createReceiver({ secret: secret as Secret }));
+  expect(code).toBe('invalid-secret');
+  return message;
+};
+const body = new TextEncoder().encode('{"eventName":"call:started"}');
+/** The ids of the secrets that verify what each of these signs. */
+const idsOf = (secret: Secret, ...signers: string[]) =>
+  Promise.all(
+    signers.map(async (signer) => {
+      const headers = await sign({ secret: signer, body });
+      return (await verify({ headers, body }, { secret })).secretId;
+    }),
+  );
 
-describe('secretBytes', () => {
+describe('a text with several secrets', () => {
   it.each([
-    ['undefined', undefined, 'environment variable'],
+    ['a comma', ','],
+    ['a comma and a space', ', '],
+    ['a space', ' '],
+    ['a tab', '\t'],
+    ['a line', '\n'],
+    ['a line of Windows', '\r\n'],
+    ['a comma and a line', ',\n'],
+    ['an empty line', '\n\n'],
+  ])('is a list: separated by %s', async (_name, separator) => {
+    const secret = [SECRET, OTHER, THIRD].join(separator);
+    const ids = ['secret-1', 'secret-2', 'secret-3'];
+    expect(await idsOf(secret, SECRET, OTHER, THIRD)).toEqual(ids);
+    expect(await idsOf([secret], SECRET, OTHER, THIRD)).toEqual(ids);
+  });
+
+  it.each([
+    ['a comma at the end', `${SECRET},`],
+    ['a line at the end', `${SECRET}\n`],
+    ['white space around it', ` \t${SECRET} \r\n`],
+    ['commas in a row', `,${SECRET},,`],
+  ])('may have %s', async (_name, secret) => {
+    expect(await idsOf(secret, SECRET)).toEqual(['secret-1']);
+  });
+
+  it('may end in the padding of base64', async () => {
+    const padded = [generateSecret(16), generateSecret(17)];
+    expect(await idsOf(padded.join(' '), ...padded)).toEqual(['secret-1', 'secret-2']);
+  });
+
+  it('may be an item of a list, and have a name', async () => {
+    const { id, secret } = { id: 'calls', secret: `${SECRET},${OTHER}` };
+    expect(await idsOf([{ id, secret }, THIRD], SECRET, OTHER, THIRD)).toEqual([
+      'calls-1',
+      'calls-2',
+      'secret-3',
+    ]);
+  });
+
+  it('may come from a provider', async () => {
+    const { receive } = createReceiver({ secret: () => `${SECRET},${OTHER}`, on: {} });
+    for (const secret of [SECRET, OTHER]) {
+      const headers = await sign({ secret, body });
+      expect((await receive({ headers, body })).outcome.outcome).toBe('ignored');
+    }
+  });
+
+  it('signs with the first one', async () => {
+    const headers = await sign({ secret: `${SECRET},${OTHER}`, body });
+    const { secretId } = await verify({ headers, body }, { secret: [OTHER, SECRET] });
+    expect(secretId).toBe('secret-2');
+  });
+});
+
+describe('a secret that is not usable is refused, and the message says why', () => {
+  it.each([
+    ['undefined', undefined, 'is undefined. Is the environment variable set?'],
     ['null', null, 'not a string but null'],
     ['a number', 42, 'not a string but number'],
-    ['empty', '', 'environment variable'],
-    ['white space around it', ` ${SECRET}`, 'white space'],
-    ['a line break after it', `${SECRET}\n`, 'white space'],
+    ['empty', '', 'is empty. Is the environment variable set?'],
+    ['white space alone', ' \n', 'is empty. Is the environment variable set?'],
+    ['a comma alone', ',', 'is empty. Is the environment variable set?'],
     ['no prefix', SECRET.slice(6), 'does not start with whsec_'],
     ['another case of the prefix', SECRET.replace('whsec_', 'WHSEC_'), 'does not start with'],
     ['nothing after the prefix', 'whsec_', 'nothing after'],
-    ['not base64', 'whsec_!!!!not-base64!!!!aaaaaaaa', 'not base64'],
-    ['base64url', 'whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oD', 'not base64'],
+    ['not base64', 'whsec_!!!!not-base64!!!!aaaaaaaa', 'not base64 after whsec_: it has the char'],
+    ['base64url with -', 'whsec_C2FVsBQIhrscChlQIMV-b5sSYspob7oD', 'is base64url'],
+    ['base64url with _', 'whsec_C2FVsBQIhrscChlQIMV_b5sSYspob7oD', 'is base64url'],
+    ['base64url with padding', 'whsec_C2FVsBQIhrscChlQIMV_b5sSYspob7-7_w==', 'is base64url'],
+    ['two in one', SECRET + OTHER, 'is followed by another one'],
+    ['a semicolon between two', `${SECRET};${OTHER}`, 'is followed by another one'],
+    ['a semicolon after it', `${SECRET};`, 'it has the character ";"'],
     ['truncated', SECRET.slice(0, -3), 'truncated'],
     ['wrong padding', `${SECRET}==`, 'truncated'],
     ['15 bytes', `whsec_${Buffer.alloc(15).toString('base64')}`, 'too short: it has 15 bytes'],
-  ])('refuses %s', (_name, text, message) => {
-    const error = thrown(() => secretBytes(text));
-    expect(error.code).toBe('invalid-secret');
-    expect(error.message).toContain(message);
-    if (typeof text === 'string' && text.length > 10)
-      expect(error.message).not.toContain(text.slice(8, 20));
+    ['an empty list', [], 'is empty'],
+    ['an empty id', [{ id: '', secret: SECRET }], 'is { id, secret }'],
+    ['no id', [{ secret: SECRET }], 'is { id, secret }'],
+    ['a named non-secret', [{ id: 'a', secret: 'nope' }], 'whsec_'],
+    ['undefined in a list', [SECRET, undefined], 'at position 2 of the list is undefined'],
+    ['an empty text in a list', ['', SECRET], 'at position 1 of the list is empty'],
+    ['null in a list', [SECRET, null], 'at position 2 of the list is not a string but null'],
+    ['a bad one in a list', [SECRET, 'nope'], 'at position 2 of the list does not start with'],
+    ['a bad one in a text', `${SECRET},nope`, '(number 2 in its text) does not start with'],
+  ])('%s', (_name, secret, message) => {
+    const said = refused(secret);
+    expect(said).toContain(message);
+    for (const text of [secret].flat())
+      if (typeof text === 'string' && text.length > 20)
+        expect(said).not.toContain(text.slice(8, 20));
   });
 
-  it('decodes every secret of 16 bytes and more, with and without padding', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ minLength: 16, maxLength: 80 }), (raw) => {
-        const base64 = Buffer.from(raw).toString('base64');
-        expect([...secretBytes(`whsec_${base64}`)]).toEqual([...raw]);
-        expect([...secretBytes(`whsec_${base64.replace(/=+$/, '')}`)]).toEqual([...raw]);
-      }),
-      { seed: SEED },
-    );
+  const QUOTES = 'quotation marks around or in it';
+  const NAME = 'the name of a variable (NAME=) around or in it';
+  const invisible = (code: string) => `an invisible character (${code}) around or in it`;
+  it.each([
+    [`"${SECRET}"`, QUOTES],
+    [`'${SECRET}'`, QUOTES],
+    [`\`${SECRET}\``, QUOTES],
+    [`“${SECRET}”`, QUOTES],
+    [`‘${SECRET}’`, QUOTES],
+    [`„${SECRET}“`, QUOTES],
+    [`«${SECRET}»`, QUOTES],
+    [`"${SECRET},${OTHER}"`, QUOTES],
+    [`"${SECRET}","${OTHER}"`, QUOTES],
+    [`["${SECRET}"]`, QUOTES],
+    [`CALL_WEBHOOK_SECRET=${SECRET}`, NAME],
+    [`call_webhook_secret=${SECRET}`, NAME],
+    [`CALL_WEBHOOK_SECRET = ${SECRET}`, NAME],
+    [`export CALL_WEBHOOK_SECRET=${SECRET}`, NAME],
+    [`set CALL_WEBHOOK_SECRET=${SECRET}`, NAME],
+    [`$env:CALL_WEBHOOK_SECRET=${SECRET}`, NAME],
+    [`CALL_WEBHOOK_SECRET: ${SECRET}`, NAME],
+    [`A=${SECRET}\nB=${OTHER}`, NAME],
+    [`${SECRET}\nexport B=${OTHER}`, NAME],
+    [`export A="${SECRET}"`, 'the name of a variable (NAME=) and quotation marks around or in it'],
+    [`{"secret": "${SECRET}"}`, 'the name of a variable (NAME=) and quotation marks'],
+    [`\uFEFF${SECRET}`, invisible('U+FEFF')],
+    [`${SECRET}\u200B`, invisible('U+200B')],
+    [`\u00A0${SECRET}`, invisible('U+00A0')],
+    [`${SECRET}\u00A0${OTHER}`, invisible('U+00A0')],
+    [`${SECRET.slice(0, 20)}\u00AD${SECRET.slice(20)}`, invisible('U+00AD')],
+    [`${SECRET}\u2028`, invisible('U+2028')],
+    [`${SECRET}\u0000`, invisible('U+0000')],
+    [`\uFEFFCALL_WEBHOOK_SECRET=${SECRET}`, 'an invisible character (U+FEFF) and the name of a'],
+    [`${SECRET}\\n`, 'the text \\n (a backslash and a letter'],
+    [`${SECRET}\\r\\n`, 'the text \\r (a backslash and a letter'],
+    [`${SECRET}\\n${OTHER}`, 'the text \\n (a backslash and a letter'],
+  ])('%j', (text, message) => {
+    for (const secret of [text, [text], [{ id: 'a', secret: text }]]) {
+      const said = refused(secret);
+      expect(said).toContain(message);
+      expect(said).toContain('Leave only whsec_ and the base64 after it');
+      for (const one of [SECRET, OTHER]) expect(said).not.toContain(one.slice(8, 20));
+    }
   });
+
+  it('a provider that returns one is answered 503, with the same words', async () => {
+    const warned: unknown[] = [];
+    const log = (...line: unknown[]) => void warned.push(line.at(-1));
+    const { receive } = createReceiver({
+      secret: () => [SECRET, undefined],
+      logger: { warn: log, error: log },
+    });
+    const headers = await sign({ secret: SECRET, body });
+    expect((await receive({ headers, body })).outcome.outcome).toBe('secret-unavailable');
+    expect(warned).toEqual([expect.stringContaining('at position 2 of the list is undefined')]);
+  });
+});
+
+it('a list may have variables, which TypeScript knows as perhaps undefined', () => {
+  const secret = [process.env['A'], process.env['B']];
+  expect(() => createReceiver({ secret })).toThrow('at position 1 of the list is undefined');
+});
+
+it('every secret of 16 bytes and more is taken, with and without padding', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 16, maxLength: 80 }), async (raw) => {
+      const padded = `whsec_${Buffer.from(raw).toString('base64')}`;
+      const bare = padded.replace(/=+$/, '');
+      expect(await idsOf([padded], bare)).toEqual(['secret-1']);
+      expect(await idsOf([bare], padded)).toEqual(['secret-1']);
+    }),
+    { seed: SEED },
+  );
 });
 
 describe('generateSecret', () => {
   it('makes secrets of the given size, all different', () => {
-    expect(secretBytes(generateSecret())).toHaveLength(24);
-    for (const size of [16, 17, 64, 1024])
-      expect(secretBytes(generateSecret(size))).toHaveLength(size);
+    const bytesOf = (secret: string) => Buffer.from(secret.slice(6), 'base64');
+    expect(bytesOf(generateSecret())).toHaveLength(24);
+    for (const size of [16, 17, 64, 1024]) expect(bytesOf(generateSecret(size))).toHaveLength(size);
     expect(new Set(Array.from({ length: 100 }, () => generateSecret())).size).toBe(100);
   });
 
@@ -67,30 +213,17 @@ describe('generateSecret', () => {
   });
 });
 
-describe('keysOf', () => {
-  it('names secrets by their position unless they have an id', () => {
-    const keys = keysOf([SECRET, { id: 'new', secret: generateSecret() }, generateSecret()]);
-    expect(keys.map((key) => key.id)).toEqual(['secret-1', 'new', 'secret-3']);
+describe('prepared keys', () => {
+  it('are named by their position unless they have an id', async () => {
+    const secret = [SECRET, { id: 'new', secret: OTHER }, THIRD];
+    expect(await idsOf(secret, SECRET, OTHER, THIRD)).toEqual(['secret-1', 'new', 'secret-3']);
   });
 
-  it.each([
-    ['an empty list', [], 'is empty'],
-    ['an empty id', [{ id: '', secret: SECRET }], 'is { id, secret }'],
-    ['no id', [{ secret: SECRET }], 'is { id, secret }'],
-    ['null', [null], 'null'],
-    ['a named non-secret', [{ id: 'a', secret: 'nope' }], 'whsec_'],
-    ['one bad secret among good ones', [SECRET, 'nope'], 'whsec_'],
-  ])('refuses %s, and says why', (_name, secret, why) => {
-    const { code, message } = thrown(() => keysOf(secret));
-    expect(code).toBe('invalid-secret');
-    expect(message).toContain(why);
-  });
-
-  it('keeps at most 64 prepared keys', () => {
+  it('are kept, 64 at most', () => {
     const prepare = jest.spyOn(crypto, 'createSecretKey');
-    const timesPrepared = (secrets: string[]) => {
+    const timesPrepared = (secret: string[]) => {
       prepare.mockClear();
-      keysOf(secrets);
+      createReceiver({ secret });
       return prepare.mock.calls.length;
     };
     const first = generateSecret();
@@ -105,16 +238,8 @@ describe('keysOf', () => {
     prepare.mockRestore();
   });
 
-  it('decodes a list again that has changed', () => {
-    const list = [generateSecret()];
-    expect(keysOf(list)).toHaveLength(1);
-    list.push(generateSecret());
-    expect(keysOf(list)).toHaveLength(2);
-  });
-
-  it('works with more secrets than it caches', () => {
+  it('serve more secrets than are kept', async () => {
     const many = Array.from({ length: 200 }, () => generateSecret());
-    expect(keysOf(many)).toHaveLength(200);
-    expect(keysOf(many[0])).toHaveLength(1);
+    expect(await idsOf(many, many[0] ?? '', many[199] ?? '')).toEqual(['secret-1', 'secret-200']);
   });
 });

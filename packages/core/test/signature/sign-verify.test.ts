@@ -121,7 +121,7 @@ describe('sign and verify', () => {
     const forged = verify(await delivery({}, { secret: generateSecret() }), { secret, now });
     await expect(forged).rejects.toMatchObject({
       code: 'signature-mismatch',
-      message: expect.stringContaining('No configured secret (old, new) matches'),
+      message: expect.stringContaining('None of the 2 configured secrets (old, new) matches'),
     });
   });
 

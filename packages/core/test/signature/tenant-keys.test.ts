@@ -112,7 +112,7 @@ describe("a tenant's secret", () => {
     await jest.advanceTimersByTimeAsync(10_000); // a line of this kind may be logged again
     await send('made-up', EVENT);
     expect(logger.entries.map(({ message }) => message)).toEqual([
-      expect.stringContaining('No configured secret (secret-1) matches'),
+      expect.stringContaining('The only configured secret (secret-1) does not match'),
       expect.stringContaining('There is no secret for this tenant.'),
     ]);
   });
