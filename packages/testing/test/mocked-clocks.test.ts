@@ -2,8 +2,12 @@ import { createRequire } from 'node:module';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { createReceiver, memoryStore, verify } from '@call-webhooks/core';
 import { secretsFrom } from '@call-webhooks/client';
-import express from 'express';
+import { callWebhooks as koaMiddleware } from '@call-webhooks/adapters/koa';
 import { callWebhooks } from '@call-webhooks/express';
+import { callWebhooks as fastifyPlugin } from '@call-webhooks/fastify';
+import express from 'express';
+import fastify from 'fastify';
+import Koa from 'koa';
 import { callCompleted, deliver, signedRequest, TEST_SECRET } from '../src/index.ts';
 
 // What sinon's `useFakeTimers` is made of.
@@ -17,6 +21,7 @@ const on = { 'call:completed': () => undefined };
 // As in the module of an app: created before a test sets the clock.
 const receiver = createReceiver({ secret: TEST_SECRET, logger, on, store: memoryStore() });
 const app = express().all('/hook', callWebhooks({ secret: TEST_SECRET, logger, on }));
+const koaApp = new Koa().use(koaMiddleware({ path: '/hook', secret: TEST_SECRET, logger, on }));
 
 const CLOCKS: [string, () => () => void][] = [
   [
@@ -57,10 +62,13 @@ describe.each(CLOCKS)('with a clock that was mocked by %s', (_name, mock) => {
     expect(await deliver(receiver, callCompleted())).toMatchObject({ outcome: 'handled' });
   });
 
-  it('so does the receiver of an app', async () => {
-    restore = mock();
-    expect(await deliver(app, callCompleted())).toMatchObject({ outcome: 'handled' });
-  });
+  it.each(Object.entries({ Express: app, Koa: koaApp }))(
+    'so does the receiver of an app of %s',
+    async (_framework, target) => {
+      restore = mock();
+      expect(await deliver(target, callCompleted())).toMatchObject({ outcome: 'handled' });
+    },
+  );
 
   it('a delivery of the real time is too old', async () => {
     const { headers, body } = await signedRequest(callCompleted());
@@ -78,4 +86,12 @@ describe.each(CLOCKS)('with a clock that was mocked by %s', (_name, mock) => {
     const delivery = { headers, body: Buffer.from(body) };
     expect((await verify(delivery, { secret: TEST_SECRET })).timestamp).toEqual(new Date(FUTURE));
   });
+});
+
+it('Fastify, which starts in a tick of its own, needs the real nextTick', async () => {
+  const fastifyApp = fastify();
+  void fastifyApp.register(fastifyPlugin({ path: '/hook', secret: TEST_SECRET, logger, on }));
+  jest.useFakeTimers({ now: FUTURE, doNotFake: ['nextTick'] });
+  expect(await deliver(fastifyApp, callCompleted())).toMatchObject({ outcome: 'handled' });
+  jest.useRealTimers();
 });
