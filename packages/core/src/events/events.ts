@@ -154,7 +154,7 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 const MAX_DEPTH = 64;
 /** Made when it is first needed: Jest's jsdom, where an app may be imported, has no TextDecoder. */
-let utf8: TextDecoder | undefined;
+let utf8: InstanceType<typeof TextDecoder> | undefined;
 
 /**
  * Parses the body of an authentic delivery: JSON in UTF-8.
