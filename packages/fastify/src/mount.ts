@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receiver } from '@call-webhooks/core';
 import { discardRest, readRawBody } from '@call-webhooks/core/node';
@@ -27,7 +28,7 @@ export function mount(
       method: request.method,
       url: request.originalUrl,
       headers: request.headers,
-      body: (limits) => readRawBody(request.raw, limits, FIX),
+      body: (limits) => readRawBody(request.raw, limits, FIX, streamOf(request)),
       // With `logger: false`, Fastify's logger has no level and drops every line.
       log: 'level' in request.log ? request.log : undefined,
     });
@@ -51,6 +52,10 @@ export function mount(
   // Before the server waits for its connections: the handlers that hold them have to end first.
   scope.addHook('preClose', () => receiver.close({ graceMs }));
 }
+
+/** What the parser below was given: a `preParsing` hook may have replaced the request's own stream. */
+const streamOf = ({ body, raw }: FastifyRequest): Readable =>
+  body instanceof Readable ? body : raw;
 
 /**
  * Adds all HTTP methods to Fastify, so that `scope.all` handles them and the app keeps its 404. This
