@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receiver } from '@call-webhooks/core';
-import { discardRest, readRawBody } from '@call-webhooks/core/node';
+import { discardRestAfter, readRawBody } from '@call-webhooks/core/node';
 
 const FIX =
   'Something read the body before the route did. Look for a preParsing hook or a plugin that consumes request.raw.';
@@ -32,10 +32,7 @@ export function mount(
       // With `logger: false`, Fastify's logger has no level and drops every line.
       log: 'level' in request.log ? request.log : undefined,
     });
-    if (!request.raw.complete)
-      reply.raw.once('finish', () => {
-        discardRest(request.raw);
-      });
+    discardRestAfter(reply.raw, request.raw);
     return reply.code(status).headers(headers).send(body);
   };
   if (!hasOwnPath) addAllMethods(scope);

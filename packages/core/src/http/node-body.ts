@@ -1,6 +1,6 @@
 import getRawBody from 'raw-body';
-import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers'; // not the global: fake timers replace that one
 import { describeError } from '../report/error-text.ts';
 import { Deadlines } from '../time.ts';
@@ -103,9 +103,25 @@ function readError(error: getRawBody.RawBodyError, bodyLimit: number) {
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   request.resume();
-  const timer = setTimeout(() => request.destroy(), LINGER_MS);
+  const timer = setTimeout(() => cutOff(request), LINGER_MS);
   timer.unref();
   request.once('close', () => {
     clearTimeout(timer);
   });
+}
+
+/** As `discardRest`, once a response that a framework writes is sent. */
+export function discardRestAfter(response: ServerResponse, request: IncomingMessage): void {
+  if (request.complete) return;
+  // HTTP/2's response says so only when its stream has closed.
+  const { stream = response } = response as { stream?: Writable };
+  stream.once('finish', () => {
+    discardRest(request);
+  });
+}
+
+/** To destroy a request of HTTP/2 does not close its stream, and its socket is that of other requests. */
+function cutOff(request: IncomingMessage & { stream?: { close(): void } }): void {
+  if (request.stream) request.stream.close();
+  else request.destroy();
 }
