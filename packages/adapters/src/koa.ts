@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createReceiver, WebhookError, type Receiver, type Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
-import { discardRest, readRawBody } from '@call-webhooks/core/node';
+import { discardRestAfter, readRawBody } from '@call-webhooks/core/node';
 import { pathFilter, type CallWebhooksOptions } from './path.ts';
 
 export * from '@call-webhooks/core';
@@ -52,7 +52,7 @@ export function callWebhooks<
       headers: req.headers,
       body: (limits) => keptText(context) ?? readRawBody(req, limits, FIX),
     });
-    if (!req.complete) res.once('finish', () => discardRest(req));
+    discardRestAfter(res, req);
     context.status = status;
     context.set(headers);
     context.body = body;

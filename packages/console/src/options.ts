@@ -89,7 +89,7 @@ const rules = () => ({
   csrfKey: option.optional(option.text(/^.{32,}$/s, 'expected at least 32 characters')),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
   onAction: option.optional(option.function<(action: ConsoleAction) => unknown>()),
-  now: option.default(option.function<() => number>(), () => Date.now),
+  now: option.default(option.function<() => number>(), () => () => Date.now()),
 });
 
 /** The checked options, with every default filled in. */

@@ -19,5 +19,6 @@ export * from './servers/postgres.ts';
 export * from './servers/redis-server.ts';
 export type { Effects } from './store/under-test.ts';
 export { completeInContractTests, storeContractTests } from './store-contract-tests.ts';
+export * from './unended-stream.ts';
 export * from './unique.ts';
 export * from './wait-for.ts';

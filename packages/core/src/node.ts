@@ -10,7 +10,7 @@ import { createReceiver, type Receiver } from './receiver.ts';
 import type { Logger } from './report/logger.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 
-export { discardRest, keepRawBody, readRawBody } from './http/node-body.ts';
+export { discardRest, discardRestAfter, keepRawBody, readRawBody } from './http/node-body.ts';
 
 /** A handler for `node:http`, with its receiver. */
 export interface NodeHandler {

@@ -246,7 +246,7 @@ const receiverShape = () => ({
   maxInFlightPerTenant: z.optional(option.count(1, 1_000_000)),
   leaseFor: whole(1, MAX_LEASE_MS, 60_000),
   storeTimeout: whole(1, 10_000, 1_000),
-  now: option.default(option.function<() => number>(), () => Date.now),
+  now: option.default(option.function<() => number>(), () => () => Date.now()),
 });
 
 let receiverSchema: z.ZodMiniObject<ReturnType<typeof receiverShape>, z.core.$strict> | undefined;

@@ -1,4 +1,4 @@
-import { createReceiver, WebhookError } from '@call-webhooks/core';
+import { createReceiver } from '@call-webhooks/core';
 import type { Receiver, ReceiverOptions, Store } from '@call-webhooks/core';
 import type { StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
 import type { ExtraEvents, StandardSchema } from '@call-webhooks/core/internal';
@@ -40,9 +40,34 @@ export function callWebhooks<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   S extends Store = StoreWithoutCompleteIn,
->(options: CallWebhooksOptions<Extra, Custom, S>): CallWebhooksPlugin {
-  // Fastify waits for a promise, and would not notice what is thrown.
-  if (isApp(options)) return Promise.reject(wrongCall()) as never;
+>(options: CallWebhooksOptions<Extra, Custom, S>): CallWebhooksPlugin;
+/**
+ * The plugin itself: Fastify calls it with the options of `register`. For handlers of the option
+ * `events`, register `callWebhooks({ … })`, which types them as well.
+ * @example
+ * await app.register(callWebhooks, { path: '/hook', secret, on: { … } });
+ */
+export function callWebhooks(app: FastifyInstance, options: CallWebhooksOptions): Promise<void>;
+export function callWebhooks(
+  given: FastifyInstance | CallWebhooksOptions,
+  registered?: CallWebhooksOptions,
+): CallWebhooksPlugin | Promise<void> {
+  return isApp(given) ? registerIn(given, registered) : pluginOf(given);
+}
+
+const isApp = (given: object): given is FastifyInstance =>
+  'register' in given && typeof given.register === 'function';
+
+async function registerIn(app: FastifyInstance, options: object = {}): Promise<void> {
+  const own: Record<string, unknown> = { ...options };
+  for (const name of OF_REGISTER) Reflect.deleteProperty(own, name);
+  await pluginOf(own as unknown as CallWebhooksOptions)(app);
+}
+
+/** The options that Fastify itself reads, and passes on. */
+const OF_REGISTER = ['prefix', 'logLevel', 'logSerializers'];
+
+function pluginOf(options: CallWebhooksOptions): CallWebhooksPlugin {
   const { path = '/', graceMs = 10_000, ...rest } = options;
   const receiver = 'receiver' in rest ? rest.receiver : createReceiver(rest);
   const ownPath = path.replace(/\/+$/, '');
@@ -57,15 +82,5 @@ export function callWebhooks<
   };
   return Object.assign(plugin, { receiver });
 }
-
-/** Whether Fastify calls it, in place of the plugin that it returns. */
-const isApp = (options: object): boolean =>
-  'register' in options && typeof options.register === 'function';
-
-const wrongCall = () =>
-  new WebhookError(
-    'invalid-options',
-    'callWebhooks takes the options and returns the plugin: app.register(callWebhooks({ … })).',
-  );
 
 export default callWebhooks;

@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receiver } from '@call-webhooks/core';
-import { discardRest, readRawBody } from '@call-webhooks/core/node';
+import { discardRestAfter, readRawBody } from '@call-webhooks/core/node';
 
 const FIX =
   'Something read the body before the route did. Look for a preParsing hook or a plugin that consumes request.raw.';
@@ -27,14 +28,11 @@ export function mount(
       method: request.method,
       url: request.originalUrl,
       headers: request.headers,
-      body: (limits) => readRawBody(request.raw, limits, FIX),
+      body: (limits) => readRawBody(request.raw, limits, FIX, streamOf(request)),
       // With `logger: false`, Fastify's logger has no level and drops every line.
       log: 'level' in request.log ? request.log : undefined,
     });
-    if (!request.raw.complete)
-      reply.raw.once('finish', () => {
-        discardRest(request.raw);
-      });
+    discardRestAfter(reply.raw, request.raw);
     return reply.code(status).headers(headers).send(body);
   };
   if (!hasOwnPath) addAllMethods(scope);
@@ -51,6 +49,10 @@ export function mount(
   // Before the server waits for its connections: the handlers that hold them have to end first.
   scope.addHook('preClose', () => receiver.close({ graceMs }));
 }
+
+/** What the parser below was given: a `preParsing` hook may have replaced the request's own stream. */
+const streamOf = ({ body, raw }: FastifyRequest): Readable =>
+  body instanceof Readable ? body : raw;
 
 /**
  * Adds all HTTP methods to Fastify, so that `scope.all` handles them and the app keeps its 404. This

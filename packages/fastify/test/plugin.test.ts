@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
 import { callBody, collectingLogger, deferred, startSender } from '@call-webhooks/contract-tests';
@@ -78,6 +79,24 @@ describe('the Fastify plugin', () => {
     expect(logger.lines[0]).toContain('Look for a preParsing hook or a plugin');
   });
 
+  it("reads the stream that the app's preParsing hook returns", async () => {
+    const app = make();
+    const seen: number[] = [];
+    app.addHook('preParsing', (_request, _reply, payload, done) => {
+      const counted = new PassThrough();
+      counted.on('data', (chunk: Buffer) => seen.push(chunk.length));
+      done(null, payload.pipe(counted));
+    });
+    const on = { 'call:completed': () => undefined };
+    const options = { secret, on, bodyLimit: 1_000, logger: collectingLogger() };
+    app.register(callWebhooks, { path: '/hook', ...options });
+    const sender = startSender(`${await listen(app)}/hook`, secret);
+    expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'handled' });
+    expect(seen).toEqual([callBody('c1').length]);
+    expect((await sender.post(`"${'x'.repeat(2_000)}"`)).status).toBe(413);
+    expect((await sender.raw('', { method: 'GET' })).status).toBe(405);
+  });
+
   it('keeps the rejection of a hook of the app', async () => {
     const app = make();
     app.addHook('preHandler', async (_request, reply) => reply.code(418).send({ no: 'tea' }));
@@ -115,14 +134,41 @@ describe('the Fastify plugin', () => {
     expect(() => callWebhooks(unknown)).toThrow('there is no option "register"');
   });
 
-  it('registered in place of the plugin that it returns: the start fails, with the fix', async () => {
+  it('is a plugin itself, which takes the options of register', async () => {
+    const app = make();
+    app.register(
+      async (api) => {
+        await api.register(callWebhooks, {
+          prefix: '/v1',
+          logLevel: 'warn',
+          ...{ path: '/hook', secret, on: { 'call:completed': () => undefined } },
+        });
+      },
+      { prefix: '/api' },
+    );
+    app.post('/json', (request) => ({ got: request.body }));
+    const origin = await listen(app);
+    const { outcome } = await startSender(`${origin}/api/v1/hook`, secret).post(callBody('c1'));
+    expect(outcome).toBe('handled');
+    const headers = { 'content-type': 'application/json' };
+    const reply = await fetch(`${origin}/json`, { method: 'POST', headers, body: '{"a":1}' });
+    expect(await reply.json()).toEqual({ got: { a: 1 } });
+  });
+
+  it.each([
+    [{ path: '/hook', secret: '' }, 'Is the environment variable set?'],
+    [{ path: '/hook', secret, pfad: '/hook' }, 'there is no option "pfad"'],
+  ])('with the wrong options of register, the start fails: %j', async (options, message) => {
+    const app = make();
+    app.register(callWebhooks, options);
+    await expect(app.ready()).rejects.toThrow(message);
+  });
+
+  it('without options, the start fails with the fix', async () => {
     const app = make();
     // @ts-expect-error it takes options
-    app.register(callWebhooks, { path: '/hook', secret });
-    await expect(app.ready()).rejects.toMatchObject({
-      code: 'invalid-options',
-      message: expect.stringContaining('app.register(callWebhooks({ … }))') as unknown,
-    });
+    app.register(callWebhooks);
+    await expect(app.ready()).rejects.toThrow('Is the environment variable set?');
   });
 
   it('has its receiver', async () => {

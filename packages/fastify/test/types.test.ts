@@ -26,6 +26,24 @@ export const typed = () => {
   fastify().register(callWebhooks({ secret: 'x', on: { 'call:startd': () => undefined } }));
   // @ts-expect-error a misspelt option
   fastify().register(callWebhooks({ secret: 'x', pfad: '/hook' }));
+  fastify().register(callWebhooks, {
+    path: '/hook',
+    prefix: '/api',
+    secret: 'x',
+    on: {
+      'call:started': (event, context) => {
+        event satisfies CallStartedEvent;
+        context satisfies HandlerContext;
+        // @ts-expect-error it is typed, not any
+        event.callId satisfies number;
+      },
+    },
+  });
+  // @ts-expect-error a misspelt event name
+  fastify().register(callWebhooks, { secret: 'x', on: { 'call:startd': () => undefined } });
+  // @ts-expect-error the secret is required
+  fastify().register(callWebhooks, { path: '/hook' });
+  fastify().register(callWebhooks, { receiver: hook.receiver });
   fastify().register(
     callWebhooks({
       secret: 'x',

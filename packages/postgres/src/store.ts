@@ -75,7 +75,7 @@ export function postgresStore(
 ): PostgresStore {
   const settings = checkOptions('postgresStore', rules(), options);
   checkClient('postgresStore', client);
-  const { schema, rememberFor, now = Date.now } = settings;
+  const { schema, rememberFor, now = () => Date.now() } = settings;
   const sql = statements(schema);
   const sweep = async () => {
     const rows = await rowsOf<{ removed: number }>(client, sql.sweep, [1_000], ['removed']);

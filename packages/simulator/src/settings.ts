@@ -28,7 +28,7 @@ export function resolveSettings(options: SimulatorOptions) {
     extraHeaders: options.extraHeaders ?? { 'User-Agent': 'call-webhooks-simulator' },
     fieldNames: bodyFieldNames(options.fieldNames ?? {}),
     timestamps: oneOf('timestamps', options.timestamps ?? 'wall', ['wall', 'clock'] as const),
-    wallClock: options.wallClock ?? Date.now,
+    wallClock: options.wallClock ?? (() => Date.now()),
     chaos: options.chaos ?? {},
     slowBodyMs: whole('slowBodyMs', options.slowBodyMs ?? 200, 0, 60_000),
     maxInFlight: whole('maxInFlight', options.maxInFlight ?? 64, 1, 10_000),

@@ -65,7 +65,7 @@ export interface SignedBytes {
 export async function signedBytes(
   caller: string,
   event: EventInput,
-  { secret, now = Date.now, headers, timestamp, ...signing }: SigningOptions,
+  { secret, now = () => Date.now(), headers, timestamp, ...signing }: SigningOptions,
 ): Promise<SignedBytes> {
   const body = bytesOf(caller, event);
   const signature = await sign({

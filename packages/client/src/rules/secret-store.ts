@@ -54,7 +54,7 @@ export function secretsFrom(
   store: SecretStore,
   options: { readonly now?: () => number } = {},
 ): (request?: { readonly refresh?: boolean }) => Promise<ProvidedSecret[]> {
-  const now = options.now ?? Date.now;
+  const now = options.now ?? (() => Date.now());
   return async (request) => {
     if (request?.refresh === true) await whenIdle(store);
     const secrets = liveSecrets(await store.load(), now());

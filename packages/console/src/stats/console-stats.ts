@@ -56,7 +56,7 @@ const rules = () => ({
   ),
   every: option.default(option.milliseconds(1_000, 60_000), 10_000),
   capacity: option.default(option.count(1, 100_000), 1_000),
-  now: option.default(option.function<() => number>(), () => Date.now),
+  now: option.default(option.function<() => number>(), () => () => Date.now()),
 });
 
 type StatsSettings = ReturnType<typeof checked>;

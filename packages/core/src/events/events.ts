@@ -153,14 +153,16 @@ const encoded = (text: string): string =>
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 const MAX_DEPTH = 64;
-// Fatal: invalid UTF-8 is refused. A BOM is kept, so that JSON.parse refuses it.
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+/** Made when it is first needed: Jest's jsdom, where an app may be imported, has no TextDecoder. */
+let utf8: InstanceType<typeof TextDecoder> | undefined;
 
 /**
  * Parses the body of an authentic delivery: JSON in UTF-8.
  * @throws WebhookError `invalid-payload`
  */
 export function parsePayload(body: Uint8Array): unknown {
+  // Fatal: invalid UTF-8 is refused. A BOM is kept, so that JSON.parse refuses it.
+  utf8 ??= new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let text: string;
   try {
     text = utf8.decode(body);

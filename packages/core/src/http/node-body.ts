@@ -1,5 +1,6 @@
 import getRawBody from 'raw-body';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers'; // not the global: fake timers replace that one
 import { describeError } from '../report/error-text.ts';
 import { Deadlines } from '../time.ts';
@@ -36,19 +37,23 @@ export function keepRawBody(request: IncomingMessage, _response: unknown, body: 
  * (`express.raw`); a `request.rawBody` of bytes (Firebase, Google Cloud Functions); the stream, if
  * nobody has read it. A parsed body is never turned back into text.
  * @param fix what to do when the body was already parsed; it is added to the error
+ * @param stream the body, if something has put another stream in the place of the request's own
  * @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed`
  */
 export function readRawBody(
   request: IncomingMessage,
   limits: BodyLimits,
   fix = 'Mount the receiver before any body parser.',
+  stream: Readable = request,
 ): Promise<Uint8Array> {
   const { [KEPT]: kept, rawBody } = request as Request;
   for (const bytes of [kept, bodyOf(request), rawBody])
     if (isBytes(bytes)) return Promise.resolve(bytes);
-  if (request.readableDidRead || request.readableEncoding !== null)
+  if (stream.readableDidRead || stream.readableEncoding !== null)
     return Promise.reject(alreadyParsed(fix));
-  return readStream(request, limits);
+  // The header counts the bytes of the request's own stream.
+  const length = stream === request ? (request.headers['content-length'] ?? null) : null;
+  return readStream(stream, length, limits);
 }
 
 /** Vercel's helpers parse the body when it is asked for, and throw if it is no JSON. */
@@ -61,14 +66,15 @@ function bodyOf(request: Request): unknown {
 }
 
 function readStream(
-  request: IncomingMessage,
+  stream: Readable,
+  length: string | null,
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const deadline = deadlines.in(bodyTimeout, () => reject(bodyTimedOut(bodyTimeout)));
-    const options = { limit: bodyLimit, length: request.headers['content-length'] ?? null };
+    const options = { limit: bodyLimit, length };
     // The callback form: the promise form would add a promise for each body.
-    getRawBody(request, options, (error: getRawBody.RawBodyError | null, body: Uint8Array) => {
+    getRawBody(stream, options, (error: getRawBody.RawBodyError | null, body: Uint8Array) => {
       deadline.cancel();
       if (error === null) resolveLater(resolve, body);
       else reject(readError(error, bodyLimit));
@@ -116,9 +122,25 @@ function readError(error: getRawBody.RawBodyError, bodyLimit: number) {
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   request.resume();
-  const timer = setTimeout(() => request.destroy(), LINGER_MS);
+  const timer = setTimeout(() => cutOff(request), LINGER_MS);
   timer.unref();
   request.once('close', () => {
     clearTimeout(timer);
   });
+}
+
+/** As `discardRest`, once a response that a framework writes is sent. */
+export function discardRestAfter(response: ServerResponse, request: IncomingMessage): void {
+  if (request.complete) return;
+  // HTTP/2's response says so only when its stream has closed.
+  const { stream = response } = response as { stream?: Writable };
+  stream.once('finish', () => {
+    discardRest(request);
+  });
+}
+
+/** To destroy a request of HTTP/2 does not close its stream, and its socket is that of other requests. */
+function cutOff(request: IncomingMessage & { stream?: { close(): void } }): void {
+  if (request.stream) request.stream.close();
+  else request.destroy();
 }

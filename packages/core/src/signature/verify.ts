@@ -169,7 +169,7 @@ export async function verify(
   const { webhookId, timestamp, secretId } = await authenticate(
     delivery.headers,
     checkBody(delivery.body, Infinity),
-    (options.now ?? Date.now)(),
+    options.now?.() ?? Date.now(),
     {
       headerNames: headerNames(options.headerPrefix, options.profile),
       profile: options.profile,

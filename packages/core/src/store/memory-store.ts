@@ -78,7 +78,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     options,
   );
   const onEvicted = checked.onEvicted ?? warnOnce(logger);
-  const wallTime = now ?? Date.now;
+  const wallTime = now ?? (() => Date.now());
   const monotonicTime = now ?? (() => performance.now());
   /** No event that was done since then was forgotten before its time. */
   let knownSince = monotonicTime();

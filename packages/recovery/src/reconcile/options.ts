@@ -109,7 +109,7 @@ const rules = () => ({
   until: option.optional(option.date()),
   onProgress: option.optional(option.function<NonNullable<ReconcileOptions['onProgress']>>()),
   signal: option.optional(option.object<AbortSignal>()),
-  now: option.default(option.function<() => number>(), () => Date.now),
+  now: option.default(option.function<() => number>(), () => () => Date.now()),
 });
 
 /** The checked options, with every default filled in. */

@@ -104,6 +104,40 @@ describe('the tests of a user', () => {
     expect(result).toMatchObject({ code: 0, output: passed('Tests +4 passed \\(4\\)') });
   });
 
+  it("pass in a project of Jest's jsdom, with the line that the guide names", async () => {
+    const [line] = /\/\*\* @jest-environment node \*\//.exec(guide) ?? [];
+    project = await userProject(
+      'commonjs',
+      {
+        'hook.test.js': `${String(line)}\n${IMPORTS.cjs}\nconst mock = jest;${TESTS}`,
+        'page.test.js': `${IMPORTS.cjs}
+it('imports the app', () => expect([typeof callWebhooks, typeof deliver]).toEqual(['function', 'function']));`,
+        'jest.config.js': "module.exports = { testEnvironment: 'jsdom' };",
+      },
+      ['express', 'jest', 'jest-environment-jsdom'],
+    );
+    expect(await project.run(JEST)).toMatchObject({
+      code: 0,
+      output: passed('Tests: +4 passed, 4 total'),
+    });
+  });
+
+  it("pass with Vitest's fake timers", async () => {
+    project = await userProject(
+      'module',
+      {
+        'hook.test.ts': `import { afterEach, beforeEach, expect, it, vi as mock } from 'vitest';
+${IMPORTS.esm}
+beforeEach(() => void mock.useFakeTimers({ now: Date.UTC(2040, 0, 2) }));
+afterEach(() => void mock.useRealTimers());
+${TESTS}`,
+      },
+      ['express', 'vitest'],
+    );
+    const result = await project.run(VITEST, 'run');
+    expect(result).toMatchObject({ code: 0, output: passed('Tests +3 passed \\(3\\)') });
+  });
+
   it('fail where a handler runs twice', async () => {
     const twice = TESTS.replace(
       'deliverTwice(app, callCompleted())',

@@ -41,7 +41,7 @@ export async function userProject(
   write('package.json', JSON.stringify({ name: 'of-a-user', private: true, type }));
   for (const [file, text] of Object.entries(files)) write(file, text);
   const modules = join(folder, 'node_modules');
-  await install('core', modules, ['index', 'node', 'web', ...HMAC, ...CHANNELS], 'dist/bundle');
+  await install('core', modules, ENTRIES_OF_CORE, 'dist/bundle');
   for (const name of ['client', 'testing', 'express'])
     await install(name, modules, ['index', ...(name === 'client' ? ['infer/index'] : [])]);
   mkdirSync(join(modules, '@jest'));
@@ -77,8 +77,7 @@ function folderOf(name: string): string {
 }
 
 const isOfNode = (arg: string) => arg.startsWith('--experimental');
-const HMAC = ['hmac/node-crypto', 'hmac/web-crypto'];
-const CHANNELS = ['channels/node-channels', 'channels/no-channels'];
+const ENTRIES_OF_CORE = ['index', 'node', 'web', 'internal', 'platform/node', 'platform/web'];
 
 /** Builds a package where its `exports` say, in both formats. */
 async function install(name: string, modules: string, entries: string[], bundle?: string) {
