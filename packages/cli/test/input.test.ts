@@ -127,6 +127,9 @@ describe('secret files', () => {
     expect(parseSecretFile(content, 'f').map(({ secret }) => secret)).toEqual([SECRET]);
     expect(parseSecretFile(`${other}\n${content}`, 'f')).toHaveLength(2);
     expect(() => parseSecretFile(`PORT=3000\n${SECRET}`, 'f')).toThrow('Line 1 of f');
+    const empty = `CALL_WEBHOOK_SECRET=${SECRET}\nRECORDING_WEBHOOK_SECRET=\n`;
+    expect(parseSecretFile(empty, 'f')).toHaveLength(1);
+    expect(() => parseSecretFile('CALL_WEBHOOK_SECRET=\n', 'f')).toThrow('no secret in f');
   });
 
   test('an error names the line, and never what stands in it', () => {

@@ -127,6 +127,11 @@ describe('a file that has more than the old secret', () => {
     expect(stderr).toContain('the first of CALL_WEBHOOK_SECRET');
   });
 
+  test('an .env file whose variable is empty', async () => {
+    const { text } = await rotated('PORT=3000\nCALL_WEBHOOK_SECRET=\nRECORDING_WEBHOOK_SECRET=\n');
+    expect(text).toBe(`PORT=3000\nCALL_WEBHOOK_SECRET=${NEW}\nRECORDING_WEBHOOK_SECRET=\n`);
+  });
+
   test('an .env file whose variable names the action', async () => {
     const { text } = await rotated(
       `CALL_WEBHOOK_SECRET=${OTHER}\nMY_SECRET=${OLD}\nRECORDING_WEBHOOK_SECRET=${OLD} # action action\n`,

@@ -23,6 +23,7 @@ export interface FileSecret {
 interface Line {
   readonly text: string;
   readonly secrets: readonly FileSecret[];
+  readonly variable?: string | undefined;
 }
 
 // A base64 text may end in `=`.
@@ -37,11 +38,15 @@ const SECRET = /^whsec_[^\s"'#]+$/;
  * @throws CliError 2 that names the line, but not its content
  */
 export function parseSecretFile(content: string, path: string): FileSecret[] {
-  const found = linesOf(content, path).flatMap(({ secrets }) => secrets);
+  const found = secretsOf(content, path);
   if (found.length === 0)
     throw badInput(`There is no secret in ${path}.`, 'Put one whsec_… secret on each line.');
   return found;
 }
+
+/** As {@link parseSecretFile}, but there may be none. */
+export const secretsOf = (content: string, path: string): FileSecret[] =>
+  linesOf(content, path).flatMap(({ secrets }) => secrets);
 
 function linesOf(content: string, path: string): Line[] {
   const texts = content.replace(/^\uFEFF/, '').split(/\r?\n/);
@@ -50,8 +55,9 @@ function linesOf(content: string, path: string): Line[] {
     const line = text.trim();
     const isForeign = isEnvFile && ASSIGNMENT.test(line) && !OURS.test(line);
     if (line === '' || line.startsWith('#') || isForeign) return { text, secrets: [] };
-    const secrets = secretsIn(line);
-    if (secrets) return { text, secrets };
+    const variable = ASSIGNMENT.exec(line)?.[1];
+    const secrets = secretsIn(line.replace(ASSIGNMENT, ''), variable);
+    if (secrets) return { text, secrets, variable };
     throw badInput(
       `Line ${String(at + 1)} of ${path} is not a signing secret.`,
       'Put one whsec_… secret on each line. Comments start with #.',
@@ -59,11 +65,12 @@ function linesOf(content: string, path: string): Line[] {
   });
 }
 
-function secretsIn(line: string): FileSecret[] | undefined {
-  const variable = ASSIGNMENT.exec(line)?.[1];
-  const { value, comment } = partsOf(line.replace(ASSIGNMENT, ''));
+/** The secrets of a line, or `undefined` if there is something else. A variable may be empty. */
+function secretsIn(line: string, variable: string | undefined): FileSecret[] | undefined {
+  const { value, comment } = partsOf(line);
   const texts = splitSecrets(value.replace(/^(["']?)(.*)\1$/, '$2'));
-  if (texts.length === 0 || !texts.every((one) => SECRET.test(one))) return undefined;
+  if (texts.length === 0 && variable === undefined) return undefined;
+  if (!texts.every((one) => SECRET.test(one))) return undefined;
   const actionId = /\baction\s+([^\s,;]+)/.exec(comment)?.[1];
   const expiresAt = Date.parse(/\buntil\s+(\S+)/.exec(comment)?.[1] ?? '');
   return texts.map((secret) => ({
@@ -103,12 +110,19 @@ export function updateSecretFile(
   const known = new Set(lines.flatMap((line) => line.secrets.map(({ secret }) => secret)));
   const fresh = secrets.filter(({ secret }) => !known.has(secret));
   const home = variableOf(lines, secrets, fresh[0]?.actionId);
-  const added = fresh.map(({ secret }) => `${secret},`).join('');
   const updated = lines.flatMap((line) =>
-    line === home ? line.text.replace('whsec_', `${added}whsec_`) : updatedLine(line, secrets),
+    line === home ? withFirst(line, fresh) : updatedLine(line, secrets),
   );
-  return (home ? '' : formatSecretFile(fresh)) + updated.join('\n');
+  const text = (home ? '' : formatSecretFile(fresh)) + updated.join('\n');
+  return content.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
 }
+
+/** A variable with further secrets before its own. */
+const withFirst = ({ text, secrets }: Line, fresh: readonly FileSecret[]): string =>
+  text.replace(/=\s*["']?/, (start) => {
+    const added = fresh.map(({ secret }) => secret).join(',');
+    return `${start}${added}${fresh.length > 0 && secrets.length > 0 ? ',' : ''}`;
+  });
 
 /** The line of an `.env` file that new secrets of an action belong to. */
 function variableOf(
@@ -119,10 +133,10 @@ function variableOf(
   const ofAction = new Set(
     secrets.filter((one) => one.actionId === actionId).map(({ secret }) => secret),
   );
-  const variables = lines.filter(({ secrets: [first] }) => first?.variable !== undefined);
+  const variables = lines.filter(({ variable }) => variable !== undefined);
   return (
     variables.find((line) => line.secrets.some(({ secret }) => ofAction.has(secret))) ??
-    variables.find(({ secrets: [first] }) => first?.variable === CALLS_VARIABLE) ??
+    variables.find(({ variable }) => variable === CALLS_VARIABLE) ??
     variables[0]
   );
 }

@@ -10,7 +10,7 @@ import type { App } from '../../app.ts';
 import { environmentError } from '../../errors.ts';
 import {
   contentOf,
-  parseSecretFile,
+  secretsOf,
   updateSecretFile,
   writeSecretFile,
 } from '../../input/secret-file.ts';
@@ -98,10 +98,7 @@ function explain({ output, signal }: App, error: unknown, { secretOut: file }: S
   return error;
 }
 
-async function secretsIn(path: string) {
-  const content = await contentOf(path);
-  return content.trim() === '' ? [] : parseSecretFile(content, path);
-}
+const secretsIn = async (path: string) => secretsOf(await contentOf(path), path);
 
 /** A secret file as the store of a rotation. Its other lines stay as they are. */
 function secretFileStore(
