@@ -10,16 +10,16 @@ import { writeSamples } from './samples.ts';
 
 const secret = generateSecret();
 const folder = mkdtempSync(join(tmpdir(), 'failures-'));
-const before = process.env['CALL_WEBHOOK_SECRET'];
+const before = { ...process.env };
 
 beforeAll(() => {
   process.env['CALL_WEBHOOK_SECRET'] = secret;
+  process.env['RECORDING_WEBHOOK_SECRET'] = generateSecret();
   jest.spyOn(console, 'error').mockImplementation(() => undefined);
 });
 afterAll(() => {
   jest.restoreAllMocks();
-  if (before === undefined) delete process.env['CALL_WEBHOOK_SECRET'];
-  else process.env['CALL_WEBHOOK_SECRET'] = before;
+  process.env = before;
   rmSync(folder, { recursive: true });
 });
 

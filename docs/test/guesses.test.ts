@@ -31,7 +31,7 @@ const CLAIMS: [guess: RegExp, claim: RegExp][] = [
   ],
   [/Size of bodies/, /bodies (are|is) (small|tiny|(far|well) below)/i],
   [/compressed/, /service (sends|never sends|only sends)[^.]* (plain|compressed|uncompressed)/i],
-  [/its own secret/, /(each|every) (webhook )?action has (its|a secret of its) own/i],
+  [/secret of the recording webhook/, /recording webhook(’s|'s)? (secret )?(is|can be) rotated/i],
   [/lack `callId`/, /\bold(er)? action[^.]* (lacks?|has no|without)\b(?! a secret)/i],
   [/always sent/, /recording-available[^.|]*always (has|sends|carries|contains)/i],
   [/Format of recordings/, /recordings? (is|are|comes? as) (an? )?(wav|mp3)/i],

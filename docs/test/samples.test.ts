@@ -22,7 +22,11 @@ const printed: unknown[][] = [];
 const subscriptions = watchSubscriptions();
 
 beforeAll(() => {
-  const secrets = { CALL_WEBHOOK_SECRET: secret, CONSOLE_PASSWORD: secret };
+  const secrets = {
+    CALL_WEBHOOK_SECRET: secret,
+    RECORDING_WEBHOOK_SECRET: generateSecret(),
+    CONSOLE_PASSWORD: secret,
+  };
   jest.replaceProperty(process, 'env', { ...process.env, ...secrets });
   // The samples listen on port 3000, as a reader would; here each gets a free one.
   const listen = Object.getOwnPropertyDescriptor(Server.prototype, 'listen')?.value as (
@@ -115,7 +119,7 @@ describe('handlers that are exported', () => {
 
   it('packages/adapters/README.md#3: Hono in a Worker', async () => {
     const { default: app } = (await run('packages/adapters/README.md#3')) as { default: Hono };
-    const env = { CALL_WEBHOOK_SECRET: secret };
+    const env = { CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret() };
     await takesRequests(async (request) => app.fetch(request, env));
   });
 

@@ -4,10 +4,10 @@ import { callWebhooks } from '@call-webhooks/express';
 import express from 'express';
 import { z } from 'zod';
 
-const { CALL_WEBHOOK_SECRET = '', RECORDING_WEBHOOK_SECRET = '', PORT = '0' } = process.env;
+const { CALL_WEBHOOK_SECRET, RECORDING_WEBHOOK_SECRET, PORT = '0' } = process.env;
 
 const hook = callWebhooks({
-  secret: [...CALL_WEBHOOK_SECRET.split(','), RECORDING_WEBHOOK_SECRET],
+  secret: [CALL_WEBHOOK_SECRET, RECORDING_WEBHOOK_SECRET],
   on: {
     'call:started': (event) => console.log(`call ${event.callId ?? '?'} started`),
     'call:completed': (event, { call, attempt }) => {

@@ -24,15 +24,15 @@ const fileOf = (title: string) => {
 };
 const run = async <Exports>(title: string) => (await import(fileOf(title))) as Exports;
 
-const before = process.env['CALL_WEBHOOK_SECRET'];
+const before = { ...process.env };
 beforeAll(() => {
   process.env['CALL_WEBHOOK_SECRET'] = secret;
+  process.env['RECORDING_WEBHOOK_SECRET'] = generateSecret();
   jest.spyOn(console, 'warn').mockImplementation(() => undefined);
 });
 afterAll(() => {
   jest.restoreAllMocks();
-  if (before === undefined) delete process.env['CALL_WEBHOOK_SECRET'];
-  else process.env['CALL_WEBHOOK_SECRET'] = before;
+  process.env = before;
 });
 
 /** A trailing slash is neither a 404 nor a redirect. */

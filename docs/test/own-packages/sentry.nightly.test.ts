@@ -42,7 +42,11 @@ it('sample 1 of docs/observability.md: Sentry gets the original error, with its 
     document: '../../observability.md',
     block: 1,
     replace: { '3000': port, 'https://crm.example.com': `http://127.0.0.1:${closed}` },
-    env: { CALL_WEBHOOK_SECRET: secret, SENTRY_DSN: sentry.dsn },
+    env: {
+      CALL_WEBHOOK_SECRET: secret,
+      RECORDING_WEBHOOK_SECRET: generateSecret(),
+      SENTRY_DSN: sentry.dsn,
+    },
   });
   try {
     await sample.printed('started');

@@ -103,18 +103,33 @@ describe('secret files', () => {
     const parsed = parseSecretFile(content, 'f');
     expect(parsed).toEqual([
       { secret: SECRET },
-      { secret: SECRET },
+      { secret: SECRET, variable: 'CALL_WEBHOOK_SECRET' },
       { secret: SECRET, expiresAt: Date.parse(until) },
     ]);
-    expect(parseSecretFile(formatSecretFile(parsed), 'f')).toEqual(parsed);
+    const plain = parsed.map(({ variable: _, ...one }) => ({ ...one, actionId: 'a1' }));
+    expect(parseSecretFile(formatSecretFile(plain), 'f')).toEqual(plain);
+  });
+
+  test('several in one line, and in a variable', () => {
+    const other = 'whsec_b3RoZXJvdGhlcm90aGVyb3RoZXI=';
+    const both = [SECRET, other];
+    for (const line of [
+      `${SECRET},${other}`,
+      `A="${SECRET}, ${other}" # both`,
+      `${both.join(' ')} `,
+    ])
+      expect(parseSecretFile(`\uFEFF${line}\n`, 'f').map(({ secret }) => secret)).toEqual(both);
   });
 
   test('of an .env file, the other variables are ignored, also those with secrets of other services', () => {
     const other = 'whsec_b3RoZXJvdGhlcm90aGVyb3RoZXI=';
     const content = `PORT=3000\nSTRIPE_SECRET=${other}\nexport CALL_WEBHOOK_SECRET=${SECRET}\n`;
-    expect(parseSecretFile(content, 'f')).toEqual([{ secret: SECRET }]);
+    expect(parseSecretFile(content, 'f').map(({ secret }) => secret)).toEqual([SECRET]);
     expect(parseSecretFile(`${other}\n${content}`, 'f')).toHaveLength(2);
     expect(() => parseSecretFile(`PORT=3000\n${SECRET}`, 'f')).toThrow('Line 1 of f');
+    const empty = `CALL_WEBHOOK_SECRET=${SECRET}\nRECORDING_WEBHOOK_SECRET=\n`;
+    expect(parseSecretFile(empty, 'f')).toHaveLength(1);
+    expect(() => parseSecretFile('CALL_WEBHOOK_SECRET=\n', 'f')).toThrow('no secret in f');
   });
 
   test('an error names the line, and never what stands in it', () => {
@@ -127,12 +142,10 @@ describe('secret files', () => {
   test('only the owner may read the file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'cli-'));
     const path = join(folder, 'secrets');
-    await writeSecretFile(path, [{ secret: SECRET }]);
+    await writeSecretFile(path, `${SECRET}\n`);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).toBe(`${SECRET}\n`);
-    await expect(
-      writeSecretFile(join(folder, 'no/where'), [{ secret: SECRET }]),
-    ).rejects.toMatchObject({
+    await expect(writeSecretFile(join(folder, 'no/where'), SECRET)).rejects.toMatchObject({
       exitCode: 3,
     });
     rmSync(folder, { recursive: true });

@@ -6,6 +6,7 @@ import { App } from '../src/app.ts';
 import { CODES } from '../src/commands/explain.ts';
 import { failureOf } from '../src/http/failures.ts';
 import { program } from '../src/program.ts';
+import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 
 const root = await program(new App({ stdout: {}, stderr: {}, env: {} } as never));
@@ -97,7 +98,8 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['deliveries', 'list', '--limit'], 'Add -n, --limit <number>.'],
     [['rules', 'update', '5f02'], 'Pass --trigger, --name'],
     [['simulate', '--clock', 'fast'], 'Use one of: real, manual.'],
-    [['sign', '--secret', 'x'], 'standard input'],
+    [['sign', '--secret', SECRET], 'standard input'],
+    [['sign', '--secret', `"${SECRET}"`], 'quotation marks'],
   ])('%j', async (argv, told) => {
     const { code, stdout, stderr } = await run(argv);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

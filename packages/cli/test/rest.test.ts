@@ -168,14 +168,20 @@ describe('rotate', () => {
     const { _id, actions } = rule();
     const action = String(actions[0]?._id);
     const path = join(folder, 'secrets');
-    writeFileSync(path, `${SECRET}\n`);
+    writeFileSync(path, `${SECRET} # action ${action}\n`);
     const { code, stdout } = await cli('rotate', _id, action, '--secret-out', path);
     expect(code).toBe(0);
     const fresh = String(simulator.secrets.get(action)?.current);
     expect(stdout).not.toContain('whsec_');
     expect(readFileSync(path, 'utf8')).toMatch(
-      new RegExp(`^${fresh.replaceAll('+', '\\+')}\n${SECRET} # until `),
+      new RegExp(
+        `^${fresh.replaceAll('+', '\\+')} # action ${action}\n${SECRET} # action ${action} until `,
+      ),
     );
+    writeFileSync(path, `${fresh}\n`); // the simulator knows whose it is
+    const known = ['--simulator', simulator.url, '--secret-out', path];
+    expect((await cli('rotate', _id, action, ...known)).code).toBe(0);
+    expect(readFileSync(path, 'utf8')).toContain(`${fresh} # action ${action} until `);
     const short = [_id.slice(0, 8), action.slice(0, 8)];
     const again = await cli('rotate', ...short, '--simulator', simulator.url, '--show-secret');
     expect(again.stdout.trim()).toBe(simulator.secrets.get(action)?.current);

@@ -47,7 +47,7 @@ describe('a response with several secrets', () => {
     respondWith(body);
     expect((await rotate('--show-secret')).stdout).toBe(`${NEW}\n`);
     expect((await rotate('--secret-out', file)).code).toBe(0);
-    expect(readFileSync(file, 'utf8')).toBe(`${NEW}\n`);
+    expect(readFileSync(file, 'utf8')).toBe(`${NEW} # action action\n`);
   });
 
   test('if it is unclear which is new, --show-secret prints all, and a file keeps all', async () => {
@@ -59,7 +59,7 @@ describe('a response with several secrets', () => {
     expect(saved).toMatchObject({ code: 3, stdout: '' });
     expect(saved.stderr).not.toContain('whsec_');
     expect(saved.stderr).toContain('--wire secretField=PATH');
-    expect(readFileSync(file, 'utf8')).toBe(`${OLD}\n${NEW}\n`);
+    expect(readFileSync(file, 'utf8')).toBe(`${OLD} # action action\n${NEW} # action action\n`);
   });
 
   test('--wire secretField names the new one', async () => {
@@ -69,16 +69,86 @@ describe('a response with several secrets', () => {
   });
 });
 
-test('an .env file is refused before anything is rotated: its variables would be lost', async () => {
-  const content = `DATABASE_URL=postgres://db\nCALL_WEBHOOK_SECRET=${OLD}\n`;
-  writeFileSync(file, content);
-  const { code, stderr } = await rotate('--secret-out', file);
-  expect(code).toBe(2);
-  expect(stderr).toContain('which --secret-out would remove');
-  expect(service.received).toEqual([]);
-  const simulated = await run(['simulate', '--port', '0', '--secret-out', file]);
-  expect(simulated.code).toBe(2);
-  expect(readFileSync(file, 'utf8')).toBe(content);
+describe('a file that has more than the old secret', () => {
+  const OTHER = `whsec_${Buffer.alloc(24, 2).toString('base64')}`;
+  const RECORDING = `whsec_${Buffer.alloc(24, 3).toString('base64')}`;
+  beforeEach(() => {
+    respondWith({ secret: NEW });
+  });
+  const rotated = async (content: string) => {
+    writeFileSync(file, content);
+    const { code, stderr } = await rotate('--secret-out', file);
+    expect(code).toBe(0);
+    return { text: readFileSync(file, 'utf8'), stderr };
+  };
+
+  test('keeps its other lines, and ends only the secret of this action', async () => {
+    const before = [
+      '# of the call actions',
+      `${OTHER} # call:started, action other`,
+      `${OLD} # call:completed, action action`,
+      '',
+      `${RECORDING} # recordings`,
+      '# the end',
+    ];
+    const { text } = await rotated(`${before.join('\n')}\n`);
+    const [first, ...lines] = text.split('\n');
+    expect(first).toBe(`${NEW} # action action`);
+    const ended = lines.findIndex((line) => line.startsWith(OLD));
+    expect(lines[ended]).toMatch(/^whsec_\S+ # call:completed, action action until \d{4}-\S+Z$/);
+    lines[ended] = before[2] ?? '';
+    expect(lines).toEqual([...before, '']);
+  });
+
+  test('ends no secret whose action is unknown, and says so', async () => {
+    const { text, stderr } = await rotated(`${OLD}\n${OTHER} # action other\n`);
+    expect(text).toBe(`${NEW} # action action\n${OLD}\n${OTHER} # action other\n`);
+    expect(stderr.replace(/\s+/g, ' ')).toContain('that name no action (1) stay valid');
+  });
+
+  test('of several secrets in a line, only that of this action ends', async () => {
+    const { text } = await rotated(`${OLD}, ${OTHER} # action action\n${RECORDING}\n`);
+    expect(text.split('\n')).toEqual([
+      `${NEW} # action action`,
+      expect.stringMatching(/ # action action until /),
+      expect.stringMatching(/ # action action until /),
+      RECORDING,
+      '',
+    ]);
+  });
+
+  test('an .env file: the new secret comes first in its variable', async () => {
+    const { text, stderr } = await rotated(
+      `PORT=3000\nexport CALL_WEBHOOK_SECRET="${OLD},${OTHER}"\nRECORDING_WEBHOOK_SECRET=${RECORDING}\n`,
+    );
+    expect(text).toBe(
+      `PORT=3000\nexport CALL_WEBHOOK_SECRET="${NEW},${OLD},${OTHER}"\nRECORDING_WEBHOOK_SECRET=${RECORDING}\n`,
+    );
+    expect(stderr).toContain('the first of CALL_WEBHOOK_SECRET');
+  });
+
+  test('an .env file whose variable is empty', async () => {
+    const { text } = await rotated('PORT=3000\nCALL_WEBHOOK_SECRET=\nRECORDING_WEBHOOK_SECRET=\n');
+    expect(text).toBe(`PORT=3000\nCALL_WEBHOOK_SECRET=${NEW}\nRECORDING_WEBHOOK_SECRET=\n`);
+  });
+
+  test('an .env file whose variable names the action', async () => {
+    const { text } = await rotated(
+      `CALL_WEBHOOK_SECRET=${OTHER}\nMY_SECRET=${OLD}\nRECORDING_WEBHOOK_SECRET=${OLD} # action action\n`,
+    );
+    expect(text).toBe(
+      `CALL_WEBHOOK_SECRET=${OTHER}\nMY_SECRET=${OLD}\nRECORDING_WEBHOOK_SECRET=${NEW},${OLD} # action action\n`,
+    );
+  });
+
+  test('simulate --secret-out does not replace an .env file', async () => {
+    const content = `DATABASE_URL=postgres://db\nCALL_WEBHOOK_SECRET=${OLD}\n`;
+    writeFileSync(file, content);
+    const { code, stderr } = await run(['simulate', '--port', '0', '--secret-out', file]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('which --secret-out would remove');
+    expect(readFileSync(file, 'utf8')).toBe(content);
+  });
 });
 
 test('a secret that cannot be saved is printed', async () => {

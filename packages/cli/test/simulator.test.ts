@@ -7,7 +7,7 @@ let simulator: Run;
 let target: Awaited<ReturnType<typeof receiver>>;
 let status = 200;
 let env: Record<string, string>;
-let ready: { url: string; apiToken: string; secrets: string[] };
+let ready: { url: string; apiToken: string; secrets: { secret: string }[] };
 
 beforeAll(async () => {
   target = await receiver(() => ({ status }));
@@ -22,7 +22,7 @@ beforeAll(async () => {
     '--retry-every',
     '10s',
   ];
-  simulator = start(['simulate', '--forward-to', target.url, ...flags], {
+  simulator = start(['simulate', '--forward-to', target.url, '--shared-secret', ...flags], {
     env: { CALL_WEBHOOK_SECRET: SECRET },
   });
   await simulator.until('"ready"');
@@ -184,8 +184,25 @@ describe('rules, chaos and the clock', () => {
 
 describe('secrets', () => {
   test('are shown only on request', async () => {
-    expect(ready.secrets).toEqual([SECRET]);
-    expect((await cli('secrets')).stdout).not.toContain(SECRET);
-    expect((await cli('secrets', '--show-secret')).stdout.split('\n')[0]).toBe(SECRET);
+    expect(new Set(ready.secrets.map(({ secret }) => secret))).toEqual(new Set([SECRET]));
+    for (const argv of [['secrets'], ['secrets', 'list']]) {
+      expect((await cli(...argv)).stdout).not.toContain(SECRET);
+      expect((await cli(...argv, '--show-secret')).stdout.split('\n')[0]).toBe(SECRET);
+    }
+  });
+
+  test('are listed with rule and action', async () => {
+    const rules = (await records('rules', 'list')) as {
+      _id: string;
+      name: string;
+      actions: { _id: string }[];
+    }[];
+    const listed = await records('secrets', 'list');
+    expect(listed.map(({ ruleId, actionId, rule }) => [ruleId, actionId, rule])).toEqual(
+      rules.flatMap(({ _id, name, actions }) => actions.map((action) => [_id, action._id, name])),
+    );
+    const { stdout } = await run(['secrets', 'list', '--wide'], { env });
+    for (const { _id, actions } of rules)
+      expect(stdout).toMatch(new RegExp(`^${_id} .*${String(actions[0]?._id)} `, 'm'));
   });
 });

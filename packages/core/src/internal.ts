@@ -23,6 +23,7 @@ export { callHook, consoleLine, safeLogger } from './report/logger.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix, Profile } from './signature/headers.ts';
 export type { ProvidedSecret } from './signature/secret-provider.ts';
+export { secretTexts, splitSecrets } from './signature/secret-text.ts';
 export type { Verified } from './signature/verify.ts';
 export { sha256, tenantKey } from './store/keys.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';

@@ -24,7 +24,7 @@ withPostgres('the samples of the README', () => {
         test: import.meta.url,
         block: 1,
         replace: { '3000': port },
-        env: { ...env, CALL_WEBHOOK_SECRET: secret },
+        env: { ...env, CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret() },
       }),
       runSample({ test: import.meta.url, block: 2, env }),
     ] as const;

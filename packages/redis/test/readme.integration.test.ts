@@ -19,7 +19,7 @@ describeWithProgram('redis-server', 'the samples of the README', () => {
       test: import.meta.url,
       block: 2,
       replace: { '6379': redis, '3000': port },
-      env: { CALL_WEBHOOK_SECRET: secret },
+      env: { CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret() },
     });
     const worker = runSample({ test: import.meta.url, block: 3, replace: { '6379': redis } });
     for (const sample of [receiver, worker]) await sample.printed('started');

@@ -11,7 +11,7 @@ it('has a sample that runs', async () => {
     test: import.meta.url,
     block: 1,
     replace: { "'calls.db'": JSON.stringify(file), '3000': port },
-    env: { CALL_WEBHOOK_SECRET: secret },
+    env: { CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret() },
   });
   await sample.printed('started');
   const sender = startSender(`http://127.0.0.1:${port}/hook`, secret);

@@ -15,7 +15,7 @@ export const built = (file: 'index.js' | 'handler.js') => join(APP, 'build', fil
 
 /** What a process of the app gets: no secret unless it is given. */
 function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { CALL_WEBHOOK_SECRET: _secret, ...env } = process.env;
+  const { CALL_WEBHOOK_SECRET: _calls, RECORDING_WEBHOOK_SECRET: _recording, ...env } = process.env;
   return { ...env, ...more };
 }
 

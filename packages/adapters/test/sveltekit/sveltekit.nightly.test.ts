@@ -50,7 +50,10 @@ describe('an app that was built without the secret, from the sample of the READM
 
   it.each(['/hook', '/hook/'])('%s receives deliveries once the secret is set', async (path) => {
     const secret = generateSecret();
-    app = await startApp({ CALL_WEBHOOK_SECRET: secret });
+    app = await startApp({
+      CALL_WEBHOOK_SECRET: secret,
+      RECORDING_WEBHOOK_SECRET: generateSecret(),
+    });
     const sender = startSender(app.url + path, secret);
     expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'handled' });
     expect(await sender.post(callBody('c1'))).toEqual({ status: 200, outcome: 'duplicate' });

@@ -18,6 +18,10 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
   }
 }
 
+/** Reads a file of UTF-8 text. @throws CliError 3 that names the file */
+export const readText = async (path: string, what: string): Promise<string> =>
+  (await readBytes(path, what)).toString('utf8');
+
 /** Reads standard input to its end. @throws CliError 2 when nothing is piped in */
 async function readStdin({ stdin, signal }: Io, what: string): Promise<Buffer> {
   if (stdin.isTTY === true)

@@ -40,7 +40,7 @@ beforeAll(async () => {
   miniflare = new Miniflare({
     modules: [{ type: 'ESModule', path: 'index.mjs', contents: await bundledCode(block('ts')) }],
     compatibilityDate: config.compatibility_date,
-    bindings: { CALL_WEBHOOK_SECRET: secret },
+    bindings: { CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret() },
     durableObjects: Object.fromEntries(
       config.durable_objects.bindings.map(({ name, class_name }) => [
         name,

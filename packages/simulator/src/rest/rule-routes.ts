@@ -18,7 +18,10 @@ export function ruleRoutes(app: FastifyInstance, { rules, secrets }: Simulation)
     signingSecret: secrets.get(action._id)?.current,
   });
 
-  /** The recording webhook is not a rule of the REST API: it belongs to the administration area. */
+  /**
+   * The recording webhook is not a rule of the REST API: it belongs to the administration area.
+   * @guess How the secret of the recording webhook is rotated
+   */
   function ruleId({ id }: { id: string }): string {
     if (rules.get(id).kind === 'rule') return id;
     throw new SimulatorError('not-found', 'No rule has this id.');

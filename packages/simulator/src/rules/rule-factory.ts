@@ -37,7 +37,7 @@ export class RuleFactory {
   }
 
   /**
-   * @guess Whether each action and the recording webhook has its own secret
+   * Each action has its own secret (spec, "Webhook deliveries").
    * @param old keeps its id, and its secret unless a new one is given
    * @throws SimulatorError `invalid-input`, `external-target`
    */

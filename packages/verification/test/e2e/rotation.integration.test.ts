@@ -91,7 +91,7 @@ test('twenty rotations under continuous deliveries lose no event and pause no ru
   const store = memory();
   const { simulator, rules, ids, secret, outcomes, effects } = await start({}, secretsFrom(store));
   shareTime(simulator);
-  await store.save([{ id: 'first', secret }]);
+  await store.save([{ id: 'first', secret, actionId: ids.actionId }]);
   for (let rotation = 0; rotation < ROTATIONS; rotation++) {
     placeCalls(simulator, [1, 1, 2, 3, 5]);
     // Deliveries are sent before, during and after the rotation.
@@ -123,7 +123,7 @@ test.each([
     { clock: 'real', slowBodyMs: 400 },
     secretsFrom(store),
   );
-  await store.save([{ id: 'first', secret }]);
+  await store.save([{ id: 'first', secret, actionId: ids.actionId }]);
   simulator.chaos.set({ slowBody: 1 });
   const slow = simulator.calls.place({ recorded: false, durationSeconds: 0 });
   await waitFor(() => simulator.deliveries.list()[0]?.attempts.length === 1);

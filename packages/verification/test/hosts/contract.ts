@@ -42,7 +42,8 @@ export function hostContractTests(host: Host, rules: HostRules = {}): void {
       const secret = generateSecret();
       let served: Served | undefined;
       beforeAll(async () => {
-        served = await serveHost(host, folder, { CALL_WEBHOOK_SECRET: secret }, SAMPLE);
+        const env = { CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret() };
+        served = await serveHost(host, folder, env, SAMPLE);
       });
       afterAll(() => served?.close());
       const url = () => `http://127.0.0.1:${String(served?.port)}${SAMPLE}`;

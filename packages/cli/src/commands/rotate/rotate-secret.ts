@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import {
   AmbiguousSecretError,
   SecretNotSavedError,
@@ -9,8 +8,12 @@ import {
 } from '@call-webhooks/client';
 import type { App } from '../../app.ts';
 import { environmentError } from '../../errors.ts';
-import { readBytes } from '../../input/read.ts';
-import { parseSecretFile, writeSecretFile } from '../../input/secret-file.ts';
+import {
+  contentOf,
+  secretsOf,
+  updateSecretFile,
+  writeSecretFile,
+} from '../../input/secret-file.ts';
 import { t } from '../../terminal/text.ts';
 
 /** The action whose secret is rotated. */
@@ -25,6 +28,15 @@ export interface SecretTarget {
   readonly showSecret?: boolean;
 }
 
+/** A secret after its rotation. */
+export interface Rotated {
+  readonly secret: string;
+  /** How many secrets in the file name no action, so that none of them got an end. */
+  readonly withoutAction: number;
+  /** The variable in the file that holds it, of an `.env` file. */
+  readonly variable?: string | undefined;
+}
+
 /**
  * How long the old secret stays in the file, in milliseconds: with a tolerance of five minutes
  * either way, no signature verifies for longer.
@@ -33,7 +45,7 @@ const OVERLAP_MS = 600_000;
 
 /**
  * Rotates the secret, into a file if there is one.
- * @returns the new secret
+ * @param old the secret of the action, if it is known: that of a file knows its action then
  * @throws CliError 3 when it was rotated, but the new secret is not saved or unclear
  */
 export async function rotateSecret(
@@ -41,14 +53,21 @@ export async function rotateSecret(
   { rules }: Client,
   { ruleId, actionId }: ActionIds,
   target: SecretTarget,
-): Promise<string> {
+  old?: string,
+): Promise<Rotated> {
   const { signal } = app;
   const file = target.secretOut;
   try {
-    if (file === undefined)
-      return (await rules.rotateSigningSecret(ruleId, actionId, { signal })).secret;
+    if (file === undefined) {
+      const { secret } = await rules.rotateSigningSecret(ruleId, actionId, { signal });
+      return { secret, withoutAction: 0 };
+    }
+    const store = secretFileStore(file, { actionId, secret: old });
     const request = { ruleId, actionId, overlap: OVERLAP_MS, signal };
-    return (await rules.rotateInto(secretFileStore(file), request)).current.secret;
+    const { current, saved } = await rules.rotateInto(store, request);
+    const { variable } = (await secretsIn(file)).find((one) => one.secret === current.secret) ?? {};
+    const withoutAction = saved.filter((one) => one.actionId === undefined).length;
+    return { secret: current.secret, withoutAction, variable };
   } catch (error) {
     throw explain(app, error, target);
   }
@@ -79,18 +98,25 @@ function explain({ output, signal }: App, error: unknown, { secretOut: file }: S
   return error;
 }
 
-/** A secret file as the store of a rotation. */
-function secretFileStore(path: string): SecretStore {
+const secretsIn = async (path: string) => secretsOf(await contentOf(path), path);
+
+/** A secret file as the store of a rotation. Its other lines stay as they are. */
+function secretFileStore(
+  path: string,
+  known: { actionId: string; secret: string | undefined },
+): SecretStore {
   return {
-    async load() {
-      if (!existsSync(path)) return [];
-      const content = (await readBytes(path, 'secret file')).toString('utf8');
-      if (content.trim() === '') return [];
-      return parseSecretFile(content, path).map((entry, at): StoredSecret => ({
-        id: `line-${String(at + 1)}`,
-        ...entry,
-      }));
-    },
-    save: (secrets) => writeSecretFile(path, secrets),
+    load: async () =>
+      (await secretsIn(path)).map(({ secret, actionId, expiresAt }, at): StoredSecret => {
+        const owner = secret === known.secret ? known.actionId : actionId;
+        return {
+          id: `line-${String(at + 1)}`,
+          secret,
+          ...(owner !== undefined && { actionId: owner }),
+          ...(expiresAt !== undefined && { expiresAt }),
+        };
+      }),
+    save: async (secrets) =>
+      writeSecretFile(path, updateSecretFile(await contentOf(path), path, secrets)),
   };
 }

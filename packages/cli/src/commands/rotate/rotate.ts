@@ -2,7 +2,6 @@ import type { Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, EXIT } from '../../errors.ts';
-import { checkReplaceable } from '../../input/secret-file.ts';
 import { isLoopback } from '../../input/target-url.ts';
 import {
   givenBaseUrl,
@@ -12,10 +11,11 @@ import {
   type ServiceOptions,
 } from '../../service/client.ts';
 import { simulatorOf } from '../../simulator/connection.ts';
+import type { SecretsView } from '../../simulator/secrets.ts';
 import { askYesNo } from '../../terminal/prompts.ts';
-import { t } from '../../terminal/text.ts';
+import { t, type Text } from '../../terminal/text.ts';
 import { findActionOf, findRule } from '../rules/find.ts';
-import { rotateSecret, type ActionIds, type SecretTarget } from './rotate-secret.ts';
+import { rotateSecret, type ActionIds, type Rotated, type SecretTarget } from './rotate-secret.ts';
 
 interface RotateOptions extends ServiceOptions, SecretTarget {
   readonly yes?: boolean;
@@ -26,7 +26,7 @@ export function rotateCommand(app: App, base: Command): Command {
   const command = base
     .argument('<ruleId>')
     .argument('<actionId>')
-    .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the old')
+    .option('-o, --secret-out <file>', 'put the new secret first in this file, and keep the others')
     .option('--show-secret', 'print the new secret')
     .option('-y, --yes', 'do not ask for confirmation');
   return withServiceOptions(command)
@@ -36,7 +36,8 @@ export function rotateCommand(app: App, base: Command): Command {
 With --base-url or $CALL_WEBHOOKS_BASE_URL, the secret is rotated at the
 service. Otherwise, or with --simulator, it is rotated in the simulator.
 The next delivery is signed with the new secret. A receiver that reads the file
-with --secret-file accepts both for ten minutes.
+with --secret-file accepts both for ten minutes. Other lines of the file stay as
+they are: each secret names its action, as in whsec_… # action ID.
 ${examples(
   ['rotate RULE ACTION --secret-out .secret', 'The receiver reads .secret, so nothing is lost'],
   ['rotate RULE ACTION --show-secret --yes', 'In a script'],
@@ -52,18 +53,32 @@ ${examples(
 async function rotate(app: App, action: ActionIds, options: RotateOptions): Promise<number> {
   const { output } = app;
   const { secretOut: file, showSecret } = options;
-  if (file !== undefined) await checkReplaceable(file);
   const baseUrl = givenBaseUrl(app, options);
-  const { client, ids } =
+  const { client, ids, old } =
     baseUrl === undefined
       ? await prepareSimulator(app, action, options)
-      : { client: await confirmedClient(app, options, baseUrl), ids: action };
-  const secret = await rotateSecret(app, client, ids, options);
+      : { client: await confirmedClient(app, options, baseUrl), ids: action, old: undefined };
+  const rotated = await rotateSecret(app, client, ids, options, old);
+  const { secret } = rotated;
   await output.print({ ...ids, rotated: true, file, ...(showSecret && { secret }) }, ({ green }) =>
     showSecret ? t`${secret}` : t`${green('rotated')}  ${ids.actionId}`,
   );
-  if (file !== undefined) output.message(t`The new secret is the first line of ${file}.`);
+  if (file !== undefined) for (const line of notesOn(file, rotated)) output.message(line);
   return EXIT.done;
+}
+
+/** Where the new secret is, and which old ones need a hand. */
+function notesOn(file: string, { variable, withoutAction }: Rotated): Text[] {
+  if (variable !== undefined)
+    return [
+      t`The new secret is the first of ${variable} in ${file}. Deploy it, and remove the old one of this action after ten minutes.`,
+    ];
+  const first = t`The new secret is the first line of ${file}.`;
+  if (withoutAction === 0) return [first];
+  return [
+    first,
+    t`Secrets in it that name no action (${withoutAction}) stay valid: remove the old one of this action after ten minutes. To have that done next time, note the action of each: whsec_… # action ID`,
+  ];
 }
 
 /** A client of the running simulator, and the full ids: they may be shortened. */
@@ -71,12 +86,14 @@ async function prepareSimulator(
   app: App,
   { ruleId, actionId }: ActionIds,
   options: RotateOptions,
-): Promise<{ client: Client; ids: ActionIds }> {
+): Promise<{ client: Client; ids: ActionIds; old?: string | undefined }> {
   const connection = simulatorOf(app, options);
   const client = await simulatorClient(connection, options);
   const rule = await findRule(connection, ruleId);
   const action = findActionOf(rule, actionId);
-  return { client, ids: { ruleId: rule._id, actionId: action._id } };
+  const secrets = await connection.get<SecretsView>('/secrets');
+  const ids = { ruleId: rule._id, actionId: action._id };
+  return { client, ids, old: secrets[action._id]?.current };
 }
 
 /** A client of the service. @throws CliError 2 when the new secret would be lost, or for a "no" */

@@ -70,7 +70,7 @@ ${examples(['rules update-action 8a8b --url 3001/hook', 'Send to another receive
     )
     .action(
       app.action(async (id: string, options: ActionOptions) => {
-        const changes = await changesFrom(app, options, { secretFromEnvironment: false });
+        const changes = await changesFrom(app, options);
         if (Object.keys(changes).length === 0)
           throw badInput(
             'No change is given.',
@@ -114,16 +114,12 @@ ${examples(['rules remove-action 8a8b', 'Its pending deliveries are dropped'])}`
 }
 
 /** The changes that the flags describe. */
-async function changesFrom(
-  { io }: App,
-  options: ActionOptions,
-  { secretFromEnvironment = true } = {},
-): Promise<ActionChanges> {
+async function changesFrom({ io }: App, options: ActionOptions): Promise<ActionChanges> {
   const { url, payload, unsigned, signed } = options;
   if (unsigned && signed)
     throw badInput('--signed and --unsigned exclude each other.', 'Remove one of them.');
-  const given =
-    secretFromEnvironment || options.secret !== undefined || options.secretFile !== undefined;
+  // Those of the environment belong to other actions.
+  const given = options.secret !== undefined || options.secretFile !== undefined;
   const [secret] = unsigned || !given ? [] : await givenSecrets(io, options);
   return {
     // The simulator decides whether another machine is allowed.

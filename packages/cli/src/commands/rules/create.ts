@@ -1,17 +1,20 @@
+import { EVENT_NAMES, generateSecret } from '@call-webhooks/core';
 import type { Rule } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput } from '../../errors.ts';
 import { readData } from '../../input/read.ts';
-import { givenSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
+import { withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
 import { targetUrl } from '../../input/target-url.ts';
 import type { Io } from '../../io.ts';
+import { secretsForActions, withSharedSecretOption } from '../../simulator/action-secrets.ts';
 import {
   simulatorOf,
   withSimulatorOption,
   type Connection,
   type SimulatorOptions,
 } from '../../simulator/connection.ts';
+import type { SecretsView } from '../../simulator/secrets.ts';
 import { printRules, printSecrets } from './print.ts';
 import type { RuleOptions } from './update.ts';
 
@@ -19,6 +22,7 @@ interface CreateOptions extends SimulatorOptions, SecretOptions, RuleOptions {
   readonly url: string;
   readonly payload?: string;
   readonly unsigned?: boolean;
+  readonly sharedSecret?: boolean;
   readonly showSecret?: boolean;
 }
 
@@ -34,7 +38,7 @@ export function createCommand(app: App): Command {
     .option('--payload <json|@file|->', 'a custom payload, sent instead of the event')
     .option('--unsigned', 'an action from before signing was introduced, without a secret')
     .option('--show-secret', 'print the signing secret');
-  return withSimulatorOption(withSecretOptions(command))
+  return withSimulatorOption(withSharedSecretOption(withSecretOptions(command)))
     .addHelpText(
       'after',
       examples(
@@ -70,39 +74,43 @@ async function createRules(
   const { trigger, name, scope, owner: ownerId, payload } = options;
   // The simulator decides whether another machine is allowed.
   const url = targetUrl(options.url, true);
-  const [secret] = options.unsigned ? [] : await givenSecrets(io, options);
+  const secretFor = await secretsForActions(io, options);
   const isRecording = trigger === 'call:recording-available';
   if (payload !== undefined && (trigger === undefined || isRecording))
     throw badInput(
       'A custom payload needs a call event.',
       'Add --trigger call:started or --trigger call:completed.',
     );
-  const isPlain = name === undefined && ownerId === undefined && scope === 'workspace';
-  if (trigger === undefined && !options.unsigned && isPlain)
-    return connection.post('/forward', { url, ...(secret !== undefined && { secret }) });
   const action = {
     url,
     ...(options.unsigned ? { signed: false } : {}),
-    ...(secret !== undefined && { secret }),
     ...(payload !== undefined && { payload: await readPayload(io, payload) }),
   };
-  const create = (event: string) =>
-    event === 'call:recording-available'
-      ? connection.post<Rule>('/recording-webhook', action)
+  const shared = options.sharedSecret ? await sharedSecretOf(connection) : undefined;
+  const create = (event: Rule['trigger']) => {
+    const secret = options.unsigned ? undefined : (secretFor(event) ?? shared);
+    const signed = { ...action, ...(secret !== undefined && { secret }) };
+    return event === 'call:recording-available'
+      ? connection.post<Rule>('/recording-webhook', signed)
       : connection.post<Rule>('/rules', {
           trigger: event,
           name,
           scope,
           ownerId,
-          actions: [action],
+          actions: [signed],
         });
-  const events =
-    trigger === undefined
-      ? ['call:started', 'call:completed', 'call:recording-available']
-      : [trigger];
+  };
+  const events: readonly Rule['trigger'][] =
+    trigger === undefined ? EVENT_NAMES : [trigger as Rule['trigger']]; // the simulator checks it
   const created: Rule[] = [];
   for (const event of events) created.push(await create(event));
   return created;
+}
+
+/** The secret that the simulator's actions share, or a new one. */
+async function sharedSecretOf(connection: Connection): Promise<string> {
+  const secrets = Object.values(await connection.get<SecretsView>('/secrets'));
+  return secrets.find((one) => one !== null)?.current ?? generateSecret();
 }
 
 /** Reads a custom payload. @throws CliError 2 when it is not JSON */

@@ -1,11 +1,12 @@
 import { Option, type Command } from 'commander';
 import { examples, type App } from '../../app.ts';
-import { badInput } from '../../errors.ts';
 import { milliseconds, repeatable, wholeNumber } from '../../input/options.ts';
 import { checkReplaceable, writeSecretFile } from '../../input/secret-file.ts';
-import { givenSecrets, withSecretOptions } from '../../input/secrets.ts';
+import { withSecretOptions } from '../../input/secrets.ts';
 import { targetUrl, withExternalOption } from '../../input/target-url.ts';
+import { secretsForActions, withSharedSecretOption } from '../../simulator/action-secrets.ts';
 import { connect, DEFAULT_PORT } from '../../simulator/connection.ts';
+import { secretFileOf } from '../../simulator/secrets.ts';
 import { createUpdatePrinter } from '../../simulator/update-lines.ts';
 import { updatesOf } from '../../simulator/updates.ts';
 import type { SimulateOptions } from './start.ts';
@@ -41,21 +42,26 @@ export function simulateCommand(app: App, base: Command): Command {
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
     .option('--db <file>', 'keep the state in a file across restarts')
     .option('--api-token <token>', 'the API token to require (default: from the seed)');
-  withSecretOptions(command)
-    .option('--separate-secrets', 'use a separate secret for each action')
-    .option('--secret-out <file>', 'write the secrets to a file, for --secret-file');
+  withSharedSecretOption(withSecretOptions(command)).option(
+    '--secret-out <file>',
+    'write the secrets to a file, for --secret-file',
+  );
   return withExternalOption(command)
     .addHelpText(
       'after',
-      examples(
-        ['simulate --forward-to http://127.0.0.1:3000/hook', 'Send every event to your receiver'],
-        [
-          'simulate -f 3000/hook --clock manual --seed 7',
-          'A repeatable run in which retries do not wait',
-        ],
-        ['simulate -f 3000/hook --retry-every 5s --max-attempts 3', 'Retry quickly'],
-        ['simulate -f 3000/hook --json | jq .attempt.response', 'For scripts'],
-      ),
+      `
+As at the service, each action has its own secret. Given secrets are used in
+this order: call:started, call:completed, then the recording webhook, unless
+$RECORDING_WEBHOOK_SECRET is set. What is not given is generated.
+${examples(
+  ['simulate --forward-to http://127.0.0.1:3000/hook', 'Send every event to your receiver'],
+  [
+    'simulate -f 3000/hook --clock manual --seed 7',
+    'A repeatable run in which retries do not wait',
+  ],
+  ['simulate -f 3000/hook --retry-every 5s --max-attempts 3', 'Retry quickly'],
+  ['simulate -f 3000/hook --json | jq .attempt.response', 'For scripts'],
+)}`,
     )
     .action(app.action((options: SimulateOptions) => simulate(app, options)));
 }
@@ -64,30 +70,24 @@ export function simulateCommand(app: App, base: Command): Command {
 async function simulate(app: App, options: SimulateOptions): Promise<undefined> {
   const { io, output, signal } = app;
   const urls = (options.forwardTo ?? []).map((url) => targetUrl(url, options.allowExternal));
-  const separate = options.separateSecrets ?? false;
-  if (separate && (options.secret !== undefined || options.secretFile !== undefined))
-    throw badInput(
-      '--separate-secrets generates secrets, so none can be given.',
-      'Remove --separate-secrets, or --secret and --secret-file.',
-    );
   if (options.secretOut !== undefined) await checkReplaceable(options.secretOut);
-  const [secret] = separate ? [] : await givenSecrets(io, options);
+  const secretFor = await secretsForActions(io, options);
   // Loaded here because the simulator includes a whole web server.
   const { banner, createRules, start } = await import('./start.ts');
   const simulator = await start(options);
   try {
-    const secrets = createRules(simulator, { urls, secret, separate });
-    if (options.secretOut !== undefined)
-      await writeSecretFile(
-        options.secretOut,
-        secrets.map((one) => ({ secret: one })),
-      );
+    const actions = createRules(simulator, urls, { secretFor, isShared: options.sharedSecret });
+    const { secretOut } = options;
+    if (secretOut !== undefined) await writeSecretFile(secretOut, secretFileOf(actions));
     const { url, apiToken, seed, rules } = simulator;
-    if (output.json)
+    if (output.json) {
+      const secrets = actions.map(({ rotations: _, ...action }) => action);
       await output.print({ type: 'ready', url, apiToken, seed, secrets, rules: rules.list() });
-    else
-      for (const line of banner(output.messageColors, simulator, secrets, output.messageColumns))
+    } else {
+      const { messageColors, messageColumns } = output;
+      for (const line of banner(messageColors, simulator, actions, messageColumns))
         output.message(line);
+    }
     const printUpdate = createUpdatePrinter(output);
     for await (const update of await updatesOf(connect(url, signal))) await printUpdate(update);
   } finally {

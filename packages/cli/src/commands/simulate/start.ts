@@ -1,13 +1,16 @@
 import {
   SimulatorError,
   startSimulator,
+  type Rule,
   type Simulator,
   type SimulatorOptions,
 } from '@call-webhooks/simulator';
 import { badInput, environmentError } from '../../errors.ts';
 import { probabilities } from '../../input/options.ts';
+import { CALLS_VARIABLE, RECORDING_VARIABLE } from '../../input/secret-file.ts';
 import type { SecretOptions } from '../../input/secrets.ts';
 import { DEFAULT_PORT } from '../../simulator/connection.ts';
+import { signingActions, type SigningAction } from '../../simulator/secrets.ts';
 import type { Colors } from '../../terminal/colors.ts';
 import { pairs } from '../../terminal/table.ts';
 import { t, type Printable, type Text } from '../../terminal/text.ts';
@@ -25,7 +28,7 @@ export interface SimulateOptions extends SecretOptions {
   readonly headerPrefix?: string;
   readonly db?: string;
   readonly apiToken?: string;
-  readonly separateSecrets?: boolean;
+  readonly sharedSecret?: boolean;
   readonly secretOut?: string;
   readonly allowExternal?: boolean;
 }
@@ -76,70 +79,55 @@ export async function start(options: SimulateOptions): Promise<Simulator> {
   }
 }
 
-interface RuleTargets {
-  readonly urls: readonly string[];
-  /** The secret of all actions. Without one, it is generated. */
-  readonly secret: string | undefined;
-  /** Whether each action gets its own secret. */
-  readonly separate: boolean;
+interface RuleSecrets {
+  /** The given secret of the next action for an event. Without one, it is generated. */
+  readonly secretFor: (event: Rule['trigger']) => string | undefined;
+  /** Whether all actions share one secret. */
+  readonly isShared: boolean | undefined;
 }
 
 /**
- * Creates the rules that send everything to these URLs, unless a snapshot already has them. They
- * share one secret, so that a receiver needs only one.
- * @returns the secrets
+ * Creates the rules that send everything to these URLs, unless a snapshot already has them. There is
+ * only one recording webhook: the first URL keeps it.
+ * @returns all actions, with their secrets
  * @throws CliError 2 for an invalid secret or URL
  */
 export function createRules(
-  simulator: Simulator,
-  { urls, secret, separate }: RuleTargets,
-): string[] {
-  const { rules, secrets } = simulator;
+  { rules, secrets }: Simulator,
+  urls: readonly string[],
+  { secretFor, isShared }: RuleSecrets,
+): SigningAction[] {
+  const action = (url: string, event: Rule['trigger']) => ({
+    url,
+    secret: secretFor(event) ?? (isShared ? secrets.all()[0] : undefined),
+  });
   try {
     for (const url of urls) {
       const exists = rules.list().some(({ actions }) => actions.some((one) => one.url === url));
       if (exists) continue;
-      const chosen = separate ? undefined : (secret ?? secrets.all()[0]);
-      const first = rules.create({
-        trigger: 'call:started',
-        scope: 'workspace',
-        actions: [{ url, secret: chosen }],
-      });
-      const shared = separate ? undefined : secrets.get(first.actions[0]?._id ?? '')?.current;
-      rules.create({
-        trigger: 'call:completed',
-        scope: 'workspace',
-        actions: [{ url, secret: shared }],
-      });
-      addRecordingWebhook(simulator, url, shared);
+      for (const trigger of ['call:started', 'call:completed'] as const)
+        rules.create({ trigger, scope: 'workspace', actions: [action(url, trigger)] });
+      if (!rules.list().some(({ kind }) => kind === 'recording-webhook'))
+        rules.setRecordingWebhook(action(url, 'call:recording-available'));
     }
   } catch (error) {
     if (error instanceof SimulatorError)
       throw badInput(error.message, FIXES[error.code] ?? SEE_HELP);
     throw error;
   }
-  return secrets.all();
+  const ids = rules.list().flatMap(({ actions }) => actions.map(({ _id }) => _id));
+  const view = Object.fromEntries(ids.map((id) => [id, secrets.get(id) ?? null]));
+  return signingActions(rules.list(), view);
 }
 
-/** There is only one recording webhook. The first URL keeps it. */
-function addRecordingWebhook({ rules }: Simulator, url: string, secret: string | undefined): void {
-  if (rules.list().some(({ kind }) => kind === 'recording-webhook')) return;
-  rules.setRecordingWebhook({ url, secret });
-}
-
-/** What the user needs at the start: addresses, targets and the secret. */
+/** What the user needs at the start: addresses, targets, and the secrets of the actions. */
 export function banner(
   colors: Colors,
-  { url, apiToken, seed, rules, clock }: Simulator,
-  secrets: readonly string[],
+  { url, apiToken, seed, clock }: Simulator,
+  actions: readonly SigningAction[],
   columns: number,
 ): Text[] {
   const { bold, cyan, dim } = colors;
-  const targets = rules
-    .list()
-    .flatMap(({ trigger, actions }) =>
-      actions.map((action): [string, Printable] => [trigger, action.url]),
-    );
   const isDefault = url.endsWith(`:${String(DEFAULT_PORT)}`);
   const flag = isDefault ? '' : ` --simulator ${new URL(url).port}`;
   return [
@@ -153,16 +141,41 @@ export function banner(
         ['API token', apiToken],
         ['seed', seed],
         ['clock', clock.mode],
-        ...targets,
-        ...secrets.map((secret): [string, Printable] => ['signing secret', bold(secret)]),
       ],
       columns,
     ),
     t``,
-    ...(targets.length === 0
+    ...actions.flatMap((action) => [...pairs(colors, rowsOf(colors, action), columns), t``]),
+    ...variableLines(colors, actions),
+    ...(actions.length === 0
       ? [t`Add a receiver: ${cyan(`call-webhooks rules create --url 3000/hook${flag}`)}`]
       : [t`Place a call: ${cyan(`call-webhooks trigger call${flag}`)}`]),
     dim('Press Ctrl-C to stop.'),
     t``,
   ];
+}
+
+const rowsOf = (
+  { bold }: Colors,
+  { trigger, url, rule, ruleId, actionId, secret }: SigningAction,
+): [string, Printable][] => [
+  ['event', trigger],
+  ['receiver', url],
+  ['rule', `${ruleId} (${rule})`],
+  ['action', actionId],
+  ['signing secret', secret === null ? 'none: its deliveries are not signed' : bold(secret)],
+];
+
+/** The secrets as lines of an `.env` file, to be copied. */
+function variableLines({ dim }: Colors, actions: readonly SigningAction[]): Text[] {
+  const line = (name: string, isWanted: (action: SigningAction) => boolean) => {
+    const secrets = new Set(actions.filter(isWanted).flatMap(({ secret }) => secret ?? []));
+    return secrets.size === 0 ? [] : [t`${name}=${[...secrets].join(',')}`];
+  };
+  const isRecording = ({ trigger }: SigningAction) => trigger === 'call:recording-available';
+  const lines = [
+    ...line(CALLS_VARIABLE, (action) => !isRecording(action)),
+    ...line(RECORDING_VARIABLE, isRecording),
+  ];
+  return lines.length === 0 ? [] : [dim("For the receiver's .env file:"), ...lines, t``];
 }

@@ -26,7 +26,7 @@ async function start(
   const sample = runSample({
     ...{ test, document, block },
     replace: { '3000': port, ...replace },
-    env: { CALL_WEBHOOK_SECRET: secret, ...env },
+    env: { CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret(), ...env },
   });
   await sample.printed('started');
   const sender = startSender(`http://127.0.0.1:${port}/hook`, secret);

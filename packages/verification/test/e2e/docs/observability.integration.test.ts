@@ -11,7 +11,7 @@ it('sample 3 of docs/observability.md serves metrics', async () => {
     document: '../../../../../docs/observability.md',
     block: 3,
     replace: { [exporter]: onFreePort },
-    env: { CALL_WEBHOOK_SECRET: generateSecret() },
+    env: { CALL_WEBHOOK_SECRET: generateSecret(), RECORDING_WEBHOOK_SECRET: generateSecret() },
   });
   await sample.printed('started');
   const [code] = await sample.end();

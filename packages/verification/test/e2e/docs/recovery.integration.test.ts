@@ -25,7 +25,11 @@ function start(block: number, then: string, file?: string, env: Record<string, s
   return runSample({
     ...{ test: import.meta.url, document: '../../../../../docs/recovery.md', block, then },
     replace: file === undefined ? {} : { "'calls.db'": JSON.stringify(file) },
-    env: { CALL_WEBHOOK_SECRET: generateSecret(), ...env },
+    env: {
+      CALL_WEBHOOK_SECRET: generateSecret(),
+      RECORDING_WEBHOOK_SECRET: generateSecret(),
+      ...env,
+    },
   });
 }
 const database = async () => {

@@ -60,7 +60,8 @@ test('the recording sample downloads a recording', async () => {
     {
       SERVICE_URL: simulator.url,
       API_TOKEN: simulator.apiToken,
-      CALL_WEBHOOK_SECRET: secret,
+      CALL_WEBHOOK_SECRET: generateSecret(),
+      RECORDING_WEBHOOK_SECRET: secret,
     },
     (source) => source.replace('saveTo(`', `saveTo(\`${folder}/`),
   );
