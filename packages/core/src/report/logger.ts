@@ -128,7 +128,7 @@ function write(logger: Logger, level: Level, fields: object, message: string): u
     return undefined;
   }
   if (!takesMessageFirst(logger)) return logger[level]?.(fields, message);
-  return (logger as MessageFirst)[level]?.(message, withPlainError(fields));
+  return (logger as unknown as MessageFirst)[level]?.(message, withPlainError(fields));
 }
 
 type MessageFirst = { [Name in Level]?: (message: string, fields: object) => unknown };
