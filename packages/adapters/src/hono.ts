@@ -9,7 +9,7 @@ export type { CallWebhooksOptions };
 
 /** The part that we use of Hono's context. */
 export interface HonoContext {
-  readonly req: { readonly raw: Request; readonly path: string };
+  readonly req: { readonly raw: Request; readonly path: string; readonly bodyCache?: object };
   readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
 }
 
@@ -34,12 +34,29 @@ export function callWebhooks<
   const isOwn = pathFilter(path);
   const receiver = createReceiver<Extra, Custom, S>(options);
   const handler = webHandler(receiver);
+  const respond = async (context: HonoContext) =>
+    handler(await requestOf(context), { waitUntil: waitUntilOf(context) });
   const handle = (context: HonoContext, next: () => Promise<void>) => {
     checkArgument(context);
-    if (!isOwn(context.req.path)) return next();
-    return handler(context.req.raw, { waitUntil: waitUntilOf(context) });
+    return isOwn(context.req.path) ? respond(context) : next();
   };
   return Object.assign(handle, { receiver });
+}
+
+/**
+ * The request, with the bytes that Hono has kept if a middleware has read its body. What was read as a
+ * form has others than the sent ones, and so has JSON in older versions.
+ */
+async function requestOf({ req: { raw, bodyCache } }: HonoContext): Promise<Request> {
+  const { method, url, headers } = raw;
+  if (method !== 'POST' || !raw.bodyUsed) return raw;
+  const { arrayBuffer, blob, text } = Object(bodyCache) as Record<string, Promise<BodyInit>>;
+  try {
+    const body = await (arrayBuffer ?? blob ?? text);
+    return body === undefined ? raw : new Request(url, { method, headers, body });
+  } catch {
+    return raw; // the connection broke while it was read
+  }
 }
 
 /** The platform's `waitUntil`. In Node there is none, and Hono then throws. */

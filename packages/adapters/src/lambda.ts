@@ -37,14 +37,15 @@ interface PayloadV2 extends HttpEvent {
   readonly requestContext: { readonly http: { readonly method: string } };
 }
 
-/** API Gateway REST APIs, HTTP APIs with payload 1.0, and Application Load Balancers. */
+/** API Gateway REST APIs, HTTP APIs with payload 1.0, Application Load Balancers, and Netlify. */
 interface PayloadV1 extends HttpEvent {
   readonly httpMethod: string;
   readonly path?: string | undefined;
   readonly queryStringParameters?: Values | null | undefined;
   readonly multiValueQueryStringParameters?: MultiValues | null | undefined;
   readonly multiValueHeaders?: MultiValues | null | undefined;
-  readonly requestContext: object;
+  /** Netlify has none. */
+  readonly requestContext?: object | undefined;
 }
 
 /** The part that we read of the event of an HTTP trigger. */
@@ -82,8 +83,8 @@ const MARGIN_MS = 1_000;
 const docs = docsUrl('raw-body.md#work-after-the-response');
 
 /**
- * Creates a Lambda function for API Gateway (payloads 1.0 and 2.0), function URLs and Application Load
- * Balancers. It rejects an event of any other trigger with a `WebhookError` that names the fix.
+ * Creates a Lambda function for API Gateway (payloads 1.0 and 2.0), function URLs, Application Load
+ * Balancers and Netlify. It rejects an event of any other trigger with a `WebhookError` that names the fix.
  *
  * Lambda freezes a function once it has responded. A handler that is not done by `ackWithin` is
  * therefore waited for: its response, 503 `deadline`, is sent when it ends, or a second before the
@@ -131,8 +132,7 @@ function requestOf(
 
 function methodOf(event: LambdaHttpEvent): unknown {
   const { httpMethod, requestContext } = Object(event) as Partial<PayloadV1>;
-  if (typeof requestContext !== 'object') return undefined;
-  const { http } = requestContext as Partial<PayloadV2['requestContext']>;
+  const { http } = Object(requestContext) as Partial<PayloadV2['requestContext']>;
   return http?.method ?? httpMethod;
 }
 
@@ -239,7 +239,7 @@ function responseTo(
   const lists = Object.entries(headers).map(
     ([name, value]) => [name, [value]] as [string, string[]],
   );
-  const isFromLoadBalancer = 'elb' in event.requestContext;
+  const isFromLoadBalancer = 'elb' in (event.requestContext ?? {});
   /** Of a load balancer that has multi-value headers turned on. */
   const hasOnlyLists =
     'multiValueHeaders' in event && Boolean(event.multiValueHeaders) && !event.headers;

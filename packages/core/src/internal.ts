@@ -19,7 +19,7 @@ export type {
 } from './report/channels.ts';
 export { redactId } from './report/ids.ts';
 export { loggedError, loggedFailure } from './report/log-line.ts';
-export { callHook, consoleLine, safeLogger } from './report/logger.ts';
+export { callHook, consoleLine, requestLogger, safeLogger } from './report/logger.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix, Profile } from './signature/headers.ts';
 export type { ProvidedSecret } from './signature/secret-provider.ts';

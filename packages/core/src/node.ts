@@ -7,7 +7,7 @@ import type { BodyLimits } from './http/request.ts';
 import type { ReceiverOptions } from './options.ts';
 import type { ReceiverResponse } from './outcomes.ts';
 import { createReceiver, type Receiver } from './receiver.ts';
-import type { Logger } from './report/logger.ts';
+import { requestLogger } from './report/logger.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
 
 export { discardRest, discardRestAfter, keepRawBody, readRawBody } from './http/node-body.ts';
@@ -18,8 +18,8 @@ export interface NodeHandler {
   readonly receiver: Receiver;
 }
 
-/** Express removes the path at which a router is mounted from the `url`. */
-type MountedRequest = IncomingMessage & { originalUrl?: string };
+/** What Express and loggers add. Express removes the path at which a router is mounted from `url`. */
+type MountedRequest = IncomingMessage & { originalUrl?: string; log?: unknown };
 
 /**
  * Creates a handler for `node:http`, and for frameworks that give access to its request and response
@@ -51,7 +51,7 @@ export function nodeHandler(receiver: Receiver, fix?: string): NodeHandler {
       url: originalUrl,
       headers,
       body: (limits: BodyLimits) => readRawBody(request, limits, fix),
-      log: requestLogger(request),
+      log: requestLogger(request.log),
     };
     return receiver.receive(delivery).then((result) => writeResponse(request, response, result));
   };
@@ -65,14 +65,6 @@ function checkArguments(response: Partial<ServerResponse> | undefined): void {
     'invalid-options',
     "This handler takes the request and response of node:http. In Fastify, register the plugin of @call-webhooks/fastify. In Nest, use CallWebhooksModule of @call-webhooks/nest. In Koa, call it with ctx.req and ctx.res. For fetch's Request (Hono, Bun, Deno, Workers), use createWebHandler of @call-webhooks/core/web.",
   );
-}
-
-/** The logger that pino-http and others add to a request. */
-function requestLogger(request: IncomingMessage & { log?: Partial<Logger> }): Logger | undefined {
-  const { log } = request;
-  return typeof log?.warn === 'function' && typeof log.error === 'function'
-    ? (log as Logger)
-    : undefined;
 }
 
 function writeResponse(

@@ -115,15 +115,6 @@ describe('createNodeHandler', () => {
     expect(lines.join()).toContain('malformed-header');
   });
 
-  it('uses the logger of the request', async () => {
-    const { post, lines } = setup();
-    const log = new Lines();
-    const port = await serve((req, res) => void post(Object.assign(req, { log }), res));
-    await send(port, { method: 'POST' });
-    expect(log.all).toHaveLength(1);
-    expect(lines).toEqual([]);
-  });
-
   it('does not respond twice', async () => {
     const { post } = setup();
     const port = await serve((req, res) => {

@@ -2,6 +2,7 @@ import { METHODS } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Receiver } from '@call-webhooks/core';
+import { requestLogger } from '@call-webhooks/core/internal';
 import { discardRestAfter, readRawBody } from '@call-webhooks/core/node';
 
 const FIX =
@@ -30,7 +31,7 @@ export function mount(
       headers: request.headers,
       body: (limits) => readRawBody(request.raw, limits, FIX, streamOf(request)),
       // With `logger: false`, Fastify's logger has no level and drops every line.
-      log: 'level' in request.log ? request.log : undefined,
+      log: 'level' in request.log ? requestLogger(request.log) : undefined,
     });
     discardRestAfter(reply.raw, request.raw);
     return reply.code(status).headers(headers).send(body);

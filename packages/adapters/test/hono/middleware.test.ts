@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { callBody, collectingLogger, deferred } from '@call-webhooks/contract-tests';
-import { Hono } from 'hono';
+import { Hono, type Context } from 'hono';
 import { callWebhooks, generateSecret, sign, type CallWebhooksOptions } from '../../src/hono.ts';
 
 const secret = generateSecret();
@@ -74,15 +74,42 @@ it('hands a late handler to waitUntil of the platform', async () => {
   expect(await kept[0]).toMatchObject({ outcome: 'handled', late: true });
 });
 
-it('a body that a middleware read before: 500, with the fix in the log', async () => {
-  const own = collectingLogger();
+const readBefore = (read: (c: Context) => Promise<unknown>, own = collectingLogger()) => {
   const app = new Hono();
   app.use(async (c, next) => {
-    await c.req.json();
+    await read(c);
     await next();
   });
-  app.use(hook({ path: '/hook', logger: own }));
-  const response = await app.request('/hook', await delivery());
+  app.use(hook({ path: '/hook', logger: own, bodyLimit: 1_000 }));
+  return app;
+};
+
+it.each<[string, (c: Context) => Promise<unknown>]>([
+  ['text', (c) => c.req.text()],
+  ['json', (c) => c.req.json()],
+  ['arrayBuffer', (c) => c.req.arrayBuffer()],
+  ['blob', (c) => c.req.blob()],
+])('a body that a middleware read with c.req.%s() is the sent one', async (_name, read) => {
+  const app = readBefore(read);
+  expect(await (await app.request('/hook', await delivery())).json()).toEqual({
+    outcome: 'handled',
+  });
+  const large = JSON.stringify({ eventName: 'call:completed', note: 'x'.repeat(1_000) });
+  expect((await app.request('/hook', { method: 'POST', body: large })).status).toBe(413);
+  expect((await app.request('/hook', { method: 'PUT', body: '{}' })).status).toBe(405);
+});
+
+it.each<[string, (c: Context) => Promise<unknown>]>([
+  ['c.req.formData()', (c) => c.req.formData()],
+  ['c.req.raw.json()', (c) => c.req.raw.json()],
+  // As older versions keep it.
+  ['c.req.json()', async (c) => (c.req.bodyCache = { json: c.req.raw.json() })],
+])('a body that a middleware read with %s: 500, with the fix in the log', async (_name, read) => {
+  const own = collectingLogger();
+  const { headers, ...rest } = await delivery();
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const sent = { ...rest, headers: { ...headers, ...form } };
+  const response = await readBefore(read, own).request('/hook', sent);
   expect(await response.json()).toEqual({ outcome: 'body-already-parsed' });
   expect(own.lines).toEqual([expect.stringContaining('before request.json()')]);
 });

@@ -107,7 +107,9 @@ describe('what an event leaves out', () => {
   });
 });
 
-describe.each(TRIGGERS)('Hono, an independent adapter, agrees on $name', (trigger) => {
+const KNOWN_TO_HONO = TRIGGERS.filter(({ name }) => name !== 'Netlify');
+
+describe.each(KNOWN_TO_HONO)('Hono, an independent adapter, agrees on $name', (trigger) => {
   it('about the method, the bytes and the form of the response', async () => {
     const headers = { ...(await sign({ secret, body })), 'content-type': 'application/json' };
     const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);

@@ -127,6 +127,19 @@ export const TRIGGERS: readonly Trigger[] = [
     },
     headers: ({ multiValueHeaders = {} }) => multiValueHeaders,
   },
+  {
+    name: 'Netlify',
+    event: (request) => ({
+      rawUrl: request.url.href,
+      rawQuery: request.url.search.slice(1),
+      httpMethod: request.method,
+      ...v1Url(request),
+      headers: last(request),
+      multiValueHeaders: request.headersDistinct,
+      ...bodyOf(request),
+    }),
+    headers: ofHeaders,
+  },
 ];
 
 /** Serves a function over HTTP behind a trigger. */

@@ -3,11 +3,12 @@ import { oneLine } from './redact.ts';
 
 /**
  * Where log lines go: `console`, or a structured logger that takes the fields first, as pino, Fastify
- * and bunyan do. What it throws is ignored.
+ * and bunyan do. One that has a method `log`, as winston and Nest's have, or `appendKeys`, as Powertools
+ * has, gets the message first. Wrap any other that takes it first. What a logger throws is ignored.
  * @example
  * const logger: Logger = {
- *   warn: (fields, message) => winston.warn(message, fields),
- *   error: (fields, message) => winston.error(message, fields),
+ *   warn: (fields, message) => logTape.warn(message, fields),
+ *   error: (fields, message) => logTape.error(message, fields),
  * };
  */
 export interface Logger {
@@ -79,7 +80,10 @@ const LINE_INTERVAL_MS = 10_000;
 /** The same logger with all four methods, whose errors are dropped. `console` gets readable lines. */
 export function safeLogger(logger: Logger): Required<Logger> {
   const method = (level: Level) => (fields: object, message: string) => {
-    callHook((line) => write(logger, level, fields, line), message);
+    // A logger that takes fields for a message would otherwise write `[object Object]`.
+    const toString = () => consoleLine(fields, message);
+    const readable = Object.defineProperty({ ...fields }, 'toString', { value: toString });
+    callHook((line) => write(logger, level, readable, line), message);
   };
   return {
     debug: method('debug'),
@@ -101,15 +105,33 @@ export function handlerLogger(logger: Logger): HandlerLogger {
   return complete;
 }
 
-/** pino's methods take a message alone as well. */
+/**
+ * The logger that pino-http and others add to a request. One that may not take fields is left alone:
+ * what it is for must not be lost in it.
+ */
+export function requestLogger(log: unknown): Logger | undefined {
+  const logger = Object(log) as Logger;
+  if (!hasMethods(logger, 'warn', 'error')) return undefined;
+  const takesFields = isPinoLike(logger) || takesMessageFirst(logger) || isConsole(logger);
+  return takesFields ? logger : undefined;
+}
+
+const hasMethods = (logger: object, ...names: string[]): boolean =>
+  names.every((name) => typeof Reflect.get(logger, name) === 'function');
+
+/** pino's methods take the fields first, or a message alone. */
 const isPinoLike = (logger: object): logger is HandlerLogger =>
-  ['child', ...LEVELS].every((name) => typeof Reflect.get(logger, name) === 'function');
+  hasMethods(logger, 'child', ...LEVELS) && !takesMessageFirst(logger);
+
+/** winston, Nest, Firebase, log4js and others have `log`, which pino and bunyan have not. */
+const takesMessageFirst = (logger: object): boolean =>
+  hasMethods(logger, 'log') || hasMethods(logger, 'appendKeys'); // Powertools
 
 /** A proxy: a handler may use everything else that its logger has. */
 function withAllLevels(logger: Logger): HandlerLogger {
-  const method = (level: Level) => (fields: unknown, message?: string) => {
-    if (typeof fields === 'string') write(logger, level, {}, fields);
-    else write(logger, level, Object(fields) as object, message ?? '');
+  const method = (level: Level) => (first: unknown, second?: unknown) => {
+    const [fields, message] = typeof first === 'string' ? [second, first] : [first, second];
+    write(logger, level, Object(fields) as object, typeof message === 'string' ? message : '');
   };
   const methods = new Map(LEVELS.map((level) => [level, method(level)]));
   return new Proxy(logger, {
@@ -122,9 +144,22 @@ function withAllLevels(logger: Logger): HandlerLogger {
 }
 
 function write(logger: Logger, level: Level, fields: object, message: string): unknown {
-  if (!isConsole(logger)) return logger[level]?.(fields, message);
-  logger[level](consoleLine(fields, message));
-  return undefined;
+  if (isConsole(logger)) {
+    logger[level](consoleLine(fields, message));
+    return undefined;
+  }
+  if (!takesMessageFirst(logger)) return logger[level]?.(fields, message);
+  return (logger as unknown as MessageFirst)[level]?.(message, withPlainError(fields));
+}
+
+type MessageFirst = { [Name in Level]?: (message: string, fields: object) => unknown };
+
+/** winston writes an error among the fields as `{}`. */
+function withPlainError(fields: object): object {
+  const { err } = fields as { err?: unknown };
+  if (!(err instanceof Error)) return fields;
+  const { name, message, stack } = err;
+  return { ...fields, err: { name, message, stack } };
 }
 
 /** `instanceof` would not know the consoles of other realms. */

@@ -1,0 +1,101 @@
+import { PassThrough } from 'node:stream';
+import { expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { createReceiver, type Logger } from '../../src/index.ts';
+import { createNodeHandler } from '../../src/node.ts';
+import { send, serve, stopServers } from '../node-support.ts';
+import { delivery, Lines, NOW, SECRET, STARTED } from '../support.ts';
+
+type Logged = (first: unknown, ...rest: unknown[]) => void;
+
+/** What winston and Powertools make of a line: the first argument is the message. */
+function messageFirst(methods: object) {
+  const lines: { level: string; message: string; meta: unknown }[] = [];
+  const method =
+    (level: string): Logged =>
+    (first, meta) =>
+      lines.push({ level, message: String(first), meta });
+  const [debug, info, warn, error] = ['debug', 'info', 'warn', 'error'].map(method);
+  return { lines, logger: { ...methods, debug, info, warn, error } as unknown as Logger };
+}
+const LOGGERS: [string, object][] = [
+  ['winston', { log: () => undefined, child: () => undefined, transports: [] }],
+  ["Nest's", { log: () => undefined }],
+  ['Powertools', { appendKeys: () => undefined, createChild: () => undefined }],
+];
+
+async function failedDelivery(logger: Logger, log?: Logger) {
+  const receiver = createReceiver({
+    secret: SECRET,
+    now: () => NOW,
+    logger,
+    on: {
+      'call:started': (_event, { log: own }) => {
+        own.info({ rows: 3 }, 'saved');
+        own.warn('not linked');
+        // As the logger itself would be called.
+        (own.warn as Logged)('no owner', { rows: 4 });
+        throw new Error('the CRM is down');
+      },
+    },
+  });
+  const { headers, body } = await delivery(STARTED);
+  await receiver.receive({ headers, body: Buffer.from(body), log });
+}
+
+it.each(LOGGERS)('a logger of the kind of %s gets the message first', async (_name, methods) => {
+  const { lines, logger } = messageFirst(methods);
+  await failedDelivery(logger);
+  expect(lines).toMatchObject([
+    { level: 'info', message: 'saved', meta: { rows: 3 } },
+    { level: 'warn', message: 'not linked', meta: {} },
+    { level: 'warn', message: 'no owner', meta: { rows: 4 } },
+    {
+      level: 'error',
+      message: expect.stringContaining('500 handler-failed: The handler failed') as unknown,
+      // As JSON, an error would be {}.
+      meta: { outcome: 'handler-failed', err: { name: 'Error', message: 'the CRM is down' } },
+    },
+  ]);
+});
+
+it.each(LOGGERS)('so does one that is passed with a request: %s', async (_name, methods) => {
+  const { lines, logger } = messageFirst(methods);
+  await failedDelivery(new Lines(), logger);
+  expect(lines.at(-1)?.message).toContain('500 handler-failed');
+});
+
+it('a logger that takes the fields for a message has the sentence all the same', async () => {
+  const { lines, logger } = messageFirst({});
+  await failedDelivery(logger);
+  expect(lines.at(-1)?.message).toContain('500 handler-failed: The handler failed');
+  expect(lines.at(-1)?.message).toContain('callId=call-1');
+});
+
+it('the lines of pino have their fields and no more', async () => {
+  const stream = new PassThrough();
+  await failedDelivery(pino({ base: undefined, timestamp: false }, stream));
+  const lines = String(stream.read()).trim().split('\n');
+  const { msg, ...fields } = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
+  expect(msg).toContain('500 handler-failed');
+  expect(Object.keys(fields)).not.toContain('toString');
+  expect(fields).toMatchObject({ level: 50, callId: 'call-1', err: { type: 'Error' } });
+});
+
+const ADOPTED: [string, object, boolean][] = [
+  ['a logger of pino', pino({ level: 'silent' }).child({ reqId: 7 }), true],
+  ...LOGGERS.map(([name, methods]): [string, object, boolean] => [name, methods, true]),
+  ['one of which nobody knows what it takes', {}, false],
+  ['a function', () => undefined, false],
+];
+
+it.each(ADOPTED)('req.log: %s', async (_name, methods, isAdopted) => {
+  const { lines, logger } = messageFirst({});
+  const log = Object.assign(Object.create(methods) as object, logger);
+  const own = new Lines();
+  const hook = createNodeHandler({ secret: SECRET, logger: own, now: () => NOW });
+  const port = await serve((req, res) => void hook(Object.assign(req, { log }), res));
+  await send(port, { method: 'POST' });
+  await stopServers();
+  expect([lines.length, own.all.length]).toEqual(isAdopted ? [1, 0] : [0, 1]);
+});
