@@ -1,4 +1,5 @@
 import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
+import type { UnknownFields } from './events/field-check.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import { Routes } from './events/route.ts';
 import type { StandardSchema } from './events/schema.ts';
@@ -136,6 +137,11 @@ export interface Health {
   queue?: PortHealth;
   /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
   secrets?: PortHealth;
+  /**
+   * Call events whose details were never found, so that `context.call` lacks them: `fieldNames` has to
+   * be set. Absent if there are none.
+   */
+  unknownFields?: UnknownFields[];
   /** Set while `maxInFlight` deliveries are being handled: further ones are answered 503. */
   overloaded?: true;
 }
@@ -145,7 +151,7 @@ export interface Health {
  * has given no secrets yet. Never rejects.
  */
 async function checkHealth(setup: Setup): Promise<Health> {
-  const { settings, deadlines, inFlight } = setup;
+  const { settings, deadlines, inFlight, routes } = setup;
   const { closing, full } = inFlight;
   const { store, queue, secret, tenant, storeTimeout } = settings;
   const ping = (port: Pick<Store, 'ping'>) =>
@@ -159,6 +165,7 @@ async function checkHealth(setup: Setup): Promise<Health> {
     queue && ping(queue),
     hasProvider && healthOf(() => setup.keysFor({ headers: {} }).keySource.current('health-check')),
   ]);
+  const unknownFields = routes.fieldCheck.unknown;
   const parts = [storeHealth, queueHealth, secretsHealth];
   return {
     ok: !closing && !full && parts.every((part) => !part || part.status !== 'down'),
@@ -166,6 +173,7 @@ async function checkHealth(setup: Setup): Promise<Health> {
     store: storeHealth,
     ...(queueHealth && { queue: queueHealth }),
     ...(secretsHealth && { secrets: secretsHealth }),
+    ...(unknownFields.length > 0 && { unknownFields }),
     ...(full && { overloaded: true }),
   };
 }

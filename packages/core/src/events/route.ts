@@ -3,6 +3,7 @@ import { WebhookError, withOrigin, type DeliveryContent } from '../errors.ts';
 import { redactedError } from '../report/error-text.ts';
 import { tenantKey } from '../store/keys.ts';
 import { eventKey, isKnownEvent, isRecord, parsePayload, typedEvent } from './events.ts';
+import { FieldCheck } from './field-check.ts';
 import {
   wrapHandler,
   type Handler,
@@ -47,11 +48,19 @@ export const UNIDENTIFIED: Route = {
 /** What the way to a handler depends on. */
 type RouteSettings = Pick<
   HandlerSettings,
-  'on' | 'events' | 'custom' | 'onUnhandled' | 'around' | 'includeSchemaValues' | 'fieldNames'
+  | 'on'
+  | 'events'
+  | 'custom'
+  | 'onUnhandled'
+  | 'around'
+  | 'includeSchemaValues'
+  | 'fieldNames'
+  | 'logger'
 >;
 
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
 export class Routes {
+  readonly fieldCheck: FieldCheck;
   readonly #settings: RouteSettings;
   readonly #handlers = new Map<string, Handler<unknown>>();
   readonly #onUnhandled: Handler<unknown> | undefined;
@@ -62,6 +71,7 @@ export class Routes {
     const layers = typeof around === 'function' ? [around] : around;
     const wrapped = (handle: unknown) => wrapHandler(layers, handle as Handler<unknown>);
     this.#settings = settings;
+    this.fieldCheck = new FieldCheck(settings.fieldNames, settings.logger);
     for (const [name, handle] of Object.entries(on))
       if (handle) this.#handlers.set(name, wrapped(handle));
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
@@ -111,6 +121,7 @@ export class Routes {
   #checked(eventName: string, event: Record<string, unknown>): unknown {
     if (isKnownEvent(eventName)) {
       if (eventName === 'call:recording-available') checkIdentity(event);
+      else this.fieldCheck.check(eventName, event);
       return typedEvent(eventName, event);
     }
     const { events, fieldNames, includeSchemaValues = false } = this.#settings;

@@ -1,0 +1,75 @@
+import { docsUrl } from '../errors.ts';
+import { redactId } from '../report/ids.ts';
+import { safeLogger, type Logger } from '../report/logger.ts';
+import { callDetails, DEFAULT_FIELD_NAMES, type FieldNames } from './call-details.ts';
+
+/** How many names of fields a warning has. */
+const MAX_NAMES = 50;
+
+/** An event whose details were not found under the names of `fieldNames`. */
+export interface UnknownFields {
+  eventName: string;
+  /** The names of the fields that its body had, without values. */
+  fields: string[];
+}
+
+/**
+ * Notices when `context.call` finds nothing: the spec does not show the names of its fields, so the
+ * configured ones, or the guesses, may be wrong. Warns once for each event name.
+ */
+export class FieldCheck {
+  readonly #fieldNames: FieldNames;
+  readonly #logger: Logger;
+  readonly #fitting = new Set<string>();
+  readonly #unknown = new Map<string, UnknownFields>();
+
+  constructor(fieldNames: FieldNames, logger: Logger) {
+    this.#fieldNames = fieldNames;
+    this.#logger = logger;
+  }
+
+  /** The events whose details were never found. */
+  get unknown(): UnknownFields[] {
+    return [...this.#unknown.values()];
+  }
+
+  /** Looks at events until one of their name has its details. */
+  check(eventName: 'call:started' | 'call:completed', event: object): void {
+    if (this.#fitting.has(eventName)) return;
+    const missing = missingDetails(eventName, event, this.#fieldNames);
+    if (missing === undefined) {
+      this.#fitting.add(eventName);
+      this.#unknown.delete(eventName);
+    } else if (!this.#unknown.has(eventName) && hasOtherFields(event)) {
+      const fields = Object.keys(event).slice(0, MAX_NAMES).map(redactId);
+      this.#unknown.set(eventName, { eventName, fields });
+      safeLogger(this.#logger).warn(
+        { eventName, fields, docs: docsUrl('field-names.md') },
+        `call-webhooks: ${eventName} has ${missing}, so context.call is incomplete. The names of these fields are guesses, since the service does not document them. Set fieldNames to the names of your service; "npx call-webhooks infer" finds them in a captured delivery. The body has: ${fields.join(', ')}.`,
+      );
+    }
+  }
+}
+
+/** An event that was made up for a test often has nothing that `fieldNames` could name. */
+const hasOtherFields = (event: object): boolean =>
+  Object.keys(event).some((field) => !DOCUMENTED.has(field));
+
+const DOCUMENTED = new Set(['eventName', 'callId', 'fromPhoneNumber']);
+
+/** What an event should have, and has not. A name that is `undefined` says that there is no such field. */
+function missingDetails(
+  eventName: string,
+  event: object,
+  fieldNames: FieldNames,
+): string | undefined {
+  const names: FieldNames = { ...DEFAULT_FIELD_NAMES, ...fieldNames };
+  const expected = Object.values(names).filter((name) => name !== undefined);
+  const details = callDetails(event, fieldNames);
+  if (expected.length > 0 && Object.values(details).every((detail) => detail === undefined))
+    return `none of the fields ${expected.join(', ')}`;
+  const { endedAt } = names;
+  return eventName === 'call:completed' && endedAt !== undefined && !details.endedAt
+    ? `no time in ${endedAt}, where the end of the call is expected`
+    : undefined;
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { createJobProcessor } from '../../src/stores.ts';
+import { createReceiver } from '../../src/index.ts';
+import { Lines, SECRET } from '../support.ts';
+
+const handle = () => undefined;
+const on = { 'call:started': handle, 'call:completed': handle };
+const other = (eventName: string, callId: string, more: object = {}) => ({
+  ...{ eventName, callId, who: 'u-7', toNumber: '+15550100' },
+  ...more,
+});
+
+function setup(options: object = {}) {
+  const logger = new Lines();
+  const receiver = createReceiver({ secret: SECRET, logger, on, ...options });
+  const unknown = async () => (await receiver.health()).unknownFields;
+  return { logger, receiver, unknown };
+}
+
+describe('a call event whose details are under other names', () => {
+  it('is handled, and told of once for each event name, with the names of its fields alone', async () => {
+    const { logger, receiver, unknown } = setup();
+    for (const id of ['c1', 'c2']) {
+      expect(await receiver.deliver(other('call:started', id))).toMatchObject({
+        outcome: 'handled',
+      });
+      await receiver.deliver(other('call:completed', id, { finishedAt: '2026-01-01T12:00:00Z' }));
+    }
+    expect(logger.entries).toMatchObject([
+      { level: 'warn', fields: { eventName: 'call:started' } },
+      {
+        level: 'warn',
+        fields: {
+          eventName: 'call:completed',
+          fields: ['eventName', 'callId', 'who', 'toNumber', 'finishedAt'],
+          docs: expect.stringContaining('field-names'),
+        },
+        message: expect.stringMatching(/fieldNames.*infer.*who, toNumber, finishedAt/),
+      },
+    ]);
+    expect(JSON.stringify(logger.entries)).not.toMatch(/u-7|15550100|2026-01/);
+    const names = (await unknown())?.map(({ eventName }) => eventName);
+    expect(names).toEqual(['call:started', 'call:completed']);
+  });
+
+  it('lacks the end of the call, although other details are found', async () => {
+    const { logger, receiver } = setup();
+    await receiver.deliver(other('call:completed', 'c1', { userId: 'u-7' }));
+    expect(logger.entries).toMatchObject([{ message: expect.stringContaining('endedAt') }]);
+  });
+
+  it('is not told of with the right fieldNames, or those that say there are none', async () => {
+    for (const fieldNames of [
+      { placedBy: 'who', endedAt: 'finishedAt' },
+      { placedBy: 'who', endedAt: undefined },
+    ]) {
+      const { logger, receiver, unknown } = setup({ fieldNames });
+      await receiver.deliver(other('call:started', 'c1'));
+      await receiver.deliver(other('call:completed', 'c1', { finishedAt: '2026-01-01T12:00:00Z' }));
+      expect(logger.entries).toEqual([]);
+      expect(await unknown()).toBeUndefined();
+    }
+  });
+
+  it('was an exception when a later one has them', async () => {
+    const { receiver, unknown } = setup();
+    await receiver.deliver(other('call:completed', 'c1'));
+    expect(await unknown()).toHaveLength(1);
+    await receiver.deliver(other('call:completed', 'c2', { endedAt: '2026-01-01T12:00:00Z' }));
+    expect(await unknown()).toBeUndefined();
+  });
+
+  it('has no personal data in the names that are logged', async () => {
+    const { logger, receiver } = setup();
+    const odd = { 'ada@lovelace.example': 1, ['x'.repeat(10_000)]: 1 };
+    await receiver.deliver(other('call:completed', 'c1', odd));
+    const text = JSON.stringify(logger.entries);
+    expect(text).not.toContain('lovelace');
+    expect(text.length).toBeLessThan(2_000);
+  });
+
+  it('is told of by the worker of a queue', async () => {
+    const logger = new Lines();
+    const process = createJobProcessor({ on, logger });
+    const body = Buffer.from(JSON.stringify(other('call:completed', 'c1'))).toString('base64');
+    const queued = { webhookId: 'w1', timestamp: 1, receivedAt: 1, body };
+    expect(await process(queued)).toEqual({ status: 'done' });
+    expect(logger.entries).toMatchObject([{ fields: { eventName: 'call:completed' } }]);
+  });
+});
