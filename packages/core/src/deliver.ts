@@ -88,14 +88,13 @@ async function run(
       throw new WebhookError('body-too-large', `The body has ${String(length)} bytes.`);
     inFlight.check(delivery.tenant);
     const running = new EventRun(delivery, outcome, startedAt, setup);
-    const free = inFlight.add(running, startedAt, delivery.tenant);
+    inFlight.add(running, startedAt, delivery.tenant);
     const abort = () => {
       running.abort(new WebhookError('shutting-down', 'The caller of deliver() aborted it.'));
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
     result = await running.done;
-    free();
     signal?.removeEventListener('abort', abort);
   } catch (error) {
     if (error instanceof WebhookError && error.code === 'invalid-options') throw error;

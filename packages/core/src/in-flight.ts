@@ -82,16 +82,15 @@ export class InFlight {
   }
 
   /**
-   * Takes a place.
+   * Takes a place until the delivery ends.
    * @param at `performance.now()`
-   * @returns frees the place; to be called when the delivery ends
    */
-  add(delivery: RunningDelivery, at: number, tenant?: string): () => void {
+  add(delivery: RunningDelivery, at: number, tenant?: string): void {
     const place = { place: 0, delivery, at, tenant };
     this.#places.add(place);
     this.#oldestAt = Math.min(this.#oldestAt, at);
     if (tenant !== undefined) this.#ofTenants.set(tenant, this.#runningOf(tenant) + 1);
-    return () => this.#free(place);
+    void delivery.done.then(() => this.#free(place));
   }
 
   #free(place: Place): void {

@@ -89,7 +89,7 @@ async function readBody({ body }: ReceiverRequest, { settings }: Setup): Promise
 }
 
 /** The result, or `deadline`. The run then goes on, and its result is reported as late. */
-function resultInTime(
+async function resultInTime(
   run: EventRun,
   outcome: PendingOutcome,
   request: ReceiverRequest,
@@ -97,28 +97,20 @@ function resultInTime(
   { settings, deadlines, inFlight, reporter }: Setup,
 ): Promise<Result> {
   const { ackWithin, logger } = settings;
-  const free = inFlight.add(run, startedAt, outcome.tenant);
-  return new Promise((resolve) => {
-    const onReached = () => {
-      const log = request.log ?? logger;
-      const error = new WebhookError(
-        'deadline',
-        `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
-      );
-      const late = run.done.then((result) =>
-        reporter.report(startedAt, outcome, result, log, true),
-      );
-      run.abort(error);
-      resolve({ outcome: 'deadline', error });
-      const waiter = request.waitUntil ? request : settings;
-      if (waiter.waitUntil)
-        reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), outcome, log);
-    };
-    const deadline = deadlines.in(startedAt + ackWithin - performance.now(), onReached);
-    void run.done.then((result) => {
-      deadline.cancel();
-      free();
-      resolve(result);
-    });
-  });
+  inFlight.add(run, startedAt, outcome.tenant);
+  try {
+    return await deadlines.withTimeout(startedAt + ackWithin - performance.now(), run.done);
+  } catch {
+    // Only the time can be over: a run never rejects.
+  }
+  const error = new WebhookError(
+    'deadline',
+    `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
+  );
+  const log = request.log ?? logger;
+  const late = run.done.then((result) => reporter.report(startedAt, outcome, result, log, true));
+  run.abort(error);
+  const waiter = request.waitUntil ? request : settings;
+  if (waiter.waitUntil) reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), outcome, log);
+  return { outcome: 'deadline', error };
 }

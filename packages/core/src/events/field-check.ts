@@ -13,9 +13,12 @@ export interface UnknownFields {
   fields: string[];
 }
 
+/** What each logger was told of: a process may have many receivers. */
+const told = new WeakMap<Logger, Set<string>>();
+
 /**
  * Notices when `context.call` finds nothing: the spec does not show the names of its fields, so the
- * configured ones, or the guesses, may be wrong. Warns once for each event name.
+ * configured ones, or the guesses, may be wrong. Its logger is told once for each event name.
  */
 export class FieldCheck {
   readonly #fieldNames: FieldNames;
@@ -43,11 +46,18 @@ export class FieldCheck {
     } else if (!this.#unknown.has(eventName) && hasOtherFields(event)) {
       const fields = Object.keys(event).slice(0, MAX_NAMES).map(redactId);
       this.#unknown.set(eventName, { eventName, fields });
-      safeLogger(this.#logger).warn(
-        { eventName, fields, docs: docsUrl('field-names.md') },
-        `call-webhooks: ${eventName} has ${missing}, so context.call is incomplete. The names of these fields are guesses, since the service does not document them. Set fieldNames to the names of your service; "npx call-webhooks infer" finds them in a captured delivery. The body has: ${fields.join(', ')}.`,
-      );
+      this.#warn(eventName, missing, fields);
     }
+  }
+
+  #warn(eventName: string, missing: string, fields: readonly string[]): void {
+    const events = told.get(this.#logger) ?? new Set();
+    if (events.has(eventName)) return;
+    told.set(this.#logger, events.add(eventName));
+    safeLogger(this.#logger).warn(
+      { eventName, fields, docs: docsUrl('field-names.md') },
+      `call-webhooks: ${eventName} has ${missing}, so context.call is incomplete. The names of these fields are guesses, since the service does not document them. Set fieldNames to the names of your service; "npx call-webhooks infer" finds them in a captured delivery. The body has: ${fields.join(', ')}.`,
+    );
   }
 }
 
