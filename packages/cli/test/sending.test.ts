@@ -1,174 +1,336 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { isSigned, receiver, SECRET } from './support/receiver.ts';
-import { run } from './support/run.ts';
+import { run, type Run, start } from './support/run.ts';
 
-const env = { CALL_WEBHOOK_SECRET: SECRET };
-const folder = mkdtempSync(join(tmpdir(), 'cli-'));
-let target: Awaited<ReturnType<typeof receiver>>;
-let status = 200;
+describe('sending deliveries', () => {
+  const env = { CALL_WEBHOOK_SECRET: SECRET };
+  const folder = mkdtempSync(join(tmpdir(), 'cli-'));
+  let target: Awaited<ReturnType<typeof receiver>>;
+  let status = 200;
 
-beforeEach(async () => {
-  status = 200;
-  target = await receiver(() => ({ status, body: 'thank \u001b[31myou' }));
+  beforeEach(async () => {
+    status = 200;
+    target = await receiver(() => ({ status, body: 'thank \u001b[31myou' }));
+  });
+  afterEach(() => target.close());
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const file = (name: string, content: string | Uint8Array) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  describe('send', () => {
+    test('signs a sample as the spec says', async () => {
+      const { code, stdout, stderr } = await run(
+        ['send', 'call:completed', '--to', target.url, '--set', 'recipientName=Ada'],
+        { env },
+      );
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^200 .+acknowledged\n/);
+      expect(stdout).toContain('thank \\x1b[31myou');
+      const [one] = target.received;
+      expect(one && isSigned(one)).toBe(true);
+      expect(JSON.parse(String(one?.body))).toMatchObject({
+        eventName: 'call:completed',
+        recipientName: 'Ada',
+      });
+      expect(one?.headers['content-type']).toBe('application/json');
+    });
+
+    test('the bytes of a file or a pipe are not changed', async () => {
+      const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
+      const argv = ['send', 'any:name', '--to', String(target.port), '--data'];
+      await run([...argv, `@${file('bytes', bytes)}`], { env });
+      await run([...argv, '-'], { env, stdin: bytes });
+      expect(target.received.map(({ body }) => body.equals(bytes))).toEqual([true, true]);
+      expect(target.received.every((one) => isSigned(one))).toBe(true);
+    });
+
+    test.each([
+      [500, 'retry'],
+      [302, 'retry'],
+      [404, 'pause the rule at once'],
+    ])('%d is exit code 1', async (answered, told) => {
+      status = answered;
+      const { code, stdout } = await run(['send', 'call:started', '--to', target.url], { env });
+      expect(code).toBe(1);
+      expect(stdout).toContain(told);
+    });
+
+    test('no listener is exit code 3, a broken connection is 1', async () => {
+      const breaking = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+      await once(breaking, 'listening');
+      const to = String((breaking.address() as AddressInfo).port);
+      const argv = ['send', 'call:started', '--to', to];
+      const broken = await run(argv, { env });
+      expect(broken).toMatchObject({ code: 1, stderr: '' });
+      expect(broken.stdout).toContain('the service would retry');
+      breaking.close();
+      await once(breaking, 'close');
+      const refused = await run(argv, { env });
+      expect(refused).toMatchObject({ code: 3, stdout: '' });
+      expect(refused.stderr).toMatch(
+        /Nothing listens at \S+ \(ECONNREFUSED\)\.\n.*Start the receiver/,
+      );
+      expect((await run(['check', '--to', to], { env })).code).toBe(3);
+    });
+
+    test('--json has the request and the response, and no secret', async () => {
+      const { records, stdout } = await run(
+        ['send', 'call:started', '--to', target.url, '--json'],
+        {
+          env,
+        },
+      );
+      expect(records()).toMatchObject([
+        { request: { url: target.url }, response: { status: 200 }, effect: 'acknowledged' },
+      ]);
+      expect(stdout).not.toContain(SECRET);
+    });
+
+    test('signs with the first line of a secret file', async () => {
+      const path = file(
+        'secrets',
+        `# mine\n${SECRET}\nwhsec_${Buffer.alloc(24).toString('base64')}\n`,
+      );
+      await run(['send', 'call:started', '--to', target.url, '--secret-file', path]);
+      expect(target.received.every((one) => isSigned(one))).toBe(true);
+    });
+
+    test('the curl command sends the same bytes, whatever they are', async () => {
+      const name = `O'Brien "$HOME" \`id\` \\ !x\nsecond`;
+      const set = ['--set', `note=${JSON.stringify(name)}`];
+      const { stdout } = await run(
+        ['send', 'call:started', '--to', `${target.url}?a=b&c='d'&e=[1-2]{f,g}`, '--curl', ...set],
+        { env },
+      );
+      expect(stdout).not.toContain(SECRET);
+      const raw = await run(['send', 'x', '--to', target.url, '--curl', '--data', "it's\n@here"], {
+        env,
+      });
+      const path = file("bo'dy", Buffer.from([0xff, 0x00]));
+      const binary = await run(['send', 'x', '--to', target.url, '--curl', '--data', `@${path}`], {
+        env,
+      });
+      for (const command of [stdout, raw.stdout, binary.stdout])
+        await promisify(execFile)('sh', ['-c', command]);
+      expect(target.received.map((one) => isSigned(one))).toEqual([true, true, true]);
+      expect(JSON.parse(String(target.received[0]?.body))).toMatchObject({ note: name });
+      expect(String(target.received[1]?.body)).toBe("it's\n@here");
+    });
+
+    test('a body that cannot be on a command line is refused', async () => {
+      const { code, stderr } = await run(
+        ['send', 'x', '--to', target.url, '--curl', '--data', '-'],
+        {
+          env,
+          stdin: '\u001b[2J',
+        },
+      );
+      expect(code).toBe(2);
+      expect(stderr).toContain('--data @file');
+    });
+  });
+
+  describe('sign and verify', () => {
+    const body = '{"a":1}';
+    const signed = async () => file('headers', (await run(['sign', '-d', body], { env })).stdout);
+
+    test('verify reads what sign writes', async () => {
+      const { code, stdout } = await run(['verify', '--headers', await signed(), '-d', body], {
+        env,
+      });
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^verified {2}signed 2/);
+    });
+
+    test.each([
+      ['a line feed', `${body}\n`, 'line feed'],
+      ['spaces', '{ "a": 1 }', 'written again with spaces'],
+      ['a byte order mark', `\ufeff${body}`, 'byte order mark'],
+    ])('%s is found to be the cause', async (_what, changed, cause) => {
+      const { code, stdout } = await run(['verify', '--headers', await signed()], {
+        env,
+        stdin: changed,
+      });
+      expect(code).toBe(1);
+      expect(stdout).toContain('signature-mismatch');
+      expect(stdout).toContain(cause);
+    });
+
+    test('refuses another body and an old timestamp', async () => {
+      const other = await run(['verify', '--headers', await signed(), '-d', '{"a":2}', '--json'], {
+        env,
+      });
+      expect(other.records()).toEqual([
+        expect.objectContaining({ verified: false, code: 'signature-mismatch' }),
+      ]);
+      const old = (await run(['sign', '-d', body, '--timestamp', '1700000000'], { env })).stdout;
+      const argv = ['verify', '--headers', file('old', old), '-d', body];
+      expect((await run(argv, { env })).stdout).toContain('timestamp-out-of-tolerance');
+      expect((await run([...argv, '--tolerance', '300000000'], { env })).code).toBe(0);
+    });
+  });
 });
-afterEach(() => target.close());
-afterAll(() => rmSync(folder, { recursive: true }));
 
-const file = (name: string, content: string | Uint8Array) => {
-  writeFileSync(join(folder, name), content);
-  return join(folder, name);
-};
+describe('listening', () => {
+  const env = { CALL_WEBHOOK_SECRET: SECRET };
+  const running: Run[] = [];
+  let behind: Awaited<ReturnType<typeof receiver>>;
+  let answer: { status: number; headers?: Record<string, string>; body?: string };
 
-describe('send', () => {
-  test('signs a sample as the spec says', async () => {
-    const { code, stdout, stderr } = await run(
-      ['send', 'call:completed', '--to', target.url, '--set', 'recipientName=Ada'],
-      { env },
+  beforeEach(async () => {
+    answer = { status: 200 };
+    behind = await receiver(() => answer);
+  });
+  afterEach(async () => {
+    for (const one of running.splice(0)) {
+      one.stop();
+      expect(await one.code).toBe(130);
+    }
+    await behind.close();
+  });
+
+  async function listening(...flags: string[]) {
+    const one = start(['listen', '--port', '0', '--json', ...flags], { env });
+    running.push(one);
+    await one.until('"ready"');
+    const { url } = JSON.parse(one.stdout().split('\n')[0] ?? '') as { url: string };
+    const arrivals = () =>
+      one
+        .stdout()
+        .trim()
+        .split('\n')
+        .slice(1)
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    return { ...one, url, arrivals };
+  }
+  const send = (url: string, ...more: string[]) =>
+    run(['send', 'call:completed', '--to', url, ...more], { env });
+
+  describe('listen', () => {
+    test('responds correctly to every probe of check', async () => {
+      const { url, arrivals } = await listening();
+      const { code, records } = await run(['check', '--to', url, '--json'], { env });
+      expect(code).toBe(0);
+      expect(records().map(({ result }) => result)).toEqual(Array(8).fill('ok'));
+      expect(arrivals().map(({ outcome }) => outcome)).toEqual([
+        'method-not-allowed',
+        'missing-header',
+        'signature-mismatch',
+        'timestamp-out-of-tolerance',
+        'timestamp-out-of-tolerance',
+        'signature-mismatch',
+        'handled',
+        'replayed',
+      ]);
+    });
+
+    test('forwards the bytes and the signature unchanged', async () => {
+      const { url } = await listening('--forward-to', behind.url);
+      const data = '{ "eventName" : "call:completed",\r\n "n": 1.0 }';
+      const odd = ['-H', 'constructor: x', '-H', '__proto__: y'];
+      expect((await send(url, '--data', data, '-H', 'X-Tenant: Blue', ...odd)).code).toBe(0);
+      const [one] = behind.received;
+      expect(one && isSigned(one)).toBe(true);
+      expect(String(one?.body)).toBe(data);
+      expect(one?.rawHeaders).toEqual(expect.arrayContaining(['X-Tenant', 'X-Service-Signature']));
+      expect(one?.headers.host).toBe(`127.0.0.1:${String(behind.port)}`);
+    });
+
+    test.each([404, 410, 302, 307])(
+      '%d of the server behind becomes 503, with a warning',
+      async (status) => {
+        answer = { status, headers: { location: 'http://127.0.0.1:1/' } };
+        const { url, stderr, arrivals } = await listening('--forward-to', behind.url);
+        const { records } = await send(url, '--json');
+        expect(records()).toMatchObject([{ response: { status: 503 } }]);
+        expect(stderr()).toContain(`warning: The server answered ${String(status)}`);
+        expect(arrivals()).toMatchObject([
+          { status: 503, forwarded: { response: String(status) } },
+        ]);
+      },
     );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^200 .+acknowledged\n/);
-    expect(stdout).toContain('thank \\x1b[31myou');
-    const [one] = target.received;
-    expect(one && isSigned(one)).toBe(true);
-    expect(JSON.parse(String(one?.body))).toMatchObject({
-      eventName: 'call:completed',
-      recipientName: 'Ada',
+
+    test.each([
+      [201, 201],
+      [500, 500],
+      [429, 429],
+    ])('%d is passed on', async (status, seen) => {
+      answer = { status, body: 'said' };
+      const { url } = await listening('--forward-to', behind.url);
+      const { records } = await send(url, '--json');
+      expect(records()).toMatchObject([{ response: { status: seen, body: 'said' } }]);
     });
-    expect(one?.headers['content-type']).toBe('application/json');
-  });
 
-  test('the bytes of a file or a pipe are not changed', async () => {
-    const bytes = Buffer.from([0x7b, 0xff, 0x00, 0x0d, 0x0a, 0x7d]);
-    const argv = ['send', 'any:name', '--to', String(target.port), '--data'];
-    await run([...argv, `@${file('bytes', bytes)}`], { env });
-    await run([...argv, '-'], { env, stdin: bytes });
-    expect(target.received.map(({ body }) => body.equals(bytes))).toEqual([true, true]);
-    expect(target.received.every((one) => isSigned(one))).toBe(true);
-  });
-
-  test.each([
-    [500, 'retry'],
-    [302, 'retry'],
-    [404, 'pause the rule at once'],
-  ])('%d is exit code 1', async (answered, told) => {
-    status = answered;
-    const { code, stdout } = await run(['send', 'call:started', '--to', target.url], { env });
-    expect(code).toBe(1);
-    expect(stdout).toContain(told);
-  });
-
-  test('no listener is exit code 3, a broken connection is 1', async () => {
-    const breaking = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
-    await once(breaking, 'listening');
-    const to = String((breaking.address() as AddressInfo).port);
-    const argv = ['send', 'call:started', '--to', to];
-    const broken = await run(argv, { env });
-    expect(broken).toMatchObject({ code: 1, stderr: '' });
-    expect(broken.stdout).toContain('the service would retry');
-    breaking.close();
-    await once(breaking, 'close');
-    const refused = await run(argv, { env });
-    expect(refused).toMatchObject({ code: 3, stdout: '' });
-    expect(refused.stderr).toMatch(
-      /Nothing listens at \S+ \(ECONNREFUSED\)\.\n.*Start the receiver/,
-    );
-    expect((await run(['check', '--to', to], { env })).code).toBe(3);
-  });
-
-  test('--json has the request and the response, and no secret', async () => {
-    const { records, stdout } = await run(['send', 'call:started', '--to', target.url, '--json'], {
-      env,
+    test('a server that is down becomes 503, and forged requests are not forwarded', async () => {
+      const { url, arrivals } = await listening('--forward-to', 'http://127.0.0.1:1/hook');
+      expect((await send(url)).code).toBe(1);
+      expect(arrivals()).toMatchObject([{ status: 503, forwarded: { response: 'ECONNREFUSED' } }]);
+      const open = await listening('--forward-to', behind.url);
+      const forged = await run([
+        'send',
+        'call:started',
+        '--to',
+        open.url,
+        '--secret',
+        `whsec_${Buffer.alloc(24).toString('base64')}`,
+        '--json',
+      ]);
+      expect(forged.records()).toMatchObject([{ response: { status: 401 } }]);
+      expect(behind.received).toEqual([]);
     });
-    expect(records()).toMatchObject([
-      { request: { url: target.url }, response: { status: 200 }, effect: 'acknowledged' },
-    ]);
-    expect(stdout).not.toContain(SECRET);
+
+    test('--answer sets the status, and --no-verify accepts unsigned requests', async () => {
+      const { url } = await listening('--answer', '500', '--no-verify');
+      const response = await fetch(url, { method: 'POST', body: '{}' });
+      expect(response.status).toBe(500);
+    });
+
+    test('prints a line and the body, without control characters', async () => {
+      const one = start(['listen', '--port', '0'], { env });
+      running.push(one);
+      await one.until('Listening at');
+      const [url = ''] = /http:\/\/\S+/.exec(one.stderr()) ?? [];
+      await send(url, '--data', '{"eventName":"\\u001b[31mred","callId":"\\u202ecall"}');
+      await one.until('verified');
+      expect(one.stdout()).toContain('\\x1b[31mred');
+      expect(one.stdout()).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+      expect(one.stdout() + one.stderr()).not.toContain(SECRET);
+    });
   });
 
-  test('signs with the first line of a secret file', async () => {
-    const path = file(
-      'secrets',
-      `# mine\n${SECRET}\nwhsec_${Buffer.alloc(24).toString('base64')}\n`,
-    );
-    await run(['send', 'call:started', '--to', target.url, '--secret-file', path]);
-    expect(target.received.every((one) => isSigned(one))).toBe(true);
-  });
-
-  test('the curl command sends the same bytes, whatever they are', async () => {
-    const name = `O'Brien "$HOME" \`id\` \\ !x\nsecond`;
-    const set = ['--set', `note=${JSON.stringify(name)}`];
-    const { stdout } = await run(
-      ['send', 'call:started', '--to', `${target.url}?a=b&c='d'&e=[1-2]{f,g}`, '--curl', ...set],
-      { env },
-    );
-    expect(stdout).not.toContain(SECRET);
-    const raw = await run(['send', 'x', '--to', target.url, '--curl', '--data', "it's\n@here"], {
-      env,
+  describe('check', () => {
+    test('reports a receiver that accepts everything', async () => {
+      const { code, records } = await run(['check', '--to', behind.url, '--json'], { env });
+      expect(code).toBe(1);
+      const wrong = records()
+        .filter(({ result }) => result === 'wrong')
+        .map(({ probe }) => probe);
+      expect(wrong).toEqual([
+        'unsigned',
+        'forged',
+        'stale',
+        'ahead of time',
+        'tampered',
+        'replayed',
+      ]);
     });
-    const path = file("bo'dy", Buffer.from([0xff, 0x00]));
-    const binary = await run(['send', 'x', '--to', target.url, '--curl', '--data', `@${path}`], {
-      env,
-    });
-    for (const command of [stdout, raw.stdout, binary.stdout])
-      await promisify(execFile)('sh', ['-c', command]);
-    expect(target.received.map((one) => isSigned(one))).toEqual([true, true, true]);
-    expect(JSON.parse(String(target.received[0]?.body))).toMatchObject({ note: name });
-    expect(String(target.received[1]?.body)).toBe("it's\n@here");
-  });
 
-  test('a body that cannot be on a command line is refused', async () => {
-    const { code, stderr } = await run(['send', 'x', '--to', target.url, '--curl', '--data', '-'], {
-      env,
-      stdin: '\u001b[2J',
+    test.each([404, 410, 308])('%d is wrong for every probe', async (status) => {
+      answer = { status };
+      const { code, records } = await run(['check', '--to', behind.url, '--json']);
+      expect(code).toBe(1);
+      expect(records().map(({ result }) => result)).toEqual(['wrong', 'wrong', 'wrong']);
+      expect(records().every(({ fix }) => typeof fix === 'string')).toBe(true);
     });
-    expect(code).toBe(2);
-    expect(stderr).toContain('--data @file');
-  });
-});
-
-describe('sign and verify', () => {
-  const body = '{"a":1}';
-  const signed = async () => file('headers', (await run(['sign', '-d', body], { env })).stdout);
-
-  test('verify reads what sign writes', async () => {
-    const { code, stdout } = await run(['verify', '--headers', await signed(), '-d', body], {
-      env,
-    });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^verified {2}signed 2/);
-  });
-
-  test.each([
-    ['a line feed', `${body}\n`, 'line feed'],
-    ['spaces', '{ "a": 1 }', 'written again with spaces'],
-    ['a byte order mark', `\ufeff${body}`, 'byte order mark'],
-  ])('%s is found to be the cause', async (_what, changed, cause) => {
-    const { code, stdout } = await run(['verify', '--headers', await signed()], {
-      env,
-      stdin: changed,
-    });
-    expect(code).toBe(1);
-    expect(stdout).toContain('signature-mismatch');
-    expect(stdout).toContain(cause);
-  });
-
-  test('refuses another body and an old timestamp', async () => {
-    const other = await run(['verify', '--headers', await signed(), '-d', '{"a":2}', '--json'], {
-      env,
-    });
-    expect(other.records()).toEqual([
-      expect.objectContaining({ verified: false, code: 'signature-mismatch' }),
-    ]);
-    const old = (await run(['sign', '-d', body, '--timestamp', '1700000000'], { env })).stdout;
-    const argv = ['verify', '--headers', file('old', old), '-d', body];
-    expect((await run(argv, { env })).stdout).toContain('timestamp-out-of-tolerance');
-    expect((await run([...argv, '--tolerance', '300000000'], { env })).code).toBe(0);
   });
 });

@@ -1,110 +1,209 @@
-import { expect, test } from '@jest/globals';
-import { startSimulator, type SimulatorOptions } from '@call-webhooks/simulator';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import { sign, verify } from '@call-webhooks/core';
+import * as simulator from '@call-webhooks/simulator';
+import { type SimulatorOptions, startSimulator } from '@call-webhooks/simulator';
+import ts from 'typescript';
 import { omit } from '../src/omit.ts';
+import { SeededRandom } from '../src/seeded-random.ts';
+import { resolveSettings } from '../src/settings.ts';
 import { testResources } from './support/test-resources.ts';
 
-const open = testResources();
+describe('a simulator', () => {
+  const open = testResources();
 
-/** Everything that a run decided; what the wall clock and the free port have to do with is left out. */
-async function run(seed: string) {
-  const simulator = await open.simulator({
-    seed,
-    timestamps: 'clock',
-    slowBodyMs: 0,
-    baseUrl: 'https://api.example',
+  /** Everything that a run decided; what the wall clock and the free port have to do with is left out. */
+  async function run(seed: string) {
+    const simulator = await open.simulator({
+      seed,
+      timestamps: 'clock',
+      slowBodyMs: 0,
+      baseUrl: 'https://api.example',
+    });
+    const receiver = await open.receiver((received, response) => {
+      response.writeHead(received.body.length % 3 === 0 ? 500 : 200).end();
+    });
+    simulator.chaos.setAll(0.3);
+    simulator.rules.forwardTo(receiver.url);
+    for (let placed = 0; placed < 6; placed++) simulator.calls.place();
+    await simulator.clock.runUntilIdle();
+    const seen = simulator.deliveries.list().map(({ attempts, ...delivery }) => ({
+      ...delivery,
+      attempts: attempts.map(({ request, response, droppedResponse, ...attempt }) => ({
+        ...omit(attempt, 'tookMs'),
+        headers: request.headers,
+        body: request.body,
+        answers: [response, droppedResponse].map((one) =>
+          one?.kind === 'status' ? one.status : one,
+        ),
+      })),
+    }));
+    return { seen, ended: simulator.clock.now(), secrets: simulator.secrets.all() };
+  }
+
+  test('the same seed gives the same run, another seed another', async () => {
+    const [one, same, other] = [await run('a'), await run('a'), await run('b')];
+    expect(one.seen.length).toBeGreaterThan(18);
+    expect(same).toEqual(one);
+    expect(other.seen.map(({ _id }) => _id)).not.toEqual(one.seen.map(({ _id }) => _id));
   });
-  const receiver = await open.receiver((received, response) => {
-    response.writeHead(received.body.length % 3 === 0 ? 500 : 200).end();
+
+  test('what comes after a reset has ids of its own, and those are the same again', async () => {
+    const ids = async () => {
+      const simulator = await open.simulator({ seed: 'reset' });
+      const first = simulator.calls.start()._id;
+      simulator.reset();
+      expect(simulator.calls.list()).toEqual([]);
+      return [first, simulator.calls.start()._id];
+    };
+    const [one, two] = [await ids(), await ids()];
+    expect(one[0]).not.toBe(one[1]);
+    expect(two).toEqual(one);
   });
-  simulator.chaos.setAll(0.3);
-  simulator.rules.forwardTo(receiver.url);
-  for (let placed = 0; placed < 6; placed++) simulator.calls.place();
-  await simulator.clock.runUntilIdle();
-  const seen = simulator.deliveries.list().map(({ attempts, ...delivery }) => ({
-    ...delivery,
-    attempts: attempts.map(({ request, response, droppedResponse, ...attempt }) => ({
-      ...omit(attempt, 'tookMs'),
-      headers: request.headers,
-      body: request.body,
-      answers: [response, droppedResponse].map((one) =>
-        one?.kind === 'status' ? one.status : one,
-      ),
-    })),
-  }));
-  return { seen, ended: simulator.clock.now(), secrets: simulator.secrets.all() };
-}
 
-test('the same seed gives the same run, another seed another', async () => {
-  const [one, same, other] = [await run('a'), await run('a'), await run('b')];
-  expect(one.seen.length).toBeGreaterThan(18);
-  expect(same).toEqual(one);
-  expect(other.seen.map(({ _id }) => _id)).not.toEqual(one.seen.map(({ _id }) => _id));
-});
+  test.each<[SimulatorOptions, string]>([
+    [{ port: 70_000 }, 'port'],
+    [{ clock: 'fast' as never }, 'clock'],
+    [{ maxAttempts: 0 }, 'maxAttempts'],
+    [{ retryJitter: 2 }, 'retryJitter'],
+    [{ retryEvery: 'soon' }, 'duration'],
+    [{ chaos: { replay: 7 } }, 'replay'],
+    [{ chaos: { earthquake: 1 } as never }, 'chaos mode'],
+    [{ fieldNames: { colour: 'red' } as never }, 'fieldNames'],
+    [{ headerPrefix: 'X Service' }, 'headerPrefix'],
+    [{ extraHeaders: { 'X-Note': 'two\nlines' } }, 'extraHeaders'],
+    [{ workspace: { _id: 'w', users: [], teams: [], templates: [], sequences: [] } }, 'one user'],
+  ])('%j is refused at the start', async (options, named) => {
+    const starting = startSimulator(options);
+    await expect(starting).rejects.toMatchObject({ code: 'invalid-input' });
+    await expect(starting).rejects.toThrow(named);
+  });
 
-test('what comes after a reset has ids of its own, and those are the same again', async () => {
-  const ids = async () => {
-    const simulator = await open.simulator({ seed: 'reset' });
-    const first = simulator.calls.start()._id;
+  /** A receiver that answers nobody, one delivery that it works on, and many in line. */
+  async function busy() {
+    const simulator = await open.simulator({ maxInFlight: 1 });
+    const receiver = await open.receiver(() => undefined);
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    for (let placed = 0; placed < 20; placed++) simulator.calls.start();
+    await receiver.arrived();
+    return { simulator, receiver };
+  }
+
+  test('after close nothing is sent any more, not even what stood in line', async () => {
+    const { simulator, receiver } = await busy();
+    await simulator.close();
+    await simulator.deliveries.settled();
+    simulator.calls.start();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('a reset in the middle of everything leaves nothing behind', async () => {
+    const { simulator, receiver } = await busy();
+    receiver.respond = (_received, response) => void response.end();
     simulator.reset();
-    expect(simulator.calls.list()).toEqual([]);
-    return [first, simulator.calls.start()._id];
-  };
-  const [one, two] = [await ids(), await ids()];
-  expect(one[0]).not.toBe(one[1]);
-  expect(two).toEqual(one);
+    // This one is being signed when the next reset comes.
+    const { url } = receiver;
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
+    simulator.calls.start();
+    simulator.reset();
+    await simulator.deliveries.settled();
+    expect(simulator.deliveries.list()).toEqual([]);
+    simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
+    simulator.calls.start();
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
+    expect(receiver.received).toHaveLength(2);
+  });
 });
 
-test.each<[SimulatorOptions, string]>([
-  [{ port: 70_000 }, 'port'],
-  [{ clock: 'fast' as never }, 'clock'],
-  [{ maxAttempts: 0 }, 'maxAttempts'],
-  [{ retryJitter: 2 }, 'retryJitter'],
-  [{ retryEvery: 'soon' }, 'duration'],
-  [{ chaos: { replay: 7 } }, 'replay'],
-  [{ chaos: { earthquake: 1 } as never }, 'chaos mode'],
-  [{ fieldNames: { colour: 'red' } as never }, 'fieldNames'],
-  [{ headerPrefix: 'X Service' }, 'headerPrefix'],
-  [{ extraHeaders: { 'X-Note': 'two\nlines' } }, 'extraHeaders'],
-  [{ workspace: { _id: 'w', users: [], teams: [], templates: [], sequences: [] } }, 'one user'],
-])('%j is refused at the start', async (options, named) => {
-  const starting = startSimulator(options);
-  await expect(starting).rejects.toMatchObject({ code: 'invalid-input' });
-  await expect(starting).rejects.toThrow(named);
+describe('the README', () => {
+  const open = testResources();
+  const readme = () => readFile(new URL('../README.md', import.meta.url), 'utf8');
+
+  test('the sample has ten to fifteen lines, and prints what the README says', async () => {
+    const sample = /```ts\n([^]*?)```/.exec(await readme())?.[1] ?? '';
+    const lines = sample.split('\n').filter((line) => line !== '');
+    expect(lines.length).toBeGreaterThanOrEqual(10);
+    expect(lines.length).toBeLessThanOrEqual(15);
+
+    const { url } = await open.receiver((_received, response) => {
+      response.writeHead(receiver.down ? 503 : 200).end();
+    });
+    const receiver = { url, down: false };
+    const body = ts
+      .transpile(sample, { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext })
+      .replace(/import (\{.*\}) from '@call-webhooks\/simulator';/, 'const $1 = main;');
+    const printed: unknown[][] = [];
+    const log = (...values: unknown[]): void => void printed.push(values);
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the README's own code
+    const run = new Function('main', 'receiver', 'console', `return (async () => {${body}})()`) as (
+      ...values: unknown[]
+    ) => Promise<void>;
+    await run(simulator, receiver, { log });
+    expect(printed).toEqual([[{ acknowledged: 3 }, 'active']]);
+  });
+
+  test('every option and every chaos mode is named', async () => {
+    const text = await readme();
+    for (const name of [...Object.keys(resolveSettings({})), ...simulator.CHAOS_MODES])
+      expect(text).toContain(`| \`${name}\` `);
+  });
+
+  test('every path of the control API is named', async () => {
+    const folder = new URL('../src/control/', import.meta.url);
+    const files = ['call', 'delivery', 'rule'].map((name) => `${name}-routes.ts`);
+    const text = await readme();
+    const missing: string[] = [];
+    let found = 0;
+    for (const file of [...files, 'control.ts', 'stream.ts']) {
+      const source = await readFile(new URL(file, folder), 'utf8');
+      for (const [, path = ''] of source.matchAll(
+        /app\.\w+(?:<\w+|<\{.*\}>)?>?\(\s*'(\/[^']+)'/g,
+      )) {
+        found++;
+        if (!text.includes(path) && !text.includes(`…${path.slice(path.lastIndexOf('/'))}`))
+          missing.push(path);
+      }
+    }
+    expect(found).toBeGreaterThan(35);
+    expect(missing).toEqual([]);
+  });
 });
 
-/** A receiver that answers nobody, one delivery that it works on, and many in line. */
-async function busy() {
-  const simulator = await open.simulator({ maxInFlight: 1 });
-  const receiver = await open.receiver(() => undefined);
-  simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
-  for (let placed = 0; placed < 20; placed++) simulator.calls.start();
-  await receiver.arrived();
-  return { simulator, receiver };
-}
+describe('random values', () => {
+  test('a draw depends on the seed, the run and its purpose, and on nothing else', () => {
+    const one = new SeededRandom('seed');
+    const other = new SeededRandom('seed');
+    other.fraction('something', 'else');
+    expect(one.fraction('jitter', 'a', 1)).toBe(other.fraction('jitter', 'a', 1));
+    expect(one.fraction('jitter', 'a', 1)).not.toBe(one.fraction('jitter', 'a', 2));
+    expect(one.id('call', 1)).not.toBe(new SeededRandom('tree').id('call', 1));
+    other.run++;
+    expect(one.id('call', 1)).not.toBe(other.id('call', 1));
+  });
 
-test('after close nothing is sent any more, not even what stood in line', async () => {
-  const { simulator, receiver } = await busy();
-  await simulator.close();
-  await simulator.deliveries.settled();
-  simulator.calls.start();
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(receiver.received).toHaveLength(1);
-});
+  test('random are spread evenly', () => {
+    const random = new SeededRandom('even');
+    const hits = Array.from({ length: 2_000 }, (_, n) => random.chance(0.25, 'hit', n)).filter(
+      Boolean,
+    );
+    expect(hits.length).toBeGreaterThan(400);
+    expect(hits.length).toBeLessThan(600);
+    const faces = new Set(Array.from({ length: 200 }, (_, n) => random.whole(1, 6, 'die', n)));
+    expect([...faces].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(random.chance(0, 'never')).toBe(false);
+    expect(random.chance(1, 'always')).toBe(true);
+  });
 
-test('a reset in the middle of everything leaves nothing behind', async () => {
-  const { simulator, receiver } = await busy();
-  receiver.respond = (_received, response) => void response.end();
-  simulator.reset();
-  // This one is being signed when the next reset comes.
-  const { url } = receiver;
-  simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
-  simulator.calls.start();
-  simulator.reset();
-  await simulator.deliveries.settled();
-  expect(simulator.deliveries.list()).toEqual([]);
-  simulator.rules.create({ trigger: 'call:started', actions: [{ url }] });
-  simulator.calls.start();
-  await simulator.clock.runUntilIdle();
-  expect(simulator.deliveries.counts()).toEqual({ acknowledged: 1 });
-  expect(receiver.received).toHaveLength(2);
+  test('ids, UUIDs and secrets look like those of the service', async () => {
+    const random = new SeededRandom('looks');
+    expect(random.id('call', 1)).toMatch(/^[0-9a-f]{24}$/);
+    expect(random.uuid('a', 1)).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    const secret = random.secret('action', 1);
+    const headers = await sign({ secret, body: '{}' });
+    await verify({ headers, body: Buffer.from('{}') }, { secret });
+  });
 });

@@ -1,6 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { chooseSecret, type WantedSecret } from '../../src/rules/choose-secret.ts';
 import { findSecrets } from '../../src/rules/find-secrets.ts';
+import { liveSecrets, runExclusive, secretsFrom, whenIdle } from '../../src/rules/secret-store.ts';
+import { TestStore } from '../support/secret-store.ts';
 
 const A = 'whsec_QUFB';
 const B = 'whsec_QkJC';
@@ -178,5 +181,128 @@ describe('the secret of a new action is the one beside its URL', () => {
         { url },
       ),
     ).toEqual([A, B]);
+  });
+});
+
+/** The secrets in a response, each once. */
+function secretsIn(response: unknown): string[] {
+  return [...new Set(findSecrets(response).map(({ secret }) => secret))];
+}
+
+describe('findSecrets', () => {
+  test.each([
+    ['whsec_QUJD', ['whsec_QUJD']],
+    [{ a: [{ b: { signingSecret: 'whsec_QUJDRA==' } }] }, ['whsec_QUJDRA==']],
+    ['Your secret is "whsec_QUJD". Keep it.', ['whsec_QUJD']],
+    ['The secret is whsec_QUJD.', ['whsec_QUJD']],
+    [{ whsec_QUJD: true }, ['whsec_QUJD']],
+    [
+      ['whsec_QUJD', 'whsec_QUJD', 'whsec_REVG'],
+      ['whsec_QUJD', 'whsec_REVG'],
+    ],
+  ])('finds the secrets in %j', (answer, secrets) => {
+    expect(secretsIn(answer)).toEqual(secrets);
+  });
+
+  test.each([
+    null,
+    undefined,
+    7,
+    {},
+    'whsec_',
+    'whsec_QU****',
+    'whsec_QUJD…',
+    'whsec_QUJD...',
+    'my_whsec_QUJD',
+    'whsec_QUJDRA===',
+  ])('finds none in %j', (answer) => {
+    expect(secretsIn(answer)).toEqual([]);
+  });
+
+  test('finds a secret wherever it stands in a JSON value', () => {
+    const secret = fc
+      .uint8Array({ minLength: 1, maxLength: 48 })
+      .map((key) => `whsec_${Buffer.from(key).toString('base64')}`);
+    fc.assert(
+      fc.property(secret, fc.jsonValue(), fc.array(fc.string()), (wanted, beside, path) => {
+        const answer = path.reduce<unknown>((inner, key) => [{ [`k${key}`]: inner }, 1], wanted);
+        expect(secretsIn([beside, answer])).toContain(wanted);
+      }),
+    );
+  });
+
+  test('says where each one is', () => {
+    const response = { actions: [{ _id: 'a', secret: 'whsec_QUJD' }] };
+    expect(findSecrets(response)).toEqual([
+      {
+        secret: 'whsec_QUJD',
+        path: ['actions', '0', 'secret'],
+        parents: [response, response.actions, response.actions[0]],
+      },
+    ]);
+  });
+});
+
+describe('runExclusive', () => {
+  test('runs one task at a time for a store, also after a failed one', async () => {
+    const store = {};
+    const log: string[] = [];
+    const task = (name: string) => async (): Promise<string> => {
+      log.push(`${name} starts`);
+      await Promise.resolve();
+      log.push(`${name} ends`);
+      if (name === 'b') throw new Error(name);
+      return name;
+    };
+    const results = await Promise.allSettled([
+      runExclusive(store, task('a')),
+      runExclusive(store, task('b')),
+      runExclusive(store, task('c')),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(log).toEqual(['a starts', 'a ends', 'b starts', 'b ends', 'c starts', 'c ends']);
+  });
+
+  test('whenIdle waits for the running tasks, and for those that they start', async () => {
+    const store = {};
+    let done = 0;
+    const finish = async (): Promise<void> => {
+      done++;
+    };
+    void runExclusive(store, async () => {
+      void runExclusive(store, finish);
+      await finish();
+    });
+    await whenIdle(store);
+    expect(done).toBe(2);
+    await whenIdle({});
+  });
+});
+
+describe('secretsFrom', () => {
+  test('returns the live secrets, with id and secret only', async () => {
+    const store = new TestStore(
+      { id: 'new', secret: 'whsec_bmV3' },
+      { id: 'old', secret: 'whsec_b2xk', expiresAt: 1000 },
+    );
+    let now = 999;
+    const provider = secretsFrom(store, { now: () => now });
+    expect(await provider()).toEqual([
+      { id: 'new', secret: 'whsec_bmV3' },
+      { id: 'old', secret: 'whsec_b2xk' },
+    ]);
+    now = 1000;
+    expect(await provider({ refresh: true })).toEqual([{ id: 'new', secret: 'whsec_bmV3' }]);
+  });
+});
+
+describe('liveSecrets', () => {
+  test('a secret is live until it expires, if it ever does', () => {
+    const secrets = [
+      { id: 'a', secret: 'whsec_YQ==' },
+      { id: 'b', secret: 'whsec_Yg==', expiresAt: 10 },
+    ];
+    expect(liveSecrets(secrets, 9)).toEqual(secrets);
+    expect(liveSecrets(secrets, 10)).toEqual([secrets[0]]);
   });
 });

@@ -1,224 +1,378 @@
 import { request } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
-import type { Simulator } from '@call-webhooks/simulator';
+import { OUTCOMES } from '@call-webhooks/core';
+import type {
+  DeliveryPage,
+  DeliverySummary,
+  OutcomesView,
+  Simulator,
+} from '@call-webhooks/simulator';
 import { testResources } from '../support/test-resources.ts';
 
-const open = testResources();
+describe('the control API', () => {
+  const open = testResources();
 
-/** Asks the control API; gives the status and the JSON. */
-const controlOf =
-  ({ url }: Simulator) =>
-  async (method: string, path: string, body?: unknown): Promise<[number, never]> => {
-    const answer = await fetch(`${url}/_sim${path}`, {
-      method,
-      ...(method !== 'GET' && {
-        headers: { 'content-type': 'application/json' },
-        body: body === undefined ? '' : JSON.stringify(body),
-      }),
-    });
-    return [answer.status, (await answer.json()) as never];
-  };
+  /** Asks the control API; gives the status and the JSON. */
+  const controlOf =
+    ({ url }: Simulator) =>
+    async (method: string, path: string, body?: unknown): Promise<[number, never]> => {
+      const answer = await fetch(`${url}/_sim${path}`, {
+        method,
+        ...(method !== 'GET' && {
+          headers: { 'content-type': 'application/json' },
+          body: body === undefined ? '' : JSON.stringify(body),
+        }),
+      });
+      return [answer.status, (await answer.json()) as never];
+    };
 
-async function controlled() {
-  const simulator = await open.simulator({ maxAttempts: 2 });
-  const receiver = await open.receiver();
-  return { simulator, receiver, ask: controlOf(simulator) };
-}
+  async function controlled() {
+    const simulator = await open.simulator({ maxAttempts: 2 });
+    const receiver = await open.receiver();
+    return { simulator, receiver, ask: controlOf(simulator) };
+  }
 
-describe('everything that a simulator can do, over HTTP', () => {
-  test('rules: create, show, pause, resume, rotate', async () => {
-    const { simulator, receiver, ask } = await controlled();
-    const actions = [{ url: receiver.url, payload: { id: '{{callId}}' } }];
-    const [status, rule] = await ask('POST', '/rules', {
-      trigger: 'call:started',
-      scope: 'workspace',
-      name: 'Mine',
-      actions,
+  describe('everything that a simulator can do, over HTTP', () => {
+    test('rules: create, show, pause, resume, rotate', async () => {
+      const { simulator, receiver, ask } = await controlled();
+      const actions = [{ url: receiver.url, payload: { id: '{{callId}}' } }];
+      const [status, rule] = await ask('POST', '/rules', {
+        trigger: 'call:started',
+        scope: 'workspace',
+        name: 'Mine',
+        actions,
+      });
+      const { _id } = rule as { _id: string };
+      expect(status).toBe(201);
+      expect(rule).toMatchObject({ name: 'Mine', scope: 'workspace', actions });
+      expect(await ask('GET', `/rules/${_id}`)).toEqual([200, rule]);
+      expect(await ask('GET', '/rules')).toEqual([200, [rule]]);
+      expect((await ask('POST', `/rules/${_id}/pause`))[1]).toMatchObject({ state: 'paused' });
+      expect((await ask('POST', `/rules/${_id}/resume`))[1]).toEqual(rule);
+      const [, action] = await ask('POST', `/rules/${_id}/actions`, { url: receiver.url });
+      const actionId = (action as { _id: string })._id;
+      const before = simulator.secrets.get(actionId)!.current;
+      const [, rotated] = await ask('POST', `/rules/${_id}/actions/${actionId}/rotate`);
+      const [, secrets] = await ask('GET', '/secrets');
+      expect(secrets).toMatchObject({
+        [actionId]: {
+          current: (rotated as { signingSecret: string }).signingSecret,
+          previous: before,
+        },
+      });
+      expect(JSON.stringify(await ask('GET', '/state'))).not.toContain('whsec_');
+      expect((await ask('POST', '/recording-webhook', { url: receiver.url }))[0]).toBe(201);
+      expect((await ask('POST', '/forward', { url: receiver.url }))[1]).toHaveLength(3);
     });
-    const { _id } = rule as { _id: string };
-    expect(status).toBe(201);
-    expect(rule).toMatchObject({ name: 'Mine', scope: 'workspace', actions });
-    expect(await ask('GET', `/rules/${_id}`)).toEqual([200, rule]);
-    expect(await ask('GET', '/rules')).toEqual([200, [rule]]);
-    expect((await ask('POST', `/rules/${_id}/pause`))[1]).toMatchObject({ state: 'paused' });
-    expect((await ask('POST', `/rules/${_id}/resume`))[1]).toEqual(rule);
-    const [, action] = await ask('POST', `/rules/${_id}/actions`, { url: receiver.url });
-    const actionId = (action as { _id: string })._id;
-    const before = simulator.secrets.get(actionId)!.current;
-    const [, rotated] = await ask('POST', `/rules/${_id}/actions/${actionId}/rotate`);
-    const [, secrets] = await ask('GET', '/secrets');
-    expect(secrets).toMatchObject({
-      [actionId]: {
-        current: (rotated as { signingSecret: string }).signingSecret,
-        previous: before,
-      },
+
+    test('calls, deliveries, the clock, chaos and the outbox', async () => {
+      const { simulator, receiver, ask } = await controlled();
+      await ask('POST', '/forward', { url: receiver.url });
+      const [status, call] = await ask('POST', '/calls', { durationSeconds: 5, calledName: null });
+      expect([status, call]).toMatchObject([201, { plannedMs: 5_000 }]);
+      expect((await ask('POST', '/clock/next'))[1]).toMatchObject({ mode: 'manual', inFlight: 0 });
+      expect((await ask('POST', '/clock/advance', { by: '1m' }))[1]).toMatchObject({
+        nextDueAt: null,
+      });
+      const [, shown] = await ask('GET', '/deliveries?state=acknowledged');
+      expect(shown).toHaveLength(3);
+      const [first] = shown as unknown as { _id: string }[];
+      const [, whole] = await ask('GET', `/deliveries/${first!._id}`);
+      expect(whole).toMatchObject(simulator.deliveries.get(first!._id));
+      expect(whole).toMatchObject({ url: receiver.url, ruleName: 'A teammate starts a call' });
+      expect((await ask('POST', `/deliveries/${first!._id}/resend`))[1]).toMatchObject({
+        copyOf: first!._id,
+      });
+
+      const [, started] = await ask('POST', '/calls/start', { recorded: false });
+      const { _id } = started as { _id: string };
+      expect((await ask('POST', `/calls/${_id}/end`))[1]).toMatchObject({ state: 'ended' });
+      expect((await ask('POST', `/calls/${_id}/recording`))[1]).toHaveProperty('recording');
+      expect((await ask('GET', `/calls/${_id}`))[0]).toBe(200);
+      expect((await ask('GET', '/calls'))[1]).toHaveLength(2);
+
+      expect((await ask('PATCH', '/chaos', { replay: 0.5 }))[1]).toMatchObject({ replay: 0.5 });
+      expect((await ask('GET', '/chaos'))[1]).toEqual(simulator.chaos.get());
+      expect((await ask('POST', '/chaos/clear'))[1]).toMatchObject({ replay: 0 });
+
+      receiver.respond = (_received, response) => void response.writeHead(404).end();
+      await ask('POST', '/calls/start', {});
+      await ask('POST', '/clock/run-until-idle');
+      expect((await ask('GET', '/outbox'))[1]).toHaveLength(1);
+      expect((await ask('GET', '/clock'))[1]).toMatchObject({ now: simulator.clock.now() });
+
+      await ask('POST', '/reset');
+      expect((await ask('GET', '/state'))[1]).toMatchObject({
+        rules: [],
+        calls: [],
+        deliveries: [],
+        outbox: [],
+        counts: { calls: 0 },
+      });
     });
-    expect(JSON.stringify(await ask('GET', '/state'))).not.toContain('whsec_');
-    expect((await ask('POST', '/recording-webhook', { url: receiver.url }))[0]).toBe(201);
-    expect((await ask('POST', '/forward', { url: receiver.url }))[1]).toHaveLength(3);
+
+    test('messages', async () => {
+      const { ask } = await controlled();
+      const [, message] = await ask('POST', '/messages', { subject: 'Hi', to: ['a@x.example'] });
+      const { _id } = message as { _id: string };
+      const [status] = await ask('POST', `/messages/${_id}/activities`, { action: 'opened' });
+      expect(status).toBe(201);
+      expect((await ask('GET', '/messages'))[1]).toEqual([message]);
+      expect((await ask('GET', `/messages/${_id}`))[1]).toMatchObject({
+        ...(message as object),
+        activities: [{ action: 'opened', recipientEmail: 'a@x.example' }],
+      });
+    });
+
+    test('the API token, waiting for receivers, and the end', async () => {
+      const { simulator, receiver, ask } = await controlled();
+      expect((await ask('GET', '/api-token'))[1]).toEqual({ apiToken: simulator.apiToken });
+      receiver.respond = (_received, response) => void setTimeout(() => response.end(), 30);
+      simulator.rules.forwardTo(receiver.url);
+      simulator.calls.start();
+      const landed = await ask('POST', '/deliveries/settled');
+      expect(landed).toEqual([200, { counts: { acknowledged: 1 } }]);
+      expect((await ask('POST', '/close'))[0]).toBe(202);
+      await simulator.closed;
+      await expect(ask('GET', '/state')).rejects.toThrow('fetch failed');
+    });
+
+    test.each([
+      ['GET', '/rules/nothing', undefined, 404],
+      ['POST', '/rules', { trigger: 'call:recording-available' }, 400],
+      ['POST', '/rules', { trigger: 'call:started', scope: 'world' }, 400],
+      ['POST', '/rules', { trigger: 'call:started', nonsense: 1 }, 400],
+      ['POST', '/rules', { trigger: 'call:started', actions: [{ url: 1 }] }, 400],
+      ['POST', '/rules', { trigger: 'call:started', actions: [{ url: 'http://x.example/' }] }, 400],
+      ['POST', '/forward', { url: 'http://127.0.0.1:9/', secret: 'whsec_short' }, 400],
+      ['POST', '/calls', { durationSeconds: -1 }, 400],
+      ['POST', '/calls', [], 400],
+      ['POST', '/calls/start', { durationSeconds: 5 }, 400],
+      ['POST', '/recording-webhook', { url: 'http://127.0.0.1:9/', payload: {} }, 400],
+      ['POST', '/calls/nothing/end', undefined, 404],
+      ['POST', '/clock/advance', {}, 400],
+      ['POST', '/clock/advance', { by: 'soon' }, 400],
+      ['PATCH', '/chaos', { replay: 2 }, 400],
+      ['PATCH', '/chaos', { earthquake: 1 }, 400],
+      ['GET', '/deliveries?limit=all', undefined, 400],
+      ['GET', '/nothing', undefined, 404],
+    ])('%s %s %j is refused', async (method, path, body, status) => {
+      const { ask } = await controlled();
+      const [got, answer] = await ask(method, path, body);
+      expect([got, answer]).toMatchObject([status, { error: { code: expect.any(String) } }]);
+    });
   });
 
-  test('calls, deliveries, the clock, chaos and the outbox', async () => {
-    const { simulator, receiver, ask } = await controlled();
-    await ask('POST', '/forward', { url: receiver.url });
-    const [status, call] = await ask('POST', '/calls', { durationSeconds: 5, calledName: null });
-    expect([status, call]).toMatchObject([201, { plannedMs: 5_000 }]);
-    expect((await ask('POST', '/clock/next'))[1]).toMatchObject({ mode: 'manual', inFlight: 0 });
-    expect((await ask('POST', '/clock/advance', { by: '1m' }))[1]).toMatchObject({
-      nextDueAt: null,
-    });
-    const [, shown] = await ask('GET', '/deliveries?state=acknowledged');
-    expect(shown).toHaveLength(3);
-    const [first] = shown as unknown as { _id: string }[];
-    const [, whole] = await ask('GET', `/deliveries/${first!._id}`);
-    expect(whole).toMatchObject(simulator.deliveries.get(first!._id));
-    expect(whole).toMatchObject({ url: receiver.url, ruleName: 'A teammate starts a call' });
-    expect((await ask('POST', `/deliveries/${first!._id}/resend`))[1]).toMatchObject({
-      copyOf: first!._id,
-    });
-
-    const [, started] = await ask('POST', '/calls/start', { recorded: false });
-    const { _id } = started as { _id: string };
-    expect((await ask('POST', `/calls/${_id}/end`))[1]).toMatchObject({ state: 'ended' });
-    expect((await ask('POST', `/calls/${_id}/recording`))[1]).toHaveProperty('recording');
-    expect((await ask('GET', `/calls/${_id}`))[0]).toBe(200);
-    expect((await ask('GET', '/calls'))[1]).toHaveLength(2);
-
-    expect((await ask('PATCH', '/chaos', { replay: 0.5 }))[1]).toMatchObject({ replay: 0.5 });
-    expect((await ask('GET', '/chaos'))[1]).toEqual(simulator.chaos.get());
-    expect((await ask('POST', '/chaos/clear'))[1]).toMatchObject({ replay: 0 });
-
-    receiver.respond = (_received, response) => void response.writeHead(404).end();
-    await ask('POST', '/calls/start', {});
-    await ask('POST', '/clock/run-until-idle');
-    expect((await ask('GET', '/outbox'))[1]).toHaveLength(1);
-    expect((await ask('GET', '/clock'))[1]).toMatchObject({ now: simulator.clock.now() });
-
-    await ask('POST', '/reset');
-    expect((await ask('GET', '/state'))[1]).toMatchObject({
-      rules: [],
-      calls: [],
-      deliveries: [],
-      outbox: [],
-      counts: { calls: 0 },
-    });
+  test('the guard stands before it all', async () => {
+    const { simulator } = await controlled();
+    const status = (path: string, method: string, headers: Record<string, string>) =>
+      new Promise((resolve, reject) => {
+        request(`${simulator.url}${path}`, { method, headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        })
+          .on('error', reject)
+          .end();
+      });
+    expect(await status('/_sim/state', 'GET', { host: 'evil.example' })).toBe(403);
+    expect(await status('/v1/events', 'GET', { host: 'evil.example' })).toBe(403);
+    expect(await status('/_sim/state', 'GET', { origin: 'http://evil.example' })).toBe(403);
+    expect(await status('/_sim/reset', 'POST', {})).toBe(415);
+    expect(await status('/_sim/reset', 'POST', { 'content-type': 'text/plain' })).toBe(415);
+    expect(await status('/_sim/reset', 'POST', { 'content-type': 'application/json' })).toBe(200);
   });
 
-  test('messages', async () => {
-    const { ask } = await controlled();
-    const [, message] = await ask('POST', '/messages', { subject: 'Hi', to: ['a@x.example'] });
-    const { _id } = message as { _id: string };
-    const [status] = await ask('POST', `/messages/${_id}/activities`, { action: 'opened' });
-    expect(status).toBe(201);
-    expect((await ask('GET', '/messages'))[1]).toEqual([message]);
-    expect((await ask('GET', `/messages/${_id}`))[1]).toMatchObject({
-      ...(message as object),
-      activities: [{ action: 'opened', recipientEmail: 'a@x.example' }],
-    });
-  });
-
-  test('the API token, waiting for receivers, and the end', async () => {
-    const { simulator, receiver, ask } = await controlled();
-    expect((await ask('GET', '/api-token'))[1]).toEqual({ apiToken: simulator.apiToken });
-    receiver.respond = (_received, response) => void setTimeout(() => response.end(), 30);
-    simulator.rules.forwardTo(receiver.url);
-    simulator.calls.start();
-    const landed = await ask('POST', '/deliveries/settled');
-    expect(landed).toEqual([200, { counts: { acknowledged: 1 } }]);
-    expect((await ask('POST', '/close'))[0]).toBe(202);
-    await simulator.closed;
-    await expect(ask('GET', '/state')).rejects.toThrow('fetch failed');
-  });
-
-  test.each([
-    ['GET', '/rules/nothing', undefined, 404],
-    ['POST', '/rules', { trigger: 'call:recording-available' }, 400],
-    ['POST', '/rules', { trigger: 'call:started', scope: 'world' }, 400],
-    ['POST', '/rules', { trigger: 'call:started', nonsense: 1 }, 400],
-    ['POST', '/rules', { trigger: 'call:started', actions: [{ url: 1 }] }, 400],
-    ['POST', '/rules', { trigger: 'call:started', actions: [{ url: 'http://x.example/' }] }, 400],
-    ['POST', '/forward', { url: 'http://127.0.0.1:9/', secret: 'whsec_short' }, 400],
-    ['POST', '/calls', { durationSeconds: -1 }, 400],
-    ['POST', '/calls', [], 400],
-    ['POST', '/calls/start', { durationSeconds: 5 }, 400],
-    ['POST', '/recording-webhook', { url: 'http://127.0.0.1:9/', payload: {} }, 400],
-    ['POST', '/calls/nothing/end', undefined, 404],
-    ['POST', '/clock/advance', {}, 400],
-    ['POST', '/clock/advance', { by: 'soon' }, 400],
-    ['PATCH', '/chaos', { replay: 2 }, 400],
-    ['PATCH', '/chaos', { earthquake: 1 }, 400],
-    ['GET', '/deliveries?limit=all', undefined, 400],
-    ['GET', '/nothing', undefined, 404],
-  ])('%s %s %j is refused', async (method, path, body, status) => {
-    const { ask } = await controlled();
-    const [got, answer] = await ask(method, path, body);
-    expect([got, answer]).toMatchObject([status, { error: { code: expect.any(String) } }]);
-  });
-});
-
-test('the guard stands before it all', async () => {
-  const { simulator } = await controlled();
-  const status = (path: string, method: string, headers: Record<string, string>) =>
-    new Promise((resolve, reject) => {
-      request(`${simulator.url}${path}`, { method, headers }, (response) => {
-        response.resume();
-        resolve(response.statusCode);
-      })
-        .on('error', reject)
-        .end();
-    });
-  expect(await status('/_sim/state', 'GET', { host: 'evil.example' })).toBe(403);
-  expect(await status('/v1/events', 'GET', { host: 'evil.example' })).toBe(403);
-  expect(await status('/_sim/state', 'GET', { origin: 'http://evil.example' })).toBe(403);
-  expect(await status('/_sim/reset', 'POST', {})).toBe(415);
-  expect(await status('/_sim/reset', 'POST', { 'content-type': 'text/plain' })).toBe(415);
-  expect(await status('/_sim/reset', 'POST', { 'content-type': 'application/json' })).toBe(200);
-});
-
-/** Reads `changes` events, until one satisfies. */
-async function* changesOf(url: string): AsyncGenerator<Record<string, unknown>> {
-  const answer = await fetch(`${url}/_sim/stream`);
-  expect(answer.headers.get('content-type')).toBe('text/event-stream');
-  let text = '';
-  for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const data = /^event: changes\ndata: (.*)$/s.exec(text.slice(0, end))?.[1];
-      text = text.slice(end + 2);
-      yield data === undefined ? {} : (JSON.parse(data) as Record<string, unknown>);
+  /** Reads `changes` events, until one satisfies. */
+  async function* changesOf(url: string): AsyncGenerator<Record<string, unknown>> {
+    const answer = await fetch(`${url}/_sim/stream`);
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    let text = '';
+    for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const data = /^event: changes\ndata: (.*)$/s.exec(text.slice(0, end))?.[1];
+        text = text.slice(end + 2);
+        yield data === undefined ? {} : (JSON.parse(data) as Record<string, unknown>);
+      }
     }
   }
-}
 
-test('changes are told as they happen, gathered, with the records as they are', async () => {
-  const simulator = await open.simulator();
-  const receiver = await open.receiver();
-  const changes = changesOf(simulator.url);
-  expect((await changes.next()).value).toEqual({}); // the stream is open
-  const [rule] = simulator.rules.forwardTo(receiver.url);
-  const call = simulator.calls.start();
-  simulator.chaos.set({ replay: 0.1 });
-  await simulator.deliveries.settled();
-  const told: Record<string, unknown[]> = {};
-  for await (const change of changes) {
-    for (const [name, rows] of Object.entries(change))
-      if (Array.isArray(rows)) (told[name] ??= []).push(...(rows as unknown[]));
-    expect(change).toMatchObject({ resync: false, chaos: { replay: 0.1 }, counts: { calls: 1 } });
-    if (JSON.stringify(told['deliveries']).includes('acknowledged')) break;
-  }
-  expect(told['rules']).toContainEqual(rule);
-  expect(told['calls']).toContainEqual(call);
-  expect(JSON.stringify(told)).not.toContain('whsec_');
+  test('changes are told as they happen, gathered, with the records as they are', async () => {
+    const simulator = await open.simulator();
+    const receiver = await open.receiver();
+    const changes = changesOf(simulator.url);
+    expect((await changes.next()).value).toEqual({}); // the stream is open
+    const [rule] = simulator.rules.forwardTo(receiver.url);
+    const call = simulator.calls.start();
+    simulator.chaos.set({ replay: 0.1 });
+    await simulator.deliveries.settled();
+    const told: Record<string, unknown[]> = {};
+    for await (const change of changes) {
+      for (const [name, rows] of Object.entries(change))
+        if (Array.isArray(rows)) (told[name] ??= []).push(...(rows as unknown[]));
+      expect(change).toMatchObject({ resync: false, chaos: { replay: 0.1 }, counts: { calls: 1 } });
+      if (JSON.stringify(told['deliveries']).includes('acknowledged')) break;
+    }
+    expect(told['rules']).toContainEqual(rule);
+    expect(told['calls']).toContainEqual(call);
+    expect(JSON.stringify(told)).not.toContain('whsec_');
+  });
+
+  test('too many changes at once, or a reset, ask for a new look at the state', async () => {
+    const simulator = await open.simulator();
+    const changes = changesOf(simulator.url);
+    await changes.next();
+    for (let placed = 0; placed < 300; placed++) simulator.calls.start();
+    expect((await changes.next()).value).toMatchObject({ resync: true, counts: { calls: 300 } });
+    simulator.reset();
+    expect((await changes.next()).value).toMatchObject({ resync: true, counts: { calls: 0 } });
+    await simulator.close();
+    expect((await changes.next()).done).toBe(true);
+  });
 });
 
-test('too many changes at once, or a reset, ask for a new look at the state', async () => {
-  const simulator = await open.simulator();
-  const changes = changesOf(simulator.url);
-  await changes.next();
-  for (let placed = 0; placed < 300; placed++) simulator.calls.start();
-  expect((await changes.next()).value).toMatchObject({ resync: true, counts: { calls: 300 } });
-  simulator.reset();
-  expect((await changes.next()).value).toMatchObject({ resync: true, counts: { calls: 0 } });
-  await simulator.close();
-  expect((await changes.next()).done).toBe(true);
+describe('the deliveries', () => {
+  const open = testResources();
+
+  /** A receiver that fails the second delivery, and calls of three people. */
+  async function threeCalls() {
+    const simulator = await open.simulator({ maxAttempts: 1 });
+    const receiver = await open.receiver((_received, response, nth) => {
+      response.writeHead(nth === 2 ? 404 : 200).end(nth === 1 ? 'stored as row 77' : '');
+    });
+    const rule = simulator.rules.create({
+      trigger: 'call:started',
+      scope: 'workspace',
+      actions: [{ url: receiver.url }],
+    });
+    for (const calledName of ['Ida Holm', 'Noor Haddad', 'Ola Berg']) {
+      simulator.calls.start({ calledName });
+      await simulator.deliveries.settled();
+      await simulator.clock.advance('1m');
+      simulator.rules.resume(rule._id);
+    }
+    const ask = async <Body>(path: string, method = 'GET', body?: unknown): Promise<Body> => {
+      const init = { method, headers: { 'content-type': 'application/json' } };
+      const response = await fetch(`${simulator.url}/_sim${path}`, {
+        ...init,
+        ...(method === 'POST' && { body: JSON.stringify(body ?? {}) }),
+      });
+      return (await response.json()) as Body;
+    };
+    const numbers = async (query: string) =>
+      (await ask<DeliverySummary[]>(`/deliveries?${query}`)).map(({ number }) => number);
+    return { simulator, receiver, rule, ask, numbers };
+  }
+
+  test('deliveries are found by name, number, id, body, response and time', async () => {
+    const { simulator, numbers, ask } = await threeCalls();
+    const [first, second, third] = simulator.deliveries.list();
+    expect(await numbers('q=noor')).toEqual([2]);
+    expect(await numbers('q=%233')).toEqual([3]);
+    expect(await numbers(`q=${third!._id}`)).toEqual([3]);
+    expect(
+      await numbers(`q=${first!.attempts[0]!.request.headers['X-Service-Webhook-Id']!}`),
+    ).toEqual([1]);
+    expect(await numbers('q=row+77')).toEqual([1]);
+    expect(await numbers(`from=${String(second!.createdAt)}`)).toEqual([2, 3]);
+    expect(await numbers(`to=${String(second!.createdAt)}&state=acknowledged`)).toEqual([1]);
+    expect(await numbers('q=nobody')).toEqual([]);
+    expect(await ask('/deliveries?from=yesterday')).toMatchObject({
+      error: { message: 'from must be a whole number.' },
+    });
+    const calls = await ask<{ calledName: string }[]>('/calls?q=HOLM');
+    expect(calls.map(({ calledName }) => calledName)).toEqual(['Ida Holm']);
+    expect(await ask('/calls?limit=1')).toMatchObject([{ calledName: 'Ola Berg' }]);
+  });
+
+  test('pages reach the first delivery, and counts follow every filter but the state', async () => {
+    const { ask } = await threeCalls();
+    const page = async (query: string) => {
+      const { deliveries, ...rest } = await ask<DeliveryPage>(`/deliveries/page?${query}`);
+      return { shown: deliveries.map(({ number }) => number), ...rest };
+    };
+    const counts = { acknowledged: 2, failed: 1 };
+    expect(await page('limit=2')).toEqual({ shown: [2, 3], older: 1, newer: 0, counts });
+    expect(await page('limit=2&before=2')).toEqual({ shown: [1], older: 0, newer: 2, counts });
+    expect(await page('limit=1&after=1')).toEqual({ shown: [2], older: 1, newer: 1, counts });
+    expect(await page('q=ida&state=failed')).toEqual({
+      ...{ shown: [], older: 0, newer: 0 },
+      counts: { acknowledged: 1 },
+    });
+    const { deliveries } = await ask<DeliveryPage>('/deliveries/page?q=ida');
+    expect(deliveries[0]).toMatchObject({ callName: 'Ida Holm' });
+  });
+
+  test('a body is edited and sent again, and an own event is sent', async () => {
+    const { simulator, receiver, rule, ask } = await threeCalls();
+    const [first] = simulator.deliveries.list();
+    const body = '{"eventName":"call:started","callId":"mine"}';
+    const resent = await ask(`/deliveries/${first!._id}/resend`, 'POST', { body });
+    expect(resent).toMatchObject({ copyOf: first!._id, copiedBy: 'resend', byHand: true, body });
+    const action = { ruleId: rule._id, actionId: rule.actions[0]!._id };
+    expect(await ask('/deliveries', 'POST', { ...action, body })).toMatchObject({
+      ...{ callId: 'mine', byHand: true, eventName: 'call:started' },
+    });
+    await simulator.deliveries.settled();
+    expect(receiver.received.slice(-2).map((one) => one.body)).toEqual([body, body]);
+    for (const [path, fields] of [
+      [`/deliveries/${first!._id}/resend`, { body: '{' }],
+      ['/deliveries', { ...action, body: 'no JSON' }],
+      ['/deliveries', action],
+    ] as const)
+      expect(await ask(path, 'POST', fields)).toMatchObject({ error: { code: 'invalid-input' } });
+  });
+
+  test('all that failed is sent again once', async () => {
+    const { simulator, ask } = await threeCalls();
+    expect(await ask('/deliveries/resend-failed?q=ida', 'POST')).toEqual({ resent: 0 });
+    expect(await ask('/deliveries/resend-failed', 'POST')).toEqual({ resent: 1 });
+    await simulator.deliveries.settled();
+    expect(simulator.deliveries.list().at(-1)).toMatchObject({ state: 'acknowledged', number: 4 });
+    expect(await ask('/deliveries/resend-failed', 'POST')).toEqual({ resent: 0 });
+  });
+
+  test('a summary names the receiver, the rule and the outcome', async () => {
+    const simulator = await open.simulator();
+    const bodies = [
+      '{"outcome":"handled"}',
+      '{"outcome":"invented"}',
+      '{"outcome":"replayed"}',
+      '',
+    ];
+    const receiver = await open.receiver((_received, response) => {
+      response.end(bodies.shift());
+    });
+    const rule = simulator.rules.create({
+      trigger: 'call:started',
+      scope: 'workspace',
+      name: 'To the CRM',
+      actions: [{ url: receiver.url }],
+    });
+    const read = async () =>
+      (await (await fetch(`${simulator.url}/_sim/deliveries`)).json()) as DeliverySummary[];
+    for (const _ of [...bodies]) {
+      simulator.calls.start();
+      await simulator.deliveries.settled();
+    }
+    const shown = await read();
+    const named = { ruleName: 'To the CRM', url: receiver.url };
+    for (const one of shown) expect(one).toMatchObject(named);
+    // `replayed` is a 409, so a 200 that says so does not come from a receiver of these packages.
+    expect(shown.map(({ attempts }) => attempts[0]?.outcome)).toEqual([
+      'handled',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    simulator.rules.remove(rule._id);
+    expect((await read())[0]).toMatchObject({ url: receiver.url });
+    expect((await read())[0]).not.toHaveProperty('ruleName');
+  });
+
+  test('the outcome table is there for the page', async () => {
+    const simulator = await open.simulator();
+    const view = (await (await fetch(`${simulator.url}/_sim/outcomes`)).json()) as OutcomesView;
+    expect(view).toEqual(OUTCOMES);
+  });
 });

@@ -2,217 +2,282 @@ import { describe, expect, test } from '@jest/globals';
 import { callDetails, verify } from '@call-webhooks/core';
 import type { Delivery } from '@call-webhooks/simulator';
 import { Webhook } from 'standardwebhooks';
-import { STARTED_AT, testResources } from '../support/test-resources.ts';
+import { attemptResult, retryDelay } from '../../src/deliveries/attempt-result.ts';
+import type { AttemptResponse } from '../../src/deliveries/delivery.ts';
 import type { Received } from '../support/receiver.ts';
+import { STARTED_AT, testResources } from '../support/test-resources.ts';
 
-const open = testResources();
-const bodyOf = (delivery: Delivery) => JSON.parse(delivery.body) as Record<string, unknown>;
+describe('the requests', () => {
+  const open = testResources();
+  const bodyOf = (delivery: Delivery) => JSON.parse(delivery.body) as Record<string, unknown>;
 
-async function wholeCall(options = {}, recordingFirst = 0.5) {
-  const simulator = await open.simulator({ recordingFirst, ...options });
-  const receiver = await open.receiver();
-  simulator.rules.forwardTo(receiver.url);
-  const call = simulator.calls.place({ durationSeconds: 90, calledName: null });
-  await simulator.clock.runUntilIdle();
-  const deliveries = simulator.deliveries.list();
-  const named = (name: string) => deliveries.find(({ eventName }) => eventName === name)!;
-  return { simulator, receiver, call, deliveries, named };
-}
-
-describe('the bodies', () => {
-  test('of call:started and call:completed have the fields of the spec', async () => {
-    const { call, named } = await wholeCall();
-    const started = bodyOf(named('call:started'));
-    const completed = bodyOf(named('call:completed'));
-    expect(started).toMatchObject({ callId: call._id, fromPhoneNumber: expect.anything() });
-    expect(callDetails(started)).toEqual({
-      placedBy: call.placedBy,
-      createdAt: new Date(STARTED_AT),
-      calledNumber: call.calledNumber,
-      calledEmail: call.calledEmail,
-      calledName: undefined,
-      dialedAt: new Date(STARTED_AT),
-      endedAt: undefined,
-    });
-    expect(started['createdAt']).toBe(STARTED_AT);
-    expect(started['startedAt']).toBe('2026-01-31T12:00:00.000Z');
-    expect(callDetails(completed).endedAt).toEqual(new Date(STARTED_AT + 90_000));
-  });
-
-  test('bear the configured names', async () => {
-    const { call, named } = await wholeCall({ fieldNames: { calledNumber: 'dialedNumber' } });
-    const body = bodyOf(named('call:started'));
-    expect(body['dialedNumber']).toBe(call.calledNumber);
-    expect(body).not.toHaveProperty('toPhoneNumber');
-  });
-
-  test('of call:recording-available is exactly that of the spec', async () => {
-    const { simulator, call, named } = await wholeCall();
-    expect(bodyOf(named('call:recording-available'))).toEqual({
-      eventName: 'call:recording-available',
-      eventId: `${call._id}:recording-available`,
-      callId: call._id,
-      userId: call.placedBy,
-      workspaceId: '5f0100000000000000000001',
-      recordingStartedAt: '2026-01-31T12:00:00.000Z',
-      recordingDurationSeconds: 90,
-      occurredAt: '2026-01-31T12:01:31.000Z',
-      recordingUrl: `${simulator.url}/v1/calls/${call._id}/recording`,
-    });
-  });
-
-  test.each([
-    [1, ['call:started', 'call:recording-available', 'call:completed']],
-    [0, ['call:started', 'call:completed', 'call:recording-available']],
-  ])('a recording may come first (probability %i)', async (recordingFirst, order) => {
-    const { deliveries } = await wholeCall({}, recordingFirst);
-    expect(deliveries.map(({ eventName }) => eventName)).toEqual(order);
-  });
-});
-
-describe('a custom payload', () => {
-  test('is sent instead, filled in, and without an eventName', async () => {
-    const simulator = await open.simulator();
+  async function wholeCall(options = {}, recordingFirst = 0.5) {
+    const simulator = await open.simulator({ recordingFirst, ...options });
     const receiver = await open.receiver();
-    const payload = {
-      text: 'Called {{calledName}} at {{calledNumber}}{{nothing}}',
-      id: '{{callId}}',
-      at: '{{createdAt}}',
-      from: '{{fromPhoneNumber}}',
-      gone: '{{nothing}}',
-      list: [1, null, '{{ endedAt }}'],
-    };
-    simulator.rules.create({
-      trigger: 'call:started',
-      actions: [{ url: receiver.url, payload }],
-    });
-    const call = simulator.calls.start({ calledName: 'Dana', calledNumber: '+12025550101' });
-    await simulator.deliveries.settled();
-    expect(JSON.parse(receiver.received[0]!.body)).toEqual({
-      text: 'Called Dana at +12025550101',
-      id: call._id,
-      at: STARTED_AT,
-      from: call.fromPhoneNumber,
-      gone: null,
-      list: [1, null, null],
-    });
-    expect(receiver.received[0]!.headers).toHaveProperty('x-service-signature');
-  });
-});
-
-test('only rules with the trigger fire, each action by itself', async () => {
-  const simulator = await open.simulator();
-  const receiver = await open.receiver();
-  simulator.rules.create({
-    trigger: 'call:completed',
-    actions: [{ url: receiver.url }, { url: receiver.url }],
-  });
-  const { _id } = simulator.calls.start({ recorded: false });
-  expect(simulator.deliveries.list()).toEqual([]);
-  simulator.calls.end(_id);
-  await simulator.clock.runUntilIdle();
-  expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2 });
-  expect(() => simulator.calls.end(_id)).toThrow('already ended');
-});
-
-/** The same headers under the names that the independent verifier knows. */
-const standard = ({ headers }: Received, prefix = 'x-service') => ({
-  'webhook-id': String(headers[`${prefix}-webhook-id`]),
-  'webhook-timestamp': String(headers[`${prefix}-timestamp`]),
-  'webhook-signature': String(headers[`${prefix}-signature`]),
-});
-
-describe('a signed delivery', () => {
-  test('is accepted by an independent verifier, every attempt with an id of its own', async () => {
-    const simulator = await open.simulator();
-    const receiver = await open.receiver((_received, response, count) => {
-      response.writeHead(count % 2 ? 500 : 200).end();
-    });
-    simulator.rules.forwardTo(receiver.url, { secret: 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=' });
-    simulator.calls.place();
+    simulator.rules.forwardTo(receiver.url);
+    const call = simulator.calls.place({ durationSeconds: 90, calledName: null });
     await simulator.clock.runUntilIdle();
-    expect(receiver.received.length).toBeGreaterThan(3);
-    const verifier = new Webhook('whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=');
-    for (const received of receiver.received)
-      expect(verifier.verify(received.body, standard(received))).toEqual(JSON.parse(received.body));
-    const ids = receiver.received.map(({ headers }) => headers['x-service-webhook-id']);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(ids[0]).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const deliveries = simulator.deliveries.list();
+    const named = (name: string) => deliveries.find(({ eventName }) => eventName === name)!;
+    return { simulator, receiver, call, deliveries, named };
+  }
+
+  describe('the bodies', () => {
+    test('of call:started and call:completed have the fields of the spec', async () => {
+      const { call, named } = await wholeCall();
+      const started = bodyOf(named('call:started'));
+      const completed = bodyOf(named('call:completed'));
+      expect(started).toMatchObject({ callId: call._id, fromPhoneNumber: expect.anything() });
+      expect(callDetails(started)).toEqual({
+        placedBy: call.placedBy,
+        createdAt: new Date(STARTED_AT),
+        calledNumber: call.calledNumber,
+        calledEmail: call.calledEmail,
+        calledName: undefined,
+        dialedAt: new Date(STARTED_AT),
+        endedAt: undefined,
+      });
+      expect(started['createdAt']).toBe(STARTED_AT);
+      expect(started['startedAt']).toBe('2026-01-31T12:00:00.000Z');
+      expect(callDetails(completed).endedAt).toEqual(new Date(STARTED_AT + 90_000));
+    });
+
+    test('bear the configured names', async () => {
+      const { call, named } = await wholeCall({ fieldNames: { calledNumber: 'dialedNumber' } });
+      const body = bodyOf(named('call:started'));
+      expect(body['dialedNumber']).toBe(call.calledNumber);
+      expect(body).not.toHaveProperty('toPhoneNumber');
+    });
+
+    test('of call:recording-available is exactly that of the spec', async () => {
+      const { simulator, call, named } = await wholeCall();
+      expect(bodyOf(named('call:recording-available'))).toEqual({
+        eventName: 'call:recording-available',
+        eventId: `${call._id}:recording-available`,
+        callId: call._id,
+        userId: call.placedBy,
+        workspaceId: '5f0100000000000000000001',
+        recordingStartedAt: '2026-01-31T12:00:00.000Z',
+        recordingDurationSeconds: 90,
+        occurredAt: '2026-01-31T12:01:31.000Z',
+        recordingUrl: `${simulator.url}/v1/calls/${call._id}/recording`,
+      });
+    });
+
+    test.each([
+      [1, ['call:started', 'call:recording-available', 'call:completed']],
+      [0, ['call:started', 'call:completed', 'call:recording-available']],
+    ])('a recording may come first (probability %i)', async (recordingFirst, order) => {
+      const { deliveries } = await wholeCall({}, recordingFirst);
+      expect(deliveries.map(({ eventName }) => eventName)).toEqual(order);
+    });
   });
 
-  test('carries the wall time, or the time of the clock where that is wanted', async () => {
-    const wall = await open.simulator();
-    const clock = await open.simulator({ timestamps: 'clock', headerPrefix: 'X-Acme' });
+  describe('a custom payload', () => {
+    test('is sent instead, filled in, and without an eventName', async () => {
+      const simulator = await open.simulator();
+      const receiver = await open.receiver();
+      const payload = {
+        text: 'Called {{calledName}} at {{calledNumber}}{{nothing}}',
+        id: '{{callId}}',
+        at: '{{createdAt}}',
+        from: '{{fromPhoneNumber}}',
+        gone: '{{nothing}}',
+        list: [1, null, '{{ endedAt }}'],
+      };
+      simulator.rules.create({
+        trigger: 'call:started',
+        actions: [{ url: receiver.url, payload }],
+      });
+      const call = simulator.calls.start({ calledName: 'Dana', calledNumber: '+12025550101' });
+      await simulator.deliveries.settled();
+      expect(JSON.parse(receiver.received[0]!.body)).toEqual({
+        text: 'Called Dana at +12025550101',
+        id: call._id,
+        at: STARTED_AT,
+        from: call.fromPhoneNumber,
+        gone: null,
+        list: [1, null, null],
+      });
+      expect(receiver.received[0]!.headers).toHaveProperty('x-service-signature');
+    });
+  });
+
+  test('only rules with the trigger fire, each action by itself', async () => {
+    const simulator = await open.simulator();
     const receiver = await open.receiver();
-    for (const simulator of [wall, clock]) {
+    simulator.rules.create({
+      trigger: 'call:completed',
+      actions: [{ url: receiver.url }, { url: receiver.url }],
+    });
+    const { _id } = simulator.calls.start({ recorded: false });
+    expect(simulator.deliveries.list()).toEqual([]);
+    simulator.calls.end(_id);
+    await simulator.clock.runUntilIdle();
+    expect(simulator.deliveries.counts()).toEqual({ acknowledged: 2 });
+    expect(() => simulator.calls.end(_id)).toThrow('already ended');
+  });
+
+  /** The same headers under the names that the independent verifier knows. */
+  const standard = ({ headers }: Received, prefix = 'x-service') => ({
+    'webhook-id': String(headers[`${prefix}-webhook-id`]),
+    'webhook-timestamp': String(headers[`${prefix}-timestamp`]),
+    'webhook-signature': String(headers[`${prefix}-signature`]),
+  });
+
+  describe('a signed delivery', () => {
+    test('is accepted by an independent verifier, every attempt with an id of its own', async () => {
+      const simulator = await open.simulator();
+      const receiver = await open.receiver((_received, response, count) => {
+        response.writeHead(count % 2 ? 500 : 200).end();
+      });
+      simulator.rules.forwardTo(receiver.url, { secret: 'whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=' });
+      simulator.calls.place();
+      await simulator.clock.runUntilIdle();
+      expect(receiver.received.length).toBeGreaterThan(3);
+      const verifier = new Webhook('whsec_c2VjcmV0IG9mIHRoZSB0ZXN0cyE=');
+      for (const received of receiver.received)
+        expect(verifier.verify(received.body, standard(received))).toEqual(
+          JSON.parse(received.body),
+        );
+      const ids = receiver.received.map(({ headers }) => headers['x-service-webhook-id']);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids[0]).toMatch(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      );
+    });
+
+    test('carries the wall time, or the time of the clock where that is wanted', async () => {
+      const wall = await open.simulator();
+      const clock = await open.simulator({ timestamps: 'clock', headerPrefix: 'X-Acme' });
+      const receiver = await open.receiver();
+      for (const simulator of [wall, clock]) {
+        simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+        simulator.calls.start();
+        await simulator.deliveries.settled();
+      }
+      const [first, second] = receiver.received as [Received, Received];
+      expect(
+        Math.abs(Number(first.headers['x-service-timestamp']) * 1_000 - Date.now()),
+      ).toBeLessThan(10_000);
+      expect(Number(second.headers['x-acme-timestamp'])).toBe(STARTED_AT / 1_000);
+      await verify(
+        { headers: second.headers, body: Buffer.from(second.body) },
+        { secret: clock.secrets.all(), headerPrefix: 'X-Acme', now: () => STARTED_AT },
+      );
+    });
+
+    test('has no headers but those it needs', async () => {
+      const simulator = await open.simulator({ extraHeaders: { 'X-Extra': 'yes' } });
+      const receiver = await open.receiver();
       simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
       simulator.calls.start();
       await simulator.deliveries.settled();
-    }
-    const [first, second] = receiver.received as [Received, Received];
-    expect(
-      Math.abs(Number(first.headers['x-service-timestamp']) * 1_000 - Date.now()),
-    ).toBeLessThan(10_000);
-    expect(Number(second.headers['x-acme-timestamp'])).toBe(STARTED_AT / 1_000);
-    await verify(
-      { headers: second.headers, body: Buffer.from(second.body) },
-      { secret: clock.secrets.all(), headerPrefix: 'X-Acme', now: () => STARTED_AT },
-    );
+      expect(Object.keys(receiver.received[0]!.headers).sort()).toEqual([
+        'connection',
+        'content-length',
+        'content-type',
+        'host',
+        'x-extra',
+        'x-service-signature',
+        'x-service-timestamp',
+        'x-service-webhook-id',
+      ]);
+    });
   });
 
-  test('has no headers but those it needs', async () => {
-    const simulator = await open.simulator({ extraHeaders: { 'X-Extra': 'yes' } });
+  test('an old action without a secret is sent unsigned', async () => {
+    const simulator = await open.simulator();
     const receiver = await open.receiver();
-    simulator.rules.create({ trigger: 'call:started', actions: [{ url: receiver.url }] });
+    const rule = simulator.rules.create({
+      trigger: 'call:started',
+      actions: [{ url: receiver.url, signed: false }],
+    });
     simulator.calls.start();
     await simulator.deliveries.settled();
-    expect(Object.keys(receiver.received[0]!.headers).sort()).toEqual([
-      'connection',
-      'content-length',
-      'content-type',
-      'host',
-      'x-extra',
-      'x-service-signature',
-      'x-service-timestamp',
-      'x-service-webhook-id',
-    ]);
+    expect(
+      Object.keys(receiver.received[0]!.headers).filter((name) => name.startsWith('x-')),
+    ).toEqual([]);
+    expect(simulator.secrets.get(rule.actions[0]!._id)).toBeUndefined();
+    expect(() => simulator.secrets.rotate(rule.actions[0]!._id)).toThrow('No signed action');
+  });
+
+  test('after a rotation the next delivery, a retry included, is signed with the new secret', async () => {
+    const simulator = await open.simulator();
+    const receiver = await open.receiver((_received, response, count) => {
+      response.writeHead(count === 1 ? 503 : 200).end();
+    });
+    const rule = simulator.rules.create({
+      trigger: 'call:started',
+      actions: [{ url: receiver.url }],
+    });
+    const [action] = rule.actions;
+    const old = simulator.secrets.get(action!._id)!.current;
+    simulator.calls.start();
+    await simulator.deliveries.settled();
+    const fresh = simulator.secrets.rotate(action!._id);
+    await simulator.clock.runUntilIdle();
+    const [first, retry] = receiver.received as [Received, Received];
+    expect(fresh).not.toBe(old);
+    expect(new Webhook(old).verify(first.body, standard(first))).toBeTruthy();
+    expect(new Webhook(fresh).verify(retry.body, standard(retry))).toBeTruthy();
+    expect(() => new Webhook(old).verify(retry.body, standard(retry))).toThrow();
   });
 });
 
-test('an old action without a secret is sent unsigned', async () => {
-  const simulator = await open.simulator();
-  const receiver = await open.receiver();
-  const rule = simulator.rules.create({
-    trigger: 'call:started',
-    actions: [{ url: receiver.url, signed: false }],
+describe('the result of an attempt', () => {
+  const status = (code: number): AttemptResponse => ({
+    kind: 'status',
+    status: code,
+    headers: {},
+    body: '',
+    truncated: false,
   });
-  simulator.calls.start();
-  await simulator.deliveries.settled();
-  expect(
-    Object.keys(receiver.received[0]!.headers).filter((name) => name.startsWith('x-')),
-  ).toEqual([]);
-  expect(simulator.secrets.get(rule.actions[0]!._id)).toBeUndefined();
-  expect(() => simulator.secrets.rotate(rule.actions[0]!._id)).toThrow('No signed action');
-});
 
-test('after a rotation the next delivery, a retry included, is signed with the new secret', async () => {
-  const simulator = await open.simulator();
-  const receiver = await open.receiver((_received, response, count) => {
-    response.writeHead(count === 1 ? 503 : 200).end();
+  describe("the spec's table of states and transitions", () => {
+    test.each([200, 201, 202, 204, 299])('%i acknowledges', (code) => {
+      expect(attemptResult(status(code), 1, 6)).toEqual({ next: 'acknowledged' });
+      expect(attemptResult(status(code), 6, 6)).toEqual({ next: 'acknowledged' });
+    });
+
+    test('404 pauses at once, with any attempt', () => {
+      for (const attempt of [1, 3, 6])
+        expect(attemptResult(status(404), attempt, 6)).toEqual({
+          next: 'paused',
+          reason: 'answered-404',
+        });
+    });
+
+    test.each([100, 301, 302, 307, 400, 401, 403, 409, 410, 429, 500, 502, 503])(
+      '%i is retried',
+      (code) => {
+        expect(attemptResult(status(code), 1, 6)).toEqual({ next: 'retry', reason: 'status' });
+      },
+    );
+
+    test('no answer in time, and a connection error, are retried', () => {
+      expect(attemptResult({ kind: 'timeout' }, 5, 6)).toEqual({
+        next: 'retry',
+        reason: 'timeout',
+      });
+      expect(attemptResult({ kind: 'connection-error', code: 'ECONNREFUSED' }, 1, 6)).toEqual({
+        next: 'retry',
+        reason: 'connection-error',
+      });
+    });
+
+    test('the rule is paused when the last attempt fails', () => {
+      const paused = { next: 'paused', reason: 'last-attempt-failed' };
+      expect(attemptResult(status(500), 6, 6)).toEqual(paused);
+      expect(attemptResult({ kind: 'timeout' }, 6, 6)).toEqual(paused);
+      expect(attemptResult({ kind: 'connection-error', code: 'ECONNRESET' }, 1, 1)).toEqual(paused);
+    });
   });
-  const rule = simulator.rules.create({
-    trigger: 'call:started',
-    actions: [{ url: receiver.url }],
+
+  test('a retry comes about every five minutes', () => {
+    expect(retryDelay(300_000, 0.1, 0)).toBe(270_000);
+    expect(retryDelay(300_000, 0.1, 0.5)).toBe(300_000);
+    expect(retryDelay(300_000, 0.1, 1)).toBe(330_000);
+    expect(retryDelay(300_000, 0, 0.9)).toBe(300_000);
   });
-  const [action] = rule.actions;
-  const old = simulator.secrets.get(action!._id)!.current;
-  simulator.calls.start();
-  await simulator.deliveries.settled();
-  const fresh = simulator.secrets.rotate(action!._id);
-  await simulator.clock.runUntilIdle();
-  const [first, retry] = receiver.received as [Received, Received];
-  expect(fresh).not.toBe(old);
-  expect(new Webhook(old).verify(first.body, standard(first))).toBeTruthy();
-  expect(new Webhook(fresh).verify(retry.body, standard(retry))).toBeTruthy();
-  expect(() => new Webhook(old).verify(retry.body, standard(retry))).toThrow();
 });

@@ -1,102 +1,176 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { request, type IncomingMessage } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import { refusal } from '../../src/http/guard.ts';
 import { PAGE_FILES } from '../../src/page-files.generated.ts';
 import { testResources } from '../support/test-resources.ts';
 
-const open = testResources();
+describe('the inspector', () => {
+  const open = testResources();
 
-test('the page and its parts are served with a policy that lets nothing else in', async () => {
-  const { url } = await open.simulator();
-  const page = await fetch(url);
-  expect(page.status).toBe(200);
-  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
-  const policy = page.headers.get('content-security-policy');
-  expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
-  expect(policy).toContain("frame-ancestors 'none'");
-  expect(policy).toContain("require-trusted-types-for 'script'");
-  expect(policy).not.toContain('unsafe');
-  expect(page.headers.get('cache-control')).toBe('no-cache');
-  expect(page.headers.get('x-content-type-options')).toBe('nosniff');
-  expect(page.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  test('the page and its parts are served with a policy that lets nothing else in', async () => {
+    const { url } = await open.simulator();
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const policy = page.headers.get('content-security-policy');
+    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).not.toContain('unsafe');
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(page.headers.get('cross-origin-resource-policy')).toBe('same-origin');
 
-  const html = await page.text();
-  const parts = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, path]) => path!);
-  expect(parts.length).toBeLessThan(6);
-  for (const path of new Set(parts)) {
-    const part = await fetch(url + path);
-    expect([path, part.status]).toEqual([path, 200]);
-    expect(path).toMatch(/-[0-9a-f]{10}\.(?:css|js|svg)$/);
-    expect(part.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    expect(part.headers.get('content-security-policy')).toBe(policy);
-    expect(part.headers.get('content-type')).toMatch(
-      /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
+    const html = await page.text();
+    const parts = [...html.matchAll(/(?:src|href)="(\/[^"]*)"/g)].map(([, path]) => path!);
+    expect(parts.length).toBeLessThan(6);
+    for (const path of new Set(parts)) {
+      const part = await fetch(url + path);
+      expect([path, part.status]).toEqual([path, 200]);
+      expect(path).toMatch(/-[0-9a-f]{10}\.(?:css|js|svg)$/);
+      expect(part.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(part.headers.get('content-security-policy')).toBe(policy);
+      expect(part.headers.get('content-type')).toMatch(
+        /^(?:text\/(?:css|javascript); charset=utf-8|image\/svg\+xml)$/,
+      );
+    }
+    for (const path of [
+      '/_inspector/',
+      '/_inspector/nothing.js',
+      '/_inspector/../package.json',
+      '/index.html',
+    ])
+      expect((await fetch(url + path)).status).toBe(404);
+  });
+
+  test('nothing inline, and nothing of another host', () => {
+    for (const [name, { text }] of PAGE_FILES) {
+      const hosts = [...text.matchAll(/https?:\/\/[^\s'"`<>)]+/g)].map(String);
+      const known =
+        /^http:\/\/(?:www\.w3\.org\/(?:2000\/svg|1999\/xhtml|1998\/Math\/MathML)|127\.0\.0\.1:3000\/hook,|(?:127\.0\.0\.1:)?\$\{\w+\})$/;
+      expect([name, hosts.filter((host) => !known.test(host))]).toEqual([name, []]);
+      expect(text).not.toMatch(/document\.write|\beval\b|new Function/);
+      if (name.endsWith('.html'))
+        expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
+    }
+  });
+
+  test('the sources have no way to make HTML of a text', () => {
+    const folders = ['../../page', '../../../ui/src'].map((path) => new URL(path, import.meta.url));
+    const sources = folders.flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.tsx?$/.test(name))
+        .map((name) => readFileSync(join(fileURLToPath(folder), name), 'utf8')),
     );
-  }
-  for (const path of [
-    '/_inspector/',
-    '/_inspector/nothing.js',
-    '/_inspector/../package.json',
-    '/index.html',
-  ])
-    expect((await fetch(url + path)).status).toBe(404);
-});
+    expect(sources.length).toBeGreaterThan(20);
+    for (const source of sources)
+      expect(source).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML/i);
+  });
 
-test('nothing inline, and nothing of another host', () => {
-  for (const [name, { text }] of PAGE_FILES) {
-    const hosts = [...text.matchAll(/https?:\/\/[^\s'"`<>)]+/g)].map(String);
-    const known =
-      /^http:\/\/(?:www\.w3\.org\/(?:2000\/svg|1999\/xhtml|1998\/Math\/MathML)|127\.0\.0\.1:3000\/hook,|(?:127\.0\.0\.1:)?\$\{\w+\})$/;
-    expect([name, hosts.filter((host) => !known.test(host))]).toEqual([name, []]);
-    expect(text).not.toMatch(/document\.write|\beval\b|new Function/);
-    if (name.endsWith('.html'))
-      expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
-  }
-});
-
-test('the sources have no way to make HTML of a text', () => {
-  const folders = ['../../page', '../../../ui/src'].map((path) => new URL(path, import.meta.url));
-  const sources = folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name))
-      .map((name) => readFileSync(join(fileURLToPath(folder), name), 'utf8')),
-  );
-  expect(sources.length).toBeGreaterThan(20);
-  for (const source of sources)
-    expect(source).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML/i);
-});
-
-test('pages of other origins can neither read nor write nor frame', async () => {
-  const simulator = await open.simulator();
-  // Not by fetch: that sets these headers by itself.
-  const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
-    new Promise<IncomingMessage>((resolve, reject) => {
-      const asked = request(simulator.url + path, { method, headers }, (answer) => {
-        answer.destroy();
-        resolve(answer);
+  test('pages of other origins can neither read nor write nor frame', async () => {
+    const simulator = await open.simulator();
+    // Not by fetch: that sets these headers by itself.
+    const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        const asked = request(simulator.url + path, { method, headers }, (answer) => {
+          answer.destroy();
+          resolve(answer);
+        });
+        asked.on('error', reject).end();
       });
-      asked.on('error', reject).end();
-    });
-  const json = { 'content-type': 'application/json' };
-  for (const [headers, path, method] of [
-    [{ origin: 'http://evil.example' }, '/_sim/state'],
-    [{ origin: 'null' }, '/_sim/secrets'],
-    [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/stream'],
-    [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/state'],
-    [{ ...json, origin: 'http://localhost:9' }, '/_sim/reset', 'POST'],
-    [{ ...json, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' }, '/_sim/reset', 'POST'],
-  ] as [Record<string, string>, string, string?][])
-    expect([headers, (await ask(path, headers, method)).statusCode]).toEqual([headers, 403]);
-  const plain = { 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' };
-  expect((await ask('/_sim/reset', plain, 'POST')).statusCode).toBe(415);
-  const own = { origin: simulator.url, 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors' };
-  const state = await ask('/_sim/state', own);
-  expect([state.statusCode, state.headers['access-control-allow-origin']]).toEqual([
-    200,
+    const json = { 'content-type': 'application/json' };
+    for (const [headers, path, method] of [
+      [{ origin: 'http://evil.example' }, '/_sim/state'],
+      [{ origin: 'null' }, '/_sim/secrets'],
+      [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/stream'],
+      [{ 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, '/_sim/state'],
+      [{ ...json, origin: 'http://localhost:9' }, '/_sim/reset', 'POST'],
+      [
+        { ...json, 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' },
+        '/_sim/reset',
+        'POST',
+      ],
+    ] as [Record<string, string>, string, string?][])
+      expect([headers, (await ask(path, headers, method)).statusCode]).toEqual([headers, 403]);
+    const plain = { 'content-type': 'text/plain', 'sec-fetch-site': 'same-origin' };
+    expect((await ask('/_sim/reset', plain, 'POST')).statusCode).toBe(415);
+    const own = {
+      origin: simulator.url,
+      'sec-fetch-site': 'same-origin',
+      'sec-fetch-mode': 'cors',
+    };
+    const state = await ask('/_sim/state', own);
+    expect([state.statusCode, state.headers['access-control-allow-origin']]).toEqual([
+      200,
+      undefined,
+    ]);
+    const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
+    expect((await ask('/', followed)).statusCode).toBe(200);
+  });
+});
+
+describe('the guard', () => {
+  const asked = {
+    method: 'POST',
+    host: '127.0.0.1:4010',
+    origin: undefined,
+    contentType: 'application/json',
+  };
+
+  test.each(['127.0.0.1:4010', 'localhost:4010', 'localhost', '[::1]:4010', 'sim.localhost:80'])(
+    'requests to %s are heard',
+    (host) => {
+      expect(refusal({ ...asked, host })).toBeUndefined();
+    },
+  );
+
+  test.each([
     undefined,
-  ]);
-  const followed = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
-  expect((await ask('/', followed)).statusCode).toBe(200);
+    '',
+    'evil.example',
+    'evil.example:4010',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '127.0.0.1:4010@evil.example',
+    '192.168.1.5:4010',
+  ])('a page that was rebound to loopback shows in the host: %s', (host) => {
+    expect(refusal({ ...asked, host })).toMatchObject({ status: 403 });
+  });
+
+  test('pages of other origins are refused', () => {
+    const { host } = asked;
+    for (const origin of [
+      'http://evil.example',
+      'null',
+      'http://127.0.0.1:9999',
+      `https://${host}`,
+    ])
+      expect(refusal({ ...asked, origin })).toMatchObject({ status: 403 });
+    expect(refusal({ ...asked, origin: `http://${host}` })).toBeUndefined();
+  });
+
+  test('what pages of other origins load is refused too, but a link to the inspector may be followed', () => {
+    const read = { ...asked, method: 'GET', contentType: undefined };
+    for (const site of ['cross-site', 'same-site'])
+      for (const mode of ['no-cors', 'cors', 'websocket', undefined])
+        expect(refusal({ ...read, site, mode })).toMatchObject({ status: 403 });
+    for (const site of ['same-origin', 'none', undefined])
+      expect(refusal({ ...read, site, mode: 'cors' })).toBeUndefined();
+    expect(refusal({ ...read, site: 'cross-site', mode: 'navigate' })).toBeUndefined();
+  });
+
+  test('writes are JSON, which a form of another page can not send', () => {
+    for (const contentType of [
+      undefined,
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      'application/jsonp',
+    ])
+      expect(refusal({ ...asked, contentType })).toMatchObject({ status: 415 });
+    expect(refusal({ ...asked, contentType: 'Application/JSON; charset=utf-8' })).toBeUndefined();
+    expect(refusal({ ...asked, method: 'GET', contentType: undefined })).toBeUndefined();
+  });
 });
