@@ -9,6 +9,7 @@ import {
   type HandlerOptions,
   type HandlerSettings,
 } from './handlers.ts';
+import { RoundedIds } from './rounded-ids.ts';
 import { validate } from './schema.ts';
 
 /** The longest key or group; characters. */
@@ -47,7 +48,14 @@ export const UNIDENTIFIED: Route = {
 /** What the way to a handler depends on. */
 type RouteSettings = Pick<
   HandlerSettings,
-  'on' | 'events' | 'custom' | 'onUnhandled' | 'around' | 'includeSchemaValues' | 'fieldNames'
+  | 'on'
+  | 'events'
+  | 'custom'
+  | 'onUnhandled'
+  | 'around'
+  | 'includeSchemaValues'
+  | 'fieldNames'
+  | 'logger'
 >;
 
 /** Finds the handler of a raw body: by its event name, or as a custom payload. */
@@ -56,6 +64,7 @@ export class Routes {
   readonly #handlers = new Map<string, Handler<unknown>>();
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
+  readonly #roundedIds: RoundedIds;
 
   constructor(settings: RouteSettings) {
     const { on = {}, onUnhandled, custom, around = [] } = settings;
@@ -66,6 +75,7 @@ export class Routes {
       if (handle) this.#handlers.set(name, wrapped(handle));
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
     this.#handleCustom = custom && wrapped(custom.handle);
+    this.#roundedIds = new RoundedIds(settings.logger);
   }
 
   /**
@@ -129,6 +139,7 @@ export class Routes {
     const payload = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
     const sensitiveData = { ...content, payload };
     const found = key && textOf('custom.key', () => key(payload), sensitiveData);
+    if (found !== undefined) this.#roundedIds.check(found, body);
     return {
       ...UNIDENTIFIED,
       key: found === undefined ? undefined : tenantKey(tenant, `custom:${found}`),

@@ -6,7 +6,7 @@ import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;
 const find = async (payload: unknown, options: unknown = {}) =>
-  new Routes({ ...(options as HandlerOptions), fieldNames: {} }).find(
+  new Routes({ ...(options as HandlerOptions), fieldNames: {}, logger: console }).find(
     bytes(JSON.stringify(payload)),
     undefined,
   );

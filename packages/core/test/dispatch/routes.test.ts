@@ -6,7 +6,7 @@ import { bytes, RECORDING, STARTED } from '../support.ts';
 
 const handler = () => undefined;
 const find = async (payload: unknown, options: unknown = {}) =>
-  new Routes({ ...(options as HandlerOptions), fieldNames: {} }).find(
+  new Routes({ ...(options as HandlerOptions), fieldNames: {}, logger: console }).find(
     bytes(JSON.stringify(payload)),
     undefined,
   );
@@ -30,7 +30,7 @@ describe('Routes', () => {
   it('passes on known events unchanged, with unknown fields', async () => {
     const event = { ...RECORDING, later: { deep: [1, null] } };
     expect((await find(event)).payload).toEqual(event);
-    const proto = await new Routes({ fieldNames: {} }).find(
+    const proto = await new Routes({ fieldNames: {}, logger: console }).find(
       bytes('{"eventName":"call:started","__proto__":{"a":1}}'),
       undefined,
     );
