@@ -50,7 +50,10 @@ export function callWebhooks<
 async function requestOf({ req: { raw, bodyCache } }: HonoContext): Promise<Request> {
   const { method, url, headers } = raw;
   if (method !== 'POST' || !raw.bodyUsed) return raw;
-  const { arrayBuffer, blob, text } = Object(bodyCache) as Record<string, Promise<BodyInit>>;
+  const { arrayBuffer, blob, text } = Object(bodyCache) as Record<
+    string,
+    Promise<string | ArrayBuffer | Blob>
+  >;
   try {
     const body = await (arrayBuffer ?? blob ?? text);
     return body === undefined ? raw : new Request(url, { method, headers, body });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { deferred } from '@call-webhooks/contract-tests';
+import { collectingLogger, deferred } from '@call-webhooks/contract-tests';
 import { generateSecret, type Store } from '@call-webhooks/core';
 import { closing, fill, idsOf, setup } from './support/dead-letters.ts';
 import { receiver } from './support/receiver.ts';
@@ -56,6 +56,17 @@ describe('dead-letters redrive', () => {
     expect(letters[0]).not.toHaveProperty('claimedUntil');
     const outcome = await hook.receiver.deliver(letters[0]!, { source: 'reconcile' });
     expect(outcome.outcome).toBe('in-dead-letters');
+  });
+
+  test('the log of the receiver does not say that the service retries it', async () => {
+    const logger = collectingLogger();
+    const made = await setup({ maxAttempts: 3, logger });
+    await fill(made, 1);
+    made.state.broken = true;
+    expect((await run([...redrive, '--all', '--to', made.url], { env: made.env })).code).toBe(1);
+    expect(logger.entries).toMatchObject([
+      { fields: { outcome: 'handler-failed', retriedBy: 'nobody' } },
+    ]);
   });
 
   test('so is one that the receiver answers 500', async () => {

@@ -18,7 +18,7 @@ export function isSafeTransport(url: URL, allowInsecure: boolean): boolean {
 }
 
 /**
- * Parses the configured base URL and removes trailing slashes.
+ * Parses the configured base URL and removes trailing slashes, and `/v1`, which each endpoint adds.
  *
  * @throws {ConfigurationError} if it is not an absolute http(s) URL, if it has credentials, a query
  * or a fragment, or if the token would be sent over plain http
@@ -46,6 +46,6 @@ export function parseBaseUrl(baseUrl: string | URL, allowInsecure: boolean): URL
       'baseUrl is plain http, which exposes the API token to the network. Use https, or set allowInsecure: true',
     );
   }
-  url.pathname = url.pathname.replace(/\/+$/, '');
+  url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
   return url;
 }

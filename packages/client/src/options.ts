@@ -41,8 +41,8 @@ export interface RetryOptions {
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
-   * The `{base_url}` of the spec: `https://…`, with a path if there is one, without `/v1`. Plain
-   * `http://` is accepted for loopback hosts only, unless `allowInsecure` is set.
+   * The `{base_url}` of the spec: `https://…`, with a path if there is one. A `/v1` at its end is taken
+   * off. Plain `http://` is accepted for loopback hosts only, unless `allowInsecure` is set.
    */
   readonly baseUrl: string | URL;
   /**

@@ -22,6 +22,25 @@ describe('client', () => {
     expect(Object.keys(client)).toEqual(['baseUrl', 'events', 'calls', 'recordings', 'rules']);
   });
 
+  test.each([
+    ['https://example.com/v1', 'https://example.com'],
+    ['https://example.com/v1/', 'https://example.com'],
+    ['https://example.com/calls/v1', 'https://example.com/calls'],
+    ['https://example.com/api/v10', 'https://example.com/api/v10'],
+  ])('%s is the base URL %s', async (given, baseUrl) => {
+    const requested: string[] = [];
+    const fetch = (url: string) => {
+      requested.push(url);
+      return Promise.resolve(new Response('RIFF', { headers: { 'content-type': 'audio/wav' } }));
+    };
+    const client = createClient({ baseUrl: given, apiToken: 'a', fetch: fetch });
+    expect(client.baseUrl).toBe(baseUrl);
+    const recordingUrl = `${baseUrl}/v1/calls/c1/recording`;
+    await client.recordings.ofCall('c1');
+    await client.recordings.fromEvent({ recordingUrl });
+    expect(requested.map(String)).toEqual([recordingUrl, recordingUrl]);
+  });
+
   test('plain http is for loopback, or when asked for', () => {
     const apiToken = 'secret-token';
     expect(() => createClient({ baseUrl: 'http://example.com', apiToken })).toThrow(

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 
 /** A request over HTTP/2 whose body never ends. */
 export interface UnendedStream {
-  readonly status: number | undefined;
+  readonly status: number;
   /** Resolves once the server has closed the stream. */
   readonly closed: Promise<unknown>;
   /** Ends the connection and the server. */
@@ -27,7 +27,7 @@ export async function unendedStream(
   stream.resume().write(beginning);
   const [response] = (await once(stream, 'response')) as [IncomingHttpHeaders];
   return {
-    status: response[':status'],
+    status: Number(response[':status']),
     closed,
     close: () => {
       session.destroy();

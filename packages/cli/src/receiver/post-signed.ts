@@ -25,12 +25,13 @@ const RUNNING: readonly OutcomeCode[] = ['deadline', 'in-progress'];
 
 /**
  * Signs a body now and posts it to a running receiver. Ctrl-C waits for it: the receiver goes on anyway.
- * @param webhookId a new one by default
+ * @param webhookId unlike the service's, which are UUIDs: the log of the receiver says by it who sends
+ *   the event again
  */
 export async function postSigned(
   body: Uint8Array,
   { url, timeout, secret, headerPrefix, profile }: Target,
-  webhookId?: string,
+  webhookId: string,
 ): Promise<Answer> {
   const signature = await sign({ secret, body, headerPrefix, profile, webhookId });
   const headers = { 'Content-Type': 'application/json', ...signature };

@@ -27,7 +27,7 @@ export interface ServiceOptions extends SimulatorOptions {
 /** Adds `--base-url`, `--api-token`, `--api-token-file`, `--wire` and `--simulator`. */
 export const withServiceOptions = (command: Command): Command =>
   withSimulatorOption(command)
-    .option('--base-url <url>', `the service's URL without /v1 (or $${BASE_URL_VARIABLE})`)
+    .option('--base-url <url>', `the service's URL (or $${BASE_URL_VARIABLE})`)
     .option('--api-token <token>', `the API token; safer: $${TOKEN_VARIABLE} or a file`)
     .option('--api-token-file <file>', 'a file with the API token')
     .option('--wire <name=value>', 'a name that the spec does not show; repeatable', repeatable);

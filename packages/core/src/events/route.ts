@@ -10,6 +10,7 @@ import {
   type HandlerOptions,
   type HandlerSettings,
 } from './handlers.ts';
+import { RoundedIds } from './rounded-ids.ts';
 import { validate } from './schema.ts';
 
 /** The longest key or group; characters. */
@@ -65,6 +66,7 @@ export class Routes {
   readonly #handlers = new Map<string, Handler<unknown>>();
   readonly #onUnhandled: Handler<unknown> | undefined;
   readonly #handleCustom: Handler<unknown> | undefined;
+  readonly #roundedIds: RoundedIds;
 
   constructor(settings: RouteSettings) {
     const { on = {}, onUnhandled, custom, around = [] } = settings;
@@ -76,6 +78,7 @@ export class Routes {
       if (handle) this.#handlers.set(name, wrapped(handle));
     this.#onUnhandled = onUnhandled && wrapped(onUnhandled);
     this.#handleCustom = custom && wrapped(custom.handle);
+    this.#roundedIds = new RoundedIds(settings.logger);
   }
 
   /**
@@ -140,6 +143,7 @@ export class Routes {
     const payload = schema ? await validate(schema, content, undefined, includeSchemaValues) : body;
     const sensitiveData = { ...content, payload };
     const found = key && textOf('custom.key', () => key(payload), sensitiveData);
+    if (found !== undefined) this.#roundedIds.check(found, body);
     return {
       ...UNIDENTIFIED,
       key: found === undefined ? undefined : tenantKey(tenant, `custom:${found}`),

@@ -56,10 +56,15 @@ const RETRIERS: Partial<Record<DeliverySource, 'service' | 'reconciler'>> = {
   reconcile: 'reconciler',
 };
 
-/** The service retries only its own deliveries, and anybody can send what is not authentic. */
+/**
+ * The service retries only its own deliveries, and anybody can send what is not authentic. The command
+ * line sends over the network what it redrives and reconciles, under ids that say so.
+ */
 function retrierOf({ outcome, source, webhookId }: Outcome) {
   if (webhookId === undefined) return undefined;
-  return (OUTCOMES[outcome].service === 'retried' && RETRIERS[source]) || 'nobody';
+  const sentBy = source === 'webhook' && /^(redrive|reconcile)-/.exec(webhookId)?.[1];
+  const retrier = RETRIERS[(sentBy || source) as DeliverySource];
+  return (OUTCOMES[outcome].service === 'retried' && retrier) || 'nobody';
 }
 
 /** What identifies a delivery in log lines. */

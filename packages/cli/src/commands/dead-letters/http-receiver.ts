@@ -19,7 +19,7 @@ export function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deli
       const letter = input as StoredDeadLetter;
       if (letter.key !== undefined) await store.reopen?.(letter.key);
       // With the profile, the webhook id tells events without a key apart.
-      const webhookId = target.profile === undefined ? undefined : letter.webhookId;
+      const webhookId = target.profile ? letter.webhookId : `redrive-${crypto.randomUUID()}`;
       const answer = await postSigned(letter.rawBody, target, webhookId);
       if (!isTaken(answer) && !mayBeRunning(answer)) await markDead(store, letter.key);
       const { code, message } = endingOf(answer, target, 'No letter was lost.');

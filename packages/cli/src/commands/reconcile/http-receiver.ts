@@ -10,7 +10,8 @@ import type { Target } from '../../receiver/target.ts';
 export function httpReceiver(target: Target): ReconcileReceiver {
   return {
     async deliver(event) {
-      const answer = await postSigned(Buffer.from(JSON.stringify(event)), target);
+      const body = Buffer.from(JSON.stringify(event));
+      const answer = await postSigned(body, target, `reconcile-${crypto.randomUUID()}`);
       const { code, message } = endingOf(answer, target, 'Nothing was lost: run it again.');
       return { outcome: code, error: new WebhookError(code, message) };
     },
