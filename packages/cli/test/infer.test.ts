@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startSimulator } from '@call-webhooks/simulator';
 import { SECRET } from './support/receiver.ts';
 import { run, start } from './support/run.ts';
 
@@ -57,6 +58,12 @@ const captured = (bodies: readonly object[]) =>
     .map((record) => `${JSON.stringify(record)}\n`)
     .join('');
 
+/** As PowerShell and Windows editors write a text. */
+function withBom(text: string, encoding: 'utf8' | 'utf16le' | 'utf16be'): Buffer {
+  if (encoding !== 'utf16be') return Buffer.from(`\uFEFF${text}`, encoding);
+  return Buffer.from(`\uFEFF${text}`, 'utf16le').swap16();
+}
+
 describe('infer', () => {
   test.each([
     ['the output of listen --json', captured(events())],
@@ -72,7 +79,7 @@ describe('infer', () => {
     expect(code).toBe(0);
     for (const [setting, name] of Object.entries(NAMES))
       expect(stdout).toMatch(new RegExp(`^ {2}${setting}: '${name}', // \\w`, 'm'));
-    expect(stderr).toContain('Read 6 call events, 3 recording events and 0 pages; ignored 0.');
+    expect(stderr).toContain('Read 6 call events, 3 recording events, 0 call records and 0 pages;');
     expect(stdout + stderr).not.toMatch(/Ada|2025550|@example/);
   });
 
@@ -89,14 +96,22 @@ describe('infer', () => {
     expect(records()).toMatchObject([{ type: 'inferred', read: { callEvents: 3 } }]);
   });
 
-  test('reads the output of calls --json as one page, and asks for whole pages', async () => {
-    const records = ['call-1', 'call-2'].map((_id) => JSON.stringify({ _id, direction: 'out' }));
-    const { code, stderr } = await run(['infer', file('calls', `${records.join('\n')}\n`)]);
-    expect(code).toBe(0);
-    expect(stderr).toContain('Read 0 call events, 0 recording events and 1 pages; ignored 0.');
-    expect(stderr).toMatch(/Not found: placedBy, .*\. Capture more deliveries\./);
-    expect(stderr).toMatch(/Not found: callsField, .*\. Capture more pages: whole responses/);
-  });
+  test.each(['utf16le', 'utf16be', 'utf8'] as const)(
+    'reads %s with a BOM and CRLF, from a file and from stdin',
+    async (encoding) => {
+      const bytes = withBom(captured(events()).replaceAll('\n', '\r\n'), encoding);
+      const path = join(folder, encoding);
+      writeFileSync(path, bytes);
+      for (const { code, stdout } of [
+        await run(['infer', path]),
+        await run(['infer', '-'], { stdin: bytes }),
+      ]) {
+        expect(code).toBe(0);
+        for (const [setting, name] of Object.entries(NAMES))
+          expect(stdout).toContain(`  ${setting}: '${name}', //`);
+      }
+    },
+  );
 
   test('ignores what listen refused', async () => {
     const forged = { method: 'POST', path: '/', outcome: 'signature-mismatch', problem: 'no' };
@@ -135,4 +150,36 @@ test('listen --learn reports each name once, and prints the options at the end',
   for (const [setting, name] of Object.entries(NAMES))
     expect(listener.stdout()).toContain(`  ${setting}: '${name}', //`);
   expect(listener.stdout() + listener.stderr()).not.toContain('fake');
+});
+
+describe('infer reads what other commands print', () => {
+  const printed = { calls: '', listened: '' };
+  beforeAll(async () => {
+    const simulator = await startSimulator({ clock: 'manual', seed: 7, fieldNames: NAMES });
+    const listener = start(['listen', '--port', '0', '--no-verify', '--json', '--learn']);
+    await listener.until('"ready"');
+    const [url = ''] = /http:[^"]+/.exec(listener.stdout()) ?? [];
+    simulator.rules.forwardTo(url);
+    for (let call = 0; call < 3; call++) simulator.calls.place({ durationSeconds: 20 });
+    await simulator.clock.runUntilIdle();
+    await listener.until(/(?:"call:completed",.*\n[^]*){3}/);
+    listener.stop();
+    await listener.code;
+    const env = { CALL_WEBHOOKS_SIMULATOR: simulator.url };
+    printed.calls = (await run(['calls', '--all', '--json'], { env })).stdout;
+    printed.listened = listener.stdout();
+    await simulator.close();
+  });
+
+  test.each(['listened', 'calls', 'both'] as const)('%s', async (what) => {
+    const { calls, listened } = printed;
+    const stdin = what === 'both' ? listened + calls : printed[what];
+    const { code, stdout, stderr } = await run(['infer', '-'], { stdin });
+    expect(code).toBe(0);
+    for (const [setting, name] of Object.entries(NAMES))
+      expect(stdout).toMatch(new RegExp(`^ {2}${setting}: '${name}', // \\w`, 'm'));
+    expect(stdout).not.toContain('wire');
+    expect(stderr).not.toContain('Not found');
+    expect(stderr.includes('come from call records')).toBe(what === 'calls');
+  });
 });

@@ -152,6 +152,19 @@ describe('sending deliveries', () => {
       expect(stdout).toMatch(/^verified {2}signed 2/);
     });
 
+    test('UTF-16, as PowerShell writes it, is read everywhere but in a raw body', async () => {
+      const utf16 = (name: string, text: string) =>
+        file(name, Buffer.from(`\uFEFF${text}`, 'utf16le'));
+      const secret = ['--secret-file', utf16('secret16', `${SECRET}\r\n`)];
+      const headers = (await run(['sign', '-d', body, ...secret])).stdout.replaceAll('\n', '\r\n');
+      const argv = ['verify', '--headers', utf16('headers16', headers), '-d', body];
+      const verified = await run([...argv, ...secret]);
+      expect(verified).toMatchObject({ code: 0, stderr: '' });
+      const data = ['--data', `@${utf16('data16', body)}`];
+      await run(['send', 'x', '--to', target.url, ...data, '--set', 'b=2', ...secret]);
+      expect(String(target.received[0]?.body)).toBe('{"a":1,"b":2}');
+    });
+
     test.each([
       ['a line feed', `${body}\n`, 'line feed'],
       ['spaces', '{ "a": 1 }', 'written again with spaces'],

@@ -277,7 +277,7 @@ wire: {
     expect(inferNames([7, null, {}, { eventName: 'x' }])).toMatchObject({
       snippet: '',
       wire: [],
-      read: { callEvents: 0, recordingEvents: 0, pages: 0, ignored: 4 },
+      read: { callEvents: 0, recordingEvents: 0, callRecords: 0, pages: 0, ignored: 4 },
     });
   });
 });

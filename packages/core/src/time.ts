@@ -98,10 +98,12 @@ export class Deadlines {
   }
 
   #arm(at: number, now: number): void {
-    clearTimeout(this.#timer);
+    // Not by `clearTimeout` where it can be helped: that of mocked timers warns about a real one.
+    if (typeof this.#timer === 'object' && 'close' in this.#timer) this.#timer.close();
+    else clearTimeout(this.#timer);
     this.#armedFor = at;
     this.#timer = setTimeout(() => this.#fire(), Math.max(0, Math.ceil(at - now)));
-    // The timer must not keep the process alive. (In browsers it is a number.)
+    // The timer must not keep the process alive. (In browsers and jsdom it is a number.)
     if (typeof this.#timer === 'object') this.#timer.unref();
   }
 

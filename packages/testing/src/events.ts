@@ -12,14 +12,27 @@ export type Overrides<Event> = Partial<Omit<Event, 'eventName'>>;
 
 /** The fields of a call that the spec describes by meaning, but does not name. */
 export interface CallFields<Meaning extends keyof CallDetails = keyof CallDetails> {
-  /** What to add, by meaning. Nothing by default. Times are written in the formats of the spec. */
+  /**
+   * Values by meaning, in place of those of the factory. `undefined` leaves a field out. Times are
+   * written in the formats of the spec.
+   */
   call?: Partial<Pick<CallDetails, Meaning>> | undefined;
-  /** The names of these fields, as in the option of the receiver. */
+  /** The names of these fields, as in the option of the receiver; the same defaults. */
   fieldNames?: FieldNames | undefined;
 }
 
+const CALL = {
+  placedBy: 'user-1',
+  createdAt: new Date('2026-01-02T03:04:04.678Z'),
+  calledNumber: '+12025550101',
+  calledEmail: 'ada@example.com',
+  calledName: 'Ada Example',
+  dialedAt: new Date('2026-01-02T03:04:05.678Z'),
+};
+const ENDED_AT = new Date('2026-01-02T03:05:06.678Z');
+
 /**
- * A `call:started` event with every field that the spec names, and a `callId` of its own.
+ * A `call:started` event with every field of such an event, and a `callId` of its own.
  * @example callStarted({ callId: 'c1' }, { call: { calledNumber: '+12025550101' } })
  */
 export const callStarted = (
@@ -29,12 +42,12 @@ export const callStarted = (
   eventName: 'call:started',
   callId: newId(),
   fromPhoneNumber: {},
-  ...namedFields(fields),
+  ...namedFields(CALL, fields),
   ...overrides,
 });
 
 /**
- * A `call:completed` event with every field that the spec names, and a `callId` of its own.
+ * A `call:completed` event with every field of such an event, and a `callId` of its own.
  * @example callCompleted({ callId: 'c1' }, { call: { endedAt: new Date() } })
  */
 export const callCompleted = (
@@ -44,7 +57,7 @@ export const callCompleted = (
   eventName: 'call:completed',
   callId: newId(),
   fromPhoneNumber: {},
-  ...namedFields(fields),
+  ...namedFields({ ...CALL, endedAt: ENDED_AT }, fields),
   ...overrides,
 });
 
@@ -72,10 +85,13 @@ export function callRecordingAvailable(
 }
 
 /** Times are date-times, except for `createdAt`: epoch milliseconds. */
-function namedFields({ call = {}, fieldNames = {} }: CallFields): Record<string, unknown> {
+function namedFields(
+  defaults: Partial<CallDetails>,
+  { call, fieldNames }: CallFields,
+): Record<string, unknown> {
   const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames };
   const named: Record<string, unknown> = {};
-  for (const [meaning, value] of Object.entries(call)) {
+  for (const [meaning, value] of Object.entries({ ...defaults, ...call })) {
     const name = names[meaning as keyof CallDetails];
     if (name === undefined) continue;
     if (!(value instanceof Date)) named[name] = value;

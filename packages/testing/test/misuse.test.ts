@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { type Clock, systemClock } from '@call-webhooks/client';
 import {
   callDetails,
@@ -124,10 +124,11 @@ describe('misuse', () => {
 });
 
 describe('events', () => {
-  it('has every field that the spec shows, and no other', () => {
+  it('has every field of its event, and no other', () => {
     const call = ['eventName', 'callId', 'fromPhoneNumber'];
-    expect(Object.keys(callStarted())).toEqual(call);
-    expect(Object.keys(callCompleted())).toEqual(call);
+    const guesses = ['userId', 'createdAt', 'toPhoneNumber', 'recipientEmail', 'recipientName'];
+    expect(Object.keys(callStarted())).toEqual([...call, ...guesses, 'startedAt']);
+    expect(Object.keys(callCompleted())).toEqual([...call, ...guesses, 'startedAt', 'endedAt']);
     expect(Object.keys(callRecordingAvailable())).toEqual([
       ...['eventName', 'eventId', 'callId', 'userId', 'workspaceId', 'recordingStartedAt'],
       ...['recordingDurationSeconds', 'occurredAt', 'recordingUrl'],
@@ -189,6 +190,34 @@ describe('events', () => {
     };
     await deliver(createReceiver({ secret: TEST_SECRET, fieldNames, on }), event);
     expect(seen).toEqual(call);
+  });
+
+  it.each([{}, { endedAt: 'finished', dialedAt: undefined }])(
+    'gives handlers the details that a real event has, under %j',
+    async (fieldNames) => {
+      const started = callDetails(callStarted({}, { fieldNames }), fieldNames);
+      const completed = callCompleted({}, { fieldNames });
+      const details = callDetails(completed, fieldNames);
+      expect(details).toMatchObject({ placedBy: 'user-1', calledNumber: '+12025550101' });
+      expect(started).toEqual({ ...details, endedAt: undefined });
+      expect(details.endedAt).toBeInstanceOf(Date);
+      expect(details.dialedAt?.getTime()).toBe(
+        'dialedAt' in fieldNames ? undefined : 1767323045678,
+      );
+      const warn = jest.fn<() => void>();
+      const on = { 'call:started': () => undefined, 'call:completed': () => undefined };
+      const logger = { warn, error: warn };
+      const receiver = createReceiver({ secret: TEST_SECRET, fieldNames, logger, on });
+      for (const event of [callStarted({}, { fieldNames }), completed])
+        expect((await deliver(receiver, event)).outcome).toBe('handled');
+      expect(warn).not.toHaveBeenCalled();
+    },
+  );
+
+  it('leaves out a detail that is undefined', () => {
+    const call = { calledEmail: undefined };
+    expect(callDetails(callCompleted({}, { call })).calledEmail).toBeUndefined();
+    expect(JSON.stringify(callCompleted({}, { call }))).not.toContain('recipientEmail');
   });
 
   it('a clock calls back when time has come, in order', () => {

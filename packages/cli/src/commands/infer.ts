@@ -2,7 +2,7 @@ import { inferNames, type InferredNames, type Proposal } from '@call-webhooks/cl
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { badInput } from '../errors.ts';
-import { readBytes, readData } from '../input/read.ts';
+import { decodeText, readData, readText } from '../input/read.ts';
 import { t } from '../terminal/text.ts';
 
 /** `infer`: finds the field names that the spec does not show. */
@@ -30,10 +30,10 @@ ${examples(
         const samples: unknown[] = [];
         for (const file of files) samples.push(...(await readSamples(app, file)));
         const inferred = inferNames(samples);
-        const { callEvents, pages } = inferred.read;
-        if (callEvents === 0 && pages === 0)
+        const { callEvents, callRecords, pages } = inferred.read;
+        if (callEvents + callRecords + pages === 0)
           throw badInput(
-            'The files contain no call events and no list responses.',
+            'The files contain no call events, no call records and no list responses.',
             'Capture some first: call-webhooks listen --json > deliveries.jsonl',
           );
         await printInferred(app, inferred);
@@ -48,10 +48,12 @@ export async function printInferred({ output }: App, inferred: InferredNames): P
   await output.print({ type: 'inferred', ...inferred }, () =>
     snippet === '' ? [] : snippet.split('\n').map((line) => t`${line}`),
   );
-  const { callEvents, recordingEvents, pages, ignored } = read;
+  const { callEvents, recordingEvents, callRecords, pages, ignored } = read;
   output.message(
-    `Read ${callEvents} call events, ${recordingEvents} recording events and ${pages} pages; ignored ${ignored}.`,
+    `Read ${callEvents} call events, ${recordingEvents} recording events, ${callRecords} call records and ${pages} pages; ignored ${ignored}.`,
   );
+  if (callEvents === 0 && callRecords > 0)
+    output.message('These names come from call records. Compare them with a delivery.');
   const names = (proposals: readonly Proposal[], status: Proposal['status']) =>
     proposals
       .filter((one) => one.status === status)
@@ -71,20 +73,16 @@ export async function printInferred({ output }: App, inferred: InferredNames): P
 
 /** Reads a file of samples. @throws CliError 2 and 3 */
 async function readSamples({ io }: App, file: string): Promise<unknown[]> {
-  const bytes =
-    file === '-' ? await readData(io, '-', 'capture') : await readBytes(file, 'capture');
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  const samples = parseCapture(text, file).flatMap(samplesOf);
-  const records = samples.filter(isCallRecord);
-  if (records.length === 0) return samples;
-  return [...samples.filter((sample) => !isCallRecord(sample)), records];
+  const text =
+    file === '-' ? decodeText(await readData(io, '-', 'capture')) : await readText(file, 'capture');
+  return parseCapture(text, file).flatMap(samplesOf);
 }
 
 /** The JSON values in a file: a single document, or one per line. */
 function parseCapture(text: string, file: string): unknown[] {
   try {
     const value: unknown = JSON.parse(text);
-    return Array.isArray(value) && value.some(isDelivery) ? value : [value];
+    return Array.isArray(value) ? value : [value];
   } catch {
     const lines = text.split(/\r?\n/);
     return lines.flatMap((line, at) => {
@@ -117,15 +115,11 @@ function samplesOf(value: unknown): unknown[] {
 
 /** Whether a value is a record of `listen --json`, or a delivery of the simulator. */
 const isCaptured = (value: unknown): value is Record<string, unknown> =>
-  isRecord(value) &&
-  (value['type'] === 'ready' || ('method' in value && 'outcome' in value) || 'attempts' in value);
+  typeof value === 'object' &&
+  value !== null &&
+  !('_id' in value) &&
+  (isNotice(value) || ('method' in value && 'outcome' in value) || 'attempts' in value);
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** Whether a value is a line of `calls --json`: a record without its page. */
-const isCallRecord = (value: unknown): boolean =>
-  isRecord(value) && typeof value['_id'] === 'string' && !isDelivery(value);
-
-const isDelivery = (value: unknown): boolean =>
-  isCaptured(value) || (isRecord(value) && 'eventName' in value);
+/** What `listen --json --learn` prints beside deliveries. */
+const isNotice = (value: object): boolean =>
+  'type' in value && (value.type === 'ready' || value.type === 'inferred');

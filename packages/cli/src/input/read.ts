@@ -18,9 +18,21 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
   }
 }
 
-/** Reads a file of UTF-8 text. @throws CliError 3 that names the file */
+/** Reads a file of text. @throws CliError 3 that names the file */
 export const readText = async (path: string, what: string): Promise<string> =>
-  (await readBytes(path, what)).toString('utf8');
+  decodeText(await readBytes(path, what));
+
+/** The text of bytes in UTF-8, or in UTF-16 with a BOM, as PowerShell's `>` writes it. */
+export function decodeText(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const encoding =
+    first === 0xff && second === 0xfe
+      ? 'utf-16le'
+      : first === 0xfe && second === 0xff
+        ? 'utf-16be'
+        : 'utf-8';
+  return new TextDecoder(encoding).decode(bytes); // without the BOM
+}
 
 /** Reads standard input to its end. @throws CliError 2 when nothing is piped in */
 async function readStdin({ stdin, signal }: Io, what: string): Promise<Buffer> {

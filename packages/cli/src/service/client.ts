@@ -4,7 +4,7 @@ import type { App } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
 import { didYouMean } from '../input/did-you-mean.ts';
 import { repeatable } from '../input/options.ts';
-import { readBytes } from '../input/read.ts';
+import { readText } from '../input/read.ts';
 import { isLoopback } from '../input/target-url.ts';
 import {
   simulatorOf,
@@ -121,7 +121,7 @@ async function requiredToken(
     apiToken ??
     (apiTokenFile === undefined
       ? io.env[TOKEN_VARIABLE]
-      : (await readBytes(apiTokenFile, 'token file')).toString('utf8').trim());
+      : (await readText(apiTokenFile, 'token file')).trim());
   if (token !== undefined && token !== '') return token;
   throw badInput('No API token is given.', `Set ${TOKEN_VARIABLE}, or pass --api-token-file FILE.`);
 }

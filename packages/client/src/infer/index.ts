@@ -15,7 +15,10 @@ export type CallField = TextField | TimeField;
 
 /** What captured bodies say about the names that the spec does not show. */
 export interface InferredNames {
-  /** For the receiver's option `fieldNames`, one proposal for each of the seven fields. */
+  /**
+   * For the receiver's option `fieldNames`, one proposal for each of the seven fields. Without a call
+   * event, they come from the call records.
+   */
   readonly fieldNames: readonly Proposal<CallField>[];
   /** For the client's option `wire`. Empty where no answer of a list endpoint was given. */
   readonly wire: readonly Proposal<PagingSetting>[];
@@ -25,6 +28,8 @@ export interface InferredNames {
   readonly read: {
     readonly callEvents: number;
     readonly recordingEvents: number;
+    /** Records of `GET /v1/calls` without their page. */
+    readonly callRecords: number;
     readonly pages: number;
     /** Samples that are neither an event of a call nor an answer of a list endpoint. */
     readonly ignored: number;
@@ -32,8 +37,8 @@ export interface InferredNames {
 }
 
 /**
- * Learns the names that the spec does not show from captured bodies: deliveries of call events, and
- * answers of `GET /v1/calls` and `GET /v1/events`.
+ * Learns the names that the spec does not show from captured bodies: deliveries of call events,
+ * answers of `GET /v1/calls` and `GET /v1/events`, and single call records.
  *
  * It looks at values, not at the names of the seven fields: at formats, at the events that carry a
  * field, at the order of times, and at values that are equal in the events of one call. A few calls
@@ -48,8 +53,8 @@ export interface InferredNames {
  */
 export function inferNames(samples: Iterable<unknown>): InferredNames {
   const sorted = sortSamples(samples);
-  const { calls, recordings, pages, ignored } = sorted;
-  const columns = columnsOf(calls);
+  const { calls, recordings, records, pages, ignored } = sorted;
+  const columns = columnsOf(calls.length > 0 ? calls : records);
   const sawStarted = calls.some(({ completed }) => !completed);
   const fieldNames = [...inferTexts(columns, recordings), ...inferTimes(columns, sawStarted)];
   const wire = pages.length === 0 ? [] : inferPaging(sorted);
@@ -60,6 +65,7 @@ export function inferNames(samples: Iterable<unknown>): InferredNames {
     read: {
       callEvents: calls.length,
       recordingEvents: recordings.size,
+      callRecords: records.length,
       pages: pages.length,
       ignored,
     },

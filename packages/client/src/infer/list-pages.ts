@@ -29,7 +29,6 @@ function callsCandidates(pages: readonly ListPage[], callIds: ReadonlySet<unknow
   const likely = new Set<string>();
   for (const { lists } of pages) {
     for (const [path, records] of lists) {
-      // Activity events have an action, call records may have anything beside their _id.
       const isCall = ({ _id, action }: Readonly<Record<string, unknown>>): boolean =>
         typeof _id === 'string' && action === undefined;
       if (path === '' || records.length === 0 || !records.every(isCall)) continue;

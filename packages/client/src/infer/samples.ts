@@ -6,6 +6,8 @@ export interface Samples {
   readonly calls: readonly CallBody[];
   /** Bodies of `call:recording-available`, by `callId`. */
   readonly recordings: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** Records of `GET /v1/calls` without their page, as if each were the body of a completed call. */
+  readonly records: readonly CallBody[];
   /** Answers of the list endpoints, one for each page. */
   readonly pages: readonly ListPage[];
   /** How many samples were none of these. */
@@ -34,23 +36,27 @@ const deepest = 4;
 export function sortSamples(samples: Iterable<unknown>): Samples {
   const calls: CallBody[] = [];
   const recordings = new Map<string, Readonly<Record<string, unknown>>>();
+  const records: CallBody[] = [];
   const pages: ListPage[] = [];
   let ignored = 0;
   for (const sample of samples) {
     const fields = isRecord(sample) ? sample : {};
-    const { eventName, callId } = fields;
+    const { eventName, callId, _id, action, ...others } = fields;
     if (eventName === 'call:started' || eventName === 'call:completed') {
       const call = typeof callId === 'string' ? callId : calls.length;
       calls.push({ completed: eventName === 'call:completed', call, fields });
     } else if (eventName === 'call:recording-available' && typeof callId === 'string') {
       recordings.set(callId, fields);
+    } else if (eventName === undefined && typeof _id === 'string' && action === undefined) {
+      // An activity event has an action, a call record may have anything beside its _id.
+      records.push({ completed: true, call: _id, fields: others });
     } else {
       const page = eventName === undefined ? readListPage(sample) : undefined;
       if (page === undefined) ignored++;
       else pages.push(page);
     }
   }
-  return { calls, recordings, pages, ignored };
+  return { calls, recordings, records, pages, ignored };
 }
 
 function readListPage(sample: unknown): ListPage | undefined {

@@ -3,7 +3,7 @@ import type { Rule } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput } from '../../errors.ts';
-import { readData } from '../../input/read.ts';
+import { readData, decodeText } from '../../input/read.ts';
 import { withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
 import { targetUrl } from '../../input/target-url.ts';
 import type { Io } from '../../io.ts';
@@ -115,7 +115,7 @@ async function sharedSecretOf(connection: Connection): Promise<string> {
 
 /** Reads a custom payload. @throws CliError 2 when it is not JSON */
 export async function readPayload(io: Io, given: string): Promise<unknown> {
-  const text = (await readData(io, given, 'payload')).toString('utf8');
+  const text = decodeText(await readData(io, given, 'payload'));
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {

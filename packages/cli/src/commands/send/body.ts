@@ -4,7 +4,7 @@ import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import { badInput } from '../../errors.ts';
 import { didYouMean } from '../../input/did-you-mean.ts';
 import { setFields } from '../../input/fields.ts';
-import { readData } from '../../input/read.ts';
+import { readData, decodeText } from '../../input/read.ts';
 import type { Io } from '../../io.ts';
 
 /** The flags that make up a body. */
@@ -30,7 +30,7 @@ export async function bodyOf(
 
 function parseObject(bytes: Uint8Array): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    const value: unknown = JSON.parse(decodeText(bytes));
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch {

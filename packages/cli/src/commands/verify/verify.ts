@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
 import { badInput, EXIT } from '../../errors.ts';
 import { headerRecord, repeatable, wholeNumber } from '../../input/options.ts';
-import { readBytes, readData } from '../../input/read.ts';
+import { readData, readText } from '../../input/read.ts';
 import { requiredSecrets, withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
 import { dateTime } from '../../terminal/format.ts';
 import { t } from '../../terminal/text.ts';
@@ -73,7 +73,4 @@ async function verify(app: App, options: VerifyOptions): Promise<number> {
 }
 
 const readLines = async (path: string): Promise<string[]> =>
-  (await readBytes(path, 'header file'))
-    .toString('utf8')
-    .split(/\r?\n/)
-    .filter((line) => line.trim() !== '');
+  (await readText(path, 'header file')).split(/\r?\n/).filter((line) => line.trim() !== '');
