@@ -3,6 +3,13 @@ import * as core from '@call-webhooks/core';
 import * as node from '@call-webhooks/core/node';
 import * as stores from '@call-webhooks/core/stores';
 import * as express from '@call-webhooks/express';
+import * as fastify from '@call-webhooks/fastify';
+import * as hono from '@call-webhooks/adapters/hono';
+import * as koa from '@call-webhooks/adapters/koa';
+import * as lambda from '@call-webhooks/adapters/lambda';
+import * as sveltekit from '@call-webhooks/adapters/sveltekit';
+import * as nest from '@call-webhooks/nest';
+import * as next from '@call-webhooks/next';
 import { documents, read } from './files.ts';
 
 /** The programs of some pages, and what stands in them between backticks. */
@@ -26,3 +33,10 @@ it('the Express adapter exports what core exports, and its own', () => {
   const { keepRawBody } = node;
   expect({ ...express }).toEqual({ ...core, keepRawBody, callWebhooks: express.callWebhooks });
 });
+
+it.each(Object.entries({ fastify, hono, koa, lambda, nest, next, sveltekit }))(
+  '%s exports everything of core, so that nobody has to install it as well',
+  (_name, adapter) => {
+    expect(adapter).toMatchObject({ ...core });
+  },
+);

@@ -1,57 +1,126 @@
-import { readFileSync } from 'node:fs';
-import { expect, test } from '@jest/globals';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
 import { read, sources } from './files.ts';
 
-const SECURITY = new URL('../security.md', import.meta.url);
-const THREATS = new URL('../evidence/threats.md', import.meta.url);
+describe('the threat model', () => {
+  const SECURITY = new URL('../security.md', import.meta.url);
+  const THREATS = new URL('../evidence/threats.md', import.meta.url);
 
-/** The rows of a document's table of attacks: the attack, and what stands beside it. */
-const attacksOf = (document: URL) =>
-  readFileSync(document, 'utf8')
-    .split(/^\| attack .*$/m)[1]!
-    .split('\n\n')[0]!
-    .split('\n')
-    .slice(2)
-    .filter((line) => line !== '')
-    .map((line) => line.slice(2, -2).split(/ +\| +/))
-    .map(([attack = '', beside = '']) => ({ attack: attack.trim(), beside }));
+  /** The rows of a document's table of attacks: the attack, and what stands beside it. */
+  const attacksOf = (document: URL) =>
+    readFileSync(document, 'utf8')
+      .split(/^\| attack .*$/m)[1]!
+      .split('\n\n')[0]!
+      .split('\n')
+      .slice(2)
+      .filter((line) => line !== '')
+      .map((line) => line.slice(2, -2).split(/ +\| +/))
+      .map(([attack = '', beside = '']) => ({ attack: attack.trim(), beside }));
 
-/** The files that a cell links to, each with the quoted names that follow it. */
-const evidenceOf = (cell: string) =>
-  cell.split(/(?=\[[^\]]*\]\()/).flatMap((part) => {
-    const file = /\]\(([^)#]+)\)/.exec(part)?.[1];
-    const names = [...part.matchAll(/“([^”]+)”/g)].map(([, name = '']) => name);
-    return file === undefined ? [] : [{ file, names }];
+  /** The files that a cell links to, each with the quoted names that follow it. */
+  const evidenceOf = (cell: string) =>
+    cell.split(/(?=\[[^\]]*\]\()/).flatMap((part) => {
+      const file = /\]\(([^)#]+)\)/.exec(part)?.[1];
+      const names = [...part.matchAll(/“([^”]+)”/g)].map(([, name = '']) => name);
+      return file === undefined ? [] : [{ file, names }];
+    });
+
+  const threats = attacksOf(THREATS);
+
+  test('every attack of the threat model has its tests', () => {
+    expect(threats.length).toBeGreaterThan(12);
+    expect(threats.map(({ attack }) => attack)).toEqual(
+      attacksOf(SECURITY).map(({ attack }) => attack),
+    );
+    for (const { attack, beside } of threats)
+      expect({ attack, files: evidenceOf(beside).length }).not.toEqual({ attack, files: 0 });
   });
 
-const threats = attacksOf(THREATS);
-
-test('every attack of the threat model has its tests', () => {
-  expect(threats.length).toBeGreaterThan(12);
-  expect(threats.map(({ attack }) => attack)).toEqual(
-    attacksOf(SECURITY).map(({ attack }) => attack),
-  );
-  for (const { attack, beside } of threats)
-    expect({ attack, files: evidenceOf(beside).length }).not.toEqual({ attack, files: 0 });
-});
-
-test('every named test and row exists in its file', () => {
-  const evidence = threats.flatMap(({ beside }) => evidenceOf(beside));
-  expect(evidence.flatMap(({ names }) => names).length).toBeGreaterThan(25);
-  const missing = evidence.flatMap(({ file, names }) => {
-    const source = readFileSync(new URL(file, THREATS), 'utf8');
-    return names.filter((name) => !source.includes(name)).map((name) => `${file}: ${name}`);
+  test('every named test and row exists in its file', () => {
+    const evidence = threats.flatMap(({ beside }) => evidenceOf(beside));
+    expect(evidence.flatMap(({ names }) => names).length).toBeGreaterThan(25);
+    const missing = evidence.flatMap(({ file, names }) => {
+      const source = readFileSync(new URL(file, THREATS), 'utf8');
+      return names.filter((name) => !source.includes(name)).map((name) => `${file}: ${name}`);
+    });
+    expect(missing).toEqual([]);
   });
-  expect(missing).toEqual([]);
+
+  test('nothing that takes requests can call receiver.deliver', () => {
+    const adapters = sources().filter((file) =>
+      /^packages\/(express|fastify|next)\/src\/|^packages\/core\/src\/(node|web|http|receiver\/receive)\b/.test(
+        file,
+      ),
+    );
+    expect(adapters.length).toBeGreaterThan(8);
+    const callers = adapters.filter((file) => /\bdeliver\b|deliver\.ts/i.test(read(file)));
+    expect(callers).toEqual([]);
+  });
 });
 
-test('nothing that takes requests can call receiver.deliver', () => {
-  const adapters = sources().filter((file) =>
-    /^packages\/(express|fastify|next)\/src\/|^packages\/core\/src\/(node|web|http|receiver\/receive)\b/.test(
-      file,
-    ),
-  );
-  expect(adapters.length).toBeGreaterThan(8);
-  const callers = adapters.filter((file) => /\bdeliver\b|deliver\.ts/i.test(read(file)));
-  expect(callers).toEqual([]);
+describe('workflows', () => {
+  const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+  const FOLDER = `${ROOT}.github/workflows/`;
+  const workflows = readdirSync(FOLDER).map((name) => ({
+    name,
+    lines: readFileSync(FOLDER + name, 'utf8').split('\n'),
+  }));
+  const linesWith = (text: string) =>
+    workflows.flatMap(({ name, lines }) =>
+      lines.filter((line) => line.includes(text)).map((line) => `${name}: ${line.trim()}`),
+    );
+
+  test('every action is pinned by the SHA of its commit, and its version is told', () => {
+    // A workflow of this very repository is as it is in the same commit.
+    const actions = linesWith('uses:').filter(
+      (line) => !/uses: \.\/\.github\/workflows\//.test(line),
+    );
+    expect(actions.length).toBeGreaterThan(5);
+    const pinned = /: (?:- )?uses: [\w-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
+    expect(actions.filter((line) => !pinned.test(line))).toEqual([]);
+  });
+
+  test('an action has one SHA and one version, wherever it is used', () => {
+    const pins = new Map<string, Set<string>>();
+    for (const line of linesWith('uses:')) {
+      const [, action, pin] = /uses: ([\w-]+\/[\w-]+)[\w/-]*@(.*)$/.exec(line) ?? [];
+      if (action === undefined || pin === undefined) continue;
+      pins.set(action, (pins.get(action) ?? new Set()).add(pin));
+    }
+    expect([...pins].filter(([, { size }]) => size > 1)).toEqual([]);
+  });
+
+  test('every workflow begins with no more than the right to read', () => {
+    const open = workflows.filter(
+      ({ lines }) => !/^permissions:(?: \{\}.*|\n {2}contents: read\n)$/m.test(lines.join('\n')),
+    );
+    expect(open.map(({ name }) => name)).toEqual([]);
+  });
+
+  test('only the jobs that publish, and the one that signs its score, can prove who they are', () => {
+    expect(linesWith('id-token: write').map((line) => line.split(':')[0])).toEqual([
+      'release.yml', // npm
+      'release.yml', // the site
+      'scorecard.yml',
+    ]);
+    expect(linesWith('pull_request_target')).toEqual([]);
+    expect(linesWith('NPM_TOKEN')).toEqual([]);
+  });
+
+  test('every public package says where it comes from, and leaves provenance to the workflow', () => {
+    for (const name of readdirSync(`${ROOT}packages`)) {
+      const manifest = JSON.parse(readFileSync(`${ROOT}packages/${name}/package.json`, 'utf8')) as {
+        private?: boolean;
+        publishConfig?: object;
+        repository?: object;
+      };
+      if (manifest.private === true) continue;
+      expect(manifest.publishConfig).toEqual({ access: 'public' });
+      expect(manifest.repository).toMatchObject({ directory: `packages/${name}` });
+    }
+    expect(linesWith('NPM_CONFIG_PROVENANCE')).toEqual([
+      "release.yml: NPM_CONFIG_PROVENANCE: 'true'",
+    ]);
+  });
 });

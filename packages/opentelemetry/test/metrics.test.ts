@@ -1,194 +1,266 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { deferred } from '@call-webhooks/contract-tests';
 import type { Outcome, ReceiverOptions } from '@call-webhooks/core';
 import { createJobProcessor } from '@call-webhooks/core/stores';
-import type { InstrumentOptions } from '@call-webhooks/opentelemetry';
-import { receiverOf, send, startSdk, type Sdk } from './sdk.ts';
+import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhooks/opentelemetry';
+import { diag, type TracerProvider } from '@opentelemetry/api';
+import { fromCarrier, toCarrier } from '../src/trace-context.ts';
+import { receiverOf, type Sdk, send, startSdk } from './sdk.ts';
 
-const STARTED = { eventName: 'call:started', callId: 'call-1' };
-const fail = () => Promise.reject(new Error('no'));
+describe('metrics', () => {
+  const STARTED = { eventName: 'call:started', callId: 'call-1' };
+  const fail = () => Promise.reject(new Error('no'));
 
-let sdk: Sdk;
-afterEach(() => sdk.close());
+  let sdk: Sdk;
+  afterEach(() => sdk.close());
 
-function setup(options: Partial<ReceiverOptions<never, never>>, instrumented?: InstrumentOptions) {
-  sdk = startSdk(instrumented);
-  return receiverOf(options);
-}
+  function setup(
+    options: Partial<ReceiverOptions<never, never>>,
+    instrumented?: InstrumentOptions,
+  ) {
+    sdk = startSdk(instrumented);
+    return receiverOf(options);
+  }
 
-describe('the metrics', () => {
-  it('count deliveries by outcome and event', async () => {
-    const receiver = setup({ on: { 'call:started': () => undefined } });
-    await receiver.send(STARTED);
-    await receiver.send(STARTED);
-    await receiver.receiver.receive({ headers: {}, body: new Uint8Array() });
-    const points = await sdk.points('call_webhooks.deliveries');
-    const all = points.filter(({ value }) => value > 0);
-    const webhook = { 'call_webhooks.source': 'webhook' };
-    expect(all).toEqual([
-      {
-        value: 1,
-        attributes: {
-          ...webhook,
-          'call_webhooks.outcome': 'handled',
-          'call_webhooks.result': 'acknowledged',
-          'call_webhooks.event': 'call:started',
+  describe('the metrics', () => {
+    it('count deliveries by outcome and event', async () => {
+      const receiver = setup({ on: { 'call:started': () => undefined } });
+      await receiver.send(STARTED);
+      await receiver.send(STARTED);
+      await receiver.receiver.receive({ headers: {}, body: new Uint8Array() });
+      const points = await sdk.points('call_webhooks.deliveries');
+      const all = points.filter(({ value }) => value > 0);
+      const webhook = { 'call_webhooks.source': 'webhook' };
+      expect(all).toEqual([
+        {
+          value: 1,
+          attributes: {
+            ...webhook,
+            'call_webhooks.outcome': 'handled',
+            'call_webhooks.result': 'acknowledged',
+            'call_webhooks.event': 'call:started',
+          },
         },
-      },
-      {
-        value: 1,
-        attributes: {
-          ...webhook,
-          'call_webhooks.outcome': 'duplicate',
-          'call_webhooks.result': 'acknowledged',
-          'call_webhooks.event': 'call:started',
+        {
+          value: 1,
+          attributes: {
+            ...webhook,
+            'call_webhooks.outcome': 'duplicate',
+            'call_webhooks.result': 'acknowledged',
+            'call_webhooks.event': 'call:started',
+          },
         },
-      },
-      {
-        value: 1,
-        attributes: {
-          ...webhook,
-          'call_webhooks.outcome': 'missing-header',
-          'call_webhooks.result': 'refused',
-          'call_webhooks.event': 'none',
+        {
+          value: 1,
+          attributes: {
+            ...webhook,
+            'call_webhooks.outcome': 'missing-header',
+            'call_webhooks.result': 'refused',
+            'call_webhooks.event': 'none',
+          },
         },
-      },
-    ]);
-  });
-
-  it('measure handlers, their failures, and the lag', async () => {
-    const { receiver } = setup({ on: { 'call:started': () => undefined, 'call:completed': fail } });
-    await send(receiver, STARTED, 100);
-    await send(receiver, { eventName: 'call:completed', callId: 'call-2' }, 100);
-    expect(await sdk.points('call_webhooks.handler.duration')).toMatchObject([
-      { value: 1, attributes: { 'call_webhooks.event': 'call:started' } },
-      {
-        value: 1,
-        attributes: { 'call_webhooks.event': 'call:completed', 'error.type': 'handler-failed' },
-      },
-    ]);
-    expect(await sdk.total('call_webhooks.lag', { 'call_webhooks.source': 'webhook' })).toBe(2);
-  });
-
-  it('count what is in flight', async () => {
-    const go = deferred();
-    const started = deferred();
-    const { send: sendOne } = setup({
-      on: {
-        'call:started': () => {
-          started.resolve();
-          return go.promise;
-        },
-      },
+      ]);
     });
-    const running = sendOne(STARTED);
-    await started.promise;
-    expect(await sdk.total('call_webhooks.in_flight')).toBe(1);
-    go.resolve();
-    await running;
-    expect(await sdk.total('call_webhooks.in_flight')).toBe(0);
-  });
 
-  it('count a late delivery once, and its dead letter as well', async () => {
-    const go = deferred();
-    const late = deferred<Outcome>();
-    const { send: sendOne } = setup({
-      on: { 'call:started': () => go.promise },
-      deadLetter: () => undefined,
-      maxAttempts: 1,
-      ackWithin: 5,
-      onOutcome: (outcome) => {
-        if (outcome.late) late.resolve(outcome);
-      },
+    it('measure handlers, their failures, and the lag', async () => {
+      const { receiver } = setup({
+        on: { 'call:started': () => undefined, 'call:completed': fail },
+      });
+      await send(receiver, STARTED, 100);
+      await send(receiver, { eventName: 'call:completed', callId: 'call-2' }, 100);
+      expect(await sdk.points('call_webhooks.handler.duration')).toMatchObject([
+        { value: 1, attributes: { 'call_webhooks.event': 'call:started' } },
+        {
+          value: 1,
+          attributes: { 'call_webhooks.event': 'call:completed', 'error.type': 'handler-failed' },
+        },
+      ]);
+      expect(await sdk.total('call_webhooks.lag', { 'call_webhooks.source': 'webhook' })).toBe(2);
     });
-    await sendOne(STARTED);
-    go.reject(new Error('no'));
-    expect((await late.promise).outcome).toBe('dead-lettered');
-    expect(await sdk.total('call_webhooks.deliveries')).toBe(1);
-    expect(
-      await sdk.total('call_webhooks.deliveries', { 'call_webhooks.outcome': 'deadline' }),
-    ).toBe(1);
-    expect(await sdk.total('call_webhooks.dead_letters')).toBe(1);
-  });
 
-  it('count dead letters of a worker, but not what the queue runs again', async () => {
-    sdk = startSdk();
-    const body = Buffer.from(JSON.stringify(STARTED)).toString('base64');
-    const work = createJobProcessor({
-      logger: { warn: () => undefined, error: () => undefined },
-      on: { 'call:started': fail },
+    it('count what is in flight', async () => {
+      const go = deferred();
+      const started = deferred();
+      const { send: sendOne } = setup({
+        on: {
+          'call:started': () => {
+            started.resolve();
+            return go.promise;
+          },
+        },
+      });
+      const running = sendOne(STARTED);
+      await started.promise;
+      expect(await sdk.total('call_webhooks.in_flight')).toBe(1);
+      go.resolve();
+      await running;
+      expect(await sdk.total('call_webhooks.in_flight')).toBe(0);
     });
-    const job = { webhookId: 'id-1', timestamp: 1, receivedAt: Date.now() - 90_000, body };
-    for (const attempt of [1, 2, 3]) await work(job, { attempt });
-    expect(await sdk.total('call_webhooks.dead_letters')).toBe(1);
-    const queue = { 'call_webhooks.source': 'queue' };
-    expect(await sdk.total('call_webhooks.deliveries', queue)).toBe(3);
-    expect(await sdk.total('call_webhooks.lag', queue)).toBe(3);
-    expect(await sdk.total('call_webhooks.near_retry_limit')).toBe(0);
-  });
 
-  it('tell a redriven event that fails again from a new dead letter', async () => {
-    const deadLetter = () => undefined;
-    const { receiver } = setup({ on: { 'call:started': fail }, deadLetter, maxAttempts: 1 });
-    await receiver.deliver(STARTED);
-    await receiver.deliver({ ...STARTED, callId: 'call-2' }, { source: 'reconcile' });
-    for (const source of ['redrive', 'reconcile'])
-      expect(
-        await sdk.total('call_webhooks.dead_letters', { 'call_webhooks.source': source }),
-      ).toBe(1);
-    expect(await sdk.total('call_webhooks.in_flight')).toBe(0);
-  });
-
-  it('count failures near the retry limit of the service, from zero on', async () => {
-    const { send: sendOne } = setup({ on: { 'call:started': fail } }, { retryLimit: 4 });
-    const near = () =>
-      sdk.total('call_webhooks.near_retry_limit', { 'call_webhooks.event': 'call:started' });
-    expect(await sdk.points('call_webhooks.near_retry_limit')).toHaveLength(3);
-    for (const expected of [0, 0, 1, 2]) {
+    it('count a late delivery once, and its dead letter as well', async () => {
+      const go = deferred();
+      const late = deferred<Outcome>();
+      const { send: sendOne } = setup({
+        on: { 'call:started': () => go.promise },
+        deadLetter: () => undefined,
+        maxAttempts: 1,
+        ackWithin: 5,
+        onOutcome: (outcome) => {
+          if (outcome.late) late.resolve(outcome);
+        },
+      });
       await sendOne(STARTED);
-      expect(await near()).toBe(expected);
-    }
+      go.reject(new Error('no'));
+      expect((await late.promise).outcome).toBe('dead-lettered');
+      expect(await sdk.total('call_webhooks.deliveries')).toBe(1);
+      expect(
+        await sdk.total('call_webhooks.deliveries', { 'call_webhooks.outcome': 'deadline' }),
+      ).toBe(1);
+      expect(await sdk.total('call_webhooks.dead_letters')).toBe(1);
+    });
+
+    it('count dead letters of a worker, but not what the queue runs again', async () => {
+      sdk = startSdk();
+      const body = Buffer.from(JSON.stringify(STARTED)).toString('base64');
+      const work = createJobProcessor({
+        logger: { warn: () => undefined, error: () => undefined },
+        on: { 'call:started': fail },
+      });
+      const job = { webhookId: 'id-1', timestamp: 1, receivedAt: Date.now() - 90_000, body };
+      for (const attempt of [1, 2, 3]) await work(job, { attempt });
+      expect(await sdk.total('call_webhooks.dead_letters')).toBe(1);
+      const queue = { 'call_webhooks.source': 'queue' };
+      expect(await sdk.total('call_webhooks.deliveries', queue)).toBe(3);
+      expect(await sdk.total('call_webhooks.lag', queue)).toBe(3);
+      expect(await sdk.total('call_webhooks.near_retry_limit')).toBe(0);
+    });
+
+    it('tell a redriven event that fails again from a new dead letter', async () => {
+      const deadLetter = () => undefined;
+      const { receiver } = setup({ on: { 'call:started': fail }, deadLetter, maxAttempts: 1 });
+      await receiver.deliver(STARTED);
+      await receiver.deliver({ ...STARTED, callId: 'call-2' }, { source: 'reconcile' });
+      for (const source of ['redrive', 'reconcile'])
+        expect(
+          await sdk.total('call_webhooks.dead_letters', { 'call_webhooks.source': source }),
+        ).toBe(1);
+      expect(await sdk.total('call_webhooks.in_flight')).toBe(0);
+    });
+
+    it('count failures near the retry limit of the service, from zero on', async () => {
+      const { send: sendOne } = setup({ on: { 'call:started': fail } }, { retryLimit: 4 });
+      const near = () =>
+        sdk.total('call_webhooks.near_retry_limit', { 'call_webhooks.event': 'call:started' });
+      expect(await sdk.points('call_webhooks.near_retry_limit')).toHaveLength(3);
+      for (const expected of [0, 0, 1, 2]) {
+        await sendOne(STARTED);
+        expect(await near()).toBe(expected);
+      }
+    });
+
+    it('have few names of events, however many there are', async () => {
+      const { send: sendOne } = setup({}, { maxEventNames: 2 });
+      for (let index = 0; index < 20; index++)
+        await sendOne({ eventName: `custom-${String(index)}`, callId: 'c' });
+      const points = await sdk.points('call_webhooks.deliveries');
+      const names = new Set(points.map(({ attributes }) => attributes['call_webhooks.event']));
+      expect([...names]).toEqual(['call:started', 'custom-0', 'custom-1', 'other']);
+      expect(sdk.spans().map(({ name }) => name)).toContain('receive other');
+    });
+
+    it('stop when they are closed', async () => {
+      const { send: sendOne } = setup({});
+      sdk.telemetry.close();
+      await sendOne(STARTED);
+      expect(await sdk.total('call_webhooks.deliveries')).toBe(0);
+    });
   });
 
-  it('have few names of events, however many there are', async () => {
-    const { send: sendOne } = setup({}, { maxEventNames: 2 });
-    for (let index = 0; index < 20; index++)
-      await sendOne({ eventName: `custom-${String(index)}`, callId: 'c' });
-    const points = await sdk.points('call_webhooks.deliveries');
-    const names = new Set(points.map(({ attributes }) => attributes['call_webhooks.event']));
-    expect([...names]).toEqual(['call:started', 'custom-0', 'custom-1', 'other']);
-    expect(sdk.spans().map(({ name }) => name)).toContain('receive other');
-  });
+  describe('the depth of queues', () => {
+    it('is what the engines tell', async () => {
+      sdk = startSdk({
+        queues: {
+          sqlite: () => Promise.resolve({ waiting: 3, dead: 1, oldest: '2026' }),
+          pgboss: () => 5,
+          broken: () => Promise.reject(new Error('down')),
+        },
+        deadLetters: () => Promise.resolve(7),
+      });
+      const points = await sdk.points('call_webhooks.queue.depth');
+      expect(points.map(({ value, attributes }) => [...Object.values(attributes), value])).toEqual([
+        ['sqlite', 'waiting', 3],
+        ['sqlite', 'dead', 1],
+        ['pgboss', 'waiting', 5],
+      ]);
+      expect(await sdk.total('call_webhooks.dead_letters.kept')).toBe(7);
+    });
 
-  it('stop when they are closed', async () => {
-    const { send: sendOne } = setup({});
-    sdk.telemetry.close();
-    await sendOne(STARTED);
-    expect(await sdk.total('call_webhooks.deliveries')).toBe(0);
+    it('is left out when an engine does not answer', async () => {
+      sdk = startSdk({ queues: { redis: () => new Promise(() => undefined), other: () => 1 } });
+      expect(await sdk.total('call_webhooks.queue.depth')).toBe(1);
+    });
   });
 });
 
-describe('the depth of queues', () => {
-  it('is what the engines tell', async () => {
-    sdk = startSdk({
-      queues: {
-        sqlite: () => Promise.resolve({ waiting: 3, dead: 1, oldest: '2026' }),
-        pgboss: () => 5,
-        broken: () => Promise.reject(new Error('down')),
-      },
-      deadLetters: () => Promise.resolve(7),
-    });
-    const points = await sdk.points('call_webhooks.queue.depth');
-    expect(points.map(({ value, attributes }) => [...Object.values(attributes), value])).toEqual([
-      ['sqlite', 'waiting', 3],
-      ['sqlite', 'dead', 1],
-      ['pgboss', 'waiting', 5],
-    ]);
-    expect(await sdk.total('call_webhooks.dead_letters.kept')).toBe(7);
+describe('robustness', () => {
+  let telemetry: Telemetry | undefined;
+  afterEach(() => {
+    telemetry?.close();
+    diag.disable();
   });
 
-  it('is left out when an engine does not answer', async () => {
-    sdk = startSdk({ queues: { redis: () => new Promise(() => undefined), other: () => 1 } });
-    expect(await sdk.total('call_webhooks.queue.depth')).toBe(1);
+  describe('instrument', () => {
+    it('does nothing without an SDK', async () => {
+      telemetry = instrument();
+      const { send } = receiverOf({ around: telemetry.around, on: { 'call:started': () => 1 } });
+      expect(await send({ eventName: 'call:started', callId: 'c' })).toBe('handled');
+    });
+
+    it('changes no outcome when the SDK throws', async () => {
+      const errors = jest.fn();
+      const quiet = () => undefined;
+      diag.setLogger({ error: errors, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
+      const startSpan = () => {
+        throw new Error('The SDK is broken');
+      };
+      const tracerProvider = { getTracer: () => ({ startSpan }) } as unknown as TracerProvider;
+      telemetry = instrument({ tracerProvider });
+      const { send } = receiverOf({ around: telemetry.around, on: { 'call:started': () => 1 } });
+      expect(await send({ eventName: 'call:started', callId: 'c' })).toBe('handled');
+      expect(errors).toHaveBeenCalled();
+    });
+
+    it.each([
+      [{ retryLimit: 1 }, /retryLimit: expected a whole number from 2 to 1000/],
+      [{ queues: { calls: 3 } }, /queues.calls: expected a function/],
+      [{ tracerProvider: {} }, /tracerProvider: expected an object with getTracer/],
+      [{ retries: 3 }, /instrument.*retries/],
+    ])('refuses %p', (options, message) => {
+      expect(() => instrument(options as never)).toThrow(message);
+    });
+  });
+
+  describe('the trace context of a queued delivery', () => {
+    const traceId = '0af7651916cd43dd8448eb211c80319c';
+    const spanId = 'b7ad6b7169203331';
+
+    it('comes out as it went in', () => {
+      const traceparent = `00-${traceId}-${spanId}-01`;
+      const span = fromCarrier({ traceparent, tracestate: 'vendor=1' });
+      expect(span).toMatchObject({ traceId, spanId, traceFlags: 1, isRemote: true });
+      expect(toCarrier(span!)).toEqual({ traceparent, tracestate: 'vendor=1' });
+    });
+
+    it.each([
+      [undefined],
+      [{}],
+      [{ traceparent: 'x' }],
+      [{ traceparent: `00-${'0'.repeat(32)}-${spanId}-01` }],
+      [{ traceparent: 3 }],
+      ['text'],
+      [null],
+    ])('is none for %p', (carrier) => {
+      expect(fromCarrier(carrier as never)).toBeUndefined();
+    });
   });
 });

@@ -1,5 +1,15 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
-import { checkClient, isUndefinedTable, rowsOf, type PostgresClient } from '../src/client.ts';
+import { checkClient, isUndefinedTable, type PostgresClient, rowsOf } from '../src/client.ts';
+import {
+  createPgBossWorker,
+  migrationSql,
+  type PgBossClient,
+  pgBossDeadJobs,
+  pgBossQueue,
+  postgresStore,
+} from '../src/index.ts';
+import { preparing } from '../src/prepared.ts';
 
 const NO_ROWS = 'The Postgres client gave no rows. Pass a Pool of pg, or another client like it.';
 const replying = (reply: unknown) => ({
@@ -127,5 +137,225 @@ describe('a client', () => {
     ['authenticate()', { query: some, authenticate: some }],
   ])('is taken with %s', (_what, client) => {
     expect(check(client)).not.toThrow();
+  });
+});
+
+type Statement = string | { name: string; text: string };
+
+/** A Pool of pg, as far as it is told by its count. */
+const pool = (run: (statement: Statement) => unknown = () => ({ rows: [] })) => ({
+  totalCount: 0,
+  query: jest.fn(async (statement: Statement, _values?: unknown[]) =>
+    Promise.resolve(run(statement)),
+  ),
+});
+
+/** It does so with every statement that has a name. */
+const refusing = (error: unknown) =>
+  pool((statement) => {
+    if (typeof statement !== 'string') throw error;
+    return { rows: ['unnamed'] };
+  });
+
+const nameOf = (text: string) =>
+  `call-webhooks ${createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex').slice(0, 40)}`;
+const unknown = () => Object.assign(new Error('no such statement'), { code: '26000' });
+
+describe('a prepared statement', () => {
+  it('has a name that comes from its text, each time the same', async () => {
+    const client = pool((statement) => statement);
+    const prepared = preparing(client);
+    const statement = { name: nameOf('SELECT $1'), text: 'SELECT $1', values: ['a'] };
+    expect(await prepared.query('SELECT $1', ['a'])).toEqual(statement);
+    await prepared.query('SELECT $1', ['b']);
+    await prepared.query('SELECT 1');
+    expect(client.query.mock.calls).toStrictEqual([
+      [statement],
+      [{ ...statement, values: ['b'] }],
+      [{ name: nameOf('SELECT 1'), text: 'SELECT 1' }],
+    ]);
+    expect(statement.name).toHaveLength(54); // Postgres would cut it after 63
+  });
+
+  it('is what a Client of pg gets, too: it has parameters of its connection', async () => {
+    const { query } = pool();
+    await preparing({ query, connectionParameters: {} } as never).query('SELECT 1');
+    expect(query).toHaveBeenCalledWith({ name: nameOf('SELECT 1'), text: 'SELECT 1' });
+  });
+
+  it.each<[string, object]>([
+    ['any other', {}],
+    ['one whose count is none', { totalCount: 'all' }],
+  ])('is nothing for the client: %s', (_what, more) => {
+    const client = { ...more, query: () => Promise.resolve([]) };
+    expect(preparing(client)).toBe(client);
+  });
+
+  it.each(['26000', '42P05'])(
+    'is run without its name where the connection is another one (%s), as are all after it',
+    async (code) => {
+      const client = refusing(Object.assign(new Error('not prepared'), { code }));
+      const prepared = preparing(client);
+      expect(await prepared.query('SELECT $1', ['a'])).toEqual({ rows: ['unnamed'] });
+      await prepared.query('SELECT $1', ['b']);
+      expect(client.query.mock.calls.slice(1)).toStrictEqual([
+        ['SELECT $1', ['a']],
+        ['SELECT $1', ['b']],
+      ]);
+    },
+  );
+
+  it.each([
+    ['a server that refuses it', { code: '23505' }],
+    ['a network that fails', {}],
+  ])('is not run again after another error, and keeps its name: %s', async (_what, more) => {
+    const error = Object.assign(new Error('down'), more);
+    const client = refusing(error);
+    const prepared = preparing(client);
+    for (let i = 0; i < 2; i++) await expect(prepared.query('SELECT 1')).rejects.toBe(error);
+    const named = [{ name: nameOf('SELECT 1'), text: 'SELECT 1' }];
+    expect(client.query.mock.calls).toEqual([named, named]);
+  });
+
+  it('has no name only on the client that refused it', async () => {
+    await preparing(refusing(unknown())).query('SELECT 1');
+    const other = pool();
+    await preparing(other).query('SELECT 1');
+    expect(other.query).toHaveBeenCalledWith({ name: nameOf('SELECT 1'), text: 'SELECT 1' });
+  });
+
+  it('that fails without its name as well rejects with the last error', async () => {
+    const error = new Error('down');
+    const client = pool((statement) => {
+      throw typeof statement === 'string' ? error : unknown();
+    });
+    await expect(preparing(client).query('SELECT 1')).rejects.toBe(error);
+  });
+});
+
+const TABLES = ['webhook_ids', 'events', 'groups', 'cursors', 'dead_letters'];
+
+describe('the statement of a migration', () => {
+  it.each([
+    [undefined, 'call_webhooks'],
+    ['mine', 'mine'],
+  ])('creates all tables in their schema: %p is %s', (schema, name) => {
+    const text = schema === undefined ? migrationSql() : migrationSql({ schema });
+    expect(text).toContain(`CREATE SCHEMA ${name};`);
+    for (const table of TABLES) expect(text).toContain(`CREATE TABLE ${name}.${table} (`);
+    expect(text).toContain(
+      `pg_advisory_xact_lock(hashtext('call-webhooks migrate'), hashtext('${name}'))`,
+    );
+  });
+
+  it('is one statement, to be atomic with every client', () => {
+    expect(migrationSql()).toMatch(/^DO \$migration\$\nBEGIN\n[^]*END\n\$migration\$$/);
+    expect(migrationSql().split('$migration$')).toHaveLength(3);
+  });
+
+  it.each(['a', '_1', 'x'.repeat(63)])('may be of schema %s', (schema) => {
+    expect(migrationSql({ schema })).toContain(`CREATE SCHEMA ${schema};`);
+  });
+
+  it.each(['', '1a', 'Calls', 'aB', 'a b', 'a"b', "a'", ' a', 'a;', 'x'.repeat(64)])(
+    'may not be of schema %j, which would need quotes',
+    (schema) => {
+      expect(() => migrationSql({ schema })).toThrow(
+        'Invalid options of migrationSql: schema: expected up to 63 lower-case letters, digits and _.',
+      );
+    },
+  );
+});
+
+const some = () => Promise.resolve();
+const claim = { webhookId: 'w', replayUntil: Date.now() + 600_000, leaseMs: 60_000, token: 't' };
+const refusal = (mistake: string) =>
+  expect.objectContaining({
+    code: 'invalid-options',
+    message: expect.stringContaining(mistake),
+  }) as unknown as Error;
+
+/** What has all methods that are used of pg-boss. */
+const boss = Object.fromEntries(
+  ['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'].map(
+    (name) => [name, some],
+  ),
+) as unknown as PgBossClient;
+
+describe('what is no Postgres client', () => {
+  it.each<[string, unknown, string]>([
+    ['nothing', undefined, 'expected one with query(text, values)'],
+    ['a URL', 'postgres:///calls', 'expected one with query(text, values)'],
+    ['a promise of a client', Promise.resolve({ query: some }), 'Await it first'],
+    ['postgres.js', Object.assign(() => undefined, { unsafe: some }), 'sql.unsafe(text, values)'],
+    ['Drizzle', { query: {}, select: some }, 'expected one with query(text, values)'],
+    ['a DataSource of TypeORM', { query: some, createQueryRunner: some }, 'an ORM'],
+    ['Sequelize', { query: some, define: some, authenticate: some }, 'an ORM'],
+    ['Prisma', { $queryRawUnsafe: some }, 'this is Prisma'],
+  ])('is refused at once: %s', (_name, client, mistake) => {
+    expect(() => postgresStore(client as PostgresClient)).toThrow(refusal(mistake));
+  });
+
+  it('is never believed to hold a lease: replies of another shape are errors', async () => {
+    for (const reply of [[[], 0], [[{ held: 1 }], 1], {}, { rows: [[1]] }, 5, undefined]) {
+      const store = postgresStore({ query: () => Promise.resolve(reply) });
+      await expect(store.complete('event', 'token')).rejects.toThrow();
+      await expect(store.admit(claim)).rejects.toThrow();
+    }
+  });
+
+  it.each(['fetch', 'complete', 'createQueue'])("is refused without pg-boss's %s()", (missing) => {
+    const broken = { ...boss, [missing]: undefined };
+    expect(() => pgBossQueue(broken)).toThrow(refusal(`no ${missing}()`));
+    expect(() => createPgBossWorker(broken, {})).toThrow(refusal('pg-boss 10'));
+  });
+
+  it('is refused by its name if it is pg-boss 11, and 12 is not', () => {
+    const eleven = { ...boss, supervise: some };
+    const twelve = { ...eleven, findJobs: some };
+    for (const create of [
+      pgBossQueue,
+      pgBossDeadJobs,
+      (of: PgBossClient) => createPgBossWorker(of, {}),
+    ]) {
+      expect(() => create(eleven)).toThrow(refusal('this is pg-boss 11'));
+      expect(() => create(eleven)).toThrow(refusal('npm install pg-boss@12'));
+    }
+    for (const supported of [boss, twelve]) expect(() => pgBossQueue(supported)).not.toThrow();
+  });
+});
+
+describe('invalid options', () => {
+  const client = { query: some };
+
+  it('are refused when a store, queue or worker is created', () => {
+    const cases: [(options: object) => unknown, Record<string, unknown>][] = [
+      [
+        (options) => postgresStore(client, options),
+        { rememberFor: NaN, schema: 'a b', now: 5, x: 1 },
+      ],
+      [
+        (options) => pgBossQueue(boss, options),
+        {
+          queue: '',
+          deadLetterQueue: 5,
+          maxAttempts: 0,
+          backoff: { initialDelay: 5, maxDelay: 6 },
+          expireIn: Infinity,
+          retainFor: -1,
+          retryDelay: 5,
+        },
+      ],
+      [
+        (options) => createPgBossWorker(boss, options),
+        { queue: '', concurrency: 1.5, pollEvery: 0, logger: {}, on: { 'call:x': some } },
+      ],
+      [(options) => migrationSql(options), { schema: 'a"b' }],
+    ];
+    for (const [create, invalid] of cases)
+      for (const [name, value] of Object.entries(invalid))
+        expect(() => create({ [name]: value })).toThrow(refusal(name));
+    for (const rememberFor of [599_999, Infinity])
+      expect(() => postgresStore(client, { rememberFor })).toThrow(refusal('rememberFor'));
   });
 });

@@ -1,7 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
-import { pgBossQueue } from '../src/index.ts';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { checkOptions } from '@call-webhooks/core/internal';
+import { createQueues } from '../src/create-queues.ts';
+import { pgBossQueue, type PgBossQueueOptions } from '../src/index.ts';
 import { jobId } from '../src/job-id.ts';
-import { DELIVERY, recordingBoss } from './recording-boss.ts';
+import { deadLetterName, queueName, schemaName } from '../src/queue-names.ts';
+import { BEYOND, DELIVERY, recordingBoss } from './recording-boss.ts';
 
 const failsOnce = <Reply>(error: Error, reply: Reply) => {
   let failed = false;
@@ -117,5 +120,219 @@ describe('ping()', () => {
       ['getQueue', 'calls'],
       ['getQueue', 'calls'],
     ]);
+  });
+});
+
+/** With what a queue sends its jobs. */
+async function sendOptionsOf(options?: PgBossQueueOptions) {
+  const { boss, callsOf } = recordingBoss();
+  await pgBossQueue(boss, options).enqueue(DELIVERY);
+  const { id: _id, ...sendOptions } = callsOf('send')[0]![2] as Record<string, unknown>;
+  return sendOptions;
+}
+
+const DAY_MS = 86_400_000;
+
+describe('a job of a queue in pg-boss', () => {
+  it('is run every minute, up to 5,000 times, for five minutes each, and kept for 14 days', async () => {
+    expect(await sendOptionsOf()).toStrictEqual({
+      retryLimit: BEYOND + 4_999,
+      ...{ retryDelay: 60, expireInSeconds: 300, retentionSeconds: 1_209_600 },
+      deadLetter: 'call-webhooks-dead',
+    });
+  });
+
+  it('has what the options say, in whole seconds, and never less', async () => {
+    const options = {
+      ...{ queue: 'calls', deadLetterQueue: 'lost', maxAttempts: 3 },
+      ...{ backoff: { initialDelay: 1_001 }, expireIn: 2_001, retainFor: 60_001 },
+    };
+    expect(await sendOptionsOf(options)).toStrictEqual({
+      retryLimit: BEYOND + 2,
+      ...{ retryDelay: 2, expireInSeconds: 3, retentionSeconds: 61, deadLetter: 'lost' },
+    });
+    expect(await sendOptionsOf({ queue: 'calls' })).toMatchObject({ deadLetter: 'calls-dead' });
+  });
+
+  it.each<[string, PgBossQueueOptions, object]>([
+    ['the fewest attempts', { maxAttempts: 1 }, { retryLimit: BEYOND }],
+    ['the most attempts', { maxAttempts: 1_000_000 }, { retryLimit: BEYOND + 999_999 }],
+    ['no delay', { backoff: { initialDelay: 0 } }, { retryDelay: 0 }],
+    ['the shortest run', { expireIn: 1_000 }, { expireInSeconds: 1 }],
+    ['the longest run', { expireIn: DAY_MS }, { expireInSeconds: 86_400 }],
+    ['the shortest life', { retainFor: 60_000 }, { retentionSeconds: 60 }],
+    ['ten years', { retainFor: 3_650 * DAY_MS }, { retentionSeconds: 315_360_000 }],
+    ['one delay, named twice', { backoff: { initialDelay: 5, maxDelay: 5 } }, { retryDelay: 1 }],
+    ['the default as the longest delay', { backoff: { maxDelay: 60_000 } }, { retryDelay: 60 }],
+  ])('may have %s', async (_what, options, expected) => {
+    expect(await sendOptionsOf(options)).toMatchObject(expected);
+  });
+
+  const attempts = 'expected a whole number from 1 to 1000000';
+  const expireIn = 'expected whole milliseconds from 1000 to 86400000';
+  const retainFor = 'expected whole milliseconds from 60000 to 315360000000';
+  const sameDelay = 'backoff.maxDelay: expected the same as initialDelay, since the delay is kept';
+  it.each<[object, string]>([
+    [{ queue: '' }, 'queue: expected the name of a queue'],
+    [{ deadLetterQueue: '' }, 'deadLetterQueue: expected the name of a queue'],
+    [{ maxAttempts: 0 }, `maxAttempts: ${attempts}`],
+    [{ maxAttempts: 1_000_001 }, `maxAttempts: ${attempts}`],
+    [{ expireIn: 999 }, `expireIn: ${expireIn}`],
+    [{ expireIn: DAY_MS + 1 }, `expireIn: ${expireIn}`],
+    [{ retainFor: 59_999 }, `retainFor: ${retainFor}`],
+    [{ retainFor: 3_650 * DAY_MS + 1 }, `retainFor: ${retainFor}`],
+    [{ backoff: { initialDelay: 5, maxDelay: 6 } }, sameDelay],
+    [{ backoff: { initialDelay: 6, maxDelay: 5 } }, sameDelay],
+    [{ backoff: { initialDelay: 0, maxDelay: 5 } }, sameDelay],
+    [{ backoff: { initialDelay: 5, maxDelay: 0 } }, sameDelay],
+    [{ backoff: { maxDelay: 59_999 } }, sameDelay],
+  ])('may not have %j, and the error says what may be', (options, mistake) => {
+    const { boss } = recordingBoss();
+    expect(() => pgBossQueue(boss, options)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-options',
+        message: expect.stringContaining(`Invalid options of pgBossQueue: ${mistake}.`),
+      }),
+    );
+  });
+
+  it('needs a pg-boss, and the error says whose is none', () => {
+    expect(() => pgBossQueue({} as never)).toThrow(
+      'Invalid pg-boss of pgBossQueue: it has no createQueue().',
+    );
+  });
+});
+
+const queue = (name: unknown) => checkOptions('it', { queue: queueName() }, { queue: name }).queue;
+const schema = (name?: string) => checkOptions('it', { schema: schemaName() }, { schema: name });
+
+describe('the name of a queue', () => {
+  it('of dead jobs ends in -dead', () => {
+    expect(deadLetterName('calls')).toBe('calls-dead');
+  });
+
+  it.each(['c', 'calls of the CRM', 'two\nlines', 'x'.repeat(200), '😀'.repeat(200)])(
+    'may be %j',
+    (name) => {
+      expect(queue(name)).toBe(name);
+    },
+  );
+
+  it.each(['', 'x'.repeat(201), 5, null])('may not be %j', (name) => {
+    expect(() => queue(name)).toThrow(
+      'Invalid options of it: queue: expected the name of a queue.',
+    );
+  });
+});
+
+describe('the schema of pg-boss', () => {
+  it('is pgboss by default', () => {
+    expect(schema()).toEqual({ schema: 'pgboss' });
+  });
+
+  it.each(['a', '_', 'A1_', 'x'.repeat(50)])('may be %j', (name) => {
+    expect(schema(name)).toEqual({ schema: name });
+  });
+
+  it.each(['', '1a', 'a b', 'a"', "a'", '"a', ' a', 'a.b', 'ä', 'x'.repeat(51)])(
+    'may not be %j, which would need quotes',
+    (name) => {
+      expect(() => schema(name)).toThrow(
+        'Invalid options of it: schema: expected the name of a schema, without quotes.',
+      );
+    },
+  );
+});
+
+const deadlock = () => Object.assign(new Error('deadlock detected'), { code: '40P01' });
+
+/** A pg-boss without queues, whose `createQueue` fails so many times. */
+function missing(failures: number, failure = deadlock) {
+  let failed = 0;
+  return recordingBoss({
+    getQueue: () => null,
+    createQueue() {
+      if (failed++ < failures) throw failure();
+    },
+  });
+}
+
+describe('queues', () => {
+  it('that are there stay as they are', async () => {
+    const { boss, calls } = recordingBoss();
+    await createQueues(boss, 'calls', 'calls-dead');
+    expect(calls).toEqual([
+      ['getQueue', 'calls-dead'],
+      ['getQueue', 'calls'],
+    ]);
+  });
+
+  it('that are missing are created, first the one for dead jobs, which the other one may name', async () => {
+    const { boss, calls } = missing(0);
+    await createQueues(boss, 'calls', 'calls-dead');
+    expect(calls).toEqual([
+      ['getQueue', 'calls-dead'],
+      ['createQueue', 'calls-dead'],
+      ['getQueue', 'calls'],
+      ['createQueue', 'calls'],
+    ]);
+  });
+
+  it('are not created where pg-boss fails otherwise, and the error is its own', async () => {
+    const error = Object.assign(new Error('permission denied'), { code: '42501' });
+    const { boss, callsOf } = missing(1, () => error);
+    await expect(createQueues(boss, 'calls', 'calls-dead')).rejects.toBe(error);
+    expect(callsOf('createQueue')).toHaveLength(1);
+  });
+});
+
+describe('after a deadlock a queue', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => {
+    jest.useRealTimers();
+    jest.restoreAllMocks();
+  });
+
+  it.each([
+    [0, 50],
+    [0.5, 150],
+    [0.995, 249],
+  ])('is created again, at a random time (%d): after %d ms', async (random, ms) => {
+    jest.spyOn(Math, 'random').mockReturnValue(random);
+    const { boss, callsOf } = missing(1);
+    const created = createQueues(boss, 'calls', 'calls-dead');
+    await jest.advanceTimersByTimeAsync(ms - 1);
+    expect(callsOf('createQueue')).toHaveLength(1);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(callsOf('createQueue')).toEqual([['calls-dead'], ['calls-dead'], ['calls']]);
+    await created;
+  });
+
+  it('is not created again if another machine did so meanwhile', async () => {
+    let asked = 0;
+    const { boss, callsOf } = recordingBoss({
+      getQueue: () => (asked++ === 0 ? null : {}),
+      createQueue() {
+        throw deadlock();
+      },
+    });
+    const created = createQueues(boss, 'calls', 'calls-dead');
+    await jest.advanceTimersByTimeAsync(250);
+    await created;
+    expect(callsOf('createQueue')).toEqual([['calls-dead']]);
+  });
+
+  it.each([
+    [4, 'is there at last'],
+    [5, 'is given up'],
+  ])('is tried five times: after %d deadlocks it %s', async (deadlocks) => {
+    const { boss, callsOf } = missing(deadlocks);
+    const ended = createQueues(boss, 'calls', 'calls-dead').then(
+      () => 'created',
+      (error: unknown) => error,
+    );
+    await jest.advanceTimersByTimeAsync(10 * 250);
+    expect(await ended).toEqual(deadlocks < 5 ? 'created' : deadlock());
+    expect(callsOf('createQueue').filter(([name]) => name === 'calls-dead')).toHaveLength(5);
   });
 });

@@ -1,155 +1,350 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { collectingLogger, deferred } from '@call-webhooks/contract-tests';
 import type { Claim } from '@call-webhooks/core/stores';
-import { collectingLogger } from '@call-webhooks/contract-tests';
-import { migrationSql, postgresStore, type PostgresStoreOptions } from '../src/index.ts';
+import {
+  migrationSql,
+  postgresDeadLetters,
+  postgresStore,
+  type PostgresStoreOptions,
+} from '../src/index.ts';
 import { statements } from '../src/statements.ts';
+import { Sweeper } from '../src/sweeper.ts';
 import { recordingClient } from './recording-client.ts';
 
-afterEach(() => void jest.restoreAllMocks());
+describe('a store', () => {
+  afterEach(() => void jest.restoreAllMocks());
 
-const SQL = statements('call_webhooks');
-const NOW = 1_700_000_000_000;
-const DAY_MS = 86_400_000;
-const HASH = /^sha256:[\da-f]{64}$/;
-/** Too long to be kept as it is. */
-const LONG = 'x'.repeat(300);
+  const SQL = statements('call_webhooks');
+  const NOW = 1_700_000_000_000;
+  const DAY_MS = 86_400_000;
+  const HASH = /^sha256:[\da-f]{64}$/;
+  /** Too long to be kept as it is. */
+  const LONG = 'x'.repeat(300);
 
-type Reply = Parameters<typeof recordingClient>[0];
+  type Reply = Parameters<typeof recordingClient>[0];
 
-/** A store whose sweeps remove nothing, so that only other statements are interesting. */
-function opened(reply: Reply = () => [], options: PostgresStoreOptions = {}) {
-  const { client, calls } = recordingClient((text, values) =>
-    text === SQL.sweep ? [{ removed: 0 }] : reply(text, values),
-  );
-  const logger = collectingLogger();
-  const store = postgresStore(client, { now: () => NOW, logger, ...options });
-  const asked = () =>
-    calls.filter(({ text }) => text !== SQL.sweep).map(({ text, values }) => [text, values]);
-  return { store, asked, calls, client, logger };
-}
-
-const claim = (more: Partial<Claim> = {}): Claim => ({
-  ...{ webhookId: 'webhook-1', replayUntil: NOW + 600_000, key: 'event-1' },
-  ...{ leaseMs: 60_000, token: 'token-1', ...more },
-});
-const admitting = (status: string) => () => [{ status, attempt: 3 }];
-
-describe('a claim', () => {
-  it('is asked for with its values, and has its attempt', async () => {
-    const { store, asked } = opened(admitting('admitted'), { rememberFor: 600_000 });
-    expect(await store.admit(claim())).toEqual({ status: 'admitted', attempt: 3 });
-    expect(asked()).toEqual([
-      [SQL.admit, ['webhook-1', 'token-1', 600_000, 'event-1', 60_000, 600_000]],
-    ]);
-  });
-
-  it.each(['duplicate', 'replayed', 'in-progress', 'dead-lettered', 'group-busy'])(
-    'that is not admitted has a status alone: %s',
-    async (status) => {
-      expect(await opened(admitting(status)).store.admit(claim())).toStrictEqual({ status });
-    },
-  );
-
-  it.each([
-    [NOW + 5, 5],
-    [NOW + 1, 1],
-    [NOW, 1],
-    [NOW - 5, 1],
-  ])('keeps its webhook id for a millisecond at least: until %d', async (replayUntil, kept) => {
-    const { store, asked } = opened(admitting('admitted'));
-    await store.admit(claim({ replayUntil }));
-    expect(asked()[0]![1]).toEqual([...['webhook-1', 'token-1', kept, 'event-1', 60_000, DAY_MS]]);
-  });
-
-  it('is on the clock of the process by default', async () => {
-    jest.spyOn(Date, 'now').mockReturnValue(NOW + 7);
-    const { store, asked } = opened(admitting('admitted'), { now: undefined });
-    await store.admit(claim());
-    expect(asked()[0]![1]).toEqual(expect.arrayContaining([600_000 - 7]));
-  });
-
-  it('has no event without a key, and texts that Postgres can keep', async () => {
-    const { store, asked } = opened(admitting('admitted'));
-    await store.admit(claim({ key: undefined, webhookId: LONG }));
-    await store.admit(claim({ key: LONG, group: 'call-1' }));
-    await store.admit(claim({ group: LONG }));
-    const hash = expect.stringMatching(HASH);
-    expect(asked()).toEqual([
-      [SQL.admit, [hash, 'token-1', 600_000, null, 60_000, DAY_MS]],
-      [SQL.admitInGroup, ['webhook-1', 'token-1', 600_000, hash, 60_000, DAY_MS, 'call-1']],
-      [SQL.admitInGroup, ['webhook-1', 'token-1', 600_000, 'event-1', 60_000, DAY_MS, hash]],
-    ]);
-  });
-});
-
-describe('each call is one statement, with these values', () => {
-  it.each<
-    [string, (store: ReturnType<typeof postgresStore>, key: string) => unknown, string, unknown[]]
-  >([
-    ['complete', (store, key) => store.complete(key, 't'), SQL.complete, ['t']],
-    [
-      'dead-letter',
-      (store, key) => store.complete(key, 't', 'dead-lettered'),
-      SQL.deadLetter,
-      ['t'],
-    ],
-    ['release', (store, key) => store.release(key, 't'), SQL.release, ['t']],
-    ['extend', (store, key) => store.extend(key, 't', 5), SQL.extend, ['t', 5]],
-    ['reopen', (store, key) => store.reopen!(key), SQL.reopen, []],
-  ])('%s', async (_name, call, text, values) => {
-    const { store, asked } = opened(() => [{ held: 1 }]);
-    expect(await call(store, 'event-1')).toBe(true);
-    await call(store, LONG);
-    expect(asked()).toEqual([
-      [text, ['event-1', ...values]],
-      [text, [expect.stringMatching(HASH), ...values]],
-    ]);
-    expect(await call(opened().store, 'event-1')).toBe(false);
-  });
-
-  it('cursors', async () => {
-    const { store, asked } = opened(() => [{ cursor: 'page-2' }]);
-    expect(await store.loadCursor!('recovery')).toBe('page-2');
-    await store.saveCursor!('recovery', '');
-    await store.saveCursor!(LONG, undefined);
-    await store.loadCursor!(LONG);
-    const hash = expect.stringMatching(HASH);
-    expect(asked()).toEqual([
-      [SQL.loadCursor, ['recovery']],
-      [SQL.saveCursor, ['recovery', '']],
-      [SQL.removeCursor, [hash]],
-      [SQL.loadCursor, [hash]],
-    ]);
-    expect(await opened().store.loadCursor!('recovery')).toBeUndefined();
-  });
-
-  it('cursors need the tables, too', async () => {
-    const { store } = opened(() => {
-      throw Object.assign(new Error('no such relation'), { code: '42P01' });
-    });
-    for (const call of [
-      () => store.loadCursor!('recovery'),
-      () => store.saveCursor!('recovery', 'page-2'),
-      () => store.saveCursor!('recovery', undefined),
-    ])
-      await expect(call()).rejects.toThrow('Run `await store.migrate()` once.');
-  });
-
-  it('migrate, ping and completeIn', async () => {
-    const { store, asked, client } = opened(() => [{ status: 'done' }], { schema: 'mine' });
-    expect(asked()).toEqual([]);
-    await store.migrate();
-    await store.ping();
-    expect(asked()).toEqual([
-      [migrationSql({ schema: 'mine' }), undefined],
-      ['SELECT 1', undefined],
-    ]);
-    const tx = recordingClient(() => [{ status: 'lost' }]);
-    expect(await store.completeIn(tx.client, LONG, 'token')).toBe(false);
-    expect(tx.calls[0]!.text).toContain('UPDATE mine.events SET done = true');
-    await expect(store.completeIn(client, 'event-1', 'token')).rejects.toThrow(
-      'completeIn: this is the connection of the store itself',
+  /** A store whose sweeps remove nothing, so that only other statements are interesting. */
+  function opened(reply: Reply = () => [], options: PostgresStoreOptions = {}) {
+    const { client, calls } = recordingClient((text, values) =>
+      text === SQL.sweep ? [{ removed: 0 }] : reply(text, values),
     );
-    expect(asked()).toHaveLength(2);
+    const logger = collectingLogger();
+    const store = postgresStore(client, { now: () => NOW, logger, ...options });
+    const asked = () =>
+      calls.filter(({ text }) => text !== SQL.sweep).map(({ text, values }) => [text, values]);
+    return { store, asked, calls, client, logger };
+  }
+
+  const claim = (more: Partial<Claim> = {}): Claim => ({
+    ...{ webhookId: 'webhook-1', replayUntil: NOW + 600_000, key: 'event-1' },
+    ...{ leaseMs: 60_000, token: 'token-1', ...more },
+  });
+  const admitting = (status: string) => () => [{ status, attempt: 3 }];
+
+  describe('a claim', () => {
+    it('is asked for with its values, and has its attempt', async () => {
+      const { store, asked } = opened(admitting('admitted'), { rememberFor: 600_000 });
+      expect(await store.admit(claim())).toEqual({ status: 'admitted', attempt: 3 });
+      expect(asked()).toEqual([
+        [SQL.admit, ['webhook-1', 'token-1', 600_000, 'event-1', 60_000, 600_000]],
+      ]);
+    });
+
+    it.each(['duplicate', 'replayed', 'in-progress', 'dead-lettered', 'group-busy'])(
+      'that is not admitted has a status alone: %s',
+      async (status) => {
+        expect(await opened(admitting(status)).store.admit(claim())).toStrictEqual({ status });
+      },
+    );
+
+    it.each([
+      [NOW + 5, 5],
+      [NOW + 1, 1],
+      [NOW, 1],
+      [NOW - 5, 1],
+    ])('keeps its webhook id for a millisecond at least: until %d', async (replayUntil, kept) => {
+      const { store, asked } = opened(admitting('admitted'));
+      await store.admit(claim({ replayUntil }));
+      expect(asked()[0]![1]).toEqual([
+        ...['webhook-1', 'token-1', kept, 'event-1', 60_000, DAY_MS],
+      ]);
+    });
+
+    it('is on the clock of the process by default', async () => {
+      jest.spyOn(Date, 'now').mockReturnValue(NOW + 7);
+      const { store, asked } = opened(admitting('admitted'), { now: undefined });
+      await store.admit(claim());
+      expect(asked()[0]![1]).toEqual(expect.arrayContaining([600_000 - 7]));
+    });
+
+    it('has no event without a key, and texts that Postgres can keep', async () => {
+      const { store, asked } = opened(admitting('admitted'));
+      await store.admit(claim({ key: undefined, webhookId: LONG }));
+      await store.admit(claim({ key: LONG, group: 'call-1' }));
+      await store.admit(claim({ group: LONG }));
+      const hash = expect.stringMatching(HASH);
+      expect(asked()).toEqual([
+        [SQL.admit, [hash, 'token-1', 600_000, null, 60_000, DAY_MS]],
+        [SQL.admitInGroup, ['webhook-1', 'token-1', 600_000, hash, 60_000, DAY_MS, 'call-1']],
+        [SQL.admitInGroup, ['webhook-1', 'token-1', 600_000, 'event-1', 60_000, DAY_MS, hash]],
+      ]);
+    });
+  });
+
+  describe('each call is one statement, with these values', () => {
+    it.each<
+      [string, (store: ReturnType<typeof postgresStore>, key: string) => unknown, string, unknown[]]
+    >([
+      ['complete', (store, key) => store.complete(key, 't'), SQL.complete, ['t']],
+      [
+        'dead-letter',
+        (store, key) => store.complete(key, 't', 'dead-lettered'),
+        SQL.deadLetter,
+        ['t'],
+      ],
+      ['release', (store, key) => store.release(key, 't'), SQL.release, ['t']],
+      ['extend', (store, key) => store.extend(key, 't', 5), SQL.extend, ['t', 5]],
+      ['reopen', (store, key) => store.reopen!(key), SQL.reopen, []],
+    ])('%s', async (_name, call, text, values) => {
+      const { store, asked } = opened(() => [{ held: 1 }]);
+      expect(await call(store, 'event-1')).toBe(true);
+      await call(store, LONG);
+      expect(asked()).toEqual([
+        [text, ['event-1', ...values]],
+        [text, [expect.stringMatching(HASH), ...values]],
+      ]);
+      expect(await call(opened().store, 'event-1')).toBe(false);
+    });
+
+    it('cursors', async () => {
+      const { store, asked } = opened(() => [{ cursor: 'page-2' }]);
+      expect(await store.loadCursor!('recovery')).toBe('page-2');
+      await store.saveCursor!('recovery', '');
+      await store.saveCursor!(LONG, undefined);
+      await store.loadCursor!(LONG);
+      const hash = expect.stringMatching(HASH);
+      expect(asked()).toEqual([
+        [SQL.loadCursor, ['recovery']],
+        [SQL.saveCursor, ['recovery', '']],
+        [SQL.removeCursor, [hash]],
+        [SQL.loadCursor, [hash]],
+      ]);
+      expect(await opened().store.loadCursor!('recovery')).toBeUndefined();
+    });
+
+    it('cursors need the tables, too', async () => {
+      const { store } = opened(() => {
+        throw Object.assign(new Error('no such relation'), { code: '42P01' });
+      });
+      for (const call of [
+        () => store.loadCursor!('recovery'),
+        () => store.saveCursor!('recovery', 'page-2'),
+        () => store.saveCursor!('recovery', undefined),
+      ])
+        await expect(call()).rejects.toThrow('Run `await store.migrate()` once.');
+    });
+
+    it('migrate, ping and completeIn', async () => {
+      const { store, asked, client } = opened(() => [{ status: 'done' }], { schema: 'mine' });
+      expect(asked()).toEqual([]);
+      await store.migrate();
+      await store.ping();
+      expect(asked()).toEqual([
+        [migrationSql({ schema: 'mine' }), undefined],
+        ['SELECT 1', undefined],
+      ]);
+      const tx = recordingClient(() => [{ status: 'lost' }]);
+      expect(await store.completeIn(tx.client, LONG, 'token')).toBe(false);
+      expect(tx.calls[0]!.text).toContain('UPDATE mine.events SET done = true');
+      await expect(store.completeIn(client, 'event-1', 'token')).rejects.toThrow(
+        'completeIn: this is the connection of the store itself',
+      );
+      expect(asked()).toHaveLength(2);
+    });
+  });
+});
+
+const { client } = recordingClient();
+const rememberFor = 'rememberFor: expected whole milliseconds from 600000 to 315360000000';
+const schema = 'schema: expected up to 63 lower-case letters, digits and _';
+
+describe('a store in Postgres', () => {
+  it.each([
+    [undefined, 86_400_000],
+    [600_000, 600_000],
+    [315_360_000_000, 315_360_000_000],
+  ])('remembers events for a day, or as long as it is told: %p', (given, known) => {
+    expect(postgresStore(client, { rememberFor: given }).rememberFor).toBe(known);
+  });
+
+  it.each<[object, string]>([
+    [{ rememberFor: 599_999 }, rememberFor],
+    [{ schema: 'a"b' }, schema],
+    [{ now: 5 }, 'now: expected a function'],
+    [{ logger: {} }, 'logger: expected an object with warn, error'],
+    [{ logger: { warn: () => 1 } }, 'logger: expected an object with warn, error'],
+    [{ logger: { error: () => 1 } }, 'logger: expected an object with warn, error'],
+    [{ client }, 'there is no option "client"'],
+  ])('says which option is wrong, and what it expects (%#)', (options, mistake) => {
+    expect(() => postgresStore(client, options)).toThrow(
+      `Invalid options of postgresStore: ${mistake}.`,
+    );
+  });
+
+  it('needs no more of a logger than two methods', () => {
+    const logger = { warn: () => 1, error: () => 1 };
+    expect(() => postgresStore(client, { logger })).not.toThrow();
+  });
+
+  it('says which client is none', () => {
+    expect(() => postgresStore({} as never)).toThrow(
+      'Invalid client of postgresStore: expected one with query(text, values)',
+    );
+  });
+});
+
+describe('dead letters in Postgres', () => {
+  it('say which option and which client is wrong', () => {
+    expect(() => postgresDeadLetters(client, { schema: 'a"b' })).toThrow(
+      `Invalid options of postgresDeadLetters: ${schema}.`,
+    );
+    expect(() => postgresDeadLetters({} as never)).toThrow(
+      'Invalid client of postgresDeadLetters: expected one with query(text, values)',
+    );
+  });
+});
+
+describe('old rows', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  const SQL = statements('call_webhooks');
+  const claim = () => ({
+    ...{ webhookId: 'webhook-1', replayUntil: Date.now() + 600_000, key: 'event-1' },
+    ...{ leaseMs: 60_000, token: 'token-1' },
+  });
+
+  it('are removed up to a thousand of each table', async () => {
+    const { client, calls } = recordingClient(() => [{ removed: 7 }]);
+    expect(await postgresStore(client).sweep()).toBe(7);
+    expect(calls).toEqual([{ text: SQL.sweep, values: [1_000] }]);
+    expect(await postgresStore(recordingClient().client).sweep()).toBe(0);
+  });
+
+  it('are not taken for removed if the client gives other rows', async () => {
+    const { client } = recordingClient(() => [{ count: 7 }]);
+    await expect(postgresStore(client).sweep()).rejects.toThrow('The Postgres client gave no rows');
+  });
+
+  it('are removed after a claim that Postgres answered, and close() waits for that', async () => {
+    const swept = deferred<unknown[]>();
+    let isDown = true;
+    const { client, calls } = recordingClient((text) => {
+      if (isDown) throw new Error('down');
+      return text === SQL.sweep ? [{ removed: 0 }] : [{ status: 'duplicate', attempt: 1 }];
+    });
+    const query: typeof client.query = async (text, values) => {
+      const reply = await client.query(text, values);
+      if (text === SQL.sweep) await swept.promise;
+      return reply;
+    };
+    const store = postgresStore({ query });
+    await expect(store.admit(claim())).rejects.toThrow('down');
+    expect(calls.map(({ text }) => text)).toEqual([SQL.admit]);
+    isDown = false;
+    await store.admit(claim());
+    expect(calls.map(({ text }) => text)).toEqual([SQL.admit, SQL.admit, SQL.sweep]);
+    let isClosed = false;
+    const closed = store.close().then(() => (isClosed = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isClosed).toBe(false);
+    swept.resolve([]);
+    await closed;
+  });
+
+  it.each([true, false])('that stay are a warning, of the logger: %p', async (hasLogger) => {
+    const warn = jest.spyOn(console, 'warn').mockReturnValue();
+    const logger = collectingLogger();
+    const { client } = recordingClient((text) => {
+      if (text === SQL.sweep) throw new Error('permission denied');
+      return [{ status: 'duplicate', attempt: 1 }];
+    });
+    const store = postgresStore(client, hasLogger ? { logger } : {});
+    await store.admit(claim());
+    await store.close();
+    const lines = hasLogger ? logger.entries.map(({ message }) => message) : warn.mock.calls.flat();
+    expect(lines).toEqual([expect.stringContaining('permission denied')]);
+    expect(warn).toHaveBeenCalledTimes(hasLogger ? 0 : 1);
+  });
+});
+
+describe('the sweeper of a store', () => {
+  const claim = (sweeper: Sweeper, times: number) => {
+    for (let i = 0; i < times; i++) sweeper.count();
+  };
+
+  it('tells its logger once that old rows cannot be deleted, and goes on', async () => {
+    let sweeps = 0;
+    const logger = collectingLogger();
+    const sweeper = new Sweeper(() => {
+      sweeps++;
+      return Promise.reject(new Error('permission denied for table events'));
+    }, logger);
+    for (let claims = 0; claims < 201; claims++) {
+      sweeper.count();
+      await sweeper.idle();
+    }
+    expect(sweeps).toBe(3);
+    expect(logger.entries).toEqual([
+      {
+        level: 'warn',
+        message:
+          'call-webhooks: deleting old rows of the Postgres store failed: Error: permission denied for table events',
+        fields: {
+          err: expect.objectContaining({ message: 'permission denied for table events' }),
+          docs: expect.stringMatching(/\/stores\.html#postgres$/),
+        },
+      },
+    ]);
+  });
+
+  it('sweeps after the first claim, and then after every hundredth', async () => {
+    const logger = collectingLogger();
+    const sweep = jest.fn(() => Promise.resolve(1));
+    const sweeper = new Sweeper(sweep, logger);
+    expect(sweep).not.toHaveBeenCalled();
+    for (const [claims, sweeps] of [
+      [1, 1],
+      [99, 1],
+      [1, 2],
+      [99, 2],
+      [1, 3],
+    ] as const) {
+      claim(sweeper, claims);
+      await sweeper.idle();
+      expect(sweep).toHaveBeenCalledTimes(sweeps);
+    }
+    expect(logger.entries).toEqual([]);
+  });
+
+  it('sweeps once at a time, and is idle only when that has ended', async () => {
+    const ended = deferred<number>();
+    const sweep = jest.fn(() => ended.promise);
+    const sweeper = new Sweeper(sweep, collectingLogger());
+    claim(sweeper, 101);
+    expect(sweep).toHaveBeenCalledTimes(1);
+    let isIdle = false;
+    const idle = sweeper.idle().then(() => (isIdle = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isIdle).toBe(false);
+    ended.resolve(0);
+    await idle;
+    claim(sweeper, 100);
+    expect(sweep).toHaveBeenCalledTimes(2);
+  });
+
+  it('is idle before its first claim', async () => {
+    const sweep = jest.fn(() => Promise.resolve(0));
+    await new Sweeper(sweep, collectingLogger()).idle();
+    expect(sweep).not.toHaveBeenCalled();
   });
 });

@@ -7,6 +7,7 @@ import {
   waitFor,
 } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
+import { ClockSteps } from '../src/clock-steps.ts';
 import { createSqliteWorker, sqliteQueue, sqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';
 
@@ -152,5 +153,48 @@ describe('when the wall clock is set', () => {
     await waitFor(() => ran.length === 3);
     expect(ran).toEqual(['failing 1', 'new 1', 'failing 2']);
     await worker.close();
+  });
+});
+
+describe('the wall clock beside a monotonic one', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ now: 1_800_000_000_000 });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const clock = () => {
+    const steps = new ClockSteps();
+    return { wasSetBack: (by = 0) => steps.wasSetBack(Date.now() - by) };
+  };
+
+  it('may have been set back before the first look', () => {
+    expect(clock().wasSetBack()).toBe(true);
+  });
+
+  it('was not set back while both go on, however long', () => {
+    const { wasSetBack } = clock();
+    wasSetBack();
+    for (const ms of [0, 1, 5_000, 3_600_000]) {
+      jest.advanceTimersByTime(ms);
+      expect(wasSetBack()).toBe(false);
+    }
+  });
+
+  it('was set back by five seconds in ten, which is noticed once', () => {
+    const { wasSetBack } = clock();
+    wasSetBack();
+    jest.advanceTimersByTime(10_000);
+    expect(wasSetBack(5_000)).toBe(true);
+    expect(wasSetBack(5_000)).toBe(false);
+  });
+
+  it('only drifts by less than a second, or is set forward', () => {
+    const { wasSetBack } = clock();
+    wasSetBack();
+    expect(wasSetBack(900)).toBe(false);
+    expect(wasSetBack(-60_000)).toBe(false);
+    expect(wasSetBack(0)).toBe(true);
   });
 });

@@ -1,7 +1,14 @@
-import { describe, expect, it } from '@jest/globals';
-import { queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { deadJobsContractTests, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import type { DeadLetter } from '@call-webhooks/core';
-import type { SqliteWorkerOptions } from '../src/index.ts';
+import Database from 'libsql';
+import {
+  createSqliteWorker,
+  sqliteDeadJobs,
+  sqliteQueue,
+  type SqliteWorkerOptions,
+} from '../src/index.ts';
+import { eachClient, freshFile } from './support.ts';
 import { useQueue } from './use-queue.ts';
 
 describe('dead jobs', () => {
@@ -91,5 +98,109 @@ describe('dead jobs', () => {
     await isDead();
     expect(asked).toBe(3);
     expect(test.runs).toEqual([]);
+  });
+});
+
+describe('the dead jobs of a queue', () => {
+  let place: ReturnType<typeof freshFile>;
+  let db: InstanceType<typeof Database>;
+  beforeEach(() => {
+    place = freshFile();
+    db = new Database(place.file);
+  });
+  afterEach(() => {
+    db.close();
+    place.remove();
+  });
+
+  /** Jobs that died at one time, with the ids 1, 2, 3 … */
+  async function deadJobs(count: number) {
+    const queue = sqliteQueue(db);
+    await Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        queue.enqueue(queuedCall(`call-${String(index)}`)),
+      ),
+    );
+    db.exec(
+      `UPDATE call_webhooks_jobs SET state = 'dead', attempt = 1, error = 'no', due_at = 1800000000000,
+       failures = '[{"at":1800000000000,"attempt":1,"error":"no"}]'`,
+    );
+    return sqliteDeadJobs(queue);
+  }
+
+  it('are listed once each, beyond one page of the file', async () => {
+    const jobs = await deadJobs(450);
+    const { letters } = await jobs.list({ limit: 1_000 });
+    const ids = letters.map(({ id }) => Number(id));
+    expect(ids).toEqual(Array.from({ length: 450 }, (_, index) => index + 1));
+    expect(await jobs.count()).toBe(450);
+  });
+
+  it('have whole numbers as ids, and nothing else is one', async () => {
+    const jobs = await deadJobs(1);
+    const others = [
+      'no id',
+      '',
+      '1.0',
+      ' 1',
+      '1 ',
+      '+1',
+      '-1',
+      '1e0',
+      '0x1',
+      '01x',
+      '0'.repeat(20),
+    ];
+    for (const id of others) {
+      expect(await jobs.get(id)).toBeUndefined();
+      expect(await jobs.requeue(id)).toBe(false);
+      expect(await jobs.remove(id)).toBe(false);
+    }
+    expect(await jobs.get('1')).toMatchObject({ id: '1' });
+    expect(await jobs.requeue('1')).toBe(true);
+  });
+});
+
+describe('the contract of dead jobs', () => {
+  eachClient((client) => {
+    deadJobsContractTests({
+      name: `sqliteDeadJobs on ${client.name}`,
+      keepsAttempts: true,
+      open({ maxAttempts, concurrency }) {
+        const { file, remove } = freshFile();
+        const handles: { close(): unknown }[] = [];
+        const connect = () => {
+          const handle = client.open(file);
+          handles.push(handle);
+          return sqliteQueue(handle);
+        };
+        const queue = connect();
+        const backoff = { initialDelay: 5, maxDelay: 5 };
+        return Promise.resolve({
+          queue,
+          startWorker: (handlers) =>
+            Promise.resolve(
+              createSqliteWorker(connect(), {
+                ...handlers,
+                ...{ maxAttempts, concurrency, backoff, pollEvery: 10 },
+              }),
+            ),
+          deadJobs: sqliteDeadJobs(queue),
+          others: sqliteDeadJobs(connect()),
+          deadLetters: async () => (await queue.deadLetters()).map(({ delivery }) => delivery),
+          close() {
+            for (const handle of handles) handle.close();
+            remove();
+            return Promise.resolve();
+          },
+        });
+      },
+    });
+  });
+
+  it('is made of a queue of this package only', () => {
+    expect(() => sqliteDeadJobs({} as never)).toThrow(
+      'Invalid queue of sqliteDeadJobs: expected one that sqliteQueue()',
+    );
   });
 });
