@@ -32,7 +32,7 @@ describe('a run', () => {
     [2, 3, true],
     [3, 4, true],
   ])('after %d retries is attempt %d of 3; the last one: %p', (retryCount, attempt, isLast) => {
-    expect(stateOf(retryCount)).toMatchObject({ attempt, maxAttempts: 3, isLastAttempt: isLast });
+    expect(stateOf(retryCount)).toMatchObject({ attempt, maxRuns: 3, isLastAttempt: isLast });
   });
 
   it.each<[string, number, PgBossJob['output'], string | undefined]>([

@@ -19,7 +19,7 @@ describe('a fetched job', () => {
   it('has its delivery, its attempt, and the time of its run in milliseconds', () => {
     const { job, calls } = leased({ retryCount: 2, expireInSeconds: '90.500000' });
     expect(job).toMatchObject({
-      ...{ delivery: DELIVERY, attempt: 3, maxAttempts: 3, isLastAttempt: true },
+      ...{ delivery: DELIVERY, attempt: 3, maxRuns: 3, isLastAttempt: true },
       expiresIn: 90_500,
     });
     expect(job.abandonReason).toBeUndefined();

@@ -21,7 +21,7 @@ describe('the options of BullMQ queues and workers', () => {
 
   it('are checked when they are made', () => {
     for (const [name, value] of Object.entries({
-      maxAttempts: 0,
+      maxRuns: 0,
       rememberFor: 5_000,
       logger: 5,
       attempts: 5,
@@ -45,9 +45,11 @@ describe('the options of BullMQ queues and workers', () => {
       backoff: { first: 5 },
       maxCrashes: -1,
       logger: {},
-      maxAttempts: 5.5,
       on: { 'call:complete': some },
     }))
       expect(() => createBullmqWorker({ ...good, [name]: value })).toThrow(name);
+    expect(() => createBullmqWorker({ ...good, maxRuns: 5 as never })).toThrow(
+      'maxRuns: it is an option of bullmqQueue',
+    );
   });
 });

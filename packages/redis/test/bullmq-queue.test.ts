@@ -29,7 +29,7 @@ describe('bullmqQueue calls BullMQ', () => {
   });
 
   it('with the attempts and the time that its options have; whole seconds, and never fewer', async () => {
-    const { add, hand } = queueWith({ maxAttempts: 7, rememberFor: 600_001 });
+    const { add, hand } = queueWith({ maxRuns: 7, rememberFor: 600_001 });
     const { eventName: _eventName, ...custom } = queuedCall('call-1');
     await hand.enqueue(custom);
     expect(add.mock.calls[0]?.[0]).toBe('custom');

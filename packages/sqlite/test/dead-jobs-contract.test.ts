@@ -7,7 +7,7 @@ eachClient((client) => {
   deadJobsContractTests({
     name: `sqliteDeadJobs on ${client.name}`,
     keepsAttempts: true,
-    open({ maxAttempts, concurrency }) {
+    open({ maxRuns, concurrency }) {
       const { file, remove } = freshFile();
       const handles: { close(): unknown }[] = [];
       const connect = () => {
@@ -23,7 +23,7 @@ eachClient((client) => {
           Promise.resolve(
             createSqliteWorker(connect(), {
               ...handlers,
-              ...{ maxAttempts, concurrency, backoff, pollEvery: 10 },
+              ...{ maxRuns, concurrency, backoff, pollEvery: 10 },
             }),
           ),
         deadJobs: sqliteDeadJobs(queue),

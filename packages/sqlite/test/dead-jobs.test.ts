@@ -6,7 +6,7 @@ import { useQueue } from './use-queue.ts';
 
 describe('dead jobs', () => {
   const { test, work } = useQueue();
-  const once = { maxAttempts: 1, backoff: { initialDelay: 1, maxDelay: 1 } };
+  const once = { maxRuns: 1, backoff: { initialDelay: 1, maxDelay: 1 } };
   const start = (handle: () => unknown, options: Partial<SqliteWorkerOptions> = {}) =>
     work(handle, { ...once, ...options });
   const isDead = () => waitFor(async () => (await test.queue.stats()).dead === 1);

@@ -11,7 +11,7 @@ const of = (taken: Partial<TakenJob>) =>
       ...{ abandonReason: undefined, delivery: {} as TakenJob['delivery'] },
       ...taken,
     },
-    { backoff: () => 1, leaseFor: 90, maxAttempts: MAX_ATTEMPTS },
+    { backoff: () => 1, leaseFor: 90, maxRuns: MAX_ATTEMPTS },
   );
 
 it.each<[string, Partial<TakenJob>, boolean]>([

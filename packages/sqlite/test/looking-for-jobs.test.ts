@@ -11,7 +11,7 @@ describe('a worker that looks for jobs', () => {
       () => {
         if (broken) throw new Error('no');
       },
-      { pollEvery: 3_600_000, maxAttempts: 1 },
+      { pollEvery: 3_600_000, maxRuns: 1 },
     );
     await worker.stats(); // the first look is over
     await test.queue.enqueue(queuedCall('call-1'));

@@ -109,7 +109,7 @@ export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promis
  * @throws WebhookError `invalid-options`
  * @example
  * const process = createJobProcessor({ on: { 'call:completed': saveCall } });
- * const result = await process(job.delivery, { attempt: job.attempt, isLastAttempt: job.attempt >= 100 });
+ * const result = await process(job.delivery, { attempt: job.attempt });
  * if (result.status === 'retry') await engine.retryLater(job);
  */
 export function createJobProcessor<
