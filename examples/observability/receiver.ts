@@ -43,7 +43,7 @@ export async function startReceivers(secrets: () => readonly string[]) {
   const queued = callWebhooks({ secret: secrets, queue });
   const worker = createSqliteWorker(queue, {
     ...handlers,
-    maxAttempts: 3,
+    maxRuns: 3,
     backoff: { initialDelay: 10, maxDelay: 100 },
     deadLetter: (letter) => deadLetters.put(letter),
   });

@@ -32,7 +32,7 @@ export interface QueueConsumerOptions<
    * How often a job is run until it is dead; 3 by default, at most 100. Set `max_retries` of the queue
    * higher: past that, Cloudflare drops a message and tells nobody.
    */
-  maxAttempts?: number | undefined;
+  maxRuns?: number | undefined;
   /**
    * How many jobs of a batch run at once; 4 by default. Set `max_batch_size` of the queue to the same for
    * slow handlers: a job that could not begin within 7 minutes goes back to the queue.
@@ -58,7 +58,7 @@ const BEGIN_WITHIN_MS = 420_000;
 const ABORT_AFTER_MS = 840_000;
 
 const rules = () => ({
-  maxAttempts: option.default(option.count(1, 100), 3),
+  maxRuns: option.default(option.count(1, 100), 3),
   concurrency: option.default(option.count(1, 100), 4),
   backoff: option.backoff(5_000, 3_600_000),
   deadQueue: option.optional(option.object<QueueProducer>('send')),
@@ -97,8 +97,8 @@ export function createQueueConsumer<
 function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
   options: QueueConsumerOptions<Extra, Custom>,
 ): (batch: QueueBatch) => Promise<void> {
-  const { maxAttempts, concurrency, backoff, deadQueue, largeBodies, ...handlers } = options;
-  const own = { maxAttempts, concurrency, backoff, deadQueue, largeBodies };
+  const { maxRuns, concurrency, backoff, deadQueue, largeBodies, ...handlers } = options;
+  const own = { maxRuns, concurrency, backoff, deadQueue, largeBodies };
   const settings = checkOptions('createQueueConsumer', rules(), own);
   if (!deadQueue && !handlers.deadLetter)
     throw new WebhookError(
@@ -107,7 +107,7 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
       { docs: docsUrl('queues.md#cloudflare-queues') },
     );
   const run = messageRunner(createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers), {
-    maxAttempts: settings.maxAttempts,
+    maxRuns: settings.maxRuns,
     delay: exponentialBackoff(settings.backoff),
     deadQueue,
     largeBodies: new LargeBodies('createQueueConsumer', largeBodies),

@@ -17,7 +17,7 @@ export interface QueueMessage {
 
 /** How messages are run. */
 export interface RunnerSettings {
-  readonly maxAttempts: number;
+  readonly maxRuns: number;
   /** Milliseconds to wait after an attempt. */
   readonly delay: (attempt: number) => number;
   readonly deadQueue: QueueProducer | undefined;
@@ -43,7 +43,7 @@ const MAX_DELAY_S = 43_200;
  */
 export function messageRunner(
   process: JobProcessor,
-  { maxAttempts, delay, deadQueue, largeBodies, logger }: RunnerSettings,
+  { maxRuns, delay, deadQueue, largeBodies, logger }: RunnerSettings,
 ): (message: QueueMessage, batch: RunnerBatch) => Promise<void> {
   const unsettled = new UnsettledMessages();
 
@@ -88,9 +88,9 @@ export function messageRunner(
       : (Object(body) as QueuedDelivery);
     if (!delivery) return { status: 'done' };
     const attempt = attempts - notRun;
-    // Past maxAttempts it is run all the same: its earlier deliveries may have ended before its job began.
-    const isLastAttempt = attempt >= maxAttempts;
-    return process(delivery, { attempt, maxAttempts, isLastAttempt, abandonReason, signal });
+    // Past maxRuns it is run all the same: its earlier deliveries may have ended before its job began.
+    const isLastAttempt = attempt >= maxRuns;
+    return process(delivery, { attempt, maxRuns, isLastAttempt, abandonReason, signal });
   }
 
   return async (message, { queue, late, signal }) => {

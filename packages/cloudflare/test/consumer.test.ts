@@ -109,7 +109,7 @@ describe('a job that was given up', () => {
   it('goes to a deadLetter that failed again, with the reason and without the handler', async () => {
     let isFull = true;
     const deliver = consumer({
-      maxAttempts: 1,
+      maxRuns: 1,
       deadLetter(letter) {
         if (isFull) throw new Error('full');
         deadLetter(letter);
@@ -129,7 +129,7 @@ describe('a job that was given up', () => {
       events.push('dead');
       return Promise.resolve();
     };
-    const deliver = consumer({ maxAttempts: 1, deadQueue: { send } });
+    const deliver = consumer({ maxRuns: 1, deadQueue: { send } });
     await deliver(delivery('b'), 1);
     isFull = false;
     await deliver(delivery('b'), 2);

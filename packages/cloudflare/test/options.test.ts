@@ -108,7 +108,7 @@ describe('the queue', () => {
   it('refuses a consumer that would lose dead jobs, and wrong options', async () => {
     await expect(consume({})).rejects.toThrow(/deadLetter or deadQueue/);
     const deadLetter = () => undefined;
-    await expect(consume({ deadLetter, maxAttempts: 101 })).rejects.toThrow(/maxAttempts/);
+    await expect(consume({ deadLetter, maxRuns: 101 })).rejects.toThrow(/maxRuns/);
     await expect(consume({ deadLetter, concurrency: 0 })).rejects.toThrow(/concurrency/);
     await expect(consume({ deadLetter, leaseFor: 1 } as object)).rejects.toThrow(/leaseFor/);
     await expect(consume({ deadLetter })).resolves.toBeUndefined();

@@ -22,8 +22,8 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
     const open = opening((options) => subject.open(options));
 
     /** A queue with so many dead jobs, whose handler fails for calls that are `broken`. */
-    async function setup(count: number, maxAttempts = 2) {
-      const opened = await open({ maxAttempts });
+    async function setup(count: number, maxRuns = 2) {
+      const opened = await open({ maxRuns });
       const runs: { callId: string; attempt: number }[] = [];
       const calls = Array.from({ length: count }, () => unique('call'));
       const broken = new Set(calls);
@@ -90,7 +90,7 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
     });
 
     it('runs a job that died early once more, as any other', async () => {
-      const { queue, deadJobs, startWorker } = await open({ maxAttempts: 100 });
+      const { queue, deadJobs, startWorker } = await open({ maxRuns: 100 });
       let [isRefused, isBroken] = [true, true];
       const attempts: number[] = [];
       const validate = (value: unknown) =>

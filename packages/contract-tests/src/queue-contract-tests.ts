@@ -43,8 +43,8 @@ export function opening<Opened extends OpenedQueue>(
     for (const close of toClose.splice(0).reverse()) await close();
   });
 
-  return async ({ maxAttempts = MAX_ATTEMPTS, concurrency = 4 } = {}) => {
-    const opened = await open({ maxAttempts, concurrency });
+  return async ({ maxRuns = MAX_ATTEMPTS, concurrency = 4 } = {}) => {
+    const opened = await open({ maxRuns, concurrency });
     toClose.push(() => opened.close());
     return {
       ...opened,

@@ -63,6 +63,9 @@ export const option = {
       }),
       {},
     ),
+  /** An option of something else, which may be passed here by mistake. */
+  notHere: (owner: string): OptionRule<undefined> =>
+    z.optional(z.undefined(`it is an option of ${owner}`)),
   optional: <Output>(rule: OptionRule<Output>): OptionRule<Output | undefined> => z.optional(rule),
   /** @param byDefault the value, or a function that returns it */
   default: <Output>(

@@ -72,7 +72,10 @@ export interface ReceiverOptions<
   bodyTimeout?: number | undefined;
   /** The names of the seven fields that the spec does not name, for `context.call`. */
   fieldNames?: FieldNames | undefined;
-  /** The number of failed attempts after which an event goes to `deadLetter`; 3 by default. */
+  /**
+   * The number of failed attempts after which an event goes to `deadLetter`; 3 by default. The service
+   * makes few. For jobs of a queue it is `maxRuns`, an option of the queue or of its worker.
+   */
   maxAttempts?: number | undefined;
   /** How many deliveries are handled at once, the others are answered 503; 1,000 by default. */
   maxInFlight?: number | undefined;
@@ -93,6 +96,7 @@ export interface ReceiverOptions<
 
 /** The checked options of a receiver, with every default filled in. */
 export interface Settings extends HandlerSettings {
+  readonly maxAttempts: number;
   readonly secret: Secret | SecretProvider;
   readonly tenant?: TenantOf | undefined;
   readonly store: Store;
@@ -214,12 +218,12 @@ export const handlerShape = () => ({
     }),
     {},
   ),
-  maxAttempts: whole(1, 1_000, 3),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
 
 const receiverShape = () => ({
   ...handlerShape(),
+  maxAttempts: whole(1, 1_000, 3),
   secret: z.optional(z.unknown()),
   tenant: z.optional(option.function<TenantOf>()),
   profile: z.optional(z.literal('standard-webhooks', "expected 'standard-webhooks'")),
@@ -259,6 +263,11 @@ export function resolveSettings(options: ReceiverOptions<never, never>): Setting
   const checked = checkAgainst((receiverSchema ??= z.strictObject(receiverShape())), options);
   checkEventNames(checked);
   checkTenants(checked);
+  if (checked.queue && options.maxAttempts !== undefined)
+    throw new WebhookError(
+      'invalid-options',
+      'maxAttempts has no effect with queue. How often a job runs is maxRuns, an option of bullmqQueue and pgBossQueue, or of the worker of the other queues.',
+    );
   if (checked.queue && checked.oneAtATime)
     throw new WebhookError(
       'invalid-options',

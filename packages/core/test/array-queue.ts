@@ -10,7 +10,7 @@ interface Entry {
 }
 
 /** The smallest engine that keeps a queue's promises while the process lives: it tests the contract tests. */
-export function arrayQueue(maxAttempts: number, concurrency: number): OpenedQueue {
+export function arrayQueue(maxRuns: number, concurrency: number): OpenedQueue {
   const waiting: Entry[] = [];
   const dead: QueuedDelivery[] = [];
   const known = new Set<string>();
@@ -32,7 +32,7 @@ export function arrayQueue(maxAttempts: number, concurrency: number): OpenedQueu
     deadLetters: () => Promise.resolve(dead),
     close: () => Promise.resolve(),
     startWorker(handlers) {
-      const process = createJobProcessor({ ...handlers, maxAttempts });
+      const process = createJobProcessor({ ...handlers, maxRuns });
       const running = new Set<Promise<void>>();
       const take = () => {
         while (running.size < concurrency) {

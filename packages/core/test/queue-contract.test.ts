@@ -3,5 +3,5 @@ import { arrayQueue } from './array-queue.ts';
 
 queueContractTests({
   name: 'an array in memory',
-  open: ({ maxAttempts, concurrency }) => Promise.resolve(arrayQueue(maxAttempts, concurrency)),
+  open: ({ maxRuns, concurrency }) => Promise.resolve(arrayQueue(maxRuns, concurrency)),
 });

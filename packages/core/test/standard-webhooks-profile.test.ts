@@ -128,7 +128,7 @@ describe.each([
     });
     const deadLetter = jest.fn<(letter: DeadLetter) => void>();
     const logger = new Lines();
-    const process = createJobProcessor({ custom: { handle }, deadLetter, logger, maxAttempts: 1 });
+    const process = createJobProcessor({ custom: { handle }, deadLetter, logger, maxRuns: 1 });
     expect(await process(jobs[0]!)).toMatchObject({ status: 'dead' });
     expect(handle.mock.calls[0]?.[1].key).toBe('webhook-id:msg_1');
     expect(deadLetter.mock.calls[0]?.[0].key).toBe('webhook-id:msg_1');

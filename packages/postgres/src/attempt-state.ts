@@ -6,8 +6,8 @@ import type { PgBossJob } from './pg-boss.ts';
  */
 const BEYOND = 1_000_000_000;
 
-/** The `retryLimit` of a job that its worker gives up after `maxAttempts` runs. */
-export const retryLimitOf = (maxAttempts: number): number => BEYOND + maxAttempts - 1;
+/** The `retryLimit` of a job that its worker gives up after `maxRuns` runs. */
+export const retryLimitOf = (maxRuns: number): number => BEYOND + maxRuns - 1;
 
 /** Whether pg-boss gives the job up itself: it was sent by hand. */
 export const hasOwnLimit = ({ retryLimit }: PgBossJob): boolean => retryLimit < BEYOND;
@@ -16,7 +16,7 @@ export interface AttemptState {
   /** 1 for the first run. */
   attempt: number;
   /** How many runs the job gets. */
-  maxAttempts: number;
+  maxRuns: number;
   /** Whether the job is given up when this run fails. */
   isLastAttempt: boolean;
   /** Why no handler is run any more. */
@@ -31,7 +31,7 @@ export function attemptState({ retryCount, retryLimit, output }: PgBossJob): Att
   const wasLost = retryCount > limit && output?.released !== true;
   return {
     attempt: retryCount + 1,
-    maxAttempts: limit + 1,
+    maxRuns: limit + 1,
     isLastAttempt: retryCount >= limit,
     abandonReason: output?.abandonReason ?? (wasLost ? LOST : undefined),
   };

@@ -19,7 +19,7 @@ export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
   const { boss, queue, deadLetterQueue } = queues;
   const { id } = job;
   const delivery = job.data as QueuedDelivery;
-  const { attempt, maxAttempts, isLastAttempt, abandonReason } = attemptState(job);
+  const { attempt, maxRuns, isLastAttempt, abandonReason } = attemptState(job);
   const failures = job.output?.failures ?? [];
   const failuresWith = (error: string) => addFailure(failures, { at: Date.now(), attempt, error });
 
@@ -39,7 +39,7 @@ export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
   return {
     delivery,
     attempt,
-    maxAttempts,
+    maxRuns,
     isLastAttempt,
     abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
     expiresIn: Number(job.expireInSeconds) * 1_000,

@@ -14,7 +14,7 @@ export interface PgBossQueueOptions {
   /** The queue that workers move dead jobs to; by default the name of the queue and `-dead`. */
   deadLetterQueue?: string | undefined;
   /** How often a job is run until it is dead; 5,000 by default: three and a half days, a minute apart. */
-  maxAttempts?: number | undefined;
+  maxRuns?: number | undefined;
   /**
    * Milliseconds between two attempts, in whole seconds; 60,000 by default. A growing delay could not be
    * limited in pg-boss 10, so `maxDelay` has to be the same as `initialDelay`, or absent.
@@ -33,7 +33,7 @@ const DAY_MS = 86_400_000;
 const rules = () => ({
   queue: option.default(queueName(), DEFAULT_QUEUE),
   deadLetterQueue: option.optional(queueName()),
-  maxAttempts: option.default(option.count(1, 1_000_000), 5_000),
+  maxRuns: option.default(option.count(1, 1_000_000), 5_000),
   backoff: option.backoff(60_000, 60_000),
   expireIn: option.default(option.milliseconds(1_000, DAY_MS), 300_000),
   retainFor: option.default(option.milliseconds(60_000, 3_650 * DAY_MS), 14 * DAY_MS),
@@ -75,7 +75,7 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
       'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, since the delay is kept.',
     );
   const sendOptions: Omit<PgBossSendOptions, 'id'> = {
-    retryLimit: retryLimitOf(settings.maxAttempts),
+    retryLimit: retryLimitOf(settings.maxRuns),
     retryDelay: Math.ceil(initialDelay / 1_000),
     expireInSeconds: Math.ceil(settings.expireIn / 1_000),
     retentionSeconds: Math.ceil(settings.retainFor / 1_000),

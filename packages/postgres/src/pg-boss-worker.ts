@@ -21,11 +21,13 @@ import { continueJob, leasedJob } from './pg-boss-job.ts';
 import { checkBoss, isPgBoss10, type PgBossClient, type PgBossJob } from './pg-boss.ts';
 import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';
 
-/** The handlers, as a receiver has them, and how jobs are run. The number of attempts is the queue's option. */
+/** The handlers, as a receiver has them, and how jobs are run. */
 export interface PgBossWorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
-> extends Omit<WorkerOptions<Extra, Custom>, 'maxAttempts'> {
+> extends Omit<WorkerOptions<Extra, Custom>, 'maxRuns'> {
+  /** It is an option of `pgBossQueue`. */
+  maxRuns?: undefined;
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
   /** The queue for dead jobs; by default the name of the queue and `-dead`. */
@@ -57,6 +59,7 @@ const rules = () => ({
   schema: schemaName(),
   concurrency: option.default(option.count(1, 10_000), 4),
   pollEvery: option.default(option.milliseconds(1), 500),
+  maxRuns: option.notHere('pgBossQueue'),
 });
 
 /**
@@ -80,10 +83,11 @@ export function createPgBossWorker<
     schema,
     concurrency,
     pollEvery,
+    maxRuns,
     ...handlers
   } = options;
   const settings = checkOptions('createPgBossWorker', rules(), {
-    ...{ queue: name, deadLetterQueue: dead, schema, concurrency, pollEvery },
+    ...{ queue: name, deadLetterQueue: dead, schema, concurrency, pollEvery, maxRuns },
   });
   checkBoss('createPgBossWorker', boss);
   const { queue, deadLetterQueue = deadLetterName(queue) } = settings;

@@ -339,7 +339,7 @@ describe('invalid options', () => {
         {
           queue: '',
           deadLetterQueue: 5,
-          maxAttempts: 0,
+          maxRuns: 0,
           backoff: { initialDelay: 5, maxDelay: 6 },
           expireIn: Infinity,
           retainFor: -1,
@@ -355,6 +355,9 @@ describe('invalid options', () => {
     for (const [create, invalid] of cases)
       for (const [name, value] of Object.entries(invalid))
         expect(() => create({ [name]: value })).toThrow(refusal(name));
+    expect(() => createPgBossWorker(boss, { maxRuns: 5 as never })).toThrow(
+      refusal('maxRuns: it is an option of pgBossQueue'),
+    );
     for (const rememberFor of [599_999, Infinity])
       expect(() => postgresStore(client, { rememberFor })).toThrow(refusal('rememberFor'));
   });

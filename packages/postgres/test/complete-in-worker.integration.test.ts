@@ -71,9 +71,9 @@ withPostgres('completeIn in a worker of pg-boss', () => {
   let queues = 0;
   completeJobContractTests({
     name: 'pgBossQueue',
-    async open({ maxAttempts, concurrency }) {
+    async open({ maxRuns, concurrency }) {
       const name = `calls-${String(++queues)}`;
-      const queue = pgBossQueue(boss, { queue: name, maxAttempts, backoff: { initialDelay: 0 } });
+      const queue = pgBossQueue(boss, { queue: name, maxRuns, backoff: { initialDelay: 0 } });
       await queue.migrate();
       return {
         ...(await openEffects()),
@@ -146,7 +146,7 @@ withPostgres('completeIn in a worker of pg-boss', () => {
       CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN NULL; END';
       CREATE CONSTRAINT TRIGGER slowly AFTER INSERT ON slow DEFERRABLE INITIALLY DEFERRED
         FOR EACH ROW EXECUTE FUNCTION slowly()`);
-    const queue = pgBossQueue(boss, { queue: 'commit', maxAttempts: 1 });
+    const queue = pgBossQueue(boss, { queue: 'commit', maxRuns: 1 });
     await queue.enqueue(queuedCall('call-1'));
     const letters: unknown[] = [];
     const errors: unknown[] = [];

@@ -15,9 +15,9 @@ withPostgres('dead jobs of pg-boss', () => {
   deadJobsContractTests({
     name: 'pgBossDeadJobs',
     keepsAttempts: true,
-    async open({ maxAttempts, concurrency }) {
+    async open({ maxRuns, concurrency }) {
       const name = unique('calls');
-      const queue = pgBossQueue(test.boss, { queue: name, maxAttempts, backoff });
+      const queue = pgBossQueue(test.boss, { queue: name, maxRuns, backoff });
       await queue.migrate();
       return {
         queue,
@@ -35,7 +35,7 @@ withPostgres('dead jobs of pg-boss', () => {
 
   it('shows a job only once its worker has completed it', async () => {
     const name = unique('calls');
-    const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
+    const queue = pgBossQueue(test.boss, { queue: name, maxRuns: 1, backoff });
     await queue.enqueue(queuedCall(unique('call')));
     work(name, {
       on: {
@@ -61,7 +61,7 @@ withPostgres('dead jobs of pg-boss', () => {
   /** A queue with one dead job, which its worker has completed. */
   async function oneDead() {
     const name = unique('calls');
-    const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
+    const queue = pgBossQueue(test.boss, { queue: name, maxRuns: 1, backoff });
     const delivery = queuedCall(unique('call'));
     await queue.enqueue(delivery);
     const pool = openPool(test.server.url);
@@ -111,7 +111,7 @@ withPostgres('dead jobs of pg-boss', () => {
       // After some hours, pg-boss archives what is completed, and knows no duplicate any more.
       await test.boss.getDb().executeSql('DELETE FROM pgboss.job WHERE name = $1', [name]);
       Object.assign(state, { commits, brokenRuns: 2 });
-      await pgBossQueue(test.boss, { queue: name, maxAttempts: 3, backoff }).enqueue(delivery);
+      await pgBossQueue(test.boss, { queue: name, maxRuns: 3, backoff }).enqueue(delivery);
       await isCompleted();
       expect(state.runs).toBe(3);
       expect(await deadJobs.requeue(id)).toBe(false);
@@ -130,7 +130,7 @@ withPostgres('dead jobs of pg-boss', () => {
 
   it('runs a job whose first life pg-boss has archived or deleted', async () => {
     const name = unique('calls');
-    const queue = pgBossQueue(test.boss, { queue: name, maxAttempts: 1, backoff });
+    const queue = pgBossQueue(test.boss, { queue: name, maxRuns: 1, backoff });
     await queue.enqueue(queuedCall(unique('call')));
     const attempts: number[] = [];
     work(name, {

@@ -27,7 +27,7 @@ withPostgres('a job of pg-boss after its last run', () => {
 
   it('is handed to deadLetter, and not begun again, when its worker was killed: if the next one is killed too, by the one after it', async () => {
     const once = {
-      maxAttempts: 1,
+      maxRuns: 1,
       expireIn: 1_000,
       backoff: { initialDelay: 0 },
       retainFor: 30 * 86_400_000,
@@ -62,7 +62,7 @@ withPostgres('a job of pg-boss after its last run', () => {
   it('is run again when its worker was closed in it', async () => {
     const queue = pgBossQueue(test.boss, {
       queue: 'closed',
-      maxAttempts: 1,
+      maxRuns: 1,
       backoff: { initialDelay: 0 },
     });
     const attempts: number[] = [];
@@ -131,7 +131,7 @@ withPostgres('a job of pg-boss after its last run', () => {
   it('is not given up while deadLetter fails, also when its worker was killed', async () => {
     const queue = pgBossQueue(test.boss, {
       queue: 'sink',
-      maxAttempts: 1,
+      maxRuns: 1,
       expireIn: 1_000,
       backoff: { initialDelay: 0 },
     });

@@ -26,7 +26,7 @@ describe('a job', () => {
     it('has its delivery, its attempt, and the time of its run in milliseconds', () => {
       const { job, calls } = leased({ retryCount: 2, expireInSeconds: '90.500000' });
       expect(job).toMatchObject({
-        ...{ delivery: DELIVERY, attempt: 3, maxAttempts: 3, isLastAttempt: true },
+        ...{ delivery: DELIVERY, attempt: 3, maxRuns: 3, isLastAttempt: true },
         expiresIn: 90_500,
       });
       expect(job.abandonReason).toBeUndefined();
@@ -185,7 +185,7 @@ describe('a run', () => {
     [2, 3, true],
     [3, 4, true],
   ])('after %d retries is attempt %d of 3; the last one: %p', (retryCount, attempt, isLast) => {
-    expect(stateOf(retryCount)).toMatchObject({ attempt, maxAttempts: 3, isLastAttempt: isLast });
+    expect(stateOf(retryCount)).toMatchObject({ attempt, maxRuns: 3, isLastAttempt: isLast });
   });
 
   it.each<[string, number, PgBossJob['output'], string | undefined]>([

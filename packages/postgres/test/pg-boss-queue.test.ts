@@ -144,7 +144,7 @@ describe('a job of a queue in pg-boss', () => {
 
   it('has what the options say, in whole seconds, and never less', async () => {
     const options = {
-      ...{ queue: 'calls', deadLetterQueue: 'lost', maxAttempts: 3 },
+      ...{ queue: 'calls', deadLetterQueue: 'lost', maxRuns: 3 },
       ...{ backoff: { initialDelay: 1_001 }, expireIn: 2_001, retainFor: 60_001 },
     };
     expect(await sendOptionsOf(options)).toStrictEqual({
@@ -155,8 +155,8 @@ describe('a job of a queue in pg-boss', () => {
   });
 
   it.each<[string, PgBossQueueOptions, object]>([
-    ['the fewest attempts', { maxAttempts: 1 }, { retryLimit: BEYOND }],
-    ['the most attempts', { maxAttempts: 1_000_000 }, { retryLimit: BEYOND + 999_999 }],
+    ['the fewest attempts', { maxRuns: 1 }, { retryLimit: BEYOND }],
+    ['the most attempts', { maxRuns: 1_000_000 }, { retryLimit: BEYOND + 999_999 }],
     ['no delay', { backoff: { initialDelay: 0 } }, { retryDelay: 0 }],
     ['the shortest run', { expireIn: 1_000 }, { expireInSeconds: 1 }],
     ['the longest run', { expireIn: DAY_MS }, { expireInSeconds: 86_400 }],
@@ -175,8 +175,8 @@ describe('a job of a queue in pg-boss', () => {
   it.each<[object, string]>([
     [{ queue: '' }, 'queue: expected the name of a queue'],
     [{ deadLetterQueue: '' }, 'deadLetterQueue: expected the name of a queue'],
-    [{ maxAttempts: 0 }, `maxAttempts: ${attempts}`],
-    [{ maxAttempts: 1_000_001 }, `maxAttempts: ${attempts}`],
+    [{ maxRuns: 0 }, `maxRuns: ${attempts}`],
+    [{ maxRuns: 1_000_001 }, `maxRuns: ${attempts}`],
     [{ expireIn: 999 }, `expireIn: ${expireIn}`],
     [{ expireIn: DAY_MS + 1 }, `expireIn: ${expireIn}`],
     [{ retainFor: 59_999 }, `retainFor: ${retainFor}`],

@@ -18,11 +18,11 @@ withPostgres('pgBossQueue', () => {
 
   queueContractTests({
     name: 'pgBossQueue',
-    async open({ maxAttempts, concurrency }) {
+    async open({ maxRuns, concurrency }) {
       const name = `calls-${String(++count)}`;
       const queue = pgBossQueue(test.boss, {
         queue: name,
-        maxAttempts,
+        maxRuns,
         backoff: { initialDelay: 0 },
       });
       await queue.migrate();

@@ -50,11 +50,11 @@ export async function runBullmqJob(job: BullmqJobLike, run: Run): Promise<void> 
   const reason =
     workerNote.abandonReason ??
     (crashes > run.maxCrashes ? `${String(crashes)} workers died in this job.` : undefined);
-  const maxAttempts = job.opts.attempts ?? 1;
-  const isLastAttempt = workerNote.isLastRun === true || job.attemptsMade + 1 >= maxAttempts;
+  const maxRuns = job.opts.attempts ?? 1;
+  const isLastAttempt = workerNote.isLastRun === true || job.attemptsMade + 1 >= maxRuns;
   const result = await run.process(delivery, {
     attempt,
-    maxAttempts,
+    maxRuns,
     isLastAttempt,
     abandonReason: reason === undefined ? undefined : new Error(reason),
     signal: run.signal,

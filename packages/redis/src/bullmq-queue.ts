@@ -21,7 +21,7 @@ export interface BullmqJobOptions {
 /** Options of `bullmqQueue`. */
 export interface BullmqQueueOptions {
   /** How often a job is run until it is dead; 100 by default, about four days with the worker's backoff. */
-  maxAttempts?: number | undefined;
+  maxRuns?: number | undefined;
   /**
    * How long a handled event is known as a duplicate, since its job is kept; milliseconds, 24 hours by
    * default, at least 10 minutes.
@@ -32,7 +32,7 @@ export interface BullmqQueueOptions {
 }
 
 const rules = () => ({
-  maxAttempts: option.default(option.count(1, 1_000_000), 100),
+  maxRuns: option.default(option.count(1, 1_000_000), 100),
   rememberFor: option.rememberFor(),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
 });
@@ -49,7 +49,7 @@ const rules = () => ({
  * const hook = callWebhooks({ secret, queue: bullmqQueue(queue) });
  */
 export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions = {}): Queue {
-  const { maxAttempts, rememberFor, logger } = checkOptions('bullmqQueue', rules(), options);
+  const { maxRuns, rememberFor, logger } = checkOptions('bullmqQueue', rules(), options);
   checkQueue(queue);
   const persistence = persistenceWarning(queue, safeLogger(logger));
   persistence.check();
@@ -58,7 +58,7 @@ export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions 
       persistence.check();
       await queue.add(delivery.eventName ?? 'custom', delivery, {
         jobId: await jobId(delivery),
-        attempts: maxAttempts,
+        attempts: maxRuns,
         backoff: { type: BACKOFF_TYPE },
         removeOnComplete: { age: Math.ceil(rememberFor / 1_000) },
         stackTraceLimit: 1,

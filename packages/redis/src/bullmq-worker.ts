@@ -30,12 +30,14 @@ export interface BullmqWorkerLike {
   close(force?: boolean): Promise<void>;
 }
 
-/** The handlers, as a receiver has them, and how jobs are run. The number of attempts is the queue's option. */
+/** The handlers, as a receiver has them, and how jobs are run. */
 export interface BullmqWorkerOptions<
   Worker extends BullmqWorkerLike,
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
-> extends Omit<WorkerOptions<Extra, Custom, ContextWithoutCompleteIn>, 'maxAttempts'> {
+> extends Omit<WorkerOptions<Extra, Custom, ContextWithoutCompleteIn>, 'maxRuns'> {
+  /** It is an option of `bullmqQueue`. */
+  maxRuns?: undefined;
   /** BullMQ's class: `import { Worker } from 'bullmq'`. */
   Worker: new (name: string, processor: never, options: never) => Worker;
   /** The name of the queue. */
@@ -77,6 +79,7 @@ const rules = <Worker>() => ({
   backoff: option.backoff(5_000, 3_600_000),
   maxCrashes: option.default(option.count(0, 1_000_000), 5),
   bullmq: option.optional(option.object<object>()),
+  maxRuns: option.notHere('bullmqQueue'),
 });
 
 /**
@@ -95,10 +98,10 @@ export function createBullmqWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: BullmqWorkerOptions<Worker, Extra, Custom>): BullmqWorker<Worker> {
-  const { Worker, queueName, connection, concurrency, backoff, maxCrashes, bullmq, ...handlers } =
-    options;
+  const { Worker, queueName, connection, concurrency, backoff, ...rest } = options;
+  const { maxCrashes, maxRuns, bullmq, ...handlers } = rest;
   const settings = checkOptions('createBullmqWorker', rules<typeof Worker>(), {
-    ...{ Worker, queueName, connection, concurrency, backoff, maxCrashes, bullmq },
+    ...{ Worker, queueName, connection, concurrency, backoff, maxCrashes, maxRuns, bullmq },
   });
   const process = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
   const strategy = backoffStrategy(settings.backoff);

@@ -26,12 +26,12 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
   deadJobsContractTests({
     name: 'bullmqDeadJobs',
     keepsAttempts: false,
-    open({ maxAttempts, concurrency }) {
+    open({ maxRuns, concurrency }) {
       const connection = { host: '127.0.0.1', port: server.port };
       const queueName = unique('calls');
       const [queue, other] = [connect(queueName), connect(queueName)];
       return Promise.resolve({
-        queue: bullmqQueue(queue, { maxAttempts, logger: collectingLogger() }),
+        queue: bullmqQueue(queue, { maxRuns, logger: collectingLogger() }),
         async startWorker(handlers) {
           const backoff = { initialDelay: 2, maxDelay: 20 };
           const made = createBullmqWorker({
@@ -66,7 +66,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
         },
       });
     const isDead = () => waitFor(async () => (await queue.getFailedCount()) === 1);
-    await bullmqQueue(queue, { maxAttempts: 1, logger }).enqueue(queuedCall(unique('call')));
+    await bullmqQueue(queue, { maxRuns: 1, logger }).enqueue(queuedCall(unique('call')));
     const first = start();
     await isDead();
     await first.close();
@@ -99,7 +99,7 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
   it('lists the others when some were requeued or removed meanwhile', async () => {
     const queue = connect(unique('calls'));
     const connection = { host: '127.0.0.1', port: server.port };
-    const hand = bullmqQueue(queue, { maxAttempts: 1, logger: collectingLogger() });
+    const hand = bullmqQueue(queue, { maxRuns: 1, logger: collectingLogger() });
     await Promise.all(Array.from({ length: 250 }, () => hand.enqueue(queuedCall(unique('call')))));
     const worker = createBullmqWorker({
       ...{ Worker, queueName: queue.name, connection, logger: collectingLogger() },

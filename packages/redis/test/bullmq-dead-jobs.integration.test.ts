@@ -48,7 +48,7 @@ describeWithProgram(
         let asked = 0;
         let runs = 0;
         const attempts = why === 'for crashes' ? 100 : 1;
-        const hand = bullmqQueue(test.queue, { maxAttempts: attempts, logger: collectingLogger() });
+        const hand = bullmqQueue(test.queue, { maxRuns: attempts, logger: collectingLogger() });
         await hand.enqueue(queuedCall(unique('call')));
         if (why === 'for crashes') {
           const started = deferred();

@@ -121,7 +121,7 @@ describe('what a job notes', () => {
       const { thrown, delivery, how } = await run(job, DONE);
       expect(thrown).toBeUndefined();
       expect(delivery).toEqual(DELIVERY);
-      expect(how).toMatchObject({ attempt: 4, maxAttempts: 3, isLastAttempt: false });
+      expect(how).toMatchObject({ attempt: 4, maxRuns: 3, isLastAttempt: false });
       expect(how.abandonReason).toBeUndefined();
       expect(job.updateData).not.toHaveBeenCalled();
     });

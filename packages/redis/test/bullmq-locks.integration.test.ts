@@ -153,7 +153,7 @@ describeWithProgram('redis-server', 'BullMQ jobs that lose their lock', () => {
 
   it('get no note from a run that lost its lock, after another worker ended them', async () => {
     const callId = unique('call');
-    const receiver = deliverer({ queue: bullmqQueue(test.queue, { maxAttempts: 1 }) });
+    const receiver = deliverer({ queue: bullmqQueue(test.queue, { maxRuns: 1 }) });
     const on = { 'call:completed': () => Promise.reject(new Error('the CRM is down')) };
     const [sinkCalled, sinkEnds] = [deferred(), deferred()];
     endAll.push(sinkEnds.resolve);

@@ -30,7 +30,7 @@ describe('bullmqQueue calls BullMQ', () => {
   });
 
   it('with the attempts and the time that its options have; whole seconds, and never fewer', async () => {
-    const { add, hand } = queueWith({ maxAttempts: 7, rememberFor: 600_001 });
+    const { add, hand } = queueWith({ maxRuns: 7, rememberFor: 600_001 });
     const { eventName: _eventName, ...custom } = queuedCall('call-1');
     await hand.enqueue(custom);
     expect(add.mock.calls[0]?.[0]).toBe('custom');
@@ -98,7 +98,7 @@ describe('the options of BullMQ queues and workers', () => {
 
   it('are checked when they are made', () => {
     for (const [name, value] of Object.entries({
-      maxAttempts: 0,
+      maxRuns: 0,
       rememberFor: 5_000,
       logger: 5,
       attempts: 5,
@@ -122,9 +122,11 @@ describe('the options of BullMQ queues and workers', () => {
       backoff: { first: 5 },
       maxCrashes: -1,
       logger: {},
-      maxAttempts: 5.5,
       on: { 'call:complete': some },
     }))
       expect(() => createBullmqWorker({ ...good, [name]: value })).toThrow(name);
+    expect(() => createBullmqWorker({ ...good, maxRuns: 5 as never })).toThrow(
+      'maxRuns: it is an option of bullmqQueue',
+    );
   });
 });

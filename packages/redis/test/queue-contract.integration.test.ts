@@ -24,12 +24,12 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
 
   queueContractTests({
     name: 'bullmqQueue',
-    open({ maxAttempts, concurrency }) {
+    open({ maxRuns, concurrency }) {
       const connection = { host: '127.0.0.1', port: server.port };
       const queueName = unique('calls');
       const queue = new Queue(queueName, { connection });
       return Promise.resolve({
-        queue: bullmqQueue(queue, { maxAttempts, logger }),
+        queue: bullmqQueue(queue, { maxRuns, logger }),
         async startWorker(handlers) {
           const backoff = { initialDelay: 2, maxDelay: 20 };
           const made = createBullmqWorker({

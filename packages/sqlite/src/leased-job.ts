@@ -6,22 +6,22 @@ import type { Jobs } from './jobs.ts';
 export interface RunSettings {
   readonly backoff: (attempt: number) => number;
   readonly leaseFor: number;
-  readonly maxAttempts: number;
+  readonly maxRuns: number;
 }
 
-/** Runs beyond `maxAttempts` that end with their process until a job is given up. */
+/** Runs beyond `maxRuns` that end with their process until a job is given up. */
 const EXTRA_CRASHES = 3;
 
 /** A taken job, for the worker that runs it. */
 export function leasedJob(jobs: Jobs, taken: TakenJob, settings: RunSettings): LeasedJob {
   const { attempt, delivery } = taken;
-  const { backoff, leaseFor, maxAttempts } = settings;
+  const { backoff, leaseFor, maxRuns } = settings;
   return {
     delivery,
     attempt,
-    isLastAttempt: taken.isLastRun || attempt >= maxAttempts,
-    maxAttempts,
-    abandonReason: abandonReasonOf(taken, maxAttempts),
+    isLastAttempt: taken.isLastRun || attempt >= maxRuns,
+    maxRuns,
+    abandonReason: abandonReasonOf(taken, maxRuns),
     extendEvery: leaseFor / 3,
     extend: () => jobs.extend(taken, leaseFor),
     transaction: {
@@ -37,9 +37,9 @@ export function leasedJob(jobs: Jobs, taken: TakenJob, settings: RunSettings): L
 
 function abandonReasonOf(
   { attempt, crashes, abandonReason, isLastRun }: TakenJob,
-  maxAttempts: number,
+  maxRuns: number,
 ): Error | undefined {
   if (abandonReason !== undefined) return new Error(abandonReason);
-  if ((attempt <= maxAttempts && !isLastRun) || crashes <= EXTRA_CRASHES) return undefined;
+  if ((attempt <= maxRuns && !isLastRun) || crashes <= EXTRA_CRASHES) return undefined;
   return new Error(`Its process died in each of the last attempts (${String(crashes)}).`);
 }

@@ -28,7 +28,7 @@ export interface SqliteWorkerOptions<
   Custom extends StandardSchema = StandardSchema,
 > extends WorkerOptions<Extra, Custom> {
   /** How often a job is run until it is dead; 100 by default, about four days with the default backoff. */
-  maxAttempts?: number | undefined;
+  maxRuns?: number | undefined;
   /** How many jobs run at once; 4 by default. */
   concurrency?: number | undefined;
   /** Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default. */
@@ -61,7 +61,7 @@ const rules = () => ({
   backoff: option.backoff(5_000, 3_600_000),
   leaseFor: option.default(option.milliseconds(10, MAX_LEASE_MS), 60_000),
   pollEvery: option.default(option.milliseconds(1), 500),
-  maxAttempts: option.default(option.count(1, 1_000_000), 100),
+  maxRuns: option.default(option.count(1, 1_000_000), 100),
 });
 
 /**
@@ -76,9 +76,9 @@ export function createSqliteWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(queue: SqliteQueue, options: SqliteWorkerOptions<Extra, Custom>): SqliteWorker {
-  const { concurrency, backoff, leaseFor, pollEvery, maxAttempts, ...handlers } = options;
+  const { concurrency, backoff, leaseFor, pollEvery, maxRuns, ...handlers } = options;
   const settings = checkOptions('createSqliteWorker', rules(), {
-    ...{ concurrency, backoff, leaseFor, pollEvery, maxAttempts },
+    ...{ concurrency, backoff, leaseFor, pollEvery, maxRuns },
   });
   const process = createJobProcessor(handlers);
   const jobs = jobsOf('createSqliteWorker', queue);

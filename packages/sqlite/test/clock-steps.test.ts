@@ -102,7 +102,7 @@ describe('when the wall clock is set', () => {
     const hang = deferred();
     let runs = 0;
     const before = createSqliteWorker(queue, {
-      ...{ logger, backoff, pollEvery: 5, maxAttempts: 2 },
+      ...{ logger, backoff, pollEvery: 5, maxRuns: 2 },
       on: {
         'call:completed': async ({ callId }, { attempt }) => {
           runs += 1;

@@ -71,7 +71,7 @@ it('hands a job that kills each of its processes to deadLetter, and does not beg
   const letters: DeadLetter[] = [];
   let runs = 0;
   const worker = createSqliteWorker(queue, {
-    maxAttempts: 1,
+    maxRuns: 1,
     pollEvery: 20,
     logger: collectingLogger(),
     on: { 'call:completed': () => void (runs += 1) },

@@ -13,7 +13,7 @@ import { useQueue } from './use-queue.ts';
 
 describe('dead jobs', () => {
   const { test, work } = useQueue();
-  const once = { maxAttempts: 1, backoff: { initialDelay: 1, maxDelay: 1 } };
+  const once = { maxRuns: 1, backoff: { initialDelay: 1, maxDelay: 1 } };
   const start = (handle: () => unknown, options: Partial<SqliteWorkerOptions> = {}) =>
     work(handle, { ...once, ...options });
   const isDead = () => waitFor(async () => (await test.queue.stats()).dead === 1);
@@ -166,7 +166,7 @@ describe('the contract of dead jobs', () => {
     deadJobsContractTests({
       name: `sqliteDeadJobs on ${client.name}`,
       keepsAttempts: true,
-      open({ maxAttempts, concurrency }) {
+      open({ maxRuns, concurrency }) {
         const { file, remove } = freshFile();
         const handles: { close(): unknown }[] = [];
         const connect = () => {
@@ -182,7 +182,7 @@ describe('the contract of dead jobs', () => {
             Promise.resolve(
               createSqliteWorker(connect(), {
                 ...handlers,
-                ...{ maxAttempts, concurrency, backoff, pollEvery: 10 },
+                ...{ maxRuns, concurrency, backoff, pollEvery: 10 },
               }),
             ),
           deadJobs: sqliteDeadJobs(queue),

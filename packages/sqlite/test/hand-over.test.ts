@@ -124,7 +124,7 @@ describe('invalid options', () => {
       concurrency: 0,
       leaseFor: 3_600_000,
       pollEvery: NaN,
-      maxAttempts: Infinity,
+      maxRuns: Infinity,
       backoff: { initialDelay: -1 },
       logger: {},
       on: { 'call:complete': () => undefined },

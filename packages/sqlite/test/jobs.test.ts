@@ -228,7 +228,7 @@ describe('a worker that looks for jobs', () => {
       () => {
         if (broken) throw new Error('no');
       },
-      { pollEvery: 3_600_000, maxAttempts: 1 },
+      { pollEvery: 3_600_000, maxRuns: 1 },
     );
     await worker.stats(); // the first look is over
     await test.queue.enqueue(queuedCall('call-1'));
@@ -274,7 +274,7 @@ describe('a leased job', () => {
         ...{ abandonReason: undefined, delivery: {} as TakenJob['delivery'] },
         ...taken,
       },
-      { backoff: () => 1, leaseFor: 90, maxAttempts: MAX_ATTEMPTS },
+      { backoff: () => 1, leaseFor: 90, maxRuns: MAX_ATTEMPTS },
     );
 
   it.each<[string, Partial<TakenJob>, boolean]>([

@@ -5,7 +5,7 @@ import { eachClient, freshFile } from './support.ts';
 eachClient((client) => {
   queueContractTests({
     name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
-    open({ maxAttempts, concurrency }) {
+    open({ maxRuns, concurrency }) {
       const { file, remove } = freshFile();
       const handles: { close(): unknown }[] = [];
       const connect = () => {
@@ -20,7 +20,7 @@ eachClient((client) => {
           Promise.resolve(
             createSqliteWorker(connect(), {
               ...handlers,
-              maxAttempts,
+              maxRuns,
               concurrency,
               backoff: { initialDelay: 5, maxDelay: 5 },
               pollEvery: 10,

@@ -91,7 +91,7 @@ function createMachine(db: SqliteDatabase) {
       },
     });
     const worker = createSqliteWorker(self.queue, {
-      ...{ concurrency: 2, maxAttempts: MAX_ATTEMPTS, leaseFor: LEASE_MS, pollEvery: POLL_MS },
+      ...{ concurrency: 2, maxRuns: MAX_ATTEMPTS, leaseFor: LEASE_MS, pollEvery: POLL_MS },
       backoff: { initialDelay: 1_000, maxDelay: 8_000 },
       logger: { warn: () => undefined, error: () => undefined },
       on: { 'call:completed': (_event, { key = '', attempt }) => handle(self, key, attempt) },

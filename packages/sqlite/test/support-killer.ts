@@ -4,7 +4,7 @@ import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
 
 const [file = ''] = process.argv.slice(2);
 createSqliteWorker(sqliteQueue(new Database(file)), {
-  maxAttempts: 1,
+  maxRuns: 1,
   leaseFor: 100,
   on: { 'call:completed': () => process.kill(process.pid, 'SIGKILL') },
 });

@@ -57,7 +57,7 @@ describe('createSqliteWorker', () => {
       () => {
         if (broken) throw new Error('no');
       },
-      { maxAttempts: 2, backoff: { initialDelay: 1, maxDelay: 1 } },
+      { maxRuns: 2, backoff: { initialDelay: 1, maxDelay: 1 } },
     );
     for (const id of ['call-1', 'call-2']) await test.queue.enqueue(queuedCall(id));
     await waitFor(async () => (await test.queue.stats()).dead === 2);

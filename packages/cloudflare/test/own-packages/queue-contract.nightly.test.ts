@@ -5,7 +5,7 @@ import { startQueueBridge } from './queue-bridge.ts';
 queueContractTests({
   name: 'cloudflareQueue in workerd',
   lacks: ['deduplication', 'shutdown'],
-  async open({ maxAttempts, concurrency }) {
+  async open({ maxRuns, concurrency }) {
     const { queue, dead, deadQueue, largeBodies, consume, close } = await startQueueBridge();
     return {
       queue,
@@ -16,7 +16,7 @@ queueContractTests({
             deadQueue,
             largeBodies,
             concurrency,
-            maxAttempts: Math.min(100, maxAttempts), // the most that Cloudflare allows
+            maxRuns: Math.min(100, maxRuns), // the most that Cloudflare allows
             backoff: { initialDelay: 0, maxDelay: 0 },
           })),
         );

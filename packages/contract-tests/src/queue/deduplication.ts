@@ -75,7 +75,7 @@ export function deduplication(open: OpenQueue): void {
   });
 
   it('does not run a dead event again when a late duplicate comes', async () => {
-    const { queue, startWorker, deadLetters } = await open({ maxAttempts: 1 });
+    const { queue, startWorker, deadLetters } = await open({ maxRuns: 1 });
     const runs: string[] = [];
     const dead = unique('call');
     await startWorker({

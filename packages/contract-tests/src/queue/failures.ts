@@ -58,7 +58,7 @@ export function failures(open: OpenQueue, { keepsReason }: { keepsReason: boolea
     });
     expect(await deadLetters()).toEqual([delivery]);
     const { key, webhookId } = delivery;
-    const fields = { key, webhookId, maxAttempts: MAX_ATTEMPTS, err: boom };
+    const fields = { key, webhookId, maxRuns: MAX_ATTEMPTS, err: boom };
     expect(logger.entries).toMatchObject([
       { fields: { ...fields, outcome: 'handler-failed', attempt: 1, retriedBy: 'queue' } },
       { fields: { ...fields, outcome: 'handler-failed', attempt: 2, retriedBy: 'queue' } },

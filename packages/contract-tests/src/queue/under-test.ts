@@ -33,15 +33,15 @@ export interface QueueUnderTest<Opened = OpenedQueue> {
   /** What its engine can't do, which its docs must say. */
   lacks?: readonly QueueFeature[];
   /**
-   * Opens a new, empty queue that runs a job at most `maxAttempts` times, 2 to 50 ms apart. Each
+   * Opens a new, empty queue that runs a job at most `maxRuns` times, 2 to 50 ms apart. Each
    * worker runs `concurrency` jobs at once.
    */
-  open(options: { maxAttempts: number; concurrency: number }): Promise<Opened>;
+  open(options: { maxRuns: number; concurrency: number }): Promise<Opened>;
 }
 
 /** Opens a queue for one test. The queue and its workers are closed after the test. */
 export type OpenQueue<More = {}> = (options?: {
-  maxAttempts?: number;
+  maxRuns?: number;
   concurrency?: number;
 }) => Promise<Omit<OpenedQueue, 'close'> & More>;
 

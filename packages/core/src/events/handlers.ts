@@ -147,7 +147,6 @@ export interface HandlerOptions<
 export interface HandlerSettings extends Omit<HandlerOptions, 'deadLetter'> {
   readonly deadLetter?: DeadLetterSink | undefined;
   readonly fieldNames: FieldNames;
-  readonly maxAttempts: number;
   readonly logger: Logger;
 }
 

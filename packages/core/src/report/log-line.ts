@@ -97,14 +97,14 @@ interface FailedJob {
   /** Whether nobody runs it again. */
   readonly isDead: boolean;
   /** `undefined` if only the engine knows. */
-  readonly maxAttempts: number | undefined;
+  readonly maxRuns: number | undefined;
 }
 
 /** The log line of a run that failed. */
-export function jobLine({ outcome, isDead, maxAttempts }: FailedJob, redact?: Redact): LogLine {
+export function jobLine({ outcome, isDead, maxRuns }: FailedJob, redact?: Redact): LogLine {
   const { outcome: code, attempt = 1, error, durationMs } = outcome;
   const { message = '', ...err } = error ? loggedFailure(error, redact) : {};
-  const of = maxAttempts === undefined ? '' : ` of ${String(maxAttempts)}`;
+  const of = maxRuns === undefined ? '' : ` of ${String(maxRuns)}`;
   const attempts = attempt === 1 ? '1 attempt' : `${String(attempt)} attempts`;
   return {
     level: isDead ? 'error' : 'warn',
@@ -114,7 +114,7 @@ export function jobLine({ outcome, isDead, maxAttempts }: FailedJob, redact?: Re
     fields: {
       outcome: code,
       ...deliveryFields(outcome),
-      ...(maxAttempts !== undefined && { maxAttempts }),
+      ...(maxRuns !== undefined && { maxRuns }),
       retriedBy: isDead ? 'nobody' : 'queue',
       durationMs: Math.round(durationMs),
       ...err,

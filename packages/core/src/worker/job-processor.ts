@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { fromBase64 } from '../base64.ts';
-import { checkAgainst } from '../check-options.ts';
+import { checkAgainst, option } from '../check-options.ts';
 import { sinkFailure, toDeadLetter, type DeadLetter } from '../dead-letters/dead-letter.ts';
 import { originsOf, WebhookError, withOrigin } from '../errors.ts';
 import type { FieldNames } from '../events/call-details.ts';
@@ -17,7 +17,6 @@ import {
   runHandler,
   type ExtraEvents,
   type HandlerOptions,
-  type HandlerSettings,
 } from '../events/handlers.ts';
 import { type Route, Routes } from '../events/route.ts';
 import type { StandardSchema } from '../events/schema.ts';
@@ -39,8 +38,8 @@ export interface WorkerJob {
   /** 1 for the first run, which is the default. Runs that ended with their process count as well. */
   attempt?: number | undefined;
   /** How many runs the engine makes; the worker's option by default. */
-  maxAttempts?: number | undefined;
-  /** Whether the engine gives up when this run fails; `attempt >= maxAttempts` by default. */
+  maxRuns?: number | undefined;
+  /** Whether the engine gives up when this run fails; `attempt >= maxRuns` by default. */
   isLastAttempt?: boolean | undefined;
   /** If set, no handler is run: the job goes to `deadLetter` for this reason. */
   abandonReason?: Error | undefined;
@@ -85,8 +84,8 @@ export interface WorkerOptions<
   Context = HandlerContext,
 > extends HandlerOptions<Extra, Custom, Context> {
   fieldNames?: FieldNames | undefined;
-  /** How often a job is run before it is handed to `deadLetter`; 3 by default. */
-  maxAttempts?: number | undefined;
+  /** How often a job is run before it is handed to `deadLetter`; 100 by default. */
+  maxRuns?: number | undefined;
   /** Gets a line for each failed attempt; `console` by default. */
   logger?: Logger | undefined;
 }
@@ -98,7 +97,7 @@ interface Attempt {
   readonly result: JobResult;
   readonly outcome: Outcome;
   /** `undefined` if only the engine knows. */
-  readonly maxAttempts: number | undefined;
+  readonly maxRuns: number | undefined;
 }
 
 /** Runs one queued delivery. Never rejects. */
@@ -110,7 +109,7 @@ export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promis
  * @throws WebhookError `invalid-options`
  * @example
  * const process = createJobProcessor({ on: { 'call:completed': saveCall } });
- * const result = await process(job.delivery, { attempt: job.attempt, isLastAttempt: job.attempt >= 100 });
+ * const result = await process(job.delivery, { attempt: job.attempt });
  * if (result.status === 'retry') await engine.retryLater(job);
  */
 export function createJobProcessor<
@@ -118,8 +117,9 @@ export function createJobProcessor<
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 >(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
-  const checked = checkAgainst(z.strictObject(handlerShape()), options);
-  const settings: HandlerSettings = { ...checked, ...withWarnings(checked, checked.logger) };
+  const shape = { ...handlerShape(), maxRuns: option.default(option.count(1, 1_000_000), 100) };
+  const checked = checkAgainst(z.strictObject(shape), options);
+  const settings = { ...checked, ...withWarnings(checked, checked.logger) };
   checkEventNames(settings);
   const { fieldNames, logger, deadLetter, redact } = settings;
   const routes = new Routes(settings);
@@ -127,12 +127,12 @@ export function createJobProcessor<
   return async (queued, job = {}) => {
     const channel = CHANNELS.delivery;
     const attempt = () => attemptJob(queued, job);
-    const { result, outcome, maxAttempts } =
+    const { result, outcome, maxRuns } =
       channel?.hasSubscribers === true
         ? await tracedDelivery(channel, { source: 'queue', queued }, attempt)
         : await attempt();
     if (result.status === 'done') return result;
-    const failed = { outcome, isDead: result.status === 'dead', maxAttempts };
+    const failed = { outcome, isDead: result.status === 'dead', maxRuns };
     const { level, fields, message } = jobLine(failed, redact);
     safeLogger(logger)[level](fields, message);
     return result;
@@ -140,8 +140,8 @@ export function createJobProcessor<
 
   async function attemptJob(queued: QueuedDelivery, job: WorkerJob): Promise<Attempt> {
     const startedAt = performance.now();
-    const { attempt = 1, maxAttempts = attemptsOf(job, settings.maxAttempts) } = job;
-    const { isLastAttempt = attempt >= (maxAttempts ?? Infinity) } = job;
+    const { attempt = 1, maxRuns = attemptsOf(job, settings.maxRuns) } = job;
+    const { isLastAttempt = attempt >= (maxRuns ?? Infinity) } = job;
     const { tenant, webhookId, receivedAt } = queued;
     const lagMs = Math.max(0, Date.now() - receivedAt);
     const info: Info = { source: 'queue', webhookId, attempt, lagMs, queued: true };
@@ -151,8 +151,8 @@ export function createJobProcessor<
     const { result, code } = await runJob(queued, { ...job, attempt, isLastAttempt }, info);
     if (result.status === 'dead' || (result.status === 'retry' && isLastAttempt))
       info.attemptsLeft = 0;
-    else if (result.status === 'retry' && maxAttempts !== undefined)
-      info.attemptsLeft = Math.max(0, maxAttempts - attempt);
+    else if (result.status === 'retry' && maxRuns !== undefined)
+      info.attemptsLeft = Math.max(0, maxRuns - attempt);
     const outcome: Outcome = {
       outcome: code,
       status: STATUS[code],
@@ -161,7 +161,7 @@ export function createJobProcessor<
     };
     if (result.status !== 'done') outcome.error = result.error;
     callReportingHooks(settings, outcome);
-    return { result, outcome, maxAttempts };
+    return { result, outcome, maxRuns };
   }
 
   async function runJob(
@@ -226,8 +226,8 @@ export function createJobProcessor<
 }
 
 /** An engine that decides about the last attempt has a limit of its own. */
-const attemptsOf = ({ isLastAttempt }: WorkerJob, maxAttempts: number): number | undefined =>
-  isLastAttempt === undefined ? maxAttempts : undefined;
+const attemptsOf = ({ isLastAttempt }: WorkerJob, maxRuns: number): number | undefined =>
+  isLastAttempt === undefined ? maxRuns : undefined;
 
 async function runWithSignal(
   route: Route,

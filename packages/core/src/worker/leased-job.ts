@@ -11,7 +11,7 @@ export interface LeasedJob extends Pick<WorkerJob, 'abandonReason' | 'transactio
   readonly attempt: number;
   readonly isLastAttempt: boolean;
   /** How many runs the engine makes, for log lines. */
-  readonly maxAttempts?: number | undefined;
+  readonly maxRuns?: number | undefined;
   /** Milliseconds until the engine takes the job back. Without it `extend` renews the lease. */
   readonly expiresIn?: number | undefined;
   /** Renews the lease. Resolves with `false` when the job was lost. */
@@ -48,7 +48,7 @@ export class LeasedJobRun implements PolledJob {
   }
 
   async run(stop: AbortSignal): Promise<void> {
-    const { delivery, attempt, isLastAttempt, maxAttempts, abandonReason } = this.#job;
+    const { delivery, attempt, isLastAttempt, maxRuns, abandonReason } = this.#job;
     const controller = new AbortController();
     const abort = () => {
       controller.abort();
@@ -58,7 +58,7 @@ export class LeasedJobRun implements PolledJob {
     try {
       const { signal } = controller;
       const transaction = this.#transaction(stop);
-      const job = { attempt, isLastAttempt, maxAttempts, abandonReason, signal, transaction };
+      const job = { attempt, isLastAttempt, maxRuns, abandonReason, signal, transaction };
       const result = await this.#process(delivery, job);
       if (!this.#isCompleted) await this.#write(result, stop);
     } finally {

@@ -100,7 +100,7 @@ describe('a queue', () => {
   it('that fails means 503, never a dead letter, and the retry is queued', async () => {
     const enqueue = jest.fn<Queue['enqueue']>(() => Promise.reject(new Error('no connection')));
     const deadLetter = jest.fn();
-    const options = { queue: { enqueue }, deadLetter, maxAttempts: 1 };
+    const options = { queue: { enqueue }, deadLetter };
     const { send, outcomes } = createTestReceiver(options);
     for (let i = 0; i < 3; i++) expect(await send(STARTED)).toBe('store-unavailable');
     expect(outcomes[0]).not.toHaveProperty('attemptsLeft');

@@ -71,6 +71,8 @@ describe('the options of a receiver', () => {
     ['around: expected a function or a list of functions', { around: 'all' }],
     ["headerPrefix: expected a prefix such as 'X-Service', or {", { headerPrefix: { id: 'a' } }],
     ['no effect on the workers of a queue', { oneAtATime: true, queue: { enqueue() {} } }],
+    ['no effect with queue', { maxAttempts: 5, queue: { enqueue() {} } }],
+    ['there is no option "maxRuns"', { maxRuns: 5 }],
     ['secret: with tenant, expected a function', { tenant: () => 'a' }],
     ['maxInFlightPerTenant: it needs tenant', { maxInFlightPerTenant: 1 }],
   ])('say what is expected: %s', (message, options) => {
@@ -138,7 +140,8 @@ describe('the options of a receiver', () => {
   it('are checked for workers as well', () => {
     const invalid = expect.objectContaining({ code: 'invalid-options' });
     expect(() => createWorkerHandler({ on: { 'call:strated': () => undefined } })).toThrow(invalid);
-    expect(() => createWorkerHandler({ maxAttempts: 0 })).toThrow(invalid);
+    expect(() => createWorkerHandler({ maxRuns: 0 })).toThrow(invalid);
+    expect(() => createWorkerHandler({ maxAttempts: 5 } as never)).toThrow(invalid);
     expect(() => createWorkerHandler({ secret: SECRET } as never)).toThrow(invalid);
   });
 });

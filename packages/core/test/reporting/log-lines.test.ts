@@ -148,7 +148,7 @@ describe('the option redact', () => {
     const why = `The handler failed: Error: ${logged}`;
     expect(logger.entries).toMatchObject([
       { message: `call-webhooks: 500 handler-failed: ${why}` },
-      { message: `call-webhooks: attempt 1 of 3 failed: ${why}` },
+      { message: `call-webhooks: attempt 1 of 100 failed: ${why}` },
     ]);
     const err = logger.entries[0]?.fields['err'] as Error;
     expect(logged).toContain(err.message);

@@ -23,7 +23,7 @@ describe('the log line of a failed job', () => {
   it('names no limit that only the engine knows', async () => {
     const { message, fields } = await lineOf({ attempt: 2, isLastAttempt: false });
     expect(message).toBe('call-webhooks: attempt 2 failed: The handler failed: Error: no');
-    expect(fields).not.toHaveProperty('maxAttempts');
+    expect(fields).not.toHaveProperty('maxRuns');
   });
 
   it.each([

@@ -20,7 +20,7 @@ describe('createJobProcessor', () => {
     expect(await done(JOB)).toEqual({ status: 'done' });
     expect(logger.lines).toEqual([]);
 
-    const process = createJobProcessor({ logger, on: failing, maxAttempts: 2 });
+    const process = createJobProcessor({ logger, on: failing, maxRuns: 2 });
     expect(await process(JOB)).toMatchObject({
       status: 'retry',
       error: { code: 'handler-failed' },
@@ -34,7 +34,7 @@ describe('createJobProcessor', () => {
     expect(logger.lines).toHaveLength(4);
     const call = {
       ...{ eventName: 'call:started', callId: 'call-1', key: 'call-1:call:started' },
-      ...{ webhookId: 'id-1', maxAttempts: 2, source: 'queue' },
+      ...{ webhookId: 'id-1', maxRuns: 2, source: 'queue' },
     };
     expect(logger.entries.slice(0, 2)).toMatchObject([
       {

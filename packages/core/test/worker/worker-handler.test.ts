@@ -54,7 +54,7 @@ describe('createWorkerHandler', () => {
     const boom = new Error('call Ada Lovelace');
     const work = createWorkerHandler({
       logger,
-      maxAttempts: 2,
+      maxRuns: 2,
       deadLetter: (letter) => void letters.push(letter),
       on: { 'call:started': () => Promise.reject(boom) },
     });

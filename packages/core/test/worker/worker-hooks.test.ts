@@ -87,10 +87,10 @@ describe('the hooks of a worker', () => {
       deadLetter: () => undefined,
     });
     await process(JOB);
-    await process(JOB, { attempt: 2, maxAttempts: 5 });
-    await process(JOB, { attempt: 5, maxAttempts: 5 });
+    await process(JOB, { attempt: 2, maxRuns: 5 });
+    await process(JOB, { attempt: 5, maxRuns: 5 });
     expect(outcomes.map((outcome) => [outcome.outcome, outcome.attemptsLeft])).toEqual([
-      ['handler-failed', 2],
+      ['handler-failed', 99],
       ['handler-failed', 3],
       ['dead-lettered', 0],
     ]);
@@ -112,7 +112,7 @@ describe('the hooks of a worker', () => {
       on: { 'call:started': () => Promise.reject(boom) },
       deadLetter: () => Promise.reject(sinkError),
     });
-    await process(JOB, { attempt: 3 });
+    await process(JOB, { attempt: 100 });
     expect(outcomes).toMatchObject([{ outcome: 'handler-failed', attemptsLeft: 0 }]);
     expect(errors.map(({ error, info }) => [info.source, error])).toEqual([
       ['handler', boom],

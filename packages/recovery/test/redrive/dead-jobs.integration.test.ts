@@ -84,7 +84,7 @@ it('SQLite: after a fix, the dead jobs of a queue are run once by two operators'
   closing.push(() => db.close());
   const queue = sqliteQueue(db);
   const startWorker: Engine['startWorker'] = (on) =>
-    createSqliteWorker(queue, { on, logger, maxAttempts: 1, pollEvery: 10 });
+    createSqliteWorker(queue, { on, logger, maxRuns: 1, pollEvery: 10 });
   await proof({ queue, startWorker, deadJobs: sqliteDeadJobs(queue) });
 }, 60_000);
 
@@ -97,7 +97,7 @@ describeWithProgram('redis-server', 'BullMQ', () => {
     const queue = new BullmqQueue('calls', { connection });
     closing.push(() => queue.close());
     await proof({
-      queue: bullmqQueue(queue, { maxAttempts: 1, logger }),
+      queue: bullmqQueue(queue, { maxRuns: 1, logger }),
       startWorker: (on) =>
         createBullmqWorker({ Worker, queueName: 'calls', connection, on, logger }),
       deadJobs: bullmqDeadJobs(queue),
@@ -117,7 +117,7 @@ describeWithProgram(
       await boss.start();
       closing.push(() => boss.stop({ graceful: false, wait: true }));
       await proof({
-        queue: pgBossQueue(boss, { maxAttempts: 1 }),
+        queue: pgBossQueue(boss, { maxRuns: 1 }),
         startWorker: (on) => createPgBossWorker(boss, { on, logger, pollEvery: 20 }),
         deadJobs: pgBossDeadJobs(boss),
       });

@@ -79,7 +79,7 @@ const hooks = new Map([
 
 const consume = createQueueConsumer((env: Env) => ({
   logger,
-  maxAttempts: 2,
+  maxRuns: 2,
   backoff: { initialDelay: 0, maxDelay: 0 },
   deadQueue: env.DEAD_CALLS,
   largeBodies: env.CALL_WEBHOOKS,

@@ -57,7 +57,7 @@ export const postgres: Engine = {
 
 const queueOf = (boss: PgBoss) =>
   pgBossQueue(boss, {
-    maxAttempts: QUEUE_ATTEMPTS,
+    maxRuns: QUEUE_ATTEMPTS,
     backoff: { initialDelay: 0 },
     expireIn: EXPIRE_SECONDS * 1_000,
   });

@@ -14,7 +14,7 @@ export const redis: Engine = {
     return Promise.resolve(redisStore(client, { logger: { warn: nothing, error: nothing } }));
   },
   queue(url) {
-    return Promise.resolve(bullmqQueue(openQueue(url), { maxAttempts: QUEUE_ATTEMPTS }));
+    return Promise.resolve(bullmqQueue(openQueue(url), { maxRuns: QUEUE_ATTEMPTS }));
   },
   deadJobs(url) {
     const queue = openQueue(url);

@@ -25,7 +25,7 @@ export const sqlite: Engine = {
     createSqliteWorker(sqliteQueue(new Database(file)), {
       ...handlers,
       concurrency: CONCURRENCY,
-      maxAttempts: QUEUE_ATTEMPTS,
+      maxRuns: QUEUE_ATTEMPTS,
       leaseFor: LEASE_MS,
       backoff: { initialDelay: 100, maxDelay: 100 },
       pollEvery: 100,

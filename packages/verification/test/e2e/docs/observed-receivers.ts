@@ -30,7 +30,7 @@ export async function observedReceivers() {
   const queued = createNodeHandler({ secret, queue, logger });
   const worker = createSqliteWorker(queue, {
     ...handlers,
-    maxAttempts: 2,
+    maxRuns: 2,
     backoff: { initialDelay: 1, maxDelay: 1 },
     pollEvery: 20,
     deadLetter: (letter) => deadLetters.put(letter),

@@ -57,7 +57,7 @@ test('the second one requeues dead jobs', async () => {
     throw new Error('the CRM is down');
   };
   const on = { 'call:completed': fail };
-  const worker = createSqliteWorker(queue, { on, logger, maxAttempts: 1, pollEvery: 10 });
+  const worker = createSqliteWorker(queue, { on, logger, maxRuns: 1, pollEvery: 10 });
   await queue.enqueue(queuedCall('call-1'));
   await waitFor(async () => (await sqliteDeadJobs(queue).count()) === 1);
   await worker.close();
