@@ -37,6 +37,7 @@ describeInChromium('the looks of the console', (chromium) => {
     });
     await receiver.deliver(callStarted({ callId: 'call-1' }));
     await receiver.deliver({ eventName: LONG, callId: 'x'.repeat(120) });
+    await receiver.deliver({ eventName: 'call:completed', callId: 'call-3', [LONG]: 1 });
     receiver.tell({ broken: true });
     for (const callId of ['call-1', 'call-2']) await receiver.deliver(callCompleted({ callId }));
     return receiver;
