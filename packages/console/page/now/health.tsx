@@ -64,8 +64,8 @@ const UnknownFieldsNote = ({ eventName, fields }: UnknownFields) => (
       The body has: <code>{fields.join(', ')}</code>
     </p>
     <p>
-      Set <code>fieldNames</code> to the names of your service. <code>npx call-webhooks infer</code>{' '}
-      finds them in a captured delivery.{' '}
+      Set <code>fieldNames</code> to the names of your service.{' '}
+      <code>npx call-webhooks infer deliveries.jsonl</code> finds them in captured deliveries.{' '}
       <a class="link" href={useSession().fieldNamesDocs} target="_blank" rel="noreferrer">
         More about field names
       </a>
