@@ -39,7 +39,8 @@ it('each property of the table is read from its field, and has its type', async 
     const text = type.startsWith('string') ? `a ${field}` : DATE;
     return [field, type.includes('epoch') ? Date.parse(DATE) : text];
   });
-  const event = { eventName: 'call:completed', callId: 'c1', ...Object.fromEntries(values) };
+  const fields = Object.fromEntries(values) as Record<string, unknown>;
+  const event = { eventName: 'call:completed', callId: 'c1', ...fields };
   await createReceiver({ secret, on }).deliver(event);
   expect(rows).toHaveLength(7);
   expect(call).toEqual(
