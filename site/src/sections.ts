@@ -104,6 +104,7 @@ const LISTED: readonly Section[] = [
       readme('core', 'Receiver and its options'),
       doc('cli', 'Command line'),
       doc('rest-client', 'REST client'),
+      doc('field-names', 'Field names'),
       doc('wire-contract', 'Wire contract'),
       doc('contract', 'Contract files'),
     ],

@@ -88,6 +88,8 @@ export interface Session {
   reconcile: boolean;
   /** The outcome table, by code. */
   outcomes: Record<OutcomeCode, OutcomeRow>;
+  /** The page of the docs that tells how the names of fields are learned. */
+  fieldNamesDocs: string;
 }
 
 /** A row of the outcome table, with a link to its page in the docs. */

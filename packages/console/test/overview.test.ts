@@ -117,6 +117,20 @@ describe('overview', () => {
         expect(await (await ask(path)).text()).not.toContain(secret.slice(6));
     });
 
+    it('shows events whose fields have other names, and where they are explained', async () => {
+      const { deliver, get } = open();
+      await deliver('{"eventName":"call:completed","callId":"c1","finished":"2026-01-02"}');
+      const { health } = await get<Overview>('/api/overview');
+      expect(health).toMatchObject({
+        ok: true,
+        unknownFields: [
+          { eventName: 'call:completed', fields: ['eventName', 'callId', 'finished'] },
+        ],
+      });
+      const { fieldNamesDocs } = await get<Session>('/api/session');
+      expect(fieldNamesDocs).toMatch(/^https:.*field-names/);
+    });
+
     it('shows the health, and asks for it at most every 5 seconds', async () => {
       let pings = 0;
       const { clock, get, receiver } = open();

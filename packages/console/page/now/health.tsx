@@ -2,9 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { Badge, timeOfDay, type IconName, type Tone } from '@call-webhooks/ui';
 import type { HealthReport } from '../../src/api-types.ts';
 import { duration } from '../model/format.ts';
+import { useSession } from '../model/session.ts';
 import { Section } from '../parts/section.tsx';
 
 type Port = HealthReport['store'];
+type UnknownFields = NonNullable<HealthReport['unknownFields']>[number];
 
 const STATES: Readonly<Record<Port['status'], readonly [string, Tone, IconName]>> = {
   up: ['Up', 'good', 'check'],
@@ -45,7 +47,30 @@ export const HealthSection = ({ health }: { readonly health: HealthReport }) => 
         handlers wait for.
       </p>
     )}
+    {health.unknownFields?.map((unknown) => (
+      <UnknownFieldsNote key={unknown.eventName} {...unknown} />
+    ))}
   </Section>
+);
+
+/** What to do about an event that has its details under other names. */
+const UnknownFieldsNote = ({ eventName, fields }: UnknownFields) => (
+  <div class="outcome-note" data-tone="wait">
+    <p>
+      Handlers of {eventName} find nothing in <code>context.call</code>, or not when the call ended:
+      the names of these fields are guesses.
+    </p>
+    <p>
+      The body has: <code>{fields.join(', ')}</code>
+    </p>
+    <p>
+      Set <code>fieldNames</code> to the names of your service.{' '}
+      <code>npx call-webhooks infer deliveries.jsonl</code> finds them in captured deliveries.{' '}
+      <a class="link" href={useSession().fieldNamesDocs} target="_blank" rel="noreferrer">
+        More about field names
+      </a>
+    </p>
+  </div>
 );
 
 interface RowProps {

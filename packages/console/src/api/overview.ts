@@ -44,6 +44,7 @@ export function session({
     deadLetters: letters?.kind ?? null,
     reconcile: reconciles !== undefined,
     outcomes: outcomeRows(letters !== undefined),
+    fieldNamesDocs: docsUrl('field-names.md'),
   };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { callCompleted, callStarted } from '@call-webhooks/testing';
+import { callCompleted } from '@call-webhooks/testing';
 import { axeFindings } from '@call-webhooks/ui/test/axe';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openConsole, testReceivers } from './open-console.ts';
@@ -10,7 +10,7 @@ const LONG = 'call:' + 'averylongname'.repeat(8);
 
 /** Each view with its details open. */
 const PLACES: readonly (readonly [query: string, ready: string])[] = [
-  ['', '.health'],
+  ['', '.health ~ .outcome-note'],
   ['?range=day', '.health'],
   ['?view=deliveries', '[aria-label=Deliveries] .link'],
   ['?view=deliveries&call=call-2', '.call > li'],
@@ -35,7 +35,7 @@ describeInChromium('the looks of the console', (chromium) => {
     const receiver = await start({
       service: { baseUrl: 'http://127.0.0.1:9', apiToken: 'a-token' },
     });
-    await receiver.deliver(callStarted({ callId: 'call-1' }));
+    await receiver.deliver({ eventName: 'call:started', callId: 'call-1', [LONG]: 1 });
     await receiver.deliver({ eventName: LONG, callId: 'x'.repeat(120) });
     receiver.tell({ broken: true });
     for (const callId of ['call-1', 'call-2']) await receiver.deliver(callCompleted({ callId }));

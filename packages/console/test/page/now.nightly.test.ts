@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { callStarted } from '@call-webhooks/testing';
+import { callCompleted, callStarted } from '@call-webhooks/testing';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openConsole, testReceivers } from './open-console.ts';
 
@@ -34,7 +34,7 @@ describeInChromium('the console: now', (chromium) => {
     const row = (name: string) => outcomes.getByRole('row').filter({ hasText: name });
     await row('handled').filter({ hasText: '3' }).first().waitFor();
     await row('signature-mismatch')
-      .getByText('Check that the secret belongs to this webhook action')
+      .getByText('Check that the secret of this webhook action is configured')
       .waitFor();
     await page.getByRole('table', { name: 'Secrets' }).getByText('call:started').waitFor();
     expect(await page.content()).not.toContain('whsec_');
@@ -52,6 +52,18 @@ describeInChromium('the console: now', (chromium) => {
     await row('signature-mismatch').getByRole('link').click();
     await page.getByRole('heading', { name: 'Deliveries', exact: true }).waitFor();
     expect(new URL(page.url()).search).toBe('?view=deliveries&outcome=signature-mismatch');
+  });
+
+  test('an event with fields of other names is shown with the fix, until one has them', async () => {
+    const receiver = await start();
+    const page = await openConsole(chromium, receiver);
+    await receiver.deliver({ eventName: 'call:completed', callId: 'c1', finishedAt: '2026-01-02' });
+    const note = page.locator('.outcome-note', { hasText: 'fieldNames' });
+    await note.getByText('eventName, callId, finishedAt').waitFor();
+    const link = note.getByRole('link', { name: 'More about field names' });
+    expect(await link.getAttribute('href')).toContain('field-names');
+    await receiver.deliver(callCompleted());
+    await note.waitFor({ state: 'detached' });
   });
 
   test('a handler that runs is in flight, until it ends', async () => {

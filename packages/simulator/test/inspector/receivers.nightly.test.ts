@@ -48,7 +48,7 @@ describeInChromium('two receivers, one of which fails', (chromium) => {
     await failed.click();
     const note = page.locator('#detail .outcome-note');
     await note.getByText('No configured secret matches the signature').waitFor();
-    await note.getByText('Check that the secret belongs to this webhook action').waitFor();
+    await note.getByText('Check that the secret of this webhook action is configured').waitFor();
     await page.locator('#detail .properties').getByText(bad.url).waitFor();
 
     await page.getByRole('button', { name: 'Resend' }).click();
