@@ -58,8 +58,10 @@ export interface Receiver {
    * unfinished ones. It ends within `graceMs` and one second, even if the store does not answer.
    * Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
+   * @param options.delayMs milliseconds in which deliveries are still accepted while `health()` is not
+   *   ok any more, so that a load balancer finds out first; 0 by default
    */
-  close(options?: { graceMs?: number }): Promise<void>;
+  close(options?: { graceMs?: number; delayMs?: number }): Promise<void>;
 }
 
 /**
@@ -96,7 +98,7 @@ export function createReceiver<
     receive: (request) => receive(request, setup),
     deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
     health: () => checkHealth(setup),
-    close: ({ graceMs = 10_000 } = {}) => setup.inFlight.close(graceMs),
+    close: ({ graceMs = 10_000, delayMs = 0 } = {}) => setup.inFlight.close(graceMs, delayMs),
   };
 }
 
@@ -130,7 +132,7 @@ export interface PortHealth {
 export interface Health {
   /** `true` if nothing is known that would keep a delivery from being accepted now. */
   ok: boolean;
-  /** `true` once `close()` was called: deliveries are answered 503. */
+  /** `true` once `close()` was called: deliveries are answered 503, or soon will be. */
   closing: boolean;
   store: PortHealth;
   /** Absent without a queue. */
@@ -152,7 +154,7 @@ export interface Health {
  */
 async function checkHealth(setup: Setup): Promise<Health> {
   const { settings, deadlines, inFlight, routes } = setup;
-  const { closing, full } = inFlight;
+  const { draining: closing, full } = inFlight;
   const { store, queue, secret, tenant, storeTimeout } = settings;
   const ping = (port: Pick<Store, 'ping'>) =>
     port.ping
