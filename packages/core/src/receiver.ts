@@ -1,4 +1,6 @@
+import { isInMemory } from './dead-letters/memory-dead-letters.ts';
 import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
+import { docsUrl } from './errors.ts';
 import type { UnknownFields } from './events/field-check.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import { Routes } from './events/route.ts';
@@ -9,7 +11,7 @@ import { resolveSettings, type ReceiverOptions, type Settings } from './options.
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
 import { describeError } from './report/error-text.ts';
-import { safeLogger } from './report/logger.ts';
+import { callHook, safeLogger, type Logger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
 import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
 import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
@@ -81,6 +83,8 @@ export function createReceiver<
 >(options: ReceiverOptions<Extra, Custom, S>): Receiver {
   const settings = resolveSettings(options as ReceiverOptions<never, never>);
   const { maxInFlight, maxInFlightPerTenant } = settings;
+  // Deno may forbid to read the environment.
+  if (isInMemory(options.deadLetter)) callHook(warnInProduction, settings.logger);
   const deadlines = new Deadlines();
   // A store that was made here answers at once.
   const timeoutMs = options.store && settings.storeTimeout;
@@ -100,6 +104,16 @@ export function createReceiver<
     health: () => checkHealth(setup),
     close: ({ graceMs = 10_000, delayMs = 0 } = {}) => setup.inFlight.close(graceMs, delayMs),
   };
+}
+
+/** Events that it acknowledges are lost at the next deployment. */
+function warnInProduction(logger: Logger): void {
+  const { process } = globalThis as { process?: NodeJS.Process }; // Workers have none
+  if (process?.env['NODE_ENV'] !== 'production') return;
+  safeLogger(logger).warn(
+    { docs: docsUrl('failures.md#events-that-always-fail') },
+    'call-webhooks: memoryDeadLetters() loses acknowledged events when the process ends. In production, pass sqliteDeadLetters, postgresDeadLetters or redisDeadLetters as deadLetter.',
+  );
 }
 
 /** @throws WebhookError `invalid-secret`, at once, if fixed secrets are invalid */
