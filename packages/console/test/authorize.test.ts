@@ -1,8 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { WebhookError } from '@call-webhooks/core';
 import { basicAuth, createConsole } from '../src/index.ts';
 import { GETS, POSTS } from './attacks.ts';
 import { open } from './support.ts';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 describe('authorize', () => {
   it('is needed to start', () => {
@@ -74,5 +78,12 @@ describe('authorize', () => {
     expect(() => basicAuth({})).toThrow(/expected a name and its password/);
     expect(() => basicAuth({ 'ada:ops': password })).toThrow(/a name cannot have a colon/);
     expect(() => basicAuth({ ada: undefined })).toThrow(/16 characters/);
+  });
+
+  it('needs no password during next build, and lets nobody in without one', async () => {
+    jest.replaceProperty(process, 'env', { NEXT_PHASE: 'phase-production-build' });
+    const { ask, logger } = open({ authorize: basicAuth({ ada: undefined }) });
+    expect((await ask('/')).status).toBe(403);
+    expect(logger.lines.join()).toContain('Is the environment variable set?');
   });
 });
