@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { memoryStore, WebhookError } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import type { Session } from '../src/api-types.ts';
@@ -76,6 +76,14 @@ describe('authorize', () => {
     expect(() => basicAuth({})).toThrow(/expected a name and its password/);
     expect(() => basicAuth({ 'ada:ops': password })).toThrow(/a name cannot have a colon/);
     expect(() => basicAuth({ ada: undefined })).toThrow(/16 characters/);
+  });
+
+  it('needs no password during next build, and lets nobody in without one', async () => {
+    const env = jest.replaceProperty(process, 'env', { NEXT_PHASE: 'phase-production-build' });
+    const { ask, logger } = open({ authorize: basicAuth({ ada: undefined }) });
+    env.restore();
+    expect((await ask('/')).status).toBe(403);
+    expect(logger.lines.join()).toContain('Is the environment variable set?');
   });
 });
 

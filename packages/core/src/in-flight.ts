@@ -29,11 +29,17 @@ export class InFlight {
   readonly #ofTenants = new Map<string, number>();
   /** None of them is older; milliseconds of `performance.now()`. */
   #oldestAt = Infinity;
+  #draining = false;
   #closing = false;
 
   constructor(maxInFlight: number, maxPerTenant = maxInFlight) {
     this.#max = maxInFlight;
     this.#maxPerTenant = maxPerTenant;
+  }
+
+  /** Whether it is closing, or soon will be. */
+  get draining(): boolean {
+    return this.#draining;
   }
 
   get closing(): boolean {
@@ -115,8 +121,11 @@ export class InFlight {
    * Stops admitting, waits for running deliveries, and abandons those that are not done in time.
    * It ends within `graceMs` and one second, even if the store does not answer.
    * @param graceMs milliseconds to wait
+   * @param delayMs milliseconds in which it still admits
    */
-  async close(graceMs: number): Promise<void> {
+  async close(graceMs: number, delayMs: number): Promise<void> {
+    this.#draining = true;
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     this.#closing = true;
     await Promise.resolve(); // a handler that calls this as it starts has not been added yet
     this.#dropStuck();

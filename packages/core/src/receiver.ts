@@ -1,4 +1,6 @@
+import { isInMemory } from './dead-letters/memory-dead-letters.ts';
 import { deliver, type DeliverInput, type DeliverOptions } from './deliver.ts';
+import { docsUrl } from './errors.ts';
 import type { UnknownFields } from './events/field-check.ts';
 import type { ExtraEvents } from './events/handlers.ts';
 import { Routes } from './events/route.ts';
@@ -9,7 +11,7 @@ import { resolveSettings, type ReceiverOptions, type Settings } from './options.
 import type { Outcome, ReceiverResponse } from './outcomes.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
 import { describeError } from './report/error-text.ts';
-import { safeLogger } from './report/logger.ts';
+import { callHook, safeLogger, type Logger } from './report/logger.ts';
 import { Reporter } from './report/reporter.ts';
 import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
 import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
@@ -58,8 +60,10 @@ export interface Receiver {
    * unfinished ones. It ends within `graceMs` and one second, even if the store does not answer.
    * Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
+   * @param options.delayMs milliseconds in which deliveries are still accepted while `health()` is not
+   *   ok any more, so that a load balancer finds out first; 0 by default
    */
-  close(options?: { graceMs?: number }): Promise<void>;
+  close(options?: { graceMs?: number; delayMs?: number }): Promise<void>;
 }
 
 /**
@@ -79,6 +83,8 @@ export function createReceiver<
 >(options: ReceiverOptions<Extra, Custom, S>): Receiver {
   const settings = resolveSettings(options as ReceiverOptions<never, never>);
   const { maxInFlight, maxInFlightPerTenant } = settings;
+  // Deno may forbid to read the environment.
+  if (isInMemory(options.deadLetter)) callHook(warnInProduction, settings.logger);
   const deadlines = new Deadlines();
   // A store that was made here answers at once.
   const timeoutMs = options.store && settings.storeTimeout;
@@ -96,8 +102,18 @@ export function createReceiver<
     receive: (request) => receive(request, setup),
     deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
     health: () => checkHealth(setup),
-    close: ({ graceMs = 10_000 } = {}) => setup.inFlight.close(graceMs),
+    close: ({ graceMs = 10_000, delayMs = 0 } = {}) => setup.inFlight.close(graceMs, delayMs),
   };
+}
+
+/** Events that it acknowledges are lost at the next deployment. */
+function warnInProduction(logger: Logger): void {
+  const { process } = globalThis as { process?: NodeJS.Process }; // Workers have none
+  if (process?.env['NODE_ENV'] !== 'production') return;
+  safeLogger(logger).warn(
+    { docs: docsUrl('failures.md#events-that-always-fail') },
+    'call-webhooks: memoryDeadLetters() loses acknowledged events when the process ends. In production, pass sqliteDeadLetters, postgresDeadLetters or redisDeadLetters as deadLetter.',
+  );
 }
 
 /** @throws WebhookError `invalid-secret`, at once, if fixed secrets are invalid */
@@ -130,7 +146,7 @@ export interface PortHealth {
 export interface Health {
   /** `true` if nothing is known that would keep a delivery from being accepted now. */
   ok: boolean;
-  /** `true` once `close()` was called: deliveries are answered 503. */
+  /** `true` once `close()` was called: deliveries are answered 503, or soon will be. */
   closing: boolean;
   store: PortHealth;
   /** Absent without a queue. */
@@ -152,7 +168,7 @@ export interface Health {
  */
 async function checkHealth(setup: Setup): Promise<Health> {
   const { settings, deadlines, inFlight, routes } = setup;
-  const { closing, full } = inFlight;
+  const { draining: closing, full } = inFlight;
   const { store, queue, secret, tenant, storeTimeout } = settings;
   const ping = (port: Pick<Store, 'ping'>) =>
     port.ping

@@ -66,7 +66,7 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
       .sort(compare);
   }
 
-  return {
+  const letters: DeadLetters = {
     async put(letter) {
       const record = await toRecord(letter);
       const known = kept.get(record.id);
@@ -115,7 +115,15 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
         return true;
       }),
   };
+  inMemory.add(letters);
+  return letters;
 }
+
+const inMemory = new WeakSet();
+
+/** Whether these are dead letters that end with the process. */
+export const isInMemory = (deadLetter: unknown): boolean =>
+  inMemory.has(Object(deadLetter) as object);
 
 const promiseOf = <T>(work: () => T): Promise<T> =>
   new Promise((resolve) => {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { memoryDeadLetters } from '../../src/index.ts';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { memoryDeadLetters, type ReceiverOptions } from '../../src/index.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { toBase64 } from '../../src/base64.ts';
 import { bytes, createTestReceiver, NOW, STARTED } from '../support.ts';
@@ -9,6 +9,30 @@ const on = {
     throw new Error('no contact for Ada Lovelace');
   },
 };
+
+describe('memoryDeadLetters in production', () => {
+  const warnings = (deadLetter: ReceiverOptions['deadLetter'], NODE_ENV: string | undefined) => {
+    jest.replaceProperty(process, 'env', { NODE_ENV });
+    return createTestReceiver({ deadLetter }).lines;
+  };
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('warns once at start that acknowledged events end with the process', () => {
+    const lines = warnings(memoryDeadLetters(), 'production');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^warn .*memoryDeadLetters\(\) loses .*sqliteDeadLetters/);
+  });
+
+  it('says nothing elsewhere, and of other dead letters', () => {
+    expect(warnings(memoryDeadLetters(), undefined)).toEqual([]);
+    expect(warnings(memoryDeadLetters(), 'test')).toEqual([]);
+    expect(warnings({ ...memoryDeadLetters() }, 'production')).toEqual([]);
+    expect(warnings(() => undefined, 'production')).toEqual([]);
+    expect(warnings(undefined, 'production')).toEqual([]);
+  });
+});
 
 describe('deadLetter: a store', () => {
   it('stores dead letters of a receiver, without personal data in their errors', async () => {

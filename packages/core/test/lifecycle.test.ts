@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { closeOnSignal, memoryStore, ready, type CloseOnSignalOptions } from '../src/index.ts';
+import { webHandler } from '../src/web.ts';
+import { createTestReceiver, deferred, STARTED } from './support.ts';
+
+const open: Server[] = [];
+
+/** A server of `node:http` on a free port, and its URL. */
+async function serve(...listener: Parameters<typeof createServer>) {
+  const server = createServer(...listener).listen(0, '127.0.0.1');
+  open.push(server);
+  await once(server, 'listening');
+  return { server, url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` };
+}
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  for (const server of open.splice(0)) server.close().closeAllConnections();
+});
+
+describe('ready', () => {
+  it('answers 200 while the receiver would accept a delivery, with node:http and with fetch', async () => {
+    const { receiver } = createTestReceiver();
+    const handle = ready(receiver);
+    const { url } = await serve((request, response) => void handle(request, response));
+    for (const response of [await fetch(url), await handle(new Request(url))]) {
+      expect(response.status).toBe(200);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(await response.json()).toEqual({ ok: true, closing: false, store: 'up' });
+    }
+  });
+
+  it('answers 503 once the receiver closes', async () => {
+    const { receiver } = createTestReceiver();
+    const handle = ready(webHandler(receiver));
+    await receiver.close();
+    const response = await handle();
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { ok: false, closing: true, store: 'up' },
+    ]);
+  });
+
+  it('says what is down, but not why', async () => {
+    const ping = () => Promise.reject(new Error('connect ECONNREFUSED db.internal:5432'));
+    const queue = { enqueue: () => Promise.resolve(), ping };
+    const response = await ready(createTestReceiver({ queue }).receiver)();
+    expect([response.status, await response.json()]).toEqual([
+      503,
+      { ok: false, closing: false, store: 'up', queue: 'down' },
+    ]);
+  });
+});
+
+it('close({ delayMs }) accepts deliveries until the load balancer knows that it is not ready', async () => {
+  jest.useFakeTimers();
+  try {
+    const { receiver, send } = createTestReceiver({ on: { 'call:started': () => undefined } });
+    const closed = receiver.close({ delayMs: 5_000 });
+    expect((await ready(receiver)()).status).toBe(503);
+    expect(await send(STARTED)).toBe('handled');
+    await jest.advanceTimersByTimeAsync(5_000);
+    await closed;
+    expect(await send(STARTED)).toBe('shutting-down');
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
+describe('closeOnSignal', () => {
+  /** Its listeners are called here, so that no signal reaches the process of the tests. */
+  function onSignal(
+    receiver: Parameters<typeof closeOnSignal>[0],
+    options: CloseOnSignalOptions = {},
+  ) {
+    const lines: string[] = [];
+    const keep = (fields: object, message: string) => void lines.push(message);
+    const logger = { info: keep, warn: keep, error: keep };
+    const listeners = new Map<string | symbol, (signal: string) => void>();
+    jest.spyOn(process, 'on').mockImplementation((name, listener) => {
+      listeners.set(name, listener as (signal: string) => void);
+      return process;
+    });
+    const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
+    closeOnSignal(receiver, { logger, ...options });
+    const signal = (name: 'SIGINT' | 'SIGTERM') => listeners.get(name)?.(name);
+    return { signal, exit, lines };
+  }
+  const closing = (name: string, order: string[]) => ({ close: () => order.push(name) });
+  const closed = (lines: string[]) => () => lines.includes('call-webhooks: closed');
+  async function until(isTrue: () => boolean) {
+    while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  it('closes the receiver, then the servers, then the resources in their order', async () => {
+    const order: string[] = [];
+    const store = memoryStore();
+    const { receiver } = createTestReceiver({ store });
+    const { server, url } = await serve(() => undefined);
+    const { signal, lines, exit } = onSignal(
+      { receiver },
+      {
+        server: [server, closing('app', order)],
+        resources: [closing('worker', order), () => order.push('pool')],
+      },
+    );
+    signal('SIGTERM');
+    expect((await ready(receiver)()).status).toBe(503);
+    await until(closed(lines));
+    expect(order).toEqual(['app', 'worker', 'pool']);
+    await expect(fetch(url)).rejects.toThrow();
+    expect(exit).not.toHaveBeenCalled();
+  });
+
+  it('lets a running handler respond, and ends its connection, which is kept alive', async () => {
+    const [begun, go] = [deferred(), deferred()];
+    const { server, url } = await serve((_request, response) => {
+      begun.resolve();
+      void go.promise.then(() => response.end('done'));
+    });
+    const agent = new Agent({ keepAlive: true });
+    const answered = once(get(url, { agent }), 'response');
+    await begun.promise;
+    const { signal, lines } = onSignal(createTestReceiver().receiver, { server });
+    signal('SIGINT');
+    go.resolve();
+    const [response] = (await answered) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    const ended = once(response.socket, 'close');
+    response.resume();
+    await ended;
+    await until(closed(lines));
+  });
+
+  it('takes the worker of a queue, with the grace of its handlers', async () => {
+    const close = jest.fn(() => Promise.resolve());
+    const { signal, lines } = onSignal({ close }, { graceMs: 25_000 });
+    signal('SIGTERM');
+    await until(closed(lines));
+    expect(close).toHaveBeenCalledWith({ graceMs: 25_000, delayMs: 0 });
+  });
+
+  it('logs what fails to close, closes the rest, and makes the process end with 1', async () => {
+    const order: string[] = [];
+    const broken = () => Promise.reject(new Error('the pool is gone'));
+    const { signal, lines } = onSignal(createTestReceiver().receiver, {
+      resources: [broken, closing('store', order)],
+    });
+    signal('SIGTERM');
+    await until(closed(lines));
+    expect(order).toEqual(['store']);
+    expect(lines).toContain('call-webhooks: closing failed');
+    expect(process.exitCode).toBe(1);
+    process.exitCode = 0;
+  });
+
+  it('ends the process 10 s after the grace of the handlers', async () => {
+    jest.useFakeTimers();
+    try {
+      const never = () => new Promise(() => undefined);
+      const receiver = createTestReceiver().receiver;
+      const options = { resources: [never], graceMs: 3_000, delayMs: 2_000 };
+      const { signal, lines, exit } = onSignal(receiver, options);
+      signal('SIGTERM');
+      await jest.advanceTimersByTimeAsync(14_999);
+      expect(exit).not.toHaveBeenCalled();
+      await jest.advanceTimersByTimeAsync(1);
+      expect(exit).toHaveBeenCalledWith(1);
+      expect(lines).toContain('call-webhooks: something did not close in time');
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('ends the process at a second signal, but not at the copy that npm sends', async () => {
+    jest.useFakeTimers();
+    try {
+      const { signal, exit } = onSignal({ close: () => new Promise<void>(() => undefined) });
+      signal('SIGINT');
+      signal('SIGINT');
+      expect(exit).not.toHaveBeenCalled();
+      await jest.advanceTimersByTimeAsync(1_000);
+      signal('SIGINT');
+      expect(exit).toHaveBeenCalledWith(130);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it.each<[string, object]>([
+    ['server: expected what listen() returned', { server: () => undefined }],
+    ['resources.0: expected a function or an object with close', { resources: [{}] }],
+    ['there is no option "timeout"', { timeout: 1 }],
+  ])('refuses at start: %s', (message, options) => {
+    const { receiver } = createTestReceiver();
+    expect(() => {
+      closeOnSignal(receiver, options as CloseOnSignalOptions);
+    }).toThrow(message);
+  });
+});
