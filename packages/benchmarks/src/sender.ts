@@ -57,9 +57,9 @@ export class Sender {
         else resolve();
       };
       const post = () => {
-        const { done, value } = waiting.next();
-        if (done) end();
-        else socket.write(value);
+        const next = waiting.next();
+        if (next.done) end();
+        else socket.write(next.value);
       };
       const onData = (chunk: Buffer) => {
         response += chunk.toString('latin1');
