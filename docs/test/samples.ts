@@ -48,9 +48,9 @@ export const RUN_ELSEWHERE = [
   'packages/testing/README.md#1', // run by Vitest in packages/testing
   ...numbered('docs/testing.md', 1, 2), // run by Jest in packages/testing
   ...numbered(OBSERVABILITY, 1, 3), // run in own-packages and in packages/verification
-  'docs/failures.md#1', // docs/test/programs.test.ts
-  'docs/field-names.md#1', // docs/test/field-names.test.ts
-  ...numbered('docs/tenants.md', 1, 2, 3, 4), // docs/test/programs.test.ts
+  'docs/failures.md#1', // programs.test.ts
+  'docs/field-names.md#1', // field-names.test.ts
+  ...numbered('docs/tenants.md', 1, 2, 3, 4), // programs.test.ts
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/verification
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/verification
   'docs/console.md#2', // also in packages/console, with each engine

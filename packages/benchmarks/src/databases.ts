@@ -5,9 +5,8 @@ import Libsql from 'libsql';
 import pg from 'pg';
 import { importPackage } from './checkout.ts';
 import { collectGarbage } from './load.ts';
-import type { ServerName } from './servers.ts';
+import type { StoreName } from './servers.ts';
 
-export type StoreName = ServerName;
 export const STORES: readonly StoreName[] = ['memory', 'redis', 'postgres', 'sqlite'];
 
 /** A store of ours, and what the questions need of its database. */

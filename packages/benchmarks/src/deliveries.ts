@@ -6,7 +6,7 @@ export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 /** The bytes of the secret. */
 export const KEY = Buffer.from(SECRET.slice('whsec_'.length), 'base64');
 /** The size of every body, in bytes. */
-export const BODY_BYTES = 1024;
+const BODY_BYTES = 1024;
 
 /** Whose signature headers a contender reads. */
 export type Scheme = 'service' | 'standard' | 'svix';

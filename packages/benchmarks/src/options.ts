@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** What can be measured. Each question is a file. */
-export const QUESTIONS = {
+const QUESTIONS = {
   verify: 'the CPU time of one signature of 1 KB, beside other libraries',
   http: 'the CPU time of one delivery over HTTP, in node:http, Express and Fastify',
   stores: 'deliveries with Redis, Postgres and SQLite, beside bare statements',

@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Claim } from '@call-webhooks/core/stores';
 import type { Answers } from './contender-process.ts';
-import { OPEN, STORES, type StoreName } from './databases.ts';
+import { OPEN, STORES } from './databases.ts';
 import { costOf, runAll, type Prepare } from './load.ts';
 import type { BenchOptions } from './options.ts';
 import type { Result } from './report.ts';
 import { runRounds, type Start } from './rounds.ts';
-import { processesBesideServers } from './servers.ts';
+import { processesBesideServers, type StoreName } from './servers.ts';
 
 const AT_A_TIME = 64;
 /** Events of one turn. */

@@ -10,7 +10,7 @@ export interface Result {
 }
 
 /** The median of some values, and the limits of their middle half. */
-export interface Spread {
+interface Spread {
   readonly median: number;
   readonly low: number;
   readonly high: number;

@@ -61,7 +61,7 @@ export async function runRounds(
 }
 
 /** Those that `--only` names, what they are divided by, and ours once more over the other build. */
-export function selected(
+function selected(
   { contenders, compare, isOurs }: Question,
   { only = '', other }: Pick<BenchOptions, 'only' | 'other'>,
 ): [name: string, start: () => ReturnType<Start>][] {

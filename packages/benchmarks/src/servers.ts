@@ -9,7 +9,7 @@ interface Server {
   stop(): unknown;
 }
 
-export type ServerName = 'memory' | 'redis' | 'postgres' | 'sqlite';
+export type StoreName = 'memory' | 'redis' | 'postgres' | 'sqlite';
 
 /**
  * Starts processes, each beside a server of its own. Contenders with the same arguments share one, and the
@@ -21,7 +21,7 @@ export function processesBesideServers(module: string) {
   async function start(server: Server, args: readonly string[]) {
     return { process: await ContenderProcess.start(module, [server.place, ...args]), server };
   }
-  return async (name: ServerName, args: readonly string[]) => {
+  return async (name: StoreName, args: readonly string[]) => {
     const key = args.join('\n');
     const one = all.get(key) ?? startServer(name).then((server) => start(server, args));
     all.set(key, one);
@@ -38,7 +38,7 @@ export function processesBesideServers(module: string) {
 }
 
 /** Commits are on disk when they return, as in production; those of Redis are not. */
-async function startServer(name: ServerName): Promise<Server> {
+async function startServer(name: StoreName): Promise<Server> {
   if (name === 'redis') {
     const { redisServer } = await load<RedisServers>('redis');
     const server = await redisServer();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Answers } from './contender-process.ts';
-import { OPEN, type StoreName } from './databases.ts';
+import { OPEN } from './databases.ts';
 import { costOf, latencyOf, throughReceiver, type Prepare } from './load.ts';
 import type { BenchOptions } from './options.ts';
 import type { Result } from './report.ts';
 import { runRounds, type Start } from './rounds.ts';
-import { processesBesideServers } from './servers.ts';
+import { processesBesideServers, type StoreName } from './servers.ts';
 
 /** How many deliveries are handled at the same time. */
 const AT_A_TIME = 64;

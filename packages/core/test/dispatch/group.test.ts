@@ -1,6 +1,28 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type HandlerContext } from '../../src/index.ts';
-import { createTestReceiver, RECORDING, STARTED } from '../support.ts';
+import { toBase64 } from '../../src/base64.ts';
+import { Transactions } from '../../src/events/context.ts';
+import {
+  type DeadLetter,
+  type HandlerContext,
+  memoryStore,
+  type QueuedDelivery,
+  type ReceiverOptions,
+  type SecretProvider,
+  WebhookError,
+} from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
+import {
+  bytes,
+  createTestReceiver,
+  deferred,
+  Lines,
+  NOW,
+  RECORDING,
+  SECONDS,
+  STARTED,
+} from '../support.ts';
+import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
+import { thrownBy, transactionalReceiver } from '../transactional-store.ts';
 
 const completed = (callId: string) => ({ eventName: 'call:completed', callId });
 
@@ -86,5 +108,209 @@ describe('groups of oneAtATime', () => {
       expect(create({ oneAtATime })).toThrow('oneAtATime: expected true or a function');
     expect(create({ oneAtATime: true, queue })).toThrow('pg_advisory_xact_lock');
     expect(create({ queue })).not.toThrow();
+  });
+});
+
+const DOCS = /\/exactly-once\.html#your-own-database$/;
+const failing = async ({ completeIn }: HandlerContext, commit?: () => Promise<void>) => {
+  await completeIn({ marks: [] });
+  await commit?.();
+  throw new Error('the mail server is down');
+};
+
+describe('an error after the commit of a handler', () => {
+  it('is logged as one that nobody retries, without onError as well', async () => {
+    const logger = new Lines();
+    const { send } = transactionalReceiver(
+      async ({ completeIn }, tx) => {
+        await completeIn(tx);
+        await tx.commit();
+        throw new Error('the mail server is down');
+      },
+      { logger },
+    );
+    expect(await send(STARTED)).toBe('handled');
+    expect(logger.entries).toMatchObject([
+      {
+        level: 'warn',
+        fields: {
+          ...{ retriedBy: 'nobody', eventName: 'call:started', attempt: 1 },
+          docs: expect.stringMatching(DOCS) as unknown,
+        },
+        message: expect.stringContaining('so the event is done: Error: the mail server') as unknown,
+      },
+    ]);
+  });
+
+  it('is reported as one of a job in a worker', async () => {
+    const queued: unknown[] = [];
+    const process = createJobProcessor({
+      logger: new Lines(),
+      on: { 'call:started': (_event, context) => failing(context) },
+      onError: (_error, info) => void queued.push([info.code, info.queued, info.lastAttempt]),
+    });
+    const delivery = {
+      ...{ webhookId: 'w', timestamp: SECONDS, receivedAt: NOW },
+      body: toBase64(bytes(JSON.stringify(STARTED))),
+    };
+    const transaction = { completeIn: () => true, isCompleted: () => Promise.resolve(true) };
+    expect(await process(delivery, { transaction })).toEqual({ status: 'done' });
+    expect(queued).toEqual([['handled', true, true]]);
+  });
+});
+
+describe('the transactions of a run', () => {
+  it('may be done while one is being marked, and not after a lost lease', async () => {
+    const answer = deferred<boolean>();
+    const transactions = new Transactions({ completeIn: () => answer.promise });
+    expect(transactions.mayBeDone).toBe(false);
+    const running = transactions.completeIn({});
+    expect(transactions.mayBeDone).toBe(true);
+    answer.resolve(false);
+    await expect(running).rejects.toMatchObject({ code: 'in-progress' });
+    expect([transactions.mayBeDone, transactions.leaseLost]).toEqual([false, true]);
+  });
+
+  it('may be done after a statement that failed, since it may have been applied', async () => {
+    const transactions = new Transactions({
+      completeIn: () => Promise.reject(new Error('the connection was lost')),
+    });
+    await expect(transactions.completeIn({})).rejects.toThrow('the connection was lost');
+    expect(transactions.mayBeDone).toBe(true);
+  });
+
+  it('throw at once what a synchronous client answers, as its transactions wait for no promise', () => {
+    const transactions = new Transactions({ completeIn: () => false });
+    expect(() => transactions.completeIn({})).toThrow('the lease was lost');
+  });
+
+  it('link each refusal to its documentation', async () => {
+    const lost = await thrownBy(() => new Transactions({ completeIn: () => false }).completeIn({}));
+    const unreachable = await thrownBy(() => new Transactions(undefined).completeIn({}));
+    const ended = new Transactions({ completeIn: () => true });
+    ended.end();
+    const late = await thrownBy(() => ended.completeIn({}));
+    expect([lost, late, unreachable].map(({ code }) => code)).toEqual([
+      ...['in-progress', 'handler-failed', 'invalid-options'],
+    ]);
+    for (const { message } of [lost, late]) expect(message).toMatch(DOCS);
+    expect(unreachable.message).toMatch(/\/exactly-once\.html#workers$/);
+  });
+});
+
+const secret: SecretProvider = ({ tenant }) => secretOf(tenant);
+
+/** A queue that keeps what it gets. */
+function keepingQueue() {
+  const queued: QueuedDelivery[] = [];
+  const enqueue = (delivery: QueuedDelivery) => Promise.resolve(void queued.push(delivery));
+  return { queued, queue: { enqueue } };
+}
+
+/** What a receiver reports of a delivery that its queue refuses. */
+async function refused(payload: unknown, error: Error) {
+  const sources: string[] = [];
+  const { send, outcomes } = createTestReceiver({
+    queue: { enqueue: () => Promise.reject(error) },
+    onError: (_thrown, { source }) => void sources.push(source),
+  });
+  const code = await send(payload);
+  return { code, sources, message: outcomes[0]?.error?.message };
+}
+
+describe('a delivery for the queue', () => {
+  it('names its tenant', async () => {
+    const { queued, queue } = keepingQueue();
+    const { send } = createTenantsReceiver({ secret, queue });
+    expect(await send('acme', STARTED)).toBe('queued');
+    expect(queued).toMatchObject([{ tenant: 'acme', key: 'tenant:acme:call-1:call:started' }]);
+  });
+
+  it('has no fields that its payload does not have', async () => {
+    const { queued, queue } = keepingQueue();
+    const { send } = createTestReceiver({ queue });
+    expect(await send({ any: 'thing' })).toBe('queued');
+    const [delivery = {}] = queued;
+    expect(Object.keys(delivery)).toEqual(['webhookId', 'timestamp', 'receivedAt', 'body']);
+  });
+
+  it('that the queue refuses is reported with the cause, without personal data', async () => {
+    const event = { ...STARTED, recipientName: 'Ada Lovelace' };
+    expect(await refused(event, new Error('no room for Ada Lovelace'))).toEqual({
+      code: 'store-unavailable',
+      sources: ['queue'],
+      message: 'The queue did not accept the delivery: Error: no room for [redacted]',
+    });
+  });
+});
+
+/** The dead letter of a payload that fails at once, and what was reported. */
+async function letterOf(payload: unknown, options: Partial<ReceiverOptions<never, never>> = {}) {
+  const letters: DeadLetter[] = [];
+  const deadLetter = (letter: DeadLetter) => void letters.push(letter);
+  const { send, outcomes } = createTestReceiver({ deadLetter, maxAttempts: 1, ...options });
+  const code = await send(payload);
+  return { code, letter: letters[0], error: outcomes[0]?.error };
+}
+
+/** What is reported of a payload that the receiver refuses and the sink does not take. */
+async function sinkFailure(payload: unknown, sinkError: Error) {
+  const errors: { source: string; error: unknown }[] = [];
+  const { send, outcomes } = createTestReceiver({
+    custom: { key: () => 7 as never, handle: () => undefined },
+    deadLetter: () => Promise.reject(sinkError),
+    onError: (error, { source }) => void errors.push({ source, error }),
+  });
+  expect(await send(payload)).toBe('invalid-payload');
+  return { errors, message: outcomes[0]?.error?.message };
+}
+
+const BASE = [
+  ...['reason', 'rawBody', 'webhookId', 'timestamp'],
+  ...['attempt', 'failedAt', 'source', 'error', 'errorText'],
+];
+
+describe('a dead letter', () => {
+  it('has no fields that its delivery does not have', async () => {
+    const { code, letter = {} } = await letterOf(bytes('{'));
+    expect(code).toBe('dead-lettered');
+    expect(Object.keys(letter)).toEqual(BASE);
+  });
+
+  it('has the message of the outcome if the payload is invalid', async () => {
+    const { letter, error } = await letterOf(bytes('{'));
+    expect(letter?.errorText).toBe(error?.message);
+  });
+
+  it('quotes nothing of the payload, whichever error a handler throws', async () => {
+    const event = { ...STARTED, recipientName: 'Ada Lovelace' };
+    const on = {
+      'call:started': () => {
+        throw new WebhookError('handler-failed', 'no contact for Ada Lovelace');
+      },
+    };
+    const { letter } = await letterOf(event, { on });
+    expect(letter?.errorText).toContain('no contact for [redacted]');
+  });
+});
+
+describe('a sink that fails for an invalid payload', () => {
+  const event = { recipientName: 'Ada Lovelace' };
+  const invalid = 'custom.key must return a text of 1 to 4000 characters at once, or undefined.';
+
+  it('is reported beside the first failure, without personal data', async () => {
+    const sinkError = new Error('no row for Ada Lovelace');
+    const { errors, message } = await sinkFailure(event, sinkError);
+    expect(message).toBe(
+      `${invalid} The deadLetter sink failed as well: Error: no row for [redacted]`,
+    );
+    expect(errors.at(-1)).toEqual({ source: 'dead-letter', error: sinkError });
+  });
+
+  it('is quoted nowhere if the body cannot be parsed', async () => {
+    const { errors, message } = await sinkFailure(bytes('{"name": Ada'), new Error('{"name": Ada'));
+    expect(message).toContain('its error may quote the body and is withheld');
+    expect(errors.at(-1)?.source).toBe('dead-letter');
+    expect(String(errors.at(-1)?.error)).toContain('Ada'); // `onError` gets it as it is
   });
 });

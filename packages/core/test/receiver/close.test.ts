@@ -1,6 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type Store } from '../../src/index.ts';
-import { createTestReceiver, deferred, STARTED } from '../support.ts';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { InFlight } from '../../src/in-flight.ts';
+import { type ErrorInfo, memoryStore, type ReceiverRequest, type Store } from '../../src/index.ts';
+import { useLateClock } from '../late-clock.ts';
+import { createTestReceiver, deferred, delivery, STARTED } from '../support.ts';
+import { slow } from './slow-receiver.ts';
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
@@ -117,4 +120,170 @@ describe('close()', () => {
     await Promise.all([receiver.close(), receiver.close()]);
     await expect(receiver.close()).resolves.toBeUndefined();
   });
+});
+
+describe('close() beside slow handlers and stores', () => {
+  useLateClock();
+
+  it('close() accepts no deliveries, and waits for the handlers', async () => {
+    const { receiver, send, work } = slow();
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1);
+    let closed = false;
+    const closing = receiver.close().then(() => (closed = true));
+    expect(await send({ ...STARTED, callId: 'other' })).toBe('shutting-down');
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(closed).toBe(false);
+    work.resolve();
+    expect(await sent).toBe('handled');
+    await closing;
+    expect(jest.getTimerCount()).toBeLessThanOrEqual(1); // the scheduler's own, which is unref'd
+  });
+
+  it('close() refuses what the store has not admitted yet', async () => {
+    const store = memoryStore();
+    const admitted = deferred();
+    const admit: typeof store.admit = async (claim) => {
+      await admitted.promise;
+      return store.admit(claim);
+    };
+    const { receiver, send, signals, outcomes } = slow({ store: { ...store, admit } });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1);
+    const closing = receiver.close({ graceMs: 0 });
+    await jest.advanceTimersByTimeAsync(1);
+    await closing;
+    admitted.resolve();
+    expect(await sent).toBe('shutting-down');
+    expect(outcomes[0]?.error?.message).toContain('closed before the handler started');
+    expect(signals).toEqual([]);
+  });
+
+  it('close() aborts handlers after its grace period, and releases their leases', async () => {
+    const store = memoryStore();
+    const { receiver, send, signals, work, outcomes } = slow({ store });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1);
+    const closing = receiver.close({ graceMs: 1_000 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    await closing;
+    expect(signals[0]?.reason).toMatchObject({
+      code: 'shutting-down',
+      message: expect.stringContaining('The receiver is closing.'),
+    });
+    const next = createTestReceiver({
+      now: undefined,
+      store,
+      on: { 'call:started': () => undefined },
+    });
+    expect(await next.send(STARTED)).toBe('handled');
+    expect(next.outcomes[0]?.attempt).toBe(2);
+    work.resolve();
+    expect(await sent).not.toBe('handled');
+    expect(outcomes.at(-1)?.status).toBe(503);
+  });
+});
+
+describe('places in flight', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  const hung = () => ({
+    done: new Promise<void>(() => undefined),
+    isWaiting: false,
+    abandon: () => Promise.resolve(),
+  });
+
+  it('frees the place of a handler that never ends when its lease expires', () => {
+    const inFlight = new InFlight(1);
+    inFlight.add(hung(), performance.now());
+    expect(() => inFlight.check()).toThrow('maxInFlight');
+    jest.advanceTimersByTime(240_000);
+    expect(() => inFlight.check()).not.toThrow();
+  });
+
+  it('frees each place at its own time, however often it is full', () => {
+    const inFlight = new InFlight(2);
+    inFlight.add(hung(), performance.now());
+    jest.advanceTimersByTime(100_000);
+    inFlight.add(hung(), performance.now());
+    for (const advance of [0, 139_999]) {
+      jest.advanceTimersByTime(advance);
+      expect(() => inFlight.check()).toThrow('maxInFlight');
+    }
+    jest.advanceTimersByTime(1);
+    expect(() => inFlight.check()).not.toThrow();
+    inFlight.add(hung(), performance.now());
+    expect(() => inFlight.check()).toThrow('maxInFlight');
+    jest.advanceTimersByTime(100_000);
+    expect(() => inFlight.check()).not.toThrow();
+  });
+
+  it('says that it closes', async () => {
+    const inFlight = new InFlight(1);
+    await inFlight.close(0);
+    expect(() => inFlight.check()).toThrow('The receiver is closing.');
+  });
+
+  it('closes within graceMs and one second, even if nothing can be released', async () => {
+    const inFlight = new InFlight(1);
+    inFlight.add({ ...hung(), abandon: () => new Promise(() => undefined) }, performance.now());
+    const closed = jest.fn();
+    void inFlight.close(200).then(closed);
+    await jest.advanceTimersByTimeAsync(1_199);
+    expect(closed).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(closed).toHaveBeenCalledTimes(1);
+  });
+
+  it('an infinite grace period is not a short one', async () => {
+    const inFlight = new InFlight(1);
+    const work = hung();
+    const abandon = jest.spyOn(work, 'abandon');
+    inFlight.add(work, performance.now());
+    void inFlight.close(Infinity);
+    await jest.advanceTimersByTimeAsync(100_000);
+    expect(abandon).not.toHaveBeenCalled();
+  });
+});
+
+const fail = () => {
+  throw new Error('no');
+};
+const reject = (() => Promise.reject(new Error('no'))) as NonNullable<ReceiverRequest['waitUntil']>;
+
+describe('waitUntil', () => {
+  beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate'] }));
+  afterEach(() => void jest.useRealTimers());
+
+  it.each([
+    ['throws', fail],
+    ['rejects', reject],
+  ])(
+    'that %s does not change the response; the log and onError tell of it',
+    async (_how, waitUntil) => {
+      const signals: AbortSignal[] = [];
+      const errors: [unknown, ErrorInfo][] = [];
+      const { receiver, lines } = createTestReceiver({
+        onError: (error, info) => void errors.push([error, info]),
+        on: {
+          'call:started': (_event: unknown, { signal }: { signal: AbortSignal }) => {
+            signals.push(signal);
+            return new Promise(() => undefined);
+          },
+        },
+      });
+      const answer = receiver.receive({ ...(await delivery(STARTED)), waitUntil });
+      await jest.advanceTimersByTimeAsync(20_010);
+      expect((await answer).outcome).toMatchObject({ outcome: 'deadline', status: 503 });
+      expect(signals[0]?.aborted).toBe(true);
+      expect(lines.join()).toContain('waitUntil failed: Error: no');
+      const info = { code: 'deadline', source: 'hook', callId: 'call-1', lastAttempt: false };
+      expect(errors).toMatchObject([[new Error('no'), info]]);
+    },
+  );
 });

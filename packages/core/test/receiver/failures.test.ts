@@ -1,17 +1,19 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import {
-  memoryStore,
-  WebhookError,
-  type HandlerContext,
   type DeadLetter,
+  type HandlerContext,
+  memoryStore,
+  OUTCOMES,
+  type ReceiverOptions,
+  WebhookError,
 } from '../../src/index.ts';
-import { bytes, createTestReceiver, delivery, NOW, STARTED } from '../support.ts';
-
-const fail = () => {
-  throw new Error('no');
-};
+import { bytes, createTestReceiver, delivery, Lines, NOW, STARTED } from '../support.ts';
 
 describe('a handler that fails', () => {
+  const fail = () => {
+    throw new Error('no');
+  };
+
   it('runs again on the retry, with its attempts counted', async () => {
     const attempts: number[] = [];
     const { send, outcomes } = createTestReceiver({
@@ -174,5 +176,178 @@ describe('a handler that fails', () => {
     expect(lines).toHaveLength(1);
     deadLetter.mockImplementation(fail);
     expect(await send(bytes('{'))).toBe('invalid-payload');
+  });
+});
+
+describe('a proxy that is thrown', () => {
+  const fail = () => {
+    throw new Error('a trap');
+  };
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  const hostile: [string, () => unknown][] = [
+    ['a revoked proxy', revoked],
+    [
+      'a proxy whose traps throw',
+      () =>
+        new Proxy(
+          {},
+          {
+            get: fail,
+            has: fail,
+            getPrototypeOf: fail,
+            ownKeys: fail,
+            getOwnPropertyDescriptor: fail,
+          },
+        ),
+    ],
+    [
+      'an error whose getters throw',
+      () => Object.defineProperties(new Error(), { message: { get: fail }, cause: { get: fail } }),
+    ],
+  ];
+
+  /** Each place where code of the user may throw. */
+  const places: [string, (thrown: () => never) => Partial<ReceiverOptions<never, never>>][] = [
+    ['a handler', (thrown) => ({ on: { 'call:started': thrown } })],
+    ['around', (thrown) => ({ around: thrown })],
+    ['the store', (thrown) => ({ store: { ...memoryStore(), admit: thrown } })],
+    ['the queue', (thrown) => ({ queue: { enqueue: thrown } })],
+    ['a secret provider', (thrown) => ({ secret: thrown })],
+    ['oneAtATime', (thrown) => ({ oneAtATime: thrown })],
+    [
+      'deadLetter',
+      (thrown) => ({ deadLetter: thrown, maxAttempts: 1, on: { 'call:started': thrown } }),
+    ],
+    ['onError', (thrown) => ({ onError: thrown, on: { 'call:started': thrown } })],
+    ['onOutcome', (thrown) => ({ onOutcome: thrown })],
+    ['redact', (thrown) => ({ redact: thrown, on: { 'call:started': thrown } })],
+    [
+      'the logger',
+      (thrown) => ({ logger: { warn: thrown, error: thrown }, on: { 'call:started': thrown } }),
+    ],
+  ];
+
+  describe.each(hostile)('%s', (_what, make) => {
+    it.each(places)('that %s throws is an outcome, never a rejection', async (_place, options) => {
+      const thrown = (): never => {
+        throw make();
+      };
+      const { receiver } = createTestReceiver({
+        on: { 'call:started': () => undefined },
+        ...options(thrown),
+      });
+      const { outcome } = await receiver.receive(await delivery(STARTED));
+      expect(Object.keys(OUTCOMES)).toContain(outcome.outcome);
+    });
+
+    it('that the reader of the body throws is an outcome, never a rejection', async () => {
+      const { receiver } = createTestReceiver({});
+      const { headers } = await delivery(STARTED);
+      const { status } = await receiver.receive({
+        headers,
+        body: () => Promise.reject(make()),
+      });
+      expect(status).toBe(408);
+    });
+  });
+
+  describe('a function that has to answer at once', () => {
+    it.each<[string, Partial<ReceiverOptions<never, never>>, object]>([
+      ['oneAtATime', { oneAtATime: (() => Promise.reject(new Error('no'))) as never }, STARTED],
+      [
+        'custom.key',
+        {
+          custom: {
+            key: (() => Promise.reject(new Error('no'))) as never,
+            handle: () => undefined,
+          },
+        },
+        { some: 'payload' },
+      ],
+      ['redact', { redact: (() => Promise.reject(new Error('no'))) as never }, STARTED],
+    ])('%s may reject: nothing is left unhandled', async (_name, options, payload) => {
+      const unhandled: unknown[] = [];
+      const note = (reason: unknown) => void unhandled.push(reason);
+      process.on('unhandledRejection', note);
+      const { send } = createTestReceiver({
+        on: { 'call:started': () => Promise.reject(new Error('down')) },
+        ...options,
+      });
+      await send(payload);
+      await new Promise((resolve) => setImmediate(resolve));
+      process.off('unhandledRejection', note);
+      expect(unhandled).toEqual([]);
+    });
+  });
+});
+
+describe('a delivery that fails', () => {
+  /** A schema whose output tells how often its fields are read. */
+  function counted(fields: Record<string, unknown>) {
+    let reads = 0;
+    const value = new Proxy(fields, {
+      get(target, name) {
+        reads += 1;
+        return Reflect.get(target, name) as unknown;
+      },
+    });
+    const validate = () => ({ value });
+    const schema = { '~standard': { version: 1 as const, vendor: 'test', validate } };
+    return { schema, reads: () => reads };
+  }
+
+  /** Every error of one delivery, with causes and parts, that quotes what it was given. */
+  const errors = (quote: string) => {
+    const causes = [4, 3, 2, 1].reduce(
+      (cause, at) => new Error(`cause ${String(at)} of ${quote}`, { cause }),
+      new Error(quote),
+    );
+    const parts = Array.from(
+      { length: 20 },
+      (_, at) => new Error(`part ${String(at)} of ${quote}`),
+    );
+    return new AggregateError(parts, `all of ${quote}`, { cause: causes });
+  };
+
+  async function fail(schema: object, thrown: unknown): Promise<string> {
+    const logger = new Lines();
+    const reject = () => Promise.reject(thrown);
+    const options = { custom: { schema, handle: reject }, deadLetter: reject, maxAttempts: 1 };
+    const { send } = createTestReceiver({ ...options, logger } as object);
+    expect(await send({ ticket: 1 })).toBe('handler-failed');
+    expect(logger.entries.length).toBeGreaterThan(1); // also that of the sink
+    return logger.all.join('\n');
+  }
+
+  it('has its values read once, however many errors it has and whoever tells of them', async () => {
+    const names = Array.from({ length: 2_000 }, (_, at) => [
+      `field${String(at)}`,
+      `Grace ${String(at)}`,
+    ]);
+    const { schema, reads } = counted(Object.fromEntries(names) as Record<string, unknown>);
+    const told = await fail(schema, errors('Grace 17'));
+    expect(told).not.toContain('Grace');
+    expect(reads()).toBeGreaterThanOrEqual(2_000);
+    expect(reads()).toBeLessThan(2_100);
+  });
+
+  it('is told without the texts of its errors where it has no end of values', async () => {
+    let made = 0;
+    const endless = (): object => ({
+      get next() {
+        made += 1;
+        return endless();
+      },
+    });
+    const value = endless();
+    const schema = { '~standard': { version: 1, vendor: 'test', validate: () => ({ value }) } };
+    const told = await fail(schema, new Error('no Grace'));
+    expect(told).toContain('[withheld');
+    expect(told).not.toContain('Grace');
+    expect(made).toBeLessThanOrEqual(50_001);
   });
 });

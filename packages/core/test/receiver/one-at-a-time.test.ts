@@ -1,48 +1,48 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type HandlerContext, type Store } from '../../src/index.ts';
-import { createTestReceiver, deferred } from '../support.ts';
-
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
-
-const event = (eventName: string, callId: string) => ({ eventName, callId });
-const started = (callId: string) => event('call:started', callId);
-const completed = (callId: string) => event('call:completed', callId);
-
-/** Handlers that run until they are ended, in two receivers on one store. */
-function setup(options: object = {}, store: Store = memoryStore()) {
-  const begun: string[] = [];
-  const runs = new Map<string, ReturnType<typeof deferred<void>>>();
-  const handle = (payload: object, { attempt }: HandlerContext) => {
-    const { eventName, callId } = payload as { eventName: string; callId: string };
-    const name = `${callId} ${eventName.slice(5)} ${String(attempt)}`;
-    begun.push(name);
-    const run = deferred();
-    runs.set(name, run);
-    return run.promise;
-  };
-  const on = { 'call:started': handle, 'call:completed': handle };
-  const all = { store, on, oneAtATime: true as const, ...options };
-  const settle = () => jest.advanceTimersByTimeAsync(0);
-  /** The longest time until a delivery that waits asks again. */
-  const pause = () => jest.advanceTimersByTimeAsync(550);
-  return {
-    store,
-    begun,
-    one: createTestReceiver(all),
-    other: createTestReceiver(all),
-    settle,
-    pause,
-    async end(name: string, error?: Error) {
-      const run = runs.get(name);
-      if (error) run?.reject(error);
-      else run?.resolve();
-      await settle();
-    },
-  };
-}
+import { type HandlerContext, memoryStore, type Store } from '../../src/index.ts';
+import { createTestReceiver, deferred, delivery, STARTED } from '../support.ts';
 
 describe('oneAtATime', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  const event = (eventName: string, callId: string) => ({ eventName, callId });
+  const started = (callId: string) => event('call:started', callId);
+  const completed = (callId: string) => event('call:completed', callId);
+
+  /** Handlers that run until they are ended, in two receivers on one store. */
+  function setup(options: object = {}, store: Store = memoryStore()) {
+    const begun: string[] = [];
+    const runs = new Map<string, ReturnType<typeof deferred<void>>>();
+    const handle = (payload: object, { attempt }: HandlerContext) => {
+      const { eventName, callId } = payload as { eventName: string; callId: string };
+      const name = `${callId} ${eventName.slice(5)} ${String(attempt)}`;
+      begun.push(name);
+      const run = deferred();
+      runs.set(name, run);
+      return run.promise;
+    };
+    const on = { 'call:started': handle, 'call:completed': handle };
+    const all = { store, on, oneAtATime: true as const, ...options };
+    const settle = () => jest.advanceTimersByTimeAsync(0);
+    /** The longest time until a delivery that waits asks again. */
+    const pause = () => jest.advanceTimersByTimeAsync(550);
+    return {
+      store,
+      begun,
+      one: createTestReceiver(all),
+      other: createTestReceiver(all),
+      settle,
+      pause,
+      async end(name: string, error?: Error) {
+        const run = runs.get(name);
+        if (error) run?.reject(error);
+        else run?.resolve();
+        await settle();
+      },
+    };
+  }
+
   it('lets the second event of a call wait; other calls go on', async () => {
     const { one, begun, settle, pause, end } = setup();
     const first = one.send(started('a'));
@@ -219,5 +219,89 @@ describe('oneAtATime', () => {
     expect((await receiver.deliver(letter)).outcome).toBe('dead-lettered');
     isDown = false;
     expect((await receiver.deliver(letter)).outcome).toBe('handled');
+  });
+});
+
+describe('keys of different kinds', () => {
+  const COMPLETED = { eventName: 'call:completed', callId: 'c1' };
+  const pass = () => undefined;
+
+  it('two events with the same eventId and different names are both handled', async () => {
+    const { z } = await import('zod');
+    const schema = z.looseObject({});
+    const { send } = createTestReceiver({
+      events: { 'call:noted': schema, 'call:tagged': schema } as never,
+      on: { 'call:noted': pass, 'call:tagged': pass },
+    });
+    expect(await send({ eventName: 'call:noted', eventId: 'e1' })).toBe('handled');
+    expect(await send({ eventName: 'call:tagged', eventId: 'e1' })).toBe('handled');
+    expect(await send({ eventName: 'call:noted', eventId: 'e1' })).toBe('duplicate');
+  });
+
+  it.each([
+    ['a recording', { eventName: 'call:recording-available', eventId: 'c1:call:completed' }],
+    ['a custom payload', { id: 'c1:call:completed' }],
+  ])('%s whose id looks like the key of a call keeps out no call', async (_what, lookalike) => {
+    const { send } = createTestReceiver({
+      on: { 'call:recording-available': pass, 'call:completed': pass },
+      custom: { key: (payload) => (payload as { id: string }).id, handle: pass },
+    });
+    expect(await send(lookalike)).toBe('handled');
+    expect(await send(COMPLETED)).toBe('handled');
+  });
+
+  it('a call id that is the name of another kind of key keeps out nothing', async () => {
+    const { send } = createTestReceiver({
+      on: { 'call:started': pass },
+      custom: { key: () => 'call:started', handle: pass },
+    });
+    expect(await send({ ...STARTED, callId: 'custom' })).toBe('handled');
+    expect(await send({ any: 'payload' })).toBe('handled');
+  });
+
+  it('a webhook id that was seen is refused, also with another signed body', async () => {
+    const { send } = createTestReceiver({ on: { 'call:started': pass, 'call:completed': pass } });
+    expect(await send(STARTED, { webhookId: 'once' })).toBe('handled');
+    expect(await send(COMPLETED, { webhookId: 'once' })).toBe('replayed');
+    expect(await send({ some: 'thing' }, { webhookId: 'once' })).toBe('replayed');
+  });
+});
+
+const on = { 'call:started': () => undefined };
+
+describe('a replay whose key the code of the user changes', () => {
+  const twice = async (options: Parameters<typeof createTestReceiver>[0], body: object) => {
+    const { receiver } = createTestReceiver(options);
+    const request = await delivery(body, { webhookId: 'replayed' });
+    const { outcome: first } = await receiver.receive(request);
+    const { outcome: second } = await receiver.receive(request);
+    return [first.outcome, second.outcome];
+  };
+
+  it('is refused if it is a custom payload', async () => {
+    let count = 0;
+    const custom = { key: () => `key-${String(++count)}`, handle: () => undefined };
+    expect(await twice({ custom }, { id: 1 })).toEqual(['handled', 'replayed']);
+  });
+
+  it('is refused if oneAtATime throws the second time', async () => {
+    let count = 0;
+    const oneAtATime = () => {
+      if (++count > 1) throw new Error('no');
+      return 'group';
+    };
+    const deadLetter = () => undefined;
+    expect(await twice({ on, oneAtATime, deadLetter }, STARTED)).toEqual(['handled', 'replayed']);
+  });
+
+  it('is refused if a schema fails the second time', async () => {
+    let count = 0;
+    const validate = (value: unknown) =>
+      ++count > 1 ? { issues: [{ message: 'no' }] } : { value };
+    const schema = { '~standard': { version: 1, vendor: 'test', validate } } as never;
+    const more = { events: { 'call:voicemail': schema }, deadLetter: () => undefined };
+    const options = { ...more, on: { 'call:voicemail': () => undefined } } as never;
+    const event = { eventName: 'call:voicemail', callId: 'c1' };
+    expect(await twice(options, event)).toEqual(['handled', 'replayed']);
   });
 });

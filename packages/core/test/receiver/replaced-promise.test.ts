@@ -1,6 +1,24 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, verify, type ReceiverOptions } from '../../src/index.ts';
-import { createTestReceiver, delivery, NOW, OTHER_SECRET, SECRET, STARTED } from '../support.ts';
+import {
+  type CallStartedEvent,
+  type HandlerContext,
+  type Logger,
+  memoryStore,
+  type ReceiverOptions,
+  sign,
+  verify,
+} from '../../src/index.ts';
+import {
+  createTestReceiver,
+  deferred,
+  delivery,
+  NOW,
+  OTHER_SECRET,
+  SECRET,
+  STARTED,
+} from '../support.ts';
 
 const RealPromise = globalThis.Promise;
 
@@ -86,5 +104,114 @@ describe.each([
     expect(handler).not.toHaveBeenCalled();
     expect(await receive(SECRET)).toBe(200);
     expect(handler).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('another realm', () => {
+  /** As in `vm`, jsdom and the sandboxes of test runners. */
+  const foreign = (text: string): Uint8Array =>
+    runInNewContext('Uint8Array.from(text, (char) => char.charCodeAt(0))', { text }) as Uint8Array;
+
+  it('bytes of another realm are verified, handled and kept like any others', async () => {
+    const body = foreign(JSON.stringify(STARTED));
+    expect(body instanceof Uint8Array).toBe(false);
+    const headers = await sign({ secret: SECRET, body, timestamp: new Date(NOW) });
+    const now = () => NOW;
+    expect(await verify({ headers, body }, { secret: SECRET, now })).toMatchObject({
+      secretId: 'secret-1',
+    });
+    const seen: unknown[] = [];
+    const { receiver } = createTestReceiver({
+      on: { 'call:started': ({ callId }: CallStartedEvent) => seen.push(callId) },
+    });
+    expect((await receiver.receive({ headers, body })).status).toBe(200);
+    expect(
+      (await receiver.deliver(foreign('{"eventName":"call:started","callId":"c2"}'))).outcome,
+    ).toBe('handled');
+    expect(seen).toEqual(['call-1', 'c2']);
+  });
+
+  it('what is no bytes can not be verified', async () => {
+    const headers = await sign({ secret: SECRET, body: '{}', timestamp: new Date(NOW) });
+    const { receiver } = createTestReceiver({});
+    for (const body of [
+      '{}',
+      [1],
+      new DataView(new ArrayBuffer(2)),
+      new Uint16Array(1),
+      { length: 2 },
+    ])
+      expect((await receiver.receive({ headers, body: body as never })).outcome.outcome).toBe(
+        'body-already-parsed',
+      );
+  });
+});
+
+describe('what belongs to one delivery runs in the async context of its request', () => {
+  beforeEach(() => void jest.useFakeTimers({ now: NOW }));
+  afterEach(() => void jest.useRealTimers());
+
+  const storage = new AsyncLocalStorage<string>();
+  /** Notes in which context each callback of the user runs. */
+  function setup() {
+    const seen: Record<string, (string | undefined)[]> = {};
+    const note = (what: string) => void (seen[what] ??= []).push(storage.getStore());
+    const inner = memoryStore();
+    const gates = new Map<string, ReturnType<typeof deferred<void>>>();
+    const log =
+      (what: string): Logger['warn'] =>
+      () =>
+        note(what);
+    const receiver = createTestReceiver({
+      store: {
+        ...inner,
+        admit: (claim) => (note('admit'), inner.admit(claim)),
+        extend: (key, token, ms) => (note('extend'), inner.extend(key, token, ms)),
+        complete: (key, token, mark) => (note('complete'), inner.complete(key, token, mark)),
+      },
+      on: {
+        'call:started': async ({ callId }: CallStartedEvent, { signal }: HandlerContext) => {
+          signal.addEventListener('abort', () => note('abort'));
+          const gate = deferred();
+          gates.set(String(callId), gate);
+          await gate.promise;
+        },
+      },
+      ackWithin: 10_000,
+      leaseFor: 15_000,
+      logger: { warn: log('log'), error: log('log') },
+      onOutcome: ({ outcome, late }) => note(late ? `late ${outcome}` : outcome),
+      onError: () => note('onError'),
+    }).receiver;
+    return {
+      seen,
+      gates,
+      /** A request in the context of its call. */
+      send: async (callId: string) => {
+        const request = await delivery({ ...STARTED, callId });
+        return storage.run(callId, () => receiver.receive(request));
+      },
+    };
+  }
+
+  it('although one timer serves them all', async () => {
+    const { seen, gates, send } = setup();
+    const responses = ['a', 'b', 'c'].map((callId) => send(callId));
+    await jest.advanceTimersByTimeAsync(16_000);
+    await Promise.all(responses);
+    gates.get('a')?.resolve();
+    gates.get('b')?.reject(new Error('down'));
+    gates.get('c')?.resolve();
+    await jest.advanceTimersByTimeAsync(1_000);
+    const abc = ['a', 'b', 'c'];
+    expect(seen['deadline']).toEqual(abc);
+    expect(seen['abort']).toEqual(abc);
+    expect([...new Set(seen['extend'])].sort()).toEqual(abc);
+    expect(seen['admit']).toEqual(abc);
+    expect(seen['complete']?.sort()).toEqual(['a', 'c']);
+    expect(seen['late handled']?.sort()).toEqual(['a', 'c']);
+    expect(seen['late handler-failed']).toEqual(['b']);
+    expect(seen['onError']).toEqual(['b']);
+    expect(seen['log']?.sort()).toEqual(['a', 'b', 'b', 'c']);
   });
 });

@@ -1,6 +1,15 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, type Store } from '../../src/index.ts';
-import { createTestReceiver, STARTED } from '../support.ts';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { toBase64 } from '../../src/base64.ts';
+import {
+  memoryDeadLetters,
+  memoryStore,
+  type ReceiverOptions,
+  type Store,
+} from '../../src/index.ts';
+import { createJobProcessor } from '../../src/stores.ts';
+import { useLateClock } from '../late-clock.ts';
+import { bytes, createTestReceiver, deferred, NOW, SECRET, STARTED } from '../support.ts';
+import { slow } from './slow-receiver.ts';
 
 const fail = () => {
   throw new Error('no');
@@ -44,5 +53,316 @@ describe('a store that is down', () => {
       on: { 'call:started': fail },
     });
     expect(await send(STARTED)).toBe('handler-failed');
+  });
+});
+
+describe('a slow store or queue', () => {
+  useLateClock();
+
+  it('at the deadline, a store that has not answered yet is no reason to fail', async () => {
+    const { send } = slow({
+      ackWithin: 500,
+      store: { ...memoryStore(), admit: () => new Promise(() => undefined) },
+    });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(510);
+    expect(await sent).toBe('deadline');
+    await jest.advanceTimersByTimeAsync(1_000);
+  });
+
+  it('the time of the handler and that of the store are told apart', async () => {
+    const store = memoryStore();
+    const later = async <Result>(result: Result) => {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return result;
+    };
+    const { send, outcomes, work } = slow({
+      store: {
+        ...store,
+        admit: async (claim: Parameters<typeof store.admit>[0]) => later(await store.admit(claim)),
+        complete: async (...args: Parameters<typeof store.complete>) =>
+          later(await store.complete(...args)),
+      },
+    });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_100);
+    work.resolve();
+    await jest.advanceTimersByTimeAsync(100);
+    expect(await sent).toBe('handled');
+    expect(outcomes[0]).toMatchObject({ handlerMs: 1_000, storeMs: 200, durationMs: 1_200 });
+  });
+
+  it('a lease that is lost aborts the handler', async () => {
+    const store = { ...memoryStore(), extend: () => Promise.resolve(false) };
+    const { send, signals } = slow({ store, leaseFor: 30_000 });
+    void send(STARTED);
+    await jest.advanceTimersByTimeAsync(10_010);
+    expect(signals[0]?.reason).toMatchObject({ code: 'in-progress' });
+  });
+
+  it('a store that hangs means 503 in less than 2 s', async () => {
+    const { send } = slow({
+      store: { ...memoryStore(), admit: () => new Promise(() => undefined) },
+    });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_010);
+    expect(await sent).toBe('store-unavailable');
+  });
+
+  it('a queue that hangs means 503', async () => {
+    const { send } = slow({ queue: { enqueue: () => new Promise(() => undefined) } });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(1_010);
+    expect(await sent).toBe('store-unavailable');
+  });
+});
+
+const on = {
+  'call:started': () => {
+    throw new Error('no contact for Ada Lovelace');
+  },
+};
+
+describe('memoryDeadLetters in production', () => {
+  const warnings = (deadLetter: ReceiverOptions['deadLetter'], NODE_ENV: string | undefined) => {
+    jest.replaceProperty(process, 'env', { NODE_ENV });
+    return createTestReceiver({ deadLetter }).lines;
+  };
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it('warns once at start that acknowledged events end with the process', () => {
+    const lines = warnings(memoryDeadLetters(), 'production');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatch(/^warn .*memoryDeadLetters\(\) loses .*sqliteDeadLetters/);
+  });
+
+  it('says nothing elsewhere, and of other dead letters', () => {
+    expect(warnings(memoryDeadLetters(), undefined)).toEqual([]);
+    expect(warnings(memoryDeadLetters(), 'test')).toEqual([]);
+    expect(warnings({ ...memoryDeadLetters() }, 'production')).toEqual([]);
+    expect(warnings(() => undefined, 'production')).toEqual([]);
+    expect(warnings(undefined, 'production')).toEqual([]);
+  });
+});
+
+describe('deadLetter: a store', () => {
+  it('stores dead letters of a receiver, without personal data in their errors', async () => {
+    const deadLetter = memoryDeadLetters();
+    const { receiver, send } = createTestReceiver({ on, maxAttempts: 1, deadLetter });
+    const event = { ...STARTED, recipientName: 'Ada Lovelace' };
+    expect(await send(event, { webhookId: 'w-1' })).toBe('dead-lettered');
+    const { letters } = await deadLetter.list();
+    expect(letters).toMatchObject([
+      {
+        ...{ reason: 'handler-failed', source: 'webhook', attempt: 1, webhookId: 'w-1' },
+        ...{ key: 'call-1:call:started', callId: 'call-1', failedAt: new Date(NOW) },
+        error: 'Error: no contact for [redacted]',
+        rawBody: bytes(JSON.stringify(event)),
+      },
+    ]);
+    expect((await receiver.deliver(letters[0]!)).outcome).toBe('dead-lettered');
+    const again = (await deadLetter.list()).letters;
+    expect(again.map(({ id }) => id)).toEqual([letters[0]!.id]);
+    expect(again[0]!.history).toMatchObject([
+      { source: 'webhook', attempt: 1 },
+      { source: 'redrive', attempt: 2 },
+    ]);
+  });
+
+  it('retries a delivery that the store did not take', async () => {
+    const deadLetter = memoryDeadLetters({ maxLetters: 1 });
+    const { send } = createTestReceiver({ on, maxAttempts: 1, deadLetter });
+    expect(await send(STARTED)).toBe('dead-lettered');
+    expect(await send({ ...STARTED, callId: 'call-2' })).toBe('handler-failed');
+    expect(await send(bytes('{'))).toBe('invalid-payload');
+  });
+
+  it('stores dead letters of a worker', async () => {
+    const deadLetter = memoryDeadLetters();
+    const logger = { warn: () => undefined, error: () => undefined };
+    const process = createJobProcessor({ on, deadLetter, logger });
+    const body = toBase64(bytes(JSON.stringify(STARTED)));
+    const delivery = { webhookId: 'w-1', timestamp: NOW / 1_000, receivedAt: NOW, body };
+    const result = await process(delivery, { attempt: 7, isLastAttempt: true });
+    expect(result.status).toBe('dead');
+    const { letters } = await deadLetter.list();
+    expect(letters).toMatchObject([{ source: 'queue', attempt: 7, webhookId: 'w-1' }]);
+  });
+
+  it('has to be a function or a store', () => {
+    const deadLetter = { list: () => [] } as never;
+    expect(() => createTestReceiver({ deadLetter })).toThrow('deadLetter: expected a function, or');
+  });
+});
+
+describe('a slow deadLetter', () => {
+  beforeEach(() => void jest.useFakeTimers({ now: NOW }));
+  afterEach(() => void jest.useRealTimers());
+
+  it('the lease is renewed while a slow deadLetter takes the event', async () => {
+    const sink = deferred();
+    const deadLetter = jest.fn(() => sink.promise);
+    const { send } = createTestReceiver({
+      now: undefined,
+      ackWithin: 1_000,
+      maxAttempts: 1,
+      deadLetter,
+      on: {
+        'call:started': () => {
+          throw new Error('no');
+        },
+      },
+    });
+    const sent = send(STARTED);
+    await jest.advanceTimersByTimeAsync(200_000);
+    expect(await sent).toBe('deadline');
+    expect(await send(STARTED)).toBe('in-progress');
+    sink.resolve();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await send(STARTED)).toBe('in-dead-letters');
+    expect(deadLetter).toHaveBeenCalledTimes(1);
+  });
+});
+
+it('a claim whose answer came in time is not released because the process was busy', async () => {
+  const inner = memoryStore();
+  const calls: string[] = [];
+  const { send } = createTestReceiver({
+    storeTimeout: 5,
+    store: {
+      ...inner,
+      async admit(claim) {
+        const answer = await inner.admit(claim);
+        const until = performance.now() + 20; // the answer is there, but nobody could look
+        while (performance.now() < until);
+        return answer;
+      },
+      release: (key, token) => (calls.push('release'), inner.release(key, token)),
+    },
+    on: { 'call:started': () => void calls.push('handled') },
+  });
+  expect(await send(STARTED)).toBe('handled');
+  expect(calls).toEqual(['handled']);
+});
+
+const never = () => new Promise<never>(() => undefined);
+const enqueue = () => Promise.resolve();
+
+describe('receiver.health()', () => {
+  it('is ok, with and without a queue', async () => {
+    const up = { status: 'up', durationMs: expect.any(Number) as unknown };
+    expect(await createTestReceiver().receiver.health()).toEqual({
+      ok: true,
+      closing: false,
+      store: up,
+    });
+    const ping = () => Promise.resolve('PONG');
+    const { receiver } = createTestReceiver({ queue: { enqueue, ping } });
+    expect(await receiver.health()).toEqual({ ok: true, closing: false, store: up, queue: up });
+  });
+
+  it('measures how long each of them took', async () => {
+    jest.useFakeTimers();
+    jest.advanceTimersByTime(1_000); // so that no time is 0
+    try {
+      const ping = () => new Promise((resolve) => setTimeout(resolve, 10));
+      const { receiver } = createTestReceiver({ queue: { enqueue, ping } });
+      const health = receiver.health();
+      await jest.advanceTimersByTimeAsync(10);
+      expect(await health).toMatchObject({ store: { durationMs: 0 }, queue: { durationMs: 10 } });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('reports stores and queues without ping as unknown', async () => {
+    const { ping: _ping, ...store } = memoryStore();
+    const { receiver } = createTestReceiver({ store, queue: { enqueue } });
+    const unknown = { status: 'unknown', durationMs: 0 };
+    expect(await receiver.health()).toEqual({
+      ok: true,
+      closing: false,
+      store: unknown,
+      queue: unknown,
+    });
+  });
+
+  it('reports which of them rejects, throws or hangs', async () => {
+    const refused = Promise.reject(new Error('connect ECONNREFUSED'));
+    const broken = () => {
+      throw new Error('no connection');
+    };
+    const down = (error: string) => ({
+      status: 'down',
+      error: expect.stringContaining(error) as unknown,
+    });
+    for (const [ping, error] of [
+      [() => refused, 'ECONNREFUSED'],
+      [broken, 'no connection'],
+      [never, 'No answer within 30 ms'],
+    ] as const) {
+      const options = { storeTimeout: 30, queue: { enqueue, ping } };
+      expect(await createTestReceiver(options).receiver.health()).toMatchObject({
+        ok: false,
+        store: { status: 'up' },
+        queue: down(error),
+      });
+      const store = { ...memoryStore(), ping };
+      expect(await createTestReceiver({ storeTimeout: 30, store }).receiver.health()).toMatchObject(
+        {
+          ok: false,
+          store: down(error),
+        },
+      );
+    }
+  });
+
+  it('is not ok while a secret provider fails', async () => {
+    jest.useFakeTimers();
+    let answer = (): string => {
+      throw new Error('no access');
+    };
+    const asked: string[] = [];
+    const { receiver, send } = createTestReceiver({
+      secret: ({ webhookId }) => {
+        asked.push(webhookId);
+        return answer();
+      },
+    });
+    expect(await send(STARTED, { webhookId: 'w-1' })).toBe('secret-unavailable');
+    expect(await receiver.health()).toMatchObject({
+      ok: false,
+      store: { status: 'up' },
+      secrets: { status: 'down', error: expect.stringContaining('no access') as unknown },
+    });
+    answer = () => SECRET;
+    jest.advanceTimersByTime(1_001); // a provider that failed is left alone for a second
+    expect(await receiver.health()).toMatchObject({ ok: true, secrets: { status: 'up' } });
+    expect(asked).toEqual(['w-1', 'health-check']);
+    jest.useRealTimers();
+    expect(await send(STARTED)).toBe('ignored');
+  });
+
+  it('is not ok while the receiver is full', async () => {
+    const done = deferred();
+    const on = { 'call:started': () => done.promise };
+    const { receiver, send } = createTestReceiver({ maxInFlight: 1, on });
+    const sent = send(STARTED);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await send({ ...STARTED, callId: 'other' })).toBe('overloaded');
+    expect(await receiver.health()).toMatchObject({ ok: false, overloaded: true });
+    done.resolve();
+    await sent;
+    const health = await receiver.health();
+    expect(health).toMatchObject({ ok: true });
+    expect(health).not.toHaveProperty('overloaded');
+  });
+
+  it('is not ok while the receiver closes', async () => {
+    const { receiver } = createTestReceiver();
+    await receiver.close();
+    expect(await receiver.health()).toMatchObject({ ok: false, closing: true });
   });
 });

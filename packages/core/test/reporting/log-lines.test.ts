@@ -1,12 +1,15 @@
 import { Console } from 'node:console';
-import { createServer, type AddressInfo } from 'node:net';
+import diagnostics from 'node:diagnostics_channel';
+import { type AddressInfo, createServer } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { memoryStore, type Redact } from '../../src/index.ts';
+import { memoryStore, type Redact, type SecretProvider } from '../../src/index.ts';
+import type { DeliveryMessage } from '../../src/internal.ts';
 import { createJobProcessor } from '../../src/stores.ts';
 import { createTestReceiver, delivery, Lines, NOW, SECONDS, STARTED } from '../support.ts';
+import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
 const PERSON = { recipientName: 'Ada Lovelace', recipientEmail: 'ada@example.com' };
 const CALL = { ...STARTED, ...PERSON };
@@ -167,4 +170,22 @@ describe('the option redact', () => {
       "redact: expected 'standard', 'off' or a function",
     );
   });
+});
+
+it('a delivery that deliver() refuses is published with the error of its caller', async () => {
+  const secret: SecretProvider = ({ tenant }) => secretOf(tenant);
+  const { receiver } = createTenantsReceiver({ secret, on: { 'call:started': () => undefined } });
+  const published: unknown[] = [];
+  const channel = diagnostics.tracingChannel('call-webhooks:delivery');
+  const listeners = {
+    error: (message: unknown) => void published.push((message as DeliveryMessage).error),
+  };
+  channel.subscribe(listeners as never);
+  try {
+    const refusal: unknown = await receiver.deliver(STARTED).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'invalid-options' });
+    expect(published).toEqual([refusal]);
+  } finally {
+    channel.unsubscribe(listeners as never);
+  }
 });

@@ -1,41 +1,50 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Store } from '../../src/index.ts';
+import { deadLetter } from '@call-webhooks/contract-tests';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import fc from 'fast-check';
+import { checkDeadLetterQuery } from '../../src/dead-letters/query.ts';
+import { deadLetterId, storableName, toRecord } from '../../src/dead-letters/record.ts';
+import { memoryDeadLetters, type Store } from '../../src/index.ts';
+import { sha256 } from '../../src/internal.ts';
 import { Lease, newToken, StoreCalls } from '../../src/store/lease.ts';
+import { TurnBatch } from '../../src/store/turn-batch.ts';
+import { type DeadLetterQuery, storableKey, storableKeySync } from '../../src/stores.ts';
 import { Deadlines } from '../../src/time.ts';
 
-beforeEach(() => {
-  jest.useFakeTimers();
-  jest.advanceTimersByTime(1_000_000); // so that no time is 0
-});
-afterEach(() => void jest.useRealTimers());
-
-function setup(
-  { leaseMs, key }: { leaseMs: number; key: string | undefined } = { leaseMs: 60_000, key: 'k' },
-) {
-  const store = {
-    admit: jest.fn<Store['admit']>(() => Promise.resolve({ status: 'duplicate' })),
-    completeIn: jest.fn<(tx: unknown, key: string, token: string) => boolean>(() => true),
-    complete: jest.fn<Store['complete']>(() => Promise.resolve(true)),
-    release: jest.fn<Store['release']>(() => Promise.resolve(true)),
-    extend: jest.fn<Store['extend']>(() => Promise.resolve(true)),
-  };
-  const start = performance.now();
-  const renewals: { at: number; until: number }[] = [];
-  store.extend.mockImplementation((_key, _token, ms) => {
-    const at = Math.round(performance.now() - start);
-    renewals.push({ at, until: Math.round(at + ms) });
-    return Promise.resolve(true);
-  });
-  const onLost = jest.fn();
-  const claim = { webhookId: 'w', replayUntil: 0, key, token: 't', leaseMs };
-  const deadlines = new Deadlines();
-  const calls = new StoreCalls(store, deadlines, 1_000);
-  const lease = new Lease(calls, deadlines, claim, onLost);
-  lease.keep();
-  return { store, lease, onLost, renewals };
-}
-
 describe('Lease', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+    jest.advanceTimersByTime(1_000_000); // so that no time is 0
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  function setup(
+    { leaseMs, key }: { leaseMs: number; key: string | undefined } = { leaseMs: 60_000, key: 'k' },
+  ) {
+    const store = {
+      admit: jest.fn<Store['admit']>(() => Promise.resolve({ status: 'duplicate' })),
+      completeIn: jest.fn<(tx: unknown, key: string, token: string) => boolean>(() => true),
+      complete: jest.fn<Store['complete']>(() => Promise.resolve(true)),
+      release: jest.fn<Store['release']>(() => Promise.resolve(true)),
+      extend: jest.fn<Store['extend']>(() => Promise.resolve(true)),
+    };
+    const start = performance.now();
+    const renewals: { at: number; until: number }[] = [];
+    store.extend.mockImplementation((_key, _token, ms) => {
+      const at = Math.round(performance.now() - start);
+      renewals.push({ at, until: Math.round(at + ms) });
+      return Promise.resolve(true);
+    });
+    const onLost = jest.fn();
+    const claim = { webhookId: 'w', replayUntil: 0, key, token: 't', leaseMs };
+    const deadlines = new Deadlines();
+    const calls = new StoreCalls(store, deadlines, 1_000);
+    const lease = new Lease(calls, deadlines, claim, onLost);
+    lease.keep();
+    return { store, lease, onLost, renewals };
+  }
+
   it('is renewed every third of leaseFor for up to 240 s, and is then lost', async () => {
     const { renewals, onLost } = setup();
     await jest.advanceTimersByTimeAsync(239_000);
@@ -159,5 +168,194 @@ describe('Lease', () => {
     await lease.release();
     expect(() => lease.completeIn('tx')).toThrow('no key');
     for (const call of Object.values(store)) expect(call).not.toHaveBeenCalled();
+  });
+});
+
+/** A batch whose calls are answered with twice their number, and the sizes of its batches. */
+function doubling(max: number) {
+  const sizes: number[] = [];
+  const batch = new TurnBatch<number, number>(max, (calls) => {
+    sizes.push(calls.length);
+    for (const { call, resolve, reject } of calls)
+      if (call < 0) reject(new Error('negative'));
+      else resolve(call * 2);
+  });
+  return { batch, sizes };
+}
+
+describe('TurnBatch', () => {
+  it('passes on the calls of one turn together, and gives each its own answer', async () => {
+    const { batch, sizes } = doubling(10);
+    const answers = [1, 2, 3].map((number) => batch.add(number));
+    await Promise.resolve();
+    answers.push(batch.add(4)); // still the same turn
+    expect(sizes).toEqual([]);
+    expect(await Promise.all(answers)).toEqual([2, 4, 6, 8]);
+    expect(await batch.add(5)).toBe(10);
+    expect(sizes).toEqual([4, 1]);
+  });
+
+  it('waits no longer once a batch is full', async () => {
+    const { batch, sizes } = doubling(2);
+    const answers = [1, 2, 3, 4, 5].map((number) => batch.add(number));
+    expect(sizes).toEqual([2, 2]);
+    expect(await Promise.all(answers)).toEqual([2, 4, 6, 8, 10]);
+    await new Promise(setImmediate);
+    expect(sizes).toEqual([2, 2, 1]);
+  });
+
+  it('rejects the calls that fail, and no others', async () => {
+    const { batch } = doubling(10);
+    const settled = await Promise.allSettled([1, -1, 2].map((number) => batch.add(number)));
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  it('does not stop with the fake timers of a test', async () => {
+    jest.useFakeTimers();
+    try {
+      expect(await doubling(10).batch.add(1)).toBe(2);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+});
+
+/** Any text, with lone surrogates and NUL, up to 4,000 characters once it is repeated. */
+const texts = fc
+  .string({ unit: anyCharacter, maxLength: 400 })
+  .chain((text) =>
+    fc.constantFrom(
+      text,
+      `${text}\ud800`,
+      `\udc00${text}`,
+      `${text}\0`,
+      text.repeat(40).slice(0, 4_000),
+    ),
+  );
+
+describe('storableKey', () => {
+  it('keeps readable keys as they are', async () => {
+    for (const key of ['call-1:call:completed', 'custom:é', '\u{1f4de}', 'x'.repeat(256)])
+      expect(await storableKey(key)).toBe(key);
+  });
+
+  it('returns a short text without NUL or lone surrogates, different for each key', () =>
+    fc.assert(
+      fc.asyncProperty(texts, texts, async (one, other) => {
+        const [first, second] = await Promise.all([storableKey(one), storableKey(other)]);
+        expect(first).toMatch(/^[^\0\p{Surrogate}]{1,256}$/u);
+        expect(first === second).toBe(one === other);
+        if (first !== one) expect(await storableKey(first)).not.toBe(first); // no key passes for a hash
+      }),
+    ));
+
+  it('is the same synchronously', () => {
+    const hash = (text: string) =>
+      createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex');
+    return fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        for (const key of [text, `sha256:${text}`])
+          expect(storableKeySync(key, hash)).toBe(await storableKey(key));
+      }),
+    );
+  });
+
+  it('distinguishes texts that UTF-8 would make equal', async () => {
+    expect(await sha256('\ud800')).not.toBe(await sha256('\ud801'));
+    expect(await sha256('\ud800')).not.toBe(await sha256('\ufffd'));
+  });
+});
+
+describe('dead letters in memory', () => {
+  it('takes no more letters when it is full, but new failures of those it has', async () => {
+    const deadLetters = memoryDeadLetters({ maxLetters: 2 });
+    const first = deadLetter();
+    await deadLetters.put(first);
+    await deadLetters.put(deadLetter());
+    await expect(deadLetters.put(deadLetter())).rejects.toThrow(
+      'memoryDeadLetters is full: it has 2',
+    );
+    await deadLetters.put(first);
+    const { letters } = await deadLetters.list();
+    expect(letters.map(({ history }) => history.length).sort()).toEqual([1, 2]);
+    expect(await deadLetters.remove(letters[0]!.id)).toBe(true);
+    await deadLetters.put(deadLetter());
+    expect(await deadLetters.count()).toBe(2);
+  });
+
+  it('keeps the last 50 failures of a letter', async () => {
+    const deadLetters = memoryDeadLetters();
+    const letter = deadLetter();
+    for (let attempt = 1; attempt <= 51; attempt++) await deadLetters.put({ ...letter, attempt });
+    const { letters } = await deadLetters.list();
+    expect(letters[0]!.history.map(({ attempt }) => attempt)).toEqual(
+      Array.from({ length: 50 }, (_, index) => index + 2),
+    );
+  });
+
+  it('has a clock of its own', async () => {
+    const deadLetters = memoryDeadLetters();
+    await deadLetters.put(deadLetter());
+    const { id } = (await deadLetters.list()).letters[0]!;
+    expect(await deadLetters.claim(id, { token: 'a', leaseMs: 60_000 })).toBeDefined();
+    expect(await deadLetters.claim(id, { token: 'b', leaseMs: 60_000 })).toBeUndefined();
+  });
+
+  it('ends a claim exactly when its time is over, and says when that is', async () => {
+    let now = 0;
+    const deadLetters = memoryDeadLetters({ now: () => now });
+    await deadLetters.put(deadLetter());
+    const { id } = (await deadLetters.list()).letters[0]!;
+    const before = Date.now();
+    const claimed = await deadLetters.claim(id, { token: 'a', leaseMs: 60_000 });
+    expect(claimed!.claimedUntil!.getTime()).toBeGreaterThanOrEqual(before + 60_000);
+    now = 60_000;
+    expect(await deadLetters.extend(id, 'a', 1_000)).toBe(false);
+    expect(await deadLetters.claim(id, { token: 'b', leaseMs: 1 })).toBeDefined();
+  });
+
+  it('refuses options that mean nothing', () => {
+    expect(() => memoryDeadLetters({ maxLetters: 0 })).toThrow(
+      /Invalid options of memoryDeadLetters.*maxLetters/,
+    );
+  });
+});
+
+describe('a query of dead letters', () => {
+  it.each<[object, string]>([
+    [{ eventName: 7 }, 'eventName: expected the name of an event'],
+    [{ reason: 'a handler-failed' }, "reason: expected 'handler-failed' or 'invalid-payload'"],
+    [{ reason: 'handler-failed twice' }, "reason: expected 'handler-failed'"],
+    [{ tenant: '' }, 'tenant: expected the name of a tenant, 1 to 128 characters'],
+    [{ tenant: 'x'.repeat(129) }, 'tenant: expected the name of a tenant'],
+    [{ cursor: 'x' }, 'cursor: expected the cursor of a page'],
+    [{ limits: 1 }, 'Invalid options of list'],
+  ])('refuses %j, and says what it expects', (query, message) => {
+    expect(() => checkDeadLetterQuery(query as DeadLetterQuery)).toThrow(message);
+  });
+
+  it('begins at the start without a cursor', () => {
+    expect(checkDeadLetterQuery({})).toMatchObject({ after: undefined, since: 0, limit: 100 });
+    expect(checkDeadLetterQuery({ cursor: 'z.a-1' }).after).toEqual({ failedAt: 35, id: 'a-1' });
+  });
+
+  it('has no next page when the letters fill exactly one', async () => {
+    const deadLetters = memoryDeadLetters();
+    for (let i = 0; i < 2; i++) await deadLetters.put(deadLetter());
+    expect(await deadLetters.list({ limit: 2 })).not.toHaveProperty('cursor');
+    expect(await deadLetters.list({ limit: 1 })).toHaveProperty('cursor');
+  });
+});
+
+describe('the record of a dead letter', () => {
+  it('has a short id, and empty names for the filter where the letter has none', async () => {
+    const { eventName: _eventName, tenant: _tenant, ...letter } = deadLetter();
+    expect(await deadLetterId(letter)).toMatch(/^[0-9a-f]{24}$/);
+    expect(await toRecord(letter)).toMatchObject({ eventName: '', tenant: '' });
+  });
+
+  it('has names that every database can keep', () => {
+    expect(storableName('x'.repeat(300))).toBe('x'.repeat(256));
+    expect(storableName('a\0b\ud800')).toBe('a\ufffdb\ufffd');
   });
 });

@@ -1,14 +1,15 @@
-import fc from 'fast-check';
-import { describe, expect, it } from '@jest/globals';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { Bag, type Bagged } from '../../src/bag.ts';
+import { exponentialBackoff } from '../../src/stores.ts';
 import { SEED } from '../support.ts';
 
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as (options: { type: 'minor' }) => void;
-
 describe('Bag', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+
   it('has what a set would have, whatever is added and deleted', () => {
     const steps = fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 60 });
     fc.assert(
@@ -54,4 +55,20 @@ describe('Bag', () => {
     }
     expect(collect() - before).toBeLessThan(4_000_000); // of 16 MB
   });
+});
+
+it('doubles the delay after each attempt, up to a limit, and varies it by 10 %', () => {
+  const delay = exponentialBackoff({ initialDelay: 1_000, maxDelay: 60_000 });
+  for (const [attempt, expected] of [
+    [1, 1_000],
+    [2, 2_000],
+    [6, 32_000],
+    [7, 60_000],
+    [10_000, 60_000],
+  ] as const) {
+    const delays = Array.from({ length: 100 }, () => delay(attempt));
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(expected * 0.9);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(expected * 1.1);
+    expect(new Set(delays).size).toBeGreaterThan(90);
+  }
 });

@@ -1,52 +1,54 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
-import { WebhookError } from '../../src/index.ts';
+import { type HandlerContext, WebhookError } from '../../src/index.ts';
+import { RunningJobs } from '../../src/internal.ts';
 import {
-  LeasedJobRun,
+  createJobProcessor,
   type JobProcessor,
   type JobResult,
   type LeasedJob,
+  LeasedJobRun,
   type WorkerJob,
 } from '../../src/stores.ts';
-import { deferred } from '../support.ts';
-
-const delivery = { webhookId: 'id-1', timestamp: 1, receivedAt: 1, body: '' };
-
-/** A job whose writes are noted, and a processor that ends when it is told to. */
-function leased(more: Partial<LeasedJob> = {}) {
-  const log: string[] = [];
-  const note = (line: string) => Promise.resolve(void log.push(line));
-  const result = deferred<JobResult>();
-  let seen: WorkerJob = {};
-  const job: LeasedJob = {
-    delivery,
-    attempt: 1,
-    isLastAttempt: false,
-    complete: () => note('complete'),
-    retry: (message, reason) => note(`retry ${message} ${String(reason)}`),
-    moveToDead: (message) => note(`dead ${message}`),
-    release: () => note('release'),
-    ...more,
-  };
-  const logger = collectingLogger();
-  const process: JobProcessor = (_delivery, options) => {
-    seen = options ?? {};
-    return result.promise;
-  };
-  const run = new LeasedJobRun(job, process, logger);
-  return { log, logger, run, result, signal: () => seen.signal as AbortSignal };
-}
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => {
-      resolve();
-    });
-  });
-const some = () => Promise.resolve();
-const idle = () => new AbortController().signal;
+import { bytes, deferred, NOW, SECONDS, STARTED } from '../support.ts';
 
 describe('LeasedJobRun', () => {
+  const delivery = { webhookId: 'id-1', timestamp: 1, receivedAt: 1, body: '' };
+
+  /** A job whose writes are noted, and a processor that ends when it is told to. */
+  function leased(more: Partial<LeasedJob> = {}) {
+    const log: string[] = [];
+    const note = (line: string) => Promise.resolve(void log.push(line));
+    const result = deferred<JobResult>();
+    let seen: WorkerJob = {};
+    const job: LeasedJob = {
+      delivery,
+      attempt: 1,
+      isLastAttempt: false,
+      complete: () => note('complete'),
+      retry: (message, reason) => note(`retry ${message} ${String(reason)}`),
+      moveToDead: (message) => note(`dead ${message}`),
+      release: () => note('release'),
+      ...more,
+    };
+    const logger = collectingLogger();
+    const process: JobProcessor = (_delivery, options) => {
+      seen = options ?? {};
+      return result.promise;
+    };
+    const run = new LeasedJobRun(job, process, logger);
+    return { log, logger, run, result, signal: () => seen.signal as AbortSignal };
+  }
+  const aborted = (signal: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => {
+        resolve();
+      });
+    });
+  const some = () => Promise.resolve();
+  const idle = () => new AbortController().signal;
+
   it('never releases a job whose success is being written: it would run again', async () => {
     const written = deferred();
     const { log, run, result } = leased({ complete: () => written.promise });
@@ -160,5 +162,167 @@ describe('LeasedJobRun', () => {
       await run.run(stop);
     }
     expect(added).toEqual([]);
+  });
+});
+
+describe('transactions and leases', () => {
+  const delivery = {
+    ...{ webhookId: 'id-1', timestamp: SECONDS, receivedAt: NOW },
+    body: Buffer.from(bytes(JSON.stringify(STARTED))).toString('base64'),
+  };
+
+  /** A job of a handler, and what is written of its end. */
+  function leased(handle: (context: HandlerContext) => unknown, more: Partial<LeasedJob> = {}) {
+    const written: string[] = [];
+    const errors: unknown[] = [];
+    const note = (text: string) => Promise.resolve(void written.push(text));
+    const job: LeasedJob = {
+      ...{ delivery, attempt: 1, isLastAttempt: false },
+      complete: () => note('complete'),
+      retry: (message) => note(`retry: ${message}`),
+      moveToDead: (message) => note(`dead: ${message}`),
+      release: () => note('release'),
+      ...more,
+    };
+    const logger = collectingLogger();
+    const process = createJobProcessor({
+      logger,
+      onError: (error) => void errors.push(error),
+      on: { 'call:started': (_event, context) => handle(context) },
+    });
+    const stop = new AbortController();
+    const run = new LeasedJobRun(job, process, logger);
+    return { written, errors, stop, run, done: run.run(stop.signal) };
+  }
+
+  /** The transaction of a job that may complete, and that its engine tells to be completed or not. */
+  const transaction = (isCompleted: () => Promise<boolean>, isHeld = true) => ({
+    transaction: { completeIn: () => Promise.resolve(isHeld), isCompleted },
+  });
+
+  describe('a leased job with a transaction', () => {
+    it('is not asked for if the handler did not call completeIn', async () => {
+      const isCompleted = jest.fn(() => Promise.resolve(true));
+      const { written, done } = leased(() => undefined, transaction(isCompleted));
+      await done;
+      expect(isCompleted).not.toHaveBeenCalled();
+      expect(written).toEqual(['complete']);
+    });
+
+    it('writes and reports nothing if the transaction completed it', async () => {
+      const handle = ({ completeIn }: HandlerContext) => completeIn('tx');
+      const { written, errors, done } = leased(
+        handle,
+        transaction(() => Promise.resolve(true)),
+      );
+      await done;
+      expect([written, errors]).toEqual([[], []]);
+    });
+
+    it('says that it may run elsewhere if it was lost', async () => {
+      const handle = ({ completeIn }: HandlerContext) => completeIn('tx');
+      const { written, done } = leased(
+        handle,
+        transaction(() => Promise.resolve(false), false),
+      );
+      await done;
+      expect(written).toEqual([
+        'retry: The handler failed: UnsettledRun: The job was lost while its handler ran: it may run elsewhere.',
+      ]);
+    });
+
+    it('says why the queue could not be asked', async () => {
+      const handle = ({ completeIn }: HandlerContext) => completeIn('tx');
+      const asked = deferred();
+      const { written, stop, done } = leased(
+        handle,
+        transaction(() => {
+          asked.resolve();
+          return Promise.reject(new Error('closed'));
+        }),
+      );
+      await asked.promise;
+      stop.abort();
+      await done;
+      expect(written).toEqual([
+        'retry: The handler failed: UnsettledRun: The queue could not be asked whether the transaction of completeIn was committed.; cause: Error: The worker was stopped meanwhile.',
+      ]);
+    });
+  });
+
+  describe('the lease of a job', () => {
+    beforeEach(() => void jest.useFakeTimers());
+    afterEach(() => void jest.useRealTimers());
+
+    /** Whether the handler is told to stop within a second, during which it waits. */
+    async function isAborted(more: Partial<LeasedJob>, callsCompleteIn = false) {
+      const end = deferred();
+      let signal: AbortSignal | undefined;
+      const { done } = leased(async (context) => {
+        signal = context.signal;
+        if (callsCompleteIn) await context.completeIn('tx');
+        await end.promise;
+      }, more);
+      await jest.advanceTimersByTimeAsync(1_000);
+      const { aborted } = signal as unknown as AbortSignal;
+      end.resolve();
+      await done;
+      return aborted;
+    }
+    const answers = (isHeld: boolean) => ({ extend: jest.fn(() => Promise.resolve(isHeld)) });
+
+    it('is held until the engine says that it was lost', async () => {
+      expect(await isAborted({ ...answers(true), extendEvery: 100 })).toBe(false);
+      expect(await isAborted({ ...answers(false), extendEvery: 100 })).toBe(true);
+    });
+
+    it('may be gone after completeIn, because the job is completed', async () => {
+      const completed = transaction(() => Promise.resolve(true));
+      const job = { ...answers(false), extendEvery: 100, ...completed };
+      expect(await isAborted(job, true)).toBe(false);
+    });
+
+    it('is not renewed without an interval', async () => {
+      const { extend } = answers(false);
+      expect(await isAborted({ extend })).toBe(false);
+      expect(extend).not.toHaveBeenCalled();
+    });
+
+    it('is not released at the moment at which it expires', async () => {
+      const end = deferred();
+      const { written, run, done } = leased(() => end.promise, { expiresIn: 1_000 });
+      await jest.advanceTimersByTimeAsync(1_000);
+      await run.release();
+      end.resolve();
+      await done;
+      expect(written).toEqual([]);
+    });
+
+    it('ends with a dead job after the last attempt', async () => {
+      const { written, done } = leased(() => Promise.reject(new Error('no')), {
+        isLastAttempt: true,
+      });
+      await done;
+      expect(written).toEqual(['dead: The handler failed: Error: no']);
+    });
+  });
+});
+
+describe('the running jobs of a worker', () => {
+  it('can be aborted one by one, also after they ended', async () => {
+    const running = new RunningJobs<string>();
+    const end = deferred();
+    const signals: AbortSignal[] = [];
+    const work = async (signal: AbortSignal) => {
+      signals.push(signal);
+      await end.promise;
+    };
+    await running.run('ended', () => Promise.resolve());
+    const both = [running.run('one', work), running.run('other', work)];
+    running.abort(['ended', 'other']);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
+    end.resolve();
+    await Promise.all(both);
+    expect(running.size).toBe(0);
   });
 });

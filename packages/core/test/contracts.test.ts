@@ -1,0 +1,58 @@
+import {
+  adapterContractTests,
+  deadLettersContractTests,
+  queueContractTests,
+  serveLocally,
+  storeContractTests,
+} from '@call-webhooks/contract-tests';
+import { memoryDeadLetters, memoryStore } from '../src/index.ts';
+import { createNodeHandler } from '../src/node.ts';
+import { arrayQueue } from './array-queue.ts';
+
+describe('the contract of adapters', () => {
+  adapterContractTests({
+    name: 'node:http',
+    async mount(options) {
+      const handler = createNodeHandler(options);
+      const { origin, close } = await serveLocally(
+        (request, response) => void handler(request, response),
+      );
+      return { url: `${origin}/hook`, receiver: handler.receiver, close };
+    },
+  });
+});
+
+describe('the contract of stores', () => {
+  storeContractTests({
+    name: 'memoryStore',
+    open() {
+      let clock = 1_800_000_000_000;
+      const now = () => clock;
+      return Promise.resolve({
+        store: memoryStore({ now }),
+        now,
+        advance: (ms) => void (clock += ms),
+      });
+    },
+  });
+});
+
+describe('the contract of queues', () => {
+  queueContractTests({
+    name: 'an array in memory',
+    open: ({ maxRuns, concurrency }) => Promise.resolve(arrayQueue(maxRuns, concurrency)),
+  });
+});
+
+describe('the contract of dead letters', () => {
+  deadLettersContractTests({
+    name: 'memoryDeadLetters',
+    open() {
+      let clock = 0;
+      return Promise.resolve({
+        deadLetters: memoryDeadLetters({ now: () => clock }),
+        advance: (ms) => void (clock += ms),
+      });
+    },
+  });
+});
