@@ -24,7 +24,7 @@ const server = useServer();
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'rotate-'));
   file = join(folder, 'secrets.json');
-  await writeFile(file, JSON.stringify([{ id: 'first', secret: secretNumber(0) }]));
+  await writeFile(file, JSON.stringify([{ id: 'first', secret: secretNumber(0), actionId: 'a' }]));
   rotations = 0;
   // The service names the secret from before as well, which the store may never have seen.
   server.answer = (_, response) => {

@@ -117,6 +117,15 @@ describe("a tenant's secret", () => {
     ]);
   });
 
+  it('that is a list of nothing is none: a stranger gets 401, and one that lacks a part 503', async () => {
+    const { send } = tenants(({ tenant }) => [
+      tenant === 'real-a' ? secretOf(tenant) : undefined,
+      undefined,
+    ]);
+    expect(await send('made-up', EVENT)).toBe('signature-mismatch');
+    expect(await send('real-a', EVENT)).toBe('secret-unavailable');
+  });
+
   it('that is malformed is an error of this tenant alone', async () => {
     const { send } = tenants(({ tenant }) => (tenant === 'real-a' ? 'oops' : secretOf(tenant)));
     expect(await send('real-a', EVENT)).toBe('secret-unavailable');
