@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { send, serve, setup, stopServers } from './node-support.ts';
-import { delivery, Lines, STARTED } from './support.ts';
+import { delivery, STARTED } from './support.ts';
 
 afterEach(stopServers);
 
