@@ -74,7 +74,7 @@ it('a logger that takes the fields for a message has the sentence all the same',
 
 it('the lines of pino have their fields and no more', async () => {
   const stream = new PassThrough();
-  await failedDelivery(pino({ base: undefined, timestamp: false }, stream));
+  await failedDelivery(pino({ base: null, timestamp: false }, stream));
   const lines = String(stream.read()).trim().split('\n');
   const { msg, ...fields } = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
   expect(msg).toContain('500 handler-failed');

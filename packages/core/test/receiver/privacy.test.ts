@@ -93,7 +93,7 @@ describe.each(ERRORS)('an error that holds %s', (name, make) => {
     const work = createWorkerHandler({
       on: { 'call:completed': fail },
       deadLetter: reject,
-      maxAttempts: 1,
+      maxRuns: 1,
       logger: log,
     });
     const queued = { webhookId: 'w', timestamp: 1, receivedAt: NOW };

@@ -11,6 +11,6 @@ export const WORKER: Record<JobOutcome, Row> = {
   handled: (at) => at.work({ on: { 'call:completed': () => undefined } }),
   ignored: (at) => at.work({ on: {} }),
   'handler-failed': (at) => at.work({ on: failing }),
-  'dead-lettered': (at) => at.work({ on: failing }, at.event, { attempt: 3 }),
+  'dead-lettered': (at) => at.work({ on: failing }, at.event, { attempt: 3, maxRuns: 3 }),
   'invalid-payload': (at) => at.work({ custom, deadLetter: fail }, { name: 'Ada Lovelace' }),
 };
