@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { InferredNames } from '@call-webhooks/client/infer';
+import { createReceiver, type FieldNames } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
-import { SECRET } from './support/receiver.ts';
+import { receiver, SECRET } from './support/receiver.ts';
 import { run, start } from './support/run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cli-'));
@@ -150,6 +152,38 @@ test('listen --learn reports each name once, and prints the options at the end',
   for (const [setting, name] of Object.entries(NAMES))
     expect(listener.stdout()).toContain(`  ${setting}: '${name}', //`);
   expect(listener.stdout() + listener.stderr()).not.toContain('fake');
+});
+
+test('a receiver that lacks details is complete with what infer finds', async () => {
+  const target = await receiver();
+  const handle = () => undefined;
+  const unknownFields = async (fieldNames: FieldNames) => {
+    const on = { 'call:started': handle, 'call:completed': handle };
+    const logger = { warn: handle, error: handle };
+    const tested = createReceiver({ secret: SECRET, fieldNames, on, logger });
+    for (const { body } of target.received.splice(0)) await tested.deliver(body);
+    return (await tested.health()).unknownFields?.map(({ eventName }) => eventName);
+  };
+  const env = { CALL_WEBHOOK_SECRET: SECRET };
+  const send = async (name: string, ...more: string[]) =>
+    run(['send', name, '--to', target.url, ...more], { env });
+
+  for (const name of ['call:started', 'call:completed']) await send(name);
+  expect(await unknownFields({})).toBeUndefined();
+
+  const sendOthers = async () => {
+    for (const body of events()) await send('x', '--data', JSON.stringify(body));
+  };
+  await sendOthers();
+  expect(await unknownFields({})).toEqual(['call:started', 'call:completed']);
+
+  await sendOthers();
+  const stdin = target.received.map(({ body }) => String(body)).join('\n');
+  const { records } = await run(['infer', '-', '--json'], { stdin });
+  const [{ fieldNames }] = records() as [InferredNames];
+  const found = fieldNames.map(({ setting, candidates }) => [setting, candidates[0]?.name]);
+  expect(await unknownFields(Object.fromEntries(found) as FieldNames)).toBeUndefined();
+  await target.close();
 });
 
 describe('infer reads what other commands print', () => {

@@ -12,10 +12,16 @@ export const DEFAULT_FIELD_NAMES = {
   endedAt: 'endedAt',
 } as const;
 
-/** Your own names for some of the seven fields: `{ calledNumber: 'dialedNumber' }`. */
+/**
+ * Your own names for some of the seven fields: `{ calledNumber: 'dialedNumber' }`. `undefined` says
+ * that there is no such field. Names that are left out keep their defaults, which are guesses.
+ */
 export type FieldNames = { [Meaning in keyof typeof DEFAULT_FIELD_NAMES]?: string | undefined };
 
-/** The seven fields by meaning. A field that is missing or has another type is `undefined`. */
+/**
+ * The seven fields by meaning. Times are `Date`s: they are sent as epoch milliseconds or in ISO 8601.
+ * A field that is missing or has another type is `undefined`.
+ */
 export interface CallDetails {
   /** The service user who placed the call. */
   placedBy: string | undefined;
