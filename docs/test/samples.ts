@@ -27,7 +27,7 @@ const READERS_OWN: Record<string, string> = {
 
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
 const ELSEWHERE = new Set([
-  'docs/deployment.md', // packages/verification
+  'docs/deployment.md', // catch-all.test.ts, production.test.ts and packages/verification
   'docs/rest-client.md', // packages/verification
   'packages/postgres/README.md', // its test/readme.test.ts
   'packages/simulator/README.md', // its test/readme.test.ts
@@ -54,7 +54,7 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/verification
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/verification
   'docs/console.md#2', // also in packages/console, with each engine
-  ...numbered('packages/adapters/README.md', 6, 7), // SvelteKit: built in its integration test
+  ...numbered('packages/adapters/README.md', 4, 5), // SvelteKit: built in its integration test
 ];
 
 const documents = () => [

@@ -1,4 +1,10 @@
-import { callWebhooks, type Handlers, type Logger, type Secret } from '@call-webhooks/express';
+import {
+  callWebhooks,
+  ready,
+  type Handlers,
+  type Logger,
+  type Secret,
+} from '@call-webhooks/express';
 import express from 'express';
 import { path } from './config.ts';
 import type { Storage } from './storage.ts';
@@ -19,10 +25,7 @@ export function createApp({ secret, storage, on, logger }: Options) {
 
   // Whether the process runs, and whether it would accept a delivery now.
   app.get('/health', (_request, response) => void response.json({ ok: true }));
-  app.get('/ready', async (_request, response) => {
-    const health = await hook.receiver.health();
-    response.status(health.ok ? 200 : 503).json(health);
-  });
+  app.get('/ready', ready(hook));
 
   // A 404 at a mistyped path would pause the rule at once.
   app.use((_request, response) => void response.sendStatus(503));

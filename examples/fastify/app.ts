@@ -1,4 +1,4 @@
-import { callWebhooks, type Handlers, type Secret } from '@call-webhooks/fastify';
+import { callWebhooks, ready, type Handlers, type Secret } from '@call-webhooks/fastify';
 import fastify from 'fastify';
 import { path } from './config.ts';
 import type { Storage } from './storage.ts';
@@ -21,15 +21,10 @@ export function createApp({ secret, storage, on, level }: Options) {
 
   // Whether the process runs, and whether it would accept a delivery now.
   app.get('/health', () => ({ ok: true }));
-  app.get('/ready', async (_request, reply) => {
-    const health = await hook.receiver.health();
-    return reply.code(health.ok ? 200 : 503).send(health);
-  });
+  app.get('/ready', ready(hook));
 
   // A 404 at a mistyped path would pause the rule at once.
   app.setNotFoundHandler((_request, reply) => reply.code(503).send());
 
-  // When it closes, running handlers get 10 seconds, and new deliveries 503.
-  app.addHook('onClose', () => storage.close());
-  return app;
+  return { app, receiver: hook.receiver };
 }

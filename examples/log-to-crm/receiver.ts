@@ -2,6 +2,7 @@
 // DATABASE_URL is a Postgres server; without it the database is in DATA_FOLDER, as the recordings are.
 // Listens on PORT, or on a free port.
 import { createClient } from '@call-webhooks/client';
+import { closeOnSignal, ready } from '@call-webhooks/express';
 import express from 'express';
 import { mkdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
@@ -41,10 +42,7 @@ const hook = await createHook({
 const app = express();
 app.all('/hook', hook);
 app.get('/health', (_request, response) => void response.json({ ok: true }));
-app.get('/ready', async (_request, response) => {
-  const health = await hook.receiver.health();
-  response.status(health.ok ? 200 : 503).json(health);
-});
+app.get('/ready', ready(hook));
 app.use((_request, response) => void response.sendStatus(503)); // a 404 would pause the rule
 
 const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
@@ -56,16 +54,4 @@ const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
   console.log(`listening on port ${String(port)}`);
   process.send?.({ url: `http://127.0.0.1:${String(port)}/hook`, port });
 });
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    server.close();
-    void hook.receiver
-      .close()
-      .then(() => {
-        server.closeIdleConnections();
-        return database.close();
-      })
-      .then(() => process.exit(0));
-  });
-}
+closeOnSignal(hook, { server, resources: [database] });

@@ -1,6 +1,7 @@
 // Starts the app with a local copy of the service, which signs with separate secrets, as the real one.
 import { spawn } from 'node:child_process';
 import { startSimulator } from '@call-webhooks/simulator';
+import './load-env.js';
 
 const { PORT = '3000', SIMULATOR_PORT = '4777' } = process.env; // where `npx call-webhooks` looks for it
 const simulator = await startSimulator({ port: Number(SIMULATOR_PORT) });

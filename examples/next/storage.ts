@@ -6,12 +6,18 @@ import { Pool } from 'pg';
 const { DATABASE_URL, SQLITE_FILE = 'calls.db', NEXT_PHASE } = process.env;
 
 /** What remembers which events are done, and keeps those that failed for good. */
-export const { store, deadLetters } = DATABASE_URL ? openPostgres(DATABASE_URL) : openSqlite();
+export const { store, deadLetters, close } = DATABASE_URL
+  ? openPostgres(DATABASE_URL)
+  : openSqlite();
 
 /** A file, which any number of processes on this machine may share. `next build` makes none. */
 function openSqlite() {
   const db = new Database(NEXT_PHASE === 'phase-production-build' ? ':memory:' : SQLITE_FILE);
-  return { store: sqliteStore(db), deadLetters: sqliteDeadLetters(db) };
+  return {
+    store: sqliteStore(db),
+    deadLetters: sqliteDeadLetters(db),
+    close: () => void db.close(),
+  };
 }
 
 /** A server, for any number of machines. instrumentation.ts creates the tables. */
@@ -24,5 +30,9 @@ function openPostgres(connectionString: string) {
   });
   // Without a listener, a broken idle connection would end the process.
   pool.on('error', (error) => console.warn(`Postgres: ${error.message}`));
-  return { store: postgresStore(pool), deadLetters: postgresDeadLetters(pool) };
+  return {
+    store: postgresStore(pool),
+    deadLetters: postgresDeadLetters(pool),
+    close: () => pool.end(),
+  };
 }

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { freePort } from '@call-webhooks/contract-tests';
+import { deadLetter, freePort } from '@call-webhooks/contract-tests';
 import { describeWithProgram } from '@call-webhooks/contract-tests/describe-with-program';
 import { postgresBinaries, startPostgres } from '@call-webhooks/contract-tests/servers/postgres';
 import { redisServer } from '@call-webhooks/contract-tests/servers/redis';
+import { sqliteDeadLetters } from '@call-webhooks/sqlite';
+import Database from 'libsql';
 import { folderOf, startProgram, startReceiver } from './running-app.ts';
 
 const postgres = { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' };
@@ -106,6 +108,17 @@ describe.each([
 
 it.each(['express', 'fastify'])('examples/%s remembers events in a file', async (example) => {
   await remembers(example, { SQLITE_FILE });
+});
+
+it.each(['express', 'fastify'])('examples/%s redrives what failed for good', async (example) => {
+  const db = new Database(SQLITE_FILE);
+  const deadLetters = sqliteDeadLetters(db);
+  await deadLetters.put(deadLetter());
+  const redrive = startProgram(example, 'redrive.ts', { SQLITE_FILE });
+  expect(await redrive.exited).toBe(0);
+  expect(redrive.output()).toMatch(/"handled":1.*"msg":"redriven"/);
+  expect(await deadLetters.count()).toBe(0);
+  db.close();
 });
 
 it('examples/worker keeps jobs in a file', async () => {

@@ -1,6 +1,6 @@
 // The receiver of the tour, in its own process. Its CRM fails once.
 import type { AddressInfo } from 'node:net';
-import { callWebhooks } from '@call-webhooks/express';
+import { callWebhooks, closeOnSignal } from '@call-webhooks/express';
 import express from 'express';
 import { z } from 'zod';
 
@@ -42,7 +42,4 @@ const server = express()
   });
 
 process.once('disconnect', () => process.exit()); // the parent is gone
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => {
-    void hook.receiver.close().then(() => server.close(() => process.exit(0)));
-  });
+closeOnSignal(hook, { server, resources: [() => process.connected && process.disconnect()] });

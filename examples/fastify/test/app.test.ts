@@ -16,7 +16,7 @@ import { openStorage } from '../storage.ts';
 const [calls, recordings] = [generateSecret(), generateSecret()];
 const secret = [calls, recordings];
 const storage = openStorage({ SQLITE_FILE: ':memory:' });
-const app = createApp({ secret, storage, on: handlers, level: 'silent' });
+const { app } = createApp({ secret, storage, on: handlers, level: 'silent' });
 
 test('handles calls and recordings, which have separate secrets', async () => {
   for (const event of [callStarted(), callCompleted()])
@@ -36,7 +36,8 @@ test('refuses a forged delivery', async () => {
 
 test('keeps an event that fails each time, and acknowledges it', async () => {
   const fail = () => Promise.reject(new Error('The CRM is down'));
-  const failing = createApp({ secret, storage, on: { 'call:completed': fail }, level: 'silent' });
+  const on = { 'call:completed': fail };
+  const { app: failing } = createApp({ secret, storage, on, level: 'silent' });
   const event = callCompleted();
   const statuses: number[] = [];
   for (let attempt = 1; attempt <= 3; attempt++)

@@ -149,12 +149,13 @@ interface NodeServer {
 }
 
 /** Connections that are kept alive end when they are idle, all others after half of the time. */
-async function closeServer(server: Closable): Promise<void> {
-  if (!('listening' in server)) return void (await server.close());
+async function closeServer(server: Closable): Promise<unknown> {
+  if (!('listening' in server)) return server.close();
   const node = server as NodeServer;
   const idle = setInterval(() => node.closeIdleConnections?.(), 50);
   const late = setTimeout(() => node.closeAllConnections?.(), CLOSING_MS / 2);
-  await new Promise<void>((resolve) => node.close(resolve));
-  clearInterval(idle);
-  clearTimeout(late);
+  return new Promise<void>((resolve) => node.close(resolve)).finally(() => {
+    clearInterval(idle);
+    clearTimeout(late);
+  });
 }

@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
+import {
+  Agent,
+  createServer,
+  get,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { closeOnSignal, memoryStore, ready, type CloseOnSignalOptions } from '../src/index.ts';
@@ -9,8 +16,8 @@ import { createTestReceiver, deferred, STARTED } from './support.ts';
 const open: Server[] = [];
 
 /** A server of `node:http` on a free port, and its URL. */
-async function serve(...listener: Parameters<typeof createServer>) {
-  const server = createServer(...listener).listen(0, '127.0.0.1');
+async function serve(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
   open.push(server);
   await once(server, 'listening');
   return { server, url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` };
@@ -198,7 +205,7 @@ describe('closeOnSignal', () => {
   ])('refuses at start: %s', (message, options) => {
     const { receiver } = createTestReceiver();
     expect(() => {
-      closeOnSignal(receiver, options as CloseOnSignalOptions);
+      closeOnSignal(receiver, options);
     }).toThrow(message);
   });
 });

@@ -24,7 +24,7 @@ export function installNext(): void {
     rmSync(link, { force: true });
     symlinkSync(relative(dirname(link), join(EXAMPLE, 'node_modules', name)), link);
   }
-  const projects = ['next', 'postgres', 'simulator', 'sqlite', 'testing'].map(
+  const projects = ['next', 'postgres', 'recovery', 'simulator', 'sqlite', 'testing'].map(
     (name) => `packages/${name}/tsconfig.json`,
   );
   run('node_modules/.bin/tsc', ['-b', ...projects], ROOT);

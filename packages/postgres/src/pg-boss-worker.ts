@@ -71,7 +71,7 @@ const rules = () => ({
  * @throws WebhookError `invalid-options`
  * @example
  * const worker = createPgBossWorker(boss, { on: { 'call:completed': saveCall } });
- * process.once('SIGTERM', () => void worker.close().then(() => boss.stop()));
+ * closeOnSignal(worker, { resources: [() => boss.stop()] });
  */
 export function createPgBossWorker<
   Extra extends ExtraEvents = {},

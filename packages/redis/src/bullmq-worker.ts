@@ -91,7 +91,7 @@ const rules = <Worker>() => ({
  * @throws WebhookError `invalid-options`
  * @example
  * const worker = createBullmqWorker({ Worker, queueName: 'calls', connection, on: { 'call:completed': saveCall } });
- * process.once('SIGTERM', () => void worker.close());
+ * closeOnSignal(worker);
  */
 export function createBullmqWorker<
   Worker extends BullmqWorkerLike,

@@ -70,7 +70,7 @@ const rules = () => ({
  * @throws WebhookError `invalid-options`
  * @example
  * const worker = createSqliteWorker(queue, { on: { 'call:completed': saveCall } });
- * process.once('SIGTERM', () => void worker.close());
+ * closeOnSignal(worker);
  */
 export function createSqliteWorker<
   Extra extends ExtraEvents = {},
