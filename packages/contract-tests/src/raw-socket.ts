@@ -82,15 +82,12 @@ export interface SignedDelivery {
   body: Buffer;
 }
 
-/** @param aheadSeconds of the clock; negative: behind it */
 export async function signedDelivery(
   url: string,
   secret: string,
   body: string,
-  aheadSeconds = 0,
 ): Promise<SignedDelivery> {
-  const timestamp = Math.floor(Date.now() / 1000) + aheadSeconds;
-  const headers = await sign({ secret, body, timestamp });
+  const headers = await sign({ secret, body });
   const signed = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   return { url, signed: signed as SignedDelivery['signed'], body: Buffer.from(body) };
 }

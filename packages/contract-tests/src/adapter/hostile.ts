@@ -21,7 +21,10 @@ const bytes = (text: string) => Buffer.from(text).toString('latin1');
 const id = (value: string) => `X-Service-Webhook-Id: ${value}`;
 const time = (value: string) => `X-Service-Timestamp: ${value}`;
 
-/** Other signature headers than those of the delivery, by the outcome; each is a 401. */
+/**
+ * Other signature headers than those of the delivery, by the outcome; each is a 401. They are those that a
+ * server or framework may change; what is a matter of their text alone is tested in core.
+ */
 const headers: Record<string, Record<string, (...signed: Headers) => string[]>> = {
   'missing-header': {
     'no signature': (...signed) => signed.slice(0, 2),
@@ -30,21 +33,14 @@ const headers: Record<string, Record<string, (...signed: Headers) => string[]>> 
       signed.map((line) => line.replace(/^[^:]+/, (name) => name.replaceAll('-', '_'))),
   },
   'malformed-header': {
-    'a webhook id twice': (first, ...rest) => [first, first, ...rest],
-    'a timestamp twice': (...signed) => [...signed, signed[1]],
     'a signature twice, the right one first': (...signed) => [
       ...[...signed, `X-Service-Signature: v1,${'A'.repeat(43)}=`],
     ],
     'a webhook id joined by a comma': (first, ...rest) => [`${first}, a`, ...rest],
-    'a webhook id with a dot': (first, ...rest) => [`${first}.1`, ...rest],
     'a webhook id in UTF-8': (first, ...rest) => [bytes(`${first}é`), ...rest],
-    'a timestamp in milliseconds': (first, at, last) => [first, `${at}000`, last],
     'a timestamp in Arabic digits': (first, _at, last) => [first, time(bytes('١٧٠٠')), last],
-    'a signature of version 2': (...signed) => signed.map((line) => line.replace('v1,', 'v2,')),
-    'a list of signatures': (first, at, last) => [first, at, `${last} ${last.slice(21)}`],
   },
   'signature-mismatch': {
-    'the webhook id of another': (_first, ...rest) => [id(crypto.randomUUID()), ...rest],
     'a signature in another spelling of base64': (first, at, last) => [first, at, respelt(last)],
   },
 };
@@ -56,7 +52,6 @@ const twoMegabytes = chunked(Buffer.alloc(2_000_000, 'x'), { size: 64_000 });
 /** Other requests than that of the delivery, by the response. */
 const requests: Record<string, Record<string, (delivery: SignedDelivery) => RequestChanges>> = {
   '401 signature-mismatch': {
-    'another body': ({ body }) => ({ body: `${String(body)} ` }),
     'no body': () => ({ body: '' }),
   },
   '401 missing-header': {
@@ -129,14 +124,6 @@ const connections: Record<string, Record<string, (delivery: SignedDelivery) => S
   },
 };
 
-/** Signed at the edge of the tolerance, with a second for the test itself. */
-const clocks: [number, string][] = [
-  [-298, '200 handled'],
-  [298, '200 handled'],
-  [-302, '401 timestamp-out-of-tolerance'],
-  [303, '401 timestamp-out-of-tolerance'],
-];
-
 /** The rows as `it.each` takes them. */
 const rowsOf = <Change>(table: Record<string, Record<string, Change>>) =>
   Object.entries(table).flatMap(([expected, rows]) =>
@@ -158,8 +145,8 @@ export function hostile({ mount }: AdapterTestContext): void {
       await hasty.end();
     });
 
-    const delivery = ({ url, secret }: Started, aheadSeconds?: number) =>
-      signedDelivery(url, secret, callBody(unique('call')), aheadSeconds);
+    const delivery = ({ url, secret }: Started) =>
+      signedDelivery(url, secret, callBody(unique('call')));
 
     async function send(url: string, steps: SocketStep[], expected: string): Promise<string> {
       const responses = expected === '' ? 0 : expected.split(', ').length;
@@ -190,11 +177,6 @@ export function hostile({ mount }: AdapterTestContext): void {
       const isCut = expected === '' || expected.startsWith('408');
       const one = await delivery(isCut ? hasty : patient);
       await check(one, steps(one), expected);
-    });
-
-    it.each(clocks)('signed %i s ahead: %s', async (aheadSeconds, expected) => {
-      const one = await delivery(patient, aheadSeconds);
-      expect(await send(one.url, [requestBytes(one)], expected)).toBe(expected);
     });
   });
 }

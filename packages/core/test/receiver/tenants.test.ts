@@ -1,4 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
+import fc from 'fast-check';
 import { z } from 'zod';
 import {
   type ErrorInfo,
@@ -9,8 +11,21 @@ import {
   type SecretProvider,
   type Store,
 } from '../../src/index.ts';
+import { isTenantName, tenantKey } from '../../src/store/keys.ts';
 import { type Claim, deadLetterId } from '../../src/stores.ts';
-import { bytes, createTestReceiver, deferred, RECORDING, SECRET, STARTED } from '../support.ts';
+import { useLateClock } from '../late-clock.ts';
+import { EVENT, names, tenants } from '../signature/tenants.ts';
+import {
+  bytes,
+  createTestReceiver,
+  deferred,
+  OTHER_SECRET,
+  RECORDING,
+  runs,
+  SECRET,
+  SEED,
+  STARTED,
+} from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
 const secret: SecretProvider = ({ tenant }) => (tenant === 'nobody' ? undefined : secretOf(tenant));
@@ -270,4 +285,104 @@ describe.each(NAMES)('an event called %s', (name) => {
     expect(onUnhandled).toHaveBeenCalledTimes(1);
     expect(await send(event(name))).toBe('duplicate');
   });
+});
+
+describe('a flood of made-up names', () => {
+  useLateClock();
+
+  it('does not shut out tenants that are known, nor make them be asked for again', async () => {
+    const { asked, flood, send } = tenants();
+    for (const name of names('real', 50)) expect(await send(name, EVENT)).toBe('ignored');
+    for (let round = 0; round < 3; round++) await flood(names(`made-up-${String(round)}`, 1_000));
+    asked.mockClear();
+    for (const name of names('real', 50)) expect(await send(name, EVENT)).toBe('ignored');
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  it('does not keep a new tenant out', async () => {
+    const { flood, send } = tenants();
+    await flood(names('made-up', 1_000));
+    expect(await send('real-a', EVENT)).toBe('ignored');
+  });
+
+  it('of a provider that hangs asks for 1,000 at a time, and answers known and unknown names alike', async () => {
+    const { asked, flood, send } = tenants();
+    expect(await send('real-a', EVENT)).toBe('ignored');
+    asked.mockImplementation(() => new Promise<string>(() => undefined));
+    asked.mockClear();
+    const flooded = flood(names('made-up', 1_200));
+    const stranger = send('stranger', EVENT, { secret: OTHER_SECRET });
+    expect(await stranger).toBe('signature-mismatch');
+    expect(asked).toHaveBeenCalledTimes(1_000);
+    expect(await send('real-a', EVENT)).toBe('ignored');
+    await jest.advanceTimersByTimeAsync(4_001);
+    expect(await flooded).toEqual(new Set(['signature-mismatch', 'secret-unavailable']));
+  });
+});
+
+/** Any text: all of Unicode, halves of surrogate pairs, and what keys are made of more often. */
+const anyText = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom(':', '%', '3', 'A', 'a', 'tenant'),
+    fc.string({ unit: anyCharacter }),
+  ),
+});
+
+describe('tenantKey', () => {
+  it('is the key itself without a tenant', () => {
+    fc.assert(
+      fc.property(anyText, (key) => tenantKey(undefined, key) === key),
+      { seed: SEED },
+    );
+  });
+
+  it('can be read, and tells a:b + c from a + b:c', () => {
+    expect(tenantKey('acme', 'c1:call:started')).toBe('tenant:acme:c1:call:started');
+    expect(tenantKey('a', 'b:c')).toBe('tenant:a:b:c');
+    expect(tenantKey('a:b', 'c')).toBe('tenant:a%3Ab:c');
+    expect(tenantKey('a%3Ab', 'c')).toBe('tenant:a%253Ab:c');
+  });
+
+  it('is another one for another tenant or key, whatever they are', () => {
+    fc.assert(
+      fc.property(anyText, anyText, anyText, anyText, (tenant, key, otherTenant, otherKey) => {
+        const isSame = tenant === otherTenant && key === otherKey;
+        expect(tenantKey(tenant, key) === tenantKey(otherTenant, otherKey)).toBe(isSame);
+      }),
+      { seed: SEED, numRuns: runs(200) },
+    );
+  });
+
+  it('is another one wherever the same text is cut in two', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(), fc.nat(), (text, one, other) => {
+        const [a, b] = [one % (text.length + 1), other % (text.length + 1)];
+        const cutAt = (at: number) => tenantKey(text.slice(0, at), text.slice(at));
+        expect(cutAt(a) === cutAt(b)).toBe(a === b);
+      }),
+      { seed: SEED, numRuns: runs(200) },
+    );
+  });
+});
+
+describe('isTenantName', () => {
+  it.each([
+    'acme',
+    'a',
+    'A c:m/e%.',
+    'Zoë',
+    '東京',
+    '😀',
+    'acme.example.com:8080',
+    'x'.repeat(128),
+  ])('takes %j', (name) => {
+    expect(isTenantName(name)).toBe(true);
+  });
+
+  it.each(['', 'x'.repeat(129), 'a\0', 'a\nb', '\u2028', '\u200b', '\ud800', 7, null, {}, ['a']])(
+    'does not take %j',
+    (name) => {
+      expect(isTenantName(name)).toBe(false);
+    },
+  );
 });

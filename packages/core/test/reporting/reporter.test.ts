@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import {
   type ErrorInfo,
+  memoryStore,
   type Outcome,
   type OutcomeCode,
   type SecretProvider,
@@ -9,8 +10,8 @@ import {
 import { type ReportingHooks, STATUS } from '../../src/internal.ts';
 import { responseFor } from '../../src/outcomes.ts';
 import { Reporter } from '../../src/report/reporter.ts';
-import { createJobProcessor } from '../../src/stores.ts';
-import { createTestReceiver, Lines, NOW, SECONDS, STARTED } from '../support.ts';
+import { createJobProcessor, startPollingWorker } from '../../src/stores.ts';
+import { createTestReceiver, deferred, Lines, NOW, SECONDS, STARTED } from '../support.ts';
 import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
 
 describe('the reporter', () => {
@@ -331,5 +332,46 @@ describe('a hook that fails', () => {
     const logger = { warn: fail, error: fail };
     const { send } = createTestReceiver({ on, onError: fail, onOutcome: fail, logger });
     expect(await send(STARTED)).toBe('handler-failed');
+  });
+});
+
+describe('hooks of stores and workers', () => {
+  /** What an asynchronous hook returns. Node ends the process if nobody handles it. */
+  function rejection() {
+    const handled = jest.fn((_resolve: unknown, reject: (error: Error) => void) => {
+      reject(new Error('metrics are down'));
+    });
+    return { promise: { then: handled } as never, handled };
+  }
+
+  it('onEvicted of a memory store may reject', async () => {
+    const { promise, handled } = rejection();
+    const store = memoryStore({ maxEntries: 1, onEvicted: () => promise });
+    for (const webhookId of ['a', 'b'])
+      await store.admit({
+        webhookId,
+        token: webhookId,
+        key: undefined,
+        leaseMs: 60_000,
+        replayUntil: Date.now() + 300_000,
+      });
+    expect(handled).toHaveBeenCalledTimes(1);
+  });
+
+  it('onError of a polling worker may reject', async () => {
+    const { promise, handled } = rejection();
+    const failed = deferred();
+    const worker = startPollingWorker({
+      concurrency: 1,
+      pollEvery: 60_000,
+      take: () => Promise.reject(new Error('away')),
+      onError() {
+        failed.resolve();
+        return promise;
+      },
+    });
+    await failed.promise;
+    await worker.close();
+    expect(handled).toHaveBeenCalledTimes(1);
   });
 });
