@@ -13,7 +13,7 @@ import type { DeliverySource } from '../outcomes.ts';
 export interface DeadLetter {
   /** Set if it is a stored letter that was redriven and failed again. */
   id?: string;
-  /** Its handler failed `maxAttempts` times, or its payload can never be handled. */
+  /** Its handler failed `maxAttempts` times (jobs: `maxRuns` times), or its payload can never be handled. */
   reason: 'handler-failed' | 'invalid-payload';
   /** Whose event it is. Absent in a receiver without the option `tenant`. */
   tenant?: string;

@@ -126,9 +126,9 @@ export interface HandlerOptions<
   /** Called for each verified delivery without a handler. It is acknowledged unless this throws. */
   onUnhandled?: Handler<UnknownEvent | Record<string, unknown>, Context> | undefined;
   /**
-   * Keeps events that failed `maxAttempts` times, so one bad event can't pause the rule: a store of
-   * dead letters, or a function of yours. Without it they are answered 500 (or 422) until the service
-   * pauses the rule.
+   * Keeps events that failed `maxAttempts` times (jobs: `maxRuns` times), so one bad event can't pause
+   * the rule: a store of dead letters, or a function of yours. Without it they are answered 500 (or 422)
+   * until the service pauses the rule.
    */
   deadLetter?: DeadLetterSink | DeadLetterStore | undefined;
   /**

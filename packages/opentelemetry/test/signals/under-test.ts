@@ -52,7 +52,8 @@ export async function toldBy(row: Row, ids: Ids, redact?: Redact) {
   const told = await listen();
   const options = { ...told.hooks, ...(redact && { redact }) };
   const callId = ids === 'ordinary' ? 'call-1' : PERSON.recipientEmail;
-  const event = { eventName: 'call:completed', callId, ...PERSON };
+  const endedAt = '2026-01-01T12:00:00.000Z';
+  const event = { eventName: 'call:completed', callId, endedAt, ...PERSON };
   let requests = 0;
   const newId = () => `${ids === 'ordinary' ? 'id-' : '+49171555012'}${String(++requests)}`;
 
