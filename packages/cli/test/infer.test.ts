@@ -180,7 +180,7 @@ test('a receiver that lacks details is complete with what infer finds', async ()
   await sendOthers();
   const stdin = target.received.map(({ body }) => String(body)).join('\n');
   const { records } = await run(['infer', '-', '--json'], { stdin });
-  const [{ fieldNames }] = records() as [InferredNames];
+  const { fieldNames } = records()[0] as unknown as InferredNames;
   const found = fieldNames.map(({ setting, candidates }) => [setting, candidates[0]?.name]);
   expect(await unknownFields(Object.fromEntries(found) as FieldNames)).toBeUndefined();
   await target.close();
