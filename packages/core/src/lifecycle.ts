@@ -1,6 +1,7 @@
 // What an app does around its receiver: it says whether it is ready, and closes when it is told to.
 import * as z from 'zod/mini';
 import { checkOptions, option } from './check-options.ts';
+import { docsUrl } from './errors.ts';
 import type { Receiver } from './receiver.ts';
 import { safeLogger, type Logger } from './report/logger.ts';
 
@@ -104,6 +105,7 @@ export function closeOnSignal(
   const { server = [], resources = [], delayMs, graceMs } = settings;
   const logger = safeLogger(settings.logger);
   const { process } = globalThis; // by its bare name, Next warns of it wherever the edge imports core
+  const docs = docsUrl('deployment.md#ready-and-shut-down');
   let signalledAt: number | undefined;
 
   const close = async () => {
@@ -117,14 +119,14 @@ export function closeOnSignal(
         await step();
       } catch (err) {
         process.exitCode = 1;
-        logger.error({ err }, 'call-webhooks: closing failed');
+        logger.error({ err, docs }, 'call-webhooks: closing failed');
       }
     logger.info({}, 'call-webhooks: closed');
   };
 
   const onLimit = () => {
     const alive = process.getActiveResourcesInfo();
-    logger.error({ alive }, 'call-webhooks: something did not close in time');
+    logger.error({ alive, docs }, 'call-webhooks: something did not close in time');
     process.exit(1);
   };
 
