@@ -55,7 +55,7 @@ export class FieldCheck {
     if (events.has(eventName)) return;
     told.set(this.#logger, events.add(eventName));
     safeLogger(this.#logger).warn(
-      { eventName, fields, docs: docsUrl('field-names.md') },
+      { eventName, docs: docsUrl('field-names.md') },
       `call-webhooks: ${eventName} has ${missing}, so context.call is incomplete. The names of these fields are guesses, since the service does not document them. Set fieldNames to the names of your service; "npx call-webhooks infer" finds them in a captured delivery. The body has: ${fields.join(', ')}.`,
     );
   }
@@ -73,13 +73,18 @@ function missingDetails(
   event: object,
   fieldNames: FieldNames,
 ): string | undefined {
-  const names: FieldNames = { ...DEFAULT_FIELD_NAMES, ...fieldNames };
+  const isStart = eventName === 'call:started'; // it has no end
+  const names: FieldNames = {
+    ...DEFAULT_FIELD_NAMES,
+    ...fieldNames,
+    ...(isStart && { endedAt: undefined }),
+  };
   const expected = Object.values(names).filter((name) => name !== undefined);
   const details = callDetails(event, fieldNames);
   if (expected.length > 0 && Object.values(details).every((detail) => detail === undefined))
     return `none of the fields ${expected.join(', ')}`;
   const { endedAt } = names;
-  return eventName === 'call:completed' && endedAt !== undefined && !details.endedAt
+  return endedAt !== undefined && !details.endedAt
     ? `no time in ${endedAt}, where the end of the call is expected`
     : undefined;
 }

@@ -30,12 +30,10 @@ describe('a call event whose details are under other names', () => {
       { level: 'warn', fields: { eventName: 'call:started' } },
       {
         level: 'warn',
-        fields: {
-          eventName: 'call:completed',
-          fields: ['eventName', 'callId', 'who', 'toNumber', 'finishedAt'],
-          docs: expect.stringContaining('field-names'),
-        },
-        message: expect.stringMatching(/fieldNames.*infer.*who, toNumber, finishedAt/),
+        fields: { eventName: 'call:completed', docs: expect.stringContaining('field-names') },
+        message: expect.stringMatching(
+          /fieldNames.*infer.*eventName, callId, who, toNumber, finishedAt/,
+        ),
       },
     ]);
     expect(JSON.stringify(logger.entries)).not.toMatch(/u-7|15550100|2026-01/);
