@@ -86,6 +86,17 @@ async function url(): Promise<string> {
   return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`;
 }
 
+/** Sends the sample a signal, and waits until its server is closed. */
+async function endsOnSignal(): Promise<void> {
+  const [server] = opened;
+  const closed = once(server as Server, 'close');
+  // What ends a process that stays alive must not end that of the tests.
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask'] });
+  for (const listener of added('SIGTERM')) listener('SIGTERM');
+  await closed;
+  jest.useRealTimers();
+}
+
 describe('programs that listen', () => {
   it.each([
     'README.md#1',
@@ -101,23 +112,24 @@ describe('programs that listen', () => {
   });
 
   it.each([
-    ...numbered('packages/core/README.md', 1, 2), // and its health
     'packages/express/README.md#1',
     'packages/fastify/README.md#1',
     'packages/adapters/README.md#1', // Hono
+  ])('%s: is ready, and ends on SIGTERM', async (name) => {
+    await run(name);
+    await takesDeliveries(await url());
+    const response = await fetch(new URL('/ready', await url()));
+    expect([response.status, await response.json()]).toMatchObject([200, { ok: true }]);
+    await endsOnSignal();
+  });
+
+  it.each([
+    ...numbered('packages/core/README.md', 1, 2), // and its health
     'packages/adapters/README.md#3', // Koa
   ])('%s: ends on SIGTERM', async (name) => {
     await run(name);
     await takesDeliveries(await url());
-    const [server] = opened;
-    const closed = once(server as Server, 'close');
-    // What ends a process that stays alive must not end that of the tests.
-    jest.useFakeTimers({
-      doNotFake: ['nextTick', 'setImmediate', 'setInterval', 'queueMicrotask'],
-    });
-    for (const listener of added('SIGTERM')) listener('SIGTERM');
-    await closed;
-    jest.useRealTimers();
+    await endsOnSignal();
   });
 });
 

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { checkOptions, option } from './check-options.ts';
 import { docsUrl } from './errors.ts';
 import type { Receiver } from './receiver.ts';
+import { describeError } from './report/error-text.ts';
 import { safeLogger, type Logger } from './report/logger.ts';
 
 type OrItsHandler<Part> = Part | { readonly receiver: Part };
@@ -117,9 +118,9 @@ export function closeOnSignal(
     for (const step of steps)
       try {
         await step();
-      } catch (err) {
+      } catch (error) {
         process.exitCode = 1;
-        logger.error({ err, docs }, 'call-webhooks: closing failed');
+        logger.error({ docs }, `call-webhooks: closing failed: ${describeError(error)}`);
       }
     logger.info({}, 'call-webhooks: closed');
   };
