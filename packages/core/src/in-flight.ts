@@ -124,7 +124,7 @@ export class InFlight {
    * @param graceMs milliseconds to wait
    * @param delayMs milliseconds in which it still admits
    */
-  async close(graceMs: number, delayMs: number): Promise<void> {
+  async close(graceMs: number, delayMs = 0): Promise<void> {
     this.#draining = true;
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     this.#closing = true;

@@ -13,12 +13,7 @@ export {
   eventKey,
 } from './events/events.ts';
 export { type Around, defineHandlers, type Handler, type Handlers } from './events/handlers.ts';
-export {
-  closeOnSignal,
-  type CloseOnSignalOptions,
-  ready,
-  type ReadyHandler,
-} from './lifecycle.ts';
+export { closeOnSignal, type CloseOnSignalOptions, ready, type ReadyHandler } from './lifecycle.ts';
 export type { OneAtATime } from './events/route.ts';
 export type { ReceiverOptions } from './options.ts';
 export { type Outcome, type OutcomeCode, OUTCOMES, type ReceiverResponse } from './outcomes.ts';

@@ -85,7 +85,7 @@ describe('closeOnSignal', () => {
     options: CloseOnSignalOptions = {},
   ) {
     const lines: string[] = [];
-    const keep = (fields: object, message: string) => void lines.push(message);
+    const keep = (_fields: object, message: string) => void lines.push(message);
     const logger = { info: keep, warn: keep, error: keep };
     const listeners = new Map<string | symbol, (signal: string) => void>();
     jest.spyOn(process, 'on').mockImplementation((name, listener) => {
@@ -144,7 +144,7 @@ describe('closeOnSignal', () => {
   });
 
   it('takes the worker of a queue, with the grace of its handlers', async () => {
-    const close = jest.fn(() => Promise.resolve());
+    const close = jest.fn((_options: object) => Promise.resolve());
     const { signal, lines } = onSignal({ close }, { graceMs: 25_000 });
     signal('SIGTERM');
     await until(closed(lines));
