@@ -102,7 +102,7 @@ export function createReceiver<
     receive: (request) => receive(request, setup),
     deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
     health: () => checkHealth(setup),
-    close: ({ graceMs = 10_000, delayMs = 0 } = {}) => setup.inFlight.close(graceMs, delayMs),
+    close: ({ graceMs = 10_000, delayMs } = {}) => setup.inFlight.close(graceMs, delayMs),
   };
 }
 

@@ -1,4 +1,5 @@
 import { callWebhooks } from '@call-webhooks/next';
+import { pino } from 'pino';
 import { handlers } from '../../handlers.ts';
 import { deadLetters, store } from '../../storage.ts';
 
@@ -15,4 +16,5 @@ export const POST = callWebhooks({
   store,
   deadLetter: deadLetters,
   on: handlers,
+  logger: pino(),
 });
