@@ -24,6 +24,8 @@ async function serve(listener: RequestListener) {
 }
 
 afterEach(() => {
+  const { mock } = setTimeout as Partial<jest.MockedFunction<typeof setTimeout>>;
+  for (const { value } of mock?.results ?? []) clearTimeout(value as NodeJS.Timeout);
   jest.restoreAllMocks();
   for (const server of open.splice(0)) server.close().closeAllConnections();
 });
@@ -92,6 +94,7 @@ describe('closeOnSignal', () => {
       listeners.set(name, listener as (signal: string) => void);
       return process;
     });
+    jest.spyOn(globalThis, 'setTimeout'); // its time limit must not end the process of other tests
     const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
     closeOnSignal(receiver, { logger, ...options });
     const signal = (name: 'SIGINT' | 'SIGTERM') => listeners.get(name)?.(name);

@@ -125,6 +125,7 @@ describe('metrics', () => {
       const work = createJobProcessor({
         logger: { warn: () => undefined, error: () => undefined },
         on: { 'call:started': fail },
+        maxRuns: 3,
       });
       const job = { webhookId: 'id-1', timestamp: 1, receivedAt: Date.now() - 90_000, body };
       for (const attempt of [1, 2, 3]) await work(job, { attempt });

@@ -265,6 +265,7 @@ describe('a queue', () => {
     const work = createJobProcessor({
       logger: { warn: () => undefined, error: () => undefined },
       on: { 'call:started': () => Promise.reject(new Error('no')) },
+      maxRuns: 3,
     });
     await work({ webhookId: 'id-1', timestamp: 1, receivedAt: Date.now(), body }, { attempt: 3 });
     const processed = sdk.span('process call:started');
