@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { describeWithProgram, findProgram } from '@call-webhooks/contract-tests';
 import { grade, ourReceiver, phpReceiver, pythonReceiver } from '../src/graded/grade.ts';
 
-// What each fault of a receiver costs is in packages/cli/test/grader.test.ts.
+// What each fault of a receiver costs is in packages/cli/test/grader.integration.test.ts.
 
 /** What keeps its effects in memory can't be restarted. */
 const NOT_RESTARTED = ['restart', 'restart-replay', 'restart-duplicate', 'restart-running'];
