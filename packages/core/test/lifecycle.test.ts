@@ -14,6 +14,8 @@ import { webHandler } from '../src/web.ts';
 import { createTestReceiver, deferred, STARTED } from './support.ts';
 
 const open: Server[] = [];
+/** A time limit that is left must not end the process of other tests. */
+const timers: { mock: { results: { value: unknown }[] } }[] = [];
 
 /** A server of `node:http` on a free port, and its URL. */
 async function serve(listener: RequestListener) {
@@ -24,8 +26,8 @@ async function serve(listener: RequestListener) {
 }
 
 afterEach(() => {
-  const { mock } = setTimeout as Partial<jest.MockedFunction<typeof setTimeout>>;
-  for (const { value } of mock?.results ?? []) clearTimeout(value as NodeJS.Timeout);
+  for (const { value } of timers.splice(0).flatMap(({ mock }) => mock.results))
+    clearTimeout(value as NodeJS.Timeout);
   jest.restoreAllMocks();
   for (const server of open.splice(0)) server.close().closeAllConnections();
 });
@@ -94,7 +96,7 @@ describe('closeOnSignal', () => {
       listeners.set(name, listener as (signal: string) => void);
       return process;
     });
-    jest.spyOn(globalThis, 'setTimeout'); // its time limit must not end the process of other tests
+    timers.push(jest.spyOn(globalThis, 'setTimeout'));
     const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
     closeOnSignal(receiver, { logger, ...options });
     const signal = (name: 'SIGINT' | 'SIGTERM') => listeners.get(name)?.(name);
