@@ -8,20 +8,21 @@ import type { Connection } from './connection.ts';
  * @throws CliError 3 when the simulator stops; the signal's reason when it is aborted
  */
 export async function changesOf(connection: Connection): Promise<AsyncIterable<ChangesView>> {
-  const events = (await connection.stream())
+  const reader = (await connection.stream())
     .pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream());
-  return readChanges(connection, events);
+    .pipeThrough(new EventSourceParserStream())
+    .getReader();
+  // `fetch` holds its signal weakly and may forget it. A stream that is left open keeps the process alive.
+  const end = () => void reader.cancel().catch(() => undefined);
+  connection.signal.addEventListener('abort', end, { once: true });
+  return readChanges(connection, reader, end);
 }
 
 async function* readChanges(
   { signal, url }: Connection,
-  events: ReadableStream<{ event?: string | undefined; data: string }>,
+  reader: ReadableStreamDefaultReader<{ event?: string | undefined; data: string }>,
+  end: () => void,
 ): AsyncGenerator<ChangesView> {
-  const reader = events.getReader();
-  // `fetch` holds its signal weakly, and may forget it while the body is read.
-  const end = () => void reader.cancel().catch(() => undefined);
-  signal.addEventListener('abort', end, { once: true });
   try {
     for (;;) {
       signal.throwIfAborted();
