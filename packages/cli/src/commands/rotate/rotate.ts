@@ -71,7 +71,7 @@ async function rotate(app: App, action: ActionIds, options: RotateOptions): Prom
 function notesOn(file: string, { variable, withoutAction }: Rotated): Text[] {
   if (variable !== undefined)
     return [
-      t`The new secret is the first of ${variable} in ${file}. Deploy it, and remove the old one of this action after ten minutes.`,
+      t`The new secret is the first of ${variable} in ${file}. Deploy it, and remove the old one of this action after ten minutes. With several in it, note which is whose, or use a variable for each action.`,
     ];
   const first = t`The new secret is the first line of ${file}.`;
   if (withoutAction === 0) return [first];
