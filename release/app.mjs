@@ -10,7 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { run } from './registry.mjs';
 
 const EVENTS = ['call:completed', 'call:recording-available', 'call:started'];
-const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+// As at the service: one for each action, and the recording webhook's.
+const SECRETS = {
+  CALL_WEBHOOK_SECRET:
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw,whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+  RECORDING_WEBHOOK_SECRET: 'whsec_plJ3nmyCDGBKInavdOK15jsl0Z0jDqxu',
+};
 
 const bytesIn = (folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -38,7 +43,7 @@ export async function checkApp(folder, npmrc) {
   const children = [];
   /** Starts a process, and returns the first line that it prints. */
   const start = async (command, ...args) => {
-    const env = { ...process.env, CALL_WEBHOOK_SECRET: SECRET };
+    const env = { ...process.env, ...SECRETS };
     // In its own process group, because npx does not forward signals.
     const options = { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'], detached: true, env };
     const child = spawn(command, args, options);
@@ -49,7 +54,7 @@ export async function checkApp(folder, npmrc) {
   try {
     const { port } = await start(process.execPath, 'server.mjs');
     const app = `http://127.0.0.1:${port}`;
-    const simulate = ['simulate', '--forward-to', `${app}/hook`, '--secret', SECRET, '--port', '0'];
+    const simulate = ['simulate', '--forward-to', `${app}/hook`, '--port', '0'];
     const { url } = await start('npx', '--no', 'call-webhooks', ...simulate, '--json');
     const trigger = ['trigger', 'call', '--wait', '--json', '--simulator', url];
     const { stdout } = await run('npx', ['--no', 'call-webhooks', ...trigger], { cwd: folder });

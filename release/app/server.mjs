@@ -11,7 +11,7 @@ const app = express();
 app.all(
   '/hook',
   callWebhooks({
-    secret: process.env.CALL_WEBHOOK_SECRET,
+    secret: [process.env.CALL_WEBHOOK_SECRET, process.env.RECORDING_WEBHOOK_SECRET],
     on: { 'call:started': see, 'call:completed': see, 'call:recording-available': see },
   }),
 );
