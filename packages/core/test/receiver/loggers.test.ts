@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createReceiver, type Logger } from '../../src/index.ts';
@@ -73,9 +74,11 @@ it('a logger that takes the fields for a message has the sentence all the same',
 });
 
 it('the lines of pino have their fields and no more', async () => {
-  const stream = new PassThrough();
+  let text = '';
+  const stream = new PassThrough().on('data', (piece: Buffer) => (text += piece.toString()));
   await failedDelivery(pino({ base: null, timestamp: false }, stream));
-  const lines = String(stream.read()).trim().split('\n');
+  await finished(stream.end());
+  const lines = text.trim().split('\n');
   const { msg, ...fields } = JSON.parse(lines.at(-1) ?? '') as Record<string, unknown>;
   expect(msg).toContain('500 handler-failed');
   expect(Object.keys(fields)).not.toContain('toString');
