@@ -7,7 +7,7 @@ export const handlers = defineHandlers({
     log.info({ callId: event.callId }, 'call started');
   },
   'call:completed': (event, { key, call, log }) => {
-    // The field behind call.endedAt is a guess until you set fieldNames: docs/field-names.md
+    // The name of the field behind call.endedAt is a guess: see "Field names" in the docs.
     log.info({ key, callId: event.callId, endedAt: call.endedAt }, 'call completed');
   },
   'call:recording-available': (event, { key, log }) => {
