@@ -12,8 +12,8 @@ import { SignedRequests, type FuzzRequest } from '../src/fuzz/signed-requests.ts
 import { expectedStatus } from '../src/model/expected-statuses.ts';
 import { report, seed } from './model-scenarios.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 600);
-const socketRuns = Number(process.env.FUZZ_SOCKET_RUNS ?? 60);
+const runs = Number(process.env.FUZZ_RUNS ?? 20_000);
+const socketRuns = Number(process.env.FUZZ_SOCKET_RUNS ?? 1_000);
 const counts = new Map<string, number>();
 const unhandled: unknown[] = [];
 process.on('unhandledRejection', (reason) => unhandled.push(reason));

@@ -7,7 +7,7 @@ import type { EffectsTable } from '../src/model/transactions.ts';
 import type { FakeTime } from '../src/model/world.ts';
 import { checkScenarios, timeOf, useFakeClock, warmUp } from './model-scenarios.ts';
 
-const runs = Number(process.env.MODEL_RUNS ?? 40);
+const runs = Number(process.env.MODEL_RUNS ?? 200);
 
 beforeAll(warmUp);
 beforeEach(useFakeClock);
