@@ -53,7 +53,7 @@ export class StoreCalls {
   }
 
   complete(key: string, token: string, mark?: DoneMark): Promise<boolean> {
-    return this.#call('complete', key, () => this.#store.complete(key, token, mark));
+    return this.#held('complete', key, () => this.#store.complete(key, token, mark));
   }
 
   /** In a transaction of the user, whose client has its own time limits. */
@@ -67,16 +67,30 @@ export class StoreCalls {
   }
 
   release(key: string, token: string): Promise<boolean> {
-    return this.#call('release', key, () => this.#store.release(key, token));
+    return this.#held('release', key, () => this.#store.release(key, token));
   }
 
   extend(key: string, token: string, leaseMs: number): Promise<boolean> {
-    return this.#call('extend', key, () => this.#store.extend(key, token, leaseMs));
+    return this.#held('extend', key, () => this.#store.extend(key, token, leaseMs));
   }
 
   async reopen(key: string): Promise<void> {
     const store = this.#store;
     await this.#call('reopen', key, async () => store.reopen?.(key));
+  }
+
+  /** A call that tells whether the token holds the lease. */
+  #held(
+    operation: 'complete' | 'release' | 'extend',
+    key: string,
+    call: () => Promise<boolean>,
+  ): Promise<boolean> {
+    if (this.#timeoutMs === undefined) return this.#call(operation, key, call);
+    return this.#call(operation, key, async () => {
+      const isHeld: unknown = await call();
+      if (typeof isHeld === 'boolean') return isHeld;
+      throw new TypeError(`it returned an invalid answer to ${operation}`);
+    });
   }
 
   /** Each call is a message of `call-webhooks:store`. */
@@ -278,6 +292,8 @@ export async function wasCommitted(transactions: Transactions, lease: Lease): Pr
   if (transactions.mayBeDone) {
     const end = await lease.transactionEnd();
     if (end !== 'lost') return end === 'committed';
-  } else if (!transactions.leaseLost) return false;
+  } else if (transactions.leaseLost) {
+    await lease.release(); // the store may see it as held, for instance if it was asked elsewhere
+  } else return false;
   throw leaseLost();
 }

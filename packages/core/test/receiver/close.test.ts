@@ -100,19 +100,21 @@ describe('close()', () => {
   });
 
   it('ends even if the store hangs', async () => {
-    const entered = deferred();
+    const [entered, work] = [deferred(), deferred()];
     const handle = () => {
       entered.resolve();
-      return never();
+      return work.promise;
     };
     const { receiver, send } = createTestReceiver({
       store: { ...memoryStore(), release: never },
       storeTimeout: 20,
       on: { 'call:started': handle },
     });
-    void send(STARTED);
+    const sent = send(STARTED);
     await entered.promise;
     await expect(receiver.close({ graceMs: 0 })).resolves.toBeUndefined();
+    work.resolve();
+    await sent;
   });
 
   it('may be called again', async () => {

@@ -182,6 +182,14 @@ describe('context.completeIn in trouble', () => {
     expect(lines[0]).toContain('The lease was lost while the handler ran');
   });
 
+  it('frees the event when completeIn did not find a lease that is held', async () => {
+    const { send, store } = transactionalReceiver(({ completeIn }, tx) => completeIn(tx));
+    store.completeIn = () => Promise.resolve(false);
+    expect(await send(STARTED)).toBe('in-progress');
+    delete store.completeIn;
+    expect(await send(STARTED)).toBe('handler-failed'); // and not in-progress: it runs again
+  });
+
   it('and failed after the commit and the deadline: onError learns that it was late', async () => {
     const errors: unknown[] = [];
     const work = deferred();

@@ -12,7 +12,7 @@ import {
   WebhookError,
 } from '../../src/index.ts';
 import { STATUS } from '../../src/internal.ts';
-import { bytes, createTestReceiver, delivery, Lines, STARTED } from '../support.ts';
+import { bytes, createTestReceiver, delivery, STARTED } from '../support.ts';
 
 const fail = () => {
   throw new Error('no');
@@ -137,28 +137,36 @@ describe('hostile hooks', () => {
       expect(answer.status).toBeGreaterThanOrEqual(400);
     });
 
-    it.each([{}, { status: 'fine' }, { status: 'group-busy' }])(
-      'a store that returns %j is unavailable, and the log says why',
-      async (nonsense) => {
-        const store = { ...memoryStore(), admit: () => Promise.resolve(nonsense as never) };
-        const { send, lines } = createTestReceiver({ store });
-        expect(await send(STARTED)).toBe('store-unavailable');
-        expect(lines[0]).toContain('it returned an invalid answer to admit');
-      },
-    );
+    it.each([
+      undefined,
+      null,
+      {},
+      'ok',
+      1,
+      ['admitted', 1],
+      { status: 'fine' },
+      { status: 'constructor' },
+      { status: 'group-busy' },
+      { status: 'admitted' },
+      { status: 'admitted', attempt: '1' },
+      { STATUS: 'admitted', ATTEMPT: 1 },
+    ])('a store whose admit gives %j is unavailable, and the log says why', async (nonsense) => {
+      const handle = jest.fn();
+      const store = { ...memoryStore(), admit: () => Promise.resolve(nonsense as never) };
+      const { send, lines } = createTestReceiver({ store, on: { 'call:started': handle } });
+      expect(await send(STARTED)).toBe('store-unavailable');
+      expect(lines[0]).toContain('it returned an invalid answer to admit');
+      expect(handle).not.toHaveBeenCalled();
+    });
 
-    it.each([undefined, {}, { status: 'fine' }, { status: 'constructor' }, 'ok'])(
-      'a store that returns %j',
+    it.each([undefined, null, 1, 'OK', [true]])(
+      'a store whose complete gives %j is unavailable, and the log says why',
       async (nonsense) => {
-        const logger = new Lines();
-        const admit = () => Promise.resolve(nonsense as never);
-        const handle = jest.fn();
-        const store = { ...memoryStore(), admit };
-        const { receiver } = createTestReceiver({ store, logger, on: { 'call:started': handle } });
-        expect((await receiver.receive(await delivery(STARTED))).status).toBeGreaterThanOrEqual(
-          500,
-        );
-        expect(handle).not.toHaveBeenCalled();
+        const store = { ...memoryStore(), complete: () => Promise.resolve(nonsense as never) };
+        const on = { 'call:started': () => undefined };
+        const { send, lines } = createTestReceiver({ store, on });
+        expect(await send(STARTED)).toBe('store-unavailable');
+        expect(lines[0]).toContain('it returned an invalid answer to complete');
       },
     );
   });

@@ -12,6 +12,7 @@ import {
 import {
   bytes,
   createTestReceiver,
+  deferred,
   delivery,
   NOW,
   OTHER_SECRET,
@@ -78,11 +79,12 @@ describe('a refused request', () => {
   });
 
   it('gets the response of a forgery, also from a receiver that is busy or closed', async () => {
+    const handler = deferred();
     const { receiver, send } = createTestReceiver({
       maxInFlight: 1,
-      on: { 'call:started': () => new Promise(() => undefined) },
+      on: { 'call:started': () => handler.promise },
     });
-    void send(STARTED);
+    const first = send(STARTED);
     const forged = { secret: OTHER_SECRET };
     const next = { ...STARTED, callId: 'call-2' };
     expect(await send(next)).toBe('overloaded');
@@ -90,6 +92,8 @@ describe('a refused request', () => {
     await receiver.close({ graceMs: 0 });
     expect(await send(next)).toBe('shutting-down');
     expect(await send(next, forged)).toBe('signature-mismatch');
+    handler.resolve();
+    await first;
   });
 
   it('does not read the body of a wrong method', async () => {

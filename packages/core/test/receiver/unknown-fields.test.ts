@@ -41,6 +41,15 @@ describe('a call event whose details are under other names', () => {
     expect(names).toEqual(['call:started', 'call:completed']);
   });
 
+  it('is told of once by two receivers with one logger', async () => {
+    const { logger, receiver, unknown } = setup();
+    const second = setup({ logger });
+    await receiver.deliver(other('call:started', 'c1'));
+    await second.receiver.deliver(other('call:started', 'c2'));
+    expect(logger.entries).toHaveLength(1);
+    expect(await second.unknown()).toEqual(await unknown());
+  });
+
   it('lacks the end of the call, although other details are found', async () => {
     const { logger, receiver } = setup();
     await receiver.deliver(other('call:completed', 'c1', { userId: 'u-7' }));
