@@ -14,14 +14,12 @@ export interface SitePage {
 
 export interface Section {
   readonly title: string;
-  /** Below this path the sidebar has this section alone; elsewhere only its first page. */
-  readonly apart?: string;
   readonly pages: readonly SitePage[];
 }
 
 const doc = (name: string, title: string): SitePage => ({
   source: `docs/${name}.md`,
-  path: `${name}.md`.replace(/README\.md$/, 'index.md'),
+  path: `${name}.md`,
   title,
 });
 
@@ -31,9 +29,9 @@ const readme = (name: string, title: string): SitePage => ({
   title,
 });
 
-/** A document named by its heading, without its number. */
+/** A document named by its heading. */
 const titled = (name: string) => {
-  const [, title = name] = /^# (?:\d+[.:]? *)?(.*)$/m.exec(read(`docs/${name}.md`)) ?? [];
+  const [, title = name] = /^# (.*)$/m.exec(read(`docs/${name}.md`)) ?? [];
   return doc(name, title.replaceAll('`', ''));
 };
 
@@ -41,14 +39,6 @@ const namesIn = (folder: string) =>
   readdirSync(join(ROOT, folder))
     .filter((file) => file.endsWith('.md'))
     .map((file) => file.replace(/\.md$/, ''));
-
-/** The documents of a folder, its README first. */
-const chapter = (folder: string, title: string) => [
-  doc(`${folder}/README`, title),
-  ...namesIn(`docs/${folder}`)
-    .filter((name) => name !== 'README')
-    .map((name) => titled(`${folder}/${name}`)),
-];
 
 /** The first page after the home page. */
 export const START: SitePage = doc('start', 'Start in five minutes');
@@ -117,17 +107,9 @@ const LISTED: readonly Section[] = [
       { source: 'CONTRIBUTING.md', path: 'contributing.md', title: 'Contributing' },
       { source: 'SECURITY.md', path: 'security-policy.md', title: 'Security policy' },
       doc('architecture', 'Architecture'),
+      doc('decisions', 'Decisions'),
+      doc('evidence', 'Evidence'),
     ],
-  },
-  {
-    title: 'Evidence',
-    apart: '/evidence/',
-    pages: chapter('evidence', 'What was checked'),
-  },
-  {
-    title: 'Decisions',
-    apart: '/decisions/',
-    pages: chapter('decisions', 'Decisions'),
   },
 ];
 

@@ -18,27 +18,13 @@ const item = ({ title, path }: SitePage) => ({ text: title, link: `/${path}` });
 
 const BACK = { text: '← Guides', link: `/${START.path}` };
 
-/** The sidebar of most pages. Sections that are apart are at its end, as one page each. */
-const guides = () => {
-  const apart = SECTIONS.filter((section) => section.apart !== undefined);
-  return [
-    item(START),
-    ...SECTIONS.filter((section) => !apart.includes(section)).map(
-      ({ title, pages }, index, all) => ({
-        text: title,
-        items: [
-          ...pages,
-          ...(index === all.length - 1 ? apart.flatMap((one) => one.pages.slice(0, 1)) : []),
-        ].map(item),
-      }),
-    ),
-  ];
-};
+/** The sidebar of all pages but the API's. */
+const guides = () => [
+  item(START),
+  ...SECTIONS.map(({ title, pages }) => ({ text: title, items: pages.map(item) })),
+];
 
 export function writeSettings(): void {
-  const apart = SECTIONS.flatMap(({ apart: path, title, pages }) =>
-    path === undefined ? [] : [[path, [BACK, { text: title, items: pages.map(item) }]] as const],
-  );
   const api = entryPoints().map(({ name }) => ({ text: name, link: `/api/${name}.md` }));
   const settings: Settings = {
     site: SITE,
@@ -51,7 +37,6 @@ export function writeSettings(): void {
     ],
     sidebar: {
       '/': guides(),
-      ...Object.fromEntries(apart),
       '/api/': [
         BACK,
         { text: 'API', items: [{ text: 'All packages', link: '/api/index.md' }, ...api] },

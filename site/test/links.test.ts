@@ -23,10 +23,8 @@ it.each([
 
 it.each([
   ['docs/queues.md', 'stores.md#redis', '/stores.md#redis'],
-  ['docs/evidence/README.md', '../security.md', '/security.md'],
   ['packages/adapters/README.md', '../core/README.md#options', '/packages/core.md#options'],
   ['docs/frameworks.md', '../packages/adapters#koa', '/packages/adapters.md#koa'],
-  ['docs/security.md', 'evidence', '/evidence/index.md'],
   ['docs/inspector.md', 'images/a.png', '/images/a.png'],
   ['docs/testing.md', '#time', '#time'],
   ['docs/testing.md', 'https://example.com', 'https://example.com'],
