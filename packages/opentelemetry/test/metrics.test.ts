@@ -5,7 +5,7 @@ import { createJobProcessor } from '@call-webhooks/core/stores';
 import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhooks/opentelemetry';
 import { diag, type TracerProvider } from '@opentelemetry/api';
 import { fromCarrier, toCarrier } from '../src/trace-context.ts';
-import { receiverOf, type Sdk, send, startSdk } from './sdk.ts';
+import { receiverOf, type Sdk, send, slowHandler, startSdk } from './sdk.ts';
 
 describe('metrics', () => {
   const STARTED = { eventName: 'call:started', callId: 'call-1' };
@@ -98,18 +98,17 @@ describe('metrics', () => {
     });
 
     it('count a late delivery once, and its dead letter as well', async () => {
-      const go = deferred();
+      const { on, go, missDeadline } = slowHandler();
       const late = deferred<Outcome>();
       const { send: sendOne } = setup({
-        on: { 'call:started': () => go.promise },
+        on,
         deadLetter: () => undefined,
         maxAttempts: 1,
-        ackWithin: 5,
         onOutcome: (outcome) => {
           if (outcome.late) late.resolve(outcome);
         },
       });
-      await sendOne(STARTED);
+      await missDeadline(() => sendOne(STARTED));
       go.reject(new Error('no'));
       expect((await late.promise).outcome).toBe('dead-lettered');
       expect(await sdk.total('call_webhooks.deliveries')).toBe(1);

@@ -1,3 +1,6 @@
+import diagnostics from 'node:diagnostics_channel';
+import { afterAll, beforeAll, jest } from '@jest/globals';
+import { deferred } from '@call-webhooks/contract-tests';
 import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhooks/opentelemetry';
 import { createReceiver, sign, type Receiver, type ReceiverOptions } from '@call-webhooks/core';
 import { context, trace, type Attributes } from '@opentelemetry/api';
@@ -9,6 +12,27 @@ import {
   SimpleSpanProcessor,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base';
+
+// Jest shares Node's channels between the test files of a worker, and a receiver of an earlier file may
+// still be running. Its messages are objects of another realm, which nobody here listens to.
+const { subscribe, unsubscribe } = diagnostics;
+type Listener = Parameters<typeof subscribe>[1];
+const filtered = new Map<Listener, Listener>();
+
+beforeAll(() => {
+  diagnostics.subscribe = (name, listener) => {
+    const ours: Listener = (message, from) => {
+      if (message instanceof Object) listener(message, from);
+    };
+    filtered.set(listener, ours);
+    subscribe(name, ours);
+  };
+  diagnostics.unsubscribe = (name, listener) =>
+    unsubscribe(name, filtered.get(listener) ?? listener);
+});
+afterAll(() => {
+  Object.assign(diagnostics, { subscribe, unsubscribe });
+});
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
@@ -117,4 +141,30 @@ export async function send(receiver: Receiver, payload: object | Uint8Array, sec
   const timestamp = Math.floor(Date.now() / 1_000) - secondsAgo;
   const headers = await sign({ secret: SECRET, body, timestamp });
   return (await receiver.receive({ method: 'POST', headers, body })).outcome.outcome;
+}
+
+/** A handler that runs until it is told to end, and a way to let its delivery miss the deadline. */
+export function slowHandler() {
+  const [started, go] = [deferred(), deferred()];
+  const on = {
+    'call:started': () => {
+      started.resolve();
+      return go.promise;
+    },
+  };
+  return {
+    ...{ on, go },
+    /** Sends a delivery, and lets `ackWithin` pass once its handler runs. */
+    async missDeadline<T>(sendOne: () => Promise<T>): Promise<T> {
+      jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+      try {
+        const answer = sendOne();
+        await started.promise;
+        await jest.advanceTimersByTimeAsync(21_000);
+        return await answer;
+      } finally {
+        jest.useRealTimers();
+      }
+    },
+  };
 }
