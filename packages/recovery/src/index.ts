@@ -1,21 +1,21 @@
-export { reconcile } from './reconcile/reconcile.ts';
-export { completedEvents, type MissedEvent, type ToEvents } from './reconcile/to-events.ts';
+export { SETTLE_FOR_MS } from './cursor.ts';
+export { completedEvents, type MissedEvent, type ToEvents } from './events.ts';
+export { reconcile } from './reconcile.ts';
 export type {
   CallsClient,
   ReconciledEvent,
   ReconcileOptions,
   ReconcileReceiver,
+  ReconcileResult,
   ReconcileStore,
   SharedOptions,
-} from './reconcile/options.ts';
-export type { ReconcileResult } from './reconcile/result.ts';
-export { SETTLE_FOR_MS } from './reconcile/window.ts';
-export { startReconciler, type Reconciler } from './reconciler/start-reconciler.ts';
-export type { MissedReport, ReconcilerOptions, ReconcilerStore } from './reconciler/options.ts';
-export { redrive } from './redrive/redrive.ts';
+} from './reconcile-options.ts';
+export { startReconciler, type Reconciler } from './reconciler.ts';
+export type { MissedReport, ReconcilerOptions, ReconcilerStore } from './reconciler-options.ts';
+export { redrive } from './redrive.ts';
 export type {
   RedriveOptions,
   RedriveProgress,
   RedriveResult,
   RequeueOptions,
-} from './redrive/options.ts';
+} from './redrive-options.ts';

@@ -7,7 +7,7 @@ import { reconcile, startReconciler } from '@call-webhooks/recovery';
 import { startSimulator } from '@call-webhooks/simulator';
 import { start } from './reconciler/start.ts';
 import { manualClock } from './support/manual-clock.ts';
-import { closeLater, MINUTE, STARTED_AT, startWorld } from './support/world.ts';
+import { closeLater, HOUR, MINUTE, STARTED_AT, startWorld } from './support/world.ts';
 
 describe('silence', () => {
   it('is noticed within an interval: a hook, a log line that says where to look, the events', async () => {
@@ -109,6 +109,31 @@ describe('what a run looks at', () => {
     expect(runs).toHaveLength(2 + 1 + 8);
     expect(runs.slice(2).map(({ callId }) => callId)).toContain(failed);
     expect(reports.at(-1)).toMatchObject({ missed: 8 });
+  });
+
+  it.each([
+    ['from its first run on', true],
+    ['in a later run', false],
+  ])('is not nothing because the clock of a process was ahead %s', async (_when, isFirst) => {
+    const world = await startWorld();
+    const { simulator, ruleId, runs, log } = world;
+    if (!isFirst) await (await start(world)).reconciler.close();
+    const before = await world.place(1);
+    await simulator.clock.advance('20m');
+    const ahead = await start(world, {}, 72 * HOUR);
+    await ahead.reconciler.close();
+    expect(log.entries).toEqual([]);
+
+    simulator.rules.pause(ruleId);
+    const { clock, results, reports } = await start(world);
+    const missed = await world.place(1);
+    await clock.advance(30);
+    expect(runs.map(({ callId }) => callId)).toEqual([...before, ...missed]);
+    expect(reports.map(({ callIds }) => callIds)).toEqual([missed]);
+    expect(results.at(-1)?.seen).toBe(isFirst ? 1 : 2);
+    const warnings = log.entries.filter(({ level }) => level === 'warn');
+    expect(warnings).toMatchObject([{ fields: { since: expect.any(Date) } }]);
+    expect(warnings[0]?.message).toContain('a time in the future');
   });
 
   it('is no more than the store remembers', async () => {

@@ -13,7 +13,7 @@ describe('reconcile', () => {
   const since = new Date(STARTED_AT);
   const NOTHING = {
     ...{ seen: 0, missed: 0, handled: 0, known: 0, inDeadLetters: 0 },
-    ...{ failed: 0, ignored: 0, skipped: 0 },
+    ...{ failed: 0, ignored: 0, skipped: 0, stoppedEarly: false },
   };
 
   it('runs each missed event once, and nothing that was handled before', async () => {
@@ -123,6 +123,32 @@ describe('reconcile', () => {
     expect(await reconcile({ client, receiver, since, now })).toEqual(again);
   });
 
+  it('begins anew after a run that stopped while its clock was ahead', async () => {
+    const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld();
+    simulator.rules.pause(ruleId);
+    await place(25);
+    const { loadCursor, saveCursor } = receiver.store;
+    const options = {
+      ...{ client, receiver, since, concurrency: 1 },
+      store: { rememberFor: 24 * HOUR, loadCursor, saveCursor },
+    };
+    const stopping = new AbortController();
+    const stopped = reconcile({
+      ...options,
+      now: () => now() + 2 * HOUR,
+      signal: stopping.signal,
+      onProgress: ({ seen }) => {
+        if (seen === 15) stopping.abort(new Error('enough'));
+      },
+    });
+    await expect(stopped).rejects.toThrow('enough');
+    expect(await receiver.store.loadCursor?.('reconcile')).toContain('"next":');
+    await place(1);
+    await simulator.clock.advance('10m');
+    expect(await reconcile({ ...options, now })).toMatchObject({ seen: 26, handled: 11 });
+    expect(new Set(runs.map(({ callId }) => callId)).size).toBe(26);
+  });
+
   it('finds what failed again, until it is handled or in the dead letters', async () => {
     const letters = memoryDeadLetters();
     const world = await startWorld({ receiver: { deadLetter: letters, maxAttempts: 2 } });
@@ -187,7 +213,7 @@ describe('the window', () => {
   const since = new Date(STARTED_AT);
   const NOTHING = {
     ...{ seen: 0, missed: 0, handled: 0, known: 0, inDeadLetters: 0 },
-    ...{ failed: 0, ignored: 0, skipped: 0 },
+    ...{ failed: 0, ignored: 0, skipped: 0, stoppedEarly: false },
   };
 
   it('is refused if it is longer than the store remembers, with both numbers', async () => {
@@ -284,18 +310,26 @@ describe('the window', () => {
 });
 
 describe('the order of the list', () => {
-  it('ends the run with the first page that is too old, if the newest calls come first', async () => {
-    const newest = [22, 21, 20, 19, 18, 17, 16].map((hour) => call(hour));
-    const { client, asked } = listing([
-      newest,
-      [call(13), call(11)],
-      [call(10), call(9)],
-      [call(8), call(7)],
-    ]);
-    const { receiver, handled } = oldReceiver();
-    await reconcile({ client, receiver, since, now });
-    expect(handled.sort()).toEqual(['c13', ...newest.map(({ _id }) => _id)].sort());
-    expect(asked).toEqual([undefined, '1', '2']);
+  const old = [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1].map((hour) => call(hour));
+
+  it('lets a run end early only if it is promised to have the newest calls first', async () => {
+    const pages = [[call(15), call(13), call(11)], [call(10), call(9)], [call(8)]];
+    const run = async (newestFirst: boolean) => {
+      const { client, asked } = listing(pages);
+      const { receiver, handled } = oldReceiver();
+      const result = await reconcile({ client, receiver, since, now, newestFirst });
+      expect([result.seen, handled]).toEqual([2, ['c15', 'c13']]);
+      return { asked, stoppedEarly: result.stoppedEarly };
+    };
+    expect(await run(true)).toEqual({ asked: [undefined, '1'], stoppedEarly: true });
+    expect(await run(false)).toEqual({ asked: [undefined, '1', '2'], stoppedEarly: false });
+  });
+
+  it('is no early end when the last page was read anyway', async () => {
+    const { client } = listing([[call(15)], old]);
+    const { receiver } = oldReceiver();
+    const result = await reconcile({ client, receiver, since, now, newestFirst: true });
+    expect(result).toMatchObject({ handled: 1, stoppedEarly: false });
   });
 
   it.each([
@@ -307,27 +341,14 @@ describe('the order of the list', () => {
         [call(14), call(15)],
       ],
     ],
-    [
-      'no order',
-      [
-        [call(10), call(9)],
-        [call(7), call(8)],
-        [call(13), call(6), call(14), call(15)],
-      ],
-    ],
+    ['many old ones in front', [old, [call(15), call(14), call(13)]]],
+    ['no order', [[call(10), call(9)], [call(7)], [call(13), call(6), call(14), call(15)]]],
     ['one call a page', [[call(9)], [call(8)], [call(13)], [call(14)], [call(15)]]],
-    [
-      'one time',
-      [
-        [call(9), call(9)],
-        [call(13), call(14), call(15)],
-      ],
-    ],
-  ])('is not relied on: %s', async (_order, pages) => {
+  ])('is not relied on otherwise: %s', async (_order, pages) => {
     const { client, asked } = listing(pages);
     const { receiver, handled } = oldReceiver();
     const result = await reconcile({ client, receiver, since, now });
-    expect(result).toMatchObject({ seen: 3, handled: 3 });
+    expect(result).toMatchObject({ seen: 3, handled: 3, stoppedEarly: false });
     expect(handled.sort()).toEqual(['c13', 'c14', 'c15']);
     expect(asked).toHaveLength(pages.length);
   });

@@ -8,9 +8,14 @@ import {
 import { manualClock } from '../support/manual-clock.ts';
 import { closeLater, type World } from '../support/world.ts';
 
-export async function start(world: World, options: Partial<ReconcilerOptions> = {}) {
+/** @param aheadMs how far the clock of the reconciler is ahead of the service's; milliseconds */
+export async function start(
+  world: World,
+  options: Partial<ReconcilerOptions> = {},
+  aheadMs?: number,
+) {
   const { client, receiver, log } = world;
-  const clock = manualClock(world.simulator);
+  const clock = manualClock(world.simulator, aheadMs);
   const reports: MissedReport[] = [];
   const results: ReconcileResult[] = [];
   const errors: unknown[] = [];

@@ -17,9 +17,10 @@ export interface ManualClock extends Clock {
 /** While a reconciler runs, it has a timer that renews its lease; milliseconds. */
 const RENEWAL_MS = 20_000;
 
-export function manualClock(simulator: Simulator): ManualClock {
+/** @param aheadMs how far it is ahead of the simulator; milliseconds */
+export function manualClock(simulator: Simulator, aheadMs = 0): ManualClock {
   const timers = new Set<{ at: number; delay: number; callback: () => void }>();
-  const now = () => simulator.clock.now();
+  const now = () => simulator.clock.now() + aheadMs;
   const clock: ManualClock = {
     reconcilers: 1,
     now,

@@ -7,8 +7,7 @@ import {
   type Store,
 } from '@call-webhooks/core';
 import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
-import type { ReconcileResult } from './result.ts';
-import { completedEvents, type MissedEvent, type ToEvents } from './to-events.ts';
+import { completedEvents, type MissedEvent, type ToEvents } from './events.ts';
 
 /** The part of `@call-webhooks/client` that is used. */
 export interface CallsClient {
@@ -37,6 +36,34 @@ export interface ReconciledEvent {
   missed: boolean;
 }
 
+/** What a reconciliation found and did. */
+export interface ReconcileResult {
+  /** Calls in the window. */
+  seen: number;
+  /** Events that no delivery had come for. */
+  missed: number;
+  /** Events that were run now and handled, or put into the queue. */
+  handled: number;
+  /** Events that were done before, or are running. */
+  known: number;
+  /** Events that were in the dead letters before. They don't run until they are redriven. */
+  inDeadLetters: number;
+  /**
+   * Events that were run now and failed. They are in the dead letters if the receiver has given them
+   * up; the next run finds the others again.
+   */
+  failed: number;
+  /** Events that the receiver has no handler for. */
+  ignored: number;
+  /**
+   * Calls that were left out: the store may have forgotten them, or their record has no time that can
+   * be read.
+   */
+  skipped: number;
+  /** Whether pages were left out, as `newestFirst` promises that their calls are too old. */
+  stoppedEarly: boolean;
+}
+
 /** The options that `reconcile` and `startReconciler` share. */
 export interface SharedOptions {
   client: CallsClient;
@@ -53,6 +80,12 @@ export interface SharedOptions {
   fieldNames?: FieldNames | undefined;
   /** Query parameters of `GET /v1/calls`, if the service can narrow the list. The spec shows none. */
   query?: ((window: { since: Date; until: Date }) => CallListOptions['query']) | undefined;
+  /**
+   * Whether the service lists the newest calls first: then a run stops at the first page whose calls all
+   * began before its window. If the list has another order, calls are missed, so the default is `false`,
+   * and each run reads all pages. The spec shows no order.
+   */
+  newestFirst?: boolean | undefined;
   /** How many calls to ask for at once. The service decides by default. */
   pageSize?: number | undefined;
   /** How many calls are handled at once: 1 to 100; 4 by default. */
@@ -93,6 +126,7 @@ export const sharedRules = () => ({
   recordings: option.default(option.boolean(), false),
   fieldNames: option.default(option.object<FieldNames>(), {}),
   query: option.optional(option.function<NonNullable<SharedOptions['query']>>()),
+  newestFirst: option.default(option.boolean(), false),
   pageSize: option.optional(option.count(1, 100_000)),
   concurrency: option.default(option.count(1, 100), 4),
   tenant: option.optional(

@@ -1,6 +1,6 @@
 import { ApiError, InvalidResponseError, type CallRecord, type Page } from '@call-webhooks/client';
-import type { ReconcileSettings } from './options.ts';
 import type { Pass } from './cursor.ts';
+import type { ReconcileSettings } from './reconcile-options.ts';
 
 /** A cursor of a run of long ago may not be valid any more. */
 const REFUSED = [400, 404, 410, 422];
@@ -37,31 +37,3 @@ export async function* pagesOf(
 }
 
 const isRefused = (error: unknown) => error instanceof ApiError && REFUSED.includes(error.status);
-
-/** So many calls are not in order by chance. */
-const PROOF = 10;
-
-/**
- * Finds out whether a list has the newest calls first. The spec shows no order, so nothing is left out
- * unless all that was seen is in that order, and that was enough.
- */
-export class ListOrder {
-  #newestFirst = true;
-  #oldest = Infinity;
-  #descents = 0;
-
-  /**
-   * @param times when the calls of a page began, in its order; milliseconds since the epoch
-   * @returns whether the list has come to calls from before `since`, and only older ones follow
-   */
-  isPast(times: readonly number[], since: number): boolean {
-    let newest = -Infinity;
-    for (const time of times) {
-      newest = Math.max(newest, time);
-      if (time > this.#oldest) this.#newestFirst = false;
-      if (time < this.#oldest) this.#descents++;
-      this.#oldest = Math.min(this.#oldest, time);
-    }
-    return this.#newestFirst && this.#descents >= PROOF && newest < since && times.length > 0;
-  }
-}

@@ -1,5 +1,6 @@
-import type { CallRecord } from '@call-webhooks/client';
+import { ApiError, type CallRecord } from '@call-webhooks/client';
 import { callDetails, type FieldNames } from '@call-webhooks/core';
+import type { ReconcileSettings } from './reconcile-options.ts';
 
 /** An event as the body of its webhook would have it. It needs a `callId` or an `eventId`. */
 export interface MissedEvent {
@@ -36,7 +37,7 @@ export function beganAt(call: CallRecord, fieldNames: FieldNames): number | unde
 }
 
 /** Whether a call had certainly ended by a time. */
-export function hasEnded(call: CallRecord, by: Date, fieldNames: FieldNames): boolean {
+function hasEnded(call: CallRecord, by: Date, fieldNames: FieldNames): boolean {
   const began = beganAt(call, fieldNames) ?? Infinity;
   const { endedAt } = callDetails(call, fieldNames);
   return (endedAt?.getTime() ?? began + LONGEST_CALL_MS) <= by.getTime();
@@ -52,4 +53,38 @@ export function hasEnded(call: CallRecord, by: Date, fieldNames: FieldNames): bo
 export function completedEvents(fieldNames: FieldNames = {}): ToEvents {
   return (call, { until }) =>
     hasEnded(call, until, fieldNames) ? [{ eventName: 'call:completed', callId: call._id }] : [];
+}
+
+/** The events that should have come for a call, its recording included if that was asked for. */
+export async function eventsOf(
+  call: CallRecord,
+  until: Date,
+  settings: ReconcileSettings,
+): Promise<readonly MissedEvent[]> {
+  const events = settings.toEvents(call, { until });
+  if (!settings.recordings || !hasEnded(call, until, settings.fieldNames)) return events;
+  if (!(await hasRecording(call, settings))) return events;
+  const { _id: callId } = call;
+  const recording = {
+    eventName: 'call:recording-available',
+    eventId: `${callId}:recording-available`,
+    callId,
+    recordingUrl: `${settings.client.baseUrl}/v1/calls/${encodeURIComponent(callId)}/recording`,
+  };
+  return [...events, recording];
+}
+
+/** Asks the service for the recording, and ends the download when it begins. */
+async function hasRecording(
+  { _id }: CallRecord,
+  { client, signal }: ReconcileSettings,
+): Promise<boolean> {
+  try {
+    const { body } = await client.calls.recording(_id, { signal, anyContentType: true });
+    await body.cancel();
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false;
+    throw error;
+  }
 }

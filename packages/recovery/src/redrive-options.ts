@@ -2,46 +2,46 @@ import type { DeadLetters, OutcomeCode, Receiver, StoredDeadLetter } from '@call
 import type { DeadJobs, DeadLetterFilter } from '@call-webhooks/core/stores';
 import { checkOptions, option } from '@call-webhooks/core/internal';
 
-/** What became of the letters. Each is counted once. */
+/** What became of the dead letters. Each is counted once. */
 export interface RedriveResult {
-  /** Their handlers succeeded. These letters are gone. */
+  /** Their handlers succeeded. These are gone. */
   handled: number;
   /** Given back to a queue, whose workers run them. */
   queued: number;
   /** They failed again, and wait with their new error. */
   failed: number;
-  /** Not run, since the events were handled before. These letters are gone. */
+  /** Not run, since the events were handled before. These are gone. */
   alreadyHandled: number;
-  /** No result came in time: the handlers may be running. These letters stay. */
+  /** No result came in time: the handlers may be running. These stay. */
   unknown: number;
-  /** Not run: another redrive has the letter, its event is being handled, or it is of another tenant. */
+  /** Not run: another redrive has it, its event is being handled, or it is of another tenant. */
   skipped: number;
 }
 
-/** What became of one letter, and of all so far. */
+/** What became of one dead letter, and of all so far. */
 export interface RedriveProgress extends RedriveResult {
-  /** How many letters this redrive is about. */
+  /** How many this redrive is about. */
   total: number;
   id: string;
   result: keyof RedriveResult;
-  /** How the run ended. Absent if another redrive had the letter. */
+  /** How the run ended. Absent if another redrive had it. */
   outcome?: OutcomeCode;
   /** As it was before the run. Absent as `outcome` is. */
   letter?: StoredDeadLetter;
 }
 
 interface SharedOptions {
-  /** One letter. With neither `id` nor `filter`, all are run. */
+  /** One dead letter. With neither `id` nor `filter`, all are run. */
   id?: string | undefined;
-  /** The letters that match. Those that arrive during the redrive are not run. */
+  /** Those that match. Those that arrive during the redrive are not run. */
   filter?: Omit<DeadLetterFilter, 'tenant'> | undefined;
-  /** Only letters of this tenant. One with the `id` that is of another is skipped. */
+  /** Only those of this tenant. One with the `id` that is of another is skipped. */
   tenant?: string | undefined;
   /** How many run at once; 4 by default. */
   concurrency?: number | undefined;
-  /** Called after each letter. What it throws is ignored. */
+  /** Called after each. What it throws is ignored. */
   onProgress?: ((progress: RedriveProgress) => unknown) | undefined;
-  /** When it is aborted, no further letter is begun. Those that run are waited for. */
+  /** When it is aborted, no other one is begun. Those that run are waited for. */
   signal?: AbortSignal | undefined;
 }
 
@@ -51,12 +51,12 @@ export interface RedriveOptions extends SharedOptions {
   receiver: Pick<Receiver, 'deliver'>;
   deadLetters: DeadLetters;
   /**
-   * Whose the letters without a tenant are, for a receiver with tenants: letters from before it had any.
-   * All others say it themselves. With `tenant`, letters without one are not run.
+   * Whose those without a tenant are, for a receiver with tenants: they are from before it had any. All
+   * others say it themselves. With `tenant`, those without one are not run.
    */
   defaultTenant?: string | undefined;
   /**
-   * How long a letter stays claimed if this process dies; milliseconds, 60,000 by default. The claim is
+   * How long a dead letter stays claimed if this process dies; milliseconds, 60,000 by default. The claim is
    * renewed while the handler runs.
    */
   leaseFor?: number | undefined;
@@ -83,13 +83,7 @@ const redriveRules = () => ({
   ...sharedRules(),
   receiver: option.object<Pick<Receiver, 'deliver'>>('deliver'),
   deadLetters: option.object<DeadLetters>(
-    'list',
-    'count',
-    'get',
-    'claim',
-    'extend',
-    'settle',
-    'giveBack',
+    ...['list', 'count', 'get', 'claim', 'extend', 'settle', 'giveBack'],
   ),
   defaultTenant: tenantName(),
   leaseFor: option.default(option.milliseconds(1_000, 3_600_000), 60_000),
@@ -107,3 +101,8 @@ export const checkRedriveOptions = (options: RedriveOptions) =>
 /** @throws WebhookError `invalid-options` */
 export const checkRequeueOptions = (options: RequeueOptions) =>
   checkOptions('redrive', requeueRules(), options);
+
+/** The checked options, with every default filled in. */
+export type RedriveSettings = ReturnType<typeof checkRedriveOptions>;
+/** Those of them that dead letters and dead jobs share. */
+export type SharedSettings = Omit<ReturnType<typeof checkRequeueOptions>, 'deadJobs'>;

@@ -1,9 +1,8 @@
 import { systemClock, type Clock } from '@call-webhooks/client';
 import { WebhookError, type Logger, type Store } from '@call-webhooks/core';
 import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
-import { sharedRules, type ReconcileReceiver, type SharedOptions } from '../reconcile/options.ts';
-import type { ReconcileResult } from '../reconcile/result.ts';
-import { SETTLE_FOR_MS } from '../reconcile/window.ts';
+import { SETTLE_FOR_MS } from './cursor.ts';
+import { sharedRules, type ReconcileResult, type SharedOptions } from './reconcile-options.ts';
 
 /** What a run found that no delivery had come for. */
 export interface MissedReport {
@@ -73,25 +72,26 @@ export type ReconcilerSettings = ReturnType<typeof resolveOptions>;
 
 /** @throws WebhookError `invalid-options` */
 export function resolveOptions(options: ReconcilerOptions) {
-  const {
-    receiver,
-    store = receiver.store,
-    ...checked
-  } = checkOptions('startReconciler', rules(), options, docsUrl('recovery.md#on-a-schedule'));
-  // Its own state and lease; `reconcile` does the same with its cursor.
-  const stateName = tenantKey(checked.tenant, checked.name);
-  return { ...checked, stateName, receiver, store: checkStore(store) };
-}
-
-function checkStore(store: Partial<Store> | ReconcileReceiver['store']): ReconcilerStore {
-  const methods = ['admit', 'extend', 'release', 'loadCursor', 'saveCursor'] as const;
-  const missing = methods.filter(
-    (name) => typeof Reflect.get(Object(store) as object, name) !== 'function',
-  );
-  if (missing.length === 0) return store as ReconcilerStore;
-  throw new WebhookError(
-    'invalid-options',
-    `startReconciler: pass a store with ${missing.join(', ')}. Those of this project have all of it.`,
-    { docs: docsUrl('recovery.md#on-a-schedule') },
-  );
+  const docs = docsUrl('recovery.md#on-a-schedule');
+  const checked = checkOptions('startReconciler', rules(), options, docs);
+  const { every, settleFor, lookBack, since, onMissed, onRun, onError, logger, clock, ...shared } =
+    checked;
+  const store: Partial<Store> = shared.store ?? shared.receiver.store ?? {};
+  const needed = ['admit', 'extend', 'release', 'loadCursor', 'saveCursor'] as const;
+  const missing = needed.filter((method) => typeof store[method] !== 'function');
+  if (missing.length > 0)
+    throw new WebhookError(
+      'invalid-options',
+      `startReconciler: pass a store with ${missing.join(', ')}. Those of this project have all of it.`,
+      { docs },
+    );
+  return {
+    ...{ every, settleFor, lookBack, since, onMissed, onRun, onError, logger, clock },
+    store: store as ReconcilerStore,
+    tenant: shared.tenant,
+    // The name of its lease and its schedule; `reconcile` names its cursor alike.
+    stateName: tenantKey(shared.tenant, shared.name),
+    /** For `reconcile`. */
+    shared: { ...shared, store: store as ReconcilerStore },
+  };
 }

@@ -1,0 +1,162 @@
+import type { CallRecord } from '@call-webhooks/client';
+import { eventKey, OUTCOMES, WebhookError, type Outcome } from '@call-webhooks/core';
+import { callHook, docsUrl } from '@call-webhooks/core/internal';
+import {
+  checkWindow,
+  loadCursor,
+  planRun,
+  rememberedSince,
+  SETTLE_FOR_MS,
+  type Pass,
+  type SavedCursor,
+  type Window,
+} from './cursor.ts';
+import { beganAt, eventsOf, type MissedEvent } from './events.ts';
+import { inParallel } from './in-parallel.ts';
+import { pagesOf } from './pages.ts';
+import {
+  resolveOptions,
+  type ReconcileOptions,
+  type ReconcileResult,
+  type ReconcileSettings,
+} from './reconcile-options.ts';
+
+/**
+ * Finds calls whose events never came, and delivers those events to the handlers. Events that the store
+ * knows are left alone, and a webhook that comes later is a duplicate.
+ *
+ * What happened in the last 10 minutes is left alone too, unless you pass `until`: its webhook may still
+ * come, with more data than the event that is made here.
+ *
+ * It keeps a cursor in the store, and a run that was interrupted is continued by the next one of the same
+ * `name`. Events that failed are not skipped by it: once a run has ended, the next one begins at `since`
+ * and finds them again.
+ * @throws WebhookError `invalid-options`, above all for a window that is longer than the store remembers;
+ *   `overloaded`, `shutting-down` or `store-unavailable` if the receiver can take no events now
+ * @throws ClientError if the service can't be asked
+ * @throws the reason of `signal`
+ * @example
+ * const hook = callWebhooks({ secret, store, on });
+ * const since = new Date(Date.now() - 12 * 3_600_000);
+ * const { missed, handled } = await reconcile({ client, receiver: hook.receiver, since });
+ */
+export async function reconcile(options: ReconcileOptions): Promise<ReconcileResult> {
+  const settings = resolveOptions(options);
+  const { store, name } = settings;
+  const now = settings.now();
+  const until = Math.min(settings.until?.getTime() ?? now - SETTLE_FOR_MS, now);
+  const window = { since: settings.since.getTime(), until };
+  checkWindow(window, store.rememberFor, now);
+  const { passes, result } = planRun(window, await loadCursor(store, name));
+  for (const pass of passes) await runPass(pass, window, settings, result);
+  await store.saveCursor?.(name);
+  return result;
+}
+
+/** @param result what was found so far; it is added to */
+async function runPass(
+  pass: Pass,
+  window: Window,
+  settings: ReconcileSettings,
+  result: ReconcileResult,
+): Promise<void> {
+  const { store, name, newestFirst, onProgress, signal } = settings;
+  let isDated = false;
+  for await (const { results: calls, next } of pagesOf(settings, pass)) {
+    const dated = datedCalls(calls, settings);
+    isDated ||= dated.length > 0;
+    if (!isDated && calls.length > 0) throw withoutTimes(settings);
+    result.skipped += calls.length - dated.length;
+
+    const inWindow = dated.filter(({ began }) => began >= pass.since && began < pass.until);
+    await inParallel(inWindow, settings, async ({ call, began }) => {
+      result.seen++;
+      // Time goes on during a run.
+      if (began < rememberedSince(store.rememberFor ?? 0, settings.now())) result.skipped++;
+      else await deliverCall(call, new Date(window.until), settings, result);
+      if (onProgress) callHook(onProgress, { ...result });
+    });
+    signal?.throwIfAborted();
+    if (next === undefined) return;
+    if (newestFirst && dated.length > 0 && dated.every(({ began }) => began < pass.since)) {
+      result.stoppedEarly = true;
+      return;
+    }
+    const cursor: SavedCursor = { since: window.since, until: pass.until, next, result };
+    await store.saveCursor?.(name, JSON.stringify(cursor));
+  }
+}
+
+interface DatedCall {
+  readonly call: CallRecord;
+  /** Milliseconds since the epoch. */
+  readonly began: number;
+}
+
+const datedCalls = (calls: readonly CallRecord[], { fieldNames }: ReconcileSettings): DatedCall[] =>
+  calls.flatMap((call) => {
+    const began = beganAt(call, fieldNames);
+    return began === undefined ? [] : [{ call, began }];
+  });
+
+const withoutTimes = ({ fieldNames }: ReconcileSettings): WebhookError =>
+  new WebhookError(
+    'invalid-options',
+    `reconcile: no call record has a time in ${fieldNames.createdAt ?? 'createdAt'} or ${fieldNames.dialedAt ?? 'startedAt'}, so nobody can tell when the calls began. Set fieldNames.createdAt to the field that says so.`,
+    { docs: docsUrl('recovery.md#reconcile') },
+  );
+
+/**
+ * Delivers the events of a call that should have come by now.
+ * @param until what happened after it may still come by webhook
+ * @throws WebhookError if the receiver can take no events now, or an event has no key
+ */
+async function deliverCall(
+  call: CallRecord,
+  until: Date,
+  settings: ReconcileSettings,
+  result: ReconcileResult,
+): Promise<void> {
+  for (const event of await eventsOf(call, until, settings))
+    await deliverEvent(event, call, settings, result);
+}
+
+/** The receiver can take no events now: no other one would do better. */
+const STOPPING: readonly string[] = [
+  'overloaded',
+  'shutting-down',
+  'store-unavailable',
+  'secret-unavailable',
+];
+
+async function deliverEvent(
+  event: MissedEvent,
+  { _id: callId }: CallRecord,
+  { receiver, tenant, onEvent }: ReconcileSettings,
+  result: ReconcileResult,
+): Promise<void> {
+  if (eventKey(event) === undefined)
+    throw new WebhookError(
+      'invalid-options',
+      'toEvents: an event needs an eventName, and a callId or an eventId. Without them it would run each time.',
+      { docs: docsUrl('recovery.md#reconcile') },
+    );
+  const delivered = await receiver.deliver(event, { source: 'reconcile', tenant });
+  const { outcome, attempt = 1, error } = delivered;
+  if (STOPPING.includes(outcome))
+    throw error ?? new WebhookError(outcome, `reconcile: ${OUTCOMES[outcome].when}`);
+  const counted = countedAs(delivered);
+  result[counted]++;
+  const missed = attempt === 1 && (counted === 'handled' || counted === 'failed');
+  if (missed) result.missed++;
+  if (onEvent) callHook(onEvent, { callId, event, outcome, missed });
+}
+
+function countedAs({ outcome, attempt }: Pick<Outcome, 'outcome' | 'attempt'>) {
+  if (outcome === 'handled' || outcome === 'queued') return 'handled';
+  if (outcome === 'duplicate') return 'known';
+  if (outcome === 'in-dead-letters') return 'inDeadLetters';
+  // With an attempt, it was run here, and lost its lease.
+  if (outcome === 'in-progress' && attempt === undefined) return 'known';
+  return outcome === 'ignored' ? 'ignored' : 'failed';
+}

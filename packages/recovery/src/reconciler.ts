@@ -1,0 +1,245 @@
+import {
+  callHook,
+  docsUrl,
+  loggedError,
+  safeLogger,
+  waitAtMost,
+} from '@call-webhooks/core/internal';
+import { CLOCK_DIFFERENCE_MS, type Window } from './cursor.ts';
+import type { ReconcileResult } from './reconcile-options.ts';
+import { reconcile } from './reconcile.ts';
+import {
+  resolveOptions,
+  type ReconcilerOptions,
+  type ReconcilerSettings,
+} from './reconciler-options.ts';
+
+/** A reconciler that runs by itself until it is closed. */
+export interface Reconciler {
+  /**
+   * Stops after the events that are being handled, and waits for them. The next run, of any process,
+   * goes on there. Never rejects.
+   * @param options.graceMs milliseconds to wait; 10,000 by default
+   */
+  close(options?: { graceMs?: number }): Promise<void>;
+}
+
+/**
+ * Runs `reconcile` at once, and again after each `every` milliseconds, in one of all processes that do so
+ * with the same store and `name`. After a run that found events which no delivery had come for, it calls
+ * `onMissed` and logs that the rule may be paused.
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const reconciler = startReconciler({
+ *   client,
+ *   receiver: hook.receiver,
+ *   onMissed: ({ missed }) => alert(`${missed} call events were missed`),
+ * });
+ * process.once('SIGTERM', () => reconciler.close());
+ */
+export function startReconciler(options: ReconcilerOptions): Reconciler {
+  const settings = resolveOptions(options);
+  const { clock, every } = settings;
+  const closing = new AbortController();
+  let cancel: (() => void) | undefined;
+  let running = tick();
+
+  async function tick(): Promise<void> {
+    let wait = every;
+    try {
+      wait = await runIfDue(settings, closing.signal);
+    } catch (error) {
+      if (!closing.signal.aborted) reportError(settings, error);
+    }
+    if (closing.signal.aborted) return;
+    cancel = clock.schedule(wait, () => {
+      running = tick();
+    });
+  }
+
+  return {
+    async close({ graceMs = 10_000 } = {}) {
+      closing.abort(new Error('The reconciler is closing.'));
+      cancel?.();
+      await waitAtMost(graceMs, running);
+    },
+  };
+}
+
+/** @returns milliseconds until somebody has to look again */
+async function runIfDue(settings: ReconcilerSettings, closing: AbortSignal): Promise<number> {
+  const { clock, every } = settings;
+  const untilDue = async () => {
+    const { ranAt = -Infinity } = await loadSchedule(settings);
+    return Math.min(every, ranAt + every - clock.now());
+  };
+  const wait = await untilDue();
+  if (wait > 0) return wait;
+  const isMine = await withLease(settings, async (lost) => {
+    // Another process may have run it since.
+    if ((await untilDue()) <= 0) await run(settings, AbortSignal.any([closing, lost]));
+  });
+  return isMine ? Math.max(1, await untilDue()) : Math.min(LEASE_MS, every);
+}
+
+/** How long a process that died keeps the others waiting; milliseconds. */
+const LEASE_MS = 60_000;
+
+/**
+ * Runs something in one process at a time. The lease is that of an event which never happens, and is
+ * renewed until the run ends.
+ * @param task its signal is aborted when the lease was lost
+ * @returns `false` if another process has the lease
+ */
+async function withLease(
+  { store, stateName, clock }: ReconcilerSettings,
+  task: (lost: AbortSignal) => Promise<void>,
+): Promise<boolean> {
+  const key = `call-webhooks.reconciler.${stateName}`;
+  const token = crypto.randomUUID();
+  const replayUntil = clock.now() + LEASE_MS;
+  const claim = { key, token, webhookId: token, replayUntil, leaseMs: LEASE_MS };
+  if ((await store.admit(claim)).status !== 'admitted') return false;
+  const lost = new AbortController();
+  let cancel: (() => void) | undefined;
+  const renewLater = () => {
+    cancel = clock.schedule(LEASE_MS / 3, () => void renew());
+  };
+  const renew = async () => {
+    renewLater();
+    // If the store fails, the next renewal will tell.
+    const isHeld = await store.extend(key, token, LEASE_MS).catch(() => true);
+    if (!isHeld) lost.abort(new Error('Another process has taken the lease.'));
+  };
+  renewLater();
+  try {
+    await task(lost.signal);
+    return true;
+  } finally {
+    cancel?.();
+    await store.release(key, token).catch(() => undefined);
+  }
+}
+
+/** Reconciles once, and keeps how far it came. */
+async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<void> {
+  const { clock, settleFor, lookBack, shared, store } = settings;
+  const now = clock.now();
+  const { ranAt, isAhead, ...known } = await loadSchedule(settings);
+  const { from = settings.since?.getTime() ?? now } = known;
+  const { doneUntil = from } = known;
+  const save = (schedule: Schedule) =>
+    store.saveCursor(scheduleName(settings), JSON.stringify({ from, doneUntil, ...schedule }));
+  const remembered = now - (store.rememberFor ?? Infinity);
+  const since = Math.max(from, remembered, Math.min(doneUntil, now - lookBack));
+  const window = { since, until: now - settleFor };
+  if (isAhead) warnOfClock(settings, since);
+  if (ranAt === undefined) await save({}); // this run may not end
+  if (window.since >= window.until) return save({ ranAt: now });
+
+  const callIds = new Set<string>();
+  try {
+    const result = await reconcile({
+      ...shared,
+      since: new Date(window.since),
+      until: new Date(window.until),
+      signal,
+      now: () => clock.now(),
+      onEvent(event) {
+        if (event.missed && callIds.size < MAX_CALL_IDS) callIds.add(event.callId);
+        return shared.onEvent?.(event);
+      },
+    });
+    reportRun(settings, window, result, [...callIds]);
+    // What failed is looked at again.
+    await save({ ranAt: now, ...(result.failed === 0 && { doneUntil: window.until }) });
+  } catch (error) {
+    // Not by another process at once: it would fail as well.
+    if (!signal.aborted) await save({ ranAt: now });
+    throw error;
+  }
+}
+
+/** What the processes of one reconciler know together; milliseconds since the epoch. */
+interface Schedule {
+  /** When the first of them was started: no run looks at calls from before. */
+  from?: number;
+  /** Everything that happened before is done. */
+  doneUntil?: number;
+  /** When the last run began. */
+  ranAt?: number;
+}
+
+const scheduleName = ({ stateName }: ReconcilerSettings) => `${stateName}/schedule`;
+
+/**
+ * What cannot be read counts as unknown. So does a time in the future, of a process whose clock was ahead:
+ * until that time nothing would run.
+ */
+async function loadSchedule(
+  settings: ReconcilerSettings,
+): Promise<Schedule & { isAhead: boolean }> {
+  const saved = parsed(await settings.store.loadCursor(scheduleName(settings)));
+  const latest = settings.clock.now() + CLOCK_DIFFERENCE_MS;
+  const times = Object.entries(saved).filter(([, time]) => typeof time === 'number');
+  const past = times.filter(([, time]) => time <= latest);
+  return { ...Object.fromEntries(past), isAhead: past.length < times.length };
+}
+
+function parsed(text = '{}'): Record<string, number> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
+
+function warnOfClock({ tenant, logger }: ReconcilerSettings, since: number): void {
+  safeLogger(logger).warn(
+    {
+      ...(tenant !== undefined && { tenant }),
+      since: new Date(since),
+      docs: docsUrl('recovery.md#on-a-schedule'),
+    },
+    'call-webhooks: the schedule of the reconciler has a time in the future, so the clock of some process was ahead. That time is ignored, and this run looks at calls since the one in `since`. Check the clocks (NTP).',
+  );
+}
+
+const MAX_CALL_IDS = 20;
+
+/** Tells of a run: to the hooks, and in a log line if something is wrong. */
+function reportRun(
+  { tenant, onMissed, onRun, logger }: ReconcilerSettings,
+  window: Window,
+  result: ReconcileResult,
+  callIds: string[],
+): void {
+  const [since, until] = [new Date(window.since), new Date(window.until)];
+  const log = safeLogger(logger);
+  const of = tenant === undefined ? {} : { tenant };
+  const { missed, failed } = result;
+  if (missed > 0) {
+    const docs = docsUrl('recovery.md#silence');
+    log.error(
+      { ...of, ...result, since, until, callIds, docs },
+      `call-webhooks: no delivery came for ${String(missed)} event${missed === 1 ? '' : 's'} of the service's calls. The rule may be paused: look at it in the service's web application, under Rules.`,
+    );
+    if (onMissed) callHook(onMissed, { missed, callIds, since, until, result: { ...result } });
+  }
+  if (failed > 0)
+    log.warn(
+      { ...of, failed, since, until, docs: docsUrl('recovery.md#what-failed') },
+      `call-webhooks: ${String(failed)} events that had been missed, or had failed earlier, failed in this run. They run again next time, or are in the dead letters.`,
+    );
+  if (onRun) callHook(onRun, { ...result });
+}
+
+/** Tells of a run that ended with an error. */
+function reportError({ tenant, onError, logger }: ReconcilerSettings, error: unknown): void {
+  const { text, err } = loggedError(error);
+  safeLogger(logger).error(
+    { ...(tenant !== undefined && { tenant }), err, docs: docsUrl('recovery.md#on-a-schedule') },
+    `call-webhooks: reconciling failed, and is tried again at the next interval: ${text}`,
+  );
+  if (onError) callHook(onError, error);
+}
