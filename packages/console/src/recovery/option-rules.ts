@@ -21,6 +21,7 @@ export const reconcileRules = () =>
     recordings: option.optional(option.boolean()),
     fieldNames: option.optional(option.object<FieldNames>()),
     query: option.optional(option.function<NonNullable<ConsoleReconcile['query']>>()),
+    newestFirst: option.optional(option.boolean()),
     pageSize: option.optional(option.count(1, 100_000)),
     concurrency: option.optional(option.count(1, 100)),
     tenant: option.optional(

@@ -18,8 +18,9 @@ export function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deli
     async deliver(input) {
       const letter = input as StoredDeadLetter;
       if (letter.key !== undefined) await store.reopen?.(letter.key);
-      // With the profile, the webhook id tells events without a key apart.
-      const webhookId = target.profile ? letter.webhookId : `redrive-${crypto.randomUUID()}`;
+      const webhookId = isKeyedById(letter, target)
+        ? letter.webhookId
+        : `redrive-${crypto.randomUUID()}`;
       const answer = await postSigned(letter.rawBody, target, webhookId);
       if (!isTaken(answer) && !mayBeRunning(answer)) await markDead(store, letter.key);
       const { code, message } = endingOf(answer, target, 'No letter was lost.');
@@ -34,6 +35,10 @@ export function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deli
     },
   };
 }
+
+/** With the profile, an event without a key of its own is known by its webhook id. */
+const isKeyedById = ({ key, webhookId }: StoredDeadLetter, { profile }: Target): boolean =>
+  profile !== undefined && (key === undefined || key.endsWith(`webhook-id:${webhookId}`));
 
 /** Nobody holds the event: until it is redriven, its deliveries shall not run. */
 async function markDead(store: Store, key: string | undefined): Promise<void> {

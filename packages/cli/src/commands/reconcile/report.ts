@@ -48,7 +48,7 @@ export class Report {
   }
 
   /** Prints the result of all. */
-  async print({ ignored, ...result }: ReconcileResult): Promise<void> {
+  async print({ ignored, stoppedEarly: _never, ...result }: ReconcileResult): Promise<void> {
     const { seen, missed, handled, known, inDeadLetters, failed, skipped } = result;
     const record = this.#isDry ? { dryRun: true, seen, events: ignored, skipped } : { ...result };
     const others = skipped > 0 ? t`, ${skipped} skipped` : t``;
