@@ -1,6 +1,9 @@
-import { WebhookError, type Outcome } from '@call-webhooks/core';
+import { EVENT_NAMES, WebhookError, type Outcome } from '@call-webhooks/core';
 import { redactId } from '@call-webhooks/core/internal';
 import type { Attributes } from '@opentelemetry/api';
+
+/** The name of the tracer and the meter. */
+export const SCOPE = '@call-webhooks/opentelemetry';
 
 // Every attribute of a span or metric is named here. None holds a value of a body but ids and names
 // of events; errors are redacted.
@@ -13,19 +16,8 @@ export const OUTCOME = 'call_webhooks.outcome';
 export const RESULT = 'call_webhooks.result';
 export const QUEUE = 'call_webhooks.queue';
 export const STATE = 'call_webhooks.state';
-const TENANT = 'call_webhooks.tenant';
-const ERROR_TYPE = 'error.type';
-const CALL_ID = 'call_webhooks.call_id';
 const KEY = 'call_webhooks.key';
-const ATTEMPT = 'call_webhooks.attempt';
-const ATTEMPTS_LEFT = 'call_webhooks.attempts_left';
-const LAG = 'call_webhooks.lag_ms';
-const SECRET_ID = 'call_webhooks.secret_id';
-const STORE_OPERATION = 'call_webhooks.store.operation';
-const STORE_STATUS = 'call_webhooks.store.status';
-const MESSAGE_ID = 'messaging.message.id';
-const METHOD = 'http.request.method';
-const STATUS_CODE = 'http.response.status_code';
+const ERROR_TYPE = 'error.type';
 
 const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE QUERY'.split(' '));
 
@@ -38,7 +30,7 @@ export const messaging = (type: 'receive' | 'process' | 'send', name: string = t
 
 /** An unknown method is `_OTHER`, since anybody can send any. */
 export const httpMethod = (method: string): Attributes => ({
-  [METHOD]: METHODS.has(method) ? method : '_OTHER',
+  'http.request.method': METHODS.has(method) ? method : '_OTHER',
 });
 
 /** What identifies a delivery and its event. */
@@ -52,12 +44,12 @@ export function identity(of: {
 }): Attributes {
   return present({
     // Not in metrics: there may be any number of tenants. It is redacted unless it is verified.
-    [TENANT]: of.tenant,
-    [MESSAGE_ID]: text(of.webhookId),
-    [EVENT]: text(of.eventName),
-    [CALL_ID]: text(of.callId),
-    [KEY]: text(of.key),
-    [ATTEMPT]: of.attempt,
+    'call_webhooks.tenant': of.tenant,
+    'messaging.message.id': redacted(of.webhookId),
+    [EVENT]: redacted(of.eventName),
+    'call_webhooks.call_id': redacted(of.callId),
+    [KEY]: redacted(of.key),
+    'call_webhooks.attempt': of.attempt,
   });
 }
 
@@ -67,20 +59,21 @@ export function outcomeAttributes(outcome: Outcome): Attributes {
     ...identity(outcome),
     [SOURCE]: source,
     [OUTCOME]: outcome.outcome,
-    [ATTEMPTS_LEFT]: attemptsLeft,
-    [LAG]: lagMs,
-    [SECRET_ID]: text(secretId),
-    [STATUS_CODE]: source === 'webhook' ? status : undefined,
+    'call_webhooks.attempts_left': attemptsLeft,
+    'call_webhooks.lag_ms': lagMs,
+    'call_webhooks.secret_id': redacted(secretId),
+    'http.response.status_code': source === 'webhook' ? status : undefined,
     [ERROR_TYPE]: outcome.error?.code ?? (status >= 400 ? outcome.outcome : undefined),
   });
 }
 
 export const storeAttributes = (operation: string, key: string | undefined): Attributes =>
-  present({ [STORE_OPERATION]: operation, [KEY]: text(key) });
+  present({ 'call_webhooks.store.operation': operation, [KEY]: redacted(key) });
 
 /** @param result an admission, or whether the token still held the lease */
 export const storeResult = (result: { status: string } | boolean): Attributes => ({
-  [STORE_STATUS]: typeof result === 'boolean' ? (result ? 'held' : 'lost') : result.status,
+  'call_webhooks.store.status':
+    typeof result === 'boolean' ? (result ? 'held' : 'lost') : result.status,
 });
 
 /** The code of an error, or nothing of one that may hold anything. */
@@ -88,7 +81,33 @@ export const errorType = (error: unknown): Attributes => ({
   [ERROR_TYPE]: error instanceof WebhookError ? error.code : '_OTHER',
 });
 
-const text = (value: string | undefined) => (value === undefined ? undefined : redactId(value));
+const redacted = (value: string | undefined) => (value === undefined ? undefined : redactId(value));
 
 const present = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+
+const MAX_LABEL_LENGTH = 100;
+
+/**
+ * Names of events for metrics and span names, which must be few. The service's events have their
+ * own, and so have the first others that are seen. The rest share one.
+ */
+export class EventLabels {
+  readonly #labels = new Set<string>(EVENT_NAMES);
+  readonly #size: number;
+
+  /** @param others how many names besides the service's may have a label of their own */
+  constructor(others: number) {
+    this.#size = this.#labels.size + others;
+  }
+
+  /** @returns `none` without a name, as for a custom payload; `other` once there are too many */
+  of(eventName: string | undefined): string {
+    if (eventName === undefined) return 'none';
+    const label = redactId(eventName).slice(0, MAX_LABEL_LENGTH);
+    if (this.#labels.has(label)) return label;
+    if (this.#labels.size >= this.#size) return 'other';
+    this.#labels.add(label);
+    return label;
+  }
+}

@@ -8,6 +8,7 @@ import type {
   StoreMessage,
 } from '@call-webhooks/core/internal';
 import { diag } from '@opentelemetry/api';
+import { SCOPE } from './attributes.ts';
 
 /** The messages of core's tracing channels. */
 export interface Messages {
@@ -72,5 +73,5 @@ export class Listeners {
 }
 
 const report = (error: unknown) => {
-  diag.error('@call-webhooks/opentelemetry failed:', error);
+  diag.error(`${SCOPE} failed:`, error);
 };

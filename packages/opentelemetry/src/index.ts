@@ -1,2 +1,2 @@
 export { instrument, type InstrumentOptions, type Telemetry } from './instrument.ts';
-export type { QueueDepth } from './queue-gauges.ts';
+export type { QueueDepth } from './metrics.ts';

@@ -1,10 +1,9 @@
 import type { Around } from '@call-webhooks/core';
 import { checkOptions, option } from '@call-webhooks/core/internal';
-import { metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
+import { diag, metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
+import { EventLabels, SCOPE } from './attributes.ts';
 import { Listeners } from './channels.ts';
-import { EventLabels } from './event-labels.ts';
-import { recordMetrics } from './metrics.ts';
-import { observeQueues, type QueueDepth } from './queue-gauges.ts';
+import { Metrics, type QueueDepth } from './metrics.ts';
 import { Spans } from './spans.ts';
 
 /** Options of `instrument`. */
@@ -45,11 +44,9 @@ export interface Telemetry {
    * it, spans of your database or of `fetch` are not children of the handler's span.
    */
   readonly around: Around;
-  /** Stops making spans and metrics. The providers stay open. */
+  /** Stops making spans and metrics; `instrument` may be called again. The providers stay open. */
   close(): void;
 }
-
-const NAME = '@call-webhooks/opentelemetry';
 
 const rules = () => ({
   tracerProvider: option.optional(option.object<TracerProvider>('getTracer')),
@@ -60,9 +57,13 @@ const rules = () => ({
   maxEventNames: option.default(option.count(0, 1_000), 20),
 });
 
+/** Where all copies of this package find what is instrumented: there may be one of ESM and one of CommonJS. */
+const ACTIVE = Symbol.for(SCOPE);
+
 /**
- * Makes spans and metrics of everything that the receivers and workers of this process do. Call it
- * once, after the SDK of OpenTelemetry was started.
+ * Makes spans and metrics of everything that the receivers and workers of this process do. Call it once.
+ * The SDK of OpenTelemetry may be started later, but the gauges of queues then begin with the first
+ * delivery. A second call changes nothing, and warns of that with `diag`, until the first one is closed.
  * @throws WebhookError `invalid-options`
  * @example
  * const telemetry = instrument();
@@ -70,26 +71,29 @@ const rules = () => ({
  */
 export function instrument(options: InstrumentOptions = {}): Telemetry {
   const settings = checkOptions('instrument', rules(), options);
-  const {
-    tracerProvider = trace.getTracerProvider(),
-    meterProvider = metrics.getMeterProvider(),
-    queues,
-    deadLetters,
-    retryLimit,
-    maxEventNames,
-  } = settings;
-  const meter = meterProvider.getMeter(NAME);
+  const process = globalThis as { [ACTIVE]?: Telemetry | undefined };
+  if (process[ACTIVE]) {
+    diag.warn(
+      `${SCOPE}: instrument() was called before, and covers the whole process. This call changes nothing; close() ends the first one.`,
+    );
+    return { around: process[ACTIVE].around, close: () => undefined };
+  }
+  const { tracerProvider, meterProvider, maxEventNames } = settings;
   const labels = new EventLabels(maxEventNames);
   const listeners = new Listeners();
-  const spans = new Spans(tracerProvider.getTracer(NAME), labels);
+  // Unlike that of meters, the global provider of tracers passes on to the SDK once there is one.
+  const spans = new Spans((tracerProvider ?? trace).getTracer(SCOPE), labels);
+  const counters = new Metrics(() => meterProvider ?? metrics.getMeterProvider(), labels, settings);
   spans.listen(listeners);
-  recordMetrics(meter, labels, retryLimit, listeners);
-  const stopObserving = observeQueues(meter, queues, deadLetters);
-  return {
+  counters.listen(listeners);
+  const telemetry: Telemetry = {
     around: spans.around,
     close() {
       listeners.close();
-      stopObserving();
+      counters.close();
+      if (process[ACTIVE] === telemetry) process[ACTIVE] = undefined;
     },
   };
+  process[ACTIVE] = telemetry;
+  return telemetry;
 }

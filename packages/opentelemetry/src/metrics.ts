@@ -1,119 +1,232 @@
 import { EVENT_NAMES, OUTCOMES, type Outcome } from '@call-webhooks/core';
-import type { DeliveryMessage } from '@call-webhooks/core/internal';
-import type { Meter } from '@opentelemetry/api';
-import { errorType, EVENT, OUTCOME, RESULT, SOURCE } from './attributes.ts';
+import { waitAtMost, type HandlerMessage } from '@call-webhooks/core/internal';
+import {
+  diag,
+  type Meter,
+  type MeterProvider,
+  type ObservableCallback,
+  type ObservableGauge,
+  type ObservableResult,
+  type UpDownCounter,
+} from '@opentelemetry/api';
+import {
+  errorType,
+  EVENT,
+  OUTCOME,
+  QUEUE,
+  RESULT,
+  SCOPE,
+  SOURCE,
+  STATE,
+  type EventLabels,
+} from './attributes.ts';
 import type { Listeners } from './channels.ts';
-import type { EventLabels } from './event-labels.ts';
+
+/** How many jobs a queue has: a number, or an object with one for each state. */
+export type QueueDepth = () => number | object | Promise<number | object>;
+
+/** What is measured besides deliveries. */
+export interface MetricsSettings {
+  readonly queues: Record<string, QueueDepth>;
+  readonly deadLetters: (() => number | Promise<number>) | undefined;
+  readonly retryLimit: number;
+}
 
 /** In seconds. */
 const HANDLER_BOUNDARIES = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60];
 const LAG_BOUNDARIES = [0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900, 3_600, 14_400, 86_400];
 
-/** Counts and measures deliveries and runs of handlers. */
-export function recordMetrics(
-  meter: Meter,
-  labels: EventLabels,
-  retryLimit: number,
-  listeners: Listeners,
-): void {
-  countOutcomes(meter, labels, retryLimit, listeners);
-  measureHandlers(meter, labels, listeners);
-  countInFlight(meter, listeners);
-}
-
-function countOutcomes(
-  meter: Meter,
-  labels: EventLabels,
-  retryLimit: number,
-  listeners: Listeners,
-): void {
-  const deliveries = meter.createCounter('call_webhooks.deliveries', {
+const createInstruments = (meter: Meter) => ({
+  deliveries: meter.createCounter('call_webhooks.deliveries', {
     description: 'Deliveries by their outcome',
     unit: '{delivery}',
-  });
-  const deadLetters = meter.createCounter('call_webhooks.dead_letters', {
+  }),
+  deadLetters: meter.createCounter('call_webhooks.dead_letters', {
     description: 'Events that were given up',
     unit: '{event}',
-  });
-  const nearRetryLimit = meter.createCounter('call_webhooks.near_retry_limit', {
+  }),
+  nearRetryLimit: meter.createCounter('call_webhooks.near_retry_limit', {
     description: 'Failed attempts after which the service may soon pause the rule',
     unit: '{attempt}',
-  });
-  const lag = meter.createHistogram('call_webhooks.lag', {
+  }),
+  lag: meter.createHistogram('call_webhooks.lag', {
     description: 'From the signature to the receiver; in a worker, from the receiver to the run',
     unit: 's',
     advice: { explicitBucketBoundaries: LAG_BOUNDARIES },
-  });
+  }),
+  handlerDuration: meter.createHistogram('call_webhooks.handler.duration', {
+    description: 'One run of a handler, also beyond the deadline',
+    unit: 's',
+    advice: { explicitBucketBoundaries: HANDLER_BOUNDARIES },
+  }),
+  inFlight: meter.createUpDownCounter('call_webhooks.in_flight', {
+    description: 'Deliveries that have no response yet, and jobs that run',
+    unit: '{delivery}',
+  }),
+});
 
-  // Prometheus sees no increase in a series that begins with 1.
-  const atZero = new Set<string>();
-  const startAtZero = (event: string) => {
-    if (atZero.has(event)) return;
-    atZero.add(event);
+type Instruments = ReturnType<typeof createInstruments>;
+
+/** Counts and measures deliveries, runs of handlers, and queues. */
+export class Metrics {
+  readonly #providerNow: () => MeterProvider;
+  readonly #labels: EventLabels;
+  readonly #settings: MetricsSettings;
+  readonly #startedAt = new WeakMap<object, number>();
+  /** What a delivery in flight was counted with. */
+  readonly #countedBy = new WeakMap<object, UpDownCounter>();
+  readonly #atZero = new Set<string>();
+  #current: { provider: MeterProvider; instruments: Instruments; stop: () => void } | undefined;
+
+  /** @param providerNow the global one may be set after `instrument` was called */
+  constructor(providerNow: () => MeterProvider, labels: EventLabels, settings: MetricsSettings) {
+    this.#providerNow = providerNow;
+    this.#labels = labels;
+    this.#settings = settings;
+  }
+
+  listen(listeners: Listeners): void {
+    this.#instruments();
+    listeners.onOutcome(({ outcome }) => {
+      this.#countOutcome(outcome);
+    });
+    listeners.onStart('handler', (message) => {
+      this.#startedAt.set(message, performance.now());
+    });
+    listeners.onEnd('handler', (message) => {
+      this.#measureHandler(message);
+    });
+    listeners.onStart('delivery', (message) => {
+      const { inFlight } = this.#instruments();
+      this.#countedBy.set(message, inFlight);
+      inFlight.add(1, { [SOURCE]: message.source });
+    });
+    listeners.onEnd('delivery', (message) => {
+      this.#countedBy.get(message)?.add(-1, { [SOURCE]: message.source });
+    });
+  }
+
+  close(): void {
+    this.#current?.stop();
+    this.#current = undefined;
+  }
+
+  #instruments(): Instruments {
+    const provider = this.#providerNow();
+    if (this.#current?.provider === provider) return this.#current.instruments;
+    this.close();
+    const meter = provider.getMeter(SCOPE);
+    const instruments = createInstruments(meter);
+    this.#current = { provider, instruments, stop: observeQueues(meter, this.#settings) };
+    this.#atZero.clear();
+    for (const event of EVENT_NAMES) this.#startAtZero(event, instruments);
+    const handled = { [OUTCOME]: 'handled', [RESULT]: 'acknowledged', [SOURCE]: 'webhook' };
+    instruments.deliveries.add(0, { ...handled, [EVENT]: EVENT_NAMES[0] });
+    for (const source of ['webhook', 'queue']) instruments.inFlight.add(0, { [SOURCE]: source });
+    return instruments;
+  }
+
+  /** Prometheus sees no increase in a series that begins with 1. */
+  #startAtZero(event: string, { deadLetters, nearRetryLimit }: Instruments): void {
+    if (this.#atZero.has(event)) return;
+    this.#atZero.add(event);
     nearRetryLimit.add(0, { [EVENT]: event });
-    for (const source of ['webhook', 'queue'])
+    for (const source of ['webhook', 'queue', 'reconcile'])
       deadLetters.add(0, { [EVENT]: event, [SOURCE]: source });
-  };
-  EVENT_NAMES.forEach(startAtZero);
-  const handled = { [OUTCOME]: 'handled', [RESULT]: 'acknowledged', [SOURCE]: 'webhook' };
-  deliveries.add(0, { ...handled, [EVENT]: EVENT_NAMES[0] });
+  }
 
-  listeners.onOutcome(({ outcome }) => {
+  #countOutcome(outcome: Outcome): void {
     const { attempt = 0, lagMs, late, outcome: code, source } = outcome;
-    const event = labels.of(outcome.eventName);
+    const instruments = this.#instruments();
+    const { deadLetters, deliveries, lag, nearRetryLimit } = instruments;
+    const event = this.#labels.of(outcome.eventName);
     const result = resultOf(outcome);
-    startAtZero(event);
+    this.#startAtZero(event, instruments);
     if (code === 'dead-lettered') deadLetters.add(1, { [EVENT]: event, [SOURCE]: source });
     if (late) return; // the delivery was counted when it missed its deadline
     deliveries.add(1, { [OUTCOME]: code, [RESULT]: result, [EVENT]: event, [SOURCE]: source });
     if (lagMs !== undefined) lag.record(lagMs / 1_000, { [SOURCE]: source });
-    if (source === 'webhook' && result === 'failed' && attempt >= retryLimit - 1)
+    const isNear = attempt >= this.#settings.retryLimit - 1;
+    if (source === 'webhook' && result === 'failed' && isNear)
       nearRetryLimit.add(1, { [EVENT]: event });
-  });
-}
+  }
 
-function measureHandlers(meter: Meter, labels: EventLabels, listeners: Listeners): void {
-  const startedAt = new WeakMap<object, number>();
-  const duration = meter.createHistogram('call_webhooks.handler.duration', {
-    description: 'One run of a handler, also beyond the deadline',
-    unit: 's',
-    advice: { explicitBucketBoundaries: HANDLER_BOUNDARIES },
-  });
-  listeners.onStart('handler', (message) => {
-    startedAt.set(message, performance.now());
-  });
-  listeners.onEnd('handler', (message) => {
-    const start = startedAt.get(message);
+  #measureHandler(message: HandlerMessage): void {
+    const start = this.#startedAt.get(message);
     if (start === undefined) return;
-    duration.record((performance.now() - start) / 1_000, {
-      [EVENT]: labels.of(message.eventName),
+    this.#instruments().handlerDuration.record((performance.now() - start) / 1_000, {
+      [EVENT]: this.#labels.of(message.eventName),
       [SOURCE]: message.source,
       ...(message.error && errorType(message.error)),
     });
-  });
-}
-
-function countInFlight(meter: Meter, listeners: Listeners): void {
-  const inFlight = meter.createUpDownCounter('call_webhooks.in_flight', {
-    description: 'Deliveries that have no response yet, and jobs that run',
-    unit: '{delivery}',
-  });
-  const started = new WeakSet();
-  const count = (by: number, { source }: DeliveryMessage) => {
-    inFlight.add(by, { [SOURCE]: source });
-  };
-  for (const source of ['webhook', 'queue']) inFlight.add(0, { [SOURCE]: source });
-  listeners.onStart('delivery', (message) => {
-    started.add(message);
-    count(1, message);
-  });
-  listeners.onEnd('delivery', (message) => {
-    if (started.delete(message)) count(-1, message);
-  });
+  }
 }
 
 /** Whether the event came through, will be tried again, or the request may be anybody's. */
 function resultOf({ outcome, status, webhookId }: Outcome): string {
   if (OUTCOMES[outcome].service === 'acknowledged') return 'acknowledged';
   return webhookId !== undefined || status >= 500 ? 'failed' : 'refused';
+}
+
+/** Reports what the engines tell, each time that metrics are collected. @returns stops that */
+function observeQueues(meter: Meter, { queues, deadLetters }: MetricsSettings): () => void {
+  const undo: (() => void)[] = [];
+  const observe = <Answer>(
+    gauge: ObservableGauge,
+    what: string,
+    ask: () => Answer | Promise<Answer>,
+    tell: (answer: Answer, result: ObservableResult) => void,
+  ) => {
+    const callback: ObservableCallback = async (result) => {
+      const answer = await answerOf(what, ask);
+      if (answer !== undefined) tell(answer, result);
+    };
+    gauge.addCallback(callback);
+    undo.push(() => {
+      gauge.removeCallback(callback);
+    });
+  };
+
+  const depth = meter.createObservableGauge('call_webhooks.queue.depth', {
+    description: 'Jobs of a queue by their state',
+    unit: '{job}',
+  });
+  for (const [queue, ask] of Object.entries(queues))
+    observe(depth, `the queue ${queue}`, ask, (counts, result) => {
+      const states = typeof counts === 'number' ? { waiting: counts } : counts;
+      for (const [state, count] of Object.entries(states) as [string, unknown][])
+        if (typeof count === 'number') result.observe(count, { [QUEUE]: queue, [STATE]: state });
+    });
+  if (deadLetters) {
+    const kept = meter.createObservableGauge('call_webhooks.dead_letters.kept', {
+      description: 'Dead letters that wait to be redriven or removed',
+      unit: '{event}',
+    });
+    observe(kept, 'the dead letters', deadLetters, (count, result) => {
+      result.observe(count);
+    });
+  }
+  return () => {
+    for (const stop of undo) stop();
+  };
+}
+
+/** How long an engine may take; milliseconds. A scrape waits for it. */
+const TIMEOUT_MS = 1_000;
+
+/** An engine that fails or hangs must not fail the whole collection. */
+async function answerOf<T>(what: string, ask: () => T | Promise<T>): Promise<T | undefined> {
+  let answer: T | undefined;
+  let problem: unknown = `no answer within ${String(TIMEOUT_MS)} ms`;
+  const asking = async () => {
+    answer = await ask();
+  };
+  await waitAtMost(
+    TIMEOUT_MS,
+    asking().catch((error: unknown) => {
+      problem = error;
+    }),
+  );
+  if (answer === undefined) diag.warn(`${SCOPE}: ${what} cannot be counted:`, problem);
+  return answer;
 }

@@ -1,19 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { WebhookError, type Around } from '@call-webhooks/core';
-import type {
-  DeliveryMessage,
-  DeliverySource,
-  EnqueueMessage,
-  HandlerMessage,
-  StoreMessage,
+import {
+  loggedFailure,
+  type DeliveryMessage,
+  type DeliverySource,
+  type EnqueueMessage,
+  type HandlerMessage,
+  type StoreMessage,
 } from '@call-webhooks/core/internal';
 import {
   context,
+  createTraceState,
+  isSpanContextValid,
+  ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
   trace,
   type Context,
+  type Exception,
   type Span,
+  type SpanContext,
   type Tracer,
 } from '@opentelemetry/api';
 import {
@@ -24,12 +30,9 @@ import {
   outcomeAttributes,
   storeAttributes,
   storeResult,
+  type EventLabels,
 } from './attributes.ts';
 import type { Listeners, Messages } from './channels.ts';
-import type { EventLabels } from './event-labels.ts';
-import { exceptionOf } from './exception.ts';
-import { LeaseContexts } from './lease-contexts.ts';
-import { fromCarrier, toCarrier } from './trace-context.ts';
 
 /** What the span of a delivery is named after, by its source. */
 const OPERATIONS: Record<DeliverySource, string> = {
@@ -44,8 +47,9 @@ export class Spans {
   readonly #tracer: Tracer;
   readonly #labels: EventLabels;
   readonly #steps = new AsyncLocalStorage<Context | undefined>();
-  readonly #spans = new WeakMap<object, Span>();
-  readonly #leases = new LeaseContexts();
+  readonly #started = new WeakMap<object, { span: Span; parent: Context }>();
+  /** The contexts of events whose lease is held, by key, from its claim to the outcome of the run. */
+  readonly #held = new Map<string, Context>();
 
   constructor(tracer: Tracer, labels: EventLabels) {
     this.#tracer = tracer;
@@ -56,34 +60,39 @@ export class Spans {
     const step = <Name extends keyof Messages>(
       name: Name,
       start: (message: Messages[Name], parent: Context) => Span,
-      end: (span: Span, message: Messages[Name]) => void,
+      end: (span: Span, message: Messages[Name], parent: Context) => void,
     ) => {
       listeners.bind(name, this.#steps, (message) => {
-        const active = context.active();
-        const parent =
-          name === 'delivery'
-            ? active
-            : (this.#leases.contextOf(message) ?? this.#steps.getStore() ?? active);
+        const parent = this.#parentOf(name, message);
         const span = start(message, parent);
-        this.#spans.set(message, span);
-        if (name === 'store') this.#leases.onClaim(message as StoreMessage, parent);
+        this.#started.set(message, { span, parent });
         return trace.setSpan(parent, span);
       });
       listeners.onEnd(name, (message) => {
-        const span = this.#spans.get(message);
-        if (!span) return;
-        end(span, message);
+        const { span, parent } = this.#started.get(message) ?? {};
+        if (!span || !parent) return;
+        end(span, message, parent);
         span.end();
-        if (name === 'store') this.#leases.onAnswer(message as StoreMessage);
       });
     };
-    listeners.onOutcome(({ outcome }) => {
-      this.#leases.onOutcome(outcome);
-    });
     step('delivery', this.#startDelivery, this.#endDelivery);
     step('handler', this.#startHandler, endStep);
-    step('store', this.#startStore, endStore);
+    step('store', this.#startStore, this.#endStore);
     step('enqueue', this.#startEnqueue, endStep);
+    listeners.onOutcome(({ outcome: { outcome, key, attempt } }) => {
+      // Only who held the lease has an attempt. After `deadline`, the run goes on.
+      const isOver = attempt !== undefined && outcome !== 'deadline';
+      if (key !== undefined && isOver) this.#held.delete(key);
+    });
+  }
+
+  #parentOf(name: keyof Messages, message: Messages[keyof Messages]): Context {
+    const active = context.active();
+    if (name === 'delivery') return active;
+    const { operation, key = '' } = message as Partial<StoreMessage>;
+    // Core renews all leases with one timer, which runs in the context of any delivery.
+    if (operation === 'extend') return this.#held.get(key) ?? ROOT_CONTEXT;
+    return this.#steps.getStore() ?? active;
   }
 
   /** Makes the handler's span the active one, so that it is the parent of those in the handler. */
@@ -135,6 +144,14 @@ export class Spans {
     return this.#tracer.startSpan(`store ${operation}`, { attributes }, parent);
   };
 
+  readonly #endStore = (span: Span, message: StoreMessage, parent: Context): void => {
+    const { key, operation, result } = message;
+    if (result !== undefined) span.setAttributes(storeResult(result));
+    const isHeld = typeof result === 'object' && result.status === 'admitted';
+    if (operation === 'admit' && key !== undefined && isHeld) this.#held.set(key, parent);
+    endStep(span, message);
+  };
+
   readonly #startEnqueue = ({ delivery }: EnqueueMessage, parent: Context): Span => {
     const attributes = { ...messaging('send'), ...identity(delivery) };
     const options = { kind: SpanKind.PRODUCER, attributes };
@@ -161,7 +178,49 @@ function endStep(span: Span, { error }: { error?: unknown }): void {
   span.recordException(exceptionOf(error));
 }
 
-function endStore(span: Span, message: StoreMessage): void {
-  if (message.result !== undefined) span.setAttributes(storeResult(message.result));
-  endStep(span, message);
+/** What a step threw, with its class and its causes, redacted as in log lines. */
+function exceptionOf(failure: WebhookError): Exception {
+  const { err = failure } = loggedFailure(failure);
+  // Without `code`, which would become the type.
+  return { name: err.name, message: err.message, stack: stackOf(err) };
+}
+
+/** The copy of an error in a log line has no cycles, and few causes. */
+function stackOf(error: Error): string {
+  const { name, message, stack = `${name}: ${message}`, cause } = error;
+  const { errors = [] } = error as { errors?: readonly Error[] };
+  const parts = errors.map((part) => `one of: ${stackOf(part)}`);
+  if (cause instanceof Error) parts.push(`caused by: ${stackOf(cause)}`);
+  return [stack, ...parts].join('\n');
+}
+
+/** The trace context of a queued delivery, as W3C headers. */
+type Carrier = Record<string, string>;
+
+/** For `QueuedDelivery.trace`. @returns `undefined` for a span that nobody records */
+function toCarrier(context: SpanContext): Carrier | undefined {
+  if (!isSpanContextValid(context)) return undefined;
+  const { traceId, spanId, traceFlags, traceState } = context;
+  const flags = traceFlags.toString(16).padStart(2, '0');
+  const tracestate = traceState?.serialize() ?? '';
+  return {
+    traceparent: `00-${traceId}-${spanId}-${flags}`,
+    ...(tracestate !== '' && { tracestate }),
+  };
+}
+
+/** @returns `undefined` for anything but a valid `traceparent` */
+function fromCarrier(carrier: Carrier | undefined): SpanContext | undefined {
+  const { traceparent, tracestate } = (carrier ?? {}) as Partial<Carrier>;
+  const match = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/.exec(String(traceparent));
+  if (!match) return undefined;
+  const [, traceId = '', spanId = '', flags = ''] = match;
+  const context: SpanContext = {
+    traceId,
+    spanId,
+    traceFlags: parseInt(flags, 16),
+    isRemote: true,
+    ...(typeof tracestate === 'string' && { traceState: createTraceState(tracestate) }),
+  };
+  return isSpanContextValid(context) ? context : undefined;
 }

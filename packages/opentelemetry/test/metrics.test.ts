@@ -3,9 +3,8 @@ import { deferred } from '@call-webhooks/contract-tests';
 import type { Outcome, ReceiverOptions } from '@call-webhooks/core';
 import { createJobProcessor } from '@call-webhooks/core/stores';
 import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhooks/opentelemetry';
-import { diag, type TracerProvider } from '@opentelemetry/api';
-import { fromCarrier, toCarrier } from '../src/trace-context.ts';
-import { receiverOf, type Sdk, send, slowHandler, startSdk } from './sdk.ts';
+import { diag, metrics, trace, type TracerProvider } from '@opentelemetry/api';
+import { openSdk, receiverOf, type Sdk, send, slowHandler, startSdk } from './sdk.ts';
 
 describe('metrics', () => {
   const STARTED = { eventName: 'call:started', callId: 'call-1' };
@@ -202,6 +201,9 @@ describe('metrics', () => {
   });
 });
 
+const ignore = () => undefined;
+const QUIET = { error: ignore, warn: ignore, info: ignore, debug: ignore, verbose: ignore };
+
 describe('robustness', () => {
   let telemetry: Telemetry | undefined;
   afterEach(() => {
@@ -216,10 +218,62 @@ describe('robustness', () => {
       expect(await send({ eventName: 'call:started', callId: 'c' })).toBe('handled');
     });
 
+    it('takes the SDK that is started after it, and counts nothing twice', async () => {
+      const received = { eventName: 'call:started', callId: 'c' };
+      telemetry = instrument({ deadLetters: () => 7 });
+      const go = deferred();
+      const started = deferred();
+      const { receiver, send: sendOne } = receiverOf({
+        around: telemetry.around,
+        on: {
+          'call:started': () => {
+            started.resolve();
+            return go.promise;
+          },
+        },
+      });
+      const running = sendOne(received);
+      await started.promise;
+
+      const sdk = openSdk();
+      trace.setGlobalTracerProvider(sdk.tracerProvider);
+      metrics.setGlobalMeterProvider(sdk.meterProvider);
+      await receiver.receive({ headers: {}, body: new Uint8Array() });
+      go.resolve();
+      expect(await running).toBe('handled');
+      expect(await sdk.total('call_webhooks.deliveries')).toBe(2);
+      expect(await sdk.total('call_webhooks.in_flight')).toBe(0);
+      expect(await sdk.total('call_webhooks.dead_letters.kept')).toBe(7);
+      expect(sdk.spans().filter(({ name }) => name.startsWith('receive'))).toHaveLength(1);
+      await sdk.close();
+    });
+
+    it('covers the process once: a second call warns and changes nothing', async () => {
+      const warn = jest.fn();
+      diag.setLogger({ ...QUIET, warn });
+      const sdk = startSdk();
+      expect(warn).not.toHaveBeenCalled();
+      const second = instrument({ meterProvider: sdk.meterProvider, deadLetters: () => 7 });
+      expect(warn).toHaveBeenCalledWith(expect.stringContaining('instrument() was called before'));
+      second.close();
+      const { send: sendOne } = receiverOf({ around: second.around });
+      await sendOne({ eventName: 'call:started', callId: 'c' });
+      expect(await sdk.total('call_webhooks.deliveries')).toBe(1);
+      expect(await sdk.total('call_webhooks.dead_letters.kept')).toBe(0);
+
+      sdk.telemetry.close();
+      telemetry = instrument({ meterProvider: sdk.meterProvider });
+      sdk.telemetry.close(); // ends nothing but its own
+      await sendOne({ eventName: 'call:started', callId: 'd' });
+      expect(await sdk.total('call_webhooks.deliveries')).toBe(2);
+      instrument();
+      expect(warn).toHaveBeenCalledTimes(2);
+      await sdk.close();
+    });
+
     it('changes no outcome when the SDK throws', async () => {
       const errors = jest.fn();
-      const quiet = () => undefined;
-      diag.setLogger({ error: errors, warn: quiet, info: quiet, debug: quiet, verbose: quiet });
+      diag.setLogger({ ...QUIET, error: errors });
       const startSpan = () => {
         throw new Error('The SDK is broken');
       };
@@ -237,30 +291,6 @@ describe('robustness', () => {
       [{ retries: 3 }, /instrument.*retries/],
     ])('refuses %p', (options, message) => {
       expect(() => instrument(options as never)).toThrow(message);
-    });
-  });
-
-  describe('the trace context of a queued delivery', () => {
-    const traceId = '0af7651916cd43dd8448eb211c80319c';
-    const spanId = 'b7ad6b7169203331';
-
-    it('comes out as it went in', () => {
-      const traceparent = `00-${traceId}-${spanId}-01`;
-      const span = fromCarrier({ traceparent, tracestate: 'vendor=1' });
-      expect(span).toMatchObject({ traceId, spanId, traceFlags: 1, isRemote: true });
-      expect(toCarrier(span!)).toEqual({ traceparent, tracestate: 'vendor=1' });
-    });
-
-    it.each([
-      [undefined],
-      [{}],
-      [{ traceparent: 'x' }],
-      [{ traceparent: `00-${'0'.repeat(32)}-${spanId}-01` }],
-      [{ traceparent: 3 }],
-      ['text'],
-      [null],
-    ])('is none for %p', (carrier) => {
-      expect(fromCarrier(carrier as never)).toBeUndefined();
     });
   });
 });

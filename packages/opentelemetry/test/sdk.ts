@@ -3,7 +3,7 @@ import { afterAll, beforeAll, jest } from '@jest/globals';
 import { deferred } from '@call-webhooks/contract-tests';
 import { instrument, type InstrumentOptions, type Telemetry } from '@call-webhooks/opentelemetry';
 import { createReceiver, sign, type Receiver, type ReceiverOptions } from '@call-webhooks/core';
-import { context, trace, type Attributes } from '@opentelemetry/api';
+import { context, metrics, trace, type Attributes } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import {
@@ -37,10 +37,10 @@ afterAll(() => {
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 /** The real SDK, whose spans and metrics stay in memory. */
-export interface Sdk {
-  readonly telemetry: Telemetry;
+export interface OpenedSdk {
   /** The provider, for spans of a test's own. */
   readonly tracerProvider: BasicTracerProvider;
+  readonly meterProvider: MeterProvider;
   /** The spans that have ended. */
   spans(): ReadableSpan[];
   /** The only span of this name. */
@@ -56,13 +56,18 @@ export interface Sdk {
   close(): Promise<void>;
 }
 
+export interface Sdk extends OpenedSdk {
+  readonly telemetry: Telemetry;
+}
+
 /** Collects when it is asked, without timers. */
 class Reader extends MetricReader {
   protected override onShutdown = () => Promise.resolve();
   protected override onForceFlush = () => Promise.resolve();
 }
 
-export function startSdk(options: InstrumentOptions = {}): Sdk {
+/** The SDK alone, which nothing is instrumented for yet. */
+export function openSdk(): OpenedSdk {
   const spanExporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({
     spanProcessors: [new SimpleSpanProcessor(spanExporter)],
@@ -70,12 +75,11 @@ export function startSdk(options: InstrumentOptions = {}): Sdk {
   const reader = new Reader();
   const meterProvider = new MeterProvider({ readers: [reader] });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  const telemetry = instrument({ tracerProvider, meterProvider, ...options });
 
   async function allPoints() {
     const { resourceMetrics } = await reader.collect();
-    const metrics = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
-    return metrics.flatMap(({ descriptor: { name }, dataPoints }) =>
+    const all = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+    return all.flatMap(({ descriptor: { name }, dataPoints }) =>
       dataPoints.map(({ value, attributes }) => ({
         name,
         value: typeof value === 'number' ? value : value.count,
@@ -90,8 +94,8 @@ export function startSdk(options: InstrumentOptions = {}): Sdk {
       .map(({ value, attributes }) => ({ value, attributes }));
 
   return {
-    telemetry,
     tracerProvider,
+    meterProvider,
     spans: () => spanExporter.getFinishedSpans(),
     span(name) {
       const spans = spanExporter.getFinishedSpans();
@@ -113,13 +117,25 @@ export function startSdk(options: InstrumentOptions = {}): Sdk {
       return found.reduce((sum, { value }) => sum + value, 0);
     },
     async close() {
-      telemetry.close();
       await tracerProvider.shutdown();
       await meterProvider.shutdown();
       context.disable();
       trace.disable();
+      metrics.disable();
     },
   };
+}
+
+/** The SDK, and what is instrumented for it. */
+export function startSdk(options: InstrumentOptions = {}): Sdk {
+  const sdk = openSdk();
+  const { tracerProvider, meterProvider } = sdk;
+  const telemetry = instrument({ tracerProvider, meterProvider, ...options });
+  const close = () => {
+    telemetry.close();
+    return sdk.close();
+  };
+  return { ...sdk, telemetry, close };
 }
 
 export const parentOf = (span: ReadableSpan) => span.parentSpanContext?.spanId;

@@ -252,6 +252,22 @@ describe('a queue', () => {
     expect(parentOf(sdk.span('handle call:started'))).toBe(idOf(processed));
   });
 
+  it.each([
+    [undefined],
+    [{}],
+    [{ traceparent: 'x' }],
+    [{ traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01` }],
+    [{ traceparent: 3 }],
+    ['text'],
+    [null],
+  ])('links nothing to a trace context like %p', async (carrier) => {
+    const work = createJobProcessor({ on: { 'call:started': () => undefined } });
+    const body = Buffer.from(JSON.stringify(STARTED)).toString('base64');
+    const job = { webhookId: 'id-1', timestamp: 1, receivedAt: Date.now(), body };
+    await work({ ...job, trace: carrier as never });
+    expect(sdk.span('process call:started').links).toEqual([]);
+  });
+
   it('tells of a queue that refuses, and of a job that fails', async () => {
     const enqueue = () => Promise.reject(new Error('no room for +49 30 1234567'));
     await receiverOf({ queue: { enqueue } }).send(STARTED);

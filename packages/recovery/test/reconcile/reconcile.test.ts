@@ -127,11 +127,8 @@ describe('reconcile', () => {
     const { simulator, client, receiver, ruleId, runs, now, place } = await startWorld();
     simulator.rules.pause(ruleId);
     await place(25);
-    const { loadCursor, saveCursor } = receiver.store;
-    const options = {
-      ...{ client, receiver, since, concurrency: 1 },
-      store: { rememberFor: 24 * HOUR, loadCursor, saveCursor },
-    };
+    const store = { ...receiver.store, rememberFor: 24 * HOUR };
+    const options = { client, receiver, store, since, concurrency: 1 };
     const stopping = new AbortController();
     const stopped = reconcile({
       ...options,
