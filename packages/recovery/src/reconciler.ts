@@ -125,11 +125,10 @@ async function withLease(
 async function run(settings: ReconcilerSettings, signal: AbortSignal): Promise<void> {
   const { clock, settleFor, lookBack, shared, store } = settings;
   const now = clock.now();
-  const { ranAt, isAhead, ...known } = await loadSchedule(settings);
-  const { from = settings.since?.getTime() ?? now } = known;
-  const { doneUntil = from } = known;
-  const save = (schedule: Schedule) =>
-    store.saveCursor(scheduleName(settings), JSON.stringify({ from, doneUntil, ...schedule }));
+  const schedule = await loadSchedule(settings);
+  const { ranAt, isAhead, from = settings.since?.getTime() ?? now, doneUntil = from } = schedule;
+  const save = (changes: Schedule) =>
+    store.saveCursor(scheduleName(settings), JSON.stringify({ from, doneUntil, ...changes }));
   const remembered = now - (store.rememberFor ?? Infinity);
   const since = Math.max(from, remembered, Math.min(doneUntil, now - lookBack));
   const window = { since, until: now - settleFor };
@@ -201,7 +200,7 @@ function warnOfClock({ tenant, logger }: ReconcilerSettings, since: number): voi
       since: new Date(since),
       docs: docsUrl('recovery.md#on-a-schedule'),
     },
-    'call-webhooks: the schedule of the reconciler has a time in the future, so the clock of some process was ahead. That time is ignored, and this run looks at calls since the one in `since`. Check the clocks (NTP).',
+    'call-webhooks: the schedule of the reconciler has a time in the future, so the clock of some process was ahead. It is ignored, and this run looks at calls that began at `since` or later. Check the clocks (NTP).',
   );
 }
 

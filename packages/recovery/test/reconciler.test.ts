@@ -256,6 +256,14 @@ describe('trouble', () => {
     expect(await receiver.store.loadCursor?.('reconcile')).toBeUndefined();
   });
 
+  it('with a store that does not say how long it remembers is reported', async () => {
+    const world = await startWorld();
+    const store = { ...world.receiver.store, rememberFor: undefined };
+    const { clock, errors, results } = await start(world, { store });
+    await clock.advance(15);
+    expect([String(errors[0]), results]).toEqual([expect.stringContaining('rememberFor'), []]);
+  });
+
   it('with options is found at once', async () => {
     const { client, receiver } = await startWorld();
     const refused = (options: object) => () => startReconciler({ client, receiver, ...options });

@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { deadLetter, deferred } from '@call-webhooks/contract-tests';
+import { deadLetter, deferred, waitFor } from '@call-webhooks/contract-tests';
 import { type HandlerContext, memoryDeadLetters, memoryStore } from '@call-webhooks/core';
 import { redrive, type RedriveProgress } from '../src/index.ts';
 import { fill, setup } from './redrive/support.ts';
@@ -191,8 +191,7 @@ describe('a redrive', () => {
     const controller = new AbortController();
     const { signal } = controller;
     const redriving = redrive({ receiver, deadLetters, concurrency: 3, signal });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(running).toBe(3);
+    await waitFor(() => running === 3);
     controller.abort();
     gate.resolve();
     expect(await redriving).toEqual({
