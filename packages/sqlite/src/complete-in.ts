@@ -1,7 +1,13 @@
 import { WebhookError } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
-import type { SqliteDatabase } from './database.ts';
-import { DRIVERS, type AnyClient } from './transaction-drivers.ts';
+import {
+  isMissingTable,
+  isNestedBegin,
+  Statements,
+  text,
+  type SqliteDatabase,
+} from './database.ts';
+import { readSchema } from './schema.ts';
 
 /**
  * A transaction that `completeIn` takes: a handle of better-sqlite3, libsql or node:sqlite that is in
@@ -27,6 +33,11 @@ export interface Completion {
  */
 const COPY = `sqlite_source_id() || (SELECT group_concat(compile_options) FROM pragma_compile_options)`;
 
+const OTHER_DATABASE =
+  'this connection is to another database than that of the store or queue. Pass a transaction on their database';
+const OTHER_COPY =
+  'this client and that of the store have a copy of SQLite each, which undo the locks of each other. Use one client library for both';
+
 /**
  * Runs an UPDATE in a transaction of the user. It has no parameters, since no two clients agree on
  * placeholders.
@@ -36,6 +47,7 @@ const COPY = `sqlite_source_id() || (SELECT group_concat(compile_options) FROM p
  */
 export function completeIn(
   db: SqliteDatabase,
+  prefix: string,
   tx: unknown,
   { update, where }: Completion,
 ): boolean | Promise<boolean> {
@@ -45,18 +57,21 @@ export function completeIn(
   const mistake = driver.mistake(client);
   if (mistake !== undefined) throw noTransaction(mistake);
 
+  const hasRow = (sql: string) => inTheDatabase(() => mapped(driver.run(client, sql), hasRows));
+  const sameDatabase = `SELECT 1 FROM ${prefix}schema WHERE id = '${readSchema(new Statements(db), prefix).id}'`;
   const copy = copyOf(db);
   // Asked once for each client, because it takes longer than everything else here.
   const sameCopy = copies.get(client) === copy ? '1' : `hex(${COPY}) = '${copy}'`;
-  const answers = (text: string) => ofTheStore(() => mapped(driver.run(client, text), hasRows));
-  return mapped(answers(`${update} WHERE (${where}) AND ${sameCopy} RETURNING 1`), (updated) => {
-    if (updated) copies.set(client, copy);
-    if (updated) return true;
-    return mapped(answers(`SELECT 1 WHERE ${sameCopy}`), (isSame) => {
-      if (isSame) return false;
-      throw noTransaction(
-        'this client and that of the store have a copy of SQLite each, which undo the locks of each other. Use one client library for both',
-      );
+  const isOurs = `(${where}) AND EXISTS (${sameDatabase}) AND ${sameCopy}`;
+  return mapped(hasRow(`${update} WHERE ${isOurs} RETURNING 1`), (isUpdated) => {
+    if (isUpdated) copies.set(client, copy);
+    if (isUpdated) return true;
+    return mapped(hasRow(sameDatabase), (isSameDatabase) => {
+      if (!isSameDatabase) throw noTransaction(OTHER_DATABASE);
+      return mapped(hasRow(`SELECT 1 WHERE ${sameCopy}`), (isSameCopy) => {
+        if (!isSameCopy) throw noTransaction(OTHER_COPY);
+        return false; // the lease was lost
+      });
     });
   });
 }
@@ -67,20 +82,16 @@ const copies = new WeakMap<SqliteDatabase, string>();
 function copyOf(db: SqliteDatabase): string {
   let copy = copies.get(db);
   if (copy === undefined) {
-    const [row] = db.prepare(`SELECT hex(${COPY}) AS copy`).all() as { copy: string }[];
-    copies.set(db, (copy = row?.copy ?? ''));
+    const row = new Statements(db).first(`SELECT hex(${COPY}) AS copy`);
+    copies.set(db, (copy = text(row ?? {}, 'copy')));
   }
   return copy;
 }
 
 /** @throws WebhookError `invalid-options` if the tables of the store or queue are missing */
-function ofTheStore(run: () => boolean | Promise<boolean>): boolean | Promise<boolean> {
+function inTheDatabase(run: () => boolean | Promise<boolean>): boolean | Promise<boolean> {
   const explain = (error: unknown): never => {
-    if (!isMissingTable(error)) throw error;
-    throw noTransaction(
-      'this connection is to another database than that of the store or queue, whose tables are not in it. Pass a transaction on their database',
-      error,
-    );
+    throw isMissingTable(error) ? noTransaction(OTHER_DATABASE, error) : error;
   };
   try {
     const answer = run();
@@ -88,13 +99,6 @@ function ofTheStore(run: () => boolean | Promise<boolean>): boolean | Promise<bo
   } catch (error) {
     return explain(error);
   }
-}
-
-/** Drizzle and Kysely wrap the error of the driver. */
-function isMissingTable(error: unknown, depth = 0): boolean {
-  const { message, cause } = Object(error) as { message?: unknown; cause?: unknown };
-  if (String(message).includes('no such table')) return true;
-  return cause !== undefined && depth < 5 && isMissingTable(cause, depth + 1);
 }
 
 const noTransaction = (mistake: string, cause?: unknown) =>
@@ -122,5 +126,107 @@ function hasRows(result: unknown): boolean {
 }
 
 /** A text in a statement. Nothing in it can end the literal. */
-export const literal = (text: string): string =>
-  `CAST(x'${Buffer.from(text).toString('hex')}' AS TEXT)`;
+export const literal = (value: string): string =>
+  `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`;
+
+/** The methods that run a statement, by which clients are told apart, and what tells a transaction. */
+interface AnyClient extends SqliteDatabase {
+  run(sql: string): unknown;
+  values(text: string): unknown;
+  executeQuery(query: object): PromiseLike<unknown>;
+  execute(text: string): PromiseLike<unknown>;
+  isTransaction?: boolean;
+  resultKind?: string;
+}
+
+/** A client whose transactions `completeIn` takes. */
+interface Driver {
+  is(client: AnyClient): boolean;
+  /** Why the event can't be completed in it. */
+  mistake(client: AnyClient): string | undefined;
+  run(client: AnyClient, text: string): unknown;
+}
+
+const has = (client: AnyClient, ...methods: string[]) =>
+  methods.every((name) => typeof Reflect.get(client, name) === 'function');
+
+const unless = (isTransaction: boolean, transaction: string) =>
+  isTransaction ? undefined : `this is no transaction. Pass the ${transaction}`;
+
+const D1 = 'Cloudflare D1 has no transactions that wait for your code';
+
+const drizzle: Driver = {
+  is: (client) => kindOf(client) !== undefined,
+  mistake: (client) =>
+    kindOf(client)?.includes('D1')
+      ? D1
+      : unless(
+          has(client, 'values', 'rollback') && !hasEnded(client),
+          'tx of db.transaction((tx) => …)',
+        ),
+  run: (client, sql) => client.values(sql),
+};
+
+/** Other clients refuse to use a transaction that has ended. */
+const hasEnded = (client: AnyClient) =>
+  client.resultKind === 'sync' && !isInTransaction((sql) => client.run(sql));
+
+/** Drizzle names its classes. */
+function kindOf({ constructor }: AnyClient): string | undefined {
+  const kind: unknown = Reflect.get(
+    Object(constructor) as object,
+    Symbol.for('drizzle:entityKind'),
+  );
+  return typeof kind === 'string' ? kind : undefined;
+}
+
+const kysely: Driver = {
+  is: (client) => has(client, 'executeQuery'),
+  mistake: ({ isTransaction }) =>
+    unless(isTransaction === true, 'trx of db.transaction().execute(async (trx) => …)'),
+  // As Kysely's own CompiledQuery.raw(text).
+  run: (client, sql) =>
+    client.executeQuery({
+      sql,
+      parameters: [],
+      query: { kind: 'RawNode', sqlFragments: [sql], parameters: [] },
+      queryId: { queryId: 'call-webhooks' },
+    }),
+};
+
+const libsqlClient: Driver = {
+  is: (client) => has(client, 'execute', 'batch'),
+  mistake: (client) => unless(has(client, 'commit'), "transaction of client.transaction('write')"),
+  run: (client, sql) => client.execute(sql),
+};
+
+const d1: Driver = {
+  is: (client) => has(client, 'prepare', 'batch'),
+  mistake: () => D1,
+  run: () => undefined,
+};
+
+/** better-sqlite3, libsql and node:sqlite. */
+const handle: Driver = {
+  is: (client) => has(client, 'prepare', 'exec'),
+  mistake: (client) =>
+    isInTransaction((sql) => client.exec(sql))
+      ? undefined
+      : 'this handle is in no transaction. Run BEGIN on it first',
+  run: (client, sql) => client.prepare(sql).all(),
+};
+
+/** Asks SQLite: not every client has a property for it, and that of libsql ends the process if the handle is closed. */
+function isInTransaction(run: (sql: string) => unknown): boolean {
+  try {
+    run('BEGIN');
+  } catch (error) {
+    if (isNestedBegin(error)) return true;
+    throw error;
+  }
+  run('ROLLBACK');
+  return false;
+}
+
+/** The first one that knows a client takes it. */
+const DRIVERS: readonly Driver[] = [drizzle, kysely, libsqlClient, d1, handle];

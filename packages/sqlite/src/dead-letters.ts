@@ -9,22 +9,20 @@ import {
   type CheckedDeadLetterQuery,
 } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
-import { checkDatabase, type SqliteDatabase } from './database.ts';
-import { deadLetterSchema, deadLetterStatements } from './dead-letter-statements.ts';
-import { sqliteOptionRules, type SqliteOptions } from './options.ts';
+import {
+  checkDatabase,
+  integer,
+  type Statements,
+  text,
+  textOrNull,
+  type Row,
+  type SqliteDatabase,
+} from './database.ts';
+import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
 
 /** Options of `sqliteDeadLetters`. */
 export type SqliteDeadLettersOptions = Pick<SqliteOptions, 'prefix' | 'now'>;
-
-interface Row {
-  id: string;
-  letter: string;
-  /** A JSON list of texts. */
-  failures: string;
-  token: string | null;
-  claimedUntil: number | bigint;
-}
 
 /**
  * Keeps dead letters in a SQLite file, which any number of processes of one machine can share. Its
@@ -44,76 +42,119 @@ export function sqliteDeadLetters(
   const rules = { prefix: prefixRule, now: nowRule };
   const { prefix, now = () => Date.now() } = checkOptions('sqliteDeadLetters', rules, options);
   checkDatabase('sqliteDeadLetters', db);
-  const transactions = new Transactions(db, deadLetterSchema(prefix));
-  let statements: ReturnType<typeof deadLetterStatements> | undefined;
-  const run = <T>(work: (sql: ReturnType<typeof deadLetterStatements>) => T) =>
-    transactions.run(() => work((statements ??= deadLetterStatements(db, prefix))));
+  const transactions = new Transactions(db, prefix);
+  const letters = `${prefix}dead_letters`;
+  const columns = 'id, letter, failures, token, claimed_until AS "claimedUntil"';
+  const held = 'id = ? AND token = ? AND claimed_until > ?';
+  // The event name, the reason and the tenant are each given twice.
+  const matches = `failed_at >= ? AND failed_at < ? AND (? IS NULL OR event_name = ?)
+    AND (? IS NULL OR reason = ?) AND (? IS NULL OR tenant = ?)`;
+  const find = (sql: Statements, id: string) => {
+    const row = sql.first(`SELECT ${columns} FROM ${letters} WHERE id = ?`, id);
+    return row && keptIn(row);
+  };
 
-  const isClaimed = ({ token, claimedUntil }: Row) =>
-    token !== null && Number(claimedUntil) > now();
-  const letterOf = (row: Row): StoredDeadLetter =>
+  const isClaimed = ({ token, claimedUntil }: Kept) => token !== undefined && claimedUntil > now();
+  const letterOf = (kept: Kept): StoredDeadLetter =>
     fromRecord(
-      row.id,
-      row.letter,
-      failuresOf(row),
-      isClaimed(row) ? new Date(Number(row.claimedUntil)) : undefined,
+      kept.id,
+      kept.letter,
+      kept.failures,
+      isClaimed(kept) ? new Date(kept.claimedUntil) : undefined,
     );
 
   return {
     async put(letter) {
       const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);
-      await run((sql) => {
-        const [known] = sql.get.all(id) as Row[];
-        const failures = withFailure(known, texts.failure);
-        sql.put.run(id, failedAt, reason, eventName, tenant, texts.letter, failures);
+      await transactions.run((sql) => {
+        const failures = failuresJson(find(sql, id), texts.failure);
+        return sql.change(
+          `INSERT OR REPLACE INTO ${letters} (id, failed_at, reason, event_name, tenant, letter, failures)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          ...[id, failedAt, reason, eventName, tenant, texts.letter, failures],
+        );
       });
     },
     async list(query) {
       const checked = checkDeadLetterQuery(query);
       const { after = { failedAt: -1, id: '' }, limit } = checked;
-      const rows = await run(
-        (sql) => sql.list.all(...conditions(checked), after.failedAt, after.id, limit + 1) as Row[],
+      const rows = await transactions.run((sql) =>
+        sql.rows(
+          `SELECT ${columns} FROM ${letters} WHERE ${matches} AND (failed_at, id) > (?, ?)
+           ORDER BY failed_at, id LIMIT ?`,
+          ...[...conditions(checked), after.failedAt, after.id, limit + 1],
+        ),
       );
-      return deadLetterPage(rows.map(letterOf), limit);
+      return deadLetterPage(
+        rows.map((row) => letterOf(keptIn(row))),
+        limit,
+      );
     },
-    async count(filter) {
-      const checked = checkDeadLetterQuery(filter);
-      const [row] = await run(
-        (sql) => sql.count.all(...conditions(checked)) as { count: unknown }[],
-      );
-      return Number(row?.count);
+    count(filter) {
+      const values = conditions(checkDeadLetterQuery(filter));
+      return transactions.run((sql) => {
+        const row = sql.first(
+          `SELECT count(*) AS "count" FROM ${letters} WHERE ${matches}`,
+          ...values,
+        );
+        return integer(row ?? {}, 'count');
+      });
     },
     async get(id) {
-      const [row] = await run((sql) => sql.get.all(id) as Row[]);
-      return row && letterOf(row);
+      const kept = await transactions.run((sql) => find(sql, id));
+      return kept && letterOf(kept);
     },
-    remove: (id) => run((sql) => sql.remove.all(id).length > 0),
+    remove: (id) =>
+      transactions.run((sql) => sql.change(`DELETE FROM ${letters} WHERE id = ?`, id)),
     claim: (id, { token, leaseMs }) =>
-      run((sql) => {
-        const [row] = sql.get.all(id) as Row[];
-        if (!row || (isClaimed(row) && row.token !== token)) return undefined;
+      transactions.run((sql) => {
+        const kept = find(sql, id);
+        if (!kept || (isClaimed(kept) && kept.token !== token)) return undefined;
         const claimedUntil = Math.ceil(now() + leaseMs);
-        sql.claim.run(token, claimedUntil, id);
-        return letterOf({ ...row, token, claimedUntil });
+        const claim = `UPDATE ${letters} SET token = ?, claimed_until = ? WHERE id = ?`;
+        sql.change(claim, token, claimedUntil, id);
+        return letterOf({ ...kept, token, claimedUntil });
       }),
     extend: (id, token, leaseMs) =>
-      run((sql) => sql.extend.all(Math.ceil(now() + leaseMs), id, token, now()).length > 0),
-    settle: (id, token) => run((sql) => sql.settle.all(id, token, now()).length > 0),
+      transactions.run((sql) => {
+        const extend = `UPDATE ${letters} SET claimed_until = ? WHERE ${held}`;
+        return sql.change(extend, Math.ceil(now() + leaseMs), id, token, now());
+      }),
+    settle: (id, token) =>
+      transactions.run((sql) =>
+        sql.change(`DELETE FROM ${letters} WHERE ${held}`, id, token, now()),
+      ),
     giveBack: (id, token, failure) =>
-      run((sql) => {
-        if (!failure) return sql.release.all(id, token, now()).length > 0;
-        const [row] = sql.held.all(id, token, now()) as Row[];
-        if (!row) return false;
-        sql.fail.run(failure.at.getTime(), withFailure(row, toFailureJson(failure)), id);
-        return true;
+      transactions.run((sql) => {
+        const release = `UPDATE ${letters} SET token = NULL WHERE ${held}`;
+        if (!sql.change(release, id, token, now())) return false;
+        if (!failure) return true;
+        const failures = failuresJson(find(sql, id), toFailureJson(failure));
+        const fail = `UPDATE ${letters} SET failed_at = ?, failures = ? WHERE id = ?`;
+        return sql.change(fail, failure.at.getTime(), failures, id);
       }),
   };
 }
 
-const failuresOf = ({ failures }: Row) => JSON.parse(failures) as string[];
+/** A dead letter as it is kept. */
+interface Kept {
+  readonly id: string;
+  readonly letter: string;
+  readonly failures: readonly string[];
+  readonly token: string | undefined;
+  readonly claimedUntil: number;
+}
 
-const withFailure = (row: Row | undefined, failure: string): string =>
-  JSON.stringify([...(row ? failuresOf(row) : []), failure].slice(-MAX_FAILURES));
+const keptIn = (row: Row): Kept => ({
+  id: text(row, 'id'),
+  letter: text(row, 'letter'),
+  failures: JSON.parse(text(row, 'failures')) as string[],
+  token: textOrNull(row, 'token'),
+  claimedUntil: integer(row, 'claimedUntil'),
+});
+
+const failuresJson = (kept: Kept | undefined, failure: string): string =>
+  JSON.stringify([...(kept?.failures ?? []), failure].slice(-MAX_FAILURES));
 
 function conditions({ since, until, ...query }: CheckedDeadLetterQuery) {
   const { eventName = null, reason = null, tenant = null } = query;

@@ -1,66 +1,121 @@
 import { randomUUID } from 'node:crypto';
 import type { QueuedDelivery } from '@call-webhooks/core';
-import { storableKey } from '@call-webhooks/core/stores';
+import { MAX_FAILURES, type DeadJobRecord, type JobFailure } from '@call-webhooks/core/stores';
 import { checkOptions, tenantKey } from '@call-webhooks/core/internal';
-import { ClockSteps } from './clock-steps.ts';
-import { checkDatabase, type SqliteDatabase } from './database.ts';
+import { completeIn, literal } from './complete-in.ts';
 import {
-  deadJob,
-  failureJson,
-  takenJob,
-  type DeadJob,
-  type DeadRange,
-  type QueueStats,
+  checkDatabase,
+  integer,
+  storedKey,
+  text,
+  textOrNull,
   type Row,
-  type TakenJob,
-} from './job-rows.ts';
-import { completeIn } from './complete-in.ts';
-import { jobCompletion, jobSchema, jobStatements } from './job-statements.ts';
-import { sqliteOptionRules, type SqliteOptions } from './options.ts';
+  type SqliteDatabase,
+  type Statements,
+} from './database.ts';
+import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
+import { ClockSteps } from './wall-clock.ts';
+
+/** How many jobs are in each state. */
+export interface QueueStats {
+  /** Can be run now. */
+  waiting: number;
+  /** Failed, and wait for their next attempt. */
+  delayed: number;
+  /** Leased to a worker. */
+  running: number;
+  /** Handled; their events are known as duplicates. */
+  done: number;
+  /** Given up, and kept. */
+  dead: number;
+}
+
+/** A job under a lease. */
+export interface TakenJob {
+  id: number;
+  token: string;
+  attempt: number;
+  /** How many runs before this one, in a row, ended with their process. */
+  crashes: number;
+  /** Set: the handler's attempts are used up, and `deadLetter` failed. */
+  abandonReason: string | undefined;
+  /** Retried by hand: it is dead again if this run fails. */
+  isLastRun: boolean;
+  delivery: QueuedDelivery;
+}
 
 /** No worker may ask for a longer lease; milliseconds. */
 export const MAX_LEASE_MS = 900_000;
+/** After how many jobs what is forgotten is removed, and how much of it at a time. */
 const SWEEP_EVERY = 100;
 const SWEEP_ROWS = 500;
 
-/** The table of jobs, which queue and worker share. Each call is one transaction. */
+/** A run whose lease was lost changes nothing. One that ran out is still ours until another worker takes the job. */
+const HELD = `id = ? AND token = ? AND state = 'open'`;
+/** The body may hold personal data, so it is deleted at once. */
+const DONE = `state = 'done', error = NULL, failures = NULL, delivery = NULL`;
+const NOT_ONE_OF = 'id NOT IN (SELECT value FROM json_each(?))';
+const DEAD_JOB = `id, attempt, error, failures, due_at AS "failedAt", delivery`;
+const ADD_FAILURE = `failures = json_insert(
+  CASE WHEN json_array_length(failures) >= ${String(MAX_FAILURES)} THEN json_remove(failures, '$[0]')
+    ELSE coalesce(failures, '[]') END, '$[#]', json(?))`;
+
+/**
+ * The table of jobs, which queue and worker share. Each call is one transaction. Parameters have no numbers,
+ * since better-sqlite3 takes `?1` for a name.
+ */
 export class Jobs {
   /** Called for new jobs: the workers of this process. */
   readonly listeners = new Set<() => void>();
+  readonly #db: SqliteDatabase;
+  readonly #prefix: string;
+  readonly #table: string;
+  readonly #rememberFor: number;
   readonly #now: () => number;
   readonly #clock = new ClockSteps();
   readonly #transactions: Transactions;
-  readonly #prepare: () => ReturnType<typeof jobStatements>;
-  readonly #rememberFor: number;
-  readonly #db: SqliteDatabase;
-  readonly #prefix: string;
-  #statements: ReturnType<typeof jobStatements> | undefined;
   #added = 0;
 
   constructor(db: SqliteDatabase, options: SqliteOptions) {
-    const { prefix, rememberFor, now } = checkOptions('sqliteQueue', sqliteOptionRules(), options);
+    const settings = checkOptions('sqliteQueue', sqliteOptionRules(), options);
     checkDatabase('sqliteQueue', db);
-    this.#now = now ?? (() => Date.now());
-    this.#rememberFor = rememberFor;
+    const { prefix, rememberFor, now = () => Date.now() } = settings;
     this.#db = db;
     this.#prefix = prefix;
-    this.#transactions = new Transactions(db, jobSchema(prefix));
-    this.#prepare = () => jobStatements(db, prefix);
+    this.#table = `${prefix}jobs`;
+    this.#rememberFor = rememberFor;
+    this.#now = now;
+    this.#transactions = new Transactions(db, prefix);
   }
 
   async add(delivery: QueuedDelivery): Promise<void> {
     const { tenant, key, webhookId } = delivery;
     const event =
       key === undefined
-        ? `webhook ${await storableKey(tenantKey(tenant, webhookId))}`
-        : `event ${await storableKey(key)}`;
-    await this.#run((sql) => {
-      const at = this.#now();
-      if (this.#added++ % SWEEP_EVERY === 0) sql.sweep.run(at, SWEEP_ROWS);
-      sql.add.run(event, at, JSON.stringify(delivery));
+        ? `webhook ${storedKey(tenantKey(tenant, webhookId))}`
+        : `event ${storedKey(key)}`;
+    await this.#run((sql, at) => {
+      if (this.#added++ % SWEEP_EVERY === 0) this.#sweep(sql, at);
+      // A known event changes nothing, unless it should be forgotten by now.
+      return sql.change(
+        `INSERT INTO ${this.#table} (event, due_at, delivery) VALUES (?, ?, ?)
+         ON CONFLICT (event) DO UPDATE SET
+           state = 'open', due_at = excluded.due_at, token = NULL, attempt = 0, crashes = 0,
+           abandon_reason = NULL, is_last_run = 0, error = NULL, failures = NULL, delivery = excluded.delivery
+         WHERE state = 'done' AND due_at <= excluded.due_at`,
+        ...[event, at, JSON.stringify(delivery)],
+      );
     });
     this.#wakeListeners();
+  }
+
+  #sweep(sql: Statements, at: number): void {
+    sql.change(
+      `DELETE FROM ${this.#table} WHERE id IN (
+         SELECT id FROM ${this.#table} WHERE state = 'done' AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+      ...[at, SWEEP_ROWS],
+    );
   }
 
   /**
@@ -71,84 +126,109 @@ export class Jobs {
    */
   take(
     limit: number,
-    settings: { leaseFor: number; backoff: (attempt: number) => number },
+    settings: RunTimes,
     running: Iterable<number>,
   ): Promise<{ jobs: TakenJob[]; nextIn: number | undefined }> {
-    return this.#run((sql) => {
-      const at = this.#now();
-      const leasedUntil = at + settings.leaseFor;
-      if (this.#clock.wasSetBack(at)) {
-        // A lease that long was made before the clock was set back: its worker may be dead.
-        sql.shortenLeases.run(leasedUntil, at + MAX_LEASE_MS);
-        sql.makeDue.run(at, at);
-        for (const { attempt } of sql.delayedAttempts.all(at) as Row[]) {
-          const dueAt = at + settings.backoff(Number(attempt));
-          sql.shortenDelays.run(dueAt, dueAt, Number(attempt));
-        }
-      }
+    return this.#run((sql, at) => {
+      if (this.#clock.wasSetBack(at)) this.#shortenWaits(sql, at, settings);
       const token = randomUUID();
       const ours = JSON.stringify([...running]);
-      const rows = sql.take.all(token, leasedUntil, at, ours, limit) as Row[];
-      const [next] = sql.nextDue.all(ours) as Row[];
-      const dueAt = next?.['dueAt'] ?? undefined;
+      const rows = sql.rows(
+        `UPDATE ${this.#table} SET token = ?, due_at = ?, attempt = attempt + 1, crashes = crashes + (token IS NOT NULL)
+         WHERE id IN (
+           SELECT id FROM ${this.#table} WHERE state = 'open' AND due_at <= ? AND ${NOT_ONE_OF}
+           ORDER BY due_at, id LIMIT ?)
+         RETURNING id, attempt, crashes, abandon_reason AS "abandonReason", is_last_run AS "isLastRun", delivery`,
+        ...[token, at + settings.leaseFor, at, ours, limit],
+      );
+      const next = sql.first(
+        `SELECT due_at AS "dueAt" FROM ${this.#table} WHERE state = 'open' AND ${NOT_ONE_OF}
+         ORDER BY due_at LIMIT 1`,
+        ours,
+      );
       return {
         jobs: rows.map((row) => takenJob(row, token)),
-        nextIn: dueAt === undefined ? undefined : Number(dueAt) - at,
+        nextIn: next && integer(next, 'dueAt') - at,
       };
     });
   }
 
-  // Of a job whose lease was lost, the next six change nothing.
+  /** After the clock was set back, times that were written before are too far away. */
+  #shortenWaits(sql: Statements, at: number, { leaseFor, backoff }: RunTimes): void {
+    const open = `UPDATE ${this.#table} SET due_at = ? WHERE state = 'open'`;
+    // No lease is longer: the worker of this one may be dead.
+    sql.change(`${open} AND token IS NOT NULL AND due_at > ?`, at + leaseFor, at + MAX_LEASE_MS);
+    // What was added, released or retried by hand can be run at once.
+    sql.change(`${open} AND token IS NULL AND error IS NULL AND due_at > ?`, at, at);
+    const delayed = `FROM ${this.#table} WHERE state = 'open' AND token IS NULL AND due_at > ?`;
+    for (const row of sql.rows(`SELECT DISTINCT attempt ${delayed}`, at)) {
+      const attempt = integer(row, 'attempt');
+      const dueAt = at + backoff(attempt);
+      sql.change(`${open} AND token IS NULL AND due_at > ? AND attempt = ?`, dueAt, dueAt, attempt);
+    }
+  }
 
   /** @returns `false` if the lease was lost */
   extend({ id, token }: TakenJob, leaseMs: number): Promise<boolean> {
-    return this.#run((sql) => sql.extend.all(this.#now() + leaseMs, id, token).length > 0);
+    return this.#update(`due_at = ?`, HELD, (at) => [at + leaseMs, id, token]);
   }
 
-  complete({ id, token }: TakenJob): Promise<void> {
-    return this.#run((sql) => void sql.complete.all(this.#now() + this.#rememberFor, id, token));
+  complete({ id, token }: TakenJob): Promise<boolean> {
+    const set = `${DONE}, token = NULL, due_at = ?`;
+    return this.#update(set, HELD, (at) => [at + this.#rememberFor, id, token]);
   }
 
-  /** Completes it in a transaction of the user. A synchronous client answers, and throws, at once. */
+  /**
+   * Completes it in a transaction of the user. A synchronous client answers, and throws, at once. The token
+   * stays, so that it may be repeated, and so that the run can tell that it was this one.
+   */
   completeIn(tx: unknown, { id, token }: TakenJob): boolean | Promise<boolean> {
-    const forgetAt = this.#now() + this.#rememberFor;
-    return completeIn(this.#db, tx, jobCompletion(this.#prefix, id, token, forgetAt));
+    const forgetAt = String(this.#now() + this.#rememberFor);
+    return completeIn(this.#db, this.#prefix, tx, {
+      update: `UPDATE ${this.#table} SET ${DONE}, due_at = ${forgetAt}`,
+      where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
+    });
   }
 
   /** Whether it was completed with this token, in a transaction of the user. */
   isCompleted({ id, token }: TakenJob): Promise<boolean> {
-    return this.#run((sql) => sql.isCompleted.all(id, token).length > 0);
+    const found = `SELECT 1 FROM ${this.#table} WHERE id = ? AND token = ? AND state = 'done'`;
+    return this.#run((sql) => sql.first(found, id, token) !== undefined);
   }
 
-  retry(
-    { id, token, attempt }: TakenJob,
-    inMs: number,
-    error: string,
-    abandonReason: string | undefined,
-  ): Promise<void> {
-    return this.#run((sql) => {
-      const at = this.#now();
-      const failure = failureJson({ at, attempt, error });
-      sql.retry.all(at + inMs, error, failure, abandonReason ?? null, id, token);
-    });
+  /** @param abandonReason given if no handler is to run any more, only `deadLetter` */
+  retry(job: TakenJob, inMs: number, error: string, abandonReason?: string): Promise<boolean> {
+    const { id, token } = job;
+    const set = `due_at = ?, error = ?, ${ADD_FAILURE}, abandon_reason = ?, crashes = 0, token = NULL`;
+    return this.#update(set, HELD, (at) => [
+      ...[at + inMs, error, failureJson(job, at, error), abandonReason ?? null],
+      ...[id, token],
+    ]);
   }
 
-  release({ id, token }: TakenJob): Promise<void> {
-    return this.#run((sql) => void sql.release.all(this.#now(), id, token));
+  release({ id, token }: TakenJob): Promise<boolean> {
+    return this.#update('due_at = ?, error = NULL, token = NULL', HELD, (at) => [at, id, token]);
   }
 
-  moveToDead({ id, token, attempt }: TakenJob, error: string): Promise<void> {
-    return this.#run((sql) => {
-      const at = this.#now();
-      sql.moveToDead.all(at, error, failureJson({ at, attempt, error }), id, token);
-    });
+  moveToDead(job: TakenJob, error: string): Promise<boolean> {
+    const { id, token } = job;
+    const set = `state = 'dead', due_at = ?, error = ?, ${ADD_FAILURE}, token = NULL`;
+    return this.#update(set, HELD, (at) => [at, error, failureJson(job, at, error), id, token]);
   }
 
   stats(): Promise<QueueStats> {
-    return this.#run((sql) => {
-      const at = this.#now();
-      const [row] = sql.stats.all(at, at, at) as Record<keyof QueueStats, unknown>[];
-      const count = (name: keyof QueueStats) => Number(row?.[name] ?? 0);
+    return this.#run((sql, at) => {
+      const row = sql.first(
+        `SELECT
+           count(*) FILTER (WHERE state = 'open' AND due_at <= ?) AS waiting,
+           count(*) FILTER (WHERE state = 'open' AND due_at > ? AND token IS NULL) AS delayed,
+           count(*) FILTER (WHERE state = 'open' AND due_at > ? AND token IS NOT NULL) AS running,
+           count(*) FILTER (WHERE state = 'done') AS done,
+           count(*) FILTER (WHERE state = 'dead') AS dead
+         FROM ${this.#table}`,
+        ...[at, at, at],
+      );
+      const count = (state: keyof QueueStats) => integer(row ?? {}, state);
       return {
         waiting: count('waiting'),
         delayed: count('delayed'),
@@ -159,27 +239,39 @@ export class Jobs {
     });
   }
 
-  deadLetters(limit: number): Promise<DeadJob[]> {
-    return this.#run((sql) => (sql.deadLetters.all(limit) as Row[]).map(deadJob));
+  /** Dead jobs from `since` until before `until`, after one of them. Those that failed first come first. */
+  async deadAfter(
+    { failedAt, id }: { failedAt: number; id: number },
+    { since, until }: { since: number; until: number },
+    limit: number,
+  ): Promise<DeadJobRecord[]> {
+    const rows = await this.#run((sql) =>
+      sql.rows(
+        `SELECT ${DEAD_JOB} FROM ${this.#table}
+         WHERE state = 'dead' AND due_at >= ? AND due_at < ? AND (due_at, id) > (?, ?)
+         ORDER BY due_at, id LIMIT ?`,
+        ...[since, until, failedAt, id, limit],
+      ),
+    );
+    return rows.map(deadJob);
   }
 
-  deadAfter({ since, until, failedAt, id }: DeadRange, limit: number): Promise<DeadJob[]> {
-    const range = [since, until, failedAt, id, limit];
-    return this.#run((sql) => (sql.deadAfter.all(...range) as Row[]).map(deadJob));
-  }
-
-  dead(id: number): Promise<DeadJob | undefined> {
-    return this.#run((sql) => (sql.dead.all(id) as Row[]).map(deadJob)[0]);
+  async dead(id: number): Promise<DeadJobRecord | undefined> {
+    const found = `SELECT ${DEAD_JOB} FROM ${this.#table} WHERE id = ? AND state = 'dead'`;
+    const row = await this.#run((sql) => sql.first(found, id));
+    return row && deadJob(row);
   }
 
   async retryDead(id: number): Promise<boolean> {
-    const found = await this.#run((sql) => sql.retryDead.all(this.#now(), id).length > 0);
+    const set = `state = 'open', due_at = ?, crashes = 0, abandon_reason = NULL, error = NULL, is_last_run = 1`;
+    const wasDead = await this.#update(set, `id = ? AND state = 'dead'`, (at) => [at, id]);
     this.#wakeListeners();
-    return found;
+    return wasDead;
   }
 
   discardDead(id: number): Promise<boolean> {
-    return this.#run((sql) => sql.discardDead.all(this.#now() + this.#rememberFor, id).length > 0);
+    const values = (at: number) => [at + this.#rememberFor, id];
+    return this.#update(`${DONE}, due_at = ?`, `id = ? AND state = 'dead'`, values);
   }
 
   ping(): Promise<void> {
@@ -190,7 +282,42 @@ export class Jobs {
     for (const listener of this.listeners) listener();
   }
 
-  #run<T>(work: (sql: ReturnType<typeof jobStatements>) => T): Promise<T> {
-    return this.#transactions.run(() => work((this.#statements ??= this.#prepare())));
+  #update(set: string, where: string, values: (at: number) => unknown[]): Promise<boolean> {
+    const update = `UPDATE ${this.#table} SET ${set} WHERE ${where}`;
+    return this.#run((sql, at) => sql.change(update, ...values(at)));
+  }
+
+  #run<T>(work: (sql: Statements, at: number) => T): Promise<T> {
+    return this.#transactions.run((sql) => work(sql, this.#now()));
   }
 }
+
+/** A worker's lease in milliseconds, and its delay after each attempt. */
+interface RunTimes {
+  readonly leaseFor: number;
+  readonly backoff: (attempt: number) => number;
+}
+
+const deliveryIn = (row: Row) => JSON.parse(text(row, 'delivery')) as QueuedDelivery;
+
+const failureJson = ({ attempt }: TakenJob, at: number, error: string): string =>
+  JSON.stringify({ at, attempt, error } satisfies JobFailure);
+
+const takenJob = (row: Row, token: string): TakenJob => ({
+  id: integer(row, 'id'),
+  token,
+  attempt: integer(row, 'attempt'),
+  crashes: integer(row, 'crashes'),
+  abandonReason: textOrNull(row, 'abandonReason'),
+  isLastRun: integer(row, 'isLastRun') === 1,
+  delivery: deliveryIn(row),
+});
+
+const deadJob = (row: Row): DeadJobRecord => ({
+  id: String(integer(row, 'id')),
+  delivery: deliveryIn(row),
+  attempt: integer(row, 'attempt'),
+  error: text(row, 'error'),
+  failedAt: new Date(integer(row, 'failedAt')),
+  failures: JSON.parse(text(row, 'failures')) as JobFailure[],
+});

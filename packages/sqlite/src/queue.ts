@@ -1,8 +1,8 @@
 import { WebhookError, type Queue } from '@call-webhooks/core';
+import { deadJobLetter, deadJobList, type DeadJobs } from '@call-webhooks/core/stores';
 import type { SqliteDatabase } from './database.ts';
-import type { DeadJob, QueueStats } from './job-rows.ts';
-import { Jobs } from './jobs.ts';
-import type { SqliteOptions } from './options.ts';
+import { Jobs, type QueueStats } from './jobs.ts';
+import type { SqliteOptions } from './schema.ts';
 
 /** Options of `sqliteQueue`. */
 export type SqliteQueueOptions = SqliteOptions;
@@ -12,21 +12,6 @@ export interface SqliteQueue extends Queue {
   /** Resolves when the queue can take a delivery. */
   ping(): Promise<void>;
   stats(): Promise<QueueStats>;
-  /**
-   * Lists dead jobs, oldest first. They are kept until you retry or discard them.
-   * @param options.limit how many; 100 by default
-   */
-  deadLetters(options?: { limit?: number }): Promise<DeadJob[]>;
-  /**
-   * Runs a dead job once more, now. Its attempts go on counting. If this run fails, the job is dead
-   * again. Resolves with `false` if there is no dead job with this id.
-   */
-  retryDead(id: number): Promise<boolean>;
-  /**
-   * Deletes the delivery of a dead job. Its event stays known as a duplicate for `rememberFor`.
-   * Resolves with `false` if there is no dead job with this id.
-   */
-  discardDead(id: number): Promise<boolean>;
 }
 
 const jobsOfQueue = new WeakMap<SqliteQueue, Jobs>();
@@ -61,10 +46,44 @@ export function sqliteQueue(db: SqliteDatabase, options: SqliteQueueOptions = {}
     enqueue: (delivery) => jobs.add(delivery),
     ping: () => jobs.ping(),
     stats: () => jobs.stats(),
-    deadLetters: ({ limit = 100 } = {}) => jobs.deadLetters(limit),
-    retryDead: (id) => jobs.retryDead(id),
-    discardDead: (id) => jobs.discardDead(id),
   };
   jobsOfQueue.set(queue, jobs);
   return queue;
+}
+
+/** How many dead jobs are read at once. */
+const PAGE = 200;
+
+/** The ids of jobs are whole numbers. */
+const idOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
+
+/**
+ * The dead jobs of a queue as dead letters, for `redrive({ deadJobs })`. They are kept until they are
+ * requeued or removed. `requeue` runs one once more, now: its attempts go on counting, and if this run fails,
+ * it is dead again. `remove` deletes its delivery: its event stays known as a duplicate for `rememberFor`.
+ * Both resolve with `false` if there is no dead job with this id.
+ * @throws WebhookError `invalid-options` for anything that `sqliteQueue` did not make
+ * @example
+ * const { queued } = await redrive({ deadJobs: sqliteDeadJobs(queue) });
+ */
+export function sqliteDeadJobs(queue: SqliteQueue): DeadJobs {
+  const jobs = jobsOf('sqliteDeadJobs', queue);
+  return {
+    ...deadJobList(async function* read({ since, until, after }) {
+      let from = { failedAt: after?.failedAt ?? 0, id: after ? idOf(after.id) : 0 };
+      for (;;) {
+        const page = await jobs.deadAfter(from, { since, until }, PAGE);
+        for (const job of page) yield deadJobLetter(job);
+        const last = page.at(-1);
+        if (!last || page.length < PAGE) return;
+        from = { failedAt: last.failedAt.getTime(), id: idOf(last.id) };
+      }
+    }),
+    async get(id) {
+      const job = await jobs.dead(idOf(id));
+      return job && deadJobLetter(job);
+    },
+    requeue: (id) => jobs.retryDead(idOf(id)),
+    remove: (id) => jobs.discardDead(idOf(id)),
+  };
 }

@@ -1,14 +1,19 @@
-import { createHash } from 'node:crypto';
 import type { Store } from '@call-webhooks/core';
-import { storableKeySync, type Admission, type Claim } from '@call-webhooks/core/stores';
+import type { Admission, Claim } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
-import { completeIn, type SqliteTransaction } from './complete-in.ts';
-import { checkDatabase, type SqliteDatabase } from './database.ts';
-import { HeldLeases } from './held-leases.ts';
-import { hashOf, slotsOf, TIDY_EVERY } from './name-index.ts';
-import { sqliteOptionRules, type SqliteOptions } from './options.ts';
-import { completionOf, storeSchema, storeStatements, type StoredName } from './store-statements.ts';
+import { completeIn, literal, type SqliteTransaction } from './complete-in.ts';
+import {
+  checkDatabase,
+  integer,
+  storedKey,
+  text,
+  type Row,
+  type SqliteDatabase,
+  type Statements,
+} from './database.ts';
+import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
+import { HeldLeases } from './wall-clock.ts';
 
 /** Options of `sqliteStore`. */
 export type SqliteStoreOptions = SqliteOptions;
@@ -25,15 +30,13 @@ export interface SqliteStore extends Store {
 
 /** No receiver asks for a longer lease; milliseconds. */
 const MAX_LEASE_MS = 240_000;
+/** After how many claims what is forgotten is removed, and how much of it at a time. */
+const SWEEP_EVERY = 200;
 const SWEEP_ROWS = 500;
 
-interface EventRow {
-  row: number | bigint;
-  token: string;
-  attempt: number | bigint;
-  done: number | bigint;
-  leaseUntil: number | bigint;
-}
+/** `events.done` of a handled event, and of one that the dead letters have. */
+const HANDLED = 1;
+const DEAD_LETTERED = 2;
 
 /**
  * Keeps webhook ids and events in a SQLite file, which any number of processes of one machine can
@@ -49,147 +52,171 @@ interface EventRow {
 export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
   const settings = checkOptions('sqliteStore', sqliteOptionRules(), options);
   checkDatabase('sqliteStore', db);
-  const { prefix, rememberFor } = settings;
-  const now = settings.now ?? (() => Date.now());
-  const transactions = new Transactions(db, storeSchema(prefix));
+  const { prefix, rememberFor, now = () => Date.now() } = settings;
+  const transactions = new Transactions(db, prefix);
+  const ids = `${prefix}ids`;
+  const events = `${prefix}events`;
+  const groups = `${prefix}groups`;
+  const cursors = `${prefix}cursors`;
+  const eventColumns = 'key, token, attempt, done, lease_until AS "leaseUntil"';
+  const isHeld = 'key = ? AND token = ? AND done = 0 AND lease_until > ?';
   // With a clock of the user, such as a fake one in tests, there is no other clock.
   const held = settings.now ? undefined : new HeldLeases();
-  let statements: ReturnType<typeof storeStatements> | undefined;
-  const sql = () => (statements ??= storeStatements(db, prefix));
-  let claims = 0;
-
-  interface StorableClaim extends Omit<Claim, 'webhookId' | 'key'> {
-    readonly id: StoredName;
-    readonly key: StoredName | undefined;
-  }
-
-  function admit({ id, replayUntil, key, leaseMs, token, group }: StorableClaim): Admission {
-    const at = now();
-    if (claims++ % TIDY_EVERY === 0) {
-      sql().sweepIds.run(at, SWEEP_ROWS);
-      sql().sweepEvents.run(at, SWEEP_ROWS);
-      sql().sweepGroups.run(at, SWEEP_ROWS);
-      sql().idNames.tidy();
-      sql().eventNames.tidy();
-    }
-    const seen = sql().id.get(...slotsOf(id.hash), id.text, at) as
-      { token: string } | null | undefined;
-    if (seen && seen.token !== token) return { status: 'replayed' };
-    if (!seen) {
-      const { lastInsertRowid } = sql().addId.run(id.text, token, replayUntil);
-      sql().idNames.add(id.hash, lastInsertRowid);
-    }
-    if (key === undefined) return { status: 'admitted', attempt: 1 };
-
-    const event = sql().event.get(...slotsOf(key.hash), key.text, at) as
-      EventRow | null | undefined;
-    const done = Number(event?.done ?? 0);
-    if (done > 0) return { status: done === 1 ? 'duplicate' : 'dead-lettered' };
-    const past = Number(event?.attempt ?? 0);
-    if (event && isLive(event, key.text, at, leaseMs))
-      // The same token again: the reply to the first claim was lost.
-      return event.token === token
-        ? { status: 'admitted', attempt: past }
-        : { status: 'in-progress' };
-    const keepUntil = at + leaseMs + rememberFor;
-    if (group !== undefined && isBusy(group, at, leaseMs)) return { status: 'group-busy' };
-    let row = event?.row;
-    if (row === undefined) {
-      row = sql().addEvent.run(key.text, token, at + leaseMs, keepUntil).lastInsertRowid;
-      sql().eventNames.add(key.hash, row);
-    } else sql().claimAgain.run(token, past + 1, at + leaseMs, keepUntil, row);
-    if (group !== undefined) sql().putGroup.run(group, row, key.text, keepUntil);
-    held?.take(key.text, token, row, leaseMs);
-    return { status: 'admitted', attempt: past + 1 };
-  }
-
-  function isBusy(group: string, at: number, leaseMs: number): boolean {
-    const last = sql().lastOfGroup.get(group, at) as (EventRow & { key: string }) | null;
-    return last ? Number(last.done) === 0 && isLive(last, last.key, at, leaseMs) : false;
-  }
-
-  function isLive(event: EventRow, key: string, at: number, leaseMs: number): boolean {
-    const until = Number(event.leaseUntil);
-    // Such a lease was taken before the clock was set back: its process may be dead.
-    if (until > at + MAX_LEASE_MS) sql().shortenLease.run(at + leaseMs, event.row);
-    return until > at || (until > 0 && held?.holds(key, event.token) === true);
-  }
-
   /** When leases must have run out to be lost; those that this process holds are never lost. */
   const since = (key: string, token: string) => (held?.holds(key, token) ? 0 : now());
+  let claims = 0;
 
-  const rowOf = ({ hash, text }: StoredName, token: string) =>
-    held?.rowOf(text, token) ??
-    (sql().leasedRow.get(...slotsOf(hash), text, token) as EventRow | null | undefined)?.row;
+  function admit(sql: Statements, claim: Claim): Admission {
+    const { webhookId, replayUntil, key, leaseMs, token, group } = claim;
+    const at = now();
+    if (claims++ % SWEEP_EVERY === 0) sweep(sql, at);
+    // Changes nothing if the id was seen before, with another token.
+    const isNew = sql.change(
+      `INSERT INTO ${ids} (id, token, keep_until) VALUES (?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET token = excluded.token, keep_until = excluded.keep_until
+       WHERE keep_until <= ? OR token = excluded.token`,
+      ...[webhookId, token, replayUntil, at],
+    );
+    if (!isNew) return { status: 'replayed' };
+    if (key === undefined) return { status: 'admitted', attempt: 1 };
+
+    const event = eventIn(
+      sql.first(`SELECT ${eventColumns} FROM ${events} WHERE key = ? AND keep_until > ?`, key, at),
+    );
+    if (event?.done === HANDLED) return { status: 'duplicate' };
+    if (event?.done === DEAD_LETTERED) return { status: 'dead-lettered' };
+    if (event && isLive(sql, event, at, leaseMs))
+      // The same token again: the reply to the first claim was lost.
+      return event.token === token
+        ? { status: 'admitted', attempt: event.attempt }
+        : { status: 'in-progress' };
+
+    const keepUntil = at + leaseMs + rememberFor;
+    if (group !== undefined) {
+      const last = lastOf(sql, group, at);
+      if (last?.done === 0 && isLive(sql, last, at, leaseMs)) return { status: 'group-busy' };
+      const put = `INSERT OR REPLACE INTO ${groups} (id, key, keep_until) VALUES (?, ?, ?)`;
+      sql.change(put, group, key, keepUntil);
+    }
+    const attempt = (event?.attempt ?? 0) + 1;
+    sql.change(
+      `INSERT OR REPLACE INTO ${events} (key, token, attempt, done, lease_until, keep_until)
+       VALUES (?, ?, ?, 0, ?, ?)`,
+      ...[key, token, attempt, at + leaseMs, keepUntil],
+    );
+    return { status: 'admitted', attempt };
+  }
+
+  /** The event of a group that was admitted last. The group is busy while it holds its lease. */
+  const lastOf = (sql: Statements, group: string, at: number) =>
+    eventIn(
+      sql.first(
+        `SELECT ${eventColumns} FROM ${events}
+         WHERE key = (SELECT key FROM ${groups} WHERE id = ?) AND keep_until > ?`,
+        ...[group, at],
+      ),
+    );
+
+  function isLive(sql: Statements, event: StoredEvent, at: number, leaseMs: number): boolean {
+    const { key, token, leaseUntil } = event;
+    // Such a lease was taken before the clock was set back: its process may be dead.
+    if (leaseUntil > at + MAX_LEASE_MS)
+      sql.change(`UPDATE ${events} SET lease_until = ? WHERE key = ?`, at + leaseMs, key);
+    return leaseUntil > at || (leaseUntil > 0 && held?.holds(key, token) === true);
+  }
+
+  function sweep(sql: Statements, at: number): void {
+    for (const table of [ids, events, groups])
+      sql.change(
+        `DELETE FROM ${table} WHERE rowid IN (
+           SELECT rowid FROM ${table} WHERE keep_until <= ? ORDER BY keep_until LIMIT ?)`,
+        ...[at, SWEEP_ROWS],
+      );
+  }
 
   // Keys are made at once, so that calls reach the file in the order in which they were made.
 
-  const settle = (how: 'complete' | 'deadLetter' | 'release', eventKey: string, token: string) => {
-    const key = named(eventKey);
-    return transactions.run(() => {
-      const row = rowOf(key, token);
-      if (row === undefined) return false;
-      const { changes } = sql()[how].run(row, key.text, token, since(key.text, token));
-      held?.end(key.text, token);
-      return Number(changes) > 0;
-    });
-  };
+  /** Ends a lease. */
+  async function end(eventKey: string, token: string, set: string): Promise<boolean> {
+    const key = storedKey(eventKey);
+    const wasHeld = await transactions.run((sql) =>
+      sql.change(`UPDATE ${events} SET ${set} WHERE ${isHeld}`, key, token, since(key, token)),
+    );
+    held?.end(key, token);
+    return wasHeld;
+  }
 
   return {
     rememberFor,
-    admit(claim) {
-      const id = named(claim.webhookId);
-      const key = claim.key === undefined ? undefined : named(claim.key);
-      const group = claim.group === undefined ? undefined : keyOf(claim.group);
-      return transactions.run(() => admit({ ...claim, id, key, group }));
+    async admit(claim) {
+      const webhookId = storedKey(claim.webhookId);
+      const key = claim.key === undefined ? undefined : storedKey(claim.key);
+      const group = claim.group === undefined ? undefined : storedKey(claim.group);
+      const stored = { ...claim, webhookId, key, group };
+      const admission = await transactions.run((sql) => admit(sql, stored));
+      if (admission.status === 'admitted' && key !== undefined)
+        held?.take(key, claim.token, claim.leaseMs);
+      return admission;
     },
     complete: (key, token, mark) =>
-      settle(mark === undefined ? 'complete' : 'deadLetter', key, token),
+      end(key, token, `done = ${String(mark === undefined ? HANDLED : DEAD_LETTERED)}`),
+    /** A token that has completed the event may do it again. */
     completeIn(tx, eventKey, token) {
-      const key = named(eventKey);
-      return completeIn(db, tx, completionOf(prefix, key, token, since(key.text, token)));
-    },
-    release: (key, token) => settle('release', key, token),
-    extend(eventKey, token, leaseMs) {
-      const key = named(eventKey);
-      return transactions.run(() => {
-        const row = rowOf(key, token);
-        if (row === undefined) return false;
-        const until = now() + leaseMs;
-        const { changes } = sql().extend.run(until, row, key.text, token, since(key.text, token));
-        if (Number(changes) === 0) return false;
-        held?.take(key.text, token, row, leaseMs);
-        return true;
+      const key = storedKey(eventKey);
+      const [handled, lostBefore] = [String(HANDLED), String(since(key, token))];
+      return completeIn(db, prefix, tx, {
+        update: `UPDATE ${events} SET done = ${handled}`,
+        where: `key = ${literal(key)} AND token = ${literal(token)}
+          AND (done = ${handled} OR (done = 0 AND lease_until > ${lostBefore}))`,
       });
     },
-    reopen(eventKey) {
-      const { hash, text } = named(eventKey);
-      return transactions.run(
-        () => Number(sql().reopen.run(...slotsOf(hash), text, now()).changes) > 0,
+    release: (key, token) => end(key, token, 'lease_until = 0'),
+    async extend(eventKey, token, leaseMs) {
+      const key = storedKey(eventKey);
+      const extend = `UPDATE ${events} SET lease_until = ? WHERE ${isHeld}`;
+      const isExtended = await transactions.run((sql) =>
+        sql.change(extend, now() + leaseMs, key, token, since(key, token)),
       );
+      if (isExtended) held?.take(key, token, leaseMs);
+      return isExtended;
+    },
+    reopen(eventKey) {
+      const key = storedKey(eventKey);
+      const reopen = `DELETE FROM ${events} WHERE key = ? AND done = ? AND keep_until > ?`;
+      return transactions.run((sql) => sql.change(reopen, key, DEAD_LETTERED, now()));
     },
     loadCursor(name) {
-      const id = keyOf(name);
-      return transactions.run(
-        () => (sql().cursor.all(id)[0] as { cursor: string } | undefined)?.cursor,
-      );
+      const stored = storedKey(name);
+      return transactions.run((sql) => {
+        const row = sql.first(`SELECT cursor FROM ${cursors} WHERE name = ?`, stored);
+        return row && text(row, 'cursor');
+      });
     },
     async saveCursor(name, cursor) {
-      const id = keyOf(name);
-      await transactions.run(() =>
-        cursor === undefined ? sql().removeCursor.run(id) : sql().putCursor.run(id, cursor),
+      const stored = storedKey(name);
+      await transactions.run((sql) =>
+        cursor === undefined
+          ? sql.change(`DELETE FROM ${cursors} WHERE name = ?`, stored)
+          : sql.change(`INSERT OR REPLACE INTO ${cursors} VALUES (?, ?)`, stored, cursor),
       );
     },
     ping: () => transactions.run(() => undefined), // takes the lock that a claim takes
   };
 }
 
-function named(name: string): StoredName {
-  const text = keyOf(name);
-  return { hash: hashOf(text), text };
+interface StoredEvent {
+  readonly key: string;
+  readonly token: string;
+  readonly attempt: number;
+  readonly done: number;
+  readonly leaseUntil: number;
 }
 
-const keyOf = (text: string) =>
-  storableKeySync(text, (long) =>
-    createHash('sha256').update(Buffer.from(long, 'utf16le')).digest('hex'),
-  );
+const eventIn = (row: Row | undefined): StoredEvent | undefined =>
+  row && {
+    key: text(row, 'key'),
+    token: text(row, 'token'),
+    attempt: integer(row, 'attempt'),
+    done: integer(row, 'done'),
+    leaseUntil: integer(row, 'leaseUntil'),
+  };

@@ -1,5 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { isBusy, type SqliteDatabase } from './database.ts';
+import { checkOptions } from '@call-webhooks/core/internal';
+import { checkDatabase, integer, isBusy, Statements, type SqliteDatabase } from './database.ts';
+import {
+  prefixRule,
+  readSchema,
+  SCHEMA_VERSION,
+  upgrade,
+  type Schema,
+  type SqliteOptions,
+} from './schema.ts';
 
 /** How long a call waits for the locks of other processes; milliseconds, below a receiver's `storeTimeout`. */
 const BUSY_FOR = 800;
@@ -7,7 +16,7 @@ const BUSY_FOR = 800;
 const BLOCK_FOR = 5;
 /**
  * After how many pages the log is written back to the file. In a large file each delivery changes
- * pages of its own, and SQLite's 1,000 would sync the file for every few batches (decision 16).
+ * pages of its own, and SQLite's 1,000 would sync the file for every few batches.
  */
 const CHECKPOINT_PAGES = 4_000;
 /** In KiB: the default of better-sqlite3. SQLite's own 2 MB is too small for a large index. */
@@ -27,26 +36,33 @@ interface Waiting {
  */
 export class Transactions {
   readonly #db: SqliteDatabase;
-  readonly #schema: string;
+  readonly #prefix: string;
+  readonly #sql: Statements;
   #waiting: Waiting[] = [];
   #flushing = false;
-  #prepared = false;
+  /** What the tables were before they were used first. */
+  #before: Schema | undefined;
 
-  /** @param schema statements that create what is missing, run before the first work */
-  constructor(db: SqliteDatabase, schema: string) {
+  constructor(db: SqliteDatabase, prefix: string) {
     this.#db = db;
-    this.#schema = schema;
+    this.#prefix = prefix;
+    this.#sql = new Statements(db);
   }
 
   /** The work must be synchronous. Rejects with the client's error, and then nothing was changed. */
-  run<T>(work: () => T): Promise<T> {
+  run<T>(work: (sql: Statements) => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const until = performance.now() + BUSY_FOR;
-      this.#waiting.push({ work, until, resolve, reject });
+      this.#waiting.push({ work: () => work(this.#sql), until, resolve, reject });
       if (this.#flushing) return;
       this.#flushing = true;
       setImmediate(() => void this.#flush());
     });
+  }
+
+  /** Creates or upgrades the tables. @returns what they were before */
+  async prepare(): Promise<Schema> {
+    return this.run(() => this.#prepare());
   }
 
   async #flush(): Promise<void> {
@@ -65,46 +81,45 @@ export class Transactions {
   }
 
   #transact(batch: Waiting[]): void {
-    if (!this.#prepared) this.#prepare();
-    this.#db.exec('BEGIN IMMEDIATE');
-    let results: unknown[];
-    try {
-      results = batch.map(({ work }) => work());
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      this.#rollBack();
-      throw error;
-    }
+    this.#prepare();
+    const results = this.#inTransaction(() => {
+      readSchema(this.#sql, this.#prefix); // another process may have upgraded it meanwhile
+      return batch.map(({ work }) => work());
+    });
     for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
   }
 
-  #prepare(): void {
+  #prepare(): Schema {
+    if (this.#before) return this.#before;
     this.#db.exec(`PRAGMA busy_timeout = ${String(BLOCK_FOR)}`);
     this.#db.exec('PRAGMA journal_mode = WAL');
     this.#db.exec('PRAGMA synchronous = FULL');
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${String(CHECKPOINT_PAGES)}`);
     this.#enlargeCache();
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      this.#db.exec(this.#schema);
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      this.#rollBack();
-      throw error;
-    }
-    this.#prepared = true;
+    return (this.#before = this.#inTransaction(() => upgrade(this.#db, this.#prefix)));
   }
 
   /** Leaves a larger cache as it is. */
   #enlargeCache(): void {
-    const [setting] = this.#db
-      .prepare(
+    const setting =
+      this.#sql.first(
         'SELECT cache_size AS size, page_size AS page FROM pragma_cache_size, pragma_page_size',
-      )
-      .all() as { size: number | bigint; page: number | bigint }[];
-    const [size, page] = [Number(setting?.size), Number(setting?.page)];
+      ) ?? {};
+    const [size, page] = [integer(setting, 'size'), integer(setting, 'page')];
     const kib = size < 0 ? -size : (size * page) / 1024; // pages, or KiB as a negative number
-    if (!(kib >= CACHE_KIB)) this.#db.exec(`PRAGMA cache_size = -${String(CACHE_KIB)}`);
+    if (kib < CACHE_KIB) this.#db.exec(`PRAGMA cache_size = -${String(CACHE_KIB)}`);
+  }
+
+  #inTransaction<T>(work: () => T): T {
+    this.#db.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
   }
 
   #rollBack(): void {
@@ -133,4 +148,31 @@ export class Transactions {
     this.#waiting = [...batch.filter(({ until }) => until > now), ...this.#waiting];
     await delay(5 + Math.random() * 10);
   }
+}
+
+/** What `migrate` found and did. */
+export interface SqliteMigration {
+  /** The version that the tables had; 0 if there were none. */
+  from: number;
+  /** The version that they have now. */
+  to: number;
+}
+
+/**
+ * Creates the tables of store, queue and dead letters, or brings those of an older version up to date.
+ * Any of them does so when it is used first; call it to do it before, such as in a deploy. It is safe at every
+ * start, and in several processes at once. Rejects with the client's error.
+ * @param options.prefix `call_webhooks_` by default
+ * @throws WebhookError `invalid-options`
+ * @example
+ * const { from, to } = await migrate(new Database('calls.db'));
+ */
+export async function migrate(
+  db: SqliteDatabase,
+  options: Pick<SqliteOptions, 'prefix'> = {},
+): Promise<SqliteMigration> {
+  const { prefix } = checkOptions('migrate', { prefix: prefixRule() }, options);
+  checkDatabase('migrate', db);
+  const { version } = await new Transactions(db, prefix).prepare();
+  return { from: version, to: SCHEMA_VERSION };
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callBody, collectingLogger } from '@call-webhooks/contract-tests';
 import {
   createReceiver,
@@ -8,11 +8,14 @@ import {
   type WebhookError,
 } from '@call-webhooks/core';
 import Database from 'libsql';
-import { type SqliteDatabase, sqliteStore, type SqliteTransaction } from '../src/index.ts';
-import { Transactions } from '../src/transactions.ts';
-import { completeInTests, openWithEffects } from './complete-in.ts';
-import { onHandle, onLibsqlClient } from './effects.ts';
-import { type Client, eachClient, freshFile } from './support.ts';
+import {
+  type SqliteDatabase,
+  sqliteStore,
+  type SqliteStore,
+  type SqliteTransaction,
+} from '../src/index.ts';
+import { completeInTests, onHandle, onLibsqlClient, openWithEffects } from './complete-in.ts';
+import { type Client, eachClient, freshFile, useFile } from './support.ts';
 
 describe('completeIn', () => {
   eachClient((client) => {
@@ -156,118 +159,122 @@ describe('completeIn in a synchronous transaction', () => {
   });
 });
 
-const BUSY_FOR = 800;
+/** A handle in a transaction, whose statements are changed, or whose replies are. */
+type Watched = SqliteDatabase & { statements: string[] };
 
-describe('transactions', () => {
-  let place: ReturnType<typeof freshFile>;
-  let db: InstanceType<typeof Database>;
-  let transactions: Transactions;
-  /** How often the next transactions find the file locked. */
-  let busy: number;
-  beforeEach(() => {
-    place = freshFile();
-    db = new Database(place.file);
-    busy = 0;
-    const exec = (sql: string) => {
-      if (sql === 'BEGIN IMMEDIATE' && busy > 0) {
-        busy -= 1;
-        throw new Error('database is locked');
-      }
-      return db.exec(sql);
+describe('completeIn on a handle', () => {
+  const test = useFile();
+  let db: SqliteDatabase;
+  let store: SqliteStore;
+  beforeEach(async () => {
+    db = test.db;
+    store = sqliteStore(db);
+    const claim = { webhookId: 'w', replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
+    await store.admit({ ...claim, key: 'event', token: 'token' });
+    db.exec('BEGIN IMMEDIATE');
+  });
+
+  function handle(
+    change: (text: string) => string,
+    reply = (rows: unknown[]): unknown => rows,
+  ): Watched {
+    const statements: string[] = [];
+    return {
+      statements,
+      exec: (text) => db.exec(text),
+      prepare: (text) => {
+        statements.push(text);
+        const statement = db.prepare(change(text));
+        return {
+          all: () => reply(statement.all()) as unknown[],
+          run: () => statement.run(),
+        };
+      },
     };
-    const handle = { exec, prepare: (sql: string) => db.prepare(sql) };
-    transactions = new Transactions(handle, 'CREATE TABLE IF NOT EXISTS t (name TEXT)');
-  });
-  afterEach(() => {
-    jest.restoreAllMocks();
-    db.close();
-    place.remove();
-  });
-
-  const insert = (name: string) => () => db.prepare('INSERT INTO t VALUES (?)').run(name);
-  const names = () =>
-    (db.prepare('SELECT name FROM t').all() as { name: string }[]).map(({ name }) => name);
-  const isInTransaction = () => {
+  }
+  const same = (text: string) => text;
+  function thrownBy(call: () => unknown): unknown {
     try {
-      db.exec('BEGIN');
-    } catch {
-      return true;
+      return call();
+    } catch (error) {
+      return error;
     }
+  }
+  const complete = (tx: unknown) => () => store.completeIn(tx as Watched, 'event', 'token');
+
+  it('refuses a client with another copy of SQLite each time, and completes nothing', () => {
+    const other = handle((text) => text.replaceAll('sqlite_source_id()', "'of another copy'"));
+    for (let time = 1; time <= 3; time++)
+      expect(complete(other)).toThrow(
+        expect.objectContaining({
+          code: 'invalid-options',
+          message: expect.stringContaining(
+            'a copy of SQLite each, which undo the locks of each other',
+          ),
+        }),
+      );
+    const [event] = db.prepare('SELECT done FROM call_webhooks_events').all();
+    expect(event).toMatchObject({ done: 0 });
+  });
+
+  it('tells copies apart by how they were built as well', () => {
+    const other = handle((text) => text.replaceAll('pragma_compile_options', '(SELECT 1)'));
+    expect(complete(other)).toThrow();
+  });
+
+  it('asks a client once which copy it has', () => {
+    const client = handle(same);
+    for (let time = 1; time <= 3; time++) expect(complete(client)()).toBe(true);
+    const asked = client.statements.map((text) => text.includes('sqlite_source_id'));
+    expect(asked).toEqual([true, false, false]);
+  });
+
+  it('passes other errors of the client on as they are', () => {
+    const causes = [new Error('disk I/O error'), new Error('failed', { cause: new Error('why') })];
+    const cyclic: Error = new Error('failed');
+    cyclic.cause = cyclic;
+    for (const error of [...causes, cyclic]) {
+      const broken = handle(same, () => {
+        throw error;
+      });
+      expect(thrownBy(complete(broken))).toBe(error);
+    }
+  });
+
+  it('passes on what a handle fails with when it is asked for its transaction', () => {
+    const client = handle(same);
+    const failing = {
+      ...client,
+      exec() {
+        throw new Error('disk I/O error');
+      },
+    };
+    expect(complete(failing)).toThrow('disk I/O error');
+    expect(client.statements).toEqual([]);
+  });
+
+  it('leaves a handle that is in no transaction as it was', () => {
     db.exec('ROLLBACK');
-    return false;
-  };
-
-  it.each([
-    { set: -2_000, then: -16_000, why: "SQLite's default" },
-    { set: 500, then: -16_000, why: 'too few pages' },
-    { set: -16_001, then: -16_001, why: 'more' },
-    { set: 4_001, then: 4_001, why: 'more pages' },
-  ])('have a page cache of 16 MB, or of what the user set: $why', async ({ set, then }) => {
-    db.exec(`PRAGMA cache_size = ${String(set)}`);
-    await transactions.run(insert('first'));
-    expect(db.prepare('PRAGMA cache_size').all()).toEqual([{ cache_size: then }]);
+    for (let time = 1; time <= 2; time++)
+      expect(complete(db)).toThrow('this handle is in no transaction. Run BEGIN on it first');
+    db.exec('BEGIN');
   });
 
-  it('sync each commit, and wait for locks without blocking the process', async () => {
-    db.exec('PRAGMA synchronous = OFF');
-    db.exec('PRAGMA busy_timeout = 5000');
-    await transactions.run(insert('first'));
-    const setting = (name: string) =>
-      Object.values(db.prepare(`PRAGMA ${name}`).all()[0] as Record<string, unknown>);
-    expect(setting('journal_mode')).toEqual(['wal']);
-    expect(setting('synchronous')).toEqual([2]);
-    expect(setting('busy_timeout')).toEqual([5]);
-    expect(setting('wal_autocheckpoint')).toEqual([4_000]);
-  });
+  it.each([undefined, null, {}, 'rows', { rows: 1 }])(
+    'refuses a client that replies with %p in place of rows',
+    (reply) => {
+      expect(complete(handle(same, () => reply))).toThrow(
+        'completeIn: the client of the transaction gave no rows.',
+      );
+    },
+  );
 
-  it('wait while the file is locked, in the order in which they were called', async () => {
-    busy = 2;
-    const first = transactions.run(insert('first'));
-    await new Promise(setImmediate); // the first one has found the lock by now
-    await Promise.all([first, transactions.run(insert('second'))]);
-    expect(names()).toEqual(['first', 'second']);
-  });
-
-  it('fail when the file stays locked, and then nothing was changed', async () => {
-    await transactions.run(() => undefined);
-    const now = performance.now();
-    const clock = jest.spyOn(performance, 'now').mockReturnValue(now);
-    busy = 1;
-    const late = transactions.run(insert('late'));
-    clock.mockReturnValue(now + 1);
-    const next = transactions.run(insert('next'));
-    clock.mockReturnValue(now + BUSY_FOR);
-    await expect(late).rejects.toThrow('database is locked');
-    await next;
-    expect(names()).toEqual(['next']);
-  });
-
-  it('fail alone, though others of the same turn wait for the lock again', async () => {
-    await transactions.run(() => undefined);
-    let runs = 0;
-    const failing = transactions.run(() => {
-      runs += 1;
-      busy = runs === 2 ? 1 : 0; // for the one that is tried after this one
-      throw new Error('no');
+  it('says what it wants in place of a transaction', () => {
+    const error = thrownBy(complete({ query: 'SELECT 1' }));
+    expect(error).toMatchObject({
+      code: 'invalid-options',
+      message: expect.stringContaining('completeIn: expected a transaction of a SQLite client.'),
     });
-    const other = transactions.run(insert('other'));
-    await expect(failing).rejects.toThrow('no');
-    await other;
-    expect(names()).toEqual(['other']);
-    expect(runs).toBe(2); // with the other one, and alone
-  });
-
-  it('run work that fails once, if it is alone', async () => {
-    const work = jest.fn(() => {
-      throw new Error('no');
-    });
-    await expect(transactions.run(work)).rejects.toThrow('no');
-    expect(work).toHaveBeenCalledTimes(1);
-  });
-
-  it('leave no transaction behind when the tables can not be created', async () => {
-    const other = new Transactions(db, 'CREATE TABLE no SQL');
-    await expect(other.run(() => undefined)).rejects.toThrow('syntax error');
-    expect(isInTransaction()).toBe(false);
+    expect(Object.hasOwn(error as Error, 'cause')).toBe(false);
   });
 });

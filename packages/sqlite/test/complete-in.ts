@@ -1,8 +1,67 @@
 import { expect, it } from '@jest/globals';
-import { completeInContractTests } from '@call-webhooks/contract-tests';
+import { completeInContractTests, type Effects } from '@call-webhooks/contract-tests';
+import { createClient } from '@libsql/client';
 import { sqliteStore, type SqliteTransaction } from '../src/index.ts';
-import type { Transactions } from './effects.ts';
 import { freshFile, type Client } from './support.ts';
+
+/** Transactions of a user on a file, with clients of their own. */
+export interface Transactions extends Pick<Effects, 'transact'> {
+  /** What is no transaction: the client itself. */
+  root: unknown;
+  /** What is said to that. */
+  mistake: string;
+  close(): unknown;
+}
+
+const INSERT = 'INSERT INTO effects (effect) VALUES (?)';
+
+/** BEGIN and COMMIT on a handle of its own. */
+export function onHandle(client: Client, file: string): Transactions {
+  const root = client.open(file);
+  return {
+    root,
+    mistake: 'this handle is in no transaction. Run BEGIN on it first',
+    async transact(work) {
+      const handle = client.open(file);
+      handle.exec('PRAGMA busy_timeout = 20');
+      try {
+        handle.exec('BEGIN IMMEDIATE');
+        try {
+          const write = (effect: string) => Promise.resolve(handle.prepare(INSERT).run(effect));
+          await work({ tx: handle, write });
+          handle.exec('COMMIT');
+        } catch (error) {
+          handle.exec('ROLLBACK');
+          throw error;
+        }
+      } finally {
+        handle.close();
+      }
+    },
+    close: () => root.close(),
+  };
+}
+
+/** The asynchronous client of libsql. */
+export function onLibsqlClient(file: string): Transactions {
+  const root = createClient({ url: `file:${file}` });
+  return {
+    root,
+    mistake: "Pass the transaction of client.transaction('write')",
+    async transact(work) {
+      const tx = await root.transaction('write');
+      try {
+        await work({ tx, write: (effect) => tx.execute({ sql: INSERT, args: [effect] }) });
+        await tx.commit();
+      } finally {
+        tx.close();
+      }
+    },
+    close() {
+      root.close();
+    },
+  };
+}
 
 /** A new store, a table of effects beside it, and transactions on both. */
 export function openWithEffects(client: Client, openTransactions: (file: string) => Transactions) {
@@ -56,19 +115,24 @@ export function completeInTests(
     await opened.close();
   });
 
-  it(`refuses a transaction on another database: ${name}`, async () => {
+  it(`refuses a transaction on another database, with the same tables or without: ${name}`, async () => {
     const opened = openWithEffects(client, openTransactions);
     const { file, remove } = freshFile();
     const db = client.open(file);
-    const elsewhere = sqliteStore(db, { prefix: 'elsewhere_' });
-    const transaction = opened.transact(async ({ tx }) => {
-      await elsewhere.completeIn(tx as SqliteTransaction, 'event', 'token');
-    });
-    await expect(transaction).rejects.toMatchObject({
-      code: 'invalid-options',
-      message: expect.stringMatching(/another database .*exactly-once\.html#your-own-database$/),
-      cause: expect.objectContaining({ message: expect.any(String) }),
-    });
+    for (const prefix of ['call_webhooks_', 'elsewhere_']) {
+      const elsewhere = sqliteStore(db, { prefix });
+      const claim = { webhookId: 'w', replayUntil: Date.now() + 60_000, leaseMs: 60_000 };
+      for (const store of [elsewhere, opened.store])
+        await store.admit({ ...claim, webhookId: prefix, key: prefix, token: 'token' });
+      const transaction = opened.transact(async ({ tx }) => {
+        await elsewhere.completeIn(tx as SqliteTransaction, prefix, 'token');
+      });
+      await expect(transaction).rejects.toMatchObject({
+        code: 'invalid-options',
+        message: expect.stringMatching(/another database .*exactly-once\.html#your-own-database$/),
+      });
+      expect(await opened.store.complete(prefix, 'token')).toBe(true);
+    }
     db.close();
     remove();
     await opened.close();

@@ -5,7 +5,7 @@ import { expect, it } from '@jest/globals';
 import type { DeadLetter } from '@call-webhooks/core';
 import { collectingLogger, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
-import { createSqliteWorker, sqliteQueue, sqliteStore } from '../src/index.ts';
+import { createSqliteWorker, sqliteDeadJobs, sqliteQueue, sqliteStore } from '../src/index.ts';
 import { freshFile } from './support.ts';
 
 /** A program of this folder, in a process of its own. */
@@ -84,7 +84,9 @@ it('hands a job that kills each of its processes to deadLetter, and does not beg
     expect.objectContaining({ key: delivery.key, attempt: 5, reason: 'handler-failed' }),
   ]);
   expect(String(letters[0]!.error)).toContain('process died in each of the last attempts');
-  expect(await queue.deadLetters()).toMatchObject([{ delivery, attempt: 5 }]);
+  expect((await sqliteDeadJobs(queue).list()).letters).toMatchObject([
+    { key: delivery.key, attempt: 5 },
+  ]);
   db.close();
   remove();
 });

@@ -1,22 +1,26 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { deadJobsContractTests, queuedCall, waitFor } from '@call-webhooks/contract-tests';
 import type { DeadLetter } from '@call-webhooks/core';
-import Database from 'libsql';
 import {
   createSqliteWorker,
   sqliteDeadJobs,
   sqliteQueue,
   type SqliteWorkerOptions,
 } from '../src/index.ts';
-import { eachClient, freshFile } from './support.ts';
-import { useQueue } from './use-queue.ts';
+import {
+  deadDeliveries,
+  eachClient,
+  freshFile,
+  type Handle,
+  useFile,
+  useQueue,
+} from './support.ts';
 
 describe('dead jobs', () => {
-  const { test, work } = useQueue();
+  const { test, work, deadJobs, isDead } = useQueue();
   const once = { maxRuns: 1, backoff: { initialDelay: 1, maxDelay: 1 } };
   const start = (handle: () => unknown, options: Partial<SqliteWorkerOptions> = {}) =>
     work(handle, { ...once, ...options });
-  const isDead = () => waitFor(async () => (await test.queue.stats()).dead === 1);
 
   it('are run at each retry, however often they are retried', async () => {
     let broken = true;
@@ -27,10 +31,11 @@ describe('dead jobs', () => {
     for (let retry = 1; retry <= 12; retry++) {
       await isDead();
       expect(test.runs).toHaveLength(retry);
-      const [job] = await test.queue.deadLetters();
+      const job = await deadJobs().get('1');
       expect(job).toMatchObject({ attempt: retry, error: 'The handler failed: Error: no' });
+      expect(job!.failedAt.getTime()).toBeGreaterThan(Date.now() - 10_000);
       if (retry === 12) broken = false;
-      expect(await test.queue.retryDead(job!.id)).toBe(true);
+      expect(await deadJobs().requeue('1')).toBe(true);
     }
     await waitFor(async () => (await test.queue.stats()).done === 1);
     expect(test.runs).toHaveLength(13);
@@ -48,8 +53,7 @@ describe('dead jobs', () => {
     expect(String(letters[0]!.error)).toContain(
       'Its process died in each of the last attempts (4)',
     );
-    const [job] = await test.queue.deadLetters();
-    await test.queue.retryDead(job!.id);
+    await deadJobs().requeue('1');
     await waitFor(async () => (await test.queue.stats()).done === 1);
     expect(test.runs).toEqual(['call-1 6']);
   });
@@ -79,9 +83,27 @@ describe('dead jobs', () => {
     expect(letters).toMatchObject([
       { attempt: attempt + 1, error: new Error('The handler failed: Error: the CRM is down') },
     ]);
-    const [job] = await test.queue.deadLetters();
-    await test.queue.retryDead(job!.id); // by hand, it gets its handler again
+    await deadJobs().requeue('1'); // by hand, it gets its handler again
     await waitFor(() => test.runs.length === 2);
+  });
+
+  it('that are removed keep no body, and their events are known as long as handled ones', async () => {
+    start(() => {
+      throw new Error('no');
+    });
+    await test.queue.enqueue(queuedCall('call-1'));
+    await isDead();
+    expect(await deadJobs().remove('1')).toBe(true);
+    expect(test.logger.lines.filter((line) => line.includes('gave up after'))).toHaveLength(1);
+    const bodies = test.db.prepare('SELECT count(delivery) AS bodies FROM call_webhooks_jobs');
+    expect(bodies.all()).toEqual([{ bodies: 0 }]);
+    test.ahead += 86_400_000 - 60_000;
+    await test.queue.enqueue(queuedCall('call-1'));
+    expect(await test.queue.stats()).toMatchObject({ done: 1, dead: 0 });
+    test.ahead += 120_000;
+    await test.queue.enqueue(queuedCall('call-1'));
+    await isDead();
+    expect(test.runs).toEqual(['call-1 1', 'call-1 1']);
   });
 
   it('are given up for crashes only once deadLetter was told', async () => {
@@ -102,26 +124,17 @@ describe('dead jobs', () => {
 });
 
 describe('the dead jobs of a queue', () => {
-  let place: ReturnType<typeof freshFile>;
-  let db: InstanceType<typeof Database>;
-  beforeEach(() => {
-    place = freshFile();
-    db = new Database(place.file);
-  });
-  afterEach(() => {
-    db.close();
-    place.remove();
-  });
+  const test = useFile();
 
   /** Jobs that died at one time, with the ids 1, 2, 3 … */
   async function deadJobs(count: number) {
-    const queue = sqliteQueue(db);
+    const queue = sqliteQueue(test.db);
     await Promise.all(
       Array.from({ length: count }, (_, index) =>
         queue.enqueue(queuedCall(`call-${String(index)}`)),
       ),
     );
-    db.exec(
+    test.db.exec(
       `UPDATE call_webhooks_jobs SET state = 'dead', attempt = 1, error = 'no', due_at = 1800000000000,
        failures = '[{"at":1800000000000,"attempt":1,"error":"no"}]'`,
     );
@@ -168,26 +181,27 @@ describe('the contract of dead jobs', () => {
       keepsAttempts: true,
       open({ maxRuns, concurrency }) {
         const { file, remove } = freshFile();
-        const handles: { close(): unknown }[] = [];
+        const handles: Handle[] = [];
         const connect = () => {
           const handle = client.open(file);
           handles.push(handle);
-          return sqliteQueue(handle);
+          return handle;
         };
-        const queue = connect();
+        const db = connect();
+        const queue = sqliteQueue(db);
         const backoff = { initialDelay: 5, maxDelay: 5 };
         return Promise.resolve({
           queue,
           startWorker: (handlers) =>
             Promise.resolve(
-              createSqliteWorker(connect(), {
+              createSqliteWorker(sqliteQueue(connect()), {
                 ...handlers,
                 ...{ maxRuns, concurrency, backoff, pollEvery: 10 },
               }),
             ),
           deadJobs: sqliteDeadJobs(queue),
-          others: sqliteDeadJobs(connect()),
-          deadLetters: async () => (await queue.deadLetters()).map(({ delivery }) => delivery),
+          others: sqliteDeadJobs(sqliteQueue(connect())),
+          deadLetters: () => deadDeliveries(db),
           close() {
             for (const handle of handles) handle.close();
             remove();
@@ -196,11 +210,5 @@ describe('the contract of dead jobs', () => {
         });
       },
     });
-  });
-
-  it('is made of a queue of this package only', () => {
-    expect(() => sqliteDeadJobs({} as never)).toThrow(
-      'Invalid queue of sqliteDeadJobs: expected one that sqliteQueue()',
-    );
   });
 });

@@ -1,24 +1,25 @@
 import { queueContractTests } from '@call-webhooks/contract-tests';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
-import { eachClient, freshFile } from './support.ts';
+import { deadDeliveries, eachClient, freshFile, type Handle } from './support.ts';
 
 eachClient((client) => {
   queueContractTests({
     name: `sqliteQueue on ${client.name}, its workers on connections of their own`,
     open({ maxRuns, concurrency }) {
       const { file, remove } = freshFile();
-      const handles: { close(): unknown }[] = [];
+      const handles: Handle[] = [];
       const connect = () => {
         const handle = client.open(file);
         handles.push(handle);
-        return sqliteQueue(handle);
+        return handle;
       };
-      const queue = connect();
+      const db = connect();
+      const queue = sqliteQueue(db);
       return Promise.resolve({
         queue,
         startWorker: (handlers) =>
           Promise.resolve(
-            createSqliteWorker(connect(), {
+            createSqliteWorker(sqliteQueue(connect()), {
               ...handlers,
               maxRuns,
               concurrency,
@@ -26,7 +27,7 @@ eachClient((client) => {
               pollEvery: 10,
             }),
           ),
-        deadLetters: async () => (await queue.deadLetters()).map(({ delivery }) => delivery),
+        deadLetters: () => deadDeliveries(db),
         close() {
           for (const handle of handles) handle.close();
           remove();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { queuedCall } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import fc from 'fast-check';
-import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
+import { createSqliteWorker, sqliteDeadJobs, sqliteQueue } from '../src/index.ts';
 import type { SqliteDatabase, SqliteQueue } from '../src/index.ts';
 
 // Random scenarios of two processes on one queue and a fake clock, beside a model of its jobs.
@@ -69,6 +69,7 @@ function createMachine(db: SqliteDatabase) {
   const violations: unknown[] = [];
   const processes = [startProcess(), startProcess()];
   const queue = () => processes[0]!.queue;
+  const deadJobs = async () => (await sqliteDeadJobs(queue()).list()).letters;
   const count = (state: Job['state']) =>
     [...jobs.values()].filter((job) => job.state === state).length;
 
@@ -85,7 +86,6 @@ function createMachine(db: SqliteDatabase) {
         const statement = db.prepare(sql);
         return {
           all: (...values: unknown[]) => reach(() => statement.all(...values)),
-          get: (...values: unknown[]) => reach(() => statement.get(...values)),
           run: (...values: unknown[]) => reach(() => statement.run(...values)),
         };
       },
@@ -183,8 +183,8 @@ function createMachine(db: SqliteDatabase) {
     const { waiting, delayed, running, done, dead } = await queue().stats();
     const expected = { open: count('open'), done: count('done'), dead: count('dead') };
     expect({ open: waiting + delayed + running, done, dead }).toEqual(expected);
-    for (const { delivery, attempt } of await queue().deadLetters()) {
-      const job = jobs.get(delivery.key ?? '')!;
+    for (const { key = '', attempt } of await deadJobs()) {
+      const job = jobs.get(key)!;
       expect(job).toMatchObject({ state: 'dead', sinkAccepted: true });
       expect(job.runs).toHaveLength(attempt);
     }
@@ -250,14 +250,14 @@ function createMachine(db: SqliteDatabase) {
       sinkFails = fails;
       return Promise.resolve();
     },
-    async retryDead(at: number, which: number, plan: Behaviour[]) {
+    async requeue(at: number, which: number, plan: Behaviour[]) {
       seen.add('a manual retry');
-      const letters = await queue().deadLetters();
-      const { id, delivery } = letters[which % letters.length]!;
-      const job = jobs.get(delivery.key ?? '')!;
+      const letters = await deadJobs();
+      const { id, key = '' } = letters[which % letters.length]!;
+      const job = jobs.get(key)!;
       settle(job, 'open');
       Object.assign(job, { plan: [...plan], isAbandoned: false, sinkAccepted: false });
-      expect(await processes[at]!.queue.retryDead(id)).toBe(true);
+      expect(await sqliteDeadJobs(processes[at]!.queue).requeue(id)).toBe(true);
       await advance(0);
     },
   };
@@ -266,14 +266,14 @@ function createMachine(db: SqliteDatabase) {
     ...commands,
     can(name: keyof typeof commands): boolean {
       if (name === 'finish') return slow.length > 0;
-      return name !== 'retryDead' || count('dead') > 0;
+      return name !== 'requeue' || count('dead') > 0;
     },
     /** All faults end. Then each job has to be handled, or dead and handled after a manual retry. */
     async drain() {
       [sinkFails, isCalm] = [false, true];
       while (slow.length > 0) await commands.finish(0, true);
       await advance(LEASE_MS + 4 * POLL_MS);
-      while (count('dead') > 0) await commands.retryDead(0, 0, []);
+      while (count('dead') > 0) await commands.requeue(0, 0, []);
       await advance(2 * POLL_MS);
       expect({ open: count('open'), dead: count('dead') }).toEqual({ open: 0, dead: 0 });
     },
@@ -304,10 +304,10 @@ function steps<Name extends Exclude<keyof Machine, 'seen' | 'can' | 'drain'>>(
 }
 
 const [enqueue, advance] = [steps('enqueue', at, call, plan), steps('advance', ms)];
-const [finish, retryDead] = [steps('finish', any, fc.boolean()), steps('retryDead', at, any, plan)];
+const [finish, requeue] = [steps('finish', any, fc.boolean()), steps('requeue', at, any, plan)];
 const scenarios = fc.commands(
   [
-    ...[enqueue, enqueue, enqueue, advance, advance, advance, finish, finish, retryDead, retryDead],
+    ...[enqueue, enqueue, enqueue, advance, advance, advance, finish, finish, requeue, requeue],
     ...[steps('setSinkFault', fc.boolean()), steps('crash', at), steps('crashEachTime', call)],
     ...[steps('close', at), steps('close', at)],
   ],

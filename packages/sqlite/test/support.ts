@@ -2,19 +2,30 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, it } from '@jest/globals';
+import { collectingLogger, waitFor } from '@call-webhooks/contract-tests';
+import type { QueuedDelivery } from '@call-webhooks/core';
 import Database from 'libsql';
-import type { SqliteDatabase } from '../src/index.ts';
+import {
+  createSqliteWorker,
+  sqliteDeadJobs,
+  sqliteQueue,
+  type SqliteDatabase,
+  type SqliteQueue,
+  type SqliteWorker,
+  type SqliteWorkerOptions,
+} from '../src/index.ts';
 
-type Handle = SqliteDatabase & { close(): unknown };
+export type Handle = SqliteDatabase & { close(): unknown };
 
 /** A client that these tests run with. */
 export interface Client {
   name: string;
-  open(file: string): Handle;
+  /** @param options of the client */
+  open(file: string, options?: object): Handle;
 }
 
-type Constructor = new (file: string) => Handle;
+type Constructor = new (file: string, options?: object) => Handle;
 
 const CLIENTS: { name: string; load: () => Constructor; missing: string }[] = [
   { name: 'libsql', load: () => Database, missing: '' },
@@ -45,7 +56,7 @@ export function eachClient(tests: (client: Client) => void): void {
       });
       continue;
     }
-    tests({ name, open: (file) => new Loaded(file) });
+    tests({ name, open: (file, options = {}) => new Loaded(file, options) });
   }
 }
 
@@ -57,5 +68,88 @@ export function freshFile(): { file: string; remove(): void } {
     remove: () => {
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** A handle on a file of its own, for each test. */
+export function useFile() {
+  const test = {} as { file: string; db: InstanceType<typeof Database> };
+  let place: ReturnType<typeof freshFile>;
+  beforeEach(() => {
+    place = freshFile();
+    Object.assign(test, { file: place.file, db: new Database(place.file) });
+  });
+  afterEach(() => {
+    test.db.close();
+    place.remove();
+  });
+  return test;
+}
+
+/** The deliveries of the dead jobs in a file, as they were enqueued. */
+export const deadDeliveries = (db: SqliteDatabase): Promise<QueuedDelivery[]> =>
+  Promise.resolve(
+    (
+      db
+        .prepare(`SELECT delivery FROM call_webhooks_jobs WHERE state = 'dead' ORDER BY due_at, id`)
+        .all() as { delivery: string }[]
+    ).map(({ delivery }) => JSON.parse(delivery) as QueuedDelivery),
+  );
+
+/** A queue in a file of its own, and what its handlers ran. */
+export interface QueueUnderTest {
+  file: string;
+  db: InstanceType<typeof Database>;
+  queue: SqliteQueue;
+  logger: ReturnType<typeof collectingLogger>;
+  /** How far the queue's clock is ahead; milliseconds. */
+  ahead: number;
+  /** `callId attempt` of each run. */
+  runs: string[];
+}
+
+type Handler = (callId: string, attempt: number, signal: AbortSignal) => unknown;
+
+/** Call it in a `describe`. What `test` holds is made anew for each test. */
+export function useQueue() {
+  const test = {} as QueueUnderTest;
+  let workers: SqliteWorker[] = [];
+  let place: ReturnType<typeof freshFile>;
+  beforeEach(() => {
+    place = freshFile();
+    const db = new Database(place.file);
+    const queue = sqliteQueue(db, { now: () => Date.now() + test.ahead });
+    const logger = collectingLogger();
+    Object.assign(test, { file: place.file, db, queue, logger, ahead: 0, runs: [] });
+  });
+  afterEach(async () => {
+    for (const worker of workers) await worker.close();
+    workers = [];
+    test.db.close();
+    place.remove();
+  });
+
+  /** Starts a worker that is closed after the test. */
+  function work(handle: Handler, options: Partial<SqliteWorkerOptions> = {}): SqliteWorker {
+    const worker = createSqliteWorker(test.queue, {
+      logger: test.logger,
+      pollEvery: 10,
+      on: {
+        'call:completed': (event, { attempt, signal }) => {
+          test.runs.push(`${String(event.callId)} ${String(attempt)}`);
+          return handle(String(event.callId), attempt, signal);
+        },
+      },
+      ...options,
+    });
+    workers.push(worker);
+    return worker;
+  }
+  return {
+    test,
+    work,
+    /** The dead jobs, and what is done to them. */
+    deadJobs: () => sqliteDeadJobs(test.queue),
+    isDead: () => waitFor(async () => (await test.queue.stats()).dead === 1),
   };
 }

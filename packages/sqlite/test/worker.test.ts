@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import {
   collectingLogger,
   completeJobContractTests,
@@ -8,12 +8,11 @@ import {
 } from '@call-webhooks/contract-tests';
 import Database from 'libsql';
 import { createSqliteWorker, sqliteQueue } from '../src/index.ts';
-import { onHandle, type Transactions } from './effects.ts';
-import { type Client, eachClient, freshFile } from './support.ts';
-import { useQueue } from './use-queue.ts';
+import { onHandle, type Transactions } from './complete-in.ts';
+import { type Client, deadDeliveries, eachClient, freshFile, useQueue } from './support.ts';
 
 describe('createSqliteWorker', () => {
-  const { test, work } = useQueue();
+  const { test, work, deadJobs } = useQueue();
 
   it('pauses and resumes, and counts what is where', async () => {
     const worker = work(() => undefined);
@@ -49,29 +48,6 @@ describe('createSqliteWorker', () => {
     expect(test.ahead).toBeGreaterThan(12 * 3_600_000);
     await waitFor(async () => (await worker.stats()).done === 1);
     expect(test.runs.at(-1)).toBe('call-1 21');
-  });
-
-  it('keeps dead jobs until they are retried or discarded', async () => {
-    let broken = true;
-    work(
-      () => {
-        if (broken) throw new Error('no');
-      },
-      { maxRuns: 2, backoff: { initialDelay: 1, maxDelay: 1 } },
-    );
-    for (const id of ['call-1', 'call-2']) await test.queue.enqueue(queuedCall(id));
-    await waitFor(async () => (await test.queue.stats()).dead === 2);
-    const [first, second] = await test.queue.deadLetters();
-    expect(first).toMatchObject({ attempt: 2, error: 'The handler failed: Error: no' });
-    expect(first!.failedAt.getTime()).toBeGreaterThan(Date.now() - 10_000);
-    broken = false;
-    expect(await test.queue.discardDead(second!.id)).toBe(true);
-    expect(await test.queue.discardDead(second!.id)).toBe(false);
-    expect(await test.queue.retryDead(first!.id)).toBe(true);
-    expect(await test.queue.retryDead(first!.id)).toBe(false);
-    await waitFor(async () => (await test.queue.stats()).done === 2);
-    expect(test.runs.slice(4)).toEqual([`${first!.delivery.key!.split(':')[0]!} 3`]);
-    expect(test.logger.lines.filter((line) => line.includes('gave up after'))).toHaveLength(2);
   });
 
   it('releases jobs that do not end in time at shutdown, and can not settle them afterwards', async () => {
@@ -168,13 +144,69 @@ describe('createSqliteWorker', () => {
     await waitFor(() => test.runs.length === 2);
   });
 
-  it('refuses events that there are not, and queues of others', () => {
-    const on = { 'call:complete': () => undefined };
-    // @ts-expect-error a misspelt event name does not compile
-    expect(() => createSqliteWorker(test.queue, { on })).toThrow(
-      'there is no event "call:complete"',
+  it('runs a failed job when it is due, without waiting for the next look', async () => {
+    const worker = work(
+      (_callId, attempt) => {
+        if (attempt === 1) throw new Error('no');
+      },
+      { pollEvery: 3_600_000, backoff: { initialDelay: 20, maxDelay: 20 } },
     );
-    expect(() => createSqliteWorker({ ...test.queue }, {})).toThrow('sqliteQueue()');
+    await test.queue.enqueue(queuedCall('call-1'));
+    await waitFor(async () => (await worker.stats()).done === 1);
+    expect(test.runs).toEqual(['call-1 1', 'call-1 2']);
+  });
+
+  it('forgets handled events with each hundredth job that is added', async () => {
+    const worker = work(() => undefined);
+    await test.queue.enqueue(queuedCall('call-1'));
+    await waitFor(async () => (await worker.stats()).done === 1);
+    worker.pause();
+    test.ahead += 86_400_000;
+    for (let added = 2; added <= 100; added++)
+      await test.queue.enqueue(queuedCall(`call-${String(added)}`));
+    expect(await worker.stats()).toMatchObject({ waiting: 99, done: 1 });
+    await test.queue.enqueue(queuedCall('call-101'));
+    expect(await worker.stats()).toMatchObject({ waiting: 100, done: 0 });
+  });
+
+  it('runs a job that this process adds or retries without waiting for the next look', async () => {
+    let broken = true;
+    const worker = work(
+      () => {
+        if (broken) throw new Error('no');
+      },
+      { pollEvery: 3_600_000, maxRuns: 1 },
+    );
+    await worker.stats(); // the first look is over
+    await test.queue.enqueue(queuedCall('call-1'));
+    await waitFor(async () => (await worker.stats()).dead === 1);
+    broken = false;
+    await deadJobs().requeue('1');
+    await waitFor(async () => (await worker.stats()).done === 1);
+  });
+
+  it('logs one line for each outage of the file', async () => {
+    const exec = jest.spyOn(test.db, 'exec');
+    const looks = () => exec.mock.calls.filter(([sql]) => sql === 'BEGIN IMMEDIATE').length;
+    await test.queue.ping(); // creates the table
+    for (let outages = 1; outages <= 2; outages++) {
+      test.db.exec('ALTER TABLE call_webhooks_jobs RENAME TO elsewhere');
+      if (outages === 1) work(() => undefined);
+      const before = looks();
+      await waitFor(() => looks() > before + 5);
+      test.db.exec('ALTER TABLE elsewhere RENAME TO call_webhooks_jobs');
+      await test.queue.enqueue(queuedCall('call-1', { key: `event ${String(outages)}` }));
+      await waitFor(() => test.runs.length === outages);
+      const failures = test.logger.entries.filter(({ level }) => level === 'error');
+      expect(failures).toHaveLength(outages);
+      expect(failures.at(-1)).toMatchObject({
+        message: expect.stringMatching(/^call-webhooks: the SQLite queue fails: .*no such table/),
+        fields: {
+          err: { message: expect.stringContaining('no such table') },
+          docs: expect.stringContaining('queues.html#sqlite'),
+        },
+      });
+    }
   });
 });
 
@@ -217,12 +249,12 @@ describe('completeIn in a worker', () => {
       name: `sqliteQueue, with ${client.name}`,
       open(limits) {
         const opened = openWithEffects(client);
-        const { queue, connect } = opened;
+        const { connect } = opened;
         return Promise.resolve({
           ...opened,
           startWorker: (handlers) =>
             Promise.resolve(createSqliteWorker(connect(), { ...handlers, ...limits, ...fast })),
-          deadLetters: async () => (await queue.deadLetters()).map(({ delivery }) => delivery),
+          deadLetters: () => deadDeliveries(opened.db),
         });
       },
     });

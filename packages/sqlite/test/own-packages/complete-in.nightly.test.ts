@@ -6,8 +6,7 @@ import { drizzle as drizzleOnLibsqlClient } from 'drizzle-orm/libsql';
 import { BaseSQLiteDatabase, SQLiteSyncDialect, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { sqliteStore, type SqliteTransaction } from '../../src/index.ts';
-import { completeInTests } from '../complete-in.ts';
-import type { Transactions } from '../effects.ts';
+import { completeInTests, type Transactions } from '../complete-in.ts';
 import { eachClient, freshFile, type Client } from '../support.ts';
 
 const effects = sqliteTable('effects', { effect: text().notNull() });
@@ -103,7 +102,9 @@ eachClient((client) => {
       return Promise.resolve({ rows: [{ 1: 1 }] });
     };
     const tx = { isTransaction: true, executeQuery } as unknown as SqliteTransaction;
-    expect(await sqliteStore(db).completeIn(tx, 'event', 'token')).toBe(true);
+    const store = sqliteStore(db);
+    await store.ping?.(); // creates the tables
+    expect(await store.completeIn(tx, 'event', 'token')).toBe(true);
     const raw = CompiledQuery.raw(queries[0]!.sql);
     expect(queries).toEqual([{ ...raw, queryId: { queryId: 'call-webhooks' } }]);
     db.close();

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSqliteWorker, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
+import { createSqliteWorker, sqliteDeadJobs, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 import type { Effect, EffectTable } from '../effects.ts';
 import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './engine.ts';
@@ -8,16 +8,16 @@ export const sqlite: Engine = {
   store: (file) => Promise.resolve(sqliteStore(new Database(file))),
   queue: (file) => Promise.resolve(sqliteQueue(new Database(file))),
   deadJobs(file) {
-    const queue = sqliteQueue(new Database(file));
+    const jobs = sqliteDeadJobs(sqliteQueue(new Database(file)));
     return Promise.resolve({
       asNewJob: false,
       async retryAll(onRetry) {
-        const dead = await queue.deadLetters({ limit: 1_000 });
-        for (const { id, delivery } of dead) {
-          onRetry(delivery.key ?? '');
-          await queue.retryDead(id);
+        const { letters } = await jobs.list({ limit: 1_000 });
+        for (const { id, key = '' } of letters) {
+          onRetry(key);
+          await jobs.requeue(id);
         }
-        return dead.length;
+        return letters.length;
       },
     });
   },

@@ -6,82 +6,104 @@ import {
   unique,
   waitFor,
 } from '@call-webhooks/contract-tests';
-import Database from 'libsql';
-import { ClockSteps } from '../src/clock-steps.ts';
-import { createSqliteWorker, sqliteQueue, sqliteStore } from '../src/index.ts';
-import { freshFile } from './support.ts';
+import { createSqliteWorker, sqliteDeadJobs, sqliteQueue, sqliteStore } from '../src/index.ts';
+import { ClockSteps, HeldLeases } from '../src/wall-clock.ts';
+import { useFile } from './support.ts';
+
+const HOUR = 3_600_000;
 
 describe('when the wall clock is set', () => {
   const wallClock = Date.now;
-  let place: ReturnType<typeof freshFile>;
-  let db: InstanceType<typeof Database>;
-  beforeEach(() => {
-    place = freshFile();
-    db = new Database(place.file);
-  });
+  const test = useFile();
   afterEach(() => {
     jest.restoreAllMocks();
-    db.close();
-    place.remove();
   });
   const setClock = (ms: number) =>
     jest.spyOn(Date, 'now').mockImplementation(() => wallClock() + ms);
-  const claim = (key: string) => ({
+  const claim = (key: string, group?: string) => ({
     webhookId: unique('webhook'),
     token: unique('token'),
     replayUntil: Date.now() + 600_000,
     leaseMs: 60_000,
     key,
+    group,
   });
+  const admitted = (attempt: number) => ({ status: 'admitted', attempt });
+  const inProgress = { status: 'in-progress' };
+  const groupBusy = { status: 'group-busy' };
 
   it('forward, a handler of this process keeps its lease, and commits', async () => {
-    const store = sqliteStore(db);
+    const store = sqliteStore(test.db);
     const owner = claim('event');
     await store.admit(owner);
     setClock(61_000);
-    expect(await store.admit(claim('event'))).toEqual({ status: 'in-progress' });
+    expect(await store.admit(claim('event'))).toEqual(inProgress);
     expect(await store.extend('event', owner.token, 60_000)).toBe(true);
-    setClock(3_600_000);
-    expect(await store.admit(claim('event'))).toEqual({ status: 'in-progress' });
+    setClock(HOUR);
+    expect(await store.admit(claim('event'))).toEqual(inProgress);
     expect(await store.complete('event', owner.token)).toBe(true);
     expect(await store.admit(claim('event'))).toEqual({ status: 'duplicate' });
   });
 
+  it('forward, a handler of this process commits in a transaction', async () => {
+    const store = sqliteStore(test.db);
+    const owner = claim('event');
+    await store.admit(owner);
+    setClock(HOUR);
+    test.db.exec('BEGIN');
+    expect(store.completeIn(test.db, 'event', 'of another process')).toBe(false);
+    expect(store.completeIn(test.db, 'event', owner.token)).toBe(true);
+    test.db.exec('COMMIT');
+  });
+
+  it('forward, a handler of this process keeps its group', async () => {
+    const store = sqliteStore(test.db);
+    const owner = claim('event', 'call');
+    await store.admit(owner);
+    setClock(HOUR);
+    const other = claim('other', 'call');
+    expect(await store.admit(other)).toEqual(groupBusy);
+    expect(await store.complete('event', owner.token)).toBe(true);
+    expect(await store.admit(other)).toEqual(admitted(1));
+  });
+
   it('forward, an event that was released is free', async () => {
-    const store = sqliteStore(db);
+    const store = sqliteStore(test.db);
     const owner = claim('event');
     await store.admit(owner);
     setClock(61_000);
     expect(await store.release('event', owner.token)).toBe(true);
-    expect(await store.admit(claim('event'))).toEqual({ status: 'admitted', attempt: 2 });
+    expect(await store.admit(claim('event'))).toEqual(admitted(2));
   });
 
-  it('back by an hour, the event of a dead process waits for one lease, not for an hour', async () => {
-    await sqliteStore(db).admit(claim('event'));
-    setClock(-3_600_000);
-    const store = sqliteStore(db); // of the next process
-    expect(await store.admit(claim('event'))).toEqual({ status: 'in-progress' });
-    setClock(-3_600_000 + 60_001);
-    expect(await store.admit(claim('event'))).toEqual({ status: 'admitted', attempt: 2 });
+  it('back by an hour, the event and the group of a dead process wait for one lease, not for an hour', async () => {
+    await sqliteStore(test.db).admit(claim('event', 'call'));
+    setClock(-HOUR);
+    const store = sqliteStore(test.db); // of the next process
+    expect(await store.admit(claim('event'))).toEqual(inProgress);
+    expect(await store.admit(claim('other', 'call'))).toEqual(groupBusy);
+    setClock(-HOUR + 60_001);
+    expect(await store.admit(claim('other', 'call'))).toEqual(admitted(1));
+    expect(await store.admit(claim('event'))).toEqual(admitted(2));
   });
 
   it('back by an hour, a live handler keeps its lease', async () => {
-    const store = sqliteStore(db);
+    const store = sqliteStore(test.db);
     const owner = claim('event');
     await store.admit(owner);
-    setClock(-3_600_000);
-    expect(await store.admit(claim('event'))).toEqual({ status: 'in-progress' });
+    setClock(-HOUR);
+    expect(await store.admit(claim('event'))).toEqual(inProgress);
     expect(await store.extend('event', owner.token, 60_000)).toBe(true);
     expect(await store.complete('event', owner.token)).toBe(true);
   });
 
   it('back by an hour, the job of a dead process is run when one lease is over', async () => {
-    const queue = sqliteQueue(db);
+    const queue = sqliteQueue(test.db);
     await queue.enqueue(queuedCall('call-1'));
-    db.exec(
+    test.db.exec(
       `UPDATE call_webhooks_jobs SET attempt = 1, token = 'of a dead process', due_at = ${String(Date.now() + 60_000)}`,
     );
-    setClock(-3_600_000);
+    setClock(-HOUR);
     const attempts: number[] = [];
     const worker = createSqliteWorker(queue, {
       logger: collectingLogger(),
@@ -95,8 +117,8 @@ describe('when the wall clock is set', () => {
     await worker.close();
   });
 
-  it('back by an hour, jobs that were added, released or retried by hand before are run at once', async () => {
-    const queue = sqliteQueue(db);
+  it('back by an hour, jobs that were added, released or requeued before are run at once', async () => {
+    const queue = sqliteQueue(test.db);
     const logger = collectingLogger();
     const backoff = { initialDelay: 1, maxDelay: 1 };
     const hang = deferred();
@@ -115,11 +137,10 @@ describe('when the wall clock is set', () => {
     await queue.enqueue(queuedCall('released'));
     await waitFor(async () => runs === 4 && (await queue.stats()).dead === 1);
     await before.close({ graceMs: 0 });
-    const [dead] = await queue.deadLetters();
-    await queue.retryDead(dead!.id);
+    await sqliteDeadJobs(queue).requeue('1');
     await queue.enqueue(queuedCall('added-1'));
     await queue.enqueue(queuedCall('added-2'));
-    setClock(-3_600_000);
+    setClock(-HOUR);
     const ran: unknown[] = [];
     const worker = createSqliteWorker(queue, {
       ...{ logger, pollEvery: 5, concurrency: 1 }, // an hour is its longest delay
@@ -132,11 +153,11 @@ describe('when the wall clock is set', () => {
   });
 
   it('back by an hour while a worker runs, a failed job waits for its backoff, and a new one does not wait', async () => {
-    const queue = sqliteQueue(db);
+    const queue = sqliteQueue(test.db);
     const ran: string[] = [];
     const worker = createSqliteWorker(queue, {
       ...{ logger: collectingLogger(), pollEvery: 5 },
-      backoff: { initialDelay: 1_000, maxDelay: 3_600_000 }, // long enough to be seen on a busy machine
+      backoff: { initialDelay: 1_000, maxDelay: HOUR }, // long enough to be seen on a busy machine
       on: {
         'call:completed': ({ callId }, { attempt }) => {
           ran.push(`${String(callId)} ${String(attempt)}`);
@@ -148,7 +169,7 @@ describe('when the wall clock is set', () => {
     await waitFor(async () => (await queue.stats()).delayed === 1);
     worker.pause();
     await queue.enqueue(queuedCall('new'));
-    setClock(-3_600_000);
+    setClock(-HOUR);
     worker.resume();
     await waitFor(() => ran.length === 3);
     expect(ran).toEqual(['failing 1', 'new 1', 'failing 2']);
@@ -157,33 +178,25 @@ describe('when the wall clock is set', () => {
 });
 
 describe('the wall clock beside a monotonic one', () => {
+  let steps: ClockSteps;
   beforeEach(() => {
     jest.useFakeTimers({ now: 1_800_000_000_000 });
+    steps = new ClockSteps();
   });
   afterEach(() => {
     jest.useRealTimers();
   });
+  const wasSetBack = (by = 0) => steps.wasSetBack(Date.now() - by);
 
-  const clock = () => {
-    const steps = new ClockSteps();
-    return { wasSetBack: (by = 0) => steps.wasSetBack(Date.now() - by) };
-  };
-
-  it('may have been set back before the first look', () => {
-    expect(clock().wasSetBack()).toBe(true);
-  });
-
-  it('was not set back while both go on, however long', () => {
-    const { wasSetBack } = clock();
-    wasSetBack();
-    for (const ms of [0, 1, 5_000, 3_600_000]) {
+  it('may have been set back before the first look, and was not while both go on', () => {
+    expect(wasSetBack()).toBe(true);
+    for (const ms of [0, 1, 5_000, HOUR]) {
       jest.advanceTimersByTime(ms);
       expect(wasSetBack()).toBe(false);
     }
   });
 
   it('was set back by five seconds in ten, which is noticed once', () => {
-    const { wasSetBack } = clock();
     wasSetBack();
     jest.advanceTimersByTime(10_000);
     expect(wasSetBack(5_000)).toBe(true);
@@ -191,10 +204,46 @@ describe('the wall clock beside a monotonic one', () => {
   });
 
   it('only drifts by less than a second, or is set forward', () => {
-    const { wasSetBack } = clock();
     wasSetBack();
     expect(wasSetBack(900)).toBe(false);
     expect(wasSetBack(-60_000)).toBe(false);
     expect(wasSetBack(0)).toBe(true);
+  });
+});
+
+describe('the leases of this process', () => {
+  let held: HeldLeases;
+  beforeEach(() => {
+    jest.useFakeTimers();
+    held = new HeldLeases();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  it('are held until they run out or are ended, by their token alone', () => {
+    held.take('key', 'token', 1_000);
+    held.end('key', 'other');
+    expect(held.holds('key', 'token')).toBe(true);
+    expect(held.holds('key', 'other')).toBe(false);
+    expect(held.holds('other', 'token')).toBe(false);
+    jest.advanceTimersByTime(1_001);
+    expect(held.holds('key', 'token')).toBe(false);
+    held.end('key', 'token');
+    expect(held.size).toBe(0);
+  });
+
+  it('are forgotten once they have run out, in the order in which they were taken last', () => {
+    held.take('extended', 'token', 1_000);
+    for (let lease = 0; lease < 10; lease++) {
+      held.take(`key ${String(lease)}`, 'token', 1_000);
+      jest.advanceTimersByTime(100);
+    }
+    held.take('extended', 'token', 1_000);
+    jest.advanceTimersByTime(950);
+    expect(held.size).toBe(10); // the first one was forgotten meanwhile
+    held.take('last', 'token', 1_000);
+    expect(held.size).toBe(2);
+    expect(['extended', 'last'].every((key) => held.holds(key, 'token'))).toBe(true);
   });
 });

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { queuedCall } from '@call-webhooks/contract-tests';
+import {
+  migrate,
+  migrationSql,
+  sqliteDeadLetters,
+  sqliteQueue,
+  sqliteStore,
+} from '../src/index.ts';
+import { upgrade } from '../src/schema.ts';
+import { eachClient, freshFile, useFile } from './support.ts';
+
+describe('the tables', () => {
+  const test = useFile();
+  const made = () =>
+    test.db
+      .prepare(`SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name`)
+      .all();
+  const version = () => test.db.prepare('SELECT version FROM call_webhooks_schema').all();
+  const claim = { webhookId: 'w', key: 'event', token: 'token', leaseMs: 60_000 };
+  const admitted = { status: 'admitted', attempt: 1 };
+  const admit = () => sqliteStore(test.db).admit({ ...claim, replayUntil: Date.now() + 600_000 });
+
+  it('are made by migrate, which says what it did', async () => {
+    expect(await migrate(test.db)).toEqual({ from: 0, to: 1 });
+    const tables = made();
+    expect(await migrate(test.db)).toEqual({ from: 1, to: 1 });
+    expect(await admit()).toEqual(admitted);
+    expect(made()).toEqual(tables);
+  });
+
+  it('are made at the first use of a store, a queue or dead letters', async () => {
+    const uses = {
+      store_: (prefix: string) => sqliteStore(test.db, { prefix }).ping?.(),
+      queue_: (prefix: string) => sqliteQueue(test.db, { prefix }).ping(),
+      letters_: (prefix: string) => sqliteDeadLetters(test.db, { prefix }).count(),
+    };
+    for (const [prefix, use] of Object.entries(uses)) {
+      await use(prefix);
+      expect(await migrate(test.db, { prefix })).toEqual({ from: 1, to: 1 });
+    }
+  });
+
+  it('may be made by hand, and once more', async () => {
+    for (let time = 1; time <= 2; time++) test.db.exec(migrationSql());
+    expect(await migrate(test.db)).toEqual({ from: 1, to: 1 });
+    expect(await admit()).toEqual(admitted);
+    expect(test.db.prepare('SELECT count(*) AS rows FROM call_webhooks_schema').all()).toEqual([
+      { rows: 1 },
+    ]);
+  });
+
+  it('have a prefix, which is checked', async () => {
+    expect(await migrate(test.db, { prefix: 'mine_' })).toEqual({ from: 0, to: 1 });
+    expect(migrationSql({ prefix: 'mine_' })).toContain('CREATE TABLE IF NOT EXISTS mine_events');
+    expect(() => migrationSql({ prefix: 'a-b' })).toThrow('Invalid options of migrationSql');
+    await expect(migrate(test.db, { prefix: 'a-b' })).rejects.toThrow('Invalid options of migrate');
+    await expect(migrate({} as never)).rejects.toThrow('Invalid database of migrate');
+  });
+
+  it('of a newer version are refused, by a process that starts and by one that runs', async () => {
+    const store = sqliteStore(test.db);
+    const queue = sqliteQueue(test.db);
+    await store.ping?.();
+    await queue.ping();
+    test.db.exec('UPDATE call_webhooks_schema SET version = 2');
+    const newer =
+      /^The tables call_webhooks_\* were made by a newer version of @call-webhooks\/sqlite: theirs is 2, and this process knows 1\. Update this process\. See .*stores\.html#sqlite$/;
+    await expect(store.admit({ ...claim, replayUntil: Date.now() })).rejects.toThrow(newer);
+    await expect(queue.enqueue(queuedCall('call-1'))).rejects.toThrow(newer);
+    await expect(sqliteDeadLetters(test.db).count()).rejects.toThrow(newer);
+    await expect(migrate(test.db)).rejects.toThrow(newer);
+    expect(version()).toEqual([{ version: 2 }]);
+  });
+
+  it('of an older version are upgraded, each step once', async () => {
+    await migrate(test.db);
+    await admit();
+    const steps = [
+      () => 'SELECT never',
+      (prefix: string) =>
+        `ALTER TABLE ${prefix}events ADD COLUMN note TEXT; UPDATE ${prefix}schema SET version = 2`,
+    ];
+    expect(upgrade(test.db, 'call_webhooks_', steps)).toMatchObject({ version: 1 });
+    expect(upgrade(test.db, 'call_webhooks_', steps)).toMatchObject({ version: 2 });
+    expect(test.db.prepare('SELECT key, note FROM call_webhooks_events').all()).toEqual([
+      { key: 'event', note: null },
+    ]);
+  });
+});
+
+eachClient(({ name, open }) => {
+  it(`the tables are made once by processes that start together: ${name}`, async () => {
+    const { file, remove } = freshFile();
+    const handles = Array.from({ length: 5 }, () => open(file));
+    const results = await Promise.all(handles.map((handle) => migrate(handle)));
+    expect(results.filter(({ from }) => from === 0)).toHaveLength(1);
+    for (const handle of handles) handle.close();
+    remove();
+  });
+});
