@@ -42,7 +42,7 @@ export function text(row: Row, column: string): string {
 
 /** `undefined` for NULL. @throws if the column is missing, or is no text */
 export const textOrNull = (row: Row, column: string): string | undefined =>
-  row[column] === null ? undefined : text(row, column);
+  column in row && (row[column] ?? null) === null ? undefined : text(row, column);
 
 const unreadable = (column: string) =>
   new Error(
@@ -65,7 +65,8 @@ export class Statements {
   }
 
   first(sql: string, ...values: unknown[]): Row | undefined {
-    return this.rows(sql, ...values)[0];
+    const [row] = this.rows(sql, ...values).map((found) => Object(found) as Row);
+    return row;
   }
 
   /** @returns whether it changed any rows */

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { QueuedDelivery } from '@call-webhooks/core';
-import { MAX_FAILURES, type DeadJobRecord, type JobFailure } from '@call-webhooks/core/stores';
+import {
+  MAX_FAILURES,
+  type DeadJobRecord,
+  type JobFailure,
+  type LeasedJob,
+} from '@call-webhooks/core/stores';
 import { checkOptions, tenantKey } from '@call-webhooks/core/internal';
 import { completeIn, literal } from './complete-in.ts';
 import {
@@ -31,18 +36,19 @@ export interface QueueStats {
   dead: number;
 }
 
+/** How a worker runs jobs. */
+export interface RunSettings {
+  /** Milliseconds. */
+  readonly leaseFor: number;
+  /** Milliseconds until the next attempt. */
+  readonly backoff: (attempt: number) => number;
+  readonly maxRuns: number;
+}
+
 /** A job under a lease. */
 export interface TakenJob {
-  id: number;
-  token: string;
-  attempt: number;
-  /** How many runs before this one, in a row, ended with their process. */
-  crashes: number;
-  /** Set: the handler's attempts are used up, and `deadLetter` failed. */
-  abandonReason: string | undefined;
-  /** Retried by hand: it is dead again if this run fails. */
-  isLastRun: boolean;
-  delivery: QueuedDelivery;
+  readonly id: number;
+  readonly job: LeasedJob;
 }
 
 /** No worker may ask for a longer lease; milliseconds. */
@@ -50,8 +56,10 @@ export const MAX_LEASE_MS = 900_000;
 /** After how many jobs what is forgotten is removed, and how much of it at a time. */
 const SWEEP_EVERY = 100;
 const SWEEP_ROWS = 500;
+/** Runs beyond `maxRuns` that end with their process until a job is given up. */
+const EXTRA_CRASHES = 3;
 
-/** A run whose lease was lost changes nothing. One that ran out is still ours until another worker takes the job. */
+/** A lease that ran out is still the worker's, until another one takes the job. */
 const HELD = `id = ? AND token = ? AND state = 'open'`;
 /** The body may hold personal data, so it is deleted at once. */
 const DONE = `state = 'done', error = NULL, failures = NULL, delivery = NULL`;
@@ -120,13 +128,12 @@ export class Jobs {
 
   /**
    * Leases up to `limit` jobs that are due, and says when the next one is.
-   * @param settings the caller's lease in milliseconds, and its delay after each attempt
    * @param running ids of jobs that the caller runs. Their leases may have run out while another
    *   process held the file's lock, and a job must not run beside itself
    */
   take(
     limit: number,
-    settings: RunTimes,
+    settings: RunSettings,
     running: Iterable<number>,
   ): Promise<{ jobs: TakenJob[]; nextIn: number | undefined }> {
     return this.#run((sql, at) => {
@@ -147,14 +154,17 @@ export class Jobs {
         ours,
       );
       return {
-        jobs: rows.map((row) => takenJob(row, token)),
+        jobs: rows.map((row) => ({
+          id: integer(row, 'id'),
+          job: this.#leased(row, token, settings),
+        })),
         nextIn: next && integer(next, 'dueAt') - at,
       };
     });
   }
 
   /** After the clock was set back, times that were written before are too far away. */
-  #shortenWaits(sql: Statements, at: number, { leaseFor, backoff }: RunTimes): void {
+  #shortenWaits(sql: Statements, at: number, { leaseFor, backoff }: RunSettings): void {
     const open = `UPDATE ${this.#table} SET due_at = ? WHERE state = 'open'`;
     // No lease is longer: the worker of this one may be dead.
     sql.change(`${open} AND token IS NOT NULL AND due_at > ?`, at + leaseFor, at + MAX_LEASE_MS);
@@ -168,52 +178,56 @@ export class Jobs {
     }
   }
 
-  /** @returns `false` if the lease was lost */
-  extend({ id, token }: TakenJob, leaseMs: number): Promise<boolean> {
-    return this.#update(`due_at = ?`, HELD, (at) => [at + leaseMs, id, token]);
-  }
+  /** What a run of a job has to know, and what it writes. If the lease was lost, that changes nothing. */
+  #leased(row: Row, token: string, { leaseFor, backoff, maxRuns }: RunSettings): LeasedJob {
+    const id = integer(row, 'id');
+    const attempt = integer(row, 'attempt');
+    const crashes = integer(row, 'crashes');
+    const isLastRun = integer(row, 'isLastRun') === 1;
+    const isGivenUp = (attempt > maxRuns || isLastRun) && crashes > EXTRA_CRASHES;
+    const abandonReason =
+      textOrNull(row, 'abandonReason') ??
+      (isGivenUp
+        ? `Its process died in each of the last attempts (${String(crashes)}).`
+        : undefined);
 
-  complete({ id, token }: TakenJob): Promise<boolean> {
-    const set = `${DONE}, token = NULL, due_at = ?`;
-    return this.#update(set, HELD, (at) => [at + this.#rememberFor, id, token]);
-  }
-
-  /**
-   * Completes it in a transaction of the user. A synchronous client answers, and throws, at once. The token
-   * stays, so that it may be repeated, and so that the run can tell that it was this one.
-   */
-  completeIn(tx: unknown, { id, token }: TakenJob): boolean | Promise<boolean> {
-    const forgetAt = String(this.#now() + this.#rememberFor);
-    return completeIn(this.#db, this.#prefix, tx, {
-      update: `UPDATE ${this.#table} SET ${DONE}, due_at = ${forgetAt}`,
-      where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
-    });
-  }
-
-  /** Whether it was completed with this token, in a transaction of the user. */
-  isCompleted({ id, token }: TakenJob): Promise<boolean> {
-    const found = `SELECT 1 FROM ${this.#table} WHERE id = ? AND token = ? AND state = 'done'`;
-    return this.#run((sql) => sql.first(found, id, token) !== undefined);
-  }
-
-  /** @param abandonReason given if no handler is to run any more, only `deadLetter` */
-  retry(job: TakenJob, inMs: number, error: string, abandonReason?: string): Promise<boolean> {
-    const { id, token } = job;
-    const set = `due_at = ?, error = ?, ${ADD_FAILURE}, abandon_reason = ?, crashes = 0, token = NULL`;
-    return this.#update(set, HELD, (at) => [
-      ...[at + inMs, error, failureJson(job, at, error), abandonReason ?? null],
-      ...[id, token],
-    ]);
-  }
-
-  release({ id, token }: TakenJob): Promise<boolean> {
-    return this.#update('due_at = ?, error = NULL, token = NULL', HELD, (at) => [at, id, token]);
-  }
-
-  moveToDead(job: TakenJob, error: string): Promise<boolean> {
-    const { id, token } = job;
-    const set = `state = 'dead', due_at = ?, error = ?, ${ADD_FAILURE}, token = NULL`;
-    return this.#update(set, HELD, (at) => [at, error, failureJson(job, at, error), id, token]);
+    const write = (set: string, values: (at: number) => unknown[]) =>
+      this.#update(set, HELD, (at) => [...values(at), id, token]);
+    const failure = (at: number, error: string) =>
+      JSON.stringify({ at, attempt, error } satisfies JobFailure);
+    return {
+      delivery: deliveryIn(row),
+      attempt,
+      isLastAttempt: isLastRun || attempt >= maxRuns,
+      maxRuns,
+      abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
+      extendEvery: leaseFor / 3,
+      extend: () => write('due_at = ?', (at) => [at + leaseFor]),
+      transaction: {
+        // The token stays, so that it may be repeated, and so that the run can tell that it was this one.
+        completeIn: (tx) =>
+          completeIn(this.#db, this.#prefix, tx, {
+            update: `UPDATE ${this.#table} SET ${DONE}, due_at = ${String(this.#now() + this.#rememberFor)}`,
+            where: `id = ${String(id)} AND token = ${literal(token)} AND state IN ('open', 'done')`,
+          }),
+        isCompleted: () =>
+          this.#run((sql) => {
+            const done = `SELECT 1 FROM ${this.#table} WHERE id = ? AND token = ? AND state = 'done'`;
+            return sql.first(done, id, token) !== undefined;
+          }),
+      },
+      complete: () => write(`${DONE}, token = NULL, due_at = ?`, (at) => [at + this.#rememberFor]),
+      retry: (error, reason) =>
+        write(
+          `due_at = ?, error = ?, ${ADD_FAILURE}, abandon_reason = ?, crashes = 0, token = NULL`,
+          (at) => [at + backoff(attempt), error, failure(at, error), reason ?? null],
+        ),
+      moveToDead: (error) => {
+        const set = `state = 'dead', due_at = ?, error = ?, ${ADD_FAILURE}, token = NULL`;
+        return write(set, (at) => [at, error, failure(at, error)]);
+      },
+      release: () => write('due_at = ?, error = NULL, token = NULL', (at) => [at]),
+    };
   }
 
   stats(): Promise<QueueStats> {
@@ -292,26 +306,7 @@ export class Jobs {
   }
 }
 
-/** A worker's lease in milliseconds, and its delay after each attempt. */
-interface RunTimes {
-  readonly leaseFor: number;
-  readonly backoff: (attempt: number) => number;
-}
-
 const deliveryIn = (row: Row) => JSON.parse(text(row, 'delivery')) as QueuedDelivery;
-
-const failureJson = ({ attempt }: TakenJob, at: number, error: string): string =>
-  JSON.stringify({ at, attempt, error } satisfies JobFailure);
-
-const takenJob = (row: Row, token: string): TakenJob => ({
-  id: integer(row, 'id'),
-  token,
-  attempt: integer(row, 'attempt'),
-  crashes: integer(row, 'crashes'),
-  abandonReason: textOrNull(row, 'abandonReason'),
-  isLastRun: integer(row, 'isLastRun') === 1,
-  delivery: deliveryIn(row),
-});
 
 const deadJob = (row: Row): DeadJobRecord => ({
   id: String(integer(row, 'id')),

@@ -34,7 +34,8 @@ const MAX_LEASE_MS = 240_000;
 const SWEEP_EVERY = 200;
 const SWEEP_ROWS = 500;
 
-/** `events.done` of a handled event, and of one that the dead letters have. */
+// What `events.done` can be.
+const NOT_DONE = 0;
 const HANDLED = 1;
 const DEAD_LETTERED = 2;
 
@@ -83,8 +84,8 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     const event = eventIn(
       sql.first(`SELECT ${eventColumns} FROM ${events} WHERE key = ? AND keep_until > ?`, key, at),
     );
-    if (event?.done === HANDLED) return { status: 'duplicate' };
-    if (event?.done === DEAD_LETTERED) return { status: 'dead-lettered' };
+    if (event && event.done !== NOT_DONE)
+      return { status: event.done === DEAD_LETTERED ? 'dead-lettered' : 'duplicate' };
     if (event && isLive(sql, event, at, leaseMs))
       // The same token again: the reply to the first claim was lost.
       return event.token === token
@@ -94,7 +95,8 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     const keepUntil = at + leaseMs + rememberFor;
     if (group !== undefined) {
       const last = lastOf(sql, group, at);
-      if (last?.done === 0 && isLive(sql, last, at, leaseMs)) return { status: 'group-busy' };
+      if (last?.done === NOT_DONE && isLive(sql, last, at, leaseMs))
+        return { status: 'group-busy' };
       const put = `INSERT OR REPLACE INTO ${groups} (id, key, keep_until) VALUES (?, ?, ?)`;
       sql.change(put, group, key, keepUntil);
     }

@@ -6,7 +6,6 @@ import {
   startPollingWorker,
   type BackoffOptions,
   type CloseOptions,
-  type LeasedJob,
   type PolledJob,
 } from '@call-webhooks/core/stores';
 import {
@@ -18,7 +17,7 @@ import {
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
-import { MAX_LEASE_MS, type Jobs, type QueueStats, type TakenJob } from './jobs.ts';
+import { MAX_LEASE_MS, type QueueStats, type TakenJob } from './jobs.ts';
 import { jobsOf, type SqliteQueue } from './queue.ts';
 
 /** The handlers, as a receiver has them, and how jobs are run. */
@@ -86,14 +85,14 @@ export function createSqliteWorker<
   const running = new Set<number>();
   let isFailing = false;
 
-  function polledJob(taken: TakenJob): PolledJob {
-    const job = new LeasedJobRun(leasedJob(jobs, taken, run), process, log);
+  function polledJob({ id, job }: TakenJob): PolledJob {
+    const leased = new LeasedJobRun(job, process, log);
     return {
       async run(signal) {
-        running.add(taken.id);
-        await job.run(signal).finally(() => running.delete(taken.id));
+        running.add(id);
+        await leased.run(signal).finally(() => running.delete(id));
       },
-      release: () => job.release(),
+      release: () => leased.release(),
     };
   }
 
@@ -132,46 +131,4 @@ export function createSqliteWorker<
       return worker.close(closing);
     },
   };
-}
-
-/** What a run needs from its worker. */
-interface RunSettings {
-  readonly backoff: (attempt: number) => number;
-  readonly leaseFor: number;
-  readonly maxRuns: number;
-}
-
-/** Runs beyond `maxRuns` that end with their process until a job is given up. */
-const EXTRA_CRASHES = 3;
-
-/** A taken job, for the worker that runs it. */
-function leasedJob(jobs: Jobs, taken: TakenJob, settings: RunSettings): LeasedJob {
-  const { attempt, delivery } = taken;
-  const { backoff, leaseFor, maxRuns } = settings;
-  return {
-    delivery,
-    attempt,
-    isLastAttempt: taken.isLastRun || attempt >= maxRuns,
-    maxRuns,
-    abandonReason: abandonReasonOf(taken, maxRuns),
-    extendEvery: leaseFor / 3,
-    extend: () => jobs.extend(taken, leaseFor),
-    transaction: {
-      completeIn: (tx) => jobs.completeIn(tx, taken),
-      isCompleted: () => jobs.isCompleted(taken),
-    },
-    complete: () => jobs.complete(taken),
-    retry: (message, abandonReason) => jobs.retry(taken, backoff(attempt), message, abandonReason),
-    moveToDead: (message) => jobs.moveToDead(taken, message),
-    release: () => jobs.release(taken),
-  };
-}
-
-function abandonReasonOf(
-  { attempt, crashes, abandonReason, isLastRun }: TakenJob,
-  maxRuns: number,
-): Error | undefined {
-  if (abandonReason !== undefined) return new Error(abandonReason);
-  if ((attempt <= maxRuns && !isLastRun) || crashes <= EXTRA_CRASHES) return undefined;
-  return new Error(`Its process died in each of the last attempts (${String(crashes)}).`);
 }
