@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createSqliteWorker, sqliteDeadJobs, sqliteQueue, sqliteStore } from '@call-webhooks/sqlite';
+import {
+  createSqliteWorker,
+  sqliteDeadJobs,
+  sqliteQueue,
+  sqliteStore,
+} from '@call-webhooks/sqlite';
 import Database from 'libsql';
 import type { Effect, EffectTable } from '../effects.ts';
 import { CONCURRENCY, LEASE_MS, QUEUE_ATTEMPTS, retryUntilSuccess, type Engine } from './engine.ts';
