@@ -10,18 +10,17 @@ describe('the transactions of a handle', () => {
   const test = useFile();
   let store: SqliteStore;
   let queue: SqliteQueue;
-  /** How often the next transactions find the file locked. */
-  let busy: number;
-  /** How many transactions began. */
+  /** How many transactions began, or found the file locked. */
   let begun: number;
+  /** Which of them find it locked. */
+  let locked: number[];
   beforeEach(() => {
-    busy = 0;
     begun = 0;
+    locked = [];
     const exec = (sql: string) => {
-      if (sql === 'BEGIN IMMEDIATE') begun += 1;
-      if (sql !== 'BEGIN IMMEDIATE' || busy === 0) return test.db.exec(sql);
-      busy -= 1;
-      throw new Error('database is locked');
+      if (sql === 'BEGIN IMMEDIATE' && locked.includes(++begun))
+        throw new Error('database is locked');
+      return test.db.exec(sql);
     };
     const handle = { exec, prepare: (sql: string) => test.db.prepare(sql) };
     store = sqliteStore(handle);
@@ -75,7 +74,7 @@ describe('the transactions of a handle', () => {
   });
 
   it('wait while the file is locked, in the order in which they were called', async () => {
-    busy = 2;
+    locked = [1, 2];
     const first = store.admit(claim('first'));
     await new Promise(setImmediate); // the first one has found the lock by now
     await Promise.all([first, store.admit(claim('second'))]);
@@ -86,7 +85,7 @@ describe('the transactions of a handle', () => {
     await store.ping?.();
     const now = performance.now();
     const clock = jest.spyOn(performance, 'now').mockReturnValue(now);
-    busy = 1;
+    locked = [begun + 1];
     const late = store.admit(claim('late'));
     clock.mockReturnValue(now + 1);
     const next = store.admit(claim('next'));
@@ -98,12 +97,14 @@ describe('the transactions of a handle', () => {
 
   it('fail alone, though others of the same turn wait for the lock again', async () => {
     await store.ping?.();
+    begun = 0;
+    locked = [3]; // after the one of both, and the one of the first
     const failing = store.admit(claim('failing', NaN));
     const other = store.admit(claim('other'));
     await expect(failing).rejects.toThrow('NOT NULL constraint failed');
-    busy = 1; // for the one that is tried after this one
     await other;
     expect(names()).toEqual(['other']);
+    expect(begun).toBe(4);
   });
 
   it('are not repeated for a call that fails alone', async () => {
