@@ -112,12 +112,8 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
   };
 }
 
-/** Whether BullMQ found that the job is missing (-1) or not failed (-3). Old versions give no code. */
-function isRefused(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (typeof code === 'number') return code === -1 || code === -3;
-  return /is not in the failed state|^Missing key for job/.test(String(message));
-}
+/** Whether BullMQ found that the job is missing or not failed. */
+const isRefused = (error: unknown) => [-1, -3].includes((error as { code?: number }).code ?? 0);
 
 function letterOf(job: BullmqFailedJob): StoredDeadLetter | undefined {
   const { id, data, attemptsStarted: attempt, failedReason, finishedOn } = job;

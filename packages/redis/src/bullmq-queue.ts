@@ -1,10 +1,12 @@
 import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@call-webhooks/core';
 import { checkOptions, option, safeLogger, sha256, tenantKey } from '@call-webhooks/core/internal';
-import { BACKOFF_TYPE } from './bullmq-backoff.ts';
-import { persistenceWarning, type HasRedisClient } from './persistence-warning.ts';
+import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
+import { persistenceWarning, type HasRedisClient } from './server-warnings.ts';
 
-/** The methods that are used of BullMQ's `Queue`. */
+/** What is used of BullMQ's `Queue`. */
 export interface BullmqQueueLike extends HasRedisClient {
+  readonly name?: string;
+  readonly opts?: { connection?: object; prefix?: string; defaultJobOptions?: object };
   add(name: string, data: QueuedDelivery, options: BullmqJobOptions): Promise<unknown>;
   isPaused(): Promise<boolean>;
 }
@@ -15,6 +17,7 @@ export interface BullmqJobOptions {
   attempts: number;
   backoff: { type: string };
   removeOnComplete: { age: number };
+  removeOnFail: false;
   stackTraceLimit: number;
 }
 
@@ -51,16 +54,17 @@ const rules = () => ({
 export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions = {}): Queue {
   const { maxRuns, rememberFor, logger } = checkOptions('bullmqQueue', rules(), options);
   checkQueue(queue);
-  const persistence = persistenceWarning(queue, safeLogger(logger));
-  persistence.check();
+  const warnAboutLoss = persistenceWarning(queue, safeLogger(logger));
+  warnAboutLoss();
   return {
     async enqueue(delivery) {
-      persistence.check();
+      warnAboutLoss();
       await queue.add(delivery.eventName ?? 'custom', delivery, {
         jobId: await jobId(delivery),
         attempts: maxRuns,
         backoff: { type: BACKOFF_TYPE },
         removeOnComplete: { age: Math.ceil(rememberFor / 1_000) },
+        removeOnFail: false, // whatever the defaults of the queue or its workers say
         stackTraceLimit: 1,
       });
     },
@@ -71,7 +75,12 @@ export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions 
 function checkQueue(queue: BullmqQueueLike): void {
   const has = (method: string) =>
     typeof Reflect.get(Object(queue) as object, method) === 'function';
-  if (has('add') && has('isPaused') && !has('process')) return;
+  if (has('add') && has('isPaused') && !has('process')) {
+    const { name = '', opts = {} } = queue;
+    refuseSettings('bullmqQueue', opts.defaultJobOptions ?? {});
+    checkConnection('bullmqQueue', opts.connection, opts, name);
+    return;
+  }
   throw new WebhookError(
     'invalid-options',
     has('process')

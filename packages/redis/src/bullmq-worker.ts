@@ -1,6 +1,7 @@
-import type { WorkerOptions } from '@call-webhooks/core';
+import type { Logger, QueuedDelivery, Redact, WorkerOptions } from '@call-webhooks/core';
 import {
   createJobProcessor,
+  exponentialBackoff,
   type BackoffOptions,
   type CloseOptions,
   type ContextWithoutCompleteIn,
@@ -9,6 +10,7 @@ import {
   checkOptions,
   DEFAULT_GRACE_MS,
   docsUrl,
+  loggedError,
   option,
   RELEASE_MS,
   RunningJobs,
@@ -17,17 +19,16 @@ import {
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
-import { backoffStrategy } from './bullmq-backoff.ts';
-import { giveBack, runBullmqJob, type BullmqJobLike } from './bullmq-job.ts';
-import { keepLock } from './bullmq-lock.ts';
-import { errorLog } from './error-log.ts';
+import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
+import { explained } from './scripts.ts';
 
 /** The methods that are used of BullMQ's `Worker`. */
 export interface BullmqWorkerLike {
-  readonly opts: { lockDuration?: number | undefined };
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  pause(doNotWaitActive?: boolean): Promise<void>;
+  on(event: string, listener: (...args: never[]) => void): unknown;
+  pause(doNotWaitActive: boolean): Promise<void>;
   close(force?: boolean): Promise<void>;
+  cancelJob(id: string): boolean;
+  cancelAllJobs(): void;
 }
 
 /** The handlers, as a receiver has them, and how jobs are run. */
@@ -48,9 +49,7 @@ export interface BullmqWorkerOptions<
   concurrency?: number | undefined;
   /** Milliseconds between two attempts; from `initialDelay` 5,000 to `maxDelay` 3,600,000 by default. */
   backoff?: BackoffOptions | undefined;
-  /** How many workers may die in a job until it is given up; 5 by default. */
-  maxCrashes?: number | undefined;
-  /** More options of BullMQ's worker, such as `prefix`, `limiter` or `lockDuration`. */
+  /** More options of BullMQ's worker, such as `prefix`, `limiter`, `lockDuration` or `maxStalledCount`. */
   bullmq?: object | undefined;
 }
 
@@ -66,10 +65,33 @@ export interface BullmqWorker<Worker> {
   close(options?: CloseOptions): Promise<void>;
 }
 
+/** What is used of BullMQ's `Job`. */
+interface Job {
+  data: QueuedDelivery;
+  opts: { attempts?: number };
+  attemptsMade: number;
+  attemptsStarted: number;
+  failedReason?: string;
+  finishedOn?: number;
+  moveToDelayed(timestamp: number, token: string): Promise<void>;
+}
+
 /** How long handlers may take to end after they were aborted; milliseconds. */
 const ABORT_MS = 300;
-/** How long BullMQ's locks last by default; milliseconds. */
-const LOCK_MS = 30_000;
+/** How many workers may die in a job until BullMQ gives it up. */
+const MAX_STALLED_COUNT = 5;
+/** BullMQ emits an error for each attempt to connect: few are logged; milliseconds. */
+const LOG_AFTER_MS = 10_000;
+
+/** BullMQ knows it by its name: the job is dead. */
+class GivenUp extends Error {
+  override readonly name = 'UnrecoverableError';
+}
+
+/** BullMQ knows it by its name: the job was moved already. */
+class GivenBack extends Error {
+  override readonly name = 'DelayedError';
+}
 
 const rules = <Worker>() => ({
   Worker: option.function<Worker>(),
@@ -77,17 +99,16 @@ const rules = <Worker>() => ({
   connection: option.object<object>(),
   concurrency: option.default(option.count(1, 10_000), 4),
   backoff: option.backoff(5_000, 3_600_000),
-  maxCrashes: option.default(option.count(0, 1_000_000), 5),
-  bullmq: option.optional(option.object<object>()),
+  bullmq: option.default(option.object<{ prefix?: string }>(), () => ({})),
   maxRuns: option.notHere('bullmqQueue'),
 });
 
 /**
  * Runs the deliveries that `bullmqQueue` keeps.
  *
- * A handler that fails is run again by BullMQ, with backoff. After the last attempt, after
- * `maxCrashes`, or at once if the payload is invalid, the delivery goes to `deadLetter`, and the job
- * stays among BullMQ's failed ones. There it can be retried. If `deadLetter` fails, it is called again.
+ * A handler that fails is run again by BullMQ, with backoff. After the last attempt, or at once if the
+ * payload is invalid, the delivery goes to `deadLetter`, and the job stays among BullMQ's failed ones.
+ * There it can be retried. If `deadLetter` fails, it is called again.
  * @throws WebhookError `invalid-options`
  * @example
  * const worker = createBullmqWorker({ Worker, queueName: 'calls', connection, on: { 'call:completed': saveCall } });
@@ -98,78 +119,91 @@ export function createBullmqWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: BullmqWorkerOptions<Worker, Extra, Custom>): BullmqWorker<Worker> {
-  const { Worker, queueName, connection, concurrency, backoff, ...rest } = options;
-  const { maxCrashes, maxRuns, bullmq, ...handlers } = rest;
+  const { Worker, queueName, connection, concurrency, backoff, maxRuns, bullmq, ...handlers } =
+    options;
   const settings = checkOptions('createBullmqWorker', rules<typeof Worker>(), {
-    ...{ Worker, queueName, connection, concurrency, backoff, maxCrashes, maxRuns, bullmq },
+    ...{ Worker, queueName, connection, concurrency, backoff, maxRuns, bullmq },
   });
+  refuseSettings('createBullmqWorker', settings.bullmq);
+  checkConnection('createBullmqWorker', connection, settings.bullmq, queueName);
   const process = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
-  const strategy = backoffStrategy(settings.backoff);
-  const log = safeLogger(handlers.logger ?? console);
-  const running = new RunningJobs<BullmqJobLike>();
-  let aborting = false;
+  const delayAfter = exponentialBackoff(settings.backoff);
 
-  async function run(job: BullmqJobLike, token = ''): Promise<void> {
-    // BullMQ hands out a job again when it lost its lock, also to the process that still runs it.
-    const earlier = running.ids().filter(({ id }) => id === job.id);
-    running.abort(earlier);
-    await running.run(job, async (signal) => {
-      const lockDuration = worker.opts.lockDuration ?? LOCK_MS;
-      const stopRenewal = keepLock(job, token, {
-        duration: lockDuration,
-        signal,
-        onLost() {
-          log.warn(
-            { queue: queueName, jobId: job.id, docs: docsUrl('queues.md#bullmq') },
-            'call-webhooks: a job of BullMQ lost its lock. Its handler is aborted, and it runs again.',
-          );
-          running.abort([job]); // it may run elsewhere as well, and can't commit
-        },
-      });
-      try {
-        if (earlier.length > 0) await Promise.race([running.idle(earlier), aborted(signal)]);
-        if (signal.aborted || aborting) await giveBack(job, token);
-        const { maxCrashes } = settings;
-        const how = { process, strategy, token, lockDuration, signal, maxCrashes };
-        await runBullmqJob(job, how);
-      } finally {
-        stopRenewal();
-      }
+  const running = new RunningJobs<Job>();
+  let closing: Promise<void> | undefined;
+
+  async function run(job: Job, token: string, signal: AbortSignal): Promise<void> {
+    if (closing) {
+      // A worker that waits for a job still gets one. Later, since it may wait again.
+      await job.moveToDelayed(Date.now() + RELEASE_MS, token);
+      throw new GivenBack('The worker is closing.');
+    }
+    const { data, attemptsMade, attemptsStarted: attempt, failedReason } = job;
+    const runs = job.opts.attempts ?? 1;
+    // Each failure leaves its reason, and BullMQ removes it when a job is retried by hand.
+    const isRetriedByHand = attemptsMade > 0 && failedReason === undefined;
+    const isUsedUp = attemptsMade >= runs && !isRetriedByHand;
+    const result = await process(data, {
+      ...{ attempt, maxRuns: runs, signal },
+      isLastAttempt: isRetriedByHand || attemptsMade + 1 >= runs,
+      abandonReason: isUsedUp ? new Error(failedReason) : undefined,
     });
+    if (result.status === 'done') return;
+    const { error } = result;
+    if (result.status === 'dead') throw new GivenUp(error.message, { cause: error });
+    if (result.abandonReason === undefined) throw error;
+    // The attempts are used up, but `deadLetter` failed: BullMQ must not give the job up yet.
+    job.opts.attempts = Infinity;
+    throw new Error(result.abandonReason, { cause: error });
   }
 
   const worker = new Worker(
     queueName,
-    run as never,
+    // BullMQ passes a signal to functions of three parameters only.
+    ((job: Job, token: string, signal: AbortSignal) =>
+      running.run(job, () => run(job, token, signal))) as never,
     {
-      concurrency: settings.concurrency,
-      ...bullmq,
+      maxStalledCount: MAX_STALLED_COUNT,
+      ...settings.bullmq,
       connection,
-      // Past its own limit BullMQ fails a job and tells nobody. Ours is reached before.
-      maxStalledCount: 1e9,
-      skipLockRenewal: true, // we renew them
-      settings: { backoffStrategy: strategy },
+      concurrency: settings.concurrency,
+      settings: {
+        backoffStrategy: (attempts: number, type?: string) =>
+          type === BACKOFF_TYPE ? Math.round(delayAfter(attempts)) : 0,
+      },
     } as never,
   );
-  worker.on('error', errorLog(log, handlers.redact));
+  worker.on('error', errorLog(handlers.logger, handlers.redact));
+  // The jobs may run elsewhere.
+  worker.on('lockRenewalFailed', (ids: string[]) => ids.forEach((id) => worker.cancelJob(id)));
+  // BullMQ itself gives up a job in which too many workers died.
+  worker.on('failed', (job: Job | undefined, error: Error) => {
+    if (job?.finishedOn === undefined || error instanceof GivenUp) return;
+    const { data, attemptsStarted: attempt } = job;
+    void process(data, { attempt, isLastAttempt: true, abandonReason: error });
+  });
 
+  async function close(graceMs: number): Promise<void> {
+    void worker.pause(true); // takes no new jobs
+    await waitAtMost(graceMs, running.idle());
+    worker.cancelAllJobs();
+    await waitAtMost(ABORT_MS, running.idle());
+    await waitAtMost(RELEASE_MS - ABORT_MS, worker.close(running.size > 0));
+  }
   return {
     worker,
-    async close({ graceMs = DEFAULT_GRACE_MS } = {}) {
-      const pausing = waitAtMost(RELEASE_MS, worker.pause(true));
-      await waitAtMost(
-        graceMs,
-        pausing.then(() => running.idle()),
-      );
-      aborting = true;
-      running.abort();
-      if (running.size > 0) await waitAtMost(ABORT_MS, running.idle());
-      await waitAtMost(RELEASE_MS - ABORT_MS, worker.close(running.size > 0));
-    },
+    close: ({ graceMs = DEFAULT_GRACE_MS } = {}) => (closing ??= close(graceMs)),
   };
 }
 
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+function errorLog(logger: Logger = console, redact?: Redact) {
+  const log = safeLogger(logger);
+  let lastAt = -Infinity;
+  return (error: unknown) => {
+    const now = performance.now();
+    if (now - lastAt < LOG_AFTER_MS) return;
+    lastAt = now;
+    const { text, err } = loggedError(explained(error), redact);
+    log.warn({ err, docs: docsUrl('queues.md#bullmq') }, `call-webhooks: BullMQ's worker: ${text}`);
+  };
+}

@@ -7,6 +7,7 @@ export interface IoredisClient {
   evalsha(sha1: string, numberOfKeys: number, ...keysAndArgs: string[]): Promise<unknown>;
   eval(script: string, numberOfKeys: number, ...keysAndArgs: string[]): Promise<unknown>;
   readonly status: string;
+  readonly isCluster?: boolean;
 }
 
 /** The methods that are used of node-redis: `createClient()`, `createCluster()` and the like. */
@@ -40,6 +41,8 @@ export type RedisClient =
 
 /** The same calls on every client: a script that the server knows, or the script itself. */
 export interface ScriptClient {
+  /** Whether it is connected to a cluster, which runs no script over keys of several slots. */
+  readonly isCluster: boolean;
   evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
 }
@@ -52,16 +55,20 @@ export function scriptClient(client: RedisClient): ScriptClient {
   if (has(client, 'then')) throw invalid('this is a promise. Await it first');
   if (isPipeline(client))
     throw invalid('this is a pipeline or transaction. Pass the client itself');
-  if (has(client, 'customCommand')) return overCommands(glideCall(client));
-  if (has(client, 'evalSha')) return overNodeRedis(client);
+  if (hasKeyPrefix(client))
+    throw invalid('it has a keyPrefix. Pass one without, and set the option prefix instead');
+  if (has(client, 'customCommand')) return overGlide(client as GlideClient);
+  if (has(client, 'evalSha')) return overNodeRedis(client as NodeRedisClient);
   if (has(client, 'send') && typeof Reflect.get(client, 'connected') === 'boolean')
-    return overCommands(bunCall(client));
+    return overBun(client as BunRedisClient);
   if (has(client, 'internal_send_command'))
     throw invalid(
       'this is a client of node-redis 3, which has callbacks. Update to version 4 or newer',
     );
   if (has(client, 'evalsha') && has(client, 'eval'))
-    return has(client, 'defineCommand') ? overIoredis(client) : client;
+    return has(client, 'defineCommand')
+      ? overIoredis(client as IoredisClient)
+      : overUpstash(client as UpstashClient);
   throw invalid('expected a client of ioredis, node-redis, valkey-glide, @upstash/redis or Bun');
 }
 
@@ -71,6 +78,7 @@ function overIoredis(client: IoredisClient): ScriptClient {
     if (['reconnecting', 'close', 'end'].includes(client.status)) throw notConnected();
   };
   return {
+    isCluster: client.isCluster === true,
     async evalsha(sha, keys, args) {
       check();
       return client.evalsha(sha, keys.length, ...keys, ...args);
@@ -87,6 +95,7 @@ function overNodeRedis(client: NodeRedisClient): ScriptClient {
     if (client.isOpen === true && client.isReady === false) throw notConnected();
   };
   return {
+    isCluster: 'masters' in client,
     async evalsha(sha, keys, args) {
       check();
       return client.evalSha(sha, { keys, arguments: args });
@@ -98,37 +107,49 @@ function overNodeRedis(client: NodeRedisClient): ScriptClient {
   };
 }
 
-type CommandCall = (command: string, args: string[]) => Promise<unknown>;
+const overUpstash = (client: UpstashClient): ScriptClient => ({
+  isCluster: false,
+  evalsha: (sha, keys, args) => client.evalsha(sha, keys, args),
+  eval: (script, keys, args) => client.eval(script, keys, args),
+});
 
-const glideCall =
-  (client: GlideClient): CommandCall =>
-  (command, args) =>
-    client.customCommand([command, ...args]);
+const overGlide = (client: GlideClient): ScriptClient => ({
+  ...overCommands((command, args) => client.customCommand([command, ...args])),
+  isCluster: has(client, 'invokeScriptWithRoute'),
+});
 
-const bunCall =
-  (client: BunRedisClient): CommandCall =>
-  (command, args) =>
-    client.send(command, args);
+const overBun = (client: BunRedisClient): ScriptClient =>
+  overCommands((command, args) => client.send(command, args));
 
-function overCommands(call: CommandCall): ScriptClient {
-  return {
-    evalsha: (sha, keys, args) => call('EVALSHA', [sha, String(keys.length), ...keys, ...args]),
-    eval: (script, keys, args) => call('EVAL', [script, String(keys.length), ...keys, ...args]),
-  };
-}
+const overCommands = (
+  call: (command: string, args: string[]) => Promise<unknown>,
+): ScriptClient => ({
+  isCluster: false,
+  evalsha: (sha, keys, args) => call('EVALSHA', [sha, String(keys.length), ...keys, ...args]),
+  eval: (script, keys, args) => call('EVAL', [script, String(keys.length), ...keys, ...args]),
+});
 
 /** Of ioredis, of node-redis, of `@upstash/redis`: they only collect commands. */
-const isPipeline = (client: object) =>
+const isPipeline = (client: unknown) =>
   Reflect.get(Object(client) as object, 'isPipeline') === true ||
   has(client, 'execAsPipeline') ||
   (Object(client) as { constructor?: { name?: unknown } }).constructor?.name === 'Pipeline';
+
+/** Of ioredis, of node-redis. They would prefix the keys of a script, but not those among its arguments. */
+function hasKeyPrefix(client: unknown): boolean {
+  const { options, _keyPrefix } = Object(client) as {
+    options?: { keyPrefix?: unknown } | null;
+    _keyPrefix?: unknown;
+  };
+  return Boolean(options?.keyPrefix ?? _keyPrefix);
+}
 
 const notConnected = () => new Error('The client is not connected to its server.');
 
 const invalid = (mistake: string) =>
   new WebhookError('invalid-options', `Invalid client of redisStore: ${mistake}.`);
 
-const has = (client: unknown, method: string): client is object =>
+const has = (client: unknown, method: string): boolean =>
   typeof client === 'object' &&
   client !== null &&
   typeof Reflect.get(client, method) === 'function';

@@ -18,14 +18,13 @@ redis.call('LTRIM', KEYS[4], -ARGV[6], -1)
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[3])
 redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])
 redis.call('DEL', KEYS[5])
-return 1`;
+return '=1'`;
 
 /**
  * Finds ids in the order of the index, among the next 1,000.
  * KEYS: index, names. ARGV: time (ms) and id to begin after, or the first time and no id; the time to
  * end before (ms); reason, encoded tenant, "=" and an event name, each or nothing; how many ids at most.
- * Returns the time and the id to go on after, or two empty texts at the end; then the ids. Each id is
- * behind a "=": `@upstash/redis` takes a reply of digits for a number.
+ * Returns the time and the id to go on after, or two empty texts at the end; then the ids.
  */
 export const FIND = `
 local from, after, til = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
@@ -35,7 +34,7 @@ repeat
   rows = redis.call('ZRANGE', KEYS[1], start, start + 999, 'WITHSCORES')
   start = start + 1000
 until #rows == 0 or tonumber(rows[#rows]) > from or rows[#rows - 1] > after
-local found = {'', ''}
+local found = {'=', '='}
 for i = 1, #rows, 2 do
   local id, at = rows[i], tonumber(rows[i + 1])
   if at >= til then return found end
@@ -47,63 +46,59 @@ for i = 1, #rows, 2 do
       found[#found + 1] = '=' .. id
     end
     if #found - 2 == tonumber(ARGV[7]) or i == 1999 then
-      found[1], found[2] = rows[i + 1], '=' .. id
+      found[1], found[2] = '=' .. rows[i + 1], '=' .. id
       return found
     end
   end
 end
 return found`;
 
-/**
- * KEYS: letter, failures and claim of each letter.
- * Returns for each what is left of its claim (ms), the letter and its failures; or nothing.
- */
-export const READ = `
+/** A letter in texts: what is left of its claim (ms), itself and its failures; or one empty text. */
+const LETTER = `
+local function texts(letter, failures, ms)
+  if not letter then return {'='} end
+  local list = {'=' .. ms, '=' .. letter}
+  for _, failure in ipairs(redis.call('LRANGE', failures, 0, -1)) do list[#list + 1] = '=' .. failure end
+  return list
+end`;
+
+/** KEYS: letter, failures and claim of each letter. Returns a list of letters. */
+export const READ = `${LETTER}
 local letters = {}
 for i = 1, #KEYS, 3 do
-  local letter = redis.call('GET', KEYS[i])
-  letters[#letters + 1] = letter
-    and {redis.call('PTTL', KEYS[i + 2]), letter, redis.call('LRANGE', KEYS[i + 1], 0, -1)}
+  letters[#letters + 1] = texts(redis.call('GET', KEYS[i]), KEYS[i + 1], redis.call('PTTL', KEYS[i + 2]))
 end
 return letters`;
 
-/** KEYS: letter, failures, claim. ARGV: token, lease (ms). Returns the same as `READ`, for one letter. */
-export const CLAIM = `
-local letter = redis.call('GET', KEYS[1])
-if not letter then return false end
-local holder = redis.call('GET', KEYS[3])
-if holder and holder ~= ARGV[1] then return false end
+/** KEYS: letter, failures, claim. ARGV: token, lease (ms). Returns the letter, if it is claimed now. */
+export const CLAIM = `${LETTER}
+local letter, holder = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[3])
+if not letter or (holder and holder ~= ARGV[1]) then return texts(false) end
 redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2])
-return {tonumber(ARGV[2]), letter, redis.call('LRANGE', KEYS[2], 0, -1)}`;
+return texts(letter, KEYS[2], ARGV[2])`;
 
 /** KEYS: index, failures, claim. ARGV: token, id, time of the failure (ms), failure, how many are kept. */
 export const FAIL = `
-if redis.call('GET', KEYS[3]) ~= ARGV[1] then return 0 end
+if redis.call('GET', KEYS[3]) ~= ARGV[1] then return '=0' end
 redis.call('RPUSH', KEYS[2], ARGV[4])
 redis.call('LTRIM', KEYS[2], -ARGV[5], -1)
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2])
 redis.call('DEL', KEYS[3])
-return 1`;
+return '=1'`;
 
 /** KEYS: index, names, letter, failures, claim. ARGV: id, and the token if the claim has to be held. */
 export const REMOVE = `
-if ARGV[2] and redis.call('GET', KEYS[5]) ~= ARGV[2] then return 0 end
+if ARGV[2] and redis.call('GET', KEYS[5]) ~= ARGV[2] then return '=0' end
 redis.call('DEL', KEYS[3], KEYS[4], KEYS[5])
 redis.call('HDEL', KEYS[2], ARGV[1])
-return redis.call('ZREM', KEYS[1], ARGV[1])`;
-
-/** What the server says about its memory and its persistence, or nothing if this user may not ask. */
-export const INFO = `
-local memory, persistence = redis.pcall('INFO', 'memory'), redis.pcall('INFO', 'persistence')
-if type(memory) == 'table' or type(persistence) == 'table' then return '' end
-return memory .. persistence`;
+return '=' .. redis.call('ZREM', KEYS[1], ARGV[1])`;
 
 /** KEYS: the claim. ARGV: token. */
 export const RELEASE = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('DEL', KEYS[1])`;
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return '=0' end
+return '=' .. redis.call('DEL', KEYS[1])`;
 
 /** KEYS: the claim. ARGV: token, ms of the claim. */
 export const EXTEND = `
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return '=0' end
+return '=' .. redis.call('PEXPIRE', KEYS[1], ARGV[2])`;

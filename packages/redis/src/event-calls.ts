@@ -1,7 +1,6 @@
 import { TurnBatch, type BatchedCall } from '@call-webhooks/core/internal';
-import type { ScriptClient } from './clients.ts';
 import { EVENT_CALLS, FAILED, type EventCallName } from './event-script.ts';
-import { ScriptRunner } from './script-runner.ts';
+import { explained, hasCode, textOf, unexpected, type Scripts } from './scripts.ts';
 
 /** One call of the script. */
 interface EventCall {
@@ -10,7 +9,7 @@ interface EventCall {
   args: (string | number)[];
 }
 
-type Batch = readonly BatchedCall<EventCall, unknown>[];
+type Batch = readonly BatchedCall<EventCall, string>[];
 
 /** So few that the server works on one batch while the next ones are made. */
 const MAX_BATCH = 16;
@@ -20,37 +19,40 @@ const MAX_BATCH = 16;
  * runs no script over keys of several slots, each call is a script of its own.
  */
 export class EventCalls {
+  readonly #scripts: Scripts;
   readonly #rememberFor: number;
-  readonly #script: ScriptRunner;
-  readonly #batch = new TurnBatch<EventCall, unknown>(MAX_BATCH, (batch) => {
+  readonly #batch = new TurnBatch<EventCall, string>(MAX_BATCH, (batch) => {
     if (this.#isCluster) this.#runEach(batch);
     else void this.#run(batch);
   });
-  #isCluster = false;
+  #isCluster: boolean;
 
   /** @param rememberFor how long a handled event is known; milliseconds */
-  constructor(client: ScriptClient, rememberFor: number) {
+  constructor(scripts: Scripts, rememberFor: number) {
+    this.#scripts = scripts;
     this.#rememberFor = rememberFor;
-    this.#script = new ScriptRunner(client, EVENT_CALLS);
+    this.#isCluster = scripts.isCluster;
   }
 
-  /** Whether the server has refused a script over several slots. */
-  get isCluster(): boolean {
+  /** Whether the client is one of a cluster, or its server has refused a script over several slots. */
+  isCluster(): boolean {
     return this.#isCluster;
   }
 
   /** @returns the script's reply to this call */
-  run(name: EventCallName, keys: string[], args: EventCall['args']): Promise<unknown> {
+  run(name: EventCallName, keys: string[], args: EventCall['args']): Promise<string> {
     return this.#batch.add({ name, keys, args });
   }
 
   async #run(batch: Batch): Promise<void> {
+    const isApart = this.#isCluster;
     try {
-      settle(batch, await this.#replies(batch));
+      settle(batch, await this.#replies(batch, isApart));
     } catch (error) {
-      this.#isCluster ||= spansSlots(error);
-      if (spansSlots(error) && batch.length > 1) this.#runEach(batch);
-      else for (const { reject } of batch) reject(error);
+      if (!isApart && spansSlots(error)) {
+        this.#isCluster = true; // there is a proxy in front of it
+        this.#runEach(batch);
+      } else for (const { reject } of batch) reject(error);
     }
   }
 
@@ -58,31 +60,28 @@ export class EventCalls {
     for (const one of batch) void this.#run([one]);
   }
 
-  async #replies(batch: Batch): Promise<unknown[]> {
+  async #replies(batch: Batch, isApart: boolean): Promise<string[]> {
     const keys: string[] = [];
     const calls: (string | number)[] = [];
     for (const { call } of batch) {
       keys.push(...call.keys);
       calls.push(call.name, ...call.args);
     }
-    const replies = await this.#script.run(keys, [this.#rememberFor, calls.join('\n')]);
-    if (Array.isArray(replies) && replies.length === batch.length) return replies as unknown[];
-    throw new Error('The server gave a reply that the script never gives.');
+    const args = [this.#rememberFor, calls.join('\n'), isApart ? 'apart' : 'together'];
+    const replies = textOf(await this.#scripts.run(EVENT_CALLS, keys, args)).split('\n');
+    if (replies.length === batch.length) return replies;
+    throw unexpected();
   }
 }
 
-function settle(batch: Batch, replies: readonly unknown[]): void {
-  for (const [index, { resolve, reject }] of batch.entries()) {
-    const reply = replies[index];
+function settle(batch: Batch, replies: readonly string[]): void {
+  for (const [index, reply] of replies.entries()) {
     // The call failed among others.
-    if (typeof reply === 'string' && reply.startsWith(FAILED)) reject(new Error(reply.slice(1)));
-    else resolve(reply);
+    if (reply.startsWith(FAILED)) batch[index]?.reject(explained(new Error(reply.slice(1))));
+    else batch[index]?.resolve(reply);
   }
 }
 
-/**
- * Whether a cluster refused a script because its keys are in several slots, or on several nodes. At
- * most, it has remembered the webhook id, for the same token.
- */
-export const spansSlots = (error: unknown): boolean =>
-  error instanceof Error && /cross_?slot|non local key/i.test(error.message);
+/** At most, the refused script has remembered the webhook id, for the same token. */
+const spansSlots = (error: unknown): boolean =>
+  hasCode(error, 'CROSSSLOT') || (error instanceof Error && /non local key/.test(error.message));

@@ -1,8 +1,7 @@
-import type { Admission } from '@call-webhooks/core/stores';
-
 /**
  * What is kept of a webhook id is the token of its claim. What is kept of an event is one text:
- * `leased <attempt> <ends> <lease>`, `attempts <number>`, `done <token>` or `dead-lettered <token>`.
+ * `leased <attempt> <ends> <token>`, `attempts <number>`, `done <token>` or `dead-lettered <token>`. The
+ * key of its group is in a second line of a lease.
  *
  * Both have a time to live, and each write of an event's text starts it again. A lease is over once no
  * more than `ends` milliseconds of it are left. So the server counts the time down, and only its clock
@@ -10,23 +9,21 @@ import type { Admission } from '@call-webhooks/core/stores';
  *
  * In a claim, writes that need memory come first: a full server refuses the first one, and nothing has
  * changed. Running events can be committed on a full server: see `put`.
- *
- * The lease of an event is its token, and that of its group in a second line. A script may read a key
- * that the client did not name, unless another node of a cluster has it: see `group-leases.ts`.
  */
 const EVENT = `
-local function event(key, text)
+local function read(key)
+  local text = call('GET', key)
   if not text then return 'attempts', 0 end
-  local attempt, ends, lease = string.match(text, '^leased (%d+) (%d+) (.*)$')
-  if not attempt then
-    local kind, rest = string.match(text, '^(%S+) (.*)$')
-    return kind, tonumber(rest), rest
-  end
-  if call('PTTL', key) <= tonumber(ends) then return 'attempts', tonumber(attempt) end
-  return 'leased', tonumber(attempt), lease
+  local kind, rest = string.match(text, '^(%S+) (.*)$')
+  if kind == 'attempts' then return kind, tonumber(rest) end
+  if kind ~= 'leased' then return kind, 0, rest end
+  local attempts, ends, token, group = string.match(rest, '^(%d+) (%d+) ([^\\n]*)\\n?(.*)$')
+  if call('PTTL', key) <= tonumber(ends) then return 'attempts', tonumber(attempts) end
+  return kind, tonumber(attempts), token, group
 end
-local function leased(attempt, lease, ms)
-  return string.format('leased %d %d ', attempt, memory - ms) .. lease
+local function lease(attempt, token, group, ms)
+  local text = string.format('leased %d %d %s', attempt, memory - ms, token)
+  return group == '' and text or text .. '\\n' .. group
 end`;
 
 /** A full server takes every write of a script that has changed something: PEXPIRE, which needs no memory. */
@@ -38,8 +35,8 @@ local function put(key, text)
 end`;
 
 /**
- * The lease of a group. Each returns 1 if it is held, else 0, or its name when another node has it.
- * Only `takeGroup` fails there: its event is then admitted in another way.
+ * The lease of a group is its token. `apart`: on a cluster, where no script may reach the event and its
+ * group. The client then makes these calls for the group alone.
  */
 const GROUP = `
 local function takeGroup(group, token, ms)
@@ -48,129 +45,89 @@ local function takeGroup(group, token, ms)
   call('SET', group, token, 'PX', ms)
   return 1
 end
-local function changeGroup(group, token, command, ...)
-  local holder = redis.pcall('GET', group)
-  if type(holder) == 'table' then return group end
-  return holder == token and call(command, group, ...) or 0
+local function freeGroup(group, token)
+  if call('GET', group) == token then call('DEL', group) end
+  return 1
 end
-calls.takeGroup = { keys = 1, args = 2, run = function(keys, args)
-  return takeGroup(keys[1], args[1], args[2])
-end }
-calls.freeGroup = { keys = 1, args = 1, run = function(keys, args)
-  return changeGroup(keys[1], args[1], 'DEL')
-end }
-calls.extendGroup = { keys = 1, args = 2, run = function(keys, args)
-  return changeGroup(keys[1], args[1], 'PEXPIRE', args[2])
-end }`;
-
-/** Returns 1, or -2 of `REFUSALS`. */
-const REMEMBER = `
-local function remember(id, token, forgetAt)
-  if call('SET', id, token, 'NX', 'PXAT', forgetAt) then return 1 end
-  return call('GET', id) == token and 1 or -2
-end`;
-
-/**
- * `group` is the name of its lease or '', and `state` what is known of that: 'held' by this claim,
- * 'busy', or '' if it is to be taken here.
- * Returns the attempt, or one of `REFUSALS`.
- * A new event, as nearly all are, takes one command: NX both looks and writes.
- */
-const ADMIT = `
-local function admit(key, token, ms, group, state)
-  if group == '' and call('SET', key, leased(1, token, ms), 'NX', 'PX', memory) then return 1 end
-  local lease = group == '' and token or token .. '\\n' .. group
-  local kind, attempts, held = event(key, call('GET', key))
-  if kind == 'leased' and held ~= lease then return -1 end
-  if kind == 'done' then return 0 end
-  if kind == 'dead-lettered' then return -3 end
-  if state == 'busy' then return -4 end
-  if kind == 'leased' then return attempts end
-  if group ~= '' and state == '' and takeGroup(group, token, ms) == 0 then return -4 end
-  call('SET', key, leased(attempts + 1, lease, ms), 'PX', memory)
-  return attempts + 1
-end`;
+local function extendGroup(group, token, ms)
+  return call('GET', group) == token and call('PEXPIRE', group, ms) or 0
+end
+calls.takeGroup = { 1, 2, takeGroup }
+calls.freeGroup = { 1, 1, freeGroup }
+calls.extendGroup = { 1, 2, extendGroup }`;
 
 /**
  * remember: keys: the webhook id. args: token, when the id may be forgotten (ms since the epoch).
- * admit: keys: the event. args: token, lease (ms), group, state.
+ * Returns 1 or `replayed`.
+ * admit: keys: the event. args: token, lease (ms), its group or nothing, and what is known of that:
+ * `held` by this claim, `busy`, or nothing if it is to be taken here. Returns the attempt, or the status
+ * of an admission.
  * claim, which does both: keys: the webhook id, the event. args: token, lease (ms), group, when the id
  * may be forgotten.
+ *
+ * A new event, as nearly all are, takes one command: NX both looks and writes.
  */
 const CLAIM = `
-calls.remember = { keys = 1, args = 2, run = function(keys, args)
-  return remember(keys[1], args[1], args[2])
-end }
-calls.admit = { keys = 1, args = 4, run = function(keys, args)
-  return admit(keys[1], args[1], args[2], args[3], args[4])
-end }
-calls.claim = { keys = 2, args = 4, run = function(keys, args)
-  local seen = remember(keys[1], args[1], args[4])
-  return seen < 0 and seen or admit(keys[2], args[1], args[2], args[3], '')
-end }`;
-
-/** The meaning of results that are not an attempt. */
-export const REFUSALS: ReadonlyMap<number, Exclude<Admission['status'], 'admitted'>> = new Map([
-  [0, 'duplicate'],
-  [-1, 'in-progress'],
-  [-2, 'replayed'],
-  [-3, 'dead-lettered'],
-  [-4, 'group-busy'],
-]);
-
-// Those below that end or extend a lease return 1 if it is held, else 0, or, when another node has
-// the group, the name of the group's lease: the client has to end or extend it.
-
-/** What an event is, and its lease in two parts. */
-const HELD = `
-local function held(key)
-  local kind, attempts, lease = event(key, call('GET', key))
-  if kind ~= 'leased' then return kind, lease end
-  local at = string.find(lease, '\\n', 1, true)
-  if not at then return kind, lease, nil, attempts end
-  return kind, string.sub(lease, 1, at - 1), string.sub(lease, at + 1), attempts
+local function remember(id, token, forgetAt)
+  if call('SET', id, token, 'NX', 'PXAT', forgetAt) then return 1 end
+  return call('GET', id) == token and 1 or 'replayed'
 end
-local function free(group, token)
-  if group and changeGroup(group, token, 'DEL') == group then return group end
-  return 1
-end`;
+local function admit(key, token, ms, group, state)
+  if group == '' and call('SET', key, lease(1, token, '', ms), 'NX', 'PX', memory) then return 1 end
+  local kind, attempts, holder = read(key)
+  if kind == 'leased' and holder ~= token then return 'in-progress' end
+  if kind == 'done' then return 'duplicate' end
+  if kind == 'dead-lettered' then return kind end
+  if state == 'busy' then return 'group-busy' end
+  if kind == 'leased' then return attempts end
+  if group ~= '' and state == '' and takeGroup(group, token, ms) == 0 then return 'group-busy' end
+  call('SET', key, lease(attempts + 1, token, group, ms), 'PX', memory)
+  return attempts + 1
+end
+calls.remember = { 1, 2, remember }
+calls.admit = { 1, 4, admit }
+calls.claim = { 2, 4, function(id, key, token, ms, group, forgetAt)
+  local seen = remember(id, token, forgetAt)
+  return seen ~= 1 and seen or admit(key, token, ms, group, '')
+end }`;
 
 /**
- * keys: the event. args: token, 'done' or 'dead-lettered'. The token is kept, so a completion that is
- * repeated after a lost reply has the same result.
+ * keys: the event. args: token, and the mark `done` or `dead-lettered`, or nothing, or the lease (ms).
+ * They return 1 if the lease is held, else 0; or the key of its group if that is `apart`: the client has
+ * to end or extend its lease as well.
+ *
+ * A completion that is repeated after a lost reply has the same result, since the token is kept.
  */
-const COMPLETE = `
-calls.complete = { keys = 1, args = 2, run = function(keys, args)
-  local kind, token, group = held(keys[1])
-  if token ~= args[1] then return 0 end
-  if kind ~= 'leased' then return kind == args[2] and 1 or 0 end
-  put(keys[1], args[2] .. ' ' .. token)
-  return free(group, token)
+const END = `
+local function freed(group, token)
+  if group == '' then return 1 end
+  return apart and group or freeGroup(group, token)
+end
+calls.complete = { 1, 2, function(key, token, mark)
+  local kind, _, holder, group = read(key)
+  if holder ~= token then return 0 end
+  if kind ~= 'leased' then return kind == mark and 1 or 0 end
+  put(key, mark .. ' ' .. token)
+  return freed(group, token)
+end }
+calls.release = { 1, 1, function(key, token)
+  local kind, attempts, holder, group = read(key)
+  if kind ~= 'leased' or holder ~= token then return 0 end
+  put(key, 'attempts ' .. attempts)
+  return freed(group, token)
+end }
+calls.extend = { 1, 2, function(key, token, ms)
+  local kind, attempts, holder, group = read(key)
+  if kind ~= 'leased' or holder ~= token then return 0 end
+  put(key, lease(attempts, token, group, ms))
+  if group == '' then return 1 end
+  return apart and group or extendGroup(group, token, ms)
 end }`;
 
-/** keys: the event. args: token. */
-const RELEASE = `
-calls.release = { keys = 1, args = 1, run = function(keys, args)
-  local kind, token, group, attempts = held(keys[1])
-  if kind ~= 'leased' or token ~= args[1] then return 0 end
-  put(keys[1], 'attempts ' .. attempts)
-  return free(group, token)
-end }`;
-
-/** keys: the event. args: token, lease (ms). */
-const EXTEND = `
-calls.extend = { keys = 1, args = 2, run = function(keys, args)
-  local kind, token, group, attempts = held(keys[1])
-  if kind ~= 'leased' or token ~= args[1] then return 0 end
-  put(keys[1], leased(attempts, group and token .. '\\n' .. group or token, args[2]))
-  return group and changeGroup(group, token, 'PEXPIRE', args[2]) or 1
-end }`;
-
-/** keys: the event. No args. Returns 1 if the event was in the dead letters. */
+/** keys: the event. Returns 1 if it was in the dead letters, else 0. */
 const REOPEN = `
-calls.reopen = { keys = 1, args = 0, run = function(keys)
-  if held(keys[1]) ~= 'dead-lettered' then return 0 end
-  return call('DEL', keys[1])
+calls.reopen = { 1, 0, function(key)
+  return read(key) == 'dead-lettered' and call('DEL', key) or 0
 end }`;
 
 /** The calls of the script. */
@@ -182,30 +139,31 @@ export type EventCallName =
 export const FAILED = '!';
 
 /**
- * Makes calls, one after the other, and returns their replies.
- * KEYS: those of all calls. ARGV: memory of events (ms), and a line for each call's name and for each of
- * its arguments: clients spend longer on many arguments than on long ones.
+ * Makes calls, one after the other, and returns a text with a line for each reply.
+ * KEYS: those of all calls. ARGV: memory of events (ms), a line for each call's name and for each of its
+ * arguments, and `apart` on a cluster. Clients spend longer on many arguments than on long ones.
  *
  * Each call fails alone. If all fail, for instance on a replica that takes no writes, so does the
  * script, since clients have to see such errors.
  */
 export const EVENT_CALLS = `
-local call, calls, memory = redis.call, {}, ARGV[1]
-${EVENT}${PUT}${GROUP}${REMEMBER}${ADMIT}${CLAIM}${HELD}${COMPLETE}${RELEASE}${EXTEND}${REOPEN}
+local call, calls, memory, apart = redis.call, {}, ARGV[1], ARGV[3] == 'apart'
+${EVENT}${PUT}${GROUP}${CLAIM}${END}${REOPEN}
 local replies, failed, failure = {}, 0, nil
 local lines, key, line = {}, 0, 1
 for text in string.gmatch(ARGV[2] .. '\\n', '(.-)\\n') do lines[#lines + 1] = text end
 while line <= #lines do
-  local made = calls[lines[line]]
-  local keys = { unpack(KEYS, key + 1, key + made.keys) }
-  local args = { unpack(lines, line + 1, line + made.args) }
-  local ok, reply = pcall(made.run, keys, args)
+  local keys, args, run = unpack(calls[lines[line]])
+  local given = { unpack(KEYS, key + 1, key + keys) }
+  for i = 1, args do given[keys + i] = lines[line + i] end
+  local ok, reply = pcall(run, unpack(given))
   if not ok then
     failed, failure = failed + 1, reply
-    reply = '${FAILED}' .. (type(reply) == 'table' and reply.err or tostring(reply))
+    local message = type(reply) == 'table' and reply.err or tostring(reply)
+    reply = '${FAILED}' .. string.gsub(message, '\\n', ' ')
   end
   replies[#replies + 1] = reply
-  key, line = key + made.keys, line + 1 + made.args
+  key, line = key + keys, line + 1 + args
 end
-if failed < #replies then return replies end
+if failed < #replies then return '=' .. table.concat(replies, '\\n') end
 return type(failure) == 'table' and failure or redis.error_reply(failure)`;

@@ -9,11 +9,11 @@ import {
   type CheckedDeadLetterQuery,
 } from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
-import { scriptClient, type RedisClient } from './clients.ts';
+import type { RedisClient } from './clients.ts';
 import { CLAIM, EXTEND, FAIL, FIND, PUT, READ, RELEASE, REMOVE } from './dead-letter-scripts.ts';
-import { deadLetterWarning } from './dead-letter-warning.ts';
-import { prefixOption } from './keys.ts';
-import { isOne, ScriptRunner, whole } from './script-runner.ts';
+import { prefixOption } from './redis-store.ts';
+import { Scripts, textOf, textsOf, unexpected, whole } from './scripts.ts';
+import { deadLetterWarning } from './server-warnings.ts';
 
 /** Options of `redisDeadLetters`. */
 export interface RedisDeadLettersOptions {
@@ -22,9 +22,6 @@ export interface RedisDeadLettersOptions {
   /** Gets a warning if the server could lose dead letters; `console` by default. */
   logger?: Logger | undefined;
 }
-
-/** What the scripts return of a letter: the rest of its claim in milliseconds, itself, its failures. */
-type Reply = [claimMs: unknown, letter: unknown, failures: unknown[]] | null;
 
 const rules = () => ({
   prefix: prefixOption(),
@@ -45,18 +42,16 @@ export function redisDeadLetters(
   options: RedisDeadLettersOptions = {},
 ): DeadLetters {
   const { prefix, logger } = checkOptions('redisDeadLetters', rules(), options);
-  const scripts = scriptClient(client);
-  const script = (text: string) => new ScriptRunner(scripts, text);
-  const putting = script(PUT);
-  const finding = script(FIND);
-  const reading = script(READ);
-  const claiming = script(CLAIM);
-  const failing = script(FAIL);
-  const removing = script(REMOVE);
-  const extending = script(EXTEND);
-  const releasing = script(RELEASE);
-  const warning = deadLetterWarning(scripts, safeLogger(logger));
-  warning.check();
+  const scripts = new Scripts(client);
+  const ask = async (script: string) => textOf(await scripts.run(script, []));
+  const warnOfLoss = deadLetterWarning(ask, safeLogger(logger));
+  warnOfLoss();
+  /** Runs a script that replies whether it did something. */
+  const isDone = async (script: string, keys: string[], args: (string | number)[]) => {
+    const reply = textOf(await scripts.run(script, keys, args));
+    if (reply !== '1' && reply !== '0') throw unexpected();
+    return reply === '1';
+  };
 
   const slot = `${prefix}:{dead-letters}`;
   const index = `${slot}:index`;
@@ -67,12 +62,13 @@ export function redisDeadLetters(
     claim: `${slot}:claim:${id}`,
   });
   const lettersKeys = (id: string) => Object.values(keysOf(id));
-  const remove = async (id: string, ...token: string[]) =>
-    isOne(await removing.run([index, names, ...lettersKeys(id)], [id, ...token]));
+  const remove = (id: string, ...token: string[]) =>
+    isDone(REMOVE, [index, names, ...lettersKeys(id)], [id, ...token]);
 
   async function read(ids: string[]): Promise<StoredDeadLetter[]> {
     if (ids.length === 0) return [];
-    const replies = (await reading.run(ids.flatMap(lettersKeys), [])) as Reply[];
+    const replies = await scripts.run(READ, ids.flatMap(lettersKeys));
+    if (!Array.isArray(replies) || replies.length !== ids.length) throw unexpected();
     return ids.flatMap((id, at) => letterOf(id, replies[at]) ?? []);
   }
 
@@ -84,22 +80,22 @@ export function redisDeadLetters(
     const ids: string[] = [];
     for (;;) {
       const args = [from, after, until, reason, encoded(tenant), event, limit - ids.length];
-      const reply = ((await finding.run([index, names], args)) as unknown[]).map(String);
-      const [time = '', id = '', ...found] = reply;
-      ids.push(...found.map((one) => one.slice(1)));
+      const [time, id, ...found] = textsOf(await scripts.run(FIND, [index, names], args));
+      if (time === undefined || id === undefined) throw unexpected();
+      ids.push(...found);
       if (time === '' || ids.length === limit) return ids;
-      [from, after] = [time, id.slice(1)];
+      [from, after] = [time, id];
     }
   }
 
   return {
     async put(letter) {
-      warning.check();
+      warnOfLoss();
       const record = await toRecord(letter);
       const { id, failedAt, reason, tenant, eventName, failure } = record;
       const name = `${reason} ${encoded(tenant)} ${eventName}`;
       const args = [id, failedAt, name, record.letter, failure, MAX_FAILURES];
-      await putting.run([index, names, ...lettersKeys(id)], args);
+      await isDone(PUT, [index, names, ...lettersKeys(id)], args);
     },
     async list(query) {
       const checked = checkDeadLetterQuery(query);
@@ -113,18 +109,15 @@ export function redisDeadLetters(
     },
     remove: (id) => remove(id),
     async claim(id, { token, leaseMs }) {
-      const reply = await claiming.run(lettersKeys(id), [token, whole(leaseMs)]);
-      return letterOf(id, reply as Reply);
+      return letterOf(id, await scripts.run(CLAIM, lettersKeys(id), [token, whole(leaseMs)]));
     },
-    async extend(id, token, leaseMs) {
-      return isOne(await extending.run([keysOf(id).claim], [token, whole(leaseMs)]));
-    },
+    extend: (id, token, leaseMs) => isDone(EXTEND, [keysOf(id).claim], [token, whole(leaseMs)]),
     settle: (id, token) => remove(id, token),
     async giveBack(id, token, failure) {
       const { failures, claim } = keysOf(id);
-      if (!failure) return isOne(await releasing.run([claim], [token]));
+      if (!failure) return isDone(RELEASE, [claim], [token]);
       const args = [token, id, failure.at.getTime(), toFailureJson(failure), MAX_FAILURES];
-      return isOne(await failing.run([index, failures, claim], args));
+      return isDone(FAIL, [index, failures, claim], args);
     },
   };
 }
@@ -132,14 +125,12 @@ export function redisDeadLetters(
 /** The name of a tenant without spaces. */
 const encoded = encodeURIComponent;
 
-function letterOf(id: string, reply: Reply | undefined): StoredDeadLetter | undefined {
-  if (!reply) return undefined;
-  const [claimMs, letter, failures] = reply;
+/** @returns nothing if the script says that there is no letter */
+function letterOf(id: string, reply: unknown): StoredDeadLetter | undefined {
+  const [claimMs, letter, ...failures] = textsOf(reply);
+  if (claimMs === '' && letter === undefined) return undefined;
+  if (claimMs === undefined || letter === undefined || !/^-?\d+$/.test(claimMs)) throw unexpected();
   const left = Number(claimMs);
   const claimedUntil = left > 0 ? new Date(Date.now() + left) : undefined;
-  return fromRecord(id, json(letter), failures.map(json), claimedUntil);
+  return fromRecord(id, letter, failures, claimedUntil);
 }
-
-/** `@upstash/redis` has parsed it. */
-const json = (reply: unknown): string =>
-  typeof reply === 'string' ? reply : JSON.stringify(reply);

@@ -1,14 +1,16 @@
 import type { Logger } from '@call-webhooks/core';
-import type { Admission, Claim, StoreWithoutCompleteIn } from '@call-webhooks/core/stores';
+import {
+  storableKey,
+  type Admission,
+  type Claim,
+  type StoreWithoutCompleteIn,
+} from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
-import { scriptClient, type RedisClient } from './clients.ts';
-import { EventCalls, spansSlots } from './event-calls.ts';
-import { REFUSALS, type EventCallName } from './event-script.ts';
-import { evictionWarning } from './eviction-warning.ts';
-import { GroupLeases } from './group-leases.ts';
-import { Keys, prefixOption } from './keys.ts';
-import { isOne, ScriptRunner, whole } from './script-runner.ts';
-import { LOAD_CURSOR, PING, SAVE_CURSOR } from './scripts.ts';
+import type { RedisClient } from './clients.ts';
+import { EventCalls } from './event-calls.ts';
+import type { EventCallName } from './event-script.ts';
+import { Scripts, textOf, unexpected, whole } from './scripts.ts';
+import { evictionWarning } from './server-warnings.ts';
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
@@ -25,6 +27,34 @@ export interface RedisStoreOptions {
 
 /** How far the clocks of receivers and server may differ before a replay can pass; milliseconds. */
 const CLOCK_DIFFERENCE_MS = 60_000;
+/**
+ * On a cluster, a group is leased so much longer than its event, whose lease comes after it: a call of
+ * the store takes at most 10 s.
+ */
+const AHEAD_MS = 10_000;
+/** Readable in `redis-cli`, and without braces, which a cluster would take for a hash tag. */
+const READABLE = /^[\w:.-]{1,80}$/;
+const REFUSALS = ['duplicate', 'dead-lettered', 'in-progress', 'group-busy', 'replayed'] as const;
+
+const LOAD_CURSOR = `return '=' .. (redis.call('GET', KEYS[1]) or '')`;
+/** ARGV: a text, or nothing to remove the cursor. */
+const SAVE_CURSOR = `
+if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1]) end
+return '='`;
+/** It writes, since a full or read-only server still answers reads. */
+const PING = `
+redis.call('SET', KEYS[1], '1', 'PX', 1000)
+return '='`;
+
+/** The prefix of all keys. */
+export const prefixOption = () =>
+  option.default(
+    option.text(
+      /^[^{}\p{Cc}\p{Surrogate}]{1,200}$/u,
+      'expected 1 to 200 characters without { and }',
+    ),
+    'call-webhooks',
+  );
 
 const rules = () => ({
   prefix: prefixOption(),
@@ -45,81 +75,117 @@ export function redisStore(
   client: RedisClient,
   options: RedisStoreOptions = {},
 ): StoreWithoutCompleteIn {
-  const settings = checkOptions('redisStore', rules(), options);
-  const { prefix, rememberFor } = settings;
-  const scripts = scriptClient(client);
-  const keys = new Keys(prefix);
-  const script = (text: string) => new ScriptRunner(scripts, text);
-  const loading = script(LOAD_CURSOR);
-  const saving = script(SAVE_CURSOR);
-  const pinging = script(PING);
+  const { prefix, rememberFor, logger } = checkOptions('redisStore', rules(), options);
+  const scripts = new Scripts(client);
   const calls = new EventCalls(scripts, rememberFor);
-  const groups = new GroupLeases(calls);
-  const eviction = evictionWarning(scripts, safeLogger(settings.logger));
-  eviction.check();
+  const ask = async (script: string) => textOf(await scripts.run(script, []));
+  const warnOfEviction = evictionWarning(ask, safeLogger(logger));
+  warnOfEviction();
 
-  /** @returns a reply of the script: the attempt, or one of `REFUSALS` */
-  async function admit({ webhookId, key, token, replayUntil, ...claim }: Claim): Promise<unknown> {
-    const id = await keys.id(webhookId);
+  /** By the part in braces, a cluster chooses the slot of a key. */
+  const keyOf = async (name: string, kind: 'id' | 'event' | 'group' | 'cursor') =>
+    `${prefix}:{${await storableKey(name, READABLE)}}:${kind}`;
+  /** A call about an event that was admitted before. */
+  const ofEvent = async (name: EventCallName, key: string, args: (string | number)[]) =>
+    calls.run(name, [await keyOf(key, 'event')], args);
+
+  async function admit(claim: Claim): Promise<string> {
+    const { webhookId, key, token, replayUntil } = claim;
+    // It does not depend on the event: a webhook id is refused whatever else its delivery says.
+    const id = await keyOf(webhookId, 'id');
     const forgetIdAt = Math.ceil(replayUntil) + CLOCK_DIFFERENCE_MS;
     const remember = () => calls.run('remember', [id], [token, forgetIdAt]);
     if (key === undefined) return remember();
 
-    const event = await keys.event(key);
-    const group = claim.group === undefined ? '' : await keys.group(claim.group);
+    // The same with and without a group, so that an event stays known when `oneAtATime` is changed.
+    const event = await keyOf(key, 'event');
+    const group = claim.group === undefined ? '' : await keyOf(claim.group, 'group');
     const lease = [token, whole(claim.leaseMs), group];
-    if (!calls.isCluster)
+    if (!calls.isCluster())
       try {
         return await calls.run('claim', [id, event], [...lease, forgetIdAt]);
       } catch (error) {
-        if (!spansSlots(error)) throw error;
+        if (!calls.isCluster()) throw error;
       }
-    // A cluster has the id and the event in different slots. If a step fails, so does the claim; its
-    // token may repeat it.
+    // A cluster has them in different slots. If a step fails, so does the claim; its token may repeat it.
     const seen = await remember();
-    if (!isOne(seen)) return seen;
+    if (seen !== '1') return seen;
     const admitEvent = (state: string) => calls.run('admit', [event], [...lease, state]);
-    if (group === '') return admitEvent('');
-    return groups.admit(group, token, claim.leaseMs, admitEvent);
+    return group === '' ? admitEvent('') : inGroup(group, claim, admitEvent);
   }
 
-  /** A call about an event that was admitted before. */
-  const ofEvent = async (name: EventCallName, key: string, args: (string | number)[]) =>
-    calls.run(name, [await keys.event(key)], args);
+  /** Takes the lease of the group before that of the event. */
+  async function inGroup(
+    group: string,
+    { token, leaseMs }: Claim,
+    admitEvent: (state: 'held' | 'busy') => Promise<string>,
+  ): Promise<string> {
+    const isHeld =
+      (await calls.run('takeGroup', [group], [token, whole(leaseMs) + AHEAD_MS])) === '1';
+    let isAdmitted = false;
+    try {
+      const reply = await admitEvent(isHeld ? 'held' : 'busy');
+      isAdmitted = isAttempt(reply);
+      return reply;
+    } finally {
+      if (isHeld && !isAdmitted) await freeGroup(group, token);
+    }
+  }
+
+  /** If it fails, the lease of the group runs out. */
+  const freeGroup = (group: string, token: string) =>
+    calls.run('freeGroup', [group], [token]).catch(() => undefined);
+
+  /** @param reply of the script that ended the lease of the event */
+  async function isFreed(reply: string, token: string): Promise<boolean> {
+    if (!isGroup(reply)) return isHeld(reply);
+    await freeGroup(reply, token);
+    return true;
+  }
 
   return {
     rememberFor,
     async admit(claim) {
       const reply = await admit(claim);
-      eviction.check();
+      warnOfEviction();
       return admissionOf(reply);
     },
     async complete(key, token, mark) {
-      return groups.free(token, await ofEvent('complete', key, [token, mark ?? 'done']));
+      return isFreed(await ofEvent('complete', key, [token, mark ?? 'done']), token);
     },
     async release(key, token) {
-      return groups.free(token, await ofEvent('release', key, [token]));
+      return isFreed(await ofEvent('release', key, [token]), token);
     },
     async extend(key, token, leaseMs) {
       const reply = await ofEvent('extend', key, [token, whole(leaseMs)]);
-      return groups.extend(token, leaseMs, reply);
+      if (!isGroup(reply)) return isHeld(reply);
+      return isHeld(await calls.run('extendGroup', [reply], [token, whole(leaseMs) + AHEAD_MS]));
     },
-    reopen: async (key) => isOne(await ofEvent('reopen', key, [])),
+    reopen: async (key) => isHeld(await ofEvent('reopen', key, [])),
     async loadCursor(name) {
-      const reply = String(await loading.run([await keys.cursor(name)], []));
-      return reply === '' ? undefined : reply.slice(1);
+      const cursor = textOf(await scripts.run(LOAD_CURSOR, [await keyOf(name, 'cursor')]));
+      return cursor === '' ? undefined : cursor;
     },
     async saveCursor(name, cursor = '') {
-      await saving.run([await keys.cursor(name)], [cursor]);
+      textOf(await scripts.run(SAVE_CURSOR, [await keyOf(name, 'cursor')], [cursor]));
     },
-    ping: () => pinging.run([keys.ping], []),
+    ping: async () => textOf(await scripts.run(PING, [`${prefix}:ping`])),
   };
 }
 
-function admissionOf(reply: unknown): Admission {
-  const number = Number(reply);
-  if (number > 0) return { status: 'admitted', attempt: number };
-  const status = REFUSALS.get(number);
-  if (status === undefined) throw new Error('The server gave a reply that the script never gives.');
+function admissionOf(reply: string): Admission {
+  if (isAttempt(reply)) return { status: 'admitted', attempt: Number(reply) };
+  const status = REFUSALS.find((refusal) => refusal === reply);
+  if (status === undefined) throw unexpected();
   return { status };
+}
+
+const isAttempt = (reply: string) => /^[1-9]\d*$/.test(reply);
+
+/** On a cluster, the script replies with the key of the group, which it can't reach. */
+const isGroup = (reply: string) => reply.endsWith(':group');
+
+function isHeld(reply: string): boolean {
+  if (reply !== '1' && reply !== '0') throw unexpected();
+  return reply === '1';
 }

@@ -1,20 +1,87 @@
-/** KEYS: the cursor. The reply begins with '=', or Upstash would parse JSON; it is '' if there is none. */
-export const LOAD_CURSOR = `
-local cursor = redis.call('GET', KEYS[1])
-return cursor and '=' .. cursor or ''`;
+import { scriptClient, type RedisClient, type ScriptClient } from './clients.ts';
 
-/** KEYS: the cursor. ARGV: its text, or '' to remove it. */
-export const SAVE_CURSOR = `
-if ARGV[1] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[1]) end
-return 1`;
+/** Runs scripts: by their SHA-1 in one round trip, or whole if the server does not know them yet. */
+export class Scripts {
+  readonly #client: ScriptClient;
 
-/** KEYS: a key for this. It writes, since a full or read-only server still answers reads. */
-export const PING = `
-redis.call('SET', KEYS[1], '1', 'PX', 1000)
-return 1`;
+  /** @throws WebhookError `invalid-options` if it is no client */
+  constructor(client: RedisClient) {
+    this.#client = scriptClient(client);
+  }
 
-/** What the server says about its memory, or nothing if this user may not ask. */
-export const MEMORY = `
-local memory = redis.pcall('INFO', 'memory')
-if type(memory) == 'table' then return '' end
-return memory`;
+  get isCluster(): boolean {
+    return this.#client.isCluster;
+  }
+
+  /** @returns the reply, to be read with `textOf` or `textsOf` */
+  async run(script: string, keys: string[], args: (string | number)[] = []): Promise<unknown> {
+    const texts = args.map(String);
+    try {
+      const sha = shas.get(script) ?? (await sha1(script));
+      return await this.#client.evalsha(sha, keys, texts).catch((error: unknown) => {
+        if (!hasCode(error, 'NOSCRIPT')) throw error;
+        return this.#client.eval(script, keys, texts); // which teaches the server
+      });
+    } catch (error) {
+      throw explained(error);
+    }
+  }
+}
+
+const shas = new Map<string, string>();
+
+/** The name that Redis gives to a script. */
+async function sha1(script: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-1', new TextEncoder().encode(script));
+  const sha = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0'));
+  shas.set(script, sha.join(''));
+  return sha.join('');
+}
+
+const decoder = new TextDecoder();
+
+/**
+ * The text of a reply. All scripts reply with texts, or lists of them, and each text is behind a `=`. So
+ * no option of a client can turn one into something else that has a meaning: numbers, JSON or nothing.
+ * @throws Error for every other reply
+ */
+export function textOf(reply: unknown): string {
+  const text = reply instanceof Uint8Array ? decoder.decode(reply) : reply;
+  if (typeof text === 'string' && text.startsWith('=')) return text.slice(1);
+  throw unexpected();
+}
+
+/** @throws Error if it is no list of texts */
+export function textsOf(reply: unknown): string[] {
+  if (Array.isArray(reply)) return reply.map(textOf);
+  throw unexpected();
+}
+
+export const unexpected = (): Error =>
+  new Error(
+    'The client gave a reply that the script never gives. Look for options of the client that transform replies.',
+  );
+
+/**
+ * Whether a server replied with this error. Clients have no property for its code, which begins the
+ * message, but for words that valkey-glide puts before it: `… - NoScript: No matching script`.
+ */
+export function hasCode(error: unknown, code: 'NOSCRIPT' | 'CROSSSLOT' | 'READONLY'): boolean {
+  return error instanceof Error && new RegExp(`\\b${code}(?:Error)?\\b`, 'i').test(error.message);
+}
+
+/** The error of a server that became a replica, with what to do; any other as it is. */
+export function explained(error: unknown): unknown {
+  if (!hasCode(error, 'READONLY')) return error;
+  const { message } = error as Error;
+  return new Error(
+    `${message.replace(/\.?$/, '.')} The client is still connected to a server that has become a replica. Set reconnectOnError of ioredis, or use createSentinel of node-redis.`,
+    { cause: error },
+  );
+}
+
+/** The server accepts whole milliseconds above 0 only. */
+export function whole(ms: number): number {
+  if (!Number.isFinite(ms)) throw new RangeError('A lease needs finite milliseconds.');
+  return Math.max(1, Math.ceil(ms));
+}

@@ -9,9 +9,9 @@ import {
   waitFor,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
+import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { bullmqDeadJobs, bullmqQueue, createBullmqWorker } from '../src/index.ts';
-import { deliveryOf } from './use-bullmq.ts';
 
 describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () => {
   let server: RedisServer;
@@ -43,7 +43,8 @@ describeWithProgram('redis-server', 'dead jobs of BullMQ on a real server', () =
         },
         deadJobs: bullmqDeadJobs(queue),
         others: bullmqDeadJobs(other),
-        deadLetters: async () => (await queue.getFailed()).map(deliveryOf),
+        deadLetters: async () =>
+          (await queue.getFailed()).map(({ data }) => data as QueuedDelivery),
         async close() {
           await queue.close();
           await other.close();

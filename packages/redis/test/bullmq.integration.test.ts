@@ -1,18 +1,16 @@
 import { expect, it } from '@jest/globals';
-import { deferred, describeWithProgram, unique, waitFor } from '@call-webhooks/contract-tests';
+import {
+  collectingLogger,
+  deferred,
+  describeWithProgram,
+  unique,
+  waitFor,
+} from '@call-webhooks/contract-tests';
 import type { DeadLetter, HandlerContext } from '@call-webhooks/core';
 import { Redis } from 'ioredis';
-import { BACKOFF_TYPE, backoffStrategy } from '../src/bullmq-backoff.ts';
 import { bullmqQueue } from '../src/index.ts';
 import { deliverer } from './deliverer.ts';
-import { useBullmq } from './use-bullmq.ts';
-
-it('delays jobs of ours alone', () => {
-  const strategy = backoffStrategy({ initialDelay: 1_000, maxDelay: 60_000 });
-  expect(strategy(6, BACKOFF_TYPE)).toBeGreaterThanOrEqual(32_000 * 0.9);
-  expect(strategy(99, BACKOFF_TYPE)).toBeLessThanOrEqual(60_000 * 1.1);
-  expect(strategy(6, 'of somebody else')).toBe(0);
-});
+import { SHORT_LOCKS, useBullmq } from './use-bullmq.ts';
 
 describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come and go', () => {
   const { test, work } = useBullmq();
@@ -147,7 +145,7 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     hang.resolve();
   });
 
-  it('gives up on a job in which too many workers died, and hands it over without running it', async () => {
+  it('gives up on a job in which too many workers died, and tells deadLetter once, without running it', async () => {
     const kept: DeadLetter[] = [];
     let runs = 0;
     const hang = deferred();
@@ -163,11 +161,93 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
       await waitFor(() => runs === crash);
       await made.close({ graceMs: 0 });
     }
-    work({ on, deadLetter: (letter) => void kept.push(letter) }, { maxCrashes: 1 });
-    await waitFor(async () => (await test.queue.getFailedCount()) === 1);
-    expect(kept).toHaveLength(1);
-    expect(kept[0]?.error).toEqual(new Error('2 workers died in this job.'));
+    const once = { ...SHORT_LOCKS, maxStalledCount: 1 };
+    const handlers = {
+      on: { 'call:completed': () => void (runs += 1) },
+      deadLetter: (letter: DeadLetter) => void kept.push(letter),
+    };
+    work(handlers, { bullmq: once });
+    await waitFor(() => kept.length === 1);
+    expect(await test.queue.getFailedCount()).toBe(1);
+    expect(kept[0]).toMatchObject({ reason: 'handler-failed', callId: expect.any(String) });
+    expect(String(kept[0]?.error)).toContain('stalled');
     expect(runs).toBe(2);
+    await test.queue.retryJobs();
+    await waitFor(async () => (await test.queue.getCompletedCount()) === 1);
+    expect(runs).toBe(3);
+    expect(kept).toHaveLength(1);
     hang.resolve();
+  });
+
+  it('aborts a job that lost its lock: it may run elsewhere', async () => {
+    const started = deferred<AbortSignal>();
+    const hang = deferred();
+    const logger = collectingLogger();
+    // Nobody takes the job over.
+    work(
+      {
+        on: {
+          'call:completed': (_event, { signal }) => {
+            started.resolve(signal);
+            return hang.promise;
+          },
+        },
+        logger,
+      },
+      { bullmq: { ...SHORT_LOCKS, stalledInterval: 60_000 } },
+    );
+    await test.receiver.deliver(unique('call'));
+    const signal = await started.promise;
+    const [job] = await test.queue.getActive();
+    const admin = new Redis(test.server.port, '127.0.0.1');
+    await admin.del(`${test.queue.toKey(String(job?.id))}:lock`);
+    admin.disconnect();
+    await waitFor(() => signal.aborted);
+    expect(logger.lines.join()).toContain('could not renew lock for job event-');
+    hang.resolve();
+  });
+
+  it('closes in time though the server is frozen, and aborts its handlers', async () => {
+    const started = deferred<AbortSignal>();
+    const hang = deferred();
+    const made = work({
+      on: {
+        'call:completed': (_event, { signal }) => {
+          started.resolve(signal);
+          return hang.promise;
+        },
+      },
+    });
+    await test.receiver.deliver(unique('call'));
+    const signal = await started.promise;
+    test.server.freeze();
+    const from = performance.now();
+    await made.close({ graceMs: 200 });
+    expect(performance.now() - from).toBeLessThan(15_000); // 2 s, and time for a slow machine
+    expect(signal.aborted).toBe(true);
+    test.server.thaw();
+    hang.resolve();
+  });
+
+  it('waits for a running job when it closes, also if it is told twice', async () => {
+    const started = deferred<AbortSignal>();
+    const ends = deferred();
+    const made = work({
+      on: {
+        'call:completed': (_event, { signal }) => {
+          started.resolve(signal);
+          return ends.promise;
+        },
+      },
+    });
+    await test.receiver.deliver(unique('call'));
+    const signal = await started.promise;
+    const closed = Promise.all([made.close(), made.close()]);
+    await test.queue.isPaused(); // a round trip later
+    expect(signal.aborted).toBe(false);
+    ends.resolve();
+    await closed;
+    expect(signal.aborted).toBe(false);
+    expect(await test.queue.getCompletedCount()).toBe(1);
   });
 });

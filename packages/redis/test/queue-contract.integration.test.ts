@@ -8,10 +8,10 @@ import {
   unique,
   type RedisServer,
 } from '@call-webhooks/contract-tests';
+import type { QueuedDelivery } from '@call-webhooks/core';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
-import { deliveryOf } from './use-bullmq.ts';
 
 describeWithProgram('redis-server', 'BullMQ on a real server', () => {
   let server: RedisServer;
@@ -41,7 +41,7 @@ describeWithProgram('redis-server', 'BullMQ on a real server', () => {
         },
         async deadLetters() {
           const failed = await queue.getFailed();
-          return failed.map(deliveryOf);
+          return failed.map(({ data }) => data as QueuedDelivery);
         },
         close: () => queue.close(),
       });

@@ -1,25 +1,37 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { collectingLogger } from '@call-webhooks/contract-tests';
-import { deadLetterWarning } from '../src/dead-letter-warning.ts';
-import { errorLog } from '../src/error-log.ts';
-import { evictionWarning } from '../src/eviction-warning.ts';
-import { persistenceWarning } from '../src/persistence-warning.ts';
+import { collectingLogger, deadLetter, queuedCall, waitFor } from '@call-webhooks/contract-tests';
+import {
+  bullmqQueue,
+  createBullmqWorker,
+  redisDeadLetters,
+  redisStore,
+  type BullmqQueueLike,
+} from '../src/index.ts';
+import { claim } from './claim.ts';
 
 /** Lets promises that are settled run their callbacks. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** What is logged when the server gives this reply; asked three times. */
-async function logged(warning: typeof evictionWarning, reply: unknown) {
+/** A client whose server says this of itself, and how often it was asked. */
+function clientOf(info: () => Promise<string>) {
+  const asked = jest.fn(info);
+  const evaluate = (_script: string, keys: string[]) =>
+    keys.length === 0 ? asked() : Promise.resolve('=1');
+  return { client: { evalsha: evaluate, eval: evaluate }, asked };
+}
+
+/** What is logged by a store and by dead letters, when each is used three times. */
+async function logged(of: 'store' | 'dead letters', info: string) {
   const logger = collectingLogger();
-  const evaluated = jest.fn((_script: string, _keys: string[], _args: string[]) =>
-    Promise.resolve(reply),
-  );
-  const question = warning({ evalsha: evaluated, eval: evaluated }, logger);
+  const { client, asked } = clientOf(() => Promise.resolve(`=${info}`));
+  const store = of === 'store' && redisStore(client, { logger });
+  const letters = of === 'dead letters' && redisDeadLetters(client, { logger });
   for (let i = 0; i < 3; i++) {
-    question.check();
+    if (store) await store.admit(claim());
+    if (letters) await letters.put(deadLetter());
     await settled();
   }
-  expect(evaluated.mock.calls).toEqual([[expect.stringContaining("'INFO'"), [], []]]);
+  expect(asked).toHaveBeenCalledTimes(1);
   return logger.entries;
 }
 
@@ -29,7 +41,7 @@ describe('a store warns if its server may drop leases and webhook ids', () => {
   it.each(['allkeys-lru', 'volatile-ttl', 'allkeys-random'])(
     'with the policy %s',
     async (policy) => {
-      expect(await logged(evictionWarning, INFO.replace('POLICY', policy))).toEqual([
+      expect(await logged('store', INFO.replace('POLICY', policy))).toEqual([
         {
           level: 'warn',
           message: `call-webhooks: the Redis server's maxmemory-policy is ${policy}. When its memory is full, it drops leases and webhook ids, and events may run twice. Set it to noeviction.`,
@@ -43,7 +55,7 @@ describe('a store warns if its server may drop leases and webhook ids', () => {
     ['keeps all', INFO.replace('POLICY', 'noeviction')],
     ['does not tell', ''],
   ])('not if it %s', async (_name, reply) => {
-    expect(await logged(evictionWarning, reply)).toEqual([]);
+    expect(await logged('store', reply)).toEqual([]);
   });
 });
 
@@ -60,7 +72,7 @@ describe('dead letters warn if their server could lose them', () => {
       'drops any keys when its memory is full, and has appendonly no and forgets at a restart',
     ],
   ])('policy %s, append-only file %d', async (policy, aof, problem) => {
-    expect(await logged(deadLetterWarning, info(policy, aof))).toEqual([
+    expect(await logged('dead letters', info(policy, aof))).toEqual([
       {
         level: 'warn',
         message: `call-webhooks: the Redis server of the dead letters ${problem}. Dead letters could be lost.`,
@@ -74,7 +86,7 @@ describe('dead letters warn if their server could lose them', () => {
     ['drops only keys with a time to live', info('volatile-lru', 1)],
     ['does not tell', ''],
   ])('not if it %s', async (_name, reply) => {
-    expect(await logged(deadLetterWarning, reply)).toEqual([]);
+    expect(await logged('dead letters', reply)).toEqual([]);
   });
 });
 
@@ -91,14 +103,17 @@ describe('a queue warns if its server keeps no append-only file', () => {
     fields: { docs: expect.stringMatching(/\/queues\.html#what-they-promise$/) },
   };
 
-  /** Asks twice. */
-  async function warnings(queue: Parameters<typeof persistenceWarning>[0]) {
+  /** Queues two deliveries. */
+  async function warnings(more: Pick<BullmqQueueLike, 'client' | 'getBackend'>) {
     const logger = collectingLogger();
-    const question = persistenceWarning(queue, logger);
+    const done = () => Promise.resolve();
+    const queue = { add: done, isPaused: () => Promise.resolve(false), ...more };
+    const hand = bullmqQueue(queue, { logger });
     for (let i = 0; i < 2; i++) {
-      question.check();
       await settled();
+      await hand.enqueue(queuedCall('call-1'));
     }
+    await settled();
     return logger.entries;
   }
 
@@ -145,21 +160,62 @@ describe('a queue warns if its server keeps no append-only file', () => {
   });
 });
 
+describe('a store whose server did not answer the question', () => {
+  it('asks it again with the next claim, until there is an answer', async () => {
+    const logger = collectingLogger();
+    const { client, asked } = clientOf(() => Promise.resolve('=maxmemory_policy:allkeys-lru'));
+    asked.mockRejectedValueOnce(new Error('down')).mockRejectedValueOnce(new Error('down'));
+    const store = redisStore(client, { logger });
+    for (let i = 0; i < 5; i++) {
+      await settled();
+      await store.admit(claim());
+    }
+    await settled();
+    expect(asked).toHaveBeenCalledTimes(3);
+    expect(logger.entries).toHaveLength(1);
+  });
+});
+
+it('warnings go to the console by default', async () => {
+  const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const { client } = clientOf(() => Promise.resolve('=maxmemory_policy:allkeys-lru'));
+  redisStore(client);
+  redisDeadLetters(client);
+  await waitFor(() => warn.mock.calls.length === 2, { every: 1 });
+  const lines = warn.mock.calls.map((args) => JSON.stringify(args)).join();
+  expect(lines).toContain('maxmemory-policy is allkeys-lru');
+  expect(lines).toContain('Redis server of the dead letters');
+  warn.mockRestore();
+});
+
 describe('the errors of a worker', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
-  it('logs one of the errors of a worker every ten seconds: BullMQ emits one for each attempt to connect', () => {
+  /** @returns emits an error, as BullMQ does */
+  function errorsOf(options: object) {
+    const listeners = new Map<string, (error: Error) => void>();
+    class Worker {
+      on(event: string, listener: never) {
+        listeners.set(event, listener);
+      }
+      pause = () => Promise.resolve();
+      close = () => Promise.resolve();
+      cancelJob = () => true;
+      cancelAllJobs = () => undefined;
+    }
+    createBullmqWorker({ Worker, queueName: 'calls', connection: {}, ...options });
+    return (message: string) => listeners.get('error')!(new Error(message));
+  }
+
+  it('are logged once every ten seconds: BullMQ emits one for each attempt to connect', () => {
     const logger = collectingLogger();
-    const log = errorLog(logger);
-    const error = (message: string) => {
-      log(new Error(message));
-    };
-    error('the first');
+    const emit = errorsOf({ logger });
+    emit('the first');
     jest.advanceTimersByTime(9_999);
-    error('too early');
+    emit('too early');
     jest.advanceTimersByTime(1);
-    error('the second');
+    emit('the second');
     expect(logger.entries).toEqual(
       ['the first', 'the second'].map((message) => ({
         level: 'warn',
@@ -172,10 +228,16 @@ describe('the errors of a worker', () => {
     );
   });
 
-  it('redacts what it logs', () => {
+  it('are redacted', () => {
     const logger = collectingLogger();
-    errorLog(logger, (text) => text.replace('hunter2', '***'))(new Error('AUTH hunter2'));
+    errorsOf({ logger, redact: (text: string) => text.replace('hunter2', '***') })('AUTH hunter2');
     expect(logger.lines.join()).toContain('AUTH ***');
     expect(logger.lines.join()).not.toContain('hunter2');
+  });
+
+  it('say what a client needs whose server became a replica', () => {
+    const logger = collectingLogger();
+    errorsOf({ logger })("READONLY You can't write against a read only replica.");
+    expect(logger.lines.join()).toContain('Set reconnectOnError of ioredis');
   });
 });

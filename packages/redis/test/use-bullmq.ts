@@ -6,8 +6,7 @@ import {
   type RedisServer,
   type WorkerHandlers,
 } from '@call-webhooks/contract-tests';
-import type { QueuedDelivery } from '@call-webhooks/core';
-import { Queue, Worker, type Job } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import { bullmqQueue, createBullmqWorker } from '../src/index.ts';
 import { deliverer, type Deliverer } from './deliverer.ts';
 
@@ -18,14 +17,8 @@ export interface BullmqUnderTest {
   receiver: Deliverer;
 }
 
-/** How long the locks of `work` last; milliseconds. */
-export const LOCK_DURATION = 300;
-
-/** The delivery of a job, without the note of its worker. */
-export function deliveryOf(job: Job): QueuedDelivery {
-  const { workerNote: _note, ...delivery } = job.data as QueuedDelivery & { workerNote?: object };
-  return delivery;
-}
+/** Options of BullMQ's worker: a job is taken over when its worker was silent for a moment. */
+export const SHORT_LOCKS = { lockDuration: 300, stalledInterval: 100, runRetryDelay: 100 };
 
 /** Call it in a `describe`. What it returns is filled in before each test. */
 export function useBullmq() {
@@ -53,7 +46,7 @@ export function useBullmq() {
     const made = createBullmqWorker({
       ...{ Worker, queueName: test.queue.name, connection: connection() },
       ...{ backoff: { initialDelay: 20, maxDelay: 200 }, logger: collectingLogger() },
-      bullmq: { lockDuration: LOCK_DURATION, stalledInterval: 100, runRetryDelay: 100 },
+      bullmq: SHORT_LOCKS,
       ...more,
       ...handlers,
     });

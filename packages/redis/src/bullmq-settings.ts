@@ -1,0 +1,64 @@
+import { WebhookError } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
+
+/** The name that our jobs ask for their backoff by. `createBullmqWorker` knows it. */
+export const BACKOFF_TYPE = 'call-webhooks';
+
+/** Options of BullMQ with which deliveries are lost, or handlers run beside themselves, and why. */
+const REFUSED: Readonly<Record<string, string>> = {
+  concurrency: 'it is an option of createBullmqWorker',
+  connection: 'it is an option of createBullmqWorker',
+  settings: 'BullMQ has to wait as the option backoff says',
+  maxStartedAttempts: 'a job is given up after the maxRuns of bullmqQueue',
+  skipLockRenewal: 'jobs would run beside themselves',
+  skipStalledCheck: 'the jobs of a worker that died would never run again',
+  lockRenewTime: 'locks are renewed when half of lockDuration has passed',
+  deduplication: 'deliveries would be dropped',
+  debounce: 'deliveries would be dropped',
+  repeat: 'deliveries are no schedulers',
+  parent: 'deliveries have none',
+  sizeLimit: 'the bodyLimit of the receiver is the limit',
+};
+
+/**
+ * @param options of BullMQ's worker, or the `defaultJobOptions` of its queue
+ * @throws WebhookError `invalid-options`
+ */
+export function refuseSettings(creator: string, options: object): void {
+  for (const [name, reason] of Object.entries(REFUSED))
+    if (Object.hasOwn(options, name))
+      throw invalid(`Invalid options of BullMQ for ${creator}: leave out ${name}: ${reason}.`);
+}
+
+/** What is used of a client of ioredis, or of the options of one. */
+interface Connection {
+  isCluster?: boolean;
+  keyPrefix?: string;
+  stringNumbers?: boolean;
+  options?: Connection & { redisOptions?: Connection };
+}
+
+/**
+ * Refuses a connection with which BullMQ loses jobs, or makes some up.
+ * @throws WebhookError `invalid-options`
+ */
+export function checkConnection(
+  creator: string,
+  connection: Connection = {},
+  { prefix }: { prefix?: string },
+  queueName: string,
+): void {
+  const all = [connection, connection.options, connection.options?.redisOptions];
+  const mistake =
+    (all.some((one) => one?.keyPrefix) &&
+      'leave out keyPrefix of ioredis, and set prefix of BullMQ') ||
+    (all.some((one) => one?.stringNumbers) && 'leave out stringNumbers of ioredis') ||
+    // All keys of a queue have to be in one slot.
+    (connection.isCluster === true &&
+      !/\{[^}]+\}/.test(`${String(prefix)}:${queueName}`) &&
+      "on a cluster, the queue and its workers need a prefix in braces: prefix: '{bull}'");
+  if (mistake !== false) throw invalid(`Invalid connection of BullMQ for ${creator}: ${mistake}.`);
+}
+
+const invalid = (message: string) =>
+  new WebhookError('invalid-options', message, { docs: docsUrl('queues.md#bullmq') });
