@@ -19,9 +19,11 @@ export async function clusterOfTwo() {
       return info.includes('cluster_state:ok') && info.includes('cluster_slots_ok:16384');
     });
 
+  const nodes = servers.map((server) => ({ host: '127.0.0.1', port: server.port }));
   return {
     admins,
-    connect: () => new Cluster(servers.map((server) => ({ host: '127.0.0.1', port: server.port }))),
+    nodes,
+    connect: () => new Cluster(nodes),
     async stop() {
       for (const admin of admins) admin.disconnect();
       await Promise.all(servers.map((server) => server.stop()));
