@@ -21,7 +21,11 @@ function openSqlite(file: string) {
 
 /** A server, for any number of machines. It must keep everything: see compose.yaml. */
 function openRedis(url: string) {
-  const redis = new Redis(url, { commandTimeout: 5_000 });
+  const redis = new Redis(url, {
+    commandTimeout: 5_000,
+    // After a failover, the old connection leads to a replica.
+    reconnectOnError: (error) => error.message.includes('READONLY'),
+  });
   redis.on('error', (error) => console.warn(`Redis: ${error.message}`));
   return {
     store: redisStore(redis),

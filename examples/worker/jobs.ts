@@ -36,9 +36,12 @@ function openSqlite(file: string) {
 
 /** BullMQ on a server, for any number of machines. It must keep everything: see compose.yaml. */
 function openRedis(url: string) {
-  const redis = new Redis(url, { commandTimeout: 5_000 });
+  // After a failover, the old connections lead to a replica.
+  const reconnectOnError = (error: Error) => error.message.includes('READONLY');
+  const redis = new Redis(url, { commandTimeout: 5_000, reconnectOnError });
+  const connection = { url, reconnectOnError };
   // While the server is down, don't keep deliveries in memory: the service sends them again.
-  const queue = new Queue('calls', { connection: { url, enableOfflineQueue: false } });
+  const queue = new Queue('calls', { connection: { ...connection, enableOfflineQueue: false } });
   for (const client of [redis, queue])
     client.on('error', (error: Error) => console.warn(`Redis: ${error.message}`));
   return {
@@ -46,7 +49,7 @@ function openRedis(url: string) {
     queue: bullmqQueue(queue),
     deadJobs: bullmqDeadJobs(queue),
     startWorker: (options: WorkerOptions) =>
-      createBullmqWorker({ Worker, queueName: queue.name, connection: { url }, ...options }),
+      createBullmqWorker({ Worker, queueName: queue.name, connection, ...options }),
     close: async () => {
       await queue.close();
       await redis.quit();

@@ -142,6 +142,8 @@ describe('a reply of another form than the script has', () => {
     ['undefined', undefined],
     ['an empty text', ''],
     ['an empty list', []],
+    ['a list of nothing', [null]],
+    ['a list of an empty text', ['']],
     ['a number', 1],
     ['zero', 0],
     ['a bigint', 1n],

@@ -51,6 +51,24 @@ describeWithProgram('redis-server', 'redisStore on one server', () => {
       });
   });
 
+  it('tells of a server that became a replica, and the client sees its error', async () => {
+    const seen: string[] = [];
+    const client = new Redis(test.server.port, '127.0.0.1', {
+      reconnectOnError: ({ message }) => seen.push(message) < 0,
+    });
+    const { deliver } = deliverer({ store: redisStore(client) });
+    expect(await deliver(unique('call'))).toBe('handled');
+    await redis.replicaof('127.0.0.1', 1);
+    const logger = collectingLogger();
+    const onReplica = deliverer({ store: redisStore(client), logger });
+    expect(await onReplica.deliver(unique('call'))).toBe('store-unavailable');
+    await redis.replicaof('NO', 'ONE');
+    expect(logger.lines.join()).toMatch(/READONLY .* Set reconnectOnError of ioredis/);
+    expect(seen.filter((message) => message.startsWith('READONLY'))).not.toEqual([]);
+    expect(await deliver(unique('call'))).toBe('handled');
+    client.disconnect();
+  });
+
   it('teaches a server that lost its scripts again', async () => {
     const store = redisStore(redis);
     for (let i = 0; i < 2; i++) {
