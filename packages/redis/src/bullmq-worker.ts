@@ -184,7 +184,7 @@ export function createBullmqWorker<
   });
 
   async function close(graceMs: number): Promise<void> {
-    void worker.pause(true); // takes no new jobs
+    void waitAtMost(RELEASE_MS, worker.pause(true)); // takes no new jobs
     await waitAtMost(graceMs, running.idle());
     worker.cancelAllJobs();
     await waitAtMost(ABORT_MS, running.idle());
