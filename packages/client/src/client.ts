@@ -1,10 +1,16 @@
-import { createCalls, type Calls } from './calls.ts';
-import { createEvents, type Events } from './events/events.ts';
+import type { ActivityEvent } from './events.ts';
+import type { QueryValue } from './http/exchange.ts';
 import { createTransport } from './http/transport.ts';
-import type { ClientOptions } from './options.ts';
-import { createRecordings, type Recordings } from './recordings/recordings.ts';
-import { createRules, type Rules } from './rules/rules.ts';
-import { resolveSettings } from './settings.ts';
+import { resolveSettings, type ClientOptions } from './options.ts';
+import { createList, type Page, type PageOptions } from './paging.ts';
+import {
+  createRecordings,
+  type Recording,
+  type RecordingOptions,
+  type Recordings,
+} from './recordings.ts';
+import { createRules, type Rules } from './rules.ts';
+import { searchText, type SearchParts } from './search/text.ts';
 
 /** A client for the REST interface. It holds no connection and need not be closed. */
 export interface Client {
@@ -18,6 +24,80 @@ export interface Client {
   readonly recordings: Recordings;
   /** Webhook actions of rules, and their signing secrets. */
   readonly rules: Rules;
+}
+
+/** The options of `client.events.list` and `iterate`. */
+export interface EventListOptions extends PageOptions {
+  /** The parts of a search, see `searchText`; or its text, which is sent unchanged. */
+  readonly search?: string | SearchParts | undefined;
+}
+
+/** Activity events on sent messages: `GET /v1/events`. */
+export interface Events {
+  /**
+   * Gets one page.
+   *
+   * @throws {SearchSyntaxError} if `search` has parts that the search language cannot express
+   * @throws {ConfigurationError} if `limit` is not a page size
+   * @throws {ApiError} for another status than 2xx; `invalid-response` if the next page cannot be
+   * found: the message names the setting of `wire` to change
+   * @throws {NetworkError | TimeoutError}
+   */
+  list(options?: EventListOptions): Promise<Page<ActivityEvent>>;
+  /**
+   * Gets all events, and requests each page when it is needed. Events with an unknown `action` are
+   * included, see UnknownActivityEvent.
+   *
+   * @throws like `list`, at the result where it happens
+   * @throws {ApiError} `invalid-response` if the service repeats a cursor
+   *
+   * @example
+   * for await (const event of client.events.iterate({ search: { type: 'replied' } })) {
+   *   console.log(event.recipientEmail);
+   * }
+   */
+  iterate(options?: EventListOptions): AsyncGenerator<ActivityEvent, void, undefined>;
+}
+
+/** A record of `GET /v1/calls`. The spec shows only its `_id`; other fields are passed on as they come. */
+export interface CallRecord {
+  /** Equals the `callId` of the webhook events. */
+  readonly _id: string;
+  readonly [field: string]: unknown;
+}
+
+/** The options of `client.calls.list` and `iterate`. */
+export interface CallListOptions extends PageOptions {
+  /** Other query parameters. The spec shows none. */
+  readonly query?: Readonly<Record<string, QueryValue>> | undefined;
+}
+
+/** Calls and their recordings: `GET /v1/calls` and `GET /v1/calls/{id}/recording`. */
+export interface Calls {
+  /**
+   * Gets one page of call records. Paging is assumed to work as for events, which is a guess.
+   *
+   * @throws {ConfigurationError} if `limit` is not a page size
+   * @throws {ApiError} for another status than 2xx; `invalid-response` if records or the next page
+   * cannot be found: the message names the setting of `wire` to change
+   * @throws {NetworkError | TimeoutError}
+   */
+  list(options?: CallListOptions): Promise<Page<CallRecord>>;
+  /** Gets all call records, and requests each page when it is needed. @throws like `list` */
+  iterate(options?: CallListOptions): AsyncGenerator<CallRecord, void, undefined>;
+  /**
+   * Starts to download a recording. Resolves when the headers have arrived.
+   *
+   * @param callId the `callId` of an event, or the `_id` of a call record
+   * @throws {ApiError} `not-found` if there is no such recording, `invalid-response` if the response
+   * is JSON, HTML or XML instead of audio
+   * @throws {ConfigurationError | NetworkError | TimeoutError}
+   *
+   * @example
+   * const recording = await client.calls.recording('call-id');
+   * await recording.saveTo('call.audio');
+   */
+  recording(callId: string, options?: RecordingOptions): Promise<Recording>;
 }
 
 /**
@@ -37,10 +117,22 @@ export function createClient(options: ClientOptions): Client {
   const settings = resolveSettings(options);
   const transport = createTransport(settings);
   const recordings = createRecordings(settings, transport);
+  const calls = createList<CallRecord, CallListOptions>(settings, transport, {
+    path: '/calls',
+    field: settings.wire.callsField,
+    setting: 'callsField',
+    query: ({ query }) => query ?? {},
+  });
   return Object.freeze({
     baseUrl: settings.baseUrl.href.replace(/\/$/, ''),
-    events: createEvents(settings, transport),
-    calls: createCalls(settings, transport, recordings),
+    events: createList<ActivityEvent, EventListOptions>(settings, transport, {
+      path: '/events',
+      field: 'results',
+      query: ({ search }) => ({
+        search: (typeof search === 'object' ? searchText(search) : search) || undefined,
+      }),
+    }),
+    calls: { ...calls, recording: recordings.ofCall },
     recordings,
     rules: createRules(settings, transport),
   });

@@ -1,3 +1,5 @@
+import { TimeoutError, type TimeoutPhase } from './errors.ts';
+
 /** The client's source of time. A test can replace it, so that backoff and timeouts do not wait. */
 export interface Clock {
   /** The wall clock, in epoch milliseconds. */
@@ -32,4 +34,74 @@ export function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promis
     };
     signal?.addEventListener('abort', onAbort, { once: true });
   });
+}
+
+/** Combines the caller's signal with a time limit for each step of a request. */
+export interface Deadline {
+  /** Aborted by the caller's signal, or with a TimeoutError. */
+  readonly signal: AbortSignal;
+  /**
+   * Runs one step of a request. The limit applies to this step, not to the pauses between steps.
+   *
+   * @param note what the message of a TimeoutError adds
+   */
+  run<T>(phase: TimeoutPhase, step: () => Promise<T>, note?: () => string): Promise<T>;
+  /** Stops listening to the caller's signal. */
+  close(): void;
+}
+
+/**
+ * Creates the deadline of one attempt.
+ *
+ * @param timeout the limit of each step, in milliseconds
+ */
+export function createDeadline(
+  clock: Clock,
+  timeout: number,
+  request: string,
+  caller: AbortSignal | undefined,
+): Deadline {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const follow = (): void => controller.abort(caller?.reason);
+  if (caller?.aborted) follow();
+  caller?.addEventListener('abort', follow, { once: true });
+  return {
+    signal,
+    async run(phase, step, note) {
+      signal.throwIfAborted();
+      const cancel = clock.schedule(timeout, () =>
+        controller.abort(new TimeoutError(request, phase, timeout, note?.())),
+      );
+      try {
+        return await orAbort(step(), signal);
+      } catch (error) {
+        // Runtimes differ in what fetch throws after an abort. The reason of the signal is the same.
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        cancel();
+      }
+    },
+    close: () => caller?.removeEventListener('abort', follow),
+  };
+}
+
+/**
+ * Settles like `promise`, or rejects with `signal.reason` as soon as the signal is aborted, even if
+ * the work behind the promise ignores the signal.
+ */
+export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (onAbort) signal.removeEventListener('abort', onAbort);
+  }
 }

@@ -1,13 +1,30 @@
-export { createClient, type Client } from './client.ts';
-export type { ClientOptions, Fetch, FetchInit, RequestNotice, RetryOptions } from './options.ts';
-export { version } from './settings.ts';
-export { defaultWireNames, type WebhookInput, type WireNames } from './wire.ts';
+export {
+  createClient,
+  type CallListOptions,
+  type CallRecord,
+  type Calls,
+  type Client,
+  type EventListOptions,
+  type Events,
+} from './client.ts';
 export { type Clock, systemClock } from './clock.ts';
-
-export * from './errors/index.ts';
-export * from './search/index.ts';
-
-export type { EventListOptions, Events } from './events/events.ts';
+export {
+  ApiError,
+  ClientError,
+  ConfigurationError,
+  NetworkError,
+  SearchSyntaxError,
+  TimeoutError,
+  UnconfirmedWriteError,
+  type ApiErrorCode,
+  type ApiErrorDetails,
+  type ConfigurationErrorCode,
+  type FoundSecret,
+  type SearchSyntaxReason,
+  type TimeoutPhase,
+  type UnconfirmedWriteCode,
+  type WriteOperation,
+} from './errors.ts';
 export {
   ACTIVITY_ACTIONS,
   isActivityAction,
@@ -26,21 +43,44 @@ export {
   type RepliedEvent,
   type UnknownActivityEvent,
   type UnopenedEvent,
-} from './events/activity-event.ts';
-export type { Page, PageOptions } from './paging/page.ts';
-
-export type { CallListOptions, CallRecord, Calls } from './calls.ts';
-export type { Recording, RecordingOptions } from './recordings/recording.ts';
-export type { SavedRecording, SaveOptions, SaveProgress } from './recordings/save/options.ts';
-export type { RecordingAvailable, Recordings } from './recordings/recordings.ts';
-
-export type { RotatedSecret, RotateIntoOptions } from './rules/rotate-into.ts';
-export type { Rules, WriteOptions } from './rules/rules.ts';
-export type { SecretResponse } from './rules/secret-response.ts';
+} from './events.ts';
+export {
+  defaultWireNames,
+  version,
+  type ClientOptions,
+  type Fetch,
+  type FetchInit,
+  type RequestNotice,
+  type RetryOptions,
+  type WebhookInput,
+  type WireNames,
+} from './options.ts';
+export type { Page, PageOptions } from './paging.ts';
+export type {
+  Recording,
+  RecordingAvailable,
+  RecordingOptions,
+  Recordings,
+  SavedRecording,
+  SaveOptions,
+  SaveProgress,
+} from './recordings.ts';
 export {
   liveSecrets,
   secretsFrom,
   type ProvidedSecret,
+  type RotatedSecret,
+  type RotateIntoOptions,
   type SecretStore,
   type StoredSecret,
-} from './rules/secret-store.ts';
+} from './rotate-into.ts';
+export type { Rules, SecretResponse, WriteOptions } from './rules.ts';
+export {
+  parseEventSearch,
+  type EventSearchTree,
+  type FromTerm,
+  type NamedTerm,
+  type OperatorName,
+  type ToTerm,
+} from './search/parse.ts';
+export { searchText, type SearchParts } from './search/text.ts';

@@ -6,7 +6,7 @@ import { compileFunction } from 'node:vm';
 import { describe, afterEach, beforeEach, expect, test } from '@jest/globals';
 import ts from 'typescript';
 import * as main from '../src/index.ts';
-import { defaultWireNames } from '../src/wire.ts';
+import { defaultWireNames } from '../src/options.ts';
 import { TOKEN } from './support/client.ts';
 import { sendJson, startServer, type TestServer } from './support/server.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { ACTIVITY_ACTIONS, isActivityAction } from '../src/events/activity-event.ts';
-import type { ActivityEvent } from '../src/events/activity-event.ts';
-import { eventSearch } from '../src/search/index.ts';
+import { ACTIVITY_ACTIONS, isActivityAction } from '../src/events.ts';
+import type { ActivityEvent } from '../src/events.ts';
 import { testClient } from './support/client.ts';
 import { TestClock } from './support/clock.ts';
 import { type Handler, sendJson } from './support/server.ts';
@@ -29,7 +28,7 @@ describe('events', () => {
     test('sends search, next and limit', async () => {
       server.answer = (_, response) =>
         sendJson(response, { results: [{ _id: 'e1', action: 'novel', extra: 1 }] });
-      const search = eventSearch().to('ann@example.com').to('Bo Li').type('poll:voted');
+      const search = { to: ['ann@example.com', 'Bo Li'], type: 'poll:voted' } as const;
       const page = await testClient(server.origin).events.list({ search, next: 'c/1', limit: 20 });
       expect(query(server.requests[0]!.url)).toEqual({
         search: 'to:ann@example.com to:"Bo Li" type:poll:voted',
@@ -45,7 +44,7 @@ describe('events', () => {
     test('sends no empty search, and a text as it is', async () => {
       server.answer = numbered(1, 1);
       const { events } = testClient(`${server.origin}/base/`);
-      await events.list({ search: eventSearch() });
+      await events.list({ search: {} });
       await events.list({ search: 'since:tomorrow' });
       expect(server.requests.map(({ url }) => url)).toEqual([
         '/base/v1/events',

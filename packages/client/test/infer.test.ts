@@ -2,7 +2,7 @@ import { compileFunction } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { inferNames } from '../src/infer/index.ts';
+import { inferNames } from '../src/infer.ts';
 import { callNames, type CallNames, capturedCalls } from './support/captured-calls.ts';
 import { base, inferred } from './support/inferred.ts';
 
@@ -76,9 +76,9 @@ describe('the reasons', () => {
   test.each([
     ['one completed call is enough', [base], {}],
     [
-      'the service number is not the number called',
+      'another telephone number may be the number called as well',
       [{ ...base, h: '+14155550100' }],
-      { calledNumber: 'b' },
+      { calledNumber: ['b', 'h'] },
     ],
     [
       'an id that stands beside the user makes it unsure',
@@ -112,24 +112,16 @@ describe('the reasons', () => {
       { createdAt: 'e' },
     ],
     [
-      'what stays the same for three numbers is not of the person called',
-      ['1', '2', '3'].map((n) => ({
-        ...base,
-        callId: n,
-        b: `${base.b}${n}`,
-        c: `ann${n}@example.com`,
-        d: `Ann Lee ${'i'.repeat(Number(n))}`,
-        h: 'agent@example.com',
-      })),
-      // The agent's address may be the user, as well as the id.
-      { placedBy: ['a', 'h'] },
+      'a second address may be of the person called or of the user',
+      [{ ...base, h: 'agent@example.com' }],
+      { placedBy: ['a', 'c', 'h'], calledEmail: ['c', 'h'] },
     ],
     [
       'no person known',
       [{ ...base, c: null, d: '' }],
       { calledEmail: undefined, calledName: undefined },
     ],
-    ['a single word may be a name', [{ ...base, d: 'Ann' }], { calledName: ['d'] }],
+    ['a single word may be a name', [{ ...base, d: 'Ann' }], { placedBy: ['a', 'd'], calledName: ['d'] }],
     [
       'one date of call:completed alone may be either',
       [{ ...base, f: undefined }],
@@ -169,65 +161,33 @@ describe('the reasons', () => {
   });
 });
 
-describe('lists', () => {
-  function wire(...pages: unknown[]): Record<string, unknown> {
-    return Object.fromEntries(
-      inferNames(pages)
-        .wire.filter(({ status }) => status !== 'not-seen')
-        .map(({ setting, status, candidates }) => {
-          const names = candidates.map(({ name }) => name);
-          return [setting, status === 'found' ? names[0] : names];
-        }),
-    );
-  }
-  const calls = [{ _id: 'c1' }, { _id: 'c2' }];
+describe('call records', () => {
+  const { eventName: _, callId, ...record } = base;
+  const calls = [{ _id: callId, ...record }];
+  const events = [{ _id: 'e1', action: 'opened' }];
 
-  test.each<[string, unknown[], Record<string, unknown>]>([
-    [
-      'a cursor deeper down',
-      [{ data: calls, paging: { next: 'x', more: true } }],
-      { callsField: 'data', nextField: 'paging.next', hasNextField: 'paging.more' },
-    ],
-    [
-      'a cursor in an object',
-      [{ results: calls, next: { cursor: 'x' } }],
-      { callsField: 'results', nextField: 'next.cursor' },
-    ],
-    [
-      'a name that says nothing, over two pages',
-      [
-        { items: calls, after: 'x', page: 1, onward: true },
-        { items: calls, after: null, page: 2, onward: false },
-      ],
-      { callsField: 'items', nextField: 'after', hasNextField: 'onward' },
-    ],
-    [
-      'a URL',
-      [{ results: calls, next: 'https://api.example.com/v1/calls?cursor=x&limit=2' }],
-      { callsField: 'results', nextField: 'next', nextParam: 'cursor', limitParam: 'limit' },
-    ],
-    ['two lists of records', [{ a: calls, b: calls }], { callsField: ['a', 'b'] }],
-    [
-      'one of which has a call that was captured',
-      [
-        { a: calls, b: [{ _id: 'c9' }] },
-        { ...base, callId: 'c9' },
-      ],
-      { callsField: 'b' },
-    ],
-    [
-      'two cursors',
-      [{ results: calls, nextId: 'x', nextPage: 2 }],
-      { callsField: 'results', nextField: ['nextId', 'nextPage'] },
-    ],
-    [
-      'activity events',
-      [{ results: [{ _id: '1', action: 'opened' }], next: 'x' }],
-      { nextField: 'next' },
-    ],
-    ['no cursor', [{ results: calls, total: 2 }], { callsField: 'results' }],
-  ])('%s', (_, pages, expected) => {
-    expect(wire(...pages)).toEqual(expected);
+  test.each<[string, unknown, number]>([
+    ['alone', calls[0], 1],
+    ['in a page', { results: calls, next: 'x' }, 1],
+    ['in a page of another shape', { data: { calls }, paging: { next: 'x' } }, 1],
+    ['in a bare list', calls, 1],
+    ['of none', { results: [] }, 0],
+    ['but activity events are none', { results: events }, 0],
+  ])('%s', (_name, sample, callRecords) => {
+    const { read, fieldNames } = inferNames([sample]);
+    expect(read).toEqual({
+      callEvents: 0,
+      recordingEvents: 0,
+      callRecords,
+      ignored: 1 - callRecords,
+    });
+    if (callRecords > 0) expect(fieldNames.every(({ status }) => status === 'found')).toBe(true);
+  });
+
+  test('say nothing where there are call events', () => {
+    expect(
+      inferNames([...calls, { ...base, a: undefined, z: base.a }]).fieldNames[0],
+    ).toMatchObject({ setting: 'placedBy', candidates: [{ name: 'z' }] });
   });
 });
 
@@ -238,23 +198,15 @@ interface Options {
 describe('the snippet', () => {
   test('has the names that were found, and the doubts as comments', () => {
     const recording = { eventName: 'call:recording-available', callId: 'c1', userId: base.a };
-    const calls = { calls: [{ _id: 'c1' }], nextCursor: 'x' };
-    expect(inferNames([{ ...base, h: 'Bo Ek' }, recording, calls]).snippet).toBe(
-      `// Options of the receiver
-fieldNames: {
+    expect(inferNames([{ ...base, h: 'Bo Ek' }, recording]).snippet).toBe(
+      `fieldNames: {
   placedBy: 'a', // equals userId of the recording event of its call
   calledNumber: 'b', // telephone numbers
   calledEmail: 'c', // email addresses
-  // not sure: calledName: 'd', // full names
-  // not sure: calledName: 'h', // full names
+  // calledName, not sure: 'd' (full names) or 'h' (full names)
   createdAt: 'e', // epoch milliseconds, the same in every event of a call
   dialedAt: 'f', // a date and time, never after "g"
   endedAt: 'g', // a date and time, never before "f"
-},
-// Options of createClient
-wire: {
-  callsField: 'calls', // records whose _id is the callId of a captured event
-  nextField: 'nextCursor', // its name says "next", and it holds a text or number
 },`,
     );
   });
@@ -276,8 +228,7 @@ wire: {
   test('nothing captured, nothing proposed', () => {
     expect(inferNames([7, null, {}, { eventName: 'x' }])).toMatchObject({
       snippet: '',
-      wire: [],
-      read: { callEvents: 0, recordingEvents: 0, callRecords: 0, pages: 0, ignored: 4 },
+      read: { callEvents: 0, recordingEvents: 0, callRecords: 0, ignored: 4 },
     });
   });
 });

@@ -1,8 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { InvalidResponseError } from '../src/errors/index.ts';
-import { iteratePages, type Page, type PageOptions, readPage } from '../src/paging/page.ts';
-import { defaultWireNames } from '../src/wire.ts';
+import type { EventListOptions } from '../src/client.ts';
+import { defaultWireNames } from '../src/options.ts';
+import { readPage } from '../src/paging.ts';
+import { caught } from './support/caught.ts';
+import { testClient } from './support/client.ts';
 import { page, results, spec } from './support/pages.ts';
+import { sendJson } from './support/server.ts';
+import { useServer } from './support/use-server.ts';
 
 describe('a page', () => {
   test.each([
@@ -33,7 +37,7 @@ describe('a page', () => {
     const raw = { data: { list: results }, paging: { cursor: 'c', more: true } };
     const wire = { ...defaultWireNames, nextField: 'paging.cursor', hasNextField: 'paging.more' };
     const response = { value: raw, headers: new Headers() };
-    expect(readPage(spec, response, { path: 'data.list' }, wire)).toMatchObject({
+    expect(readPage(spec, response, { field: 'data.list' }, wire)).toMatchObject({
       results,
       next: 'c',
       hasNext: true,
@@ -41,85 +45,79 @@ describe('a page', () => {
   });
 
   test.each([null, 'x', 5, {}, { results: {} }, { results: ['x'] }])('%j is no page', (raw) => {
-    expect(() => page(raw)).toThrow(InvalidResponseError);
+    expect(() => page(raw)).toThrow(expect.objectContaining({ code: 'invalid-response' }));
   });
 });
 
 describe('iterate', () => {
-  /** Pages by their cursor; '' is the first one. */
-  function pages(all: Record<string, { results: number[]; next?: string; hasNext?: boolean }>) {
-    const asked: (string | undefined)[] = [];
-    const fetchPage = async ({ next }: PageOptions): Promise<Page<number>> => {
-      asked.push(next);
-      const page = all[next ?? ''];
-      if (page === undefined) throw new Error(`no page ${next}`);
-      return { hasNext: page.next !== undefined, next: undefined, raw: page, ...page };
-    };
-    return { asked, fetchPage };
-  }
+  const server = useServer();
 
-  async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
-    const all: T[] = [];
-    for await (const one of source) all.push(one);
+  /** Serves pages by their cursor; '' is the first one. */
+  function serve(all: Record<string, { results: number[]; next?: string; hasNext?: boolean }>) {
+    server.answer = ({ url }, response) => {
+      const page = all[cursorOf(url)]!;
+      sendJson(response, { ...page, results: page.results.map((_id) => ({ _id })) });
+    };
+  }
+  const cursorOf = (url: string) => new URL(url, 'http://x').searchParams.get('next') ?? '';
+  const asked = () => server.requests.map(({ url }) => cursorOf(url));
+  const iterate = (options?: EventListOptions) => testClient(server.origin).events.iterate(options);
+
+  async function collect(source: AsyncIterable<{ _id: unknown }>, all: unknown[] = []) {
+    for await (const { _id } of source) all.push(_id);
     return all;
   }
 
   test('walks over all pages, empty ones too', async () => {
-    const { asked, fetchPage } = pages({
+    serve({
       '': { results: [1, 2], next: 'a' },
       a: { results: [], next: 'b' },
       b: { results: [3] },
     });
-    expect(await collect(iteratePages({}, fetchPage))).toEqual([1, 2, 3]);
-    expect(asked).toEqual([undefined, 'a', 'b']);
+    expect(await collect(iterate())).toEqual([1, 2, 3]);
+    expect(asked()).toEqual(['', 'a', 'b']);
   });
 
   test('ends when the service says so, though there is a cursor', async () => {
-    const { fetchPage } = pages({ '': { results: [1], next: 'a', hasNext: false } });
-    expect(await collect(iteratePages({}, fetchPage))).toEqual([1]);
+    serve({ '': { results: [1], next: 'a', hasNext: false } });
+    expect(await collect(iterate())).toEqual([1]);
   });
 
-  test('fails when a cursor comes again, so that no page is lost in silence: at once, later, or the one it started with', async () => {
-    const walk = async (source: AsyncIterable<number>): Promise<number[]> => {
-      const all: number[] = [];
-      const reading = (async () => {
-        for await (const one of source) all.push(one);
-      })();
-      const error = await reading.catch((cause: unknown) => cause);
-      expect(error).toBeInstanceOf(InvalidResponseError);
-      expect((error as Error).message).toContain('wire.nextParam');
-      return all;
-    };
-    const twice = pages({ '': { results: [1], next: 'a' }, a: { results: [2], next: 'a' } });
-    expect(await walk(iteratePages({}, twice.fetchPage))).toEqual([1, 2]);
-    const circle = pages({ a: { results: [1], next: 'b' }, b: { results: [2], next: 'a' } });
-    expect(await walk(iteratePages({ next: 'a' }, circle.fetchPage))).toEqual([1, 2]);
+  test.each([
+    ['at once', { '': { results: [1], next: 'a' }, a: { results: [2], next: 'a' } }, undefined],
+    ['the first one', { a: { results: [1], next: 'b' }, b: { results: [2], next: 'a' } }, 'a'],
+  ])('fails when a cursor comes again, so that no page is lost: %s', async (_, pages, next) => {
+    serve(pages as Parameters<typeof serve>[0]);
+    const all: unknown[] = [];
+    const error = await caught(collect(iterate({ next }), all));
+    expect(error).toMatchObject({ code: 'invalid-response', path: '/v1/events' });
+    expect(error.message).toContain('wire.nextParam');
+    expect(all).toEqual([1, 2]);
   });
 
   test('never fetches ahead of its consumer', async () => {
-    const { asked, fetchPage } = pages({ '': { results: [1, 2], next: 'a' }, a: { results: [3] } });
-    const iterator = iteratePages({}, fetchPage);
-    expect(asked).toEqual([]);
+    serve({ '': { results: [1, 2], next: 'a' }, a: { results: [3] } });
+    const iterator = iterate();
+    expect(asked()).toEqual([]);
     await iterator.next();
     await iterator.next();
-    expect(asked).toEqual([undefined]);
+    expect(asked()).toEqual(['']);
     await iterator.next();
-    expect(asked).toEqual([undefined, 'a']);
-    const left = pages({ '': { results: [1], next: 'a' } });
-    for await (const one of iteratePages({}, left.fetchPage)) {
-      expect(one).toBe(1);
-      break;
-    }
-    expect(left.asked).toEqual([undefined]);
+    expect(asked()).toEqual(['', 'a']);
   });
 
   test('an abort between two pages ends it', async () => {
     const controller = new AbortController();
-    const { fetchPage } = pages({ '': { results: [1], next: 'a' } });
-    const iterator = iteratePages({ signal: controller.signal }, fetchPage);
+    serve({ '': { results: [1], next: 'a' } });
+    const iterator = iterate({ signal: controller.signal });
     await iterator.next();
     controller.abort(new Error('enough'));
     await expect(iterator.next()).rejects.toThrow('enough');
+  });
+
+  test('fails instead of ending, where another page is announced', async () => {
+    server.answer = (_, response) => sendJson(response, { results, hasNext: true });
+    await expect(iterate().next()).rejects.toThrow('wire.nextField');
   });
 });
 
@@ -168,7 +166,7 @@ describe('more pages are never lost in silence', () => {
     ],
     ['a broken URL', { results, next: 'https://' }, ['cannot be read']],
   ])('%s', (_, raw, words) => {
-    expect(() => page(raw)).toThrow(InvalidResponseError);
+    expect(() => page(raw)).toThrow(expect.objectContaining({ code: 'invalid-response' }));
     for (const word of words) expect(() => page(raw)).toThrow(word);
   });
 
@@ -206,10 +204,5 @@ describe('more pages are never lost in silence', () => {
     const link = '</v1/events?page=2>; rel="next"';
     expect(() => page({ results }, { link })).toThrow('wire.nextParam');
     expect(() => page({ results }, { link })).toThrow('"page"');
-  });
-
-  test('iterate fails instead of ending', async () => {
-    const fetchPage = async (): Promise<Page<unknown>> => page({ results, hasNext: true });
-    await expect(iteratePages({}, fetchPage).next()).rejects.toThrow('wire.nextField');
   });
 });

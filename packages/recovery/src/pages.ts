@@ -1,4 +1,4 @@
-import { ApiError, InvalidResponseError, type CallRecord, type Page } from '@call-webhooks/client';
+import { ApiError, type CallRecord, type Page } from '@call-webhooks/client';
 import type { Pass } from './cursor.ts';
 import type { ReconcileSettings } from './reconcile-options.ts';
 
@@ -7,7 +7,7 @@ const REFUSED = [400, 404, 410, 422];
 
 /**
  * The pages of a pass. Each is requested when the one before is done.
- * @throws InvalidResponseError if the service repeats a cursor: going on would never end
+ * @throws ApiError `invalid-response` if the service repeats a cursor: going on would never end
  */
 export async function* pagesOf(
   { client, query, pageSize, signal }: ReconcileSettings,
@@ -29,9 +29,14 @@ export async function* pagesOf(
     next = page.next;
     if (!page.hasNext || next === undefined) return;
     if (used.has(next))
-      throw new InvalidResponseError(
-        'the service repeats the cursor of a page. Set wire.nextParam to the query parameter that it reads the cursor from',
-      );
+      throw new ApiError({
+        method: 'GET',
+        path: '/v1/calls',
+        status: 200,
+        code: 'invalid-response',
+        problem:
+          'the service repeats the cursor of a page. Set wire.nextParam to the query parameter that it reads the cursor from',
+      });
     used.add(next);
   }
 }

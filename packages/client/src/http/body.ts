@@ -1,7 +1,7 @@
-import { InvalidResponseError, NetworkError } from '../errors/index.ts';
-import type { Deadline } from './deadline.ts';
-import type { ReceivedResponse } from './exchange.ts';
-import { safeCause } from './redact.ts';
+import type { Deadline } from '../clock.ts';
+import { ConfigurationError, NetworkError } from '../errors.ts';
+import { describe, invalidResponse, type ReceivedResponse, type RequestSpec } from './exchange.ts';
+import { safeCause } from './failure.ts';
 
 /** The length that a body must have, in bytes. Undefined if it is unknown or compressed. */
 export function expectedLength(response: Response): number | undefined {
@@ -23,11 +23,11 @@ export function hasBegun(body: ReadableStream<Uint8Array>): boolean {
  * connection or a length other than the announced one is a NetworkError. Nothing is read ahead.
  */
 export function checkedBody(
-  received: ReceivedResponse,
+  { response, redactor }: Pick<ReceivedResponse, 'response' | 'redactor'>,
   deadline: Deadline,
-  request: string,
+  spec: RequestSpec,
 ): ReadableStream<Uint8Array> {
-  const { response, redactor } = received;
+  const request = describe(spec);
   const expected = expectedLength(response);
   const reader = response.body?.getReader();
   const { signal } = deadline;
@@ -42,13 +42,10 @@ export function checkedBody(
       `${request}: the response has ${count} bytes where ${expected} were announced`,
       { maybeSent: true },
     );
-  async function read(): Promise<Uint8Array | undefined> {
+  async function read(): Promise<unknown> {
     if (reader === undefined) return undefined;
     try {
-      const { done, value } = (await deadline.run('body', () => reader.read())) as {
-        done: boolean;
-        value?: Uint8Array;
-      };
+      const { done, value } = await deadline.run('body', () => reader.read());
       // After an abort the pending read ends as if the body were complete.
       signal.throwIfAborted();
       return done ? undefined : value;
@@ -67,6 +64,8 @@ export function checkedBody(
         try {
           const piece = await read();
           if (piece !== undefined) {
+            if (!isBytes(piece))
+              throw new ConfigurationError('fetch returned a response whose body has no bytes');
             count += piece.byteLength;
             if (expected !== undefined && count > expected) throw wrongLength();
             controller.enqueue(piece);
@@ -92,16 +91,21 @@ export function checkedBody(
   return body;
 }
 
+/** By its kind and not by its class: tests, and frames of pages, have other classes. */
+function isBytes(piece: unknown): piece is Uint8Array {
+  return ArrayBuffer.isView(piece);
+}
+
 /**
  * Reads a body as text.
  *
  * @param limit the longest body that is accepted, in bytes
- * @throws {InvalidResponseError} if the body is longer
+ * @throws {ApiError} `invalid-response` if the body is longer
  */
 export async function readText(
   body: ReadableStream<Uint8Array>,
   limit: number,
-  request: string,
+  spec: RequestSpec,
 ): Promise<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -113,9 +117,8 @@ export async function readText(
     size += value.byteLength;
     if (size > limit) {
       void reader.cancel().catch(() => undefined);
-      throw new InvalidResponseError(
-        `${request}: the response is longer than ${limit} bytes (the option bodyLimit)`,
-      );
+      const problem = `the response is longer than ${limit} bytes (the option bodyLimit)`;
+      throw invalidResponse(spec, problem);
     }
     text += decoder.decode(value, { stream: true });
   }

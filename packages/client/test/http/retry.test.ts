@@ -1,11 +1,9 @@
 import { describe, expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { sleep, systemClock } from '../../src/clock.ts';
-import { ApiError, NetworkError, TimeoutError } from '../../src/errors/index.ts';
-import { createDeadline, orAbort } from '../../src/http/deadline.ts';
-import { readApiError } from '../../src/http/read-error.ts';
-import { createRedactor, safeCause } from '../../src/http/redact.ts';
-import { backoff, parseRetryAfter, provesNothingSent, withRetries } from '../../src/http/retry.ts';
+import { createDeadline, orAbort, sleep, systemClock } from '../../src/clock.ts';
+import { ApiError, NetworkError, TimeoutError } from '../../src/errors.ts';
+import { createRedactor, provesNothingSent, safeCause } from '../../src/http/failure.ts';
+import { backoff, parseRetryAfter, readApiError, withRetries } from '../../src/http/transport.ts';
 import { everyPrint } from '../support/caught.ts';
 import { testSettings, TOKEN } from '../support/client.ts';
 import { TestClock, TIMEOUT } from '../support/clock.ts';
@@ -323,6 +321,7 @@ describe('failure', () => {
     const answer = {
       response: new Response(body, { status: 400, headers }),
       redactor: createRedactor([TOKEN]),
+      authenticated: true,
     };
     const clock = new TestClock();
     const deadline = createDeadline(clock, TIMEOUT, 'GET /', undefined);

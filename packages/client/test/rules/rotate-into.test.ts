@@ -1,12 +1,7 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  AmbiguousSecretError,
-  ConfigurationError,
-  SecretNotSavedError,
-  UnconfirmedWriteError,
-} from '../../src/errors/index.ts';
-import { secretsFrom } from '../../src/rules/secret-store.ts';
+import { ConfigurationError, UnconfirmedWriteError } from '../../src/errors.ts';
+import { liveSecrets, secretsFrom } from '../../src/rotate-into.ts';
 import { caught, everyPrint } from '../support/caught.ts';
 import { testClient } from '../support/client.ts';
 import { TestClock } from '../support/clock.ts';
@@ -106,9 +101,9 @@ describe('rotateInto', () => {
     answer = (_, response) => sendJson(response, [secretNumber(8), secretNumber(9)]);
     const store = new TestStore(first);
     const error = await caught(testClient(server.origin).rules.rotateInto(store, action));
-    expect(error).toBeInstanceOf(AmbiguousSecretError);
+    expect(error).toMatchObject({ code: 'secret-ambiguous' });
     expect(error.message).toContain('All of them were saved');
-    expect(error.choices).toEqual([
+    expect(error.secrets).toEqual([
       { path: '0', secret: secretNumber(8) },
       { path: '1', secret: secretNumber(9) },
     ]);
@@ -118,15 +113,15 @@ describe('rotateInto', () => {
     expect(saved[0]?.id).not.toBe(saved[1]?.id);
   });
 
-  test('the secret of another action never gets into the store', async () => {
+  test('of a whole rule, wire.secretField tells which secret is the new one', async () => {
     const actions = [
       { _id: 'other', signingSecret: secretNumber(7) },
       { _id: 'a', previous: secretNumber(8), current: secretNumber(9) },
     ];
     answer = (_, response) => sendJson(response, { _id: 'r', actions });
     const store = new TestStore(first);
-    const { current } = await testClient(server.origin).rules.rotateInto(store, action);
-    expect(current.secret).toBe(secretNumber(9));
+    const wire = { secretField: 'actions.1.current' };
+    await testClient(server.origin, { wire }).rules.rotateInto(store, action);
     expect(store.secrets.map(({ secret }) => secret)).toEqual([secretNumber(9), first.secret]);
   });
 
@@ -184,12 +179,12 @@ describe('rotateInto', () => {
         if (number > 1 && full) throw new Error(`cannot insert ${JSON.stringify(secrets)}`);
       };
       const error = await caught(testClient(server.origin).rules.rotateInto(store, action));
-      expect(error).toBeInstanceOf(SecretNotSavedError);
+      expect(error).toMatchObject({ code: 'secret-not-saved' });
       expect(everyPrint(error)).not.toContain('whsec_');
       expect(everyPrint(error)).toContain('cannot insert');
-      expect(error.secret).toBe(secretNumber(1));
+      expect(error.secrets).toEqual([{ path: 'secret', secret: secretNumber(1) }]);
       full = false;
-      await (error as unknown as SecretNotSavedError).retry();
+      await (error as unknown as UnconfirmedWriteError).retry?.();
       expect(store.secrets.map(({ secret }) => secret)).toEqual([secretNumber(1), first.secret]);
     });
 
@@ -231,10 +226,6 @@ describe('an outdated answer', () => {
       (old) => ({ action: { _id: 'a', signingSecret: 'whsec_ab****' }, previousSecret: old }),
     ],
     ['the old secret under the name of the new one', (old) => ({ _id: 'a', signingSecret: old })],
-    [
-      'the known secret, and an unknown one that is called previous',
-      (old) => ({ _id: 'a', signingSecret: old, previousSecret: 'whsec_QUFB' }),
-    ],
     ['known secrets of other actions alone', (old) => ({ actions: [{ _id: 'x', secret: old }] })],
   ])('%s is not saved as new', async (_, body) => {
     server.answer = (_request, to) => sendJson(to, body(first.secret));
@@ -242,10 +233,35 @@ describe('an outdated answer', () => {
     const error = await caught(
       testClient(server.origin).rules.rotateInto(store, { ruleId: 'r', actionId: 'a' }),
     );
-    expect(error).toBeInstanceOf(UnconfirmedWriteError);
-    expect(error.message).toContain('no new secret');
-    expect(error.message).toContain('wire.secretField');
+    expect(error).toMatchObject({ code: 'write-unconfirmed', response: body(first.secret) });
+    expect(error.message).toContain('was known before');
     expect(inspect(error)).not.toContain('whsec_');
     expect(store.secrets).toEqual([first]);
   });
+});
+
+describe('secretsFrom', () => {
+  test('returns the live secrets, with id and secret only', async () => {
+    const store = new TestStore(
+      { id: 'new', secret: 'whsec_bmV3' },
+      { id: 'old', secret: 'whsec_b2xk', expiresAt: 1000 },
+    );
+    let now = 999;
+    const provider = secretsFrom(store, { now: () => now });
+    expect(await provider()).toEqual([
+      { id: 'new', secret: 'whsec_bmV3' },
+      { id: 'old', secret: 'whsec_b2xk' },
+    ]);
+    now = 1000;
+    expect(await provider({ refresh: true })).toEqual([{ id: 'new', secret: 'whsec_bmV3' }]);
+  });
+});
+
+test('a secret is live until it expires, if it ever does', () => {
+  const secrets = [
+    { id: 'a', secret: 'whsec_YQ==' },
+    { id: 'b', secret: 'whsec_Yg==', expiresAt: 10 },
+  ];
+  expect(liveSecrets(secrets, 9)).toEqual(secrets);
+  expect(liveSecrets(secrets, 10)).toEqual([secrets[0]]);
 });

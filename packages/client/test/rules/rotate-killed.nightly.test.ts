@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { secretsFrom } from '../../src/rules/secret-store.ts';
+import { secretsFrom } from '../../src/rotate-into.ts';
 import { testClient } from '../support/client.ts';
 import { fileStore, type Step } from '../support/file-store.ts';
 import { sendJson } from '../support/server.ts';
@@ -15,6 +15,7 @@ const program = fileURLToPath(new URL('../support/rotating-process.ts', import.m
 const secretNumber = (number: number): string =>
   `whsec_${Buffer.from(`secret ${number}`).toString('base64')}`;
 const neighbour = secretNumber(99);
+const wire = { secretField: 'actions.1.signingSecrets.current' };
 
 let folder: string;
 let file: string;
@@ -83,7 +84,7 @@ test.each<Step>([
     const before = (await secretsFrom(fileStore(file))()).map(({ secret }) => secret);
     expect(before).toContain(secretNumber(0));
     const store = fileStore(file);
-    const { current } = await testClient(server.origin).rules.rotateInto(store, {
+    const { current } = await testClient(server.origin, { wire }).rules.rotateInto(store, {
       ruleId: 'r',
       actionId: 'a',
     });

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import {
-  AmbiguousSecretError,
   ApiError,
   ConfigurationError,
   NetworkError,
-  type SecretChoice,
   UnconfirmedWriteError,
-} from '../../src/errors/index.ts';
+} from '../../src/errors.ts';
+import type { WireNames } from '../../src/options.ts';
 import { caught, everyPrint } from '../support/caught.ts';
 import { testClient, TOKEN } from '../support/client.ts';
 import { TestClock } from '../support/clock.ts';
@@ -24,7 +24,7 @@ describe('rules', () => {
       const response = { action: { _id: 'a', webhook: { secret } } };
       server.answer = (_, to) => sendJson(to, response);
       const result = await testClient(server.origin).rules.rotateSigningSecret('r/1', 'a');
-      expect(result).toEqual({ secret, secrets: [secret], response });
+      expect(result).toEqual({ secret, path: 'action.webhook.secret', response });
       expect(server.requests[0]).toMatchObject({
         method: 'PATCH',
         url: '/v1/rules/r%2F1/actions/a',
@@ -103,7 +103,7 @@ describe('rules', () => {
         url,
         payload: { a: 1 },
       });
-      expect(result).toEqual({ secret, secrets: [secret], response: { secret } });
+      expect(result).toEqual({ secret, path: 'secret', response: { secret } });
       expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/v1/rules/r/actions' });
       expect(JSON.parse(server.requests[0]!.body)).toEqual({
         type: 'webhook',
@@ -139,73 +139,86 @@ describe('rules', () => {
 describe('the secret in a response', () => {
   const A = 'whsec_QUFB';
   const B = 'whsec_QkJC';
-  const url = 'https://receiver.example.com/hook';
 
   const server = useServer();
+  const rotate = (response: unknown, wire: Partial<WireNames> = {}) => {
+    server.answer = (_, to) => sendJson(to, response);
+    return testClient(server.origin, { wire }).rules.rotateSigningSecret('r', 'a');
+  };
 
-  test('a rule that holds only the secret of another action is not taken for ours', async () => {
-    const actions = [
-      { _id: 'x', secret: A },
-      { _id: 'a', secret: 'whsec_QkJC****' },
-    ];
-    server.answer = (_, to) => sendJson(to, { actions });
-    const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
-    expect(error).toBeInstanceOf(AmbiguousSecretError);
-    expect(error.choices).toEqual([{ path: 'actions.0.secret', secret: A }]);
+  test.each<[unknown, string, string]>([
+    ['whsec_QUFB', A, '(text)'],
+    [{ a: [{ b: { signingSecret: 'whsec_QUJDRA==' } }] }, 'whsec_QUJDRA==', 'a.0.b.signingSecret'],
+    ['Your secret is "whsec_QUFB". Keep it.', A, '(text)'],
+    ['The secret is whsec_QUFB.', A, '(text)'],
+    [{ whsec_QUFB: true }, A, '…'],
+    [{ secret: A, action: { secret: A } }, A, 'secret'],
+    [{ secret: B, masked: 'whsec_QU****' }, B, 'secret'],
+  ])('is the only one of %j', async (response, secret, path) => {
+    expect(await rotate(response)).toMatchObject({ secret, path });
   });
 
-  test('what is unclear fails with a choice, names the setting, and prints no secret', async () => {
-    server.answer = (_, to) => sendJson(to, { one: A, two: B, [`whsec_${'x'.repeat(4)}`]: 1 });
+  test.each([
+    [null],
+    [7],
+    [{}],
+    ['whsec_'],
+    ['whsec_QU****'],
+    ['whsec_QUJD…'],
+    ['whsec_QUJD...'],
+    ['my_whsec_QUJD'],
+    ['whsec_QUJDRA==='],
+  ])('is not in %j', async (response) => {
+    const error = await caught(rotate(response));
+    expect(error).toMatchObject({ code: 'write-unconfirmed' });
+    expect(error.message).toContain('Check the action in the service');
+  });
+
+  test('is found wherever it stands in a JSON value', async () => {
+    const secret = fc
+      .uint8Array({ minLength: 1, maxLength: 48 })
+      .map((key) => `whsec_${Buffer.from(key).toString('base64')}`);
+    const property = fc.asyncProperty(
+      secret,
+      fc.jsonValue(),
+      fc.array(fc.string()),
+      async (wanted, beside, path) => {
+        const answer = path.reduce<unknown>((inner, key) => [{ [`k${key}`]: inner }, 1], wanted);
+        expect(await rotate([beside, answer])).toMatchObject({ secret: wanted });
+      },
+    );
+    await fc.assert(property, { numRuns: 20 });
+  });
+
+  test('one of several is no choice of ours: the error has the places, and prints no secret', async () => {
+    server.answer = (_, to) => sendJson(to, { one: A, two: [B], [`whsec_${'x'.repeat(4)}`]: 1 });
+    const url = 'https://receiver.example.com/hook';
     const error = await caught(testClient(server.origin).rules.addWebhook('r', { url }));
+    expect(error).toBeInstanceOf(UnconfirmedWriteError);
     expect(error).toMatchObject({ code: 'secret-ambiguous', operation: 'add-webhook' });
     expect(error.message).toContain('The webhook action was created');
-    expect(error.message).toContain('"one", "two"');
+    expect(error.message).toContain('"one", "two.0", "…"');
     expect(error.message).toContain('wire.secretField');
     expect(error.message).not.toContain('whsec_');
-    expect(Object.keys(error)).not.toContain('choices');
+    expect(inspect(error)).not.toContain('whsec_');
     expect(JSON.stringify(error)).not.toContain('whsec_');
-    expect((error.choices as SecretChoice[]).map(({ secret }) => secret)).toEqual([
-      A,
-      B,
-      'whsec_xxxx',
+    expect(error.secrets).toEqual([
+      { path: 'one', secret: A },
+      { path: 'two.0', secret: B },
+      { path: '…', secret: 'whsec_xxxx' },
     ]);
   });
 
-  test('wire.secretField says where it is', async () => {
-    server.answer = (_, to) => sendJson(to, { one: A, inner: { two: B } });
+  test('wire.secretField says where it is, and where it is not there the only one counts', async () => {
     const wire = { secretField: 'inner.two' };
-    const { rules } = testClient(server.origin, { wire });
-    expect(await rules.rotateSigningSecret('r', 'a')).toMatchObject({ secret: B, secrets: [A, B] });
-    server.answer = (_, to) => sendJson(to, { elsewhere: A });
-    expect(await rules.rotateSigningSecret('r', 'a')).toMatchObject({ secret: A });
-    expect(everyPrint(rules)).not.toContain('whsec_');
-  });
-
-  test.each<[string, unknown]>([
-    ['beside a masked one', { action: { _id: 'a', secret: 'whsec_QkJC****' }, previousSecret: A }],
-    ['alone', { _id: 'a', previous: { secret: A } }],
-    ['twice', { _id: 'a', oldSecrets: [A, B] }],
-  ])('a secret that is called old is not returned as the new one: %s', async (_, body) => {
-    server.answer = (_request, to) => sendJson(to, body);
-    const error = await caught(testClient(server.origin).rules.rotateSigningSecret('r', 'a'));
-    expect(error).toBeInstanceOf(UnconfirmedWriteError);
-    expect(error.message).toContain('Check the action in the service');
-    expect(error.response).toEqual(body);
-    expect(inspect(error)).not.toContain('whsec_');
-  });
-
-  test.each<[string, unknown]>([
-    ['of an inactive action', { _id: 'a', status: 'inactive', active: false, signingSecret: B }],
-    ['with an end', { _id: 'a', signingSecret: B, expiresAt: '2030-01-01T00:00:00Z' }],
-  ])('a new secret %s is not taken for an old one', async (_, body) => {
-    server.answer = (_request, to) => sendJson(to, body);
-    const { rules } = testClient(server.origin);
-    expect(await rules.rotateSigningSecret('r', 'a')).toMatchObject({ secret: B });
-  });
-
-  test('a name that misleads is overruled by wire.secretField', async () => {
-    server.answer = (_, to) => sendJson(to, { oldStyleSecret: B });
-    const { rules } = testClient(server.origin, { wire: { secretField: 'oldStyleSecret' } });
-    expect(await rules.rotateSigningSecret('r', 'a')).toMatchObject({ secret: B });
+    const found = { secret: B, path: 'inner.two' };
+    expect(await rotate({ one: A, inner: { two: B } }, wire)).toMatchObject(found);
+    expect(await rotate({ elsewhere: A }, wire)).toMatchObject({ secret: A });
+    expect(
+      await rotate(
+        { actions: [{ secret: A }, { secret: B }] },
+        { secretField: 'actions.1.secret' },
+      ),
+    ).toMatchObject({ secret: B });
   });
 });

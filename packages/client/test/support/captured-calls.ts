@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { CallField } from '../../src/infer/index.ts';
+import type { CallField } from '../../src/infer.ts';
 
 export const CALL_FIELDS = [
   'placedBy',

@@ -1,6 +1,6 @@
 import { createClient, type Client } from '../../src/client.ts';
 import type { ClientOptions } from '../../src/options.ts';
-import { resolveSettings, type Settings } from '../../src/settings.ts';
+import { resolveSettings, type Settings } from '../../src/options.ts';
 import { TestClock, TIMEOUT } from './clock.ts';
 
 export const TOKEN = 'tok-3c1e/9f+7d==';

@@ -1,5 +1,5 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { SecretStore, StoredSecret } from '../../src/rules/secret-store.ts';
+import type { SecretStore, StoredSecret } from '../../src/rotate-into.ts';
 
 /** The steps of a rotation at which a process can die. */
 export type Step =

@@ -1,5 +1,5 @@
-import { readPage, type Page } from '../../src/paging/page.ts';
-import { defaultWireNames, type WireNames } from '../../src/wire.ts';
+import { readPage, type Page } from '../../src/paging.ts';
+import { defaultWireNames, type WireNames } from '../../src/options.ts';
 
 export const spec = {
   method: 'GET',
@@ -12,8 +12,7 @@ export function page(
   { wire = {}, link }: { wire?: Partial<WireNames>; link?: string } = {},
 ): Page<unknown> {
   const headers = new Headers(link === undefined ? {} : { link });
-  const field = { path: 'results' };
-  return readPage(spec, { value, headers }, field, { ...defaultWireNames, ...wire });
+  return readPage(spec, { value, headers }, { field: 'results' }, { ...defaultWireNames, ...wire });
 }
 
 export const results = [{ _id: '1' }];

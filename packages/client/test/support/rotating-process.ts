@@ -13,6 +13,7 @@ async function reach(step: Step): Promise<void> {
 const client = createClient({
   baseUrl,
   apiToken: 't',
+  wire: { secretField: 'actions.1.signingSecrets.current' },
   onRequest: () => reach('request'),
 });
 await client.rules.rotateInto(fileStore(file, reach), { ruleId: 'r', actionId: 'a' });

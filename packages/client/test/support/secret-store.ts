@@ -1,4 +1,4 @@
-import type { SecretStore, StoredSecret } from '../../src/rules/secret-store.ts';
+import type { SecretStore, StoredSecret } from '../../src/rotate-into.ts';
 
 /** A store in memory, which fails when it is told to. */
 export class TestStore implements SecretStore {

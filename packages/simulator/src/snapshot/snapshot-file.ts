@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { lockFile } from '@call-webhooks/client/internal';
 import { SimulatorError } from '../simulator-error.ts';
+import { lockFile } from './lock-file.ts';
 import { formatLines, parseLines, type Snapshot } from './snapshot-format.ts';
 
 /** Characters per write. The simulator continues between two writes. */

@@ -1,0 +1,225 @@
+import { sleep } from './clock.ts';
+import { ConfigurationError, UnconfirmedWriteError, type FoundSecret } from './errors.ts';
+import { createRedactor, safeCause } from './http/failure.ts';
+import { backoff } from './http/transport.ts';
+import type { Settings } from './options.ts';
+import type { SecretResponse } from './rules.ts';
+
+/** One signing secret that a receiver accepts. */
+export interface StoredSecret {
+  /** Names the secret in outcomes and logs. It reveals nothing about the secret. */
+  readonly id: string;
+  /** `whsec_…` */
+  readonly secret: string;
+  /**
+   * The action that signs with it: rotating an action ends only secrets that name it. Absent for the
+   * recording webhook, and where nobody knows.
+   */
+  readonly actionId?: string;
+  /** From when on the secret is no longer accepted, in epoch milliseconds. Absent while it is current. */
+  readonly expiresAt?: number;
+}
+
+/**
+ * Where the secrets of a receiver are kept, those of all its webhook actions: a file, a table, a secret
+ * manager. Save each current secret with its `actionId` before the first rotation: without it, deliveries
+ * in flight cannot be verified, and without the `actionId` the old secret never ends.
+ */
+export interface SecretStore {
+  /** Returns what was saved last. Returns an empty list at first. */
+  load(): Promise<readonly StoredSecret[]>;
+  /**
+   * Replaces all secrets, atomically: after a crash `load` returns the old list or the new one. Each
+   * rotation saves the loaded list once before it rotates, to find out whether the store works.
+   */
+  save(secrets: readonly StoredSecret[]): Promise<void>;
+}
+
+/** A secret in the form that a receiver's `secret` option takes. */
+export interface ProvidedSecret {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Returns the secrets that are accepted at `now` (epoch milliseconds). Never throws. */
+export function liveSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
+  return secrets.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+}
+
+/**
+ * Creates the function for a receiver's `secret` option. It returns the live secrets of the store.
+ * When the receiver asks again because a signature matched none of them, it first waits for a
+ * running `rotateInto` of this process, so that deliveries verify during a rotation.
+ *
+ * @param options.now the wall clock, in epoch milliseconds. Defaults to `Date.now`.
+ * @throws what `store.load` throws
+ *
+ * @example
+ * createNodeHandler({ secret: secretsFrom(store), on: { … } });
+ */
+export function secretsFrom(
+  store: SecretStore,
+  options: { readonly now?: () => number } = {},
+): (request?: { readonly refresh?: boolean }) => Promise<ProvidedSecret[]> {
+  const now = options.now ?? (() => Date.now());
+  return async (request) => {
+    if (request?.refresh === true) await whenIdle(store);
+    const secrets = liveSecrets(await store.load(), now());
+    return secrets.map(({ id, secret }) => ({ id, secret }));
+  };
+}
+
+/** The options of `rotateInto`. */
+export interface RotateIntoOptions {
+  readonly ruleId: string;
+  readonly actionId: string;
+  /**
+   * How long the old secret of this action is still accepted, in milliseconds. Defaults to 600,000 (10 minutes):
+   * with the tolerance of 5 minutes either way, no older signature verifies after that.
+   */
+  readonly overlap?: number | undefined;
+  /** Aborts the request. Once the secret is rotated it is saved, even after an abort. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The result of `rotateInto`. */
+export interface RotatedSecret {
+  /** The new secret, as it was saved. */
+  readonly current: StoredSecret;
+  /**
+   * All secrets that were saved: the new one first, then those from before. Older ones of the same
+   * action have an `expiresAt`; those of other actions, and those without an `actionId`, are unchanged.
+   */
+  readonly saved: readonly StoredSecret[];
+  /** The whole response of the service. It holds the secret. */
+  readonly response: unknown;
+}
+
+/** Rotates the secret of an action, given the secrets from before. */
+export type Rotate = (
+  action: Pick<RotateIntoOptions, 'ruleId' | 'actionId' | 'signal'>,
+  known: ReadonlySet<string>,
+) => Promise<SecretResponse>;
+
+const defaultOverlap = 600_000;
+const saveAttempts = 3;
+
+/**
+ * Rotates and saves, one rotation of a store at a time. The store is read and written once before
+ * the rotation, so that a broken store fails the call while nothing is lost.
+ *
+ * The new secret exists only in the response, so a process that dies before it is saved loses it.
+ * The store then still has what it had, and rotating again gives a secret that is known.
+ */
+export function rotateInto(
+  settings: Settings,
+  rotate: Rotate,
+  store: SecretStore,
+  options: RotateIntoOptions,
+): Promise<RotatedSecret> {
+  const { actionId, signal, overlap = defaultOverlap } = options;
+  if (!Number.isFinite(overlap) || overlap < 0) {
+    throw new ConfigurationError('overlap must be a number of milliseconds, 0 or more');
+  }
+  return runExclusive(store, async () => {
+    signal?.throwIfAborted();
+    const old = await store.load();
+    await store.save(old);
+    const combine = (fresh: readonly string[]): StoredSecret[] =>
+      withNewSecrets(fresh, old, { actionId, overlap, now: settings.clock.now() });
+    const known = new Set(old.map(({ secret }) => secret));
+    const { response, ...found } = await rotate(options, known).catch(async (error: unknown) => {
+      const isUnclear = error instanceof UnconfirmedWriteError && error.code === 'secret-ambiguous';
+      if (!isUnclear) throw error;
+      // One of them signs from now on. All are accepted until somebody chooses.
+      const { operation, secrets } = error;
+      await save(settings, store, combine(secrets.map(({ secret }) => secret)), error);
+      const note =
+        '. All of them were saved, so that deliveries verify: remove the others from the store';
+      throw new UnconfirmedWriteError(error.code, operation, `${error.message}${note}`, error);
+    });
+    const saved = combine([found.secret]);
+    await save(settings, store, saved, { secrets: [found], response });
+    return { current: saved[0] as StoredSecret, saved, response };
+  });
+}
+
+function withNewSecrets(
+  fresh: readonly string[],
+  old: readonly StoredSecret[],
+  rotation: { readonly actionId: string; readonly overlap: number; readonly now: number },
+): StoredSecret[] {
+  const { actionId, overlap, now } = rotation;
+  const saved: StoredSecret[] = [];
+  for (const secret of new Set(fresh)) {
+    saved.push({ id: unusedId(actionId, now, [...old, ...saved]), secret, actionId });
+  }
+  for (const entry of liveSecrets(old, now)) {
+    if (fresh.includes(entry.secret)) continue;
+    const expiresAt = Math.min(entry.expiresAt ?? Infinity, now + overlap);
+    saved.push(entry.actionId === actionId ? { ...entry, expiresAt } : entry);
+  }
+  return saved;
+}
+
+function unusedId(actionId: string, now: number, taken: readonly StoredSecret[]): string {
+  const base = `${actionId}@${new Date(now).toISOString()}`;
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? base : `${base}-${number}`;
+    if (!taken.some((entry) => entry.id === id)) return id;
+  }
+}
+
+async function save(
+  settings: Settings,
+  store: SecretStore,
+  secrets: readonly StoredSecret[],
+  found: { readonly secrets: readonly FoundSecret[]; readonly response: unknown },
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await store.save(secrets);
+      return;
+    } catch (error) {
+      if (attempt < saveAttempts) {
+        await sleep(settings.clock, backoff(settings, attempt));
+        continue;
+      }
+      // Stores tend to quote what they could not write.
+      const redactor = createRedactor(secrets.map(({ secret }) => secret));
+      throw new UnconfirmedWriteError(
+        'secret-not-saved',
+        'rotate-signing-secret',
+        'The signing secret was rotated, but the store did not save the new one. ' +
+          'Call retry() on this error, or save its "secrets" (not printed) yourself, now',
+        {
+          secrets: found.secrets,
+          response: found.response,
+          retry: () => store.save(secrets),
+          cause: safeCause(error, redactor),
+        },
+      );
+    }
+  }
+}
+
+const running = new WeakMap<object, Promise<unknown>>();
+
+/** Runs one task at a time for each store. */
+function runExclusive<T>(store: object, task: () => Promise<T>): Promise<T> {
+  const result = (running.get(store) ?? Promise.resolve()).then(task);
+  running.set(
+    store,
+    result.catch(() => undefined),
+  );
+  return result;
+}
+
+/** Waits until no task of the store is running. */
+async function whenIdle(store: object): Promise<void> {
+  let last: Promise<unknown> | undefined;
+  while (running.get(store) !== last) {
+    last = running.get(store);
+    await last;
+  }
+}

@@ -1,0 +1,242 @@
+import {
+  ApiError,
+  ConfigurationError,
+  UnconfirmedWriteError,
+  type FoundSecret,
+  type WriteOperation,
+} from './errors.ts';
+import { endpoint, pathSegment, type RequestSpec } from './http/exchange.ts';
+import type { Transport } from './http/transport.ts';
+import { valueAt } from './json-path.ts';
+import type { Settings, WebhookInput } from './options.ts';
+import {
+  rotateInto,
+  type Rotate,
+  type RotatedSecret,
+  type RotateIntoOptions,
+  type SecretStore,
+} from './rotate-into.ts';
+
+/** The options of a write. */
+export interface WriteOptions {
+  /** Aborts the call. If something was sent by then, it rejects with an UnconfirmedWriteError. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The response to a write that yields a signing secret. */
+export interface SecretResponse {
+  /** The signing secret of the action. Keep it out of logs. */
+  readonly secret: string;
+  /** Where it was in the response, such as `action.signingSecret`: what `wire.secretField` takes. */
+  readonly path: string;
+  /** The whole response: parsed if it is JSON, else as text. It holds the secret. */
+  readonly response: unknown;
+}
+
+/** Webhook actions of rules, and their signing secrets. A write is not retried once it was sent. */
+export interface Rules {
+  /**
+   * Creates a webhook action: `POST /v1/rules/{id}/actions`. The spec shows neither body;
+   * `wire.webhookAction` creates the request body. The secret is taken from `wire.secretField`, or is
+   * the only one of the response.
+   *
+   * @throws {UnconfirmedWriteError} `write-unconfirmed` if the action may exist, but no secret
+   * arrived; `secret-ambiguous` if it exists, but the response holds several secrets
+   * @throws {ConfigurationError} if an id is empty, the url is not http(s), or the payload is not
+   * JSON
+   * @throws {ApiError | NetworkError | TimeoutError} if nothing was done
+   *
+   * @example
+   * const { secret } = await client.rules.addWebhook('rule-id', { url: 'https://example.com/hook' });
+   */
+  addWebhook(ruleId: string, input: WebhookInput, options?: WriteOptions): Promise<SecretResponse>;
+  /**
+   * Rotates the signing secret of an action: `PATCH /v1/rules/{id}/actions/{actionId}` with
+   * `rotateSigningSecret: true`. The next delivery is signed with the new secret, and receivers that
+   * do not know it reject the delivery. Prefer `rotateInto`, which knows the old secrets too. The
+   * secret is taken from `wire.secretField`, or is the only one of the response.
+   *
+   * @throws {UnconfirmedWriteError} `write-unconfirmed` if it may have been rotated, but no secret
+   * arrived; `secret-ambiguous` if it was rotated, but the response holds several secrets
+   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError} if nothing was done
+   */
+  rotateSigningSecret(
+    ruleId: string,
+    actionId: string,
+    options?: WriteOptions,
+  ): Promise<SecretResponse>;
+  /**
+   * Rotates the secret, saves the new one, and keeps the old one valid for `overlap`. Secrets of other
+   * actions stay as they are. Receivers read the store with `secretsFrom(store)`. Nothing is rotated if
+   * the store cannot be read and written. After a crash, call it again.
+   *
+   * @throws {UnconfirmedWriteError} `secret-not-saved` if it was rotated but not saved: call its
+   * `retry()`; `secret-ambiguous` if the response holds several secrets that the store did not have:
+   * all of them were saved
+   * @throws like `rotateSigningSecret`, and what the store throws before the rotation
+   */
+  rotateInto(store: SecretStore, options: RotateIntoOptions): Promise<RotatedSecret>;
+}
+
+/** Creates `client.rules`. */
+export function createRules(settings: Settings, transport: Transport): Rules {
+  const { baseUrl, wire } = settings;
+  const field = wire.secretField;
+  const actions = (ruleId: string): string => `/rules/${pathSegment('ruleId', ruleId)}/actions`;
+  const rotate: Rotate = async ({ ruleId, actionId, signal }, known) => {
+    const url = endpoint(baseUrl, `${actions(ruleId)}/${pathSegment('actionId', actionId)}`);
+    const body = { rotateSigningSecret: true };
+    const spec = { method: 'PATCH', url, body, signal } as const;
+    return sendWrite(transport, spec, 'rotate-signing-secret', field, known);
+  };
+  return {
+    async addWebhook(ruleId, input, { signal } = {}) {
+      checkUrl(input.url);
+      const url = endpoint(baseUrl, actions(ruleId));
+      const body = wire.webhookAction(input);
+      if (input.payload !== undefined) checkJson('payload', input.payload);
+      checkJson('the body of the webhook action', body);
+      const spec = { method: 'POST', url, body, signal } as const;
+      return sendWrite(transport, spec, 'add-webhook', field, new Set());
+    },
+    rotateSigningSecret: (ruleId, actionId, { signal } = {}) =>
+      rotate({ ruleId, actionId, signal }, new Set()),
+    rotateInto: async (store, options) => rotateInto(settings, rotate, store, options),
+  };
+}
+
+function checkUrl(value: string): void {
+  const protocol = URL.canParse(value) ? new URL(value).protocol : undefined;
+  if (protocol === 'https:' || protocol === 'http:') return;
+  throw new ConfigurationError('url must be an absolute http or https URL');
+}
+
+// A circular object, a BigInt or a function has no JSON form. The message of JSON.stringify names
+// keys of the payload, so it is dropped.
+function checkJson(what: string, value: unknown): void {
+  try {
+    if ((JSON.stringify(value) as string | undefined) !== undefined) return;
+  } catch {
+    // Thrown below.
+  }
+  throw new ConfigurationError(`${what} cannot be written as JSON`);
+}
+
+const effects: Readonly<Record<WriteOperation, readonly [maybe: string, done: string]>> = {
+  'add-webhook': ['The webhook action may have been created', 'The webhook action was created'],
+  'rotate-signing-secret': [
+    'The signing secret may have been rotated',
+    'The signing secret was rotated',
+  ],
+};
+
+/**
+ * Sends a write and finds the new secret in the response.
+ *
+ * @param field the setting `wire.secretField`
+ * @param known secrets from before the write
+ * @throws {UnconfirmedWriteError} if the write may have happened, but no new secret arrived, or several
+ * @throws the error of the transport if the write has certainly not happened
+ */
+async function sendWrite(
+  transport: Transport,
+  spec: RequestSpec,
+  operation: WriteOperation,
+  field: string | undefined,
+  known: ReadonlySet<string>,
+): Promise<SecretResponse> {
+  const [maybe, done] = effects[operation];
+  const unconfirmed = (why: string, more: { cause?: unknown; response?: unknown }) =>
+    new UnconfirmedWriteError(
+      'write-unconfirmed',
+      operation,
+      `${maybe}: ${why}. Check the action in the service, and rotate its secret to get a known one`,
+      more,
+    );
+  let sent = false;
+  const text = await transport
+    .text({ ...spec, onSend: () => (sent = true) })
+    .catch((cause: unknown) => {
+      if (provesNothingDone(cause, sent)) throw cause;
+      throw unconfirmed('no complete response arrived', { cause });
+    });
+  const response = parse(text);
+  const found = inField(response, field) ?? findSecrets(response);
+  if (found.length === 0) throw unconfirmed('the response holds no "whsec_" string', { response });
+  const fresh = found.filter(({ secret }) => !known.has(secret));
+  const [first] = fresh;
+  if (first === undefined)
+    throw unconfirmed('each secret of the response was known before', { response });
+  if (fresh.every(({ secret }) => secret === first.secret)) return { ...first, response };
+  const places = fresh.map(({ path }) => `"${path}"`).join(', ');
+  throw new UnconfirmedWriteError(
+    'secret-ambiguous',
+    operation,
+    `${done}, but the response holds several secrets that may be the new one: ${places}. ` +
+      'Choose one of "secrets" on this error (not printed), and set wire.secretField to its path',
+    { secrets: fresh, response },
+  );
+}
+
+// These prove that nothing was done. Anything else leaves it open.
+function provesNothingDone(error: unknown, sent: boolean): boolean {
+  if (!sent) return true;
+  if (error instanceof ApiError) return error.status >= 400 && error.status < 500;
+  return typeof error === 'object' && error !== null && Reflect.get(error, 'maybeSent') === false;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The secrets in the configured field. Undefined if the response has none there. */
+function inField(response: unknown, field: string | undefined): FoundSecret[] | undefined {
+  if (field === undefined) return undefined;
+  const found = findSecrets(valueAt(response, field));
+  return found.length > 0 ? found.map(({ secret }) => ({ path: field, secret })) : undefined;
+}
+
+// A whole secret: not the middle of a word, and not shortened or masked.
+const secretText = /(?<![\w+/])whsec_[A-Za-z0-9+/]+={0,2}(?![\w+/=*•…-]|\.{2})/g;
+
+interface Place {
+  readonly key: string;
+  readonly outer: Place | undefined;
+}
+
+/**
+ * Finds signing secrets (`whsec_` and base64 text) anywhere in a response, whose shape the spec does
+ * not show. Returns every occurrence.
+ */
+function findSecrets(response: unknown): FoundSecret[] {
+  const found: FoundSecret[] = [];
+  // Not recursive: a response may be nested deeper than the stack, and its secret is the only copy.
+  const left: { value: unknown; place: Place | undefined }[] = [
+    { value: response, place: undefined },
+  ];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value, place } = next;
+    if (typeof value === 'string')
+      for (const [secret] of value.matchAll(secretText))
+        found.push({ path: pathOf(place), secret });
+    if (typeof value !== 'object' || value === null) continue;
+    // Reversed, so that they are taken off in the order of the response. A key may be the secret.
+    for (const [key, inner] of Object.entries(value).reverse()) {
+      const at = { key, outer: place };
+      left.push({ value: inner, place: at }, { value: key, place: at });
+    }
+  }
+  return found;
+}
+
+/** A path for messages. Keys are the service's own, so one that is not a plain word is left out. */
+function pathOf(place: Place | undefined): string {
+  const keys: string[] = [];
+  for (let at = place; at !== undefined; at = at.outer)
+    keys.push(/^(?!whsec_)[\w-]{1,64}$/.test(at.key) ? at.key : '…');
+  return keys.length === 0 ? '(text)' : keys.reverse().join('.');
+}
