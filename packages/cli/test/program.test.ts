@@ -37,7 +37,7 @@ describe('help', () => {
     [['help', '--help']],
     [['rules', 'help']],
     [['rules', 'help', '--help']],
-    [['events', '--search', 'to:example.com', '--help']],
+    [['events', 'to:example.com', '--help']],
   ])('%j', async (argv) => {
     expect(await run(argv)).toMatchObject({ code: 0, stderr: '' });
   });

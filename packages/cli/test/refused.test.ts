@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SECRET } from './support/receiver.ts';
 import { run, start, type Run } from './support/run.ts';
 
-const REST = ['events', 'events tail', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret'];
+const REST = ['events', 'calls', 'recording 1 -o -', 'rotate 1 2 --show-secret'];
 
 /**
  * Nothing listens at the addresses of the receiver, another simulator and the service. A port that

@@ -2,13 +2,7 @@ import type { CallRecord } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../app.ts';
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../service/client.ts';
-import {
-  printList,
-  withListOptions,
-  type Columns,
-  type ListOptions,
-  type ShownColumn,
-} from '../service/list.ts';
+import { printList, withListOptions, type ListOptions, type ShownColumn } from '../service/list.ts';
 import { dateTime } from '../terminal/format.ts';
 
 /** `calls`: lists call records. */
@@ -21,19 +15,14 @@ export function callsCommand(app: App, base: Command): Command {
     .action(
       app.action(async (options: ServiceOptions & ListOptions) => {
         const client = await serviceClient(app, options);
-        return printList(app, client.calls, {}, options, { noun: 'calls', columns, shown });
+        return printList(app, client.calls, {}, options, 'calls', columnsOf);
       }),
     );
 }
 
-// The spec shows only `_id`. The other fields depend on the service.
-const columns = (first: CallRecord): Columns<CallRecord> =>
-  Object.fromEntries(
-    Object.keys(first).map((name) => [name, (record: CallRecord) => record[name]]),
-  );
-
-// The first fields are the most telling. Where it is too narrow, the last are left out.
-const shown = (first: CallRecord): ShownColumn<CallRecord>[] =>
+// The spec shows only `_id`. The other fields depend on the service. The first are the most telling:
+// where it is too narrow, the last are left out.
+const columnsOf = (first: CallRecord): ShownColumn<CallRecord>[] =>
   Object.keys(first).map((name, at) => ({
     title: name,
     // The id is an argument of `recording`, so it is never cut.

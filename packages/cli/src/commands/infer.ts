@@ -15,11 +15,11 @@ export function inferCommand(app: App, base: Command): Command {
     .addHelpText(
       'after',
       `
-The spec does not show the names of seven fields of a call, or how pages are
-linked. This command compares the values of captured call events, recording
-events and responses of GET /v1/calls, and prints the fieldNames and wire
-options to paste, each with its reasons. Where several fields match, it lists
-all of them. It prints no values. A few complete calls are enough.
+The spec does not show the names of seven fields of a call. This command
+compares the values of captured call events, recording events and responses of
+GET /v1/calls, and prints the receiver's fieldNames to paste, each with its
+reason. Where several fields match, it lists all of them in a comment. It
+prints no values. A few complete calls are enough.
 ${examples(
   ['listen --json | tee deliveries.jsonl', 'First, capture some deliveries'],
   ['infer deliveries.jsonl', 'Then find the names'],
@@ -30,10 +30,10 @@ ${examples(
         const samples: unknown[] = [];
         for (const file of files) samples.push(...(await readSamples(app, file)));
         const inferred = inferNames(samples);
-        const { callEvents, callRecords, pages } = inferred.read;
-        if (callEvents + callRecords + pages === 0)
+        const { callEvents, callRecords } = inferred.read;
+        if (callEvents + callRecords === 0)
           throw badInput(
-            'The files contain no call events, no call records and no list responses.',
+            'The files contain no call events and no call records.',
             'Capture some first: call-webhooks listen --json > deliveries.jsonl',
           );
         await printInferred(app, inferred);
@@ -44,31 +44,26 @@ ${examples(
 
 /** Prints the options to stdout, and what is missing to stderr. */
 export async function printInferred({ output }: App, inferred: InferredNames): Promise<void> {
-  const { fieldNames, wire, snippet, read } = inferred;
+  const { fieldNames, snippet, read } = inferred;
   await output.print({ type: 'inferred', ...inferred }, () =>
     snippet === '' ? [] : snippet.split('\n').map((line) => t`${line}`),
   );
-  const { callEvents, recordingEvents, callRecords, pages, ignored } = read;
+  const { callEvents, recordingEvents, callRecords, ignored } = read;
   output.message(
-    `Read ${callEvents} call events, ${recordingEvents} recording events, ${callRecords} call records and ${pages} pages; ignored ${ignored}.`,
+    `Read ${callEvents} call events, ${recordingEvents} recording events and ${callRecords} call records; ignored ${ignored}.`,
   );
   if (callEvents === 0 && callRecords > 0)
     output.message('These names come from call records. Compare them with a delivery.');
-  const names = (proposals: readonly Proposal[], status: Proposal['status']) =>
-    proposals
+  const names = (status: Proposal['status']) =>
+    fieldNames
       .filter((one) => one.status === status)
       .map(({ setting }) => setting)
       .join(', ');
-  const unsure = names([...fieldNames, ...wire], 'not-sure');
+  const unsure = names('not-sure');
   if (unsure !== '')
     output.message(t`Several fields match: ${unsure}. Choose one, or capture more.`);
-  const fields = names(fieldNames, 'not-seen');
-  if (fields !== '') output.message(t`Not found: ${fields}. Capture more deliveries.`);
-  const settings = names(wire, 'not-seen');
-  if (settings !== '')
-    output.message(
-      t`Not found: ${settings}. Capture more pages: whole responses of GET /v1/calls.`,
-    );
+  const missing = names('not-seen');
+  if (missing !== '') output.message(t`Not found: ${missing}. Capture more deliveries.`);
 }
 
 /** Reads a file of samples. @throws CliError 2 and 3 */

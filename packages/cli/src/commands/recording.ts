@@ -10,7 +10,6 @@ import { t } from '../terminal/text.ts';
 
 interface RecordingOptions extends ServiceOptions {
   readonly output?: string;
-  readonly resume?: boolean;
   readonly force?: boolean;
 }
 
@@ -22,12 +21,11 @@ export function recordingCommand(app: App, base: Command): Command {
       '-o, --output <file>',
       'the file, or - for stdout (default: the call id with an extension for its type)',
     )
-    .option('--resume', 'keep a partial download, and continue it the next time')
     .option('--force', 'replace an existing file')
     .addHelpText(
       'after',
       examples(
-        ['recording 4d0c… --resume', 'Save it; the file appears when it is complete'],
+        ['recording 4d0c…', 'Save it; the file appears when it is complete'],
         ['recording 4d0c… -o - | ffplay -', 'Listen to it'],
       ),
     )
@@ -55,7 +53,6 @@ async function download(app: App, callId: string, options: RecordingOptions): Pr
   const bar = progressBar(io, output.messageColors);
   try {
     const saved = await recording.saveTo(path, {
-      resume: options.resume,
       onProgress: ({ received, total }) => bar.update(received, total),
       signal,
     });

@@ -1,3 +1,4 @@
+import * as http from 'node:http';
 import { createClient, version, type Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
@@ -45,11 +46,11 @@ export const givenBaseUrl = (
  */
 export async function serviceClient(app: App, options: ServiceOptions): Promise<Client> {
   const baseUrl = givenBaseUrl(app, options);
-  if (baseUrl === undefined) return simulatorClient(simulatorOf(app, options), options);
+  if (baseUrl === undefined) return simulatorClient(app, simulatorOf(app, options), options);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol === 'http:' && !isLoopback(url.hostname))
     throw badInput(`${url.origin} is plain http, which would expose the API token.`, 'Use https.');
-  return clientFor(baseUrl, await requiredToken(app, options), options);
+  return clientFor(app, baseUrl, await requiredToken(app, options), options);
 }
 
 /**
@@ -57,12 +58,13 @@ export async function serviceClient(app: App, options: ServiceOptions): Promise<
  * @throws CliError 2 when none is running
  */
 export async function simulatorClient(
+  app: App,
   connection: Connection,
   options: ServiceOptions,
 ): Promise<Client> {
   try {
     const { apiToken } = await connection.get<{ apiToken: string }>('/api-token');
-    return clientFor(connection.url, apiToken, options);
+    return clientFor(app, connection.url, apiToken, options);
   } catch (error) {
     if (options.simulator !== undefined || !(error instanceof CliError)) throw error;
     if (error.exitCode !== EXIT.environment) throw error;
@@ -73,13 +75,30 @@ export async function simulatorClient(
   }
 }
 
-const clientFor = (baseUrl: string, apiToken: string, { wire }: ServiceOptions): Client =>
-  createClient({
-    baseUrl,
-    apiToken,
-    wire: wireNames(wire),
-    userAgent: `call-webhooks-cli/${version}`,
-  });
+function clientFor(
+  { io: { env } }: App,
+  baseUrl: string,
+  apiToken: string,
+  { wire }: ServiceOptions,
+): Client {
+  useProxies(env);
+  const userAgent = `call-webhooks-cli/${version}`;
+  return createClient({ baseUrl, apiToken, wire: wireNames(wire), userAgent });
+}
+
+const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
+
+/**
+ * Lets requests go through the proxy of the environment, as curl does, but never those to this
+ * machine. Node can do it since 24.14; where it can't, the error of the client says what to do.
+ */
+function useProxies(env: Readonly<Record<string, string | undefined>>): void {
+  const set: unknown = Reflect.get(http, 'setGlobalProxyFromEnv');
+  if (typeof set !== 'function' || !PROXY_VARIABLES.some((name) => env[name])) return;
+  const excepted = [env['no_proxy'] || env['NO_PROXY'], 'localhost', '127.0.0.1', '[::1]'];
+  const no_proxy = excepted.filter((host) => host).join(',');
+  (set as (variables: object) => unknown)({ ...env, no_proxy, NO_PROXY: no_proxy });
+}
 
 const WIRE_NAMES = [
   'nextParam',

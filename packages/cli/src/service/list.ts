@@ -1,18 +1,15 @@
 import type { Page } from '@call-webhooks/client';
 import type { Command } from 'commander';
-import { stringify } from 'csv-stringify/sync';
 import type { App } from '../app.ts';
-import { badInput } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
 import { layout, type Column, type Layout } from '../terminal/table.ts';
-import { escapeLines, t, type Printable, type Text } from '../terminal/text.ts';
+import { t, type Printable, type Text } from '../terminal/text.ts';
 
 /** The flags of every list. */
 export interface ListOptions {
   readonly all?: boolean;
   readonly limit?: number;
   readonly next?: string;
-  readonly csv?: boolean;
 }
 
 /** Adds the flags of a list. */
@@ -20,11 +17,7 @@ export const withListOptions = (command: Command): Command =>
   command
     .option('--all', 'all pages, not only the first')
     .option('-n, --limit <number>', 'results per page', wholeNumber('--limit', 1, 100_000))
-    .option('--next <cursor>', 'continue after an earlier page')
-    .option('--csv', 'print CSV that is safe to open in a spreadsheet');
-
-/** The columns of a CSV: how each gets its value from a record. */
-export type Columns<T> = Readonly<Record<string, (record: T) => unknown>>;
+    .option('--next <cursor>', 'continue after an earlier page');
 
 interface Source<T> {
   list(options: object): Promise<Page<T>>;
@@ -36,101 +29,67 @@ export interface ShownColumn<T> extends Column {
   readonly value: (record: T) => Printable;
 }
 
-/** How records are shown. The columns may depend on the first record. */
-interface View<T> {
-  readonly noun: string;
-  /** Of the CSV. */
-  columns(first: T): Columns<T>;
-  /** Of the table. */
-  shown(first: T): readonly ShownColumn<T>[];
-}
+/** The widths of a long list come from its first rows. */
+const ROWS_TO_MEASURE = 100;
 
-/** Prints one page, or all pages as they are read. */
+/**
+ * Prints one page, or all pages as they are read.
+ * @param columnsOf the columns of the table, which may depend on the first record
+ */
 export async function printList<T>(
   app: App,
   source: Source<T>,
   query: object,
-  { all, limit, next, csv }: ListOptions,
-  view: View<T>,
+  { all, limit, next }: ListOptions,
+  noun: string,
+  columnsOf: (first: T) => readonly ShownColumn<T>[],
 ): Promise<undefined> {
-  const { io, output, signal } = app;
-  if (csv && output.json)
-    throw badInput('--csv and --json exclude each other.', 'Remove one of them.');
-  // A pipe or a file gets the fields as they are. A terminal must not obey them.
-  const writeCsv = (text: string) => output.write(io.stdout.isTTY ? escapeLines(text) : text);
+  const { output, signal } = app;
   const request = { ...query, limit, next, signal };
   const page = all ? undefined : await source.list(request);
-  let columns: Columns<T> | undefined;
-  const table = new TablePrinter(app, view);
+  const print = printer(app, columnsOf);
+  let waiting: T[] = [];
   let count = 0;
+  const flush = async () => {
+    const records = waiting;
+    waiting = [];
+    await print(records);
+  };
   try {
     for await (const record of page?.results ?? source.iterate(request)) {
+      waiting.push(record);
+      if (output.json || count >= ROWS_TO_MEASURE || waiting.length === ROWS_TO_MEASURE)
+        await flush();
       count++;
-      if (csv) {
-        if (!columns) await writeCsv(csvRow(Object.keys((columns = view.columns(record)))));
-        await writeCsv(csvLine(columns, record));
-      } else if (output.json) await output.print(record);
-      else await table.add(record);
       if (signal.aborted) break;
     }
   } finally {
-    await table.end(); // also what was read before an error
+    await flush(); // also what was read before an error
   }
-  if (count === 0) output.message(`No ${view.noun} found.`);
+  if (count === 0) output.message(`No ${noun} found.`);
   if (page?.hasNext) output.message(t`There are more: --all, or --next ${page.next ?? ''}`);
   return undefined;
 }
 
-/** The widths of a long list come from its first rows. */
-const ROWS_TO_MEASURE = 100;
-
-/** Prints a table while its records are still being read. */
-class TablePrinter<T> {
-  readonly #app: App;
-  readonly #view: View<T>;
-  #waiting: T[] = [];
-  #shown: readonly ShownColumn<T>[] = [];
-  #layout: Layout | undefined;
-
-  constructor(app: App, view: View<T>) {
-    this.#app = app;
-    this.#view = view;
-  }
-
-  async add(record: T): Promise<void> {
-    this.#waiting.push(record);
-    if (this.#layout || this.#waiting.length >= ROWS_TO_MEASURE) await this.end();
-  }
-
-  /** Prints what is waiting. */
-  async end(): Promise<void> {
-    const records = this.#waiting;
+/** Prints records as JSON, or as rows of one table. */
+function printer<T>(
+  { output }: App,
+  columnsOf: (first: T) => readonly ShownColumn<T>[],
+): (records: readonly T[]) => Promise<void> {
+  let columns: readonly ShownColumn<T>[] | undefined;
+  let table: Layout | undefined;
+  return async (records) => {
     const [first] = records;
     if (first === undefined) return;
-    this.#waiting = [];
-    const isStart = !this.#layout;
-    if (isStart) this.#shown = this.#view.shown(first);
-    const rows = records.map((record) => this.#shown.map(({ value }) => value(record)));
-    const { output } = this.#app;
+    if (output.json) {
+      for (const record of records) await output.print(record);
+      return;
+    }
+    const shown = (columns ??= columnsOf(first));
+    const rows = records.map((record) => shown.map(({ value }) => value(record)));
     await output.print(records, (colors): Text[] => {
-      this.#layout ??= layout(colors, this.#shown, rows, output.columns);
-      const { head, row } = this.#layout;
-      const lines = rows.map((cells) => row(cells));
-      return isStart ? [head, ...lines] : lines;
+      const head = table ? [] : [(table = layout(colors, shown, rows, output.columns)).head];
+      return [...head, ...rows.map((cells) => (table as Layout).row(cells))];
     });
-  }
-}
-
-/** A record as a line of CSV (RFC 4180). */
-export const csvLine = <T>(columns: Columns<T>, record: T): string =>
-  csvRow(Object.values(columns).map((valueOf) => valueOf(record)));
-
-// A spreadsheet would run a cell that starts like a formula. An apostrophe in front makes it text.
-const csvRow = (cells: readonly unknown[]): string =>
-  stringify([cells.map(csvCell)], { escape_formulas: true, record_delimiter: 'windows' });
-
-function csvCell(value: unknown): string | number | boolean | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value === 'number' || typeof value === 'boolean') return value;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  };
 }

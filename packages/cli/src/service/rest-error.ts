@@ -9,6 +9,47 @@ import {
 import { CliError, EXIT } from '../errors.ts';
 import { BASE_URL_VARIABLE, TOKEN_VARIABLE } from './client.ts';
 
+const FIXES: Partial<Record<ApiError['code'], string>> = {
+  unauthorized: `Set the right one: ${TOKEN_VARIABLE}, --api-token-file or --api-token.`,
+  forbidden: 'This API token has no permission for this. Use another one.',
+  'not-found': 'Check the id, and that the base URL does not end with /v1.',
+  'rate-limited': 'Wait a moment and try again.',
+};
+const RETRY = 'Try again. If it keeps failing, ask the provider of the service.';
+const CHECK_COMMAND = 'Check what you passed. For all options, add --help to the command.';
+const CHECK_URL = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`;
+const CHECK_PROXY = 'Check the proxy, or list the host in NO_PROXY.';
+
+/** Converts an error of the client. */
+export function restError(error: ClientError): CliError {
+  if (error instanceof ApiError && error.code !== 'invalid-response' && error.code !== 'redirect')
+    return statusError(error);
+  if (error instanceof SearchSyntaxError)
+    return new CliError(EXIT.badInput, error.message, 'Correct the search.');
+  if (error instanceof ConfigurationError) {
+    const fix = /^baseUrl/.test(error.message) ? CHECK_URL : CHECK_COMMAND;
+    return new CliError(EXIT.badInput, error.message, fix);
+  }
+  const cause = error instanceof UnconfirmedWriteError ? undefined : deepestCause(error);
+  const message = cause === undefined ? error.message : `${error.message} (${cause})`;
+  return new CliError(EXIT.environment, message, fixOf(error));
+}
+
+function statusError(error: ApiError): CliError {
+  const { code, status, method, path } = error;
+  const isInput = status >= 400 && status < 500 && status !== 429;
+  const said =
+    code === 'unauthorized'
+      ? `${method} ${path} was answered with status 401: the API token is wrong or missing`
+      : error.message;
+  const detail = serviceMessage(error);
+  return new CliError(
+    isInput ? EXIT.badInput : EXIT.environment,
+    detail === undefined ? said : `${said}: ${detail}`,
+    FIXES[code] ?? (isInput ? CHECK_COMMAND : RETRY),
+  );
+}
+
 /** The service's own message. The spec shows no error body; ours and common ones are understood. */
 function serviceMessage({ body }: ApiError): string | undefined {
   const { error, message } = (typeof body === 'object' ? (body ?? {}) : {}) as {
@@ -19,52 +60,13 @@ function serviceMessage({ body }: ApiError): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-const FIXES: Partial<Record<ApiError['code'], string>> = {
-  unauthorized: `Check the API token: ${TOKEN_VARIABLE}, --api-token-file or --api-token.`,
-  forbidden: 'This API token has no permission for this. Use another one.',
-  'not-found': 'Check the id, and that the base URL does not end with /v1.',
-  'rate-limited': 'Wait a moment and try again.',
-};
-const RETRY = 'Try again. If it keeps failing, ask the provider of the service.';
-const CHECK_COMMAND = 'Check what you passed. For all options, add --help to the command.';
-
-const CHECK_URL = `Check the service's URL: ${BASE_URL_VARIABLE} or --base-url.`;
-
-/** Converts an error of the client. */
-export function restError(error: ClientError): CliError {
-  if (error instanceof ApiError) {
-    const detail = serviceMessage(error);
-    const message = detail === undefined ? error.message : `${error.message}: ${detail}`;
-    const isInput = error.status >= 400 && error.status < 500 && error.status !== 429;
-    return new CliError(
-      isInput ? EXIT.badInput : EXIT.environment,
-      message,
-      FIXES[error.code] ?? (isInput ? CHECK_COMMAND : RETRY),
-    );
-  }
-  if (error instanceof SearchSyntaxError)
-    return new CliError(
-      EXIT.badInput,
-      error.message,
-      'Correct the search. For its flags: call-webhooks events --help',
-    );
-  if (error instanceof ConfigurationError)
-    return new CliError(
-      EXIT.badInput,
-      error.message,
-      /^baseUrl/.test(error.message) ? CHECK_URL : CHECK_COMMAND,
-    );
-  const cause = error instanceof UnconfirmedWriteError ? undefined : deepestCause(error);
-  const [, setting] = /\bwire\.(\w+)/.exec(error.message) ?? [];
-  return new CliError(
-    EXIT.environment,
-    cause === undefined ? error.message : `${error.message} (${cause})`,
-    setting === undefined
-      ? error instanceof NetworkError && !error.maybeSent
-        ? CHECK_URL
-        : RETRY
-      : `Pass --wire ${setting}=NAME. To find the name: call-webhooks infer FILE`,
-  );
+function fixOf(error: ClientError): string {
+  const { message } = error;
+  const [, setting] = /\bwire\.(\w+)/.exec(message) ?? [];
+  const [, name = 'NAME'] = /perhaps "([\w.-]+)"/.exec(message) ?? [];
+  if (setting !== undefined) return `Pass --wire ${setting}=${name}`;
+  if (/_proxy names the proxy/i.test(message)) return CHECK_PROXY;
+  return error instanceof NetworkError && !error.maybeSent ? CHECK_URL : RETRY;
 }
 
 /** The code or message of the innermost cause: `ECONNREFUSED` says the most. */

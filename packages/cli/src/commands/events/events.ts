@@ -1,68 +1,58 @@
+import type { ActivityEvent } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
-import { durationOption, repeatable } from '../../input/options.ts';
 import { serviceClient, withServiceOptions, type ServiceOptions } from '../../service/client.ts';
-import { printList, withListOptions, type ListOptions } from '../../service/list.ts';
-import { EVENT_COLUMNS, SHOWN_COLUMNS } from './columns.ts';
-import { searchOf, type SearchOptions } from './search.ts';
-import { tailEvents } from './tail.ts';
-
-const withSearch = (command: Command): Command =>
-  withServiceOptions(command)
-    .option('--search <text>', 'a complete search, sent as it is')
-    .option('--text <words>', 'search subjects and recipients for these words')
-    .option('--subject <exact>', 'exactly this subject')
-    .option('--to <recipient>', 'an address, a domain or a name; repeatable', repeatable)
-    .option('--since <date>', 'from this day, YYYY-MM-DD')
-    .option('--until <date>', 'until this day')
-    .option('--type <action>', 'opened, clicked, downloaded, replied, unopened, …')
-    .option('--template <name>', 'messages that used this template; * for any')
-    .option('--sequence <name>', 'messages of this sequence; * for any')
-    .option('--sequence-id <id>', 'messages of the sequence with this id')
-    .option('--from <sender>', 'myself, a team or an address');
+import {
+  printList,
+  withListOptions,
+  type ListOptions,
+  type ShownColumn,
+} from '../../service/list.ts';
+import { dateTime } from '../../terminal/format.ts';
 
 /** `events`: lists activity events. */
 export function eventsCommand(app: App, base: Command): Command {
-  return withListOptions(withSearch(base))
-    .addHelpText(
-      'after',
-      examples(
-        ['events --to example.com --type opened --since 2026-01-31', 'Who opened what'],
-        [`events --search type:clicked --all --csv > clicks.csv`, 'For a spreadsheet'],
-        ['events tail --json | jq .recipientEmail', 'As they happen'],
-      ),
-    )
-    .action(
-      app.action(async (options: ServiceOptions & SearchOptions & ListOptions) => {
-        const search = searchOf(options);
-        const client = await serviceClient(app, options);
-        return printList(app, client.events, { search }, options, {
-          noun: 'events',
-          columns: () => EVENT_COLUMNS,
-          shown: () => SHOWN_COLUMNS,
-        });
-      }),
-    )
-    .addCommand(tailCommand(app));
-}
-
-function tailCommand(app: App): Command {
-  return withSearch(app.command('tail', 'Poll for new events and print them'))
-    .addOption(durationOption('--interval <duration>', 'the time between polls', 5_000))
+  return withListOptions(withServiceOptions(base))
+    .argument('[search...]', 'what to search for, in the search language of the service')
     .addHelpText(
       'after',
       `
-It assumes that the service returns the latest events first. The spec does not
-show the order.
-${examples(['events tail --type replied', 'Replies as they arrive'])}`,
+A search has words, or one "exact subject", and operators: to: (repeatable),
+since:, until:, type:, template:, sequence:, from:. Quote it for the shell.
+${examples(
+  ['events to:example.com type:opened since:2026-01-31', 'Who opened what'],
+  [`events 'template:"First call" from:myself' --all`, 'A value of several words is quoted'],
+  ['events type:clicked --all --json | jq -r .recipientEmail', 'Fields of all pages'],
+)}`,
     )
     .action(
-      // Flags before `tail` belong to `events`, and count too.
-      app.action((_own: object, command: Command) =>
-        tailEvents(
-          app,
-          command.optsWithGlobals<ServiceOptions & SearchOptions & { interval: number }>(),
-        ),
-      ),
+      app.action(async (words: string[], options: ServiceOptions & ListOptions) => {
+        const search = words.join(' ');
+        const client = await serviceClient(app, options);
+        return printList(app, client.events, { search }, options, 'events', () => COLUMNS);
+      }),
     );
 }
+
+const time = ({ timestamp }: ActivityEvent): string => {
+  const date = new Date(timestamp);
+  return Number.isNaN(date.getTime()) ? String(timestamp) : dateTime(date);
+};
+
+const title = (event: ActivityEvent): string => {
+  const { object } = event as { object?: { title?: unknown } };
+  return typeof object?.title === 'string' ? object.title : '';
+};
+
+const COLUMNS: readonly ShownColumn<ActivityEvent>[] = [
+  { title: 'time', value: time },
+  { title: 'action', value: ({ action }) => action },
+  {
+    title: 'recipient',
+    cut: 'middle',
+    min: 12,
+    value: ({ recipientEmail }) => recipientEmail,
+  },
+  { title: 'subject', cut: 'end', min: 16, value: ({ subject }) => subject },
+  { title: 'object', cut: 'end', drop: 1, value: title },
+];

@@ -1,7 +1,18 @@
-import type { Client } from '@call-webhooks/client';
+import {
+  UnconfirmedWriteError,
+  type Client,
+  type SecretStore,
+  type StoredSecret,
+} from '@call-webhooks/client';
 import type { Command } from 'commander';
 import { examples, type App } from '../../app.ts';
-import { badInput, EXIT } from '../../errors.ts';
+import { badInput, environmentError, EXIT } from '../../errors.ts';
+import {
+  contentOf,
+  secretsOf,
+  updateSecretFile,
+  writeSecretFile,
+} from '../../input/secret-file.ts';
 import { isLoopback } from '../../input/target-url.ts';
 import {
   givenBaseUrl,
@@ -15,7 +26,33 @@ import type { SecretsView } from '../../simulator/secrets.ts';
 import { askYesNo } from '../../terminal/prompts.ts';
 import { t, type Text } from '../../terminal/text.ts';
 import { findActionOf, findRule } from '../rules/find.ts';
-import { rotateSecret, type ActionIds, type Rotated, type SecretTarget } from './rotate-secret.ts';
+
+/** The action whose secret is rotated. */
+interface ActionIds {
+  readonly ruleId: string;
+  readonly actionId: string;
+}
+
+/** Where the new secret goes. */
+interface SecretTarget {
+  readonly secretOut?: string;
+  readonly showSecret?: boolean;
+}
+
+/** A secret after its rotation. */
+interface Rotated {
+  readonly secret: string;
+  /** How many secrets in the file name no action, so that none of them got an end. */
+  readonly withoutAction: number;
+  /** The variable in the file that holds it, of an `.env` file. */
+  readonly variable?: string | undefined;
+}
+
+/**
+ * How long the old secret stays in the file, in milliseconds: with a tolerance of five minutes
+ * either way, no signature verifies for longer.
+ */
+const OVERLAP_MS = 600_000;
 
 interface RotateOptions extends ServiceOptions, SecretTarget {
   readonly yes?: boolean;
@@ -88,7 +125,7 @@ async function prepareSimulator(
   options: RotateOptions,
 ): Promise<{ client: Client; ids: ActionIds; old?: string | undefined }> {
   const connection = simulatorOf(app, options);
-  const client = await simulatorClient(connection, options);
+  const client = await simulatorClient(app, connection, options);
   const rule = await findRule(connection, ruleId);
   const action = findActionOf(rule, actionId);
   const secrets = await connection.get<SecretsView>('/secrets');
@@ -118,4 +155,83 @@ async function requireConfirmation(
   const question = `Rotate the secret at ${baseUrl}? The next delivery is signed with the new one.`;
   if (await askYesNo(app, question)) return;
   throw badInput('Nothing was rotated.', 'Run the command again to rotate the secret.');
+}
+
+/**
+ * Rotates the secret, into a file if there is one.
+ * @param old the secret of the action, if it is known: that of a file knows its action then
+ * @throws CliError 3 when it was rotated, but the new secret is not saved or unclear
+ */
+async function rotateSecret(
+  app: App,
+  { rules }: Client,
+  { ruleId, actionId }: ActionIds,
+  target: SecretTarget,
+  old?: string,
+): Promise<Rotated> {
+  const { signal } = app;
+  const file = target.secretOut;
+  try {
+    if (file === undefined) {
+      const { secret } = await rules.rotateSigningSecret(ruleId, actionId, { signal });
+      return { secret, withoutAction: 0 };
+    }
+    const store = secretFileStore(file, { actionId, secret: old });
+    const request = { ruleId, actionId, overlap: OVERLAP_MS, signal };
+    const { current, saved } = await rules.rotateInto(store, request);
+    const { variable } = (await secretsIn(file)).find((one) => one.secret === current.secret) ?? {};
+    const withoutAction = saved.filter((one) => one.actionId === undefined).length;
+    return { secret: current.secret, withoutAction, variable };
+  } catch (error) {
+    throw explain(app, error, target);
+  }
+}
+
+/** The error of a rotation. A secret that would be lost is printed, unasked. */
+function explain({ output, signal }: App, error: unknown, { secretOut: file }: SecretTarget) {
+  if (!(error instanceof UnconfirmedWriteError)) return error;
+  const { code, secrets } = error;
+  if (code === 'secret-not-saved') {
+    for (const { secret } of secrets) output.message(t`The new secret: ${secret}`);
+    return environmentError(
+      `The secret was rotated, but ${file ?? 'the file'} could not be written.`,
+      'Save the new secret where your receiver reads it.',
+    );
+  }
+  if (code === 'secret-ambiguous') {
+    if (file === undefined)
+      for (const { path, secret } of secrets) output.message(t`${path}: ${secret}`);
+    return environmentError(
+      `The secret was rotated, but the response holds several secrets: ${secrets.map(({ path }) => path).join(', ')}.`,
+      file === undefined
+        ? 'One of them verifies the next delivery. Next time, pass --wire secretField=PATH.'
+        : `All of them are in ${file}, so deliveries verify. Remove the wrong ones. Next time, pass --wire secretField=PATH.`,
+    );
+  }
+  // After Ctrl-C no error is printed, but this one must not be missed.
+  if (signal.aborted) output.warn(error.message);
+  return error;
+}
+
+const secretsIn = async (path: string) => secretsOf(await contentOf(path), path);
+
+/** A secret file as the store of a rotation. Its other lines stay as they are. */
+function secretFileStore(
+  path: string,
+  known: { actionId: string; secret: string | undefined },
+): SecretStore {
+  return {
+    load: async () =>
+      (await secretsIn(path)).map(({ secret, actionId, expiresAt }, at): StoredSecret => {
+        const owner = secret === known.secret ? known.actionId : actionId;
+        return {
+          id: `line-${String(at + 1)}`,
+          secret,
+          ...(owner !== undefined && { actionId: owner }),
+          ...(expiresAt !== undefined && { expiresAt }),
+        };
+      }),
+    save: async (secrets) =>
+      writeSecretFile(path, updateSecretFile(await contentOf(path), path, secrets)),
+  };
 }
