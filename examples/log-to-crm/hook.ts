@@ -36,9 +36,9 @@ export async function createHook({ secret, database, crm, recordings, folder, sa
     const file = join(folder, `${encodeURIComponent(callId)}.wav`);
     if (await exists(file)) return file;
     const recording = await recordings.fromEvent({ callId, recordingUrl });
-    // Not tied to context.signal: the download continues after the deadline, and an interrupted one
-    // is resumed by the next delivery.
-    const { bytes } = await recording.saveTo(file, { resume: true });
+    // Not tied to context.signal: the download continues after the deadline, and the next delivery
+    // finds its file.
+    const { bytes } = await recording.saveTo(file);
     say(`downloaded the recording of ${callId}: ${String(bytes)} bytes`);
     return file;
   }

@@ -102,7 +102,7 @@ async function startReceiver(steps = Infinity) {
           step();
           downloads++;
           await writeFile(path, 'sound');
-          return { path, bytes: 5, resumedFrom: 0 };
+          return { path, bytes: 5 };
         };
         return { saveTo } as Recording;
       },
