@@ -139,7 +139,9 @@ function columnsOf(bodies: readonly CallBody[]): Column[] {
     for (const [name, value] of Object.entries(body.fields)) {
       if (name === 'eventId' || name === 'fromPhoneNumber') continue;
       if (value === null || value === '' || value === undefined) continue;
-      cells.set(name, [...(cells.get(name) ?? []), { body, value }]);
+      const list = cells.get(name) ?? [];
+      list.push({ body, value });
+      cells.set(name, list);
     }
   return [...cells]
     .map(([name, list]) => ({ name, cells: list, always: list.length === bodies.length }))
@@ -266,26 +268,26 @@ interface Open {
 
 /** Turns fits into proposals: a field that is the only one to fit a meaning has no other meaning. */
 function settle(fits: Fits<CallField>): Proposal[] {
-  const all = Object.entries(fits).map(([setting, fit]): Open => ({
+  const open = Object.entries(fits).map(([setting, fit]): Open => ({
     setting: setting as CallField,
     fit,
     names: fit.columns.map(({ name }) => name),
   }));
   const isTaken = (name: string, by: Open): boolean =>
-    all.some(
+    open.some(
       (other) =>
         other !== by && !other.fit.loose && other.names.length === 1 && other.names[0] === name,
     );
   for (let changed = true; changed;) {
     changed = false;
-    for (const one of all) {
+    for (const one of open) {
       const left = one.names.filter((name) => !isTaken(name, one));
       if (left.length === 0 || left.length === one.names.length) continue;
       one.names = left;
       changed = true;
     }
   }
-  return all.map((one) => {
+  return open.map((one) => {
     const { setting, fit, names } = one;
     const sure = names.length === 1 && !fit.loose && names.every((name) => !isTaken(name, one));
     return {

@@ -45,12 +45,13 @@ export const givenBaseUrl = (
  * @throws CliError 2 when the token is missing, or when there is neither a URL nor a simulator
  */
 export async function serviceClient(app: App, options: ServiceOptions): Promise<Client> {
+  useProxies(app);
   const baseUrl = givenBaseUrl(app, options);
   if (baseUrl === undefined) return simulatorClient(app, simulatorOf(app, options), options);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol === 'http:' && !isLoopback(url.hostname))
     throw badInput(`${url.origin} is plain http, which would expose the API token.`, 'Use https.');
-  return clientFor(app, baseUrl, await requiredToken(app, options), options);
+  return clientFor(baseUrl, await requiredToken(app, options), options);
 }
 
 /**
@@ -62,9 +63,10 @@ export async function simulatorClient(
   connection: Connection,
   options: ServiceOptions,
 ): Promise<Client> {
+  useProxies(app);
   try {
     const { apiToken } = await connection.get<{ apiToken: string }>('/api-token');
-    return clientFor(app, connection.url, apiToken, options);
+    return clientFor(connection.url, apiToken, options);
   } catch (error) {
     if (options.simulator !== undefined || !(error instanceof CliError)) throw error;
     if (error.exitCode !== EXIT.environment) throw error;
@@ -75,13 +77,7 @@ export async function simulatorClient(
   }
 }
 
-function clientFor(
-  { io: { env } }: App,
-  baseUrl: string,
-  apiToken: string,
-  { wire }: ServiceOptions,
-): Client {
-  useProxies(env);
+function clientFor(baseUrl: string, apiToken: string, { wire }: ServiceOptions): Client {
   const userAgent = `call-webhooks-cli/${version}`;
   return createClient({ baseUrl, apiToken, wire: wireNames(wire), userAgent });
 }
@@ -90,14 +86,17 @@ const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY
 
 /**
  * Lets requests go through the proxy of the environment, as curl does, but never those to this
- * machine. Node can do it since 24.14; where it can't, the error of the client says what to do.
+ * machine. Current versions of Node can do it; where it can't, the error of the client says what to do.
  */
-function useProxies(env: Readonly<Record<string, string | undefined>>): void {
+function useProxies({ io: { env } }: App): void {
+  if (!PROXY_VARIABLES.some((name) => env[name])) return;
+  const hosts = [env['no_proxy'] || env['NO_PROXY'], 'localhost', '127.0.0.1', '[::1]'];
+  const list = hosts.filter((host) => host).join(',');
+  // A Node that was told to use proxies reads it for each request.
+  process.env['no_proxy'] = process.env['NO_PROXY'] = list;
   const set: unknown = Reflect.get(http, 'setGlobalProxyFromEnv');
-  if (typeof set !== 'function' || !PROXY_VARIABLES.some((name) => env[name])) return;
-  const excepted = [env['no_proxy'] || env['NO_PROXY'], 'localhost', '127.0.0.1', '[::1]'];
-  const no_proxy = excepted.filter((host) => host).join(',');
-  (set as (variables: object) => unknown)({ ...env, no_proxy, NO_PROXY: no_proxy });
+  if (typeof set === 'function')
+    Reflect.apply(set, http, [{ ...env, no_proxy: list, NO_PROXY: list }]);
 }
 
 const WIRE_NAMES = [

@@ -129,8 +129,9 @@ function proxyFor(url: URL): { variable: string; shown: string } | undefined {
     .find((name) => variableOf(name) !== '');
   if (variable === undefined || isExcepted(url)) return undefined;
   const value = variableOf(variable);
-  // It may hold a password.
-  return { variable, shown: URL.canParse(value) ? new URL(value).origin : '(not a URL)' };
+  const { protocol, host } = URL.canParse(value) ? new URL(value) : { protocol: '', host: '' };
+  // Without the user and the password that it may hold.
+  return { variable, shown: host === '' ? '(not a URL)' : `${protocol}//${host}` };
 }
 
 /** Whether `NO_PROXY` lists the host of a URL. */

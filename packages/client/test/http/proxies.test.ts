@@ -108,10 +108,15 @@ describe('behind a proxy', () => {
     expect(note !== '').toBe(named);
   });
 
-  test('a value that is no URL is not repeated', () => {
-    process.env['HTTP_PROXY'] = 'hunter2';
+  test.each([
+    ['hunter2', '(not a URL)'],
+    ['ann:hunter2@proxy.example:3128', '(not a URL)'],
+    ['socks5://ann:hunter2@proxy.example:1080', 'socks5://proxy.example:1080'],
+  ])('of %s, the password is not shown', (value, shown) => {
+    process.env['HTTP_PROXY'] = value;
     const note = proxyNote(new URL('https://api.example.com/'), false);
-    expect(note).toContain('HTTP_PROXY names the proxy (not a URL)');
+    expect(note).toContain(`HTTP_PROXY names the proxy ${shown}`);
+    expect(note).not.toContain('hunter2');
   });
 });
 
