@@ -143,7 +143,7 @@ export const THREATS: Record<string, readonly (readonly [file: string, ...names:
       'that comes back from another origin stays without the token',
     ],
     [
-      'packages/client/test/recordings/recordings.test.ts',
+      'packages/client/test/recordings.test.ts',
       'a recording that is redirected to another origin comes without the token',
     ],
   ],
