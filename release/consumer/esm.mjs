@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import {
   createReceiver,
   generateSecret,
@@ -32,9 +31,8 @@ import signatures from '@call-webhooks/contract/vectors/signature.json' with { t
 import openapi from '@call-webhooks/contract/openapi.json' with { type: 'json' };
 import { sqliteStore } from '@call-webhooks/sqlite';
 
-const db = join(import.meta.dirname, 'esm.jsonl');
-const simulator = await startSimulator({ clock: 'manual', db });
-await assert.rejects(startSimulator({ db }), { code: 'db-in-use' });
+const simulator = await startSimulator({ clock: 'manual' });
+await assert.rejects(startSimulator({ port: -1 }), { code: 'invalid-input' });
 assert.match(await (await globalThis.fetch(simulator.url)).text(), /<!doctype html>/);
 simulator.calls.start();
 assert.equal(

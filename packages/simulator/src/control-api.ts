@@ -1,7 +1,6 @@
-// The types of the control API below `/_sim`, for programs that use it over HTTP. They need neither
-// Node nor the simulator itself, so a page in a browser can import them too.
-export type { Call, CallInput, CallRecording, PlacedCallInput } from './calls/call.ts';
-export type { ChaosMode, ChaosSettings } from './chaos/chaos.ts';
+// The types of the control API below `/_sim`, for programs that use it over HTTP.
+export type { Call, CallInput, CallRecording, PlacedCallInput } from './calls/calls.ts';
+export type { ChaosMode, ChaosSettings } from './chaos.ts';
 export type {
   Attempt,
   AttemptResponse,
@@ -10,7 +9,7 @@ export type {
   DeliveryState,
   FailureReason,
 } from './deliveries/delivery.ts';
-export type { Mail } from './outbox/mail.ts';
+export type { Mail } from './outbox.ts';
 export type {
   Action,
   ActionChanges,
@@ -21,17 +20,16 @@ export type {
   RuleChanges,
   RuleInput,
   RuleTrigger,
-} from './rules/rule.ts';
+} from './rules/rules.ts';
 export type {
   AttemptSummary,
   ChangesView,
   ClockView,
   CountsView,
-  DeliveryPage,
   DeliverySummary,
   DeliveryView,
   OutcomesView,
   PolicyView,
   SecretsView,
   StateView,
-} from './control/view-types.ts';
+} from './http/views.ts';

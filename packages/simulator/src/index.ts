@@ -1,17 +1,15 @@
-export { startSimulator } from './start-simulator.ts';
-export type { Deliveries, Simulator } from './simulator.ts';
+export { startSimulator, type Deliveries, type Simulator } from './simulator.ts';
 export type { SimulatorOptions } from './options.ts';
-export { SimulatorError, type SimulatorErrorCode } from './simulator-error.ts';
+export { SimulatorError, type SimulatorErrorCode } from './errors.ts';
 export type * from './control-api.ts';
-export type { Clock, ClockMode } from './clock/clock.ts';
-export type { Duration } from './clock/duration.ts';
+export type { Clock, ClockMode, Duration } from './clock/clock.ts';
 export type { Rules } from './rules/rules.ts';
 export type { ActionSecret, Secrets } from './rules/secrets.ts';
 export type { Calls } from './calls/calls.ts';
-export type { DeliveryFilter } from './deliveries/delivery-log.ts';
-export type { TlsOptions } from './deliveries/http-sender.ts';
-export { CHAOS_MODES, type Chaos } from './chaos/chaos.ts';
-export type { Outbox } from './outbox/outbox.ts';
+export type { DeliveryFilter } from './deliveries/log.ts';
+export type { TlsOptions } from './deliveries/sender.ts';
+export { CHAOS_MODES, type Chaos } from './chaos.ts';
+export type { Outbox } from './outbox.ts';
 export {
   DEFAULT_WORKSPACE,
   type Directory,
@@ -28,6 +26,6 @@ export type {
   Message,
   MessageAction,
   MessageInput,
+  Messages,
   Recipient,
-} from './activity/message.ts';
-export type { Messages } from './activity/messages.ts';
+} from './activity/messages.ts';

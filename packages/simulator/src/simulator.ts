@@ -1,13 +1,19 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { generateSecret, sign } from '@call-webhooks/core';
 import type { Messages } from './activity/messages.ts';
 import type { Calls } from './calls/calls.ts';
-import type { Chaos } from './chaos/chaos.ts';
+import type { Chaos } from './chaos.ts';
 import type { Clock } from './clock/clock.ts';
-import type { DeliveryFilter } from './deliveries/delivery-log.ts';
 import type { Delivery, DeliveryState } from './deliveries/delivery.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { DeliveryFilter } from './deliveries/log.ts';
+import { SimulatorError } from './errors.ts';
+import { serve } from './http/server.ts';
+import { settingsOf, type Settings, type SimulatorOptions } from './options.ts';
+import type { Outbox } from './outbox.ts';
 import type { Rules } from './rules/rules.ts';
 import type { Secrets } from './rules/secrets.ts';
-import type { Simulation } from './simulation.ts';
+import { SeededRandom } from './seeded-random.ts';
+import { Simulation } from './simulation.ts';
 
 /** The deliveries, sent or waiting. */
 export interface Deliveries {
@@ -45,21 +51,100 @@ export interface Simulator {
   readonly secrets: Secrets;
   /** Removes all rules, calls, deliveries, emails and messages. Later records get new ids. */
   reset(): void;
-  /**
-   * Ends all attempts, stops listening, and writes the snapshot of `db`. Rejects when that fails.
-   */
+  /** Ends all attempts and stops listening. */
   close(): Promise<void>;
   /** Settles when the simulator is closed, by `close` or by the control API. */
   readonly closed: Promise<void>;
 }
 
-/** The `deliveries` of a simulator. */
-export function createDeliveries({ log, dispatcher, inFlight }: Simulation): Deliveries {
+/**
+ * Starts the service on this machine: rules, calls, signed deliveries with retries and pauses, the
+ * REST API, and the control API.
+ * @throws SimulatorError `invalid-input` for a wrong option
+ * @throws Error from `listen`, with code `EADDRINUSE` for example
+ * @example
+ * const simulator = await startSimulator({ clock: 'manual', seed: 1 });
+ * simulator.rules.forwardTo('http://127.0.0.1:3000/hook');
+ * simulator.calls.place({ durationSeconds: 20 });
+ * await simulator.clock.runUntilIdle();
+ * await simulator.close();
+ */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const settings = settingsOf(options);
+  await checkHeaders(settings);
+  const simulation = new Simulation(settings);
+  // A reset keeps the token, so that clients can go on.
+  const apiToken = settings.apiToken ?? new SeededRandom(settings.seed).id('api-token');
+  const closing = once(async () => {
+    simulation.close();
+    await server.close();
+  });
+  const server = await serve(simulation, { apiToken, close: closing.run });
+  simulation.url = server.url;
+  const { rules, calls, messages, outbox, clock, chaos, secrets } = simulation;
+  return {
+    url: server.url,
+    apiToken,
+    seed: settings.seed,
+    rules,
+    calls,
+    messages,
+    deliveries: deliveriesOf(simulation),
+    outbox,
+    clock,
+    chaos,
+    secrets,
+    reset() {
+      simulation.reset();
+    },
+    close: closing.run,
+    closed: closing.done,
+  };
+}
+
+function deliveriesOf({ log, dispatcher, inFlight }: Simulation): Deliveries {
   return {
     list: (filter) => log.list(filter),
     get: (id) => log.get(id),
     counts: () => log.counts(),
     resend: (id) => dispatcher.resend(id),
     settled: () => inFlight.waitForAll(),
+  };
+}
+
+/**
+ * Checks the headers at the start rather than with the first delivery.
+ * @throws SimulatorError `invalid-input` when `headerPrefix` or `extraHeaders` is invalid
+ */
+async function checkHeaders({ headerPrefix, extraHeaders }: Settings): Promise<void> {
+  try {
+    await sign({ secret: generateSecret(), body: '', headerPrefix });
+    for (const [name, value] of Object.entries(extraHeaders)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    }
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new SimulatorError('invalid-input', `Invalid headerPrefix or extraHeaders: ${message}`, {
+      cause,
+    });
+  }
+}
+
+/** @returns `run`, which runs the task once, and `done`, which settles with it */
+function once(task: () => Promise<void>): { run: () => Promise<void>; done: Promise<void> } {
+  let settle: (running: Promise<void>) => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  // `run` reports an error to its caller; nobody may listen to `done`.
+  done.catch(() => undefined);
+  let running: Promise<void> | undefined;
+  return {
+    run() {
+      if (!running) settle((running = task()));
+      return running;
+    },
+    done,
   };
 }

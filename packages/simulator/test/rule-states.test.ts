@@ -12,9 +12,9 @@ const oneDelivery = (respond: Respond | number, options?: SimulatorOptions) =>
 const HASTY = { patience: 1 };
 
 describe('a receiver answers within 30 seconds', () => {
-  test('any 2xx acknowledges, and the body is ignored', async () => {
+  test.each([200, 201, 204, 299])('%i acknowledges, and the body is ignored', async (status) => {
     const { simulator, delivery, rule } = await oneDelivery((_received, response) => {
-      response.writeHead(299).end('{"outcome":"failed"}');
+      response.writeHead(status).end('{"outcome":"failed"}');
     });
     await simulator.clock.runUntilIdle();
     expect(delivery()).toMatchObject({ state: 'acknowledged' });
@@ -105,6 +105,17 @@ describe('a receiver answers 404', () => {
     expect(simulator.outbox.list()).toMatchObject([{ to: ['ada@workspace.example'] }]);
   });
 
+  test('also after other failures', async () => {
+    const { simulator, receiver, delivery, rule } = await oneDelivery(
+      (_received, response, count) => {
+        response.writeHead(count === 1 ? 500 : 404).end();
+      },
+    );
+    await simulator.clock.runUntilIdle();
+    expect(receiver.received).toHaveLength(2);
+    expect([delivery().state, rule().pauseReason]).toEqual(['failed', 'answered-404']);
+  });
+
   test("a workspace's rule mails the admins", async () => {
     const simulator = await open.simulator();
     const { url } = await open.receiver(404);
@@ -139,7 +150,7 @@ describe('a receiver answers 404', () => {
 });
 
 describe('anything else is retried about every 5 minutes', () => {
-  test.each([500, 503, 401, 410, 302])('%i', async (code) => {
+  test.each([302, 307, 400, 401, 403, 409, 410, 429, 500, 502, 503])('%i', async (code) => {
     const { simulator, receiver, delivery, rule } = await oneDelivery(
       (_received, response, count) => {
         response.writeHead(count < 3 ? code : 204, { location: '/elsewhere' }).end();
@@ -156,6 +167,15 @@ describe('anything else is retried about every 5 minutes', () => {
       new Set(delivery().attempts.map((a) => a.request.headers['X-Service-Webhook-Id'])).size,
     ).toBe(3);
     expect(rule().state).toBe('active');
+  });
+
+  test('exactly every retryEvery without jitter', async () => {
+    const { simulator, delivery } = await oneDelivery(500, {
+      ...{ retryJitter: 0, retryEvery: '7m', maxAttempts: 3 },
+    });
+    await simulator.clock.runUntilIdle();
+    const [first, ...later] = delivery().attempts.map(({ startedAt }) => startedAt);
+    expect(later.map((time) => time - first!)).toEqual([420_000, 840_000]);
   });
 
   test('a refused connection', async () => {

@@ -1,4 +1,4 @@
-import { SimulatorError } from '../simulator-error.ts';
+import { SimulatorError } from '../errors.ts';
 
 /** A user of the service. */
 export interface User {
@@ -81,10 +81,7 @@ export const DEFAULT_WORKSPACE: Workspace = {
 export class Directory {
   readonly workspace: Workspace;
 
-  /** @throws SimulatorError `invalid-input` for a workspace without users */
   constructor(workspace: Workspace) {
-    if (workspace.users.length === 0)
-      throw new SimulatorError('invalid-input', 'A workspace needs at least one user.');
     this.workspace = workspace;
   }
 

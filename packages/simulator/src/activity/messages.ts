@@ -1,17 +1,55 @@
-import type { SimulatorClock } from '../clock/clock.ts';
-import type { ChangeEmitter } from '../change-emitter.ts';
-import type { SeededRandom } from '../seeded-random.ts';
-import { SimulatorError } from '../simulator-error.ts';
-import type { Directory } from './directory.ts';
 import type {
-  Activity,
-  ActivityInput,
-  Address,
-  Message,
-  MessageAction,
-  MessageInput,
-  Recipient,
-} from './message.ts';
+  ActivityAction,
+  EventDevice,
+  EventLocation,
+  EventObject,
+} from '@call-webhooks/client';
+import * as z from 'zod/mini';
+import { anyObject, checked, SimulatorError, text } from '../errors.ts';
+import { Records } from '../records.ts';
+import type { Simulation } from '../simulation.ts';
+
+/** A recipient of a message, and the field with their address. */
+export interface Recipient {
+  readonly email: string;
+  /** `null` when unknown. */
+  readonly name: string | null;
+  readonly field: 'to' | 'cc' | 'bcc';
+}
+
+/** A message that a user sent. */
+export interface Message {
+  readonly _id: string;
+  readonly threadId: string;
+  readonly subject: string;
+  /** Milliseconds of the simulator's clock. */
+  readonly sentAt: number;
+  /** The `_id` of a user. */
+  readonly senderId: string;
+  readonly recipients: readonly Recipient[];
+  readonly templateId?: string;
+  readonly sequenceId?: string;
+}
+
+/** The type of an activity. `unopened` is synthetic: it cannot be recorded. */
+export type MessageAction = Exclude<ActivityAction, 'unopened'>;
+
+/** An activity of a message: a recipient opened it, for example. */
+export interface Activity {
+  readonly _id: string;
+  readonly messageId: string;
+  readonly action: MessageAction;
+  readonly actionName: string;
+  /** Milliseconds of the simulator's clock. */
+  readonly at: number;
+  readonly recipientEmail: string;
+  /** Only with `opened` and `downloaded`. */
+  readonly device?: EventDevice;
+  /** Only with `opened` and `downloaded`. */
+  readonly location?: EventLocation;
+  /** Only with `clicked` and `downloaded`. */
+  readonly object?: EventObject;
+}
 
 const ACTION_NAMES: Readonly<Record<MessageAction, string>> = {
   opened: 'Opened the message',
@@ -25,26 +63,61 @@ const ACTION_NAMES: Readonly<Record<MessageAction, string>> = {
 const DEVICE = { os: 'Linux', program: 'Firefox', isMobile: false };
 const LOCATION = { city: 'Lisbon', region: 'Lisbon', country: 'Portugal' };
 
-interface Deps {
-  readonly clock: SimulatorClock;
-  readonly random: SeededRandom;
-  readonly changes: ChangeEmitter;
-  readonly directory: Directory;
-}
+const ADDRESS = z.union([text(), z.strictObject({ email: text(), name: z.nullish(text()) })]);
+const ADDRESSES = z.union(
+  [ADDRESS, z.readonly(z.array(ADDRESS))],
+  'an e-mail address, { email, name }, or a list of them',
+);
+const MESSAGE = z.strictObject({
+  subject: text(),
+  to: ADDRESSES,
+  cc: z.optional(ADDRESSES),
+  bcc: z.optional(ADDRESSES),
+  /** The `_id` of a user; the workspace's first user by default. */
+  senderId: z.optional(text()),
+  /** A new thread by default. */
+  threadId: z.optional(text()),
+  /** The `_id` of a template of the workspace. */
+  templateId: z.optional(text()),
+  /** The `_id` of a sequence of the workspace. */
+  sequenceId: z.optional(text()),
+});
+const ACTIVITY = z.strictObject({
+  action: z.enum(
+    Object.keys(ACTION_NAMES) as MessageAction[],
+    `one of ${Object.keys(ACTION_NAMES).join(', ')}`,
+  ),
+  /** The recipient who acted; the first recipient of the message by default. */
+  recipientEmail: z.optional(text()),
+  actionName: z.optional(text()),
+  device: z.optional(anyObject<EventDevice>()),
+  location: z.optional(anyObject<EventLocation>()),
+  object: z.optional(anyObject<EventObject>()),
+});
+
+/** An address, with or without a display name. */
+export type Address = z.input<typeof ADDRESS>;
+
+/** A new message. */
+export type MessageInput = z.input<typeof MESSAGE>;
+
+/** A new activity. */
+export type ActivityInput = z.input<typeof ACTIVITY>;
 
 /** Messages and their activities: the content of `GET /v1/events`. */
 export class Messages {
-  readonly #deps: Deps;
-  readonly #messages = new Map<string, Message>();
+  readonly #simulation: Simulation;
+  readonly #messages: Records<Message>;
   #activities: Activity[] = [];
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#messages = new Records('message', simulation.changes);
   }
 
   /** All messages, the oldest first. */
   list(): Message[] {
-    return [...this.#messages.values()];
+    return this.#messages.list();
   }
 
   /** The activities of all messages, the oldest first. */
@@ -54,9 +127,7 @@ export class Messages {
 
   /** @throws SimulatorError `not-found` */
   get(messageId: string): Message {
-    const message = this.#messages.get(messageId);
-    if (!message) throw new SimulatorError('not-found', 'No message has this id.');
-    return message;
+    return this.#messages.get(messageId);
   }
 
   /**
@@ -65,32 +136,29 @@ export class Messages {
    *   template or sequence
    */
   send(input: MessageInput): Message {
-    const { clock, random, directory, changes } = this.#deps;
+    const { clock, random, directory } = this.#simulation;
     const { templates, sequences } = directory.workspace;
-    const { templateId, sequenceId } = input;
+    const { subject, to, cc, bcc, senderId, threadId, ...origin } = checked(MESSAGE, input);
     const recipients = [
-      ...recipientsOf('to', input.to),
-      ...recipientsOf('cc', input.cc),
-      ...recipientsOf('bcc', input.bcc),
+      ...recipientsOf('to', to),
+      ...recipientsOf('cc', cc),
+      ...recipientsOf('bcc', bcc),
     ];
-    if (recipients.length === 0 || typeof input.subject !== 'string')
-      throw new SimulatorError('invalid-input', 'A message needs a subject and a recipient.');
-    checkKnown('template', templateId, templates);
-    checkKnown('sequence', sequenceId, sequences);
+    if (recipients.length === 0)
+      throw new SimulatorError('invalid-input', 'A message needs a recipient.');
+    checkKnown('template', origin.templateId, templates);
+    checkKnown('sequence', origin.sequenceId, sequences);
     const number = this.#messages.size;
-    const message: Message = {
+    return this.#messages.put({
       _id: random.id('message', number),
-      threadId: input.threadId ?? random.id('thread', number),
-      subject: input.subject,
+      threadId: threadId ?? random.id('thread', number),
+      subject,
       sentAt: clock.now(),
-      senderId: directory.user(input.senderId)._id,
+      senderId: directory.user(senderId)._id,
       recipients,
-      ...(templateId !== undefined && { templateId }),
-      ...(sequenceId !== undefined && { sequenceId }),
-    };
-    this.#messages.set(message._id, message);
-    changes.emit('message', message._id);
-    return message;
+      ...(origin.templateId !== undefined && { templateId: origin.templateId }),
+      ...(origin.sequenceId !== undefined && { sequenceId: origin.sequenceId }),
+    });
   }
 
   /**
@@ -99,12 +167,10 @@ export class Messages {
    *   unknown action
    */
   record(messageId: string, input: ActivityInput): Activity {
-    const { clock, random, changes } = this.#deps;
-    const message = this.get(messageId);
-    const recipient =
-      input.recipientEmail === undefined
-        ? message.recipients[0]
-        : message.recipients.find(({ email }) => email === input.recipientEmail);
+    const { clock, random, changes } = this.#simulation;
+    const { recipients } = this.get(messageId);
+    const { recipientEmail = recipients[0]?.email, ...given } = checked(ACTIVITY, input);
+    const recipient = recipients.find(({ email }) => email === recipientEmail);
     if (!recipient)
       throw new SimulatorError('not-found', 'The message has no recipient with this address.');
     const activity: Activity = {
@@ -112,7 +178,7 @@ export class Messages {
       messageId,
       at: clock.now(),
       recipientEmail: recipient.email,
-      ...activityDefaults(input),
+      ...activityDefaults(given),
     };
     this.#activities.push(activity);
     changes.emit('message', messageId);
@@ -120,10 +186,9 @@ export class Messages {
   }
 
   /** @internal */
-  restore(messages: readonly Message[], activities: readonly Activity[]): void {
+  clear(): void {
     this.#messages.clear();
-    for (const message of messages) this.#messages.set(message._id, message);
-    this.#activities = [...activities];
+    this.#activities = [];
   }
 }
 
@@ -154,11 +219,6 @@ function activityDefaults(
   input: ActivityInput,
 ): Pick<Activity, 'action' | 'actionName' | 'device' | 'location' | 'object'> {
   const { action } = input;
-  if (!Object.hasOwn(ACTION_NAMES, action))
-    throw new SimulatorError(
-      'invalid-input',
-      `The action of an activity must be one of ${Object.keys(ACTION_NAMES).join(', ')}.`,
-    );
   const seen = action === 'opened' || action === 'downloaded';
   const object =
     action === 'clicked'

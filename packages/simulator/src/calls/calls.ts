@@ -1,10 +1,65 @@
-import type { Directory } from '../activity/directory.ts';
-import type { SimulatorClock } from '../clock/clock.ts';
-import type { ChangeEmitter } from '../change-emitter.ts';
-import type { EventName } from '../rules/rule.ts';
-import type { SeededRandom } from '../seeded-random.ts';
-import { SimulatorError } from '../simulator-error.ts';
-import type { Call, CallInput, PlacedCallInput } from './call.ts';
+import * as z from 'zod/mini';
+import { anyObject, checked, flag, numberFrom, SimulatorError, text } from '../errors.ts';
+import { Records } from '../records.ts';
+import type { Simulation } from '../simulation.ts';
+
+/** The recording of a call. */
+export interface CallRecording {
+  /** Milliseconds of the simulator's clock. */
+  readonly startedAt: number;
+  /** Whole seconds. */
+  readonly durationSeconds: number;
+  /** Since when it can be downloaded; milliseconds of the simulator's clock. */
+  readonly availableAt: number;
+}
+
+/** A call placed with the simulated dialer. Times are milliseconds of the simulator's clock. */
+export interface Call {
+  /** Equals the `callId` of the webhook bodies (spec, "Call webhook body"). */
+  readonly _id: string;
+  readonly state: 'ongoing' | 'ended';
+  /** The `_id` of the user who placed it. */
+  readonly placedBy: string;
+  /** The service's number. The spec does not show its fields. */
+  readonly fromPhoneNumber: Readonly<Record<string, unknown>>;
+  readonly calledNumber: string;
+  /** Only when known. */
+  readonly calledEmail?: string;
+  /** Only when known. */
+  readonly calledName?: string;
+  readonly createdAt: number;
+  readonly dialedAt: number;
+  readonly endedAt?: number;
+  /** When `call:completed` was sent: a call is logged shortly after its end. */
+  readonly loggedAt?: number;
+  /** The planned duration in milliseconds, for a call that ends by itself. */
+  readonly plannedMs?: number;
+  readonly recorded: boolean;
+  readonly recording?: CallRecording;
+}
+
+const CALL = z.strictObject({
+  /** The `_id` of a user; the workspace's first user by default. */
+  placedBy: z.optional(text()),
+  fromPhoneNumber: z.optional(anyObject<Record<string, unknown>>()),
+  calledNumber: z.optional(text()),
+  /** `null` when unknown. An invented person by default. */
+  calledEmail: z.nullish(text()),
+  /** `null` when unknown. An invented person by default. */
+  calledName: z.nullish(text()),
+  /** Whether the call gets a recording; `true` by default. */
+  recorded: z.optional(flag()),
+});
+const PLACED_CALL = z.extend(CALL, {
+  /** 20 by default. May be a fraction. */
+  durationSeconds: z.optional(numberFrom(0, 86_400)),
+});
+
+/** A new call. Every field has a default. */
+export type CallInput = z.input<typeof CALL>;
+
+/** A call that ends by itself after `durationSeconds` of the simulator's clock. */
+export type PlacedCallInput = z.input<typeof PLACED_CALL>;
 
 /** Invented people to call, with numbers reserved for fiction. */
 const PEOPLE = [
@@ -22,60 +77,46 @@ const SERVICE_NUMBER = { number: '+12025550199', label: 'Main line' } as const;
 const RECORDED_AFTER_MS = 1_000;
 const LOGGED_AFTER_MS = 2_000;
 
-interface Deps {
-  readonly clock: SimulatorClock;
-  readonly random: SeededRandom;
-  readonly changes: ChangeEmitter;
-  readonly directory: Directory;
-  /** Probability, 0 to 1. */
-  readonly recordingFirst: number;
-  readonly dispatch: (eventName: EventName, call: Call) => void;
-}
-
 /** The calls of the simulated dialer. */
 export class Calls {
-  readonly #deps: Deps;
-  readonly #calls = new Map<string, Call>();
-  #created = 0;
+  readonly #simulation: Simulation;
+  readonly #calls: Records<Call>;
 
-  constructor(deps: Deps) {
-    this.#deps = deps;
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#calls = new Records('call', simulation.changes);
   }
 
   /** All calls, the oldest first. */
   list(): Call[] {
-    return [...this.#calls.values()];
+    return this.#calls.list();
   }
 
   find(callId: string): Call | undefined {
-    return this.#calls.get(callId);
+    return this.#calls.find(callId);
   }
 
   /** @throws SimulatorError `not-found` */
   get(callId: string): Call {
-    const call = this.#calls.get(callId);
-    if (!call) throw new SimulatorError('not-found', 'No call has this id.');
-    return call;
+    return this.#calls.get(callId);
   }
 
   /**
    * Places a complete call: `call:started` now, then `call:completed` and the recording, in either
    * order, after `durationSeconds` of the simulator's clock.
-   * @throws SimulatorError `not-found` for an unknown user, `invalid-input` for an invalid duration
+   * @throws SimulatorError `not-found` for an unknown user, `invalid-input`
    */
   place(input: PlacedCallInput = {}): Call {
-    const { durationSeconds = 20 } = input;
-    if (!(durationSeconds >= 0 && durationSeconds <= 86_400))
-      throw new SimulatorError(
-        'invalid-input',
-        'durationSeconds must be a number from 0 to 86400.',
-      );
-    return this.#create(input, durationSeconds * 1_000);
+    const { durationSeconds = 20, ...call } = checked(PLACED_CALL, input);
+    return this.#create(call, durationSeconds * 1_000);
   }
 
-  /** Starts a call that goes on until `end`. @throws SimulatorError `not-found` for an unknown user */
+  /**
+   * Starts a call that goes on until `end`.
+   * @throws SimulatorError `not-found` for an unknown user, `invalid-input`
+   */
   start(input: CallInput = {}): Call {
-    return this.#create(input, undefined);
+    return this.#create(checked(CALL, input));
   }
 
   /**
@@ -84,13 +125,15 @@ export class Calls {
    * @throws SimulatorError `not-found`, or `conflict` when the call has already ended
    */
   end(callId: string): Call {
-    const { clock, random, recordingFirst } = this.#deps;
+    const { clock, random, settings } = this.#simulation;
     const call = this.get(callId);
     if (call.state === 'ended') throw new SimulatorError('conflict', 'The call has already ended.');
-    this.#put({ ...call, state: 'ended', endedAt: clock.now() });
-    if (!call.recorded || !random.chance(recordingFirst, 'recording-first', callId))
-      this.#log(callId);
-    this.#scheduleRest(this.get(callId));
+    const endedAt = clock.now();
+    this.#calls.put({ ...call, state: 'ended', endedAt });
+    if (call.recorded) clock.at(endedAt + RECORDED_AFTER_MS, () => this.#record(callId));
+    if (call.recorded && random.chance(settings.recordingFirst, 'recording-first', callId))
+      clock.at(endedAt + LOGGED_AFTER_MS, () => this.#log(callId));
+    else this.#log(callId);
     return this.get(callId);
   }
 
@@ -99,6 +142,7 @@ export class Calls {
    * @throws SimulatorError `not-found`, or `conflict` when the call is ongoing or has a recording
    */
   publishRecording(callId: string): Call {
+    const { clock, dispatcher } = this.#simulation;
     const call = this.get(callId);
     if (call.endedAt === undefined || call.recording)
       throw new SimulatorError(
@@ -106,40 +150,24 @@ export class Calls {
         'The call is still ongoing, or already has a recording.',
       );
     const durationSeconds = Math.max(1, Math.round((call.endedAt - call.dialedAt) / 1_000));
-    const availableAt = this.#deps.clock.now();
-    const recording = { startedAt: call.dialedAt, durationSeconds, availableAt };
-    const recorded = this.#put({ ...call, recording });
-    this.#deps.dispatch('call:recording-available', recorded);
+    const recording = { startedAt: call.dialedAt, durationSeconds, availableAt: clock.now() };
+    const recorded = this.#calls.put({ ...call, recording });
+    dispatcher.dispatch('call:recording-available', recorded);
     return recorded;
   }
 
   /** @internal */
-  get created(): number {
-    return this.#created;
-  }
-
-  /** @internal */
-  restore(calls: readonly Call[], created: number): void {
+  clear(): void {
     this.#calls.clear();
-    for (const call of calls) this.#calls.set(call._id, call);
-    this.#created = created;
   }
 
-  /** @internal Continues the calls of a restored snapshot. */
-  resume(): void {
-    for (const call of this.list()) {
-      this.#scheduleEnd(call);
-      this.#scheduleRest(call);
-    }
-  }
-
-  #create(input: CallInput, plannedMs: number | undefined): Call {
-    const { clock, random, directory } = this.#deps;
-    const number = this.#created++;
+  #create(input: CallInput, plannedMs?: number): Call {
+    const { clock, random, directory, dispatcher } = this.#simulation;
+    const number = this.#calls.size;
     const person = PEOPLE[random.whole(0, PEOPLE.length - 1, 'person', number)] ?? PEOPLE[0];
     const { calledEmail = person.email, calledName = person.name } = input;
     const now = clock.now();
-    const call = this.#put({
+    const call = this.#calls.put({
       _id: random.id('call', number),
       state: 'ongoing',
       placedBy: directory.user(input.placedBy)._id,
@@ -152,38 +180,21 @@ export class Calls {
       recorded: input.recorded ?? true,
       ...(plannedMs !== undefined && { plannedMs }),
     });
-    this.#deps.dispatch('call:started', call);
-    this.#scheduleEnd(call);
+    dispatcher.dispatch('call:started', call);
+    if (plannedMs !== undefined)
+      clock.at(now + plannedMs, () => {
+        if (this.get(call._id).state === 'ongoing') this.end(call._id);
+      });
     return call;
   }
 
-  #scheduleEnd({ _id, state, dialedAt, plannedMs }: Call): void {
-    if (state === 'ended' || plannedMs === undefined) return;
-    this.#deps.clock.at(dialedAt + plannedMs, () => {
-      if (this.get(_id).state === 'ongoing') this.end(_id);
-    });
-  }
-
-  /** Schedules what an ended call still lacks: its log entry and its recording. */
-  #scheduleRest({ _id, endedAt, loggedAt, recorded, recording }: Call): void {
-    if (endedAt === undefined) return;
-    const { clock } = this.#deps;
-    if (loggedAt === undefined) clock.at(endedAt + LOGGED_AFTER_MS, () => this.#log(_id));
-    if (recorded && !recording) clock.at(endedAt + RECORDED_AFTER_MS, () => this.#record(_id));
-  }
-
   #log(callId: string): void {
-    const logged = this.#put({ ...this.get(callId), loggedAt: this.#deps.clock.now() });
-    this.#deps.dispatch('call:completed', logged);
+    const { clock, dispatcher } = this.#simulation;
+    const logged = this.#calls.put({ ...this.get(callId), loggedAt: clock.now() });
+    dispatcher.dispatch('call:completed', logged);
   }
 
   #record(callId: string): void {
     if (!this.get(callId).recording) this.publishRecording(callId);
-  }
-
-  #put(call: Call): Call {
-    this.#calls.set(call._id, call);
-    this.#deps.changes.emit('call', call._id);
-    return call;
   }
 }

@@ -1,6 +1,34 @@
-import { milliseconds, type Duration } from './duration.ts';
+import * as z from 'zod/mini';
+import { SimulatorError } from '../errors.ts';
 import type { InFlightRequests } from './in-flight-requests.ts';
-import { Timers, type Timer } from './timers.ts';
+
+/** Milliseconds, or a string such as `'250ms'`, `'30s'`, `'5m'`, `'1.5h'`, `'2d'`. */
+export type Duration = number | string;
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const A_DURATION = 'a duration: milliseconds, or a string such as "30s", "5m" or "1h"';
+
+/** `undefined` if it is negative, infinite or no duration. */
+function parseDuration(duration: unknown): number | undefined {
+  if (typeof duration === 'number')
+    return Number.isFinite(duration) && duration >= 0 ? duration : undefined;
+  const match = /^\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*$/.exec(String(duration));
+  if (typeof duration !== 'string' || !match) return undefined;
+  return Number(match[1]) * UNITS[match[2] as keyof typeof UNITS];
+}
+
+/** A duration, converted to milliseconds. */
+export const duration = () =>
+  z.pipe(
+    z.custom<Duration>((value: unknown) => parseDuration(value) !== undefined, A_DURATION),
+    z.transform((value) => parseDuration(value) ?? 0),
+  );
+
+function milliseconds(given: Duration): number {
+  const ms = parseDuration(given);
+  if (ms === undefined) throw new SimulatorError('invalid-input', `Expected ${A_DURATION}.`);
+  return ms;
+}
 
 /** `manual`: time advances only on request. `real`: it passes by itself, and can be advanced too. */
 export type ClockMode = 'real' | 'manual';
@@ -27,6 +55,43 @@ export interface Clock {
 }
 
 const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** Something that runs at a time of the simulator's clock. */
+export interface Timer {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** Timers in the order of their time. Those of the same time run in the order of creation. */
+class Timers {
+  readonly #sorted: Timer[] = [];
+
+  add(timer: Timer): void {
+    const before = this.#sorted.findLastIndex(({ at }) => at <= timer.at);
+    this.#sorted.splice(before + 1, 0, timer);
+  }
+
+  remove(timer: Timer): void {
+    const index = this.#sorted.indexOf(timer);
+    if (index >= 0) this.#sorted.splice(index, 1);
+  }
+
+  /** The time of the next timer; `undefined` when there is none. */
+  nextAt(): number | undefined {
+    return this.#sorted[0]?.at;
+  }
+
+  /** Removes the next timer if it is due by `now`. */
+  take(now: number): Timer | undefined {
+    const [first] = this.#sorted;
+    return first && first.at <= now ? this.#sorted.shift() : undefined;
+  }
+
+  clear(): void {
+    this.#sorted.length = 0;
+  }
+}
 
 /** A clock that is advanced on request and, in `real` mode, also passes by itself. */
 export class SimulatorClock implements Clock {
@@ -59,9 +124,14 @@ export class SimulatorClock implements Clock {
 
   /** Runs something at a time. What is already due runs with the next advance, or soon on a real clock. */
   at(time: number, run: () => void): Timer {
-    const timer = this.#timers.add(time, run);
+    const timer: Timer = { at: time, run };
+    this.#timers.add(timer);
     this.#arm();
     return timer;
+  }
+
+  cancel(timer: Timer): void {
+    this.#timers.remove(timer);
   }
 
   nextDueAt(): number | undefined {
@@ -95,7 +165,7 @@ export class SimulatorClock implements Clock {
     });
   }
 
-  /** Sets the time and removes all timers: for a reset, or a restored snapshot. */
+  /** Sets the time and removes all timers. */
   restart(time: number): void {
     this.#timers.clear();
     this.#set(time);
@@ -129,7 +199,7 @@ export class SimulatorClock implements Clock {
 
   #runDue(): void {
     const now = this.now();
-    for (let run = this.#timers.take(now); run; run = this.#timers.take(now)) run();
+    for (let due = this.#timers.take(now); due; due = this.#timers.take(now)) due.run();
   }
 
   #set(time: number): void {

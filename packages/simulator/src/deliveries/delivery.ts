@@ -1,5 +1,5 @@
-import type { ChaosMode } from '../chaos/chaos.ts';
-import type { EventName, PauseReason } from '../rules/rule.ts';
+import type { ChaosMode } from '../chaos.ts';
+import type { EventName, PauseReason } from '../rules/rules.ts';
 
 /**
  * - `waiting`: the next attempt is due at `nextAttemptAt`

@@ -1,53 +1,148 @@
-import type { Directory } from '../activity/directory.ts';
-import type { ChangeEmitter } from '../change-emitter.ts';
-import { omit } from '../omit.ts';
-import type { SeededRandom } from '../seeded-random.ts';
-import { SimulatorError } from '../simulator-error.ts';
-import { checkName, checkScope, checkTargetUrl, checkTrigger } from './check-rule.ts';
-import type {
-  Action,
-  ActionChanges,
-  ActionInput,
-  PauseReason,
-  Rule,
-  RuleChanges,
-  RuleInput,
-} from './rule.ts';
-import { RuleFactory } from './rule-factory.ts';
-import { RuleRecords } from './rule-records.ts';
-import type { Secrets } from './secrets.ts';
+import * as z from 'zod/mini';
+import { checked, flag, SimulatorError, text } from '../errors.ts';
+import { omit, Records } from '../records.ts';
+import type { Simulation } from '../simulation.ts';
+import { secretText } from './secrets.ts';
 
-interface Deps {
-  readonly random: SeededRandom;
-  readonly changes: ChangeEmitter;
-  readonly secrets: Secrets;
-  readonly directory: Directory;
-  readonly allowExternal: boolean;
-  readonly now: () => number;
-  readonly onPaused: (rule: Rule) => void;
-  readonly onResumed: (rule: Rule) => void;
-  /** Actions of the rule, or the rule as a whole, no longer exist. */
-  readonly onActionsRemoved: (ruleId: string) => void;
+/** The event that fires a rule (spec, "Webhook events"). */
+export type RuleTrigger = 'call:started' | 'call:completed';
+
+/** The three events of the service. */
+export type EventName = RuleTrigger | 'call:recording-available';
+
+/** Why a rule is paused. `by-hand` is an addition of the simulator; the other two are the spec's. */
+export type PauseReason = 'answered-404' | 'last-attempt-failed' | 'by-hand';
+
+/** A "Post to webhook" action of a rule. `Secrets` holds its signing secret. */
+export interface Action {
+  readonly _id: string;
+  readonly type: 'webhook';
+  readonly url: string;
+  /** Sent instead of the event's body. The README describes its placeholders. */
+  readonly payload?: unknown;
+  /** `false` for an action saved before signing was introduced: it has no secret. */
+  readonly signed: boolean;
+}
+
+/** A rule, or the call recording webhook, which behaves like one (spec, "What the service does"). */
+export interface Rule {
+  readonly _id: string;
+  readonly kind: 'rule' | 'recording-webhook';
+  readonly name: string;
+  readonly trigger: EventName;
+  /**
+   * A `user` rule fires for the calls of its owner, who gets the emails about it. A `workspace` rule
+   * fires for all calls, and the admins get the emails.
+   */
+  readonly scope: 'user' | 'workspace';
+  /** The `_id` of a user. */
+  readonly ownerId: string;
+  readonly state: 'active' | 'paused';
+  readonly pauseReason?: PauseReason;
+  /** Milliseconds of the simulator's clock. */
+  readonly pausedAt?: number;
+  readonly actions: readonly Action[];
+}
+
+const isHttpUrl = (url: unknown): boolean => {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : undefined;
+  return /^https?:$/.test(parsed?.protocol ?? '') && !parsed?.username && !parsed?.password;
+};
+const ACTION = z.strictObject({
+  /** Where deliveries go: an http or https URL, on this machine unless `allowExternal` is set. */
+  url: z.custom<string>(isHttpUrl, 'an http or https URL without user name and password'),
+  /**
+   * A custom payload: any JSON value, with `{{placeholders}}` in its strings.
+   * @guess Size of bodies
+   */
+  payload: z.optional(z.unknown()),
+  /** `false` creates an old action without a secret, whose deliveries are not signed. */
+  signed: z.optional(flag()),
+  /** A signing secret, `whsec_…`. Generated from the seed by default. */
+  secret: z.optional(secretText()),
+});
+const ACTION_CHANGES = z.partial(ACTION);
+const RECORDING_WEBHOOK = z.omit(ACTION, { payload: true });
+/** The receiver of all three events. */
+export const FORWARD = z.pick(ACTION, { url: true, secret: true });
+const RULE = z.strictObject({
+  trigger: z.enum(
+    ['call:started', 'call:completed'],
+    '"call:started" or "call:completed"; for recordings, set the recording webhook',
+  ),
+  /** `user` by default. */
+  scope: z.optional(z.enum(['user', 'workspace'], '"user" or "workspace"')),
+  /** The `_id` of a user of the workspace; its first user by default. */
+  ownerId: z.optional(text()),
+  name: z.optional(text()),
+  actions: z.optional(z.readonly(z.array(ACTION))),
+});
+const RULE_CHANGES = z.partial(z.omit(RULE, { actions: true }));
+
+/** A new action. */
+export type ActionInput = z.input<typeof ACTION>;
+
+/** Changes to an action. A field that is left out stays as it is; `payload: null` removes it. */
+export type ActionChanges = z.input<typeof ACTION_CHANGES>;
+
+/** A new rule. */
+export type RuleInput = z.input<typeof RULE>;
+
+/** Changes to a rule. A field that is left out stays as it is. */
+export type RuleChanges = z.input<typeof RULE_CHANGES>;
+
+/** Whether a host name always means this machine, whatever DNS says. */
+export const isLoopback = (hostname: string): boolean =>
+  /^(?:[^.]+\.)*localhost$/i.test(hostname) ||
+  /^127(?:\.\d{1,3}){3}$/.test(hostname) ||
+  hostname === '[::1]';
+
+/** The name of a rule that was created without one. */
+function defaultName(trigger: EventName, scope: Rule['scope']): string {
+  const [mine, theirs] = trigger === 'call:started' ? ['start', 'starts'] : ['finish', 'finishes'];
+  return scope === 'user' ? `I ${mine} a call` : `A teammate ${theirs} a call`;
 }
 
 /** The rules of the service, and its call recording webhook. */
-export class Rules extends RuleRecords {
-  readonly #deps: Deps;
-  readonly #factory: RuleFactory;
+export class Rules {
+  readonly #simulation: Simulation;
+  readonly #rules: Records<Rule>;
+  /** How many rules and actions were created: their ids derive from it. */
+  #created = 0;
 
-  constructor(deps: Deps) {
-    super(deps.changes);
-    this.#deps = deps;
-    this.#factory = new RuleFactory(deps);
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#rules = new Records('rule', simulation.changes);
+  }
+
+  /** All rules, and the recording webhook if it is set, in the order of creation. */
+  list(): Rule[] {
+    return this.#rules.list();
+  }
+
+  /** @internal */
+  find(ruleId: string): Rule | undefined {
+    return this.#rules.find(ruleId);
+  }
+
+  /** @throws SimulatorError `not-found` */
+  get(ruleId: string): Rule {
+    return this.#rules.get(ruleId);
+  }
+
+  /** An action of a rule. @throws SimulatorError `not-found` */
+  action(ruleId: string, actionId: string): Action {
+    const action = this.get(ruleId).actions.find(({ _id }) => _id === actionId);
+    if (!action) throw new SimulatorError('not-found', 'The rule has no action with this id.');
+    return action;
   }
 
   /** @throws SimulatorError `invalid-input`, `external-target`, or `not-found` for an unknown owner */
   create(input: RuleInput): Rule {
-    const trigger = checkTrigger(input.trigger);
-    for (const action of input.actions ?? []) this.#factory.check(action);
-    const rule = this.#factory.rule(input, trigger);
-    const actions = (input.actions ?? []).map((action) => this.#factory.action(action));
-    return this.put({ ...rule, actions });
+    const { actions = [], ...rule } = checked(RULE, input);
+    for (const { url } of actions) this.#checkTarget(url);
+    const created = this.#newRule(rule);
+    return this.#rules.put({ ...created, actions: actions.map((one) => this.#action(one)) });
   }
 
   /**
@@ -56,16 +151,16 @@ export class Rules extends RuleRecords {
    * @throws SimulatorError `not-found`, `invalid-input`, `conflict`
    */
   update(ruleId: string, changes: RuleChanges): Rule {
-    const rule = this.get(ruleId);
-    if (rule.kind === 'recording-webhook' && (changes.trigger ?? changes.scope) !== undefined)
+    const old = this.get(ruleId);
+    const { name, trigger, scope, ownerId } = checked(RULE_CHANGES, changes);
+    if (old.kind === 'recording-webhook' && (trigger ?? scope) !== undefined)
       throw new SimulatorError('conflict', 'The recording webhook has no trigger and no scope.');
-    const { ownerId } = changes;
-    return this.put({
-      ...rule,
-      name: checkName(changes.name ?? rule.name),
-      trigger: changes.trigger === undefined ? rule.trigger : checkTrigger(changes.trigger),
-      scope: changes.scope === undefined ? rule.scope : checkScope(changes.scope),
-      ownerId: ownerId === undefined ? rule.ownerId : this.#deps.directory.user(ownerId)._id,
+    return this.#rules.put({
+      ...old,
+      name: name ?? old.name,
+      trigger: trigger ?? old.trigger,
+      scope: scope ?? old.scope,
+      ownerId: this.#simulation.directory.user(ownerId ?? old.ownerId)._id,
     });
   }
 
@@ -75,10 +170,10 @@ export class Rules extends RuleRecords {
    * @throws SimulatorError `not-found`
    */
   remove(ruleId: string): void {
-    const { actions } = this.get(ruleId);
-    for (const { _id } of actions) this.#deps.secrets.forget(_id);
-    this.delete(ruleId);
-    this.#deps.onActionsRemoved(ruleId);
+    const { secrets, scheduler } = this.#simulation;
+    for (const { _id } of this.get(ruleId).actions) secrets.forget(_id);
+    this.#rules.delete(ruleId);
+    scheduler.onActionsRemoved(ruleId);
   }
 
   /**
@@ -88,12 +183,15 @@ export class Rules extends RuleRecords {
    */
   setRecordingWebhook(input: Omit<ActionInput, 'payload'>): Rule {
     const old = this.list().find((rule) => rule.kind === 'recording-webhook');
-    const { url, signed, secret } = input;
-    const action = this.#factory.action({ url, signed, secret }, old?.actions[0]);
-    const name = 'Call recording webhook';
+    const action = this.#action(checked(RECORDING_WEBHOOK, input), old?.actions[0]);
     const rule =
-      old ?? this.#factory.rule({ name, scope: 'workspace' }, 'call:recording-available');
-    return this.put({ ...rule, actions: [action] });
+      old ??
+      this.#newRule({
+        name: 'Call recording webhook',
+        scope: 'workspace',
+        trigger: 'call:recording-available',
+      });
+    return this.#rules.put({ ...rule, actions: [action] });
   }
 
   /**
@@ -102,7 +200,7 @@ export class Rules extends RuleRecords {
    * @throws SimulatorError `invalid-input`, `external-target`
    */
   forwardTo(url: string, options: { secret?: string | undefined } = {}): Rule[] {
-    const action = { url, ...options };
+    const action = checked(FORWARD, { url, ...options });
     return [
       this.create({ trigger: 'call:started', scope: 'workspace', actions: [action] }),
       this.create({ trigger: 'call:completed', scope: 'workspace', actions: [action] }),
@@ -119,8 +217,8 @@ export class Rules extends RuleRecords {
     const rule = this.get(ruleId);
     if (rule.kind === 'recording-webhook')
       throw new SimulatorError('conflict', 'The recording webhook has one URL. Change it instead.');
-    const action = this.#factory.action(input);
-    this.put({ ...rule, actions: [...rule.actions, action] });
+    const action = this.#action(checked(ACTION, input));
+    this.#rules.put({ ...rule, actions: [...rule.actions, action] });
     return action;
   }
 
@@ -132,37 +230,44 @@ export class Rules extends RuleRecords {
   updateAction(ruleId: string, actionId: string, changes: ActionChanges): Action {
     const rule = this.get(ruleId);
     const old = this.action(ruleId, actionId);
-    if (rule.kind === 'recording-webhook' && changes.payload !== undefined)
+    const {
+      url = old.url,
+      signed = old.signed,
+      secret,
+      ...rest
+    } = checked(ACTION_CHANGES, changes);
+    if (rule.kind === 'recording-webhook' && rest.payload !== undefined)
       throw new SimulatorError('conflict', 'The recording webhook has no custom payload.');
-    const { url = old.url, signed = old.signed, secret } = changes;
-    const payload = changes.payload === undefined ? old.payload : (changes.payload ?? undefined);
-    const action = this.#factory.action({ url, signed, secret, payload }, old);
+    const payload = rest.payload === undefined ? old.payload : (rest.payload ?? undefined);
+    const action = this.#action({ url, signed, secret, payload }, old);
     const actions = rule.actions.map((one) => (one._id === actionId ? action : one));
-    this.put({ ...rule, actions });
+    this.#rules.put({ ...rule, actions });
     return action;
   }
 
   /**
    * Removes an action and its secret. Its waiting deliveries are dropped.
-   * @throws SimulatorError `not-found`, or `conflict` for the recording webhook: remove that instead
+   * @throws SimulatorError `not-found`, or `conflict` for the recording webhook
    */
   removeAction(ruleId: string, actionId: string): void {
+    const { secrets, scheduler } = this.#simulation;
     const rule = this.get(ruleId);
     this.action(ruleId, actionId);
     if (rule.kind === 'recording-webhook')
       throw new SimulatorError('conflict', 'Remove the recording webhook instead of its action.');
-    this.#deps.secrets.forget(actionId);
-    this.put({ ...rule, actions: rule.actions.filter(({ _id }) => _id !== actionId) });
-    this.#deps.onActionsRemoved(ruleId);
+    secrets.forget(actionId);
+    this.#rules.put({ ...rule, actions: rule.actions.filter(({ _id }) => _id !== actionId) });
+    scheduler.onActionsRemoved(ruleId);
   }
 
   /** Pauses a rule. A paused rule stays as it is. @throws SimulatorError `not-found` */
   pause(ruleId: string, reason: PauseReason = 'by-hand'): Rule {
+    const { clock, scheduler } = this.#simulation;
     const rule = this.get(ruleId);
     if (rule.state === 'paused') return rule;
-    const pausedAt = this.#deps.now();
-    const paused = this.put({ ...rule, state: 'paused', pauseReason: reason, pausedAt });
-    this.#deps.onPaused(paused);
+    const pausedAt = clock.now();
+    const paused = this.#rules.put({ ...rule, state: 'paused', pauseReason: reason, pausedAt });
+    scheduler.onRulePaused(ruleId);
     return paused;
   }
 
@@ -170,21 +275,52 @@ export class Rules extends RuleRecords {
   resume(ruleId: string): Rule {
     const rule = omit(this.get(ruleId), 'pauseReason', 'pausedAt');
     if (rule.state === 'active') return rule;
-    const resumed = this.put({ ...rule, state: 'active' });
-    this.#deps.onResumed(resumed);
+    const resumed = this.#rules.put({ ...rule, state: 'active' });
+    this.#simulation.scheduler.onRuleResumed(ruleId);
     return resumed;
   }
 
   /** @internal */
-  get created(): number {
-    return this.#factory.created;
+  clear(): void {
+    this.#rules.clear();
+    this.#created = 0;
   }
 
-  /** @internal @throws SimulatorError `external-target` for a URL that is no longer allowed */
-  restore(rules: readonly Rule[], created: number): void {
-    for (const { url } of rules.flatMap(({ actions }) => actions))
-      checkTargetUrl(url, this.#deps.allowExternal);
-    this.replaceAll(rules);
-    this.#factory.created = created;
+  #newRule(rule: Omit<RuleInput, 'trigger' | 'actions'> & Pick<Rule, 'trigger'>): Rule {
+    const { random, directory } = this.#simulation;
+    const { trigger, scope = 'user', name = defaultName(trigger, scope), ownerId } = rule;
+    return {
+      _id: random.id('rule', this.#created++),
+      kind: trigger === 'call:recording-available' ? 'recording-webhook' : 'rule',
+      name,
+      trigger,
+      scope,
+      ownerId: directory.user(ownerId)._id,
+      state: 'active',
+      actions: [],
+    };
+  }
+
+  /**
+   * Each action has its own secret (spec, "Webhook deliveries").
+   * @param old keeps its id, and its secret unless a new one is given
+   */
+  #action({ url, signed = true, secret, payload }: ActionInput, old?: Action): Action {
+    const { random, secrets } = this.#simulation;
+    this.#checkTarget(url);
+    const _id = old?._id ?? random.id('action', this.#created++);
+    if (!signed) secrets.forget(_id);
+    else if (secret !== undefined || !secrets.get(_id)) secrets.issue(_id, secret);
+    const { href } = new URL(url);
+    return { _id, type: 'webhook', url: href, signed, ...(payload !== undefined && { payload }) };
+  }
+
+  #checkTarget(url: string): void {
+    const { host, hostname } = new URL(url);
+    if (this.#simulation.settings.allowExternal || isLoopback(hostname)) return;
+    throw new SimulatorError(
+      'external-target',
+      `${host} is not this machine. To send deliveries there, set allowExternal (on the command line: simulate --allow-external).`,
+    );
   }
 }

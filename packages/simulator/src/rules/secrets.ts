@@ -1,6 +1,7 @@
-import type { ChangeEmitter } from '../change-emitter.ts';
+import * as z from 'zod/mini';
+import { SimulatorError } from '../errors.ts';
+import type { ChangeEmitter } from '../records.ts';
 import type { SeededRandom } from '../seeded-random.ts';
-import { SimulatorError } from '../simulator-error.ts';
 
 /** The signing secret of one webhook action. */
 export interface ActionSecret {
@@ -60,29 +61,21 @@ export class Secrets {
   }
 
   /** @internal */
-  entries(): (readonly [string, ActionSecret])[] {
-    return [...this.#byAction];
-  }
-
-  /** @internal */
-  restore(entries: readonly (readonly [string, ActionSecret])[]): void {
+  clear(): void {
     this.#byAction.clear();
-    for (const [actionId, secret] of entries) this.#byAction.set(actionId, secret);
   }
 }
 
-/**
- * @guess Length and padding of secrets
- * @throws SimulatorError `invalid-input` for a secret that receivers would refuse
- */
-export function checkSecret(secret: string): void {
-  const base64 = /^whsec_(.+)$/.exec(secret)?.[1] ?? '';
+/** A signing secret that receivers take. @guess Length and padding of secrets */
+export const secretText = () =>
+  z.custom<string>(
+    isSecret,
+    'a signing secret: "whsec_" followed by the base64 of at least 16 bytes',
+  );
+
+function isSecret(secret: unknown): boolean {
+  const base64 = /^whsec_(.+)$/.exec(String(secret))?.[1] ?? '';
   const bytes = Buffer.from(base64, 'base64');
   const canonical = bytes.toString('base64');
-  const isBase64 = base64 === canonical || base64 === canonical.replace(/=+$/, '');
-  if (!isBase64 || bytes.length < 16)
-    throw new SimulatorError(
-      'invalid-input',
-      'A signing secret must be "whsec_" followed by the base64 of at least 16 bytes.',
-    );
+  return bytes.length >= 16 && [canonical, canonical.replace(/=+$/, '')].includes(base64);
 }

@@ -191,7 +191,7 @@ describe('the records', () => {
     const { messages } = await open.simulator();
     const { _id } = messages.send({ subject: 'Hi', to: 'a@x.example' });
     expect(() => messages.record(_id, { action: 'unopened' as never })).toThrow(
-      'The action of an activity',
+      'action must be one of opened',
     );
     expect(() => messages.record(_id, { action: 'opened', recipientEmail: 'b@x.example' })).toThrow(
       'no recipient',

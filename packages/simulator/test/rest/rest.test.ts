@@ -211,46 +211,40 @@ describe('a recording', () => {
   });
 
   test.each([
-    ['bytes=0-0', 0, 1],
-    ['bytes=10-99', 10, 100],
-    ['bytes=40-70000', 40, undefined],
-    ['bytes=44-', 44, undefined],
-    ['bytes=16043-16045', 16_043, 16_046],
-    ['bytes=-100', -100, undefined],
-    ['bytes=-999999', 0, undefined],
-  ])('%s gives that part', async (range, start, end) => {
+    ['bytes=0-', 0],
+    ['bytes=40-', 40],
+    ['bytes=44-', 44],
+    ['bytes=16043-', 16_043],
+    ['bytes=48043-', 48_043],
+  ])('%s gives the rest', async (range, start) => {
     const { download, whole } = one;
     const all = await whole();
     const answer = await download({ range });
     const part = Buffer.from(await answer.arrayBuffer());
     expect(answer.status).toBe(206);
-    expect(part.equals(all.subarray(start, end))).toBe(true);
-    const from = start < 0 ? all.length + start : start;
-    expect(answer.headers.get('content-range')).toBe(
-      `bytes ${String(from)}-${String(from + part.length - 1)}/${String(all.length)}`,
-    );
+    expect(part.equals(all.subarray(start))).toBe(true);
+    expect(answer.headers.get('content-range')).toBe(`bytes ${String(start)}-48043/48044`);
   });
 
-  test.each(['bytes=999999-', 'bytes=-0'])('%s: 416', async (range) => {
-    const answer = await one.download({ range });
+  test('a range beyond the end: 416', async () => {
+    const answer = await one.download({ range: 'bytes=48044-' });
     expect(answer.status).toBe(416);
     expect(answer.headers.get('content-range')).toBe('bytes */48044');
   });
 
-  test.each(['bytes=5-1', 'bytes=0-1,5-6', 'lines=1-2', 'bytes=-'])(
-    '%s is no range: the whole comes',
+  test.each(['bytes=5-9', 'bytes=-100', 'bytes=0-1,5-6', 'lines=1-2', 'bytes=-'])(
+    '%s: the whole comes',
     async (range) => {
       expect((await one.download({ range })).status).toBe(200);
     },
   );
 
-  test('has an ETag: for If-Range, and If-None-Match', async () => {
+  test('has an ETag, for If-Range', async () => {
     const { download } = one;
     const etag = (await download()).headers.get('etag')!;
     expect(etag).toMatch(/^"[\w-]+"$/);
-    expect((await download({ range: 'bytes=5-9', 'if-range': etag })).status).toBe(206);
-    expect((await download({ range: 'bytes=5-9', 'if-range': '"old"' })).status).toBe(200);
-    expect((await download({ 'if-none-match': `"old", ${etag}` })).status).toBe(304);
+    expect((await download({ range: 'bytes=5-', 'if-range': etag })).status).toBe(206);
+    expect((await download({ range: 'bytes=5-', 'if-range': '"old"' })).status).toBe(200);
   });
 
   test('is there only when it was announced', async () => {

@@ -25,7 +25,7 @@ export function simulateCommand(app: App, base: Command): Command {
         .choices(['real', 'manual'])
         .default('real'),
     )
-    .option('--seed <text>', 'makes ids, secrets, jitter and chaos repeatable')
+    .option('--seed <text>', 'the same ids, secrets, jitter and chaos in each run')
     .option('--retry-every <duration>', 'the time between attempts (default: 5m)', milliseconds)
     .option(
       '--max-attempts <number>',
@@ -40,7 +40,6 @@ export function simulateCommand(app: App, base: Command): Command {
     )
     .option('--chaos <mode=probability>', 'inject faults from the start; repeatable', repeatable)
     .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
-    .option('--db <file>', 'keep the state in a file across restarts')
     .option('--api-token <token>', 'the API token to require (default: from the seed)');
   withSharedSecretOption(withSecretOptions(command)).option(
     '--secret-out <file>',

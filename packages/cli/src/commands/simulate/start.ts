@@ -26,7 +26,6 @@ export interface SimulateOptions extends SecretOptions {
   readonly whilePaused?: string;
   readonly chaos?: readonly string[];
   readonly headerPrefix?: string;
-  readonly db?: string;
   readonly apiToken?: string;
   readonly sharedSecret?: boolean;
   readonly secretOut?: string;
@@ -41,7 +40,7 @@ const FIXES: Partial<Record<SimulatorError['code'], string>> = {
 /** Starts the simulator. @throws CliError 2 and 3 */
 export async function start(options: SimulateOptions): Promise<Simulator> {
   const { port = DEFAULT_PORT, clock, whilePaused, chaos = [] } = options;
-  const { seed, retryEvery, maxAttempts, headerPrefix, db, apiToken, allowExternal } = options;
+  const { seed, retryEvery, maxAttempts, headerPrefix, apiToken, allowExternal } = options;
   try {
     return await startSimulator({
       port,
@@ -52,18 +51,12 @@ export async function start(options: SimulateOptions): Promise<Simulator> {
       headerPrefix,
       whilePaused: whilePaused as SimulatorOptions['whilePaused'],
       chaos: probabilities(chaos),
-      db,
       apiToken,
       allowExternal,
     });
   } catch (error) {
-    if (error instanceof SimulatorError) {
-      if (error.code === 'db-in-use')
-        throw environmentError(error.message, 'Stop the other simulator, or use another --db.');
-      if (error.code === 'bad-snapshot')
-        throw environmentError(error.message, 'Use another file for --db.');
+    if (error instanceof SimulatorError)
       throw badInput(error.message, FIXES[error.code] ?? SEE_HELP);
-    }
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw environmentError(
@@ -87,8 +80,8 @@ interface RuleSecrets {
 }
 
 /**
- * Creates the rules that send everything to these URLs, unless a snapshot already has them. There is
- * only one recording webhook: the first URL keeps it.
+ * Creates the rules that send everything to these URLs. There is only one recording webhook: the
+ * first URL keeps it.
  * @returns all actions, with their secrets
  * @throws CliError 2 for an invalid secret or URL
  */
@@ -102,9 +95,7 @@ export function createRules(
     secret: secretFor(event) ?? (isShared ? secrets.all()[0] : undefined),
   });
   try {
-    for (const url of urls) {
-      const exists = rules.list().some(({ actions }) => actions.some((one) => one.url === url));
-      if (exists) continue;
+    for (const url of new Set(urls)) {
       for (const trigger of ['call:started', 'call:completed'] as const)
         rules.create({ trigger, scope: 'workspace', actions: [action(url, trigger)] });
       if (!rules.list().some(({ kind }) => kind === 'recording-webhook'))

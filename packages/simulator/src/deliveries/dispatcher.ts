@@ -1,0 +1,143 @@
+import * as z from 'zod/mini';
+import type { Call } from '../calls/calls.ts';
+import { callBody, callDetails, fillTemplate, recordingBody } from '../calls/payloads.ts';
+import { planDelivery } from '../chaos.ts';
+import { checked, SimulatorError, text } from '../errors.ts';
+import type { Action, EventName, Rule } from '../rules/rules.ts';
+import type { Simulation } from '../simulation.ts';
+import type { Delivery } from './delivery.ts';
+
+const OWN_EVENT = z.strictObject({
+  ruleId: text(),
+  actionId: text(),
+  /** JSON text. */
+  body: text(),
+});
+
+/** An event that somebody wrote. */
+export type OwnEvent = z.input<typeof OWN_EVENT>;
+
+type NewDelivery = Omit<Delivery, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;
+
+/** Turns events into deliveries: one for each action of each rule that fires. */
+export class EventDispatcher {
+  readonly #simulation: Simulation;
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+  }
+
+  /**
+   * Fires the rules of an event. A user's rule fires for the calls of that user, a workspace rule
+   * for the calls of everybody.
+   * @guess Whose calls trigger a rule
+   */
+  dispatch(eventName: EventName, call: Call): void {
+    for (const rule of this.#simulation.rules.list()) {
+      if (rule.trigger !== eventName) continue;
+      if (rule.scope === 'user' && rule.ownerId !== call.placedBy) continue;
+      for (const action of rule.actions) this.#deliver(eventName, call, rule, action);
+    }
+  }
+
+  /**
+   * Sends the event of a delivery again, as a new delivery, even while the rule is paused.
+   * @param edited another body, as JSON text
+   * @throws SimulatorError `not-found` for an unknown delivery, or when its action was removed;
+   *   `invalid-input` for a body that is not JSON
+   */
+  resend(id: string, edited?: string): Delivery {
+    const { log, rules } = this.#simulation;
+    const { ruleId, actionId, callId, eventName, body } = log.get(id);
+    rules.action(ruleId, actionId);
+    if (edited !== undefined) parseJson(edited);
+    return this.#send({
+      ...{ ruleId, actionId, callId, eventName, body: edited ?? body },
+      ...{ copyOf: id, copiedBy: 'resend' },
+      ...(edited !== undefined && edited !== body && { byHand: true }),
+    });
+  }
+
+  /**
+   * Sends an event that somebody wrote to an action, even while its rule is paused.
+   * @throws SimulatorError `not-found` for an unknown action, `invalid-input` for a body that is not JSON
+   */
+  send(event: OwnEvent): Delivery {
+    const { ruleId, actionId, body } = checked(OWN_EVENT, event);
+    const { rules } = this.#simulation;
+    rules.action(ruleId, actionId);
+    const { callId } = (parseJson(body) ?? {}) as { callId?: unknown };
+    return this.#send({
+      ruleId,
+      actionId,
+      callId: typeof callId === 'string' ? callId : '',
+      eventName: rules.get(ruleId).trigger,
+      body,
+      byHand: true,
+    });
+  }
+
+  #send(event: NewDelivery): Delivery {
+    const { log, scheduler, clock } = this.#simulation;
+    const delivery = this.#add(event);
+    scheduler.schedule(delivery, clock.now());
+    return log.get(delivery._id);
+  }
+
+  #deliver(eventName: EventName, call: Call, rule: Rule, action: Action): void {
+    const { scheduler, clock, random, chaos } = this.#simulation;
+    const event: NewDelivery = {
+      ruleId: rule._id,
+      actionId: action._id,
+      callId: call._id,
+      eventName,
+      body: JSON.stringify(this.#payload(eventName, call, action)),
+    };
+    const delivery = this.#add(event);
+    if (rule.state === 'paused') {
+      scheduler.dropOrHold(delivery);
+      return;
+    }
+    const { delayMs, copies } = planDelivery(random, chaos.get(), delivery._id);
+    const at = clock.now() + delayMs;
+    const all = [
+      { what: delivery, afterMs: 0 },
+      ...copies.map(({ by, afterMs }) => ({
+        what: this.#add({ ...event, copyOf: delivery._id, copiedBy: by }),
+        afterMs,
+      })),
+    ];
+    for (const { what, afterMs } of all) scheduler.schedule(what, at + afterMs);
+  }
+
+  #payload(eventName: EventName, call: Call, action: Action): unknown {
+    const { settings, url } = this.#simulation;
+    if (eventName === 'call:recording-available')
+      return recordingBody(call, settings.workspace._id, settings.baseUrl ?? url);
+    const body = callBody(call, eventName, settings.fieldNames);
+    // A custom payload replaces the body, and gets no eventName (spec, "Call webhook body").
+    return action.payload === undefined
+      ? body
+      : fillTemplate(action.payload, { ...body, ...callDetails(call, eventName) });
+  }
+
+  #add(fields: NewDelivery): Delivery {
+    const { log, random, clock } = this.#simulation;
+    return log.add((created) => ({
+      _id: random.id('delivery', created),
+      number: created + 1,
+      ...fields,
+      createdAt: clock.now(),
+      state: 'waiting',
+      attempts: [],
+    }));
+  }
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new SimulatorError('invalid-input', 'The body is not valid JSON.');
+  }
+}

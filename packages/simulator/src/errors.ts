@@ -1,0 +1,83 @@
+import * as z from 'zod/mini';
+
+/** Codes of `SimulatorError`. They are stable; the messages are for people. */
+export type SimulatorErrorCode =
+  /** An option or an argument is invalid. */
+  | 'invalid-input'
+  /** No rule, action, call, delivery or message has this id. */
+  | 'not-found'
+  /** The state of the record does not allow it: the call has already ended, for example. */
+  | 'conflict'
+  /** A receiver's URL is not on this machine, and `allowExternal` is off. */
+  | 'external-target';
+
+const BRAND = Symbol.for('@call-webhooks/SimulatorError');
+
+/** The error class of this package. `instanceof` works across its ESM and CJS copies. */
+export class SimulatorError extends Error {
+  override readonly name = 'SimulatorError';
+  readonly code: SimulatorErrorCode;
+  readonly [BRAND] = true;
+
+  constructor(code: SimulatorErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+}
+
+/**
+ * Checks an input and fills in the defaults. `undefined` and `null` count as an input without fields.
+ * @throws SimulatorError `invalid-input`, which names each wrong field and what it must be
+ */
+export function checked<Schema extends z.core.$ZodType>(
+  schema: Schema,
+  input: unknown,
+): z.output<Schema> {
+  const result = z.safeParse(schema, input ?? {}, { error: expected });
+  if (result.success) return result.data;
+  throw new SimulatorError('invalid-input', result.error.issues.map(problem).join(' '));
+}
+
+/** The messages of schemas say what a value must be: `a string`, for example. */
+function problem({ code, path, message }: z.core.$ZodIssue): string {
+  const field = path.join('.');
+  if (code === 'unrecognized_keys') return `${field && `${field}: `}${message}`;
+  return `${field || 'The input'} must be ${message}.`;
+}
+
+/** The messages of schemas that have none of their own. */
+function expected(issue: z.core.$ZodRawIssue): string {
+  if (issue.code !== 'unrecognized_keys')
+    return issue.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'an object';
+  const names = issue.keys.map((name) => `"${name}"`).join(', ');
+  const { shape = {} } = issue.inst?._zod.def as { shape?: object };
+  return `There is no field ${names}. The fields are: ${Object.keys(shape).join(', ')}.`;
+}
+
+/** An object whose fields are not checked. */
+export const anyObject = <Type extends object>() =>
+  z.custom<Type>(
+    (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'an object',
+  );
+
+/** A whole number. */
+export const whole = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.custom<number>(
+    (value: unknown) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+    `a whole number from ${String(min)} to ${String(max)}`,
+  );
+
+/** A number, which need not be whole. */
+export const numberFrom = (min: number, max: number) =>
+  z.custom<number>(
+    (value: unknown) => typeof value === 'number' && value >= min && value <= max,
+    `a number from ${String(min)} to ${String(max)}`,
+  );
+
+export const text = () => z.string('a string');
+export const flag = () => z.boolean('true or false');

@@ -1,0 +1,247 @@
+import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import type { Call } from '../calls/calls.ts';
+import type { ChaosSettings } from '../chaos.ts';
+import type { Attempt, AttemptResponse, Delivery, DeliveryState } from '../deliveries/delivery.ts';
+import type { Mail } from '../outbox.ts';
+import { omit, type Change } from '../records.ts';
+import type { Rule } from '../rules/rules.ts';
+import type { ActionSecret } from '../rules/secrets.ts';
+import type { Simulation } from '../simulation.ts';
+import { latest, receiverOf, search, type Query } from './search.ts';
+
+/** An attempt without request, headers and bodies. */
+export type AttemptSummary = Omit<Attempt, 'request' | 'response' | 'droppedResponse'> & {
+  readonly response?:
+    Exclude<AttemptResponse, { kind: 'status' }> | { kind: 'status'; status: number };
+  /** Where it was sent. */
+  readonly url: string;
+  /** What the receiver said about it, also when chaos dropped the response. Absent for other servers. */
+  readonly outcome?: string;
+  /** Whether chaos dropped the response. */
+  readonly dropped: boolean;
+};
+
+/** A delivery without bodies and headers. */
+export type DeliverySummary = Omit<Delivery, 'body' | 'attempts'> & {
+  readonly attempts: readonly AttemptSummary[];
+} & Names;
+
+/** `GET /_sim/deliveries/:id`: a delivery with all bodies and headers. */
+export type DeliveryView = Omit<Delivery, 'attempts'> & {
+  readonly attempts: readonly (Attempt & Pick<AttemptSummary, 'url' | 'outcome' | 'dropped'>)[];
+} & Names;
+
+interface Names {
+  /** Where the last attempt went, or the first will go. Absent if the action was removed before. */
+  readonly url?: string;
+  /** The name of the rule. Absent once the rule was removed. */
+  readonly ruleName?: string;
+  /** Who was called: the name, or else the number. Absent for an event of no known call. */
+  readonly callName?: string;
+}
+
+/** `GET /_sim/outcomes`: what each outcome of a receiver means, and what to do about it. */
+export type OutcomesView = Readonly<
+  Record<string, { readonly status: number; readonly when: string; readonly fix: string }>
+>;
+
+/** Times are milliseconds since the epoch, of the simulator's clock. */
+export interface ClockView {
+  readonly mode: 'real' | 'manual';
+  readonly now: number;
+  readonly nextDueAt: number | null;
+  /** The number of requests that receivers are handling. */
+  readonly inFlight: number;
+}
+
+/** How many records of each kind the simulator keeps. */
+export interface CountsView {
+  readonly calls: number;
+  readonly deliveries: Partial<Readonly<Record<DeliveryState, number>>>;
+  readonly mails: number;
+  readonly messages: number;
+}
+
+/** The delivery options. Durations are milliseconds. */
+export interface PolicyView {
+  readonly maxAttempts: number;
+  readonly retryEvery: number;
+  readonly acknowledgeWithin: number;
+  readonly whilePaused: 'drop' | 'hold';
+}
+
+/** `GET /_sim/secrets`: secrets by action id; `null` for an unsigned action. */
+export type SecretsView = Readonly<Record<string, ActionSecret | null>>;
+
+/**
+ * `GET /_sim/state`: the state, with the latest calls and emails, and the latest deliveries that match
+ * the query of the request; up to `limit` of each, 100 by default.
+ */
+export interface StateView {
+  readonly seed: string;
+  readonly url: string;
+  readonly policy: PolicyView;
+  readonly clock: ClockView;
+  readonly counts: CountsView;
+  readonly chaos: ChaosSettings;
+  readonly rules: readonly Rule[];
+  readonly calls: readonly Call[];
+  readonly deliveries: readonly DeliverySummary[];
+  /** The number of deliveries in each state that match everything of the query but the state. */
+  readonly matching: CountsView['deliveries'];
+  readonly outbox: readonly Mail[];
+}
+
+/** A `changes` event of `GET /_sim/stream`: the records that changed, in their current state. */
+export interface ChangesView {
+  /** After a reset, or too many changes: fetch the state again. */
+  readonly resync: boolean;
+  readonly clock: ClockView;
+  readonly counts: CountsView;
+  readonly chaos: ChaosSettings;
+  readonly rules: readonly Rule[];
+  /** The ids of rules that were removed. */
+  readonly removedRules: readonly string[];
+  readonly calls: readonly Call[];
+  readonly deliveries: readonly DeliverySummary[];
+  readonly outbox: readonly Mail[];
+  /** The ids of the actions whose secrets were rotated. */
+  readonly rotated: readonly string[];
+}
+
+/** The state, with the deliveries that a query asks for. */
+export function stateView(simulation: Simulation, query: Query): StateView {
+  const { rules, calls, outbox, chaos, settings } = simulation;
+  const { found, counts } = search(simulation, query);
+  return {
+    seed: settings.seed,
+    url: simulation.url,
+    policy: {
+      maxAttempts: settings.maxAttempts,
+      retryEvery: settings.retryEvery,
+      acknowledgeWithin: settings.acknowledgeWithin,
+      whilePaused: settings.whilePaused,
+    },
+    clock: clockView(simulation),
+    counts: countsView(simulation),
+    chaos: chaos.get(),
+    rules: rules.list(),
+    calls: latest(calls.list(), query.limit),
+    deliveries: latest(found, query.limit).map(deliverySummary(simulation)),
+    matching: counts,
+    outbox: latest(outbox.list(), query.limit),
+  };
+}
+
+/** With more changes than this, the listener should fetch the state. */
+const MOST_CHANGES = 200;
+
+/**
+ * The records that changed, in their current state.
+ * @param changes may name a record several times; the view holds it once
+ */
+export function changesView(simulation: Simulation, changes: readonly Change[]): ChangesView {
+  const { rules, calls, log, outbox, chaos } = simulation;
+  const ids = (kind: Change['kind']) =>
+    new Set(changes.filter((change) => change.kind === kind).map(({ id }) => id));
+  const of = <Row extends { _id: string }>(kind: Change['kind'], rows: () => Row[]) => {
+    const wanted = ids(kind);
+    return wanted.size === 0 ? [] : rows().filter(({ _id }) => wanted.has(_id));
+  };
+  const known = (kind: Change['kind']) => [...ids(kind)].filter((id) => id !== undefined);
+  const reset = changes.some(({ kind }) => kind === 'reset');
+  const resync = reset || ids('delivery').size > MOST_CHANGES || ids('call').size > MOST_CHANGES;
+  return {
+    resync,
+    clock: clockView(simulation),
+    counts: countsView(simulation),
+    chaos: chaos.get(),
+    rules: of('rule', () => rules.list()),
+    removedRules: known('rule').filter((id) => !rules.find(id)),
+    calls: resync ? [] : of('call', () => calls.list()),
+    deliveries: resync
+      ? []
+      : [...ids('delivery')]
+          .map((id) => log.find(id ?? ''))
+          .filter((delivery) => delivery !== undefined)
+          .map(deliverySummary(simulation)),
+    outbox: of('mail', () => outbox.list()),
+    rotated: known('secret'),
+  };
+}
+
+/** The clock, as the HTTP API shows it. */
+export const clockView = ({ clock, inFlight }: Simulation): ClockView => ({
+  mode: clock.mode,
+  now: clock.now(),
+  nextDueAt: clock.nextDueAt() ?? null,
+  inFlight: inFlight.size,
+});
+
+/** A delivery without bodies and headers. */
+export const deliverySummary =
+  (simulation: Simulation) =>
+  (delivery: Delivery): DeliverySummary => ({
+    ...omit(delivery, 'body', 'attempts'),
+    attempts: delivery.attempts.map(attemptSummary),
+    ...namesOf(delivery, simulation),
+  });
+
+/** A delivery with everything. */
+export const deliveryView = (delivery: Delivery, simulation: Simulation): DeliveryView => ({
+  ...delivery,
+  attempts: delivery.attempts.map((attempt) => ({ ...attempt, ...resultOf(attempt) })),
+  ...namesOf(delivery, simulation),
+});
+
+function namesOf(delivery: Delivery, simulation: Simulation): Names {
+  const rule = simulation.rules.find(delivery.ruleId);
+  const url = receiverOf(delivery, simulation);
+  const call = simulation.calls.find(delivery.callId);
+  const callName = call?.calledName ?? call?.calledNumber;
+  return {
+    ...(url !== undefined && { url }),
+    ...(rule && { ruleName: rule.name }),
+    ...(callName !== undefined && { callName }),
+  };
+}
+
+function attemptSummary(attempt: Attempt): AttemptSummary {
+  const { response } = attempt;
+  const short =
+    response?.kind === 'status' ? { kind: response.kind, status: response.status } : response;
+  return {
+    ...omit(attempt, 'request', 'response', 'droppedResponse'),
+    ...(short && { response: short }),
+    ...resultOf(attempt),
+  };
+}
+
+function resultOf({ request, response, droppedResponse }: Attempt) {
+  const outcome = outcomeOf(droppedResponse ?? response);
+  return {
+    url: request.url,
+    ...(outcome && { outcome }),
+    dropped: droppedResponse !== undefined,
+  };
+}
+
+/** How many records of each kind exist. */
+export const countsView = ({ calls, log, outbox, messages }: Simulation): CountsView => ({
+  calls: calls.list().length,
+  deliveries: log.counts(),
+  mails: outbox.list().length,
+  messages: messages.list().length,
+});
+
+/** `{"outcome":"…"}` is short. A longer body comes from another server. */
+const LONGEST = 200;
+
+/** The outcome that a receiver of these packages names in its response, if it is one of theirs. */
+function outcomeOf(response: AttemptResponse | undefined): OutcomeCode | undefined {
+  if (response?.kind !== 'status' || response.body.length > LONGEST) return undefined;
+  const [, code = ''] = /"outcome"\s*:\s*"([a-z-]+)"/.exec(response.body) ?? [];
+  return isOutcome(code) && OUTCOMES[code].status === response.status ? code : undefined;
+}
+
+const isOutcome = (code: string): code is OutcomeCode => Object.hasOwn(OUTCOMES, code);

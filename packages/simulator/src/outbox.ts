@@ -1,0 +1,59 @@
+import { Records } from './records.ts';
+import type { PauseReason, Rule } from './rules/rules.ts';
+import type { Simulation } from './simulation.ts';
+
+/** An email that the service would have sent. */
+export interface Mail {
+  readonly _id: string;
+  /** Milliseconds of the simulator's clock. */
+  readonly sentAt: number;
+  readonly to: readonly string[];
+  readonly subject: string;
+  readonly text: string;
+  readonly ruleId: string;
+}
+
+const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
+  'answered-404': 'its URL responded 404 and is considered gone. The delivery was not retried.',
+  'last-attempt-failed': 'the last attempt to deliver an event failed.',
+  'by-hand': 'somebody paused it.',
+};
+
+/**
+ * The emails about paused rules: to the owner of a user's rule, and to the admins for a workspace
+ * rule (spec, "States and transitions"). The spec does not show their text.
+ * @guess Who is e-mailed about the recording webhook
+ */
+export class Outbox {
+  readonly #simulation: Simulation;
+  readonly #mails: Records<Mail>;
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#mails = new Records('mail', simulation.changes);
+  }
+
+  /** All emails, the oldest first. */
+  list(): Mail[] {
+    return this.#mails.list();
+  }
+
+  /** @internal */
+  sendPauseEmail(rule: Rule, because: PauseReason): void {
+    const { clock, directory, random } = this.#simulation;
+    const people = rule.scope === 'workspace' ? directory.admins() : [directory.user(rule.ownerId)];
+    this.#mails.put({
+      _id: random.id('mail', this.#mails.size),
+      sentAt: clock.now(),
+      to: people.map((person) => person.email),
+      subject: `Your rule "${rule.name}" is paused`,
+      text: `The rule "${rule.name}" (${rule.trigger}) is paused: ${PAUSE_REASONS[because]}`,
+      ruleId: rule._id,
+    });
+  }
+
+  /** @internal */
+  clear(): void {
+    this.#mails.clear();
+  }
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from '@jest/globals';
+import { STARTED_AT, testResources } from './support/test-resources.ts';
+
+const open = testResources();
+
+describe('a manual clock', () => {
+  const manual = async () => (await open.simulator()).clock;
+
+  test('stands still, and does what is due on its way, in order', async () => {
+    const clock = await manual();
+    const done: [string, number][] = [];
+    const at = (after: number, name: string) =>
+      clock.sleep(after).then(() => done.push([name, clock.now() - STARTED_AT]));
+    void at(2_000, 'c');
+    void at(1_000, 'a');
+    void at(1_000, 'b');
+    void at(8_000, 'late');
+    expect(clock.now()).toBe(STARTED_AT);
+    for (let step = 0; step < 2; step++) await clock.next();
+    expect(done).toEqual([
+      ['a', 1_000],
+      ['b', 1_000],
+      ['c', 2_000],
+    ]);
+    await clock.advance('500ms');
+    expect(clock.now()).toBe(STARTED_AT + 2_500);
+    expect(clock.nextDueAt()).toBe(STARTED_AT + 8_000);
+    expect(await clock.next()).toBe(true);
+    expect(clock.now()).toBe(STARTED_AT + 8_000);
+    expect(await clock.next()).toBe(false);
+  });
+
+  test('many calls of random lengths end in the order of their ends', async () => {
+    const { calls, clock } = await open.simulator();
+    const seconds = Array.from({ length: 60 }, (_, at) => ((at * 37) % 50) + 1);
+    for (const durationSeconds of seconds) calls.place({ durationSeconds, recorded: false });
+    const ended: number[] = [];
+    while (await clock.next()) ended.push(calls.list().filter((one) => one.endedAt).length);
+    expect(ended).toEqual([...ended].sort((one, other) => one - other));
+    expect(calls.list().map((one) => one.endedAt! - one.dialedAt)).toEqual(
+      seconds.map((one) => one * 1_000),
+    );
+  });
+
+  test('runs until nothing is due any more', async () => {
+    const { calls, clock, deliveries, rules } = await open.simulator();
+    rules.forwardTo((await open.receiver()).url);
+    calls.place({ durationSeconds: 90 });
+    await clock.runUntilIdle();
+    expect(clock.nextDueAt()).toBeUndefined();
+    expect(deliveries.counts()).toEqual({ acknowledged: 3 });
+  });
+
+  test('takes turns one after the other', async () => {
+    const clock = await manual();
+    await Promise.all([clock.advance(10), clock.advance(10), clock.next(), clock.advance('1s')]);
+    expect(clock.now()).toBe(STARTED_AT + 1_020);
+  });
+});
+
+test('a real clock passes by itself, and can be advanced', async () => {
+  const { clock } = await open.simulator({ clock: 'real' });
+  const before = clock.now();
+  await clock.sleep(5);
+  expect(clock.now() - before).toBeGreaterThanOrEqual(5);
+  const slept = clock.sleep('5m');
+  await clock.advance('5m');
+  await slept;
+  expect(clock.now() - before).toBeGreaterThanOrEqual(300_000);
+});
+
+describe('durations', () => {
+  test.each([
+    [250, 250],
+    ['250ms', 250],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['1.5h', 5_400_000],
+    ['2d', 172_800_000],
+    [' 1 s ', 1_000],
+    [0, 0],
+  ])('%j is %d ms', async (duration, ms) => {
+    const { clock } = await open.simulator();
+    await clock.advance(duration);
+    expect(clock.now() - STARTED_AT).toBe(ms);
+  });
+
+  test.each(['', '5', '-5m', 'm', '5 weeks', -1, NaN, Infinity, null, {}])(
+    '%j is refused',
+    async (wrong) => {
+      const { clock } = await open.simulator();
+      expect(() => clock.advance(wrong as never)).toThrow('Expected a duration');
+    },
+  );
+});
