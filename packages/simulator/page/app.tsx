@@ -4,8 +4,8 @@ import { Detail, focusDetail } from './detail/detail.tsx';
 import { CallsPanel, OutboxPanel } from './panels/calls-panel.tsx';
 import { ChaosPanel } from './panels/chaos-panel.tsx';
 import { RulesPanel } from './panels/rules-panel.tsx';
-import { choose, store } from './state/page-state.ts';
-import { shownSection, type Section } from './state/sections.ts';
+import { choose } from './state/actions.ts';
+import { store, type Section } from './state/store.ts';
 import { TopBar } from './top-bar.tsx';
 
 interface AppProps {
@@ -16,13 +16,9 @@ interface AppProps {
 
 /** The whole page. */
 export function App(props: AppProps) {
-  const section = shownSection(store.section);
+  const { section, selected } = store;
   return (
-    <div
-      class="app"
-      data-section={section}
-      data-detail={store.selected === undefined ? undefined : ''}
-    >
+    <div class="app" data-section={section} data-detail={selected === undefined ? undefined : ''}>
       <a class="skip" href="#timeline">
         Skip to the deliveries
       </a>
@@ -51,7 +47,7 @@ export function App(props: AppProps) {
           </TabPanel>
         </div>
         <Deliveries onChoose={chooseRow} />
-        {store.selected !== undefined && <Detail id={store.selected} />}
+        {selected !== undefined && <Detail id={selected} />}
       </main>
       <Notices />
     </div>
@@ -64,17 +60,17 @@ function chooseRow(id: string, byKeyboard: boolean): void {
 }
 
 function tabs(): Tab<Section>[] {
-  const rules = store.rules();
+  const { rules, counts, chaos } = store.state;
   const paused = rules.filter(({ state }) => state === 'paused').length;
-  const chaos = Object.values(store.chaos ?? {}).filter((probability) => probability > 0).length;
-  const deliveries = Object.values(store.counts.deliveries).reduce((sum, count) => sum + count, 0);
+  const modes = Object.values(chaos).filter((probability) => probability > 0).length;
+  const deliveries = Object.values(counts.deliveries).reduce((sum, count) => sum + count, 0);
   return [
     { id: 'deliveries', label: 'Deliveries', count: deliveries },
     paused > 0
       ? { id: 'rules', label: 'Rules', count: paused, suffix: 'paused' }
       : { id: 'rules', label: 'Rules', count: rules.length },
-    { id: 'calls', label: 'Calls', count: store.counts.calls },
-    { id: 'outbox', label: 'Outbox', count: store.counts.mails },
-    { id: 'chaos', label: 'Chaos', count: chaos, suffix: 'on' },
+    { id: 'calls', label: 'Calls', count: counts.calls },
+    { id: 'outbox', label: 'Outbox', count: counts.mails },
+    { id: 'chaos', label: 'Chaos', count: modes, suffix: 'on' },
   ];
 }

@@ -1,8 +1,8 @@
 import { Button, Field, fieldValue, messageOf, notify, openForm, Switch } from '@call-webhooks/ui';
 import { useState } from 'preact/hooks';
 import { callApi } from './state/api.ts';
-import { store } from './state/page-state.ts';
-import { wholeUrl } from './state/receiver.ts';
+import { wholeUrl } from './state/labels.ts';
+import { store } from './state/store.ts';
 
 /** How many calls the form places at most. */
 const MOST_CALLS = 200;

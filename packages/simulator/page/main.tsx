@@ -12,15 +12,14 @@ import {
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { openCallDialog } from './forms.tsx';
+import { choose, neighbour, resend } from './state/actions.ts';
 import { ADVANCE } from './state/api.ts';
-import { choose, live, neighbour, resend, store } from './state/page-state.ts';
-import { onNarrow, SECTIONS } from './state/sections.ts';
+import { SECTIONS, store } from './state/store.ts';
 
 const step = (by: 1 | -1) => () => {
   const next = neighbour(by);
   if (next !== undefined) choose(next);
 };
-const advance = (run: () => Promise<unknown>) => () => attempt(run);
 
 const shortcuts: Shortcut[] = [
   { key: 'c', does: 'Place a call', run: openCallDialog },
@@ -34,16 +33,18 @@ const shortcuts: Shortcut[] = [
       return selected === undefined ? undefined : attempt(() => resend(selected));
     },
   },
+  { key: 'Escape', does: 'Close the selected delivery', run: () => choose(undefined) },
   {
-    key: 'Escape',
-    does: 'Close the selected delivery',
-    run() {
-      choose(undefined);
-    },
+    key: 'n',
+    does: 'Advance the clock to the next due time',
+    run: () => attempt(ADVANCE.next),
   },
-  { key: 'n', does: 'Advance the clock to the next due time', run: advance(ADVANCE.next) },
-  { key: 'a', does: 'Advance the clock by six minutes', run: advance(ADVANCE.sixMinutes) },
-  { key: 'i', does: 'Advance the clock until idle', run: advance(ADVANCE.untilIdle) },
+  {
+    key: 'a',
+    does: 'Advance the clock by six minutes',
+    run: () => attempt(ADVANCE.sixMinutes),
+  },
+  { key: 'i', does: 'Advance the clock until idle', run: () => attempt(ADVANCE.untilIdle) },
   {
     key: '/',
     does: 'Search the deliveries',
@@ -75,18 +76,16 @@ function showHelp(): void {
   openDialog((remove) => <ShortcutsDialog shortcuts={listed} onClose={remove} />);
 }
 
-const root = document.getElementById('app');
-if (!root) throw new Error('The page has no element app.');
 const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href ?? '';
 
 function draw(): void {
-  if (root) render(<App icon={icon} showHelp={showHelp} />, root);
-  document.body.toggleAttribute('data-ready', store.policy !== undefined);
+  const root = document.getElementById('app');
+  if (!root || !store.isReady) return;
+  render(<App icon={icon} showHelp={showHelp} />, root);
+  if ('ready' in document.body.dataset) return;
+  document.body.dataset['ready'] = '';
+  listenForShortcuts(shortcuts);
 }
 
 restoreTheme();
-store.subscribe(draw);
-onNarrow(draw);
-listenForShortcuts(shortcuts);
-draw();
-live.open();
+store.start(draw);

@@ -12,14 +12,7 @@ import {
 } from '@call-webhooks/ui';
 import { openCallDialog, openResetDialog } from './forms.tsx';
 import { ADVANCE } from './state/api.ts';
-import { now, store } from './state/page-state.ts';
-import type { Connection } from './state/store.ts';
-
-const CONNECTION: Readonly<Record<Connection, string>> = {
-  connecting: 'Connecting …',
-  live: 'Live',
-  lost: 'Connection lost, reconnecting …',
-};
+import { now, store } from './state/store.ts';
 
 /** The connection, the clock, and buttons for the whole simulator. */
 export const TopBar = ({ icon, showHelp }: { icon: string; showHelp: () => void }) => (
@@ -34,11 +27,11 @@ export const TopBar = ({ icon, showHelp }: { icon: string; showHelp: () => void 
       class="connection"
       id="connection"
       data-connection={store.connection}
-      title={store.seed && `Seed ${store.seed}`}
+      title={`Seed ${store.state.seed}`}
     >
       <span class="dot" aria-hidden="true" />
       <span id="connection-text" role="status">
-        {CONNECTION[store.connection]}
+        {store.connection === 'live' ? 'Live' : 'Connection lost, reconnecting …'}
       </span>
     </div>
     <Clock />
@@ -72,31 +65,29 @@ export const TopBar = ({ icon, showHelp }: { icon: string; showHelp: () => void 
 
 function Clock() {
   useTick();
-  const { clock } = store;
+  const { clock } = store.state;
   const time = now();
   return (
     <div class="clock" id="clock" role="group" aria-label="The simulator’s clock">
       <Icon name="clock" />
-      {clock && (
-        <div class="clock-text">
-          <span class="clock-time" title={`${moment(time)} (${clock.mode} clock)`}>
-            {`${timeOfDay(time)} ${zoneOf(time)}`}
-          </span>
-          <span class="clock-next">
-            <span class="clock-day">{day(time)} · </span>
-            {clock.mode === 'manual' && (
-              <span title="It stands still until you advance it.">manual · </span>
-            )}
-            {clock.nextDueAt === null ? (
-              'nothing is due'
-            ) : (
-              <>
-                next <Countdown at={clock.nextDueAt} now={now} />
-              </>
-            )}
-          </span>
-        </div>
-      )}
+      <div class="clock-text">
+        <span class="clock-time" title={`${moment(time)} (${clock.mode} clock)`}>
+          {`${timeOfDay(time)} ${zoneOf(time)}`}
+        </span>
+        <span class="clock-next">
+          <span class="clock-day">{day(time)} · </span>
+          {clock.mode === 'manual' && (
+            <span title="It stands still until you advance it.">manual · </span>
+          )}
+          {clock.nextDueAt === null ? (
+            'nothing is due'
+          ) : (
+            <>
+              next <Countdown at={clock.nextDueAt} now={now} />
+            </>
+          )}
+        </span>
+      </div>
       <div class="button-group" role="group" aria-label="Advance the clock">
         <ActionButton
           label="Next"

@@ -1,15 +1,21 @@
-import { ActionButton, Button, Icon } from '@call-webhooks/ui';
-import type { Rule } from '@call-webhooks/simulator/control-api';
+import {
+  ActionButton,
+  BarChart,
+  Button,
+  Icon,
+  LineChart,
+  timeOfDay,
+  took,
+} from '@call-webhooks/ui';
+import type { DeliverySummary, Rule } from '@call-webhooks/simulator/control-api';
 import { useEffect, useState } from 'preact/hooks';
 import { ForwardForm, openCallDialog } from '../forms.tsx';
+import { callName } from '../state/actions.ts';
 import { callApi } from '../state/api.ts';
-import { isFiltered } from '../state/delivery-window.ts';
-import { PAUSE_REASONS } from '../state/labels.ts';
-import { callName, store } from '../state/page-state.ts';
-import { shortUrl, urlsOf } from '../state/receiver.ts';
+import { PAUSE_REASONS, shortUrl, urlsOf } from '../state/labels.ts';
+import { store } from '../state/store.ts';
 import { DeliveryRow } from './delivery-row.tsx';
 import { Filters } from './filters.tsx';
-import { Charts, Pages } from './pages.tsx';
 
 interface DeliveriesProps {
   readonly onChoose: (id: string, byKeyboard: boolean) => void;
@@ -17,10 +23,9 @@ interface DeliveriesProps {
 
 /** The paused rules, the filters and the deliveries; the first steps while there are none. */
 export function Deliveries({ onChoose }: DeliveriesProps) {
-  const { policy, outcomes, selected } = store;
+  const { state, deliveries, outcomes, selected, older } = store;
   const [charted, setCharted] = useState(false);
-  const some = Object.values(store.counts.deliveries).some((count) => count > 0);
-  const deliveries = store.deliveries.list();
+  const some = Object.values(state.counts.deliveries).some((count) => count > 0);
   return (
     <section class="stream" id="panel-deliveries" aria-label="Deliveries">
       <h2 class="visually-hidden">Deliveries</h2>
@@ -37,7 +42,7 @@ export function Deliveries({ onChoose }: DeliveriesProps) {
           {charted && <Charts deliveries={deliveries} />}
         </details>
       )}
-      {!some && policy && <Welcome />}
+      {!some && <Welcome />}
       <div id="timeline" tabIndex={-1}>
         <ol class="rows timeline" aria-label="Deliveries, newest first" reversed>
           {deliveries.map((delivery) => (
@@ -46,16 +51,21 @@ export function Deliveries({ onChoose }: DeliveriesProps) {
               delivery={delivery}
               selected={delivery._id === selected}
               callName={callName(delivery.callId, delivery.callName)}
-              policy={policy}
+              policy={state.policy}
               outcomes={outcomes}
               onChoose={onChoose}
             />
           ))}
         </ol>
-        {deliveries.length === 0 && isFiltered(store.filter) && (
+        {deliveries.length === 0 && store.isFiltered && (
           <p class="none">No delivery matches these filters.</p>
         )}
-        <Pages deliveries={deliveries} />
+        {older > 0 && (
+          <p class="none">
+            {`${older.toLocaleString()} older deliveries `}
+            <Button label="Show more" small onClick={() => store.showMore()} />
+          </p>
+        )}
       </div>
       <Announcer />
     </section>
@@ -71,10 +81,10 @@ const nameOf = ({ name, actions }: Rule): string =>
 
 /** The paused rules. Screen readers announce a rule that gets paused. */
 function PausedBanner() {
-  const paused = store.rules().filter(({ state }) => state === 'paused');
+  const paused = store.state.rules.filter(({ state }) => state === 'paused');
   const [first] = paused;
   const one = paused.length === 1 ? first : undefined;
-  const then = store.policy?.whilePaused === 'hold' ? 'held' : 'dropped';
+  const then = store.state.policy.whilePaused === 'hold' ? 'held' : 'dropped';
   const text = one
     ? `${nameOf(one)} is paused: ${PAUSE_REASONS[one.pauseReason ?? 'by-hand']}. Its events are ${then} until you resume it.`
     : `${String(paused.length)} rules are paused.`;
@@ -100,7 +110,7 @@ function PausedBanner() {
 
 /** The first steps. */
 function Welcome() {
-  const ready = store.rules().length > 0;
+  const ready = store.state.rules.length > 0;
   return (
     <div class="welcome" id="welcome">
       <h2>No deliveries yet</h2>
@@ -139,7 +149,7 @@ function Welcome() {
 /** Announces the counts to screen readers, a second after they changed. */
 function Announcer() {
   const [told, tell] = useState('');
-  const now = Object.entries(store.counts.deliveries)
+  const now = Object.entries(store.state.counts.deliveries)
     .map(([state, count]) => `${String(count)} ${state}`)
     .join(', ');
   useEffect(() => {
@@ -154,5 +164,54 @@ function Announcer() {
     <p class="visually-hidden" id="announcer" role="status">
       {told}
     </p>
+  );
+}
+
+/** How many bars and points a chart has at most. */
+const PLACES = 30;
+
+/** Outcomes and response times of the deliveries shown, over time. */
+function Charts({ deliveries }: { readonly deliveries: readonly DeliverySummary[] }) {
+  const attempts = deliveries
+    .flatMap((delivery) => delivery.attempts)
+    .filter(({ kind }) => kind === 'scheduled')
+    .sort((one, other) => one.startedAt - other.startedAt);
+  const [first, last] = [attempts.at(0), attempts.at(-1)];
+  if (!first || !last) return <p class="none">Nothing has been sent yet.</p>;
+  const width = Math.max(1_000, Math.ceil((last.startedAt - first.startedAt + 1) / PLACES));
+  const count = Math.ceil((last.startedAt - first.startedAt + 1) / width);
+  const groups = Array.from({ length: count }, (_, at) => {
+    const from = first.startedAt + at * width;
+    return attempts.filter(({ startedAt }) => startedAt >= from && startedAt < from + width);
+  });
+  const places = groups.map((_, at) => timeOfDay(first.startedAt + at * width));
+  const countOf = (next: string) =>
+    groups.map((group) => group.filter(({ result }) => result?.next === next).length);
+  const times = groups.map((group) =>
+    group.flatMap(({ tookMs }) => tookMs ?? []).sort((one, other) => one - other),
+  );
+  const percentile = (share: number) =>
+    times.map((sorted) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)]);
+  return (
+    <div class="charts">
+      <BarChart
+        label="Attempts by result"
+        places={places}
+        series={[
+          { name: 'acknowledged', tone: 'good', values: countOf('acknowledged') },
+          { name: 'to be retried', tone: 'wait', values: countOf('retry') },
+          { name: 'paused the rule', tone: 'bad', values: countOf('paused') },
+        ]}
+      />
+      <LineChart
+        label="Response time"
+        places={places}
+        format={took}
+        series={[
+          { name: 'half of them (p50)', tone: 'info', values: percentile(0.5) },
+          { name: '95 of 100 (p95)', tone: 'odd', values: percentile(0.95) },
+        ]}
+      />
+    </div>
   );
 }

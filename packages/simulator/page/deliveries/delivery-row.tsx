@@ -6,9 +6,16 @@ import type {
   PolicyView,
 } from '@call-webhooks/simulator/control-api';
 import { Component } from 'preact';
-import { attemptTone, nextAttempt, responseText, stateReason, STATES } from '../state/labels.ts';
-import { now } from '../state/page-state.ts';
-import { lastAttempt, shortUrl } from '../state/receiver.ts';
+import {
+  attemptTone,
+  lastAttempt,
+  nextAttempt,
+  responseText,
+  shortUrl,
+  stateReason,
+  STATES,
+} from '../state/labels.ts';
+import { now } from '../state/store.ts';
 
 const MOST_PIPS = 12;
 
@@ -23,8 +30,8 @@ interface RowProps {
   readonly selected: boolean;
   /** Who was called. */
   readonly callName: string;
-  readonly policy: PolicyView | undefined;
-  readonly outcomes: OutcomesView | undefined;
+  readonly policy: PolicyView;
+  readonly outcomes: OutcomesView;
   readonly onChoose: (id: string, byKeyboard: boolean) => void;
 }
 
@@ -98,11 +105,11 @@ type NoteProps = Pick<RowProps, 'delivery' | 'callName' | 'policy' | 'outcomes'>
 
 function Note({ delivery, callName, policy, outcomes }: NoteProps) {
   const { url, ruleName, nextAttemptAt, attempts } = delivery;
-  const why = policy && stateReason(delivery, policy);
+  const why = stateReason(delivery, policy);
   const outcome = lastAttempt(attempts)?.outcome;
   return (
     <span class="note">
-      {outcome && <OutcomeBadge name={outcome} meaning={outcomes?.[outcome]?.when} />}
+      {outcome && <OutcomeBadge name={outcome} meaning={outcomes[outcome]?.when} />}
       {url !== undefined && (
         <span class="receiver" title={ruleName}>
           {shortUrl(url)}
@@ -110,7 +117,7 @@ function Note({ delivery, callName, policy, outcomes }: NoteProps) {
       )}
       <span>{callName}</span>
       {why && <span class="because">{why}</span>}
-      {nextAttemptAt !== undefined && policy && (
+      {nextAttemptAt !== undefined && (
         <span class="next">
           {`attempt ${nextAttempt(delivery, policy)} `}
           <Countdown at={nextAttemptAt} now={now} />

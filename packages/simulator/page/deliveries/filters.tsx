@@ -1,11 +1,10 @@
 import { ActionButton, Chip, Icon, Select } from '@call-webhooks/ui';
 import type { DeliveryState, EventName } from '@call-webhooks/simulator/control-api';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Filter } from '../state/delivery-window.ts';
-import { STATES } from '../state/labels.ts';
-import { callName, filterBy, resendFailed, store } from '../state/page-state.ts';
-import { shortUrl, urlsOf } from '../state/receiver.ts';
-import { TimeRange } from './time-range.tsx';
+import { callName, filterBy, resendFailed } from '../state/actions.ts';
+import type { Filter } from '../state/api.ts';
+import { shortUrl, STATES, urlsOf } from '../state/labels.ts';
+import { store } from '../state/store.ts';
 
 const EVENTS: readonly EventName[] = ['call:started', 'call:completed', 'call:recording-available'];
 const ALL = Object.keys(STATES) as DeliveryState[];
@@ -13,9 +12,9 @@ const ALL = Object.keys(STATES) as DeliveryState[];
 /** Milliseconds after the last letter until the search starts. */
 const TYPING = 200;
 
-/** Changes some fields of the filter, and goes back to the latest deliveries. */
+/** Changes some fields of the filter. */
 const narrow = (by: Filter): void => {
-  filterBy({ ...store.filter, before: undefined, after: undefined, ...by });
+  filterBy({ ...store.filter, ...by });
 };
 
 const orNone = (value: string): string | undefined => (value === '' ? undefined : value);
@@ -23,7 +22,7 @@ const orNone = (value: string): string | undefined => (value === '' ? undefined 
 /** The filters. Each state shows how many deliveries of it match the other filters. */
 export function Filters() {
   const { filter } = store;
-  const counts = store.countsOfFilter();
+  const counts = store.state.matching;
   return (
     <div class="filters" id="filters">
       <div class="chips" role="group" aria-label="State">
@@ -72,7 +71,6 @@ export function Filters() {
             narrow({ eventName: orNone(value) });
           }}
         />
-        <TimeRange change={narrow} />
       </div>
     </div>
   );
@@ -80,8 +78,8 @@ export function Filters() {
 
 /** Paused rules either hold or drop their events, so one of the two states stays empty. */
 function isOfOtherPolicy(state: DeliveryState): boolean {
-  const other = store.policy?.whilePaused === 'hold' ? 'dropped' : 'held';
-  return state === other && (store.counts.deliveries[state] ?? 0) === 0;
+  const other = store.state.policy.whilePaused === 'hold' ? 'dropped' : 'held';
+  return state === other && (store.state.counts.deliveries[state] ?? 0) === 0;
 }
 
 function Search() {
@@ -150,7 +148,7 @@ function OneRuleOrCall() {
 
 function Receivers() {
   const { url } = store.filter;
-  const known = urlsOf(store.rules().flatMap(({ actions }) => actions));
+  const known = urlsOf(store.state.rules.flatMap(({ actions }) => actions));
   const urls = url === undefined || known.includes(url) ? known : [...known, url];
   return (
     <Select

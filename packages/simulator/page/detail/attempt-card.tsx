@@ -1,18 +1,14 @@
 import { CodeBlock, CopyButton, HeaderList, Tag, Time, took } from '@call-webhooks/ui';
 import type { Attempt, AttemptResponse, DeliveryView } from '@call-webhooks/simulator/control-api';
 import { useState } from 'preact/hooks';
-import { curlCommand } from './export.ts';
 import { attemptTone, CHAOS, PAUSE_REASONS, responseText } from '../state/labels.ts';
 
-/** An attempt with its request and its response. */
-export type AttemptView = DeliveryView['attempts'][number];
-
 /** `Attempt 2`, `Replay of attempt 1`. */
-export const attemptName = ({ kind, number }: Pick<Attempt, 'kind' | 'number'>): string =>
+const attemptName = ({ kind, number }: Pick<Attempt, 'kind' | 'number'>): string =>
   `${kind === 'replay' ? 'Replay of attempt' : 'Attempt'} ${String(number)}`;
 
 interface CardProps {
-  readonly attempt: AttemptView;
+  readonly attempt: DeliveryView['attempts'][number];
   /** Whether it is unfolded when it appears. Later, that is up to the user. */
   readonly opens: boolean;
 }
@@ -114,3 +110,13 @@ function ResponseContent({ response }: Pick<ResponseProps, 'response'>) {
     </>
   );
 }
+
+/** The same request as a shell command. Its signature is valid for five minutes. */
+function curlCommand({ url, headers, body }: Attempt['request']): string {
+  const lines = [`curl -i ${quoted(url)}`];
+  for (const [name, value] of Object.entries(headers))
+    if (!/^content-length$/i.test(name)) lines.push(`-H ${quoted(`${name}: ${value}`)}`);
+  return [...lines, `--data-raw ${quoted(body)}`].join(' \\\n  ');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,12 +1,23 @@
-import { ApiError, attempt, Button, openDialog } from '@call-webhooks/ui';
+import {
+  ActionButton,
+  ApiError,
+  attempt,
+  Badge,
+  Button,
+  Countdown,
+  fieldValue,
+  openForm,
+  Time,
+} from '@call-webhooks/ui';
 import type { DeliveryView } from '@call-webhooks/simulator/control-api';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { fetchDelivery } from '../state/api.ts';
-import { closeGone, store } from '../state/page-state.ts';
-import { lastAttempt } from '../state/receiver.ts';
+import { BodyField } from '../panels/rule-forms.tsx';
+import { callName, choose, closeGone, filterBy, resend } from '../state/actions.ts';
+import { callApi } from '../state/api.ts';
+import { lastAttempt, nextAttempt, stateReason, STATES } from '../state/labels.ts';
+import { now, store } from '../state/store.ts';
 import { AttemptCard } from './attempt-card.tsx';
-import { Compare } from './compare.tsx';
-import { Head, Properties, Story } from './detail-head.tsx';
 import { OutcomeNote } from './outcome-note.tsx';
 
 let wanted = false;
@@ -28,22 +39,25 @@ function useDelivery(id: string): DeliveryView | undefined {
   const [delivery, setDelivery] = useState<DeliveryView>();
   const latest = useRef(0);
   const asked = useRef(0);
-  const summary = store.deliveries.get(id);
+  // Of a delivery that is not in the list, only the number of reads says that it may have changed.
+  const changed = store.deliveries.find(({ _id }) => _id === id) ?? store.reads;
   useEffect(() => {
     const turn = ++asked.current;
     void attempt(async () => {
-      const found = await fetchDelivery(id).catch((error: unknown) => {
-        // After a restart or a reset, the delivery may be gone, and its details go with it.
-        if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
-        if (store.selected === id) closeGone();
-        return undefined;
-      });
+      const found = await callApi<DeliveryView>('GET', `/deliveries/${id}`).catch(
+        (error: unknown) => {
+          // After a restart or a reset, the delivery may be gone, and its details go with it.
+          if (!(error instanceof ApiError) || error.code !== 'not-found') throw error;
+          if (store.selected === id) closeGone();
+          return undefined;
+        },
+      );
       if (!found) return;
       if (store.selected !== id || turn < latest.current) return;
       latest.current = turn;
       setDelivery(found);
     });
-  }, [id, summary, store.syncs]);
+  }, [id, changed]);
   return delivery;
 }
 
@@ -77,18 +91,6 @@ export function Detail({ id }: { readonly id: string }) {
             <OutcomeNote last={lastAttempt(delivery.attempts)} outcomes={store.outcomes} />
             <Properties delivery={delivery} />
           </div>
-          {attempts.length > 1 && (
-            <div class="attempts-tools">
-              <Button
-                label="Compare attempts"
-                kind="ghost"
-                small
-                onClick={() => {
-                  compare(delivery.attempts);
-                }}
-              />
-            </div>
-          )}
           <ol class="attempts" aria-label="Attempts, newest first" reversed key={delivery._id}>
             {attempts.map((one, at) => (
               <AttemptCard
@@ -105,6 +107,118 @@ export function Detail({ id }: { readonly id: string }) {
   );
 }
 
-function compare(attempts: DeliveryView['attempts']): void {
-  openDialog((remove) => <Compare attempts={attempts} onClose={remove} />);
+/** Asks for another body and sends it as a new delivery. */
+const edit = ({ _id, body }: DeliveryView): void =>
+  openForm({
+    title: 'Edit and resend',
+    go: 'Resend',
+    wide: true,
+    content: <BodyField body={JSON.parse(body) as unknown} />,
+    run: (form) => resend(_id, fieldValue(form, 'body')),
+  });
+
+interface PartProps {
+  readonly delivery: DeliveryView;
 }
+
+/** The event and what can be done with it. */
+const Head = ({ delivery }: PartProps) => (
+  <div class="detail-title">
+    <h2 tabIndex={-1} id="detail-title" data-id={delivery._id}>
+      <span class="event">{delivery.eventName}</span>{' '}
+      <span class="number">{`#${String(delivery.number)}`}</span>
+    </h2>
+    <div class="buttons">
+      <ActionButton
+        label="Resend"
+        icon="again"
+        small
+        title="Send this event again, as a new delivery (r)"
+        run={() => resend(delivery._id)}
+      />
+      <Button
+        label="Edit"
+        small
+        title="Edit the body and send it as a new delivery"
+        onClick={() => {
+          edit(delivery);
+        }}
+      />
+      <Button
+        label="Close"
+        title="Close (Esc)"
+        icon="cross"
+        iconOnly
+        kind="ghost"
+        small
+        onClick={() => {
+          choose(undefined);
+        }}
+      />
+    </div>
+  </div>
+);
+
+/** The state and its reason, and the next attempt. */
+function Story({ delivery }: PartProps) {
+  const { policy } = store.state;
+  const { label, icon, tone } = STATES[delivery.state];
+  return (
+    <p class="story">
+      <Badge tone={tone} icon={icon}>
+        {label}
+      </Badge>
+      <span>{stateReason(delivery, policy)}</span>
+      {delivery.nextAttemptAt !== undefined && (
+        <span class="next">
+          {`Attempt ${nextAttempt(delivery, policy)} is due `}
+          <Countdown at={delivery.nextAttemptAt} now={now} />, at{' '}
+          <Time at={delivery.nextAttemptAt} />.
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** What the delivery belongs to. */
+function Properties({ delivery }: PartProps) {
+  const { callId, ruleId, ruleName, url, createdAt, _id, copyOf, copiedBy } = delivery;
+  const rule = store.rule(ruleId);
+  return (
+    <dl class="properties">
+      <Property name="Receiver">{url ?? 'the action was removed'}</Property>
+      <Property name="Call">
+        <Button
+          kind="link"
+          label={callName(callId, delivery.callName)}
+          title="Show all deliveries of this call"
+          onClick={() => {
+            filterBy({ callId });
+          }}
+        />
+      </Property>
+      <Property name="Rule">
+        {`${rule?.name ?? ruleName ?? ruleId}${rule?.state === 'paused' ? ' (paused)' : ''}`}
+      </Property>
+      <Property name="Created">
+        <Time at={createdAt} />
+      </Property>
+      <Property name="Id">
+        <code>{_id}</code>
+      </Property>
+      {copyOf !== undefined && (
+        <Property name="Copy of">
+          <code>{copyOf}</code>
+          {copiedBy === 'resend' ? ', resent' : ', made by chaos'}
+        </Property>
+      )}
+    </dl>
+  );
+}
+
+const Property = (props: { readonly name: string; readonly children: ComponentChildren }) => (
+  <div>
+    <dt>{props.name}</dt>
+    <dd>{props.children}</dd>
+  </div>
+);

@@ -5,7 +5,7 @@ type Last = Pick<AttemptSummary, 'outcome' | 'response' | 'result'>;
 
 interface NoteProps {
   readonly last: Last | undefined;
-  readonly outcomes: OutcomesView | undefined;
+  readonly outcomes: OutcomesView;
 }
 
 /** What the receiver made of the last attempt: the outcome, its meaning, and what to do about it. */
@@ -33,9 +33,9 @@ interface Told {
   readonly fix?: string;
 }
 
-function explained({ outcome, response, result }: Last, outcomes?: OutcomesView): Told | undefined {
+function explained({ outcome, response, result }: Last, outcomes: OutcomesView): Told | undefined {
   if (outcome !== undefined) {
-    const row = outcomes?.[outcome];
+    const row = outcomes[outcome];
     return row && { name: outcome, when: row.when, fix: row.fix };
   }
   if (response?.kind === 'timeout')

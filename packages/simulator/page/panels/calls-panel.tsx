@@ -1,8 +1,9 @@
 import { ActionButton, attempt, Button, Countdown, Icon, span, Time } from '@call-webhooks/ui';
 import type { Call, Mail } from '@call-webhooks/simulator/control-api';
 import { useEffect, useState } from 'preact/hooks';
-import { callApi, fetchCalls } from '../state/api.ts';
-import { filterBy, now, store } from '../state/page-state.ts';
+import { filterBy } from '../state/actions.ts';
+import { callApi, queryOf } from '../state/api.ts';
+import { now, store } from '../state/store.ts';
 
 const SHOWN = 100;
 
@@ -10,13 +11,13 @@ const SHOWN = 100;
 export function CallsPanel() {
   const [q, setQ] = useState('');
   const [limit, setLimit] = useState(SHOWN);
-  const found = useCalls(q, limit);
-  const calls = found ?? store.calls().slice(0, SHOWN);
-  const more = q === '' ? store.counts.calls - calls.length : 0;
+  const { counts, calls: known } = store.state;
+  const calls = useCalls(q, limit) ?? known.slice(-SHOWN).reverse();
+  const more = q === '' ? counts.calls - calls.length : 0;
   return (
     <>
       <h2 class="visually-hidden">Calls</h2>
-      {store.counts.calls > 0 && (
+      {counts.calls > 0 && (
         <input
           class="search"
           type="search"
@@ -58,12 +59,12 @@ export function CallsPanel() {
 function useCalls(q: string, limit: number): Call[] | undefined {
   const [found, setFound] = useState<Call[]>();
   const beyond = q !== '' || limit > SHOWN;
-  const { calls } = store.counts;
+  const { calls } = store.state.counts;
   useEffect(() => {
     if (!beyond) return undefined;
     let stale = false;
     void attempt(async () => {
-      const rows = await fetchCalls(q, limit);
+      const rows = await callApi<Call[]>('GET', `/calls?${queryOf({ q, limit })}`);
       if (!stale) setFound(rows.reverse());
     });
     return () => {
@@ -126,7 +127,8 @@ function Progress({ call }: { readonly call: Call }) {
 
 /** The emails that the service would have sent, newest first. */
 export function OutboxPanel() {
-  const mails = store.mails().slice(0, SHOWN);
+  const { counts, outbox } = store.state;
+  const mails = outbox.slice(-SHOWN).reverse();
   return (
     <>
       <h2 class="visually-hidden">Outbox</h2>
@@ -138,8 +140,8 @@ export function OutboxPanel() {
       {mails.length === 0 && (
         <p class="none">No emails. The owner gets one when a rule is paused.</p>
       )}
-      {store.counts.mails > mails.length && (
-        <p class="none">{`… and ${(store.counts.mails - mails.length).toLocaleString()} older emails`}</p>
+      {counts.mails > mails.length && (
+        <p class="none">{`… and ${(counts.mails - mails.length).toLocaleString()} older emails`}</p>
       )}
     </>
   );

@@ -3,7 +3,7 @@ import type { ChaosMode } from '@call-webhooks/simulator/control-api';
 import { useEffect, useState } from 'preact/hooks';
 import { callApi } from '../state/api.ts';
 import { CHAOS } from '../state/labels.ts';
-import { store } from '../state/page-state.ts';
+import { store } from '../state/store.ts';
 
 /** The probability of a mode that is switched on. */
 const SWITCHED_ON = 0.25;
@@ -19,7 +19,7 @@ export const ChaosPanel = () => (
       delivery gets only slow bodies and replays.
     </p>
     <p class="hint">
-      Seed: <code>{store.seed}</code>
+      Seed: <code>{store.state.seed}</code>
     </p>
     <div class="buttons">
       <ActionButton
@@ -31,7 +31,7 @@ export const ChaosPanel = () => (
     </div>
     <ul class="chaos">
       {MODES.map((mode) => (
-        <ChaosRow key={mode} mode={mode} probability={store.chaos?.[mode] ?? 0} />
+        <ChaosRow key={mode} mode={mode} probability={store.state.chaos[mode]} />
       ))}
     </ul>
   </>

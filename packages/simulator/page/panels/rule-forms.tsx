@@ -1,8 +1,8 @@
 import { ApiError, Field, fieldValue, notify, openForm, TextArea } from '@call-webhooks/ui';
 import type { Action, Delivery, Rule } from '@call-webhooks/simulator/control-api';
 import { callApi } from '../state/api.ts';
-import { store } from '../state/page-state.ts';
-import { wholeUrl } from '../state/receiver.ts';
+import { wholeUrl } from '../state/labels.ts';
+import { store } from '../state/store.ts';
 
 /** Asks for a new name of a rule. */
 export const renameRule = ({ _id, name }: Rule): void =>
@@ -13,57 +13,41 @@ export const renameRule = ({ _id, name }: Rule): void =>
     run: (form) => callApi('PATCH', `/rules/${_id}`, { name: fieldValue(form, 'name') }),
   });
 
-/** Asks before it removes a rule. */
-export const removeRule = ({ _id, name }: Rule): void =>
+const remove = (title: string, text: string, path: string): void =>
   openForm({
-    title: 'Remove the rule?',
+    title,
     go: 'Remove',
     danger: true,
-    content: (
-      <p>{`This removes “${name}” with its URLs and secrets. Waiting deliveries are dropped.`}</p>
-    ),
-    async run() {
-      await callApi('DELETE', `/rules/${_id}`);
-      notify('Rule removed.');
-    },
+    content: <p>{`This removes ${text}. Waiting deliveries are dropped.`}</p>,
+    run: () => callApi('DELETE', path),
   });
 
-/** Asks for the URL of a new action. */
-export const addAction = ({ _id }: Rule): void =>
-  openForm({
-    title: 'Add a URL',
-    go: 'Add',
-    content: <ActionFields withPayload />,
-    run: (form) => callApi('POST', `/rules/${_id}/actions`, actionOf(form, undefined)),
-  });
+export const removeRule = ({ _id, name }: Rule): void => {
+  remove('Remove the rule?', `“${name}” with its URLs and secrets`, `/rules/${_id}`);
+};
 
-/** Asks for the new URL and payload of an action. */
-export function editAction({ _id, kind }: Rule, action: Action): void {
+export const removeAction = ({ _id: ruleId }: Rule, { _id, url }: Action): void => {
+  remove('Remove the action?', `${url} and its secret`, `/rules/${ruleId}/actions/${_id}`);
+};
+
+/** Asks for the URL and the payload of an action, a new one by default. */
+export function openActionForm({ _id, kind }: Rule, action?: Action): void {
   const withPayload = kind === 'rule';
+  const path = `/rules/${_id}/actions`;
   openForm({
-    title: 'Edit the action',
-    go: 'Save',
+    title: action ? 'Edit the action' : 'Add a URL',
+    go: action ? 'Save' : 'Add',
     content: <ActionFields action={action} withPayload={withPayload} />,
     run(form) {
-      const changes = actionOf(form, null);
-      const path = `/rules/${_id}/actions/${action._id}`;
-      return callApi('PATCH', path, withPayload ? changes : { url: changes.url });
+      const url = wholeUrl(fieldValue(form, 'url'));
+      const text = fieldValue(form, 'payload');
+      const payload = text === undefined ? undefined : parseJson(text);
+      if (!action) return callApi('POST', path, { url, payload });
+      const changes = withPayload ? { url, payload: payload ?? null } : { url };
+      return callApi('PATCH', `${path}/${action._id}`, changes);
     },
   });
 }
-
-/** Asks before it removes an action. */
-export const removeAction = ({ _id: ruleId }: Rule, { _id, url }: Action): void =>
-  openForm({
-    title: 'Remove the action?',
-    go: 'Remove',
-    danger: true,
-    content: <p>{`This removes ${url} and its secret. Waiting deliveries are dropped.`}</p>,
-    async run() {
-      await callApi('DELETE', `/rules/${ruleId}/actions/${_id}`);
-      notify('Action removed.');
-    },
-  });
 
 /** Asks for the body of an event and sends it to an action. */
 export const sendEvent = ({ _id: ruleId, trigger }: Rule, { _id: actionId, url }: Action): void =>
@@ -98,7 +82,7 @@ export const BodyField = ({ body }: { readonly body: unknown }) => (
 );
 
 interface FieldsProps {
-  readonly action?: Action;
+  readonly action: Action | undefined;
   /** Whether its rule sends custom payloads. */
   readonly withPayload: boolean;
 }
@@ -117,15 +101,6 @@ const ActionFields = ({ action, withPayload }: FieldsProps) => (
     )}
   </>
 );
-
-/** @param none the payload of a form without one */
-function actionOf(form: HTMLFormElement, none: null | undefined) {
-  const text = fieldValue(form, 'payload');
-  return {
-    url: wholeUrl(fieldValue(form, 'url')),
-    payload: text === undefined ? none : parseJson(text),
-  };
-}
 
 function parseJson(text: string): unknown {
   try {

@@ -2,21 +2,15 @@ import { ActionButton, Badge, Button, span, Time } from '@call-webhooks/ui';
 import type { Action, PolicyView, Rule } from '@call-webhooks/simulator/control-api';
 import { ForwardForm } from '../forms.tsx';
 import { callApi } from '../state/api.ts';
+import { filterBy } from '../state/actions.ts';
 import { PAUSE_REASONS } from '../state/labels.ts';
-import { filterBy, store } from '../state/page-state.ts';
-import {
-  addAction,
-  editAction,
-  removeAction,
-  removeRule,
-  renameRule,
-  sendEvent,
-} from './rule-forms.tsx';
+import { store } from '../state/store.ts';
+import { openActionForm, removeAction, removeRule, renameRule, sendEvent } from './rule-forms.tsx';
 import { Secret } from './secret.tsx';
 
 /** The rules with their states, actions and secrets, and a form that creates new ones. */
 export function RulesPanel() {
-  const rules = store.rules();
+  const { rules, policy } = store.state;
   return (
     <>
       <h2 class="visually-hidden">Rules</h2>
@@ -30,7 +24,7 @@ export function RulesPanel() {
         <summary>Forward to another receiver</summary>
         <ForwardForm primary />
       </details>
-      <p class="hint policy">{store.policy && policyText(store.policy)}</p>
+      <p class="hint policy">{policyText(policy)}</p>
     </>
   );
 }
@@ -70,7 +64,7 @@ function RuleCard({ rule }: { readonly rule: Rule }) {
             filterBy({ ruleId: rule._id });
           }}
         />
-        {rule.kind === 'rule' && <Link label="Add URL" run={() => addAction(rule)} />}
+        {rule.kind === 'rule' && <Link label="Add URL" run={() => openActionForm(rule)} />}
         <Link label="Rename" run={() => renameRule(rule)} />
         <Link label="Remove" run={() => removeRule(rule)} />
       </div>
@@ -107,7 +101,7 @@ function ActionItem({ rule, action }: { readonly rule: Rule; readonly action: Ac
         </code>
         <span class="tools">
           <Link label="Send" run={() => sendEvent(rule, action)} />
-          <Link label="Edit" run={() => editAction(rule, action)} />
+          <Link label="Edit" run={() => openActionForm(rule, action)} />
           {rule.kind === 'rule' && <Link label="Remove" run={() => removeAction(rule, action)} />}
         </span>
       </div>

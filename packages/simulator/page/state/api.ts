@@ -1,12 +1,4 @@
-import type {
-  Call,
-  DeliveryPage,
-  DeliveryView,
-  OutcomesView,
-  StateView,
-} from '@call-webhooks/simulator/control-api';
 import { callJson } from '@call-webhooks/ui';
-import { WINDOW, type Filter } from './delivery-window.ts';
 
 /**
  * Calls the simulator's control API.
@@ -33,28 +25,18 @@ export const ADVANCE = {
   untilIdle: () => callApi('POST', '/clock/run-until-idle'),
 } as const;
 
-/** @throws ApiError */
-export const fetchState = (): Promise<StateView> => callApi('GET', '/state');
+/** The names that a query of the control API and the address of the page have for the filters. */
+const FILTERS = ['state', 'eventName', 'ruleId', 'callId', 'url', 'q'] as const;
 
-/** A filter as the query of a request. */
-export function queryOf(filter: Filter): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries<string | undefined>(filter))
-    if (value !== undefined) query.set(name, value);
-  return query.toString();
+/** Which deliveries are shown. A field that is left out matches all. */
+export type Filter = Readonly<{ [Name in (typeof FILTERS)[number]]?: string | undefined }>;
+
+/** The same value for each filter. */
+export const eachFilter = <Value>(value: (name: keyof Filter) => Value) =>
+  Object.fromEntries(FILTERS.map((name) => [name, value(name)])) as Record<keyof Filter, Value>;
+
+/** The query of a request. Fields without a value are left out. */
+export function queryOf(fields: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
 }
-
-/** One page of the deliveries that match. @throws ApiError */
-export const fetchDeliveries = (filter: Filter): Promise<DeliveryPage> =>
-  callApi('GET', `/deliveries/page?limit=${String(WINDOW)}&${queryOf(filter)}`);
-
-/** The latest calls that match a text, the oldest first. @throws ApiError */
-export const fetchCalls = (q: string, limit: number): Promise<Call[]> =>
-  callApi('GET', `/calls?${new URLSearchParams({ q, limit: String(limit) }).toString()}`);
-
-/** One delivery with its bodies and headers. @throws ApiError */
-export const fetchDelivery = (id: string): Promise<DeliveryView> =>
-  callApi('GET', `/deliveries/${id}`);
-
-/** What outcomes mean. @throws ApiError */
-export const fetchOutcomes = (): Promise<OutcomesView> => callApi('GET', '/outcomes');

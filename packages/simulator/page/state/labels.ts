@@ -1,4 +1,5 @@
 import type {
+  Action,
   AttemptSummary,
   ChaosMode,
   DeliveryState,
@@ -60,12 +61,17 @@ export function attemptTone(attempt: AttemptSummary): 'good' | 'bad' | 'wait' | 
   return 'bad';
 }
 
-const scheduled = ({ attempts }: DeliverySummary) =>
+const scheduled = <Kind extends Pick<AttemptSummary, 'kind'>>(attempts: readonly Kind[]) =>
   attempts.filter(({ kind }) => kind === 'scheduled');
+
+/** The last attempt of a delivery, without replays. */
+export const lastAttempt = <Kind extends Pick<AttemptSummary, 'kind'>>(
+  attempts: readonly Kind[],
+): Kind | undefined => scheduled(attempts).at(-1);
 
 /** Why a delivery is in its state. */
 export function stateReason(delivery: DeliverySummary, policy: PolicyView): string {
-  const last = scheduled(delivery).at(-1);
+  const last = lastAttempt(delivery.attempts);
   switch (delivery.state) {
     case 'waiting':
       if (last) return `retry: ${failure(last, policy)}`;
@@ -99,4 +105,19 @@ function failure(attempt: AttemptSummary, { acknowledgeWithin }: PolicyView): st
 
 /** The number of the next attempt: `2 of 6`. */
 export const nextAttempt = (delivery: DeliverySummary, { maxAttempts }: PolicyView): string =>
-  `${String(scheduled(delivery).length + 1)} of ${String(maxAttempts)}`;
+  `${String(scheduled(delivery.attempts).length + 1)} of ${String(maxAttempts)}`;
+
+/** A URL without what all of them share: `127.0.0.1:3000/hook`. */
+export const shortUrl = (url: string): string => url.replace(/^http:\/\//, '');
+
+/** The URLs of actions, each once. */
+export const urlsOf = (actions: readonly Pick<Action, 'url'>[]): string[] => [
+  ...new Set(actions.map(({ url }) => url)),
+];
+
+/** A URL that may be short, as on the command line: `3000/hook`, `localhost:3000/hook`. */
+export function wholeUrl(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  if (/^\d{1,5}(?:\/|$)/.test(given)) return `http://127.0.0.1:${given}`;
+  return /^[\w.-]+:\d{1,5}(?:\/|$)|^\[[\da-f:]+\]/i.test(given) ? `http://${given}` : given;
+}

@@ -1,166 +1,210 @@
+import { changeUrl, onUrlChange, readUrl } from '@call-webhooks/ui';
 import type {
   Call,
-  ChangesView,
-  ChaosSettings,
-  ClockView,
-  CountsView,
-  DeliveryPage,
-  Mail,
+  DeliverySummary,
   OutcomesView,
-  PolicyView,
   Rule,
   StateView,
 } from '@call-webhooks/simulator/control-api';
-import { DeliveryWindow, isFiltered, keepSame, WINDOW, type Filter } from './delivery-window.ts';
+import { callApi, eachFilter, queryOf, type Filter } from './api.ts';
 
-import type { Section } from './sections.ts';
+/** The sections of the page. `deliveries` is a tab only on narrow pages. */
+export const SECTIONS = ['deliveries', 'rules', 'calls', 'outbox', 'chaos'] as const;
+export type Section = (typeof SECTIONS)[number];
 
-export type Connection = 'connecting' | 'live' | 'lost';
+/** How many deliveries are shown at first, and how many more each time. */
+export const STEP = 200;
 
-const NONE: CountsView = { calls: 0, deliveries: {}, mails: 0, messages: 0 };
+/** Milliseconds between two reads of the state, and until the next try after a failed one. */
+const BETWEEN_READS = 300;
+const TRY_AGAIN_AFTER = 1_000;
 
-/** The state of the page. Listeners are called at most once per frame. */
-export class Store {
-  readonly deliveries = new DeliveryWindow();
-  connection: Connection = 'connecting';
-  filter: Filter = {};
-  selected: string | undefined;
-  section: Section = 'deliveries';
-  /** How often the whole state was fetched: after a restart, everything may have changed. */
-  syncs = 0;
-  seed = '';
-  url = '';
-  /** Absent until the state was fetched. */
-  policy: PolicyView | undefined;
-  clock: ClockView | undefined;
-  /** What outcomes mean. Absent until they were fetched. */
-  outcomes: OutcomesView | undefined;
-  counts: CountsView = NONE;
-  chaos: ChaosSettings | undefined;
-  #rules = new Map<string, Rule>();
-  #calls = new Map<string, Call>();
-  #mails = new Map<string, Mail>();
-  #clockReadAt = 0;
-  #page: Omit<DeliveryPage, 'deliveries'> = { counts: {}, older: 0, newer: 0 };
-  readonly #listeners: (() => void)[] = [];
+const NARROW = matchMedia('(max-width: 899px)');
+
+/**
+ * What the page shows. It reads the state again whenever something changed, across lost connections
+ * and restarts. The filters and the selection are in the address, so that a reload and Back work.
+ */
+class Store {
+  connection: 'live' | 'lost' = 'live';
+  /** How many deliveries are shown at most. */
+  limit = STEP;
+  /** How often the state was read. */
+  reads = 0;
+  /** What outcomes mean. */
+  outcomes: OutcomesView = {};
+  #section: Section = 'deliveries';
+  #state: StateView | undefined;
+  #readAt = 0;
+  #reading = false;
+  #again = false;
+  #listener: () => void = () => undefined;
   #drawing = false;
 
-  subscribe(listener: () => void): void {
-    this.#listeners.push(listener);
+  /** Starts to read. @param listener called after changes, at most once per frame */
+  start(listener: () => void): void {
+    this.#listener = listener;
+    NARROW.addEventListener('change', listener);
+    onUrlChange(() => {
+      this.#changed();
+      void this.#read();
+    });
+    this.#listen();
   }
 
-  /** In the order of creation. */
-  rules(): Rule[] {
-    return [...this.#rules.values()];
+  /** Whether the state was read. Nothing is drawn before. */
+  get isReady(): boolean {
+    return this.#state !== undefined;
+  }
+
+  /** The state of the simulator. */
+  get state(): StateView {
+    if (!this.#state) throw new Error('The state was not read yet.');
+    return this.#state;
+  }
+
+  get filter(): Filter {
+    const query = readUrl();
+    return eachFilter((name) => query.get(name) ?? undefined);
+  }
+
+  get isFiltered(): boolean {
+    return Object.values(this.filter).some((value) => value !== undefined);
+  }
+
+  /** The deliveries that match, newest first. */
+  get deliveries(): readonly DeliverySummary[] {
+    return this.state.deliveries;
+  }
+
+  /** How many deliveries match besides those that are shown. */
+  get older(): number {
+    const { deliveries, matching } = this.state;
+    const { state } = this.filter;
+    const inAll = Object.entries(matching).filter(
+      ([name]) => state === undefined || name === state,
+    );
+    return inAll.reduce((sum, [, count]) => sum + count, 0) - deliveries.length;
+  }
+
+  /** The id of the delivery whose details are shown. */
+  get selected(): string | undefined {
+    return readUrl().get('delivery') ?? undefined;
+  }
+
+  /** The section that a page of this width shows. A wide page always shows the deliveries. */
+  get section(): Section {
+    return !NARROW.matches && this.#section === 'deliveries' ? 'rules' : this.#section;
   }
 
   rule(id: string): Rule | undefined {
-    return this.#rules.get(id);
-  }
-
-  /** Newest first. */
-  calls(): Call[] {
-    return [...this.#calls.values()].reverse();
+    return this.state.rules.find(({ _id }) => _id === id);
   }
 
   call(id: string): Call | undefined {
-    return this.#calls.get(id);
+    return this.state.calls.find(({ _id }) => _id === id);
   }
 
-  /** Newest first. */
-  mails(): Mail[] {
-    return [...this.#mails.values()].reverse();
-  }
-
-  /** The simulator's time. A real clock goes on between two messages. */
+  /** The simulator's time, in milliseconds since the epoch. A real clock goes on between two reads. */
   now(): number {
-    if (!this.clock) return Date.now();
-    const since = this.clock.mode === 'real' ? performance.now() - this.#clockReadAt : 0;
-    return this.clock.now + since;
-  }
-
-  replace(state: StateView): void {
-    this.syncs++;
-    const { seed, url, policy } = state;
-    Object.assign(this, { seed, url, policy });
-    this.#rules = keepSame(state.rules, this.#rules);
-    this.#calls = keepSame(state.calls, this.#calls);
-    this.#mails = keepSame(state.outbox, this.#mails);
-    this.#readNumbers(state);
-  }
-
-  replaceDeliveries({ deliveries, ...page }: DeliveryPage): void {
-    this.deliveries.replace(deliveries);
-    this.#page = page;
-    this.changed();
-  }
-
-  /** The number of deliveries in each state that match everything but the state. */
-  countsOfFilter(): CountsView['deliveries'] {
-    const { state: _, before: _before, after: _after, ...others } = this.filter;
-    return isFiltered(others) ? this.#page.counts : this.counts.deliveries;
-  }
-
-  /** How many matching deliveries are older and newer than those of this page. */
-  beyond(): { older: number; newer: number } {
-    if (isFiltered(this.filter)) return this.#page;
-    const all = Object.values(this.counts.deliveries).reduce((sum, count) => sum + count, 0);
-    return { older: all - this.deliveries.list().length, newer: 0 };
-  }
-
-  apply(changes: ChangesView): void {
-    this.#readNumbers(changes);
-    if (changes.resync) return;
-    for (const rule of changes.rules) this.#rules.set(rule._id, rule);
-    for (const id of changes.removedRules) this.#rules.delete(id);
-    for (const call of changes.calls) this.#calls.set(call._id, call);
-    for (const mail of changes.outbox) this.#mails.set(mail._id, mail);
-    for (const records of [this.#calls, this.#mails]) keepLatest(records);
-    this.deliveries.put(changes.deliveries, this.filter);
-  }
-
-  setConnection(connection: Connection): void {
-    this.connection = connection;
-    this.changed();
+    const { mode, now } = this.state.clock;
+    return now + (mode === 'real' ? performance.now() - this.#readAt : 0);
   }
 
   setFilter(filter: Filter): void {
-    this.filter = filter;
-    this.changed();
+    const before = readUrl().get('q') ?? undefined;
+    this.limit = STEP;
+    // Back leaves a search as a whole, not letter by letter.
+    const typing = before !== undefined && filter.q !== undefined && filter.q !== before;
+    changeUrl({ ...eachFilter(() => undefined), ...filter }, typing ? 'replace' : 'push');
   }
 
-  /** Shows a section. */
+  select(id: string | undefined, how?: 'replace'): void {
+    changeUrl({ delivery: id }, how);
+  }
+
   show(section: Section): void {
-    this.section = section;
-    this.changed();
+    this.#section = section;
+    this.#changed();
   }
 
-  select(id: string | undefined): void {
-    this.selected = id;
-    this.changed();
+  showMore(): void {
+    this.limit += STEP;
+    void this.#read();
   }
 
-  /** Calls the listeners in the next frame, once. */
-  changed(): void {
+  #listen(): void {
+    const stream = new EventSource('/_sim/stream');
+    stream.addEventListener('open', () => void this.#read());
+    stream.addEventListener('changes', () => void this.#read());
+    stream.addEventListener('error', () => {
+      this.#setConnection('lost');
+      // Otherwise it reconnects by itself.
+      if (stream.readyState === EventSource.CLOSED)
+        setTimeout(() => {
+          this.#listen();
+        }, TRY_AGAIN_AFTER);
+    });
+  }
+
+  /** Reads the state. What changes in the meantime leads to one more read afterwards. */
+  async #read(): Promise<void> {
+    this.#again = true;
+    if (this.#reading) return;
+    this.#reading = true;
+    while (this.#again) {
+      this.#again = false;
+      const done = await this.#readOnce().then(
+        () => true,
+        () => false,
+      );
+      if (!done) this.#again = true;
+      this.#setConnection(done ? 'live' : 'lost');
+      await new Promise((resolve) => {
+        setTimeout(resolve, done ? BETWEEN_READS : TRY_AGAIN_AFTER);
+      });
+    }
+    this.#reading = false;
+  }
+
+  async #readOnce(): Promise<void> {
+    const query = queryOf({ ...this.filter, limit: this.limit });
+    const state = await callApi<StateView>('GET', `/state?${query}`);
+    if (this.reads === 0) this.outcomes = await callApi('GET', '/outcomes');
+    this.reads++;
+    this.#readAt = performance.now();
+    const deliveries = keepSame([...state.deliveries].reverse(), this.#state?.deliveries ?? []);
+    this.#state = { ...state, deliveries };
+  }
+
+  #setConnection(connection: Store['connection']): void {
+    this.connection = connection;
+    this.#changed();
+  }
+
+  #changed(): void {
     if (this.#drawing) return;
     this.#drawing = true;
     requestAnimationFrame(() => {
       this.#drawing = false;
-      for (const listener of this.#listeners) listener();
+      this.#listener();
     });
   }
-
-  #readNumbers({ clock, counts, chaos }: Pick<StateView, 'clock' | 'counts' | 'chaos'>): void {
-    Object.assign(this, { clock, counts, chaos });
-    this.#clockReadAt = performance.now();
-    this.changed();
-  }
 }
 
-function keepLatest(records: Map<string, unknown>): void {
-  let extra = records.size - WINDOW;
-  for (const id of records.keys()) {
-    if (extra-- <= 0) return;
-    records.delete(id);
-  }
+/** Equal rows stay the same objects, so that they are not rendered again. */
+function keepSame(
+  rows: readonly DeliverySummary[],
+  before: readonly DeliverySummary[],
+): DeliverySummary[] {
+  const known = new Map(before.map((row) => [row._id, row]));
+  return rows.map((row) => {
+    const old = known.get(row._id);
+    return old && JSON.stringify(old) === JSON.stringify(row) ? old : row;
+  });
 }
+
+/** Every component reads it; the root renders again when it changes. */
+export const store = new Store();
+
+export const now = (): number => store.now();

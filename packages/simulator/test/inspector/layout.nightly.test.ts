@@ -60,14 +60,4 @@ describeInChromium('the layout of the inspector', (chromium) => {
     expect(ends.length).toBeGreaterThan(11);
     expect(Math.max(...ends) - Math.min(...ends)).toBeLessThan(1);
   });
-
-  test('the two formats of an export are apart', async () => {
-    const { page } = await openInspector(chromium, await busySimulator());
-    await page.locator('.delivery').first().click();
-    const buttons = page.locator('#detail');
-    const json = await buttons.getByRole('button', { name: 'JSON' }).boundingBox();
-    const har = await buttons.getByRole('button', { name: 'HAR' }).boundingBox();
-    expect(har!.x - json!.x - json!.width).toBeGreaterThanOrEqual(8);
-    await page.locator('#detail').getByText('JSON · HAR').waitFor();
-  });
 });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openInspector } from './open-inspector.ts';
@@ -56,55 +55,12 @@ describeInChromium('events that somebody sends, and what came of them', (chromiu
     expect(receiver.received).toHaveLength(4);
   });
 
-  test('two attempts are compared: only what differs, or all', async () => {
-    const { simulator } = await withReceiver(500);
-    await simulator.clock.advance('10m');
-    const { page } = await openInspector(chromium, simulator);
-    await page.locator('.delivery').click();
-    await page.getByRole('button', { name: 'Compare attempts' }).click();
-    const table = page.getByRole('table', { name: 'Differences' });
-    const row = (name: string) => table.getByRole('row', { name });
-    await row('Result').getByText('500').waitFor();
-    await row('Response x-nth').waitFor();
-    expect(await row('Request body').count()).toBe(0);
-    await page.getByRole('button', { name: 'Equal parts too' }).click();
-    await row('Request body').waitFor();
-    await page.getByLabel('First attempt').selectOption({ label: 'Attempt 2' });
-    await page.getByRole('button', { name: 'Equal parts too' }).click();
-    await page.getByText('The two are equal.').waitFor();
-  });
-
-  test('a delivery is exported as JSON, HAR and curl', async () => {
+  test('a request is copied as a curl command', async () => {
     const { simulator } = await withReceiver();
     const permissions = ['clipboard-read', 'clipboard-write'];
     const { page } = await openInspector(chromium, simulator, { permissions });
     await page.locator('.delivery').click();
-    const saved = async (name: string) => {
-      const download = page.waitForEvent('download');
-      await page.locator('#detail').getByRole('button', { name, exact: true }).click();
-      const file = await download;
-      return [
-        file.suggestedFilename(),
-        JSON.parse(await readFile(await file.path(), 'utf8')),
-      ] as const;
-    };
-    const [delivery] = simulator.deliveries.list();
-    const { request } = delivery!.attempts[0]!;
-    expect(await saved('JSON')).toMatchObject(['delivery-1.json', { _id: delivery!._id }]);
-    expect(await saved('HAR')).toMatchObject([
-      'delivery-1.har',
-      {
-        log: {
-          version: '1.2',
-          entries: [
-            {
-              request: { method: 'POST', url: request.url, postData: { text: request.body } },
-              response: { status: 200 },
-            },
-          ],
-        },
-      },
-    ]);
+    const { request } = simulator.deliveries.list()[0]!.attempts[0]!;
     await page.getByRole('button', { name: 'Copy curl command' }).click();
     await page.getByText('Curl command copied.').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
