@@ -148,7 +148,7 @@ export const THREATS: Record<string, readonly (readonly [file: string, ...names:
     ],
   ],
   'Control the local simulator from a web page': [
-    ['packages/simulator/test/http/serving.test.ts', 'pages of other origins are refused'],
+    ['packages/simulator/test/http/serving.test.ts', 'pages of other origins can neither read nor write nor frame'],
   ],
   'Publish a release with foreign code': [
     [
