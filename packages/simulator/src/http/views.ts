@@ -92,21 +92,15 @@ export interface StateView {
   readonly outbox: readonly Mail[];
 }
 
-/** A `changes` event of `GET /_sim/stream`: the records that changed, in their current state. */
+/**
+ * A `changes` event of `GET /_sim/stream`, which any change causes: the rules and deliveries that
+ * changed, in their current state.
+ */
 export interface ChangesView {
-  /** After a reset, or too many changes: fetch the state again. */
+  /** After a reset, or with too many deliveries, which are left out: fetch the state. */
   readonly resync: boolean;
-  readonly clock: ClockView;
-  readonly counts: CountsView;
-  readonly chaos: ChaosSettings;
   readonly rules: readonly Rule[];
-  /** The ids of rules that were removed. */
-  readonly removedRules: readonly string[];
-  readonly calls: readonly Call[];
   readonly deliveries: readonly DeliverySummary[];
-  readonly outbox: readonly Mail[];
-  /** The ids of the actions whose secrets were rotated. */
-  readonly rotated: readonly string[];
 }
 
 /** The state, with the deliveries that a query asks for. */
@@ -133,40 +127,27 @@ export function stateView(simulation: Simulation, query: Query): StateView {
   };
 }
 
-/** With more changes than this, the listener should fetch the state. */
+/** With more deliveries than this, the listener should fetch the state. */
 const MOST_CHANGES = 200;
 
 /**
- * The records that changed, in their current state.
+ * The rules and deliveries that changed, in their current state.
  * @param changes may name a record several times; the view holds it once
  */
 export function changesView(simulation: Simulation, changes: readonly Change[]): ChangesView {
-  const { rules, calls, log, outbox, chaos } = simulation;
   const ids = (kind: Change['kind']) =>
-    new Set(changes.filter((change) => change.kind === kind).map(({ id }) => id));
-  const of = <Row extends { _id: string }>(kind: Change['kind'], rows: () => Row[]) => {
-    const wanted = ids(kind);
-    return wanted.size === 0 ? [] : rows().filter(({ _id }) => wanted.has(_id));
-  };
-  const known = (kind: Change['kind']) => [...ids(kind)].filter((id) => id !== undefined);
+    [...new Set(changes.map((one) => (one.kind === kind ? one.id : undefined)))].filter(
+      (id) => id !== undefined,
+    );
+  const deliveries = ids('delivery');
   const reset = changes.some(({ kind }) => kind === 'reset');
-  const resync = reset || ids('delivery').size > MOST_CHANGES || ids('call').size > MOST_CHANGES;
+  const resync = reset || deliveries.length > MOST_CHANGES;
   return {
     resync,
-    clock: clockView(simulation),
-    counts: countsView(simulation),
-    chaos: chaos.get(),
-    rules: of('rule', () => rules.list()),
-    removedRules: known('rule').filter((id) => !rules.find(id)),
-    calls: resync ? [] : of('call', () => calls.list()),
-    deliveries: resync
-      ? []
-      : [...ids('delivery')]
-          .map((id) => log.find(id ?? ''))
-          .filter((delivery) => delivery !== undefined)
-          .map(deliverySummary(simulation)),
-    outbox: of('mail', () => outbox.list()),
-    rotated: known('secret'),
+    rules: ids('rule').flatMap((id) => simulation.rules.find(id) ?? []),
+    deliveries: (resync ? [] : deliveries)
+      .flatMap((id) => simulation.log.find(id) ?? [])
+      .map(deliverySummary(simulation)),
   };
 }
 
