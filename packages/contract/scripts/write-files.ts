@@ -5,15 +5,13 @@ const root = new URL('../', import.meta.url);
 
 /**
  * Writes the generated JSON files of a folder of this package, and removes others; none in the
- * package's own folder, `.`. With `--check` on
- * the command line, it changes nothing and fails if one is out of date.
+ * package's own folder, `.`. With `--check` on the command line, it changes nothing and fails if one
+ * is out of date.
  * @param folder relative to the package
- * @param command what updates the files, for the message
  */
 export async function writeFiles(
   folder: string,
   files: ReadonlyMap<string, object>,
-  command: string,
 ): Promise<void> {
   const isCheck = process.argv.includes('--check');
   const at = new URL(`${folder}/`, root);
@@ -36,6 +34,6 @@ export async function writeFiles(
   const names = [...outdated, ...stale]
     .map((name) => (folder === '.' ? name : `${folder}/${name}`))
     .join(', ');
-  console.error(`packages/contract: ${names}: out of date, ${command}`);
+  console.error(`packages/contract: ${names}: out of date: npm run contract`);
   process.exitCode = 1;
 }

@@ -1,5 +1,4 @@
-export { createVectors } from './vectors/create-vectors.ts';
-export type { VectorOptions } from './vectors/source.ts';
+export { createVectors, type VectorOptions } from './create-vectors.ts';
 export {
   VECTORS_VERSION,
   type Expectation,
@@ -8,4 +7,4 @@ export {
   type VectorDelivery,
   type VectorFile,
   type VectorResult,
-} from './vectors/vector.ts';
+} from './vector.ts';

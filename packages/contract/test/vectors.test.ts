@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createReceiver, sign, verify } from '@call-webhooks/core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { createVectors, VECTORS_VERSION } from '../src/index.ts';
-import { SENTENCES } from '../src/vectors/sentences.ts';
+import { SENTENCES } from '../src/sentences.ts';
 import { failure } from './failures.ts';
 import { bytesOf, deliveries, files, headersOf, readJson, vectors } from './read-vectors.ts';
 import { simpleReceiver } from './simple-receiver.ts';
@@ -150,6 +150,27 @@ describe('vectors', () => {
         .filter((one) => one.secrets[0] === secret);
       expect(own.length).toBeGreaterThan(80);
       for (const { deliveries: sent } of own) expect(sent[0]?.now).toBe(now);
+    });
+
+    it('makes them for a receiver that runs: attempts at once, and events of your own', () => {
+      const changes = { retryAfter: 0, callIdPrefix: 'check.', callFields: { owner: 'ada' } };
+      const live = createVectors({ now, seed: 's', ...changes, eventName: 'my:event' });
+      const all = live.flatMap((file) => file.vectors);
+      const later = all.filter(({ deliveries: sent }) =>
+        sent.some((one) => one.now > now + 59_000),
+      );
+      expect(later.map(({ id }) => id)).toEqual([
+        'replays/after-299-seconds',
+        'replays/signed-ahead',
+      ]);
+      for (const { deliveries: sent } of all)
+        for (const { body, expect: right } of sent) {
+          if (right.result === 'refuse') continue;
+          const event = JSON.parse(body.text ?? '') as Record<string, string>;
+          expect(event['callId']).toMatch(/^check\./);
+          expect(event['eventName']).not.toBe('call:completed');
+          if (event['eventName'] !== 'call:recording-available') expect(event['owner']).toBe('ada');
+        }
     });
 
     it('throws for a clock between two seconds', () => {

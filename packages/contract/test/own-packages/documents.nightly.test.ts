@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import asyncapiSpecs from '@asyncapi/specs';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { readJson } from '../read-vectors.ts';
@@ -12,7 +10,6 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 const openapi = readJson('openapi.json') as Document;
-const asyncapi = readJson('asyncapi.json') as Document;
 const EVENTS = { CallStarted: 'call-started', CallCompleted: 'call-completed' };
 const RECORDING = { CallRecordingAvailable: 'call-recording-available' };
 
@@ -54,30 +51,6 @@ describe('openapi.json', () => {
   });
 });
 
-describe('asyncapi.json', () => {
-  // The schema brings its own copy of draft 7.
-  const ajv = new Ajv({ strict: false, unicodeRegExp: false, meta: false, validateSchema: false });
-  addFormats.default(ajv);
-  const validate = ajv.compile(asyncapiSpecs.schemas['3.0.0'] as object);
-
-  it('is AsyncAPI 3', () => {
-    validate(asyncapi);
-    expect(validate.errors).toBeNull();
-    expect(brokenReferences(asyncapi)).toEqual([]);
-  });
-
-  it.each([
-    ['another version', { asyncapi: '2.6.0' }],
-    [
-      'an operation that neither sends nor receives',
-      { operations: { deliver: { action: 'post' } } },
-    ],
-    ['a channel that is none', { channels: { receiver: 1 } }],
-  ])('would not be with %s', (_what, change) => {
-    expect(validate({ ...asyncapi, ...change })).toBe(false);
-  });
-});
-
 describe('the JSON Schemas', () => {
   it.each(Object.entries({ ...EVENTS, ...RECORDING }))(
     '%s is the same everywhere',
@@ -88,7 +61,6 @@ describe('the JSON Schemas', () => {
       expect($schema).toBe('https://json-schema.org/draft/2020-12/schema');
       expect($id).toBe(`urn:call-webhooks:schema:1:${name}`);
       expect(openapi.components.schemas[title]).toEqual(schema);
-      expect(asyncapi.components.schemas[title]).toEqual(schema);
       expect((readJson('schemas/event.schema.json') as { $defs: object }).$defs).toMatchObject({
         [title]: schema,
       });

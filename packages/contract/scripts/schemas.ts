@@ -1,6 +1,6 @@
 import { EVENT_SCHEMAS, type CallEventMap } from '@call-webhooks/core/internal';
 import * as z from 'zod/mini';
-import { completed, recorded, started } from '../src/vectors/bodies.ts';
+import { bodies } from '../src/create-vectors.ts';
 
 /** What the files say of a field beyond the type that core checks. */
 interface FieldNotes {
@@ -48,7 +48,7 @@ const UNNAMED =
 /** An event, and everything about it that the files share. */
 export interface EventContract {
   readonly name: keyof CallEventMap;
-  /** `CallStarted`: its name in OpenAPI and AsyncAPI. */
+  /** `CallStarted`: its name in OpenAPI. */
   readonly title: string;
   readonly summary: string;
   readonly schema: object;
@@ -89,14 +89,14 @@ export const EVENTS: readonly EventContract[] = [
     'CallStarted',
     ['A call placed with the dialer starts.', UNNAMED, OPTIONAL],
     callFields,
-    started,
+    bodies().started,
   ),
   event(
     'call:completed',
     'CallCompleted',
     ['A call ended and was logged.', UNNAMED, OPTIONAL],
     callFields,
-    completed,
+    bodies().completed,
   ),
   event(
     'call:recording-available',
@@ -107,6 +107,31 @@ export const EVENTS: readonly EventContract[] = [
       OPTIONAL,
     ],
     recordingFields,
-    recorded,
+    bodies().recorded,
   ),
 ];
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
+
+const idOf = (name: string) => `urn:call-webhooks:schema:1:${name}`;
+const fileOf = (name: string) => name.replace(':', '-');
+
+/** JSON Schema (2020-12) of each event, and of any of them, by file. */
+export const jsonSchemas: ReadonlyMap<string, object> = new Map([
+  ...EVENTS.map(({ name, schema, example }): [string, object] => [
+    `${fileOf(name)}.schema.json`,
+    { $schema: DIALECT, $id: idOf(fileOf(name)), ...schema, examples: [example] },
+  ]),
+  [
+    'event.schema.json',
+    {
+      $schema: DIALECT,
+      $id: idOf('event'),
+      title: 'Event',
+      description:
+        'One of the three events. A custom payload, or an event that is added later, does not match.',
+      oneOf: EVENTS.map(({ title }) => ({ $ref: `#/$defs/${title}` })),
+      $defs: Object.fromEntries(EVENTS.map(({ title, schema }) => [title, schema])),
+    },
+  ],
+]);
