@@ -72,7 +72,7 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'check',
         what: 'Test a receiver with forged, stale and replayed requests',
-        load: async () => (await import('./commands/check/check.ts')).checkCommand,
+        load: async () => (await import('./commands/check.ts')).checkCommand,
       },
       {
         name: 'sign',

@@ -41,13 +41,41 @@ const UNREACHABLE: ReadonlyMap<string, string> = new Map([
   ['ETIMEDOUT', CHECK_ADDRESS],
 ]);
 
+const TRUST =
+  'Set NODE_EXTRA_CA_CERTS to a file with its certificate or that of its authority, or pass --insecure.';
+const RENEW = 'Renew the certificate, or pass --insecure.';
+
+/** The errors of TLS and of what is no HTTP, each with what is wrong and its fix. */
+const SPOKE_OTHERWISE: readonly (readonly [code: RegExp, what: string, fix: string])[] = [
+  [/EXPIRED|NOT_YET_VALID/, 'The certificate is not valid now', RENEW],
+  [
+    /ALTNAME/,
+    'The certificate is for another host name',
+    'Use the host name of the certificate in the URL, or pass --insecure.',
+  ],
+  [/CERT|SIGNED|SIGNATURE|ISSUER/, 'The certificate is not trusted', TRUST],
+  [
+    /^EPROTO$|SSL|TLS/,
+    'The port speaks no TLS',
+    'If the receiver has no TLS, use http:// in the URL.',
+  ],
+  [
+    /^HPE_/,
+    'The port speaks no HTTP',
+    'Check the port. If the receiver has TLS, use https:// in the URL.',
+  ],
+];
+
 /**
  * Returns a result from a receiver that was reached.
- * @throws CliError 3 when nothing listens there
+ * @throws CliError 3 when nothing listens there, or what listens has no TLS, or one that is not trusted
  */
 export function requireReached(url: string, result: PostResult): PostResult {
   if (result.kind !== 'connection-error') return result;
-  const fix = UNREACHABLE.get(result.code);
-  if (fix !== undefined) throw environmentError(`Nothing listens at ${url} (${result.code}).`, fix);
+  const { code } = result;
+  const fix = UNREACHABLE.get(code);
+  if (fix !== undefined) throw environmentError(`Nothing listens at ${url} (${code}).`, fix);
+  const other = SPOKE_OTHERWISE.find(([pattern]) => pattern.test(code));
+  if (other) throw environmentError(`${other[1]}: ${url} (${code}).`, other[2]);
   return result;
 }

@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 
 /** One request. Only Host, Connection and the length are added to its headers. */
@@ -9,6 +9,10 @@ export interface PostRequest {
   readonly body: Uint8Array;
   /** How long to wait for the response headers, in milliseconds. */
   readonly timeout: number;
+  /** Accepts any TLS certificate. */
+  readonly insecure?: boolean | undefined;
+  /** Sends the body in its own way, and ends the request; at once by default. */
+  readonly sendBody?: ((request: ClientRequest) => Promise<void> | void) | undefined;
 }
 
 /** The response, or why there is none. */
@@ -31,6 +35,7 @@ const BODY_LIMIT = 65_536;
  * @throws the signal's reason, when it is aborted
  */
 export async function post(request: PostRequest, signal: AbortSignal): Promise<PostResult> {
+  signal.throwIfAborted();
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
   const timeout = AbortSignal.timeout(request.timeout);
@@ -48,15 +53,19 @@ export async function post(request: PostRequest, signal: AbortSignal): Promise<P
 }
 
 function responseTo(given: PostRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  const { url, method = 'POST', headers, body } = given;
+  const { url, method = 'POST', headers, body, insecure = false, sendBody } = given;
   return new Promise((resolve, reject) => {
     const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(
       url,
-      { method, agent: false, signal, headers: headers as Record<string, string | string[]> },
+      {
+        ...{ method, agent: false, signal, rejectUnauthorized: !insecure },
+        headers: headers as Record<string, string | string[]>,
+      },
       resolve,
     );
     request.on('error', reject);
-    request.end(body);
+    if (sendBody) Promise.resolve(sendBody(request)).catch(reject);
+    else request.end(body);
   });
 }
 

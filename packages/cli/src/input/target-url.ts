@@ -11,6 +11,19 @@ export const isLoopback = (hostname: string): boolean =>
 export const withExternalOption = (command: Command): Command =>
   command.option('--allow-external', 'allow requests to other machines');
 
+/** The flags of commands that post to a receiver. */
+export interface ReceiverOptions {
+  readonly allowExternal?: boolean;
+  readonly insecure?: boolean;
+}
+
+/** Adds `--allow-external` and `--insecure`. */
+export const withReceiverOptions = (command: Command): Command =>
+  withExternalOption(command).option(
+    '-k, --insecure',
+    'accept any TLS certificate of the receiver',
+  );
+
 /**
  * Parses the URL of a receiver. Short forms such as `localhost:3000/hook` and `3000/hook` work too.
  * @throws CliError 2 for other protocols, and for another machine unless it is allowed

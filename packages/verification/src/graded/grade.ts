@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -19,21 +19,17 @@ export interface GradedProgram {
   /** Relative to the repository's root. */
   readonly folder: string;
   readonly command: (port: number) => readonly [program: string, ...args: string[]];
-  /** Where it keeps its events, and its effects if they have to survive a restart. */
+  /** Where it keeps its events. */
   readonly env?: (home: string) => Record<string, string>;
-  /** Whether it writes PID_FILE, and the probes of a restart kill it and start it again. */
-  readonly restarts?: boolean;
 }
 
 /** Our receiver on `node:http`. */
 export const ourReceiver = (store: 'in a file' | 'in memory'): GradedProgram => ({
   folder: 'packages/verification/src/graded',
   command: () => [process.execPath, ...OURS, 'receiver-program.ts'],
-  env: (home) => ({
-    EFFECTS: join(home, 'effects'),
-    ...(store === 'in a file' && { DATABASE: join(home, 'calls.db') }),
+  ...(store === 'in a file' && {
+    env: (home: string) => ({ DATABASE: join(home, 'calls.db') }),
   }),
-  restarts: true,
 });
 
 export const pythonReceiver: GradedProgram = {
@@ -51,24 +47,20 @@ export const phpReceiver: GradedProgram = {
 /** What `check --deep` found. */
 export interface Grade {
   readonly exitCode: number;
-  readonly points: number | undefined;
-  /** The names of probes. */
+  readonly passed: number;
+  /** The names of checks. */
   readonly failed: readonly string[];
   readonly skipped: readonly string[];
   readonly stderr: string;
 }
 
-/** Starts a receiver and grades it with the command line, as a user does. @param flags further ones */
-export async function grade(
-  { folder, command, env, restarts }: GradedProgram,
-  flags: readonly string[] = [],
-): Promise<Grade> {
+/** Starts a receiver and grades it with the command line, as a user does. */
+export async function grade({ folder, command, env }: GradedProgram): Promise<Grade> {
   const home = mkdtempSync(join(tmpdir(), 'graded-'));
   const port = await freePort();
-  const pidFile = join(home, 'pid');
   const [program, ...args] = command(port);
   const variables = {
-    ...{ PORT: String(port), PID_FILE: pidFile, CALL_WEBHOOK_SECRET: SECRETS.join(' ') },
+    ...{ PORT: String(port), CALL_WEBHOOK_SECRET: SECRETS.join(' ') },
     ...env?.(home),
   };
   const cwd = join(ROOT, folder);
@@ -76,9 +68,6 @@ export async function grade(
   // In a group of its own, as PHP starts others.
   const child = spawn(program, args, { ...options, detached: true, stdio: 'ignore' });
   const origin = `http://127.0.0.1:${String(port)}`;
-  const settings = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
-  const again = ['env', ...settings, ...[program, ...args].map((word) => `'${word}'`)].join(' ');
-  const restart = `kill -9 $(cat '${pidFile}') && cd '${cwd}' && { ${again} >/dev/null 2>&1 & }`;
   const secretFile = join(home, 'secrets');
   writeFileSync(secretFile, `${SECRETS.join('\n')}\n`, { mode: 0o600 });
   try {
@@ -88,12 +77,9 @@ export async function grade(
     }
     return await check([
       ...['--to', `${origin}/hook`, '--effects', `${origin}/effects`, '--secret-file', secretFile],
-      ...(restarts ? ['--restart', restart, '--restart-within', '10m', '--max-time', '20m'] : []),
-      ...flags,
     ]);
   } finally {
-    const restarted = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : child.pid;
-    for (const pid of [child.pid, restarted]) if (pid !== undefined) kill(pid);
+    if (child.pid !== undefined) kill(child.pid);
     rmSync(home, { recursive: true, force: true });
   }
 }
@@ -118,10 +104,10 @@ function check(flags: readonly string[]): Promise<Grade> {
         .filter(Boolean)
         .map((line) => JSON.parse(line) as Record<string, unknown>);
       const those = (wanted: string) =>
-        lines.filter(({ result }) => result === wanted).map(({ probe }) => String(probe));
+        lines.filter(({ result }) => result === wanted).map(({ check }) => String(check));
       resolve({
         exitCode: typeof error?.code === 'number' ? error.code : 0,
-        points: lines.find(({ type }) => type === 'score')?.['points'] as number | undefined,
+        passed: Number(lines.find(({ type }) => type === 'result')?.['passed'] ?? 0),
         failed: those('fail'),
         skipped: those('skipped'),
         stderr,

@@ -1,4 +1,3 @@
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createNodeHandler } from '@call-webhooks/core/node';
@@ -6,9 +5,9 @@ import { sqliteStore } from '@call-webhooks/sqlite';
 import Database from 'libsql';
 
 // Our receiver in a process of its own, with the handler that docs/conformance.md asks for. With DATABASE,
-// it has a store in a file; with EFFECTS, its effects survive a restart: one key a line.
+// it has a store in a file.
 
-const { PORT = '0', PID_FILE, DATABASE, EFFECTS, CALL_WEBHOOK_SECRET = '' } = process.env;
+const { PORT = '0', DATABASE, CALL_WEBHOOK_SECRET = '' } = process.env;
 const attempts = new Map<string, number>();
 const effects = new Map<string, number>();
 
@@ -29,20 +28,14 @@ async function handle(event: object): Promise<void> {
   if (slowMs > 0) await pause(slowMs, undefined, { ref: false });
   if (attempt <= asked('fail', key)) throw new Error('as asked');
   add(effects, key);
-  if (EFFECTS !== undefined) appendFileSync(EFFECTS, `${key}\n`);
 }
-
-if (EFFECTS !== undefined && existsSync(EFFECTS))
-  for (const key of readFileSync(EFFECTS, 'utf8').split('\n').filter(Boolean)) add(effects, key);
-if (PID_FILE !== undefined) writeFileSync(PID_FILE, String(process.pid));
 
 const quiet = () => undefined;
 const handler = createNodeHandler({
   secret: CALL_WEBHOOK_SECRET.split(' '),
   on: { 'call:started': handle, 'call:completed': handle, 'call:recording-available': handle },
   logger: { warn: quiet, error: quiet },
-  // The retry of an event has to wait for the lease of a process that is gone.
-  ...(DATABASE !== undefined && { store: sqliteStore(new Database(DATABASE)), leaseFor: 5_000 }),
+  ...(DATABASE !== undefined && { store: sqliteStore(new Database(DATABASE)) }),
 });
 createServer((request, response) => {
   if (request.url === '/effects')

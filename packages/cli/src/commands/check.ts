@@ -1,0 +1,251 @@
+import { createVectors, type VectorDelivery } from '@call-webhooks/contract';
+import type { Command } from 'commander';
+import { examples, type App } from '../app.ts';
+import { badInput, EXIT } from '../errors.ts';
+import { describeResult, requireReached } from '../http/effect.ts';
+import { post, type PostResult } from '../http/post.ts';
+import { durationOption, repeatable } from '../input/options.ts';
+import { givenSecrets, withSecretOptions, type SecretOptions } from '../input/secrets.ts';
+import { targetUrl, withReceiverOptions, type ReceiverOptions } from '../input/target-url.ts';
+import type { Colors } from '../terminal/colors.ts';
+import { paragraph } from '../terminal/fit.ts';
+import { pad, t, type Text } from '../terminal/text.ts';
+import { CALL_ID_PREFIX, UNHANDLED_EVENT } from '../grader/receiver.ts';
+import { requestOf } from '../grader/vectors.ts';
+import type { DeepOptions } from './check-deep.ts';
+
+/** The flags of both kinds of `check`. */
+export interface CheckOptions extends SecretOptions, ReceiverOptions {
+  readonly to?: string;
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+}
+
+/** `check`: tests a receiver. */
+export function checkCommand(app: App, base: Command): Command {
+  const command = base
+    .option('--to <url>', 'the URL of the receiver')
+    .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
+    .addOption(
+      durationOption('--timeout <duration>', 'how long to wait for each response', 30_000),
+    );
+  return withDeepOptions(withReceiverOptions(withSecretOptions(command)))
+    .addHelpText(
+      'after',
+      `
+Sends a GET, an unsigned event and a forged one. With a secret, also a stale
+event, one from the future, a tampered one, an authentic one and its replay.
+The authentic event has a name that no one handles, so none of your handlers
+runs. Exit code 1 if a response is wrong, 3 if nothing listens there.
+
+With --deep it runs some 120 checks, each of which rests on a sentence of the
+interface. Exit code 1 if one fails.
+${examples(
+  ['check --to 3000/hook', 'Without a secret'],
+  [
+    'check --to https://hooks.example.com/hook --allow-external',
+    'In production, before it goes live',
+  ],
+  ['check --deep --to 3000/hook', 'All checks, without running its handlers'],
+  [
+    'check --deep --to 3000/hook --effects 3000/effects',
+    'Also races and failures, of a receiver that reports its effects',
+  ],
+)}`,
+    )
+    .action(app.action((options: CheckOptions & DeepOptions) => run(app, options)));
+}
+
+const withDeepOptions = (command: Command): Command =>
+  command
+    .option('--deep', 'run all checks')
+    .option('--list', 'list the checks of --deep')
+    .option('--only <checks>', 'with --deep: only these checks or groups; repeatable', repeatable)
+    .option('--run-handlers', 'with --deep: also send marked test events that handlers handle')
+    .option(
+      '--field-name <name=field>',
+      'with --deep: the real name of a field, such as placedBy=owner; repeatable',
+      repeatable,
+    )
+    .option('--effects <url>', 'with --deep: where the receiver reports its effects')
+    .addOption(
+      durationOption('--effects-within <duration>', 'with --deep: how long effects take', 10_000),
+    )
+    .addOption(
+      durationOption('--max-time <duration>', 'with --deep: how long it may take', 300_000),
+    )
+    .option('--junit <file>', 'with --deep: also write JUnit XML');
+
+const DEEP_ONLY = ['only', 'runHandlers', 'fieldName', 'effects', 'junit'] as const;
+
+async function run(app: App, options: CheckOptions & DeepOptions): Promise<number> {
+  if (options.list || options.deep) {
+    const { checkDeeply, listChecks } = await import('./check-deep.ts');
+    return options.list ? listChecks(app) : checkDeeply(app, options);
+  }
+  if (DEEP_ONLY.some((name) => options[name] !== undefined))
+    throw badInput('This option needs --deep.', 'Add --deep.');
+  return check(app, options);
+}
+
+async function check(app: App, options: CheckOptions): Promise<number> {
+  const { io, output, signal } = app;
+  const url = receiverUrl(options);
+  const { insecure, timeout } = options;
+  const [secret] = await givenSecrets(io, options);
+  const findings: Finding[] = [];
+  const results: PostResult[] = [];
+  for (const request of requests(secret, options.headerPrefix)) {
+    const result = await post({ url, insecure, timeout, ...request }, signal);
+    if (findings.length === 0) requireReached(url, result);
+    results.push(result);
+    findings.push(findingOf(request, result));
+  }
+  const failure = output.json ? undefined : allFailed(results);
+  if (failure === undefined) await printFindings(app, findings);
+  else {
+    output.message(output.messageColors.red(failure));
+    return EXIT.receiverFailed;
+  }
+  if (secret === undefined)
+    output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for five more tests.');
+  const wrong = findings.filter(({ result }) => result === 'wrong').length;
+  if (wrong === 0) return EXIT.done;
+  output.message(output.messageColors.red(`${wrong} of ${findings.length} responses are wrong.`));
+  return EXIT.receiverFailed;
+}
+
+/** The URL of `--to`. @throws CliError 2 */
+export function receiverUrl({ to, allowExternal }: CheckOptions): string {
+  if (to === undefined) throw badInput('--to is missing.', 'Pass the receiver: --to URL');
+  return targetUrl(to, allowExternal);
+}
+
+/** One request of `check`. */
+interface Request {
+  readonly name: string;
+  readonly method?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+  /** The right status. */
+  readonly expected: '401' | '2xx' | '405' | '409';
+  /** What to change in a receiver that responds differently. */
+  readonly fix: string;
+}
+
+/** The requests, in order: the replay comes after its original. With a secret there are more. */
+function requests(secret: string | undefined, headerPrefix: string | undefined): Request[] {
+  const vectors = createVectors({
+    now: Math.floor(Date.now() / 1_000) * 1_000,
+    seed: crypto.randomUUID(),
+    secret,
+    callIdPrefix: CALL_ID_PREFIX,
+    eventName: UNHANDLED_EVENT,
+  }).flatMap((file) => file.vectors);
+  const of = (vector: string, at = 0): ReturnType<typeof requestOf> => {
+    const { deliveries = [] } = vectors.find(({ id }) => id === vector) ?? {};
+    return requestOf(deliveries[at] as VectorDelivery, headerPrefix);
+  };
+  const unsigned: Request[] = [
+    {
+      ...{ name: 'GET', method: 'GET', headers: {}, body: new Uint8Array(), expected: '405' },
+      fix: 'Return 405 for other methods: mount app.all(path, …) instead of app.post(path, …).',
+    },
+    {
+      ...{ name: 'unsigned', ...of('headers/none'), expected: '401' },
+      fix: 'The receiver accepts unsigned requests. Verify first, and return 401.',
+    },
+    {
+      ...{ name: 'forged', ...of('signature/other-secret'), expected: '401' },
+      fix: 'The receiver accepts any signature. Compare it, and return 401.',
+    },
+  ];
+  if (secret === undefined) return unsigned;
+  return [
+    ...unsigned,
+    {
+      ...{ name: 'stale', ...of('clock/6-minutes-ago'), expected: '401' },
+      fix: 'The receiver accepts a timestamp from six minutes ago. Refuse a difference above 300 s.',
+    },
+    {
+      ...{ name: 'ahead of time', ...of('clock/6-minutes-ahead'), expected: '401' },
+      fix: 'The receiver accepts a timestamp six minutes ahead. Check both directions.',
+    },
+    {
+      ...{ name: 'tampered', ...of('signature/other-body'), expected: '401' },
+      fix: 'The receiver accepts a modified body. Verify the raw bytes that arrived.',
+    },
+    {
+      ...{ name: 'authentic', ...of('replays/at-once'), expected: '2xx' },
+      fix: 'The receiver refuses an authentic event with an unknown name. Check that it uses this secret, that it verifies the raw body before any parser, and that it returns 2xx for unknown events.',
+    },
+    {
+      ...{ name: 'replayed', ...of('replays/at-once', 1), expected: '409' },
+      fix: 'The receiver accepts the same webhook id twice. Remember ids for ten minutes, and return 409.',
+    },
+  ];
+}
+
+/** What a receiver made of one request. */
+interface Finding {
+  readonly probe: string;
+  readonly result: 'ok' | 'warning' | 'wrong';
+  readonly response: string;
+  readonly expected: string;
+  readonly fix?: string;
+}
+
+/** Judges a response. What harms the rule comes first, then what is expected. */
+function findingOf({ name, expected, fix }: Request, posted: PostResult): Finding {
+  const finding = (result: Finding['result'], fix?: string): Finding => ({
+    ...{ probe: name, result, response: describeResult(posted), expected },
+    ...(fix !== undefined && { fix }),
+  });
+  if (posted.kind !== 'status')
+    return finding('wrong', 'There is no response. Is the receiver running at this address?');
+  const { status } = posted;
+  if (status === 404)
+    return finding(
+      'wrong',
+      'A 404 pauses the rule at once. Check the path, and return 503 for unknown paths.',
+    );
+  if (status === 410) return finding('wrong', 'Return 503 instead of 410, which means "gone".');
+  if (status < 200 || (status >= 300 && status < 400))
+    return finding('wrong', 'A redirect is a failed delivery. Use the final URL in the action.');
+  if (status < 300 !== (expected === '2xx'))
+    return finding(expected === '405' ? 'warning' : 'wrong', fix);
+  if (expected !== '2xx' && status >= 500)
+    return finding('warning', 'The request was refused, but as a server error. Check the log.');
+  return finding('ok');
+}
+
+/** What is wrong with a receiver that answers everything with the same server error. */
+function allFailed([first, ...others]: readonly PostResult[]): string | undefined {
+  if (first?.kind !== 'status' || first.status < 500) return undefined;
+  const { status } = first;
+  if (!others.every((one) => one.kind === 'status' && one.status === status)) return undefined;
+  return `The receiver answers ${String(status)} to everything, so nothing could be tested. Its log has the error.`;
+}
+
+async function printFindings({ output }: App, findings: readonly Finding[]): Promise<void> {
+  for (const [at, finding] of findings.entries()) {
+    // A fix that applies to several requests in a row is shown once.
+    const fix = findings[at - 1]?.fix === finding.fix ? undefined : finding.fix;
+    await output.print(finding, (colors) => [
+      findingLine(colors, finding),
+      ...(fix === undefined ? [] : paragraph(fix, output.columns, 7)),
+    ]);
+  }
+}
+
+const NAME_WIDTH = 'ahead of time'.length;
+
+function findingLine(colors: Colors, { probe, result, response, expected }: Finding): Text {
+  const label = {
+    ok: colors.green('ok   '),
+    warning: colors.yellow('warn '),
+    wrong: colors.red('wrong'),
+  }[result];
+  const head = t`${label}  ${pad(probe, NAME_WIDTH)}  ${response}`;
+  return result === 'ok' ? head : t`${head}  ${colors.dim(`expected ${expected}`)}`;
+}

@@ -1,0 +1,142 @@
+import { createVectors, type Vector, type VectorDelivery } from '@call-webhooks/contract';
+import { EVENT_NAMES } from '@call-webhooks/core';
+import { describeResult } from '../http/effect.ts';
+import type { PostResult } from '../http/post.ts';
+import { fail, pass, type Check, type Finding } from './check.ts';
+import { CALL_ID_PREFIX, effectKey, type GradedReceiver } from './receiver.ts';
+
+/** The first check: without it, a refusal shows nothing. */
+export const BASELINE = 'signature/valid';
+/** It needs no secret. */
+const UNSIGNED = 'headers/none';
+/** How much later than the first a delivery may be, and still be sent at once; milliseconds. */
+const AT_ONCE_MS = 60_000;
+
+const FIXES: Readonly<Record<string, string>> = {
+  signature: 'Compute the signature yourself, over the raw bytes, and compare the whole of it.',
+  headers: 'Require all three headers, without regard to case, and refuse what lacks one.',
+  clock:
+    'Refuse a timestamp that is not all digits, or more than 300 s from the clock, in either direction.',
+  'body-bytes':
+    'Verify the HMAC over the exact bytes that arrived, before you decode or parse them.',
+  secrets: 'The key is what the secret without whsec_ decodes to. Never fall back to another key.',
+  replays:
+    'Remember each accepted webhook id for as long as its signature verifies, ten minutes, and refuse repeats, such as with 409.',
+  duplicates:
+    'Recognize an event by callId and eventName together, and acknowledge one that is done with 2xx.',
+  events: 'Acknowledge these events with 2xx, and ignore fields that you do not know.',
+};
+
+/** The test vectors of the contract, as checks of this receiver. */
+export function vectorChecks(receiver: GradedReceiver): VectorCheck[] {
+  const seed = crypto.randomUUID();
+  return vectorsOf(receiver, seed).map((vector) => new VectorCheck(vector, seed, receiver));
+}
+
+/** One vector. */
+export class VectorCheck implements Check {
+  readonly id: string;
+  readonly title: string;
+  readonly why: Check['why'];
+  readonly fix: string;
+  readonly needs: Check['needs'];
+  readonly impossible: string | undefined;
+  /** How often each event has to have its effect. */
+  readonly effects: ReadonlyMap<string, number>;
+  readonly #seed: string;
+
+  constructor(vector: Vector, seed: string, { options }: GradedReceiver) {
+    const { id, description, why } = vector;
+    this.id = id;
+    this.title = description.replace(/\.$/, '');
+    this.why = why;
+    this.fix = FIXES[id.slice(0, id.indexOf('/'))] ?? '';
+    const runsHandlers = vector.deliveries.some(({ body }) =>
+      EVENT_NAMES.some((name) => name === eventOf(body)?.eventName),
+    );
+    this.needs = id === UNSIGNED ? [] : ['secret', ...(runsHandlers ? ['handlers' as const] : [])];
+    this.impossible = impossible(vector, options.secret);
+    this.effects = effectsOf(vector);
+    this.#seed = seed;
+  }
+
+  /** Signed when it is sent, so that a slow receiver gets timestamps of now. */
+  async run(receiver: GradedReceiver): Promise<Finding> {
+    const { deliveries = [] } =
+      vectorsOf(receiver, this.#seed).find(({ id }) => id === this.id) ?? {};
+    const seen: string[] = [];
+    for (const [at, delivery] of deliveries.entries()) {
+      const result = await receiver.send(requestOf(delivery, receiver.options.headerPrefix));
+      const which = deliveries.length > 1 ? ` for delivery ${String(at + 1)}` : '';
+      if (!isRight(delivery, result)) return fail(`${describeResult(result)}${which}`);
+      seen.push(describeResult(result));
+    }
+    return pass(seen.join(', '));
+  }
+}
+
+const vectorsOf = (receiver: GradedReceiver, seed: string): Vector[] =>
+  createVectors({
+    now: receiver.now(),
+    seed,
+    secret: receiver.options.secret,
+    retryAfter: 0,
+    callIdPrefix: CALL_ID_PREFIX,
+    eventName: receiver.eventName,
+    callFields: receiver.callFields,
+  }).flatMap(({ vectors }) => vectors);
+
+function impossible(
+  { secrets, exactClock, deliveries }: Vector,
+  secret: string | undefined,
+): string | undefined {
+  if (secret !== undefined && !secrets.includes(secret)) return 'it is about other secrets';
+  if (exactClock) return 'it needs an exact clock';
+  const [first] = deliveries;
+  const isLater = deliveries.some(({ now }) => now - (first?.now ?? 0) >= AT_ONCE_MS);
+  return isLater ? 'it is about the passing of time' : undefined;
+}
+
+function eventOf({ base64 }: VectorDelivery['body']) {
+  try {
+    const text = Buffer.from(base64, 'base64').toString();
+    return JSON.parse(text) as { readonly eventName: string; readonly callId: string };
+  } catch {
+    return undefined; // it has to be refused
+  }
+}
+
+function effectsOf({ deliveries }: Vector): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { body, expect } of deliveries) {
+    const event = eventOf(body);
+    if (!event) continue;
+    const key = effectKey(event.callId, event.eventName);
+    counts.set(key, (counts.get(key) ?? 0) + expect.effects);
+  }
+  return counts;
+}
+
+/** @param prefix of the header names, instead of `X-Service` */
+export const requestOf = ({ headers, body }: VectorDelivery, prefix = 'X-Service') => ({
+  headers: {
+    'Content-Type': 'application/json',
+    ...Object.fromEntries(headers.map(([name, value]) => [respelled(name, prefix), value])),
+  },
+  body: Buffer.from(body.base64, 'base64'),
+});
+
+function respelled(name: string, prefix: string): string {
+  const [, rest] = /^x-service(-.*)$/i.exec(name) ?? [];
+  if (rest === undefined) return name;
+  if (name === name.toLowerCase()) return prefix.toLowerCase() + rest;
+  return name === name.toUpperCase() ? prefix.toUpperCase() + rest : prefix + rest;
+}
+
+/** A connection that is closed without a response refuses, too. Silence does not. */
+const isRight = ({ expect: { statuses } }: VectorDelivery, result: PostResult): boolean =>
+  result.kind === 'status'
+    ? statuses.some(([from, to]) => from <= result.status && result.status <= to)
+    : result.kind === 'connection-error' &&
+      /^(ECONNRESET|EPIPE)$/.test(result.code) &&
+      statuses.every(([from]) => from >= 400);
