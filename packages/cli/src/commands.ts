@@ -27,32 +27,27 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'deliveries',
         what: 'List and inspect what the simulator sent',
-        load: async () => (await import('./commands/deliveries/deliveries.ts')).deliveriesCommand,
+        load: async () => (await import('./commands/deliveries.ts')).deliveriesCommand,
       },
       {
-        name: 'replay',
+        name: 'resend',
         what: 'Send a delivery of the simulator again',
-        load: async () => (await import('./commands/replay.ts')).replayCommand,
+        load: async () => (await import('./commands/deliveries.ts')).resendCommand,
       },
       {
         name: 'clock',
         what: "Show or advance the simulator's clock",
-        load: async () => (await import('./commands/clock.ts')).clockCommand,
+        load: async () => (await import('./commands/clock-and-chaos.ts')).clockCommand,
       },
       {
         name: 'chaos',
         what: 'Inject faults into the simulator',
-        load: async () => (await import('./commands/chaos.ts')).chaosCommand,
+        load: async () => (await import('./commands/clock-and-chaos.ts')).chaosCommand,
       },
       {
         name: 'rules',
         what: 'Manage the rules of the simulator',
         load: async () => (await import('./commands/rules/rules.ts')).rulesCommand,
-      },
-      {
-        name: 'secrets',
-        what: "List the simulator's signing secrets",
-        load: async () => (await import('./commands/secrets.ts')).secretsCommand,
       },
     ],
   ],
@@ -62,7 +57,7 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'send',
         what: 'Sign and send one delivery',
-        load: async () => (await import('./commands/send/send.ts')).sendCommand,
+        load: async () => (await import('./commands/send.ts')).sendCommand,
       },
       {
         name: 'listen',
@@ -77,12 +72,12 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'sign',
         what: 'Print the signature headers for a body',
-        load: async () => (await import('./commands/sign.ts')).signCommand,
+        load: async () => (await import('./commands/send.ts')).signCommand,
       },
       {
         name: 'verify',
         what: 'Verify a signature and explain a mismatch',
-        load: async () => (await import('./commands/verify/verify.ts')).verifyCommand,
+        load: async () => (await import('./commands/verify.ts')).verifyCommand,
       },
       {
         name: 'explain',
@@ -108,7 +103,7 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'reconcile',
         what: 'Find calls whose webhooks never came, and send their events',
-        load: async () => (await import('./commands/reconcile/reconcile.ts')).reconcileCommand,
+        load: async () => (await import('./commands/reconcile.ts')).reconcileCommand,
       },
     ],
   ],
@@ -143,7 +138,7 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'completion',
         what: 'Print a shell completion script',
-        load: async () => (await import('./commands/completion/completion.ts')).completionCommand,
+        load: async () => (await import('./commands/completion.ts')).completionCommand,
       },
     ],
   ],

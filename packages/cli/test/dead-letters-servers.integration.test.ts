@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import type { DeadLetters, Store } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
@@ -14,6 +15,7 @@ import { postgresDeadLetters, postgresStore } from '@call-webhooks/postgres';
 import { redisDeadLetters, redisStore } from '@call-webhooks/redis';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { certificate } from './support/certificate.ts';
 import { fill, logger } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
@@ -63,6 +65,45 @@ describeWithProgram('redis-server', 'dead-letters of Redis', () => {
   });
 });
 
+describeWithProgram('redis-server', 'what is wrong with Redis', () => {
+  const list = (url: string, ...flags: string[]) =>
+    run(['dead-letters', 'list', '--store', url, ...flags]);
+
+  test('each failure has its own message and fix', async () => {
+    const server = await redisServer();
+    await server.start();
+    const redis = new Redis(server.port, '127.0.0.1');
+    const host = `127.0.0.1:${String(server.port)}`;
+    try {
+      const empty = await list(`redis://${host}`);
+      expect(empty.code).toBe(0);
+      expect(empty.stderr).toContain('no key that begins with call-webhooks: at all');
+      const tls = await list(`rediss://${host}`);
+      expect(tls).toMatchObject({
+        code: 3,
+        stderr: expect.stringContaining('use redis://') as unknown,
+      });
+      await redis.config('SET', 'requirepass', 'right');
+      expect((await list(`redis://${host}`)).stderr).toContain('Add the password');
+      expect((await list(`redis://:wrong@${host}`)).stderr).toContain('Check the user name');
+      expect((await list(`redis://:right@${host}`)).code).toBe(0);
+    } finally {
+      redis.disconnect();
+      await server.stop();
+    }
+  });
+
+  test('TLS that is not expected, or not trusted', async () => {
+    const server = createTlsServer(certificate(), (socket) => socket.on('error', () => undefined));
+    server.on('tlsClientError', () => undefined);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    expect((await list(`rediss://${host}`)).stderr).toContain('NODE_EXTRA_CA_CERTS');
+    expect((await list(`redis://${host}`)).stderr).toContain('use rediss://');
+    server.close();
+  });
+});
+
 describeWithProgram(
   { name: 'postgres', path: postgresBinaries(), installedBy: 'postgresql' },
   'dead-letters of Postgres',
@@ -73,6 +114,14 @@ describeWithProgram(
       pool.on('error', () => undefined); // the server may stop first
       const store = postgresStore(pool, { schema: 'calls' });
       try {
+        const list = (url: string) =>
+          run(['dead-letters', 'list', '--store', url, '--prefix', 'calls']);
+        const missing = await list(server.url);
+        expect(missing).toMatchObject({
+          code: 3,
+          stderr: expect.stringContaining('store.migrate()') as unknown,
+        });
+        expect((await list(`${server.url}?sslmode=require`)).stderr).toContain('has no TLS');
         await store.migrate();
         await redrivesOver(server.url, {
           store,

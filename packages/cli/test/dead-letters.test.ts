@@ -1,6 +1,12 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { deadLetter } from '@call-webhooks/contract-tests';
 import { startSimulator } from '@call-webhooks/simulator';
+import { sqliteStore } from '@call-webhooks/sqlite';
+import Database from 'libsql';
 import { fill, idsOf, setup, closing } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
@@ -35,7 +41,7 @@ describe('dead-letters list and show', () => {
     await deadLetters.put(deadLetter({ eventName: 'call:recording-available', errorText }));
     const narrow = { env: { ...env, NO_COLOR: '1' }, terminal: true, columns: 80 };
     const { stdout } = await run(['dead-letters', 'list'], narrow);
-    expect(stdout).toMatch(/ Error: the CRM is down …\n/);
+    expect(stdout).toMatch(/ Error: the CRM is …\n/);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
@@ -118,13 +124,69 @@ describe('dead-letters list and show', () => {
   });
 });
 
+describe('a command that only reads changes no file of SQLite', () => {
+  /** A file of another application. */
+  function otherFile() {
+    const folder = mkdtempSync(join(tmpdir(), 'cli-other-'));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'notes.db');
+    const db = new Database(file);
+    db.exec('CREATE TABLE notes (text TEXT)');
+    db.close();
+    return { folder, file };
+  }
+  const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+  test.each([['list'], ['show', '1f2e'], ['remove', '1f2e', '--yes']])(
+    '%s with the file of another application is exit code 3',
+    async (...argv) => {
+      const { folder, file } = otherFile();
+      const before = hashOf(file);
+      const { code, stderr } = await run(['dead-letters', ...argv, '--store', `sqlite:${file}`]);
+      expect({ code, hash: hashOf(file) }).toEqual({ code: 3, hash: before });
+      expect(stderr).toContain('has no tables of a receiver: none begins with call_webhooks_.');
+      expect(readdirSync(folder)).toEqual(['notes.db']);
+    },
+  );
+
+  test('a wrong --prefix is exit code 3, and names the right one', async () => {
+    const { deadLetters, env } = await setup();
+    await deadLetters.put(deadLetter());
+    const { code, stderr } = await run(['dead-letters', 'list', '--prefix', 'shop_'], { env });
+    expect(code).toBe(3);
+    expect(stderr).toContain('pass --prefix call_webhooks_.');
+  });
+
+  test('a receiver that has given nothing up has no dead letters', async () => {
+    const { file } = otherFile();
+    const db = new Database(file);
+    closing.push(() => db.close());
+    const store = sqliteStore(db);
+    await store.admit({ webhookId: 'a', replayUntil: 0, leaseMs: 1, token: 'a' });
+    const { code, stderr } = await run(['dead-letters', 'list', '--store', `sqlite:${file}`]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'There are no dead letters.\n' });
+  });
+
+  test('a file that is no database is exit code 3', async () => {
+    const { file } = otherFile();
+    writeFileSync(file, 'no database, but a text that is long enough to be one'.repeat(20));
+    const { code, stderr } = await run(['dead-letters', 'list', '--store', `sqlite:${file}`]);
+    expect(code).toBe(3);
+    expect(stderr).toContain('fix:   Check the path');
+  });
+});
+
 describe('dead-letters: what is wrong on the command line', () => {
   test.each([
     [['list'], 2, 'CALL_WEBHOOKS_STORE'],
     [['list', '--store', 'mysql://x'], 2, 'sqlite:'],
     [['list', '--store', 'sqlite:/nowhere/calls.db'], 3, 'There is no file'],
-    [['list', '--store', 'redis://127.0.0.1:1'], 3, 'The store failed'],
-    [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'The store failed'],
+    [['list', '--store', 'redis://127.0.0.1:1'], 3, 'Nothing listens there'],
+    [['list', '--store', 'redis://nobody.invalid'], 3, 'Check the host name'],
+    [['list', '--store', 'redis://:a#b@127.0.0.1:1'], 2, '%23'],
+    [['list', '--store', 'postgres://u:a#b@127.0.0.1:1/x'], 2, '%23'],
+    [['list', '--store', 'postgres://127.0.0.1:1/x'], 3, 'Nothing listens there'],
+    [['list', '--store', 'postgres://nobody.invalid/x'], 3, 'Check the host name'],
     [['list', '--since', 'yesterday'], 2, 'Invalid time'],
     [['redrive', '--to', '3000', '--secret', SECRET], 2, '--all'],
     [['redrive', 'abc', '--all', '--to', '3000', '--secret', SECRET], 2, 'exclude'],

@@ -63,7 +63,7 @@ test('trigger --wait says which receiver failed, why, and how to find the fix', 
 test('deliveries list and show name the receiver, the rule and the outcome', async () => {
   const { stdout } = await see('deliveries', 'list');
   const [head, first, second] = stdout.split('\n');
-  expect(head).toMatch(/^id +event +state +response +receiver/);
+  expect(head).toMatch(/^id +state +response +receiver +event/);
   expect(first).toMatch(/ acknowledged +200 handled /);
   expect(second).toMatch(/ waiting +401 signature-mismatch /);
   const [id = ''] = second?.split(/ {2,}/) ?? [];
@@ -92,7 +92,7 @@ test('with --wide nothing is cut', async () => {
   });
   expect(stdout).not.toContain('…');
   expect(stdout).toContain('To receiver 2 of 2');
-  expect(stdout).toMatch(/ [\da-f]{24} /);
+  expect(stdout).toMatch(/^[\da-f]{24} /m);
 });
 
 test('with --wide, messages are not broken either', async () => {
@@ -133,7 +133,6 @@ test('calls is a table, with whole ids and times in UTC', async () => {
 
 test.each([
   [['rules', 'list']],
-  [['secrets']],
   [['clock', 'show']],
   [['chaos', 'show']],
   [['trigger', '--list']],
@@ -145,7 +144,7 @@ test.each([
   [['rotate', 'a', 'b']],
   [['help', 'nosuch']],
   [['recording', 'nosuch']],
-  [['replay', 'nosuch']],
+  [['resend', 'nosuch']],
   [['reconcile', '--since', '1h', '--until', '0s', '--dry-run']],
   [['dead-letters', 'list', '--store', 'nosuch:store']],
   [['send', 'call:started', '--to', 'https://a-rather-long-name.example.com/hook']],
@@ -162,13 +161,6 @@ test('check says in one line that a receiver fails at everything', async () => {
   expect(stderr).toMatch(/^The receiver answers 500 to everything, so nothing could be tested\./);
 });
 
-test('the scripts complete ids with what the simulator knows now', async () => {
-  const { stdout } = await run(['completion', 'ids', 'rules'], { env });
-  const [rule] = simulator.rules.list();
-  expect(stdout).toContain(`${rule?._id ?? ''}\tTo receiver 1 of 2, active\n`);
-  expect((await run(['completion', 'ids', 'calls'])).stdout).toBe('');
-});
-
 test('deliveries list takes one line each, also for the longest event and outcome', async () => {
   const [, refusing] = receivers;
   simulator.rules.setRecordingWebhook({ url: refusing?.url ?? '' });
@@ -176,6 +168,6 @@ test('deliveries list takes one line each, also for the longest event and outcom
   const { stdout } = await see('deliveries', 'list');
   const [, port = ''] = url(1).split(':');
   for (const line of stdout.split('\n').filter(Boolean).slice(1))
-    expect(line).toMatch(/^[\da-f]{8} .* \d+\/\S+$/);
-  expect(stdout).toContain(` ${port}\n`);
+    expect(line).toMatch(/^[\da-f]{8} .* \d+\/hook +call:/);
+  expect(stdout).toContain(` ${port} `);
 });

@@ -37,17 +37,17 @@ describe('no receiver', () => {
     expect(stdout).toMatch(/ECONNREFUSED .+ retry in/);
   });
 
-  test('replay is exit code 3, with a fix; --re-sign is 1, as the simulator sends it', async () => {
+  test('resend --replay is exit code 3, with a fix; resend is 1, as the simulator sends it', async () => {
     const [last] = (await cli('deliveries', 'list', '-n', '1', '--json')).records();
     const id = String(last?.['_id']);
-    const { code, stdout, stderr } = await cli('replay', id);
+    const { code, stdout, stderr } = await cli('resend', id, '--replay');
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toBe(
       `error: Nothing listens at ${nobody} (ECONNREFUSED).\nfix:   Start the receiver first.\n`,
     );
-    const told = await cli('replay', id, '--json');
+    const told = await cli('resend', id, '--replay', '--json');
     expect(JSON.parse(told.stderr)).toMatchObject({ error: { exitCode: 3 } });
-    const anew = await cli('replay', id, '--re-sign');
+    const anew = await cli('resend', id);
     expect(anew.code).toBe(1);
     expect(anew.stdout).toContain('ECONNREFUSED');
   });
@@ -68,8 +68,8 @@ describe('no simulator', () => {
     'deliveries list',
     'deliveries show 1',
     'deliveries tail',
-    'replay 1',
-    'replay 1 --re-sign',
+    'resend 1',
+    'resend 1 --replay',
     'clock show',
     'clock advance 6m',
     'clock next',
@@ -81,12 +81,7 @@ describe('no simulator', () => {
     'rules create --url http://127.0.0.1:3000/hook',
     'rules pause 1',
     'rules resume 1',
-    'rules update 1 --name x',
     'rules remove 1',
-    'rules add-action 1 --url http://127.0.0.1:3000/hook',
-    'rules update-action 1 --url http://127.0.0.1:3000/hook',
-    'rules remove-action 1',
-    'secrets',
     'rotate 1 2',
   ])('%s is exit code 3, with a fix', async (command) => {
     const { code, stdout, stderr } = await cli(...command.split(' '), '--simulator', nobody);

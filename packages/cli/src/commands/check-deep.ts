@@ -8,7 +8,7 @@ import { checksOf, grade, type Grade } from '../grader/grade.ts';
 import { GradedReceiver, type GradingOptions } from '../grader/receiver.ts';
 import { BASELINE } from '../grader/vectors.ts';
 import { didYouMean } from '../input/did-you-mean.ts';
-import { fieldNames } from '../input/field-names.ts';
+import { fieldNames } from '../input/fields.ts';
 import { givenSecrets } from '../input/secrets.ts';
 import { targetUrl } from '../input/target-url.ts';
 import type { Colors } from '../terminal/colors.ts';

@@ -97,7 +97,7 @@ async function check(app: App, options: CheckOptions): Promise<number> {
   const results: PostResult[] = [];
   for (const request of requests(secret, options.headerPrefix)) {
     const result = await post({ url, insecure, timeout, ...request }, signal);
-    if (findings.length === 0) requireReached(url, result);
+    if (findings.length === 0) requireReached(url, result, true);
     results.push(result);
     findings.push(findingOf(request, result));
   }

@@ -33,7 +33,7 @@ async function explain({ output }: App, asked: string | undefined): Promise<unde
     await output.print(undefined, (colors) =>
       table(
         colors,
-        [{ title: 'outcome' }, { title: 'status' }, { title: 'when', cut: 'end', min: 20 }],
+        [{ title: 'outcome' }, { title: 'status' }, { title: 'when' }],
         CODES.map(explanationOf).map(({ code, status, when }) => [
           colors.bold(code),
           status ?? '',

@@ -208,7 +208,7 @@ const askUnsigned = (receiver: GradedReceiver) =>
 
 async function requireAnswer(receiver: GradedReceiver): Promise<void> {
   const { url } = receiver.options;
-  const result = requireReached(url, await askUnsigned(receiver));
+  const result = requireReached(url, await askUnsigned(receiver), true);
   if (result.kind === 'timeout')
     throw environmentError(
       `${url} never answered.`,

@@ -68,13 +68,19 @@ const SPOKE_OTHERWISE: readonly (readonly [code: RegExp, what: string, fix: stri
 
 /**
  * Returns a result from a receiver that was reached.
+ * @param isFirst whether it never answered before: closing the connection is no answer then
  * @throws CliError 3 when nothing listens there, or what listens has no TLS, or one that is not trusted
  */
-export function requireReached(url: string, result: PostResult): PostResult {
+export function requireReached(url: string, result: PostResult, isFirst = false): PostResult {
   if (result.kind !== 'connection-error') return result;
   const { code } = result;
   const fix = UNREACHABLE.get(code);
   if (fix !== undefined) throw environmentError(`Nothing listens at ${url} (${code}).`, fix);
+  if (isFirst && code === 'ECONNRESET')
+    throw environmentError(
+      `${url} closed the connection without an answer (${code}).`,
+      'If the receiver has TLS, use https:// in the URL. Otherwise, read its log.',
+    );
   const other = SPOKE_OTHERWISE.find(([pattern]) => pattern.test(code));
   if (other) throw environmentError(`${other[1]}: ${url} (${code}).`, other[2]);
   return result;

@@ -11,7 +11,7 @@ export interface Failure {
 export const NO_RESPONSE: Readonly<Record<string, Failure>> = {
   ECONNREFUSED: {
     when: 'Nothing listens at the URL of the receiver.',
-    fix: 'Start the receiver. If it listens elsewhere: call-webhooks rules update-action ACTION --url URL',
+    fix: 'Start the receiver. If it listens elsewhere: call-webhooks rules create --url URL',
   },
   ECONNRESET: {
     when: 'The receiver closed the connection before it responded.',

@@ -1,14 +1,18 @@
+import { type OutcomeCode, OUTCOMES, sign } from '@call-webhooks/core';
 import type { Profile } from '@call-webhooks/core/internal';
-import { Option, type Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { App } from '../app.ts';
+import { CliError, EXIT } from '../errors.ts';
+import { requireReached } from '../http/effect.ts';
+import { post, type PostResult } from '../http/post.ts';
 import { durationOption } from '../input/options.ts';
-import { requiredSecrets, withSecretOptions, type SecretOptions } from '../input/secrets.ts';
-import { targetUrl, withExternalOption } from '../input/target-url.ts';
+import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
+import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target-url.ts';
+import { duration } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
 
 /** The flags that say how a running receiver is reached, besides its URL. */
-export interface TargetOptions extends SecretOptions {
-  readonly allowExternal?: boolean;
+export interface TargetOptions extends SecretOptions, ReceiverOptions {
   readonly headerPrefix?: string;
   readonly profile?: Profile;
   readonly timeout: number;
@@ -20,13 +24,15 @@ export interface Target {
   readonly secret: string;
   readonly headerPrefix?: string | undefined;
   readonly profile?: Profile | undefined;
+  /** Whether any TLS certificate will do. */
+  readonly insecure?: boolean | undefined;
   /** How long to wait for a response; milliseconds. */
   readonly timeout: number;
 }
 
 /** Adds the flags of {@link TargetOptions}. */
 export const withTargetOptions = (command: Command): Command =>
-  withExternalOption(
+  withReceiverOptions(
     withSecretOptions(
       command
         .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
@@ -46,6 +52,90 @@ export async function targetOf(app: App, to: string, options: TargetOptions): Pr
   const url = targetUrl(to, options.allowExternal);
   const ask = app.interactive ? () => askSecret(app, "The receiver's signing secret") : undefined;
   const [secret] = await requiredSecrets(app.io, options, ask);
-  const { headerPrefix, profile, timeout } = options;
-  return { url, secret, headerPrefix, profile, timeout };
+  const { headerPrefix, profile, insecure, timeout } = options;
+  return { url, secret, headerPrefix, profile, insecure, timeout };
+}
+
+/** How a running receiver answered a delivery. */
+export interface Answer {
+  readonly result: PostResult;
+  /** Absent if there was no response, or something else than a receiver of ours responded. */
+  readonly code: OutcomeCode | undefined;
+}
+
+/** What became of the event of a delivery. */
+export interface Ending {
+  readonly code: OutcomeCode;
+  /** For people. */
+  readonly message: string;
+}
+
+const FAILED: readonly OutcomeCode[] = ['handler-failed', 'invalid-payload'];
+/** Nobody can tell yet how the event ends: its handler may be running. */
+const RUNNING: readonly OutcomeCode[] = ['deadline', 'in-progress'];
+
+/**
+ * Signs a body now and posts it to a running receiver. Ctrl-C waits for it: the receiver goes on anyway.
+ * @param webhookId unlike the service's, which are UUIDs: the log of the receiver says by it who sends
+ *   the event again
+ */
+export async function postSigned(
+  body: Uint8Array,
+  { url, timeout, secret, headerPrefix, profile, insecure }: Target,
+  webhookId: string,
+): Promise<Answer> {
+  const signature = await sign({ secret, body, headerPrefix, profile, webhookId });
+  const headers = { 'Content-Type': 'application/json', ...signature };
+  const result = await post(
+    { url, headers, body, timeout, insecure },
+    new AbortController().signal,
+  );
+  return { result, code: outcomeOf(result) };
+}
+
+function outcomeOf(result: PostResult): OutcomeCode | undefined {
+  if (result.kind !== 'status') return undefined;
+  try {
+    const { outcome: code } = JSON.parse(result.body.toString()) as { outcome?: string };
+    if (code === undefined || !Object.hasOwn(OUTCOMES, code)) return undefined;
+    return OUTCOMES[code as OutcomeCode].status === result.status
+      ? (code as OutcomeCode)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the receiver is done with the event. */
+export const isTaken = ({ code }: Answer): boolean =>
+  code !== undefined && OUTCOMES[code].service === 'acknowledged';
+
+/** Whether its handler may still be running. */
+export const mayBeRunning = ({ code, result }: Answer): boolean =>
+  (code !== undefined && RUNNING.includes(code)) || result.kind === 'timeout';
+
+/**
+ * What became of the event.
+ * @param reassurance added to what the user can do, such as `No letter was lost.`
+ * @throws CliError if the receiver was not reached or took nothing: other events would end alike
+ */
+export function endingOf(answer: Answer, { url, timeout }: Target, reassurance: string): Ending {
+  const { result, code } = answer;
+  requireReached(url, result);
+  if (result.kind === 'timeout')
+    return { code: 'deadline', message: `There was no response in ${duration(timeout)}.` };
+  if (result.kind === 'connection-error')
+    return {
+      code: 'deadline',
+      message: `The connection broke before a response (${result.code}).`,
+    };
+  const message = `The receiver answered ${String(result.status)} ${code ?? 'without an outcome'}.`;
+  if (code && FAILED.includes(code)) return { code, message: `${message} Its log has the error.` };
+  if (code && (isTaken(answer) || mayBeRunning(answer))) return { code, message };
+  throw new CliError(EXIT.receiverFailed, message, `${fixOf(code, result.status)} ${reassurance}`);
+}
+
+function fixOf(code: OutcomeCode | undefined, status: number): string {
+  if (status === 401) return 'Check --secret.';
+  return code === undefined ? 'Check --to: is it the path of the receiver?' : OUTCOMES[code].fix;
 }

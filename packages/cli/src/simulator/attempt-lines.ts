@@ -16,6 +16,10 @@ const MIN_URL = 12;
 /** A URL as it is given on the command line: `127.0.0.1:3000/hook`. */
 export const shortUrl = (url: string): string => url.replace(/^http:\/\//, '');
 
+/** The same in a table: commands take `3000/hook` for a URL of this machine. */
+export const localUrl = (url: string): string =>
+  shortUrl(url).replace(/^(?:127\.0\.0\.1|localhost|\[::1\]):/, '');
+
 /** The status or the error of an attempt, and the outcome that the receiver named. */
 export function answerText(colors: Colors, { response, outcome }: AttemptSummary): Text {
   if (!response) return colors.dim('…');

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
-import type { DeadLetters, Store } from '@call-webhooks/core';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { memoryDeadLetters, type DeadLetters, type Store } from '@call-webhooks/core';
 import { postgresDeadLetters, postgresStore, type PostgresClient } from '@call-webhooks/postgres';
 import { redisDeadLetters, redisStore, type RedisClient } from '@call-webhooks/redis';
 import { sqliteDeadLetters, sqliteStore, type SqliteDatabase } from '@call-webhooks/sqlite';
@@ -10,11 +12,21 @@ import { openWithInstalled, type ClientPackage } from './load-client.ts';
 export interface OpenedStore {
   readonly store: Store;
   readonly deadLetters: DeadLetters;
+  /** Why there may be no dead letters, although a receiver has some; `undefined` if all is well. */
+  readonly doubt?: () => Promise<string | undefined>;
 }
 
 type Opened = OpenedStore & { close(): Promise<void> };
-/** Opens a URL. */
-type Engine = (url: string, prefix: string | undefined) => Promise<Opened>;
+
+/** How a store is opened. */
+export interface Opening {
+  readonly url: string;
+  readonly prefix: string | undefined;
+  /** Whether nothing may be written. */
+  readonly readOnly: boolean;
+}
+
+type Engine = (opening: Opening) => Promise<Opened>;
 
 const logger = { warn: () => undefined, error: () => undefined };
 const ignore = () => undefined;
@@ -23,56 +35,98 @@ interface Connection<Client> {
   readonly client: Client;
   readonly close: () => Promise<unknown>;
 }
+type RedisConnection = Connection<RedisClient> & {
+  readonly send: (command: readonly [string, ...string[]]) => Promise<unknown>;
+};
 
-const REDIS: ClientPackage<Promise<Connection<RedisClient>>>[] = [
+const CONNECT_WITHIN_MS = 5_000;
+
+const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
   {
     name: 'ioredis',
     async open({ Redis }: typeof import('ioredis'), url) {
       const client = new Redis(url, {
-        lazyConnect: true,
-        connectTimeout: 5_000,
-        retryStrategy: null,
+        ...{ lazyConnect: true, connectTimeout: CONNECT_WITHIN_MS, retryStrategy: null },
       });
-      client.on('error', ignore);
-      await client.connect();
-      return { client, close: () => client.quit() };
+      const failure = firstError(client);
+      // It rejects with "Connection is closed", whatever the cause.
+      await client.connect().catch((error: unknown) => Promise.reject(failure() ?? error));
+      return {
+        client,
+        close: () => client.quit(),
+        send: ([name, ...args]) => client.call(name, ...args),
+      };
     },
   },
   {
     name: 'redis',
     async open({ createClient }: typeof import('redis'), url) {
-      const socket = { connectTimeout: 5_000, reconnectStrategy: false } as const;
+      const socket = { connectTimeout: CONNECT_WITHIN_MS, reconnectStrategy: false } as const;
       const client = createClient({ url, socket });
-      client.on('error', ignore);
-      await client.connect();
-      return { client, close: () => client.close() };
+      const failure = firstError(client);
+      await client.connect().catch((error: unknown) => Promise.reject(failure() ?? error));
+      return {
+        client,
+        close: () => client.close(),
+        send: (command) => client.sendCommand([...command]),
+      };
     },
   },
 ];
 
-const openRedis: Engine = async (url, prefix) => {
-  const { client, close } = await openWithInstalled(REDIS, url);
+/** The first error that a client reports: the cause of those that follow. */
+function firstError(client: {
+  on(event: 'error', listener: (error: Error) => void): unknown;
+}): () => Error | undefined {
+  let first: Error | undefined;
+  client.on('error', (error) => (first ??= error));
+  return () => first;
+}
+
+const openRedis: Engine = async ({ url, prefix }) => {
+  const { client, close, send } = await openWithInstalled(REDIS, url);
   return {
     store: redisStore(client, { prefix, logger }),
     deadLetters: redisDeadLetters(client, { prefix, logger }),
+    async doubt() {
+      const used = prefix ?? 'call-webhooks';
+      return (await hasKeys(send, `${used}:*`))
+        ? undefined
+        : `Redis has no key that begins with ${used}: at all. Check the number of the database and --prefix. With the keyPrefix of ioredis, --prefix is that and the prefix of the receiver, such as myapp:call-webhooks.`;
+    },
     async close() {
       await close();
     },
   };
 };
 
+/** Looks at no more than a million keys. */
+async function hasKeys(send: RedisConnection['send'], pattern: string): Promise<boolean> {
+  let cursor = '0';
+  for (let page = 0; page < 1_000; page++) {
+    const scan = ['SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000'] as const;
+    const [next, keys] = (await send(scan)) as [string | Buffer, unknown[]];
+    if (keys.length > 0) return true;
+    cursor = String(next);
+    if (cursor === '0') return false;
+  }
+  return true;
+}
+
 const POSTGRES: ClientPackage<Connection<PostgresClient>>[] = [
   {
     name: 'pg',
     open({ default: pg }: typeof import('pg'), url) {
-      const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5_000, max: 4 });
+      const pool = new pg.Pool({
+        ...{ connectionString: url, connectionTimeoutMillis: CONNECT_WITHIN_MS, max: 4 },
+      });
       pool.on('error', ignore);
       return { client: pool, close: () => pool.end() };
     },
   },
 ];
 
-const openPostgres: Engine = async (url, schema) => {
+const openPostgres: Engine = async ({ url, prefix: schema }) => {
   const { client, close } = await openWithInstalled(POSTGRES, url);
   const store = postgresStore(client, { schema });
   return {
@@ -86,31 +140,86 @@ const openPostgres: Engine = async (url, schema) => {
 };
 
 type Handle = SqliteDatabase & { close(): unknown };
-type HandleClass = new (file: string) => Handle;
+type HandleClass = new (file: string, options?: object) => Handle;
 
-const SQLITE: ClientPackage<Handle>[] = [
-  { name: 'libsql', open: (module: { default: HandleClass }, file) => new module.default(file) },
+/** @param readOnly whether the file may not be changed */
+const sqliteClients = (readOnly: boolean): ClientPackage<Handle>[] => [
+  {
+    name: 'libsql',
+    open: (module: { default: HandleClass }, file) =>
+      new module.default(readOnly ? `${pathToFileURL(resolve(file)).href}?mode=ro` : file),
+  },
   {
     name: 'better-sqlite3',
-    open: (module: { default: HandleClass }, file) => new module.default(file),
+    open: (module: { default: HandleClass }, file) =>
+      new module.default(file, { readonly: readOnly }),
   },
   {
     name: 'node:sqlite',
-    open: (module: { DatabaseSync: HandleClass }, file) => new module.DatabaseSync(file),
+    open: (module: { DatabaseSync: HandleClass }, file) =>
+      new module.DatabaseSync(file, { readOnly }),
   },
 ];
 
-const openSqlite: Engine = async (url, prefix) => {
+const openSqlite: Engine = async ({ url, prefix = 'call_webhooks_', readOnly }) => {
   const file = url.slice('sqlite:'.length);
   // A wrong path would make a new, empty file.
   if (!existsSync(file)) throw environmentError(`There is no file ${file}.`, 'Check the path.');
-  const db = await openWithInstalled(SQLITE, file);
+  const reading = await openWithInstalled(sqliteClients(true), file);
+  const close = (db: Handle) => Promise.resolve(db.close()).then(ignore);
+  let tables: readonly string[];
+  try {
+    tables = tablesOf(reading, file, prefix);
+  } catch (error) {
+    await close(reading);
+    throw error;
+  }
+  if (readOnly) {
+    const db = withoutSetup(reading);
+    return {
+      store: sqliteStore(db, { prefix }),
+      // They are created when the first event is given up.
+      deadLetters: tables.includes(`${prefix}dead_letters`)
+        ? sqliteDeadLetters(db, { prefix })
+        : memoryDeadLetters(),
+      close: () => close(reading),
+    };
+  }
+  await close(reading);
+  const db = await openWithInstalled(sqliteClients(false), file);
   return {
     store: sqliteStore(db, { prefix }),
     deadLetters: sqliteDeadLetters(db, { prefix }),
-    close: () => Promise.resolve(db.close()).then(ignore),
+    close: () => close(db),
   };
 };
+
+/** The tables with this prefix. @throws CliError 3 when there are none: it is another file */
+function tablesOf(db: SqliteDatabase, file: string, prefix: string): readonly string[] {
+  const rows = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+  const all = rows.map((row) => (row as { name: string }).name);
+  const own = all.filter((name) => name.startsWith(prefix));
+  if (own.length > 0) return own;
+  const other = all.find((name) => name.endsWith('dead_letters'))?.slice(0, -'dead_letters'.length);
+  throw environmentError(
+    `${file} has no tables of a receiver: none begins with ${prefix}.`,
+    other === undefined
+      ? 'Check the path: is it the file of the store of the receiver?'
+      : `Check the path, or pass --prefix ${other}.`,
+  );
+}
+
+/**
+ * A handle without what sets the file up: that is for the receiver. Its transactions take no lock for
+ * writing.
+ */
+const withoutSetup = (db: SqliteDatabase): SqliteDatabase => ({
+  prepare: (sql) => db.prepare(sql),
+  exec(sql) {
+    if (sql.startsWith('BEGIN')) db.exec('BEGIN');
+    else if (sql === 'COMMIT' || sql === 'ROLLBACK') db.exec(sql);
+  },
+});
 
 /** By the beginning of the URL. */
 export const ENGINES: Readonly<Record<string, Engine>> = {

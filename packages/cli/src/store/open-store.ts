@@ -23,14 +23,16 @@ export const withStoreOptions = (command: Command): Command =>
 
 /**
  * Opens the store that the flags or the environment name, and closes it when the work has ended.
+ * @param readOnly whether nothing may be written
  * @throws CliError 2 for a URL that is none, 3 when the store fails
  */
 export async function withStore<T>(
   { io }: App,
-  options: StoreOptions,
+  { store, prefix }: StoreOptions,
   work: (opened: OpenedStore) => Promise<T>,
+  readOnly = false,
 ): Promise<T> {
-  const url = options.store ?? io.env[STORE_VARIABLE] ?? '';
+  const url = store ?? io.env[STORE_VARIABLE] ?? '';
   if (url === '')
     throw badInput('No store is given.', `Pass --store URL, or set ${STORE_VARIABLE}.`);
   const engine = Object.entries(ENGINES).find(([scheme]) => url.startsWith(scheme))?.[1];
@@ -39,8 +41,13 @@ export async function withStore<T>(
       'The URL of the store has to begin with redis://, rediss://, postgres:// or sqlite:',
       'Example: --store sqlite:calls.db',
     );
+  if (url.includes('#') && !url.startsWith('sqlite:'))
+    throw badInput(
+      'The URL of the store has a #, which ends a URL.',
+      'In a password, write it as %23; also %2F for /, %3F for ? and %40 for @.',
+    );
   try {
-    const opened = await engine(url, options.prefix);
+    const opened = await engine({ url, prefix, readOnly });
     try {
       return await work(opened);
     } finally {
@@ -48,7 +55,55 @@ export async function withStore<T>(
     }
   } catch (error) {
     if (error instanceof CliError || error instanceof WebhookError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw environmentError(`The store failed: ${message}`, 'Check its URL, and that it runs.');
+    throw storeError(error);
   }
+}
+
+const CERTIFICATE =
+  'Set NODE_EXTRA_CA_CERTS to a file with its certificate or that of its authority. For Postgres, sslrootcert=FILE in the URL does the same.';
+
+/** What is wrong, by what the message or the code of the client has in common. */
+const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
+  [
+    /WRONGPASS|invalid username-password|invalid password|28P01|28000|password authentication/,
+    'Check the user name and the password in the URL. Special characters are percent-encoded: %23 for #.',
+  ],
+  [/NOAUTH/, 'Add the password to the URL: redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST.'],
+  [/ECONNREFUSED/, 'Nothing listens there. Start it, or check the host and the port in the URL.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'Check the host name in the URL.'],
+  [/SELF_SIGNED|self-signed|CERT|certificate|UNABLE_TO_/i, CERTIFICATE],
+  [
+    /does not support SSL|WRONG_VERSION|EPROTO|packet length too long|wrong version number/i,
+    'The server has no TLS at this port: use redis://, or sslmode=disable for Postgres.',
+  ],
+  [
+    /ECONNRESET|Connection is closed|Socket closed|Protocol error/i,
+    'Check that the port is right. If the server has TLS, use rediss://.',
+  ],
+  [/ETIMEDOUT|timeout/i, 'Check the host and the port in the URL, and the firewall.'],
+  [
+    /42P01|3F000/,
+    'Check the database in the URL, and --prefix, the schema. A receiver creates its tables with store.migrate().',
+  ],
+  [/3D000/, 'Check the name of the database in the URL.'],
+  [/NOTADB|not a database/i, 'Check the path: the file is no SQLite database.'],
+  [
+    /^MOVED|^CROSSSLOT/,
+    'This is a Redis cluster, which the command line does not follow. Use redrive and deadLetters in a program with the Cluster client of the receiver.',
+  ],
+];
+
+/** The client's own error, with its fix. */
+function storeError(error: unknown): CliError {
+  const { message, code } = error instanceof Error ? causeOf(error) : { message: String(error) };
+  const told = code === undefined || message.includes(code) ? message : `${message} (${code})`;
+  const fix = FIXES.find(([pattern]) => pattern.test(told))?.[1];
+  return environmentError(`The store failed: ${told}`, fix ?? 'Check its URL, and that it runs.');
+}
+
+/** Where several addresses were tried, the error has no message of its own. */
+function causeOf(error: Error & { code?: string }): { message: string; code?: string | undefined } {
+  const [first] = error instanceof AggregateError ? (error.errors as Error[]) : [];
+  const { message, code }: Error & { code?: string } = first ?? error;
+  return { message: message || String(code), code: code ?? error.code };
 }

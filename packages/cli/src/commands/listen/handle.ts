@@ -9,7 +9,7 @@ import {
 } from '@call-webhooks/core';
 import { STATUS } from '@call-webhooks/core/internal';
 import { readRawBody } from '@call-webhooks/core/node';
-import { diagnose } from '../verify/diagnose.ts';
+import { diagnose } from '../verify.ts';
 import { namesOf, type Arrival } from './arrival.ts';
 import { forward } from './forward.ts';
 

@@ -10,18 +10,6 @@ export async function findRule(connection: Connection, id: string): Promise<Rule
   return onlyMatch('rule', id, rules);
 }
 
-/** Finds an action and its rule by the id of the action. @throws CliError 2 unless there is one */
-export async function findAction(
-  connection: Connection,
-  id: string,
-): Promise<{ rule: Rule; action: Action }> {
-  const rules = await connection.get<Rule[]>('/rules');
-  const pairs = rules.flatMap((rule) =>
-    rule.actions.map((action) => ({ _id: action._id, rule, action })),
-  );
-  return onlyMatch('action', id, pairs);
-}
-
 /** Finds an action of a rule. @throws CliError 2 unless there is one */
 export const findActionOf = (rule: Rule, id: string): Action =>
   onlyMatch('action', id, rule.actions);

@@ -1,13 +1,23 @@
+import type { Call, ClockView, DeliverySummary, Rule } from '@call-webhooks/simulator';
 import { Argument, type Command } from 'commander';
-import { examples, type App } from '../../app.ts';
-import { badInput } from '../../errors.ts';
+import { type App, examples } from '../../app.ts';
+import { type Scenario, SCENARIOS } from './scenarios.ts';
+import { badInput, CliError, EXIT } from '../../errors.ts';
 import { didYouMean } from '../../input/did-you-mean.ts';
+import { setFields } from '../../input/fields.ts';
 import { durationOption, repeatable, wholeNumber } from '../../input/options.ts';
-import { withSimulatorOption } from '../../simulator/connection.ts';
-import { pairs } from '../../terminal/table.ts';
+import { attemptLines, createExplainer, unsentLine } from '../../simulator/attempt-lines.ts';
+import {
+  type Connection,
+  simulatorOf,
+  type SimulatorOptions,
+  withSimulatorOption,
+} from '../../simulator/connection.ts';
+import { isFinished, wasAttempted } from '../../simulator/deliveries.ts';
+import { changesOf } from '../../simulator/updates.ts';
 import { askChoice } from '../../terminal/prompts.ts';
-import { runScenario, type TriggerOptions } from './run-scenario.ts';
-import { SCENARIOS, type Scenario } from './scenarios.ts';
+import { pairs, shortId } from '../../terminal/table.ts';
+import { t } from '../../terminal/text.ts';
 
 const ENTRIES = Object.entries(SCENARIOS);
 const SEE_LIST = 'List them: call-webhooks trigger --list';
@@ -77,4 +87,147 @@ async function askForScenario(app: App): Promise<string> {
     hint: what,
   }));
   return askChoice(app, 'What do you want to trigger?', choices);
+}
+
+/** The flags of `trigger`. */
+export interface TriggerOptions extends SimulatorOptions {
+  readonly set?: readonly string[];
+  readonly count?: number;
+  readonly wait?: boolean;
+  readonly retries?: boolean;
+  readonly timeout: number;
+}
+
+/** Plays a scenario. With `--wait`, prints how the receiver responded. */
+async function runScenario(
+  app: App,
+  name: string,
+  scenario: Scenario,
+  options: TriggerOptions,
+): Promise<number | undefined> {
+  const { output, signal } = app;
+  const { wait, retries = false, count = scenario.count } = options;
+  const timeout = AbortSignal.timeout(options.timeout);
+  const done = new AbortController();
+  const ends = wait && !retries ? [signal, done.signal, timeout] : [signal, done.signal];
+  const connection = simulatorOf(app, options, AbortSignal.any(ends));
+  const fields = setFields({}, options.set);
+  try {
+    const deliveriesOf = wait ? await watchDeliveries(connection) : undefined;
+    const callIds: string[] = [];
+    for (let played = 0; played < count; played++) {
+      const clock = await connection.get<ClockView>('/clock');
+      const call = await scenario.play({ connection, fields, clock });
+      if (!call) continue;
+      callIds.push(call._id);
+      if (!deliveriesOf)
+        await output.print({ type: 'call', call }, ({ green, bold }) => {
+          return t`${green('triggered')} ${name}  call ${bold(call._id)}`;
+        });
+    }
+    if (callIds.length === 0) {
+      output.message(`Done: ${scenario.what}.`);
+      await output.print({ type: 'done', scenario: name });
+    }
+    if (!deliveriesOf || callIds.length === 0) return undefined;
+    if (retries && (await connection.get<ClockView>('/clock')).mode === 'manual')
+      await connection.post('/clock/run-until-idle');
+    const { eventName } = scenario;
+    const deliveries = await deliveriesOf({ callIds, eventName, retries });
+    if (deliveries.length === 0) throw nothingSent(await connection.get<Rule[]>('/rules'));
+    return await printDeliveries(app, deliveries);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!timeout.aborted) throw error;
+    throw new CliError(
+      EXIT.receiverFailed,
+      `Not every delivery got a response within ${String(options.timeout / 1_000)} s.`,
+      'See what is pending: call-webhooks deliveries list. To wait longer: --timeout 5m',
+    );
+  } finally {
+    done.abort();
+  }
+}
+
+async function printDeliveries(
+  { output }: App,
+  deliveries: readonly DeliverySummary[],
+): Promise<number> {
+  const explain = createExplainer();
+  for (const delivery of deliveries) {
+    const attempt = delivery.attempts.at(-1);
+    await output.print({ type: 'delivery', delivery }, (colors) =>
+      attempt
+        ? [
+            ...attemptLines(colors, output.columns, delivery, attempt),
+            ...explain(colors, output.columns, attempt),
+          ]
+        : unsentLine(colors, delivery),
+    );
+  }
+  const failed = deliveries.filter(({ state }) => state !== 'acknowledged');
+  const [first] = failed;
+  if (!first) return EXIT.done;
+  const { red } = output.messageColors;
+  const count = red(`${failed.length} of ${deliveries.length} not acknowledged.`);
+  output.message(t`${count} Details: call-webhooks deliveries show ${shortId(first._id)}`);
+  return EXIT.receiverFailed;
+}
+
+function nothingSent(rules: readonly Rule[]): CliError {
+  return rules.length === 0
+    ? badInput(
+        'Nothing was sent, because there are no rules.',
+        'Create them: call-webhooks rules create --url http://127.0.0.1:3000/hook',
+      )
+    : badInput('No rule sends this event.', 'List the rules: call-webhooks rules list');
+}
+
+/** Which deliveries to wait for. */
+export interface Awaited {
+  readonly callIds: readonly string[];
+  /** Only deliveries of this event. Without it, all deliveries of the calls. */
+  readonly eventName?: string | undefined;
+  /** Wait until each has succeeded or failed for good, not only for its first response. */
+  readonly retries: boolean;
+}
+
+const hasEnded = (call: Call): boolean =>
+  call.loggedAt !== undefined && (!call.recorded || call.recording !== undefined);
+
+/**
+ * Watches the simulator. Call this before the calls are placed, and the returned function after:
+ * it waits until the receiver has responded to everything that the calls caused.
+ */
+async function watchDeliveries(
+  connection: Connection,
+): Promise<(awaited: Awaited) => Promise<DeliverySummary[]>> {
+  const changes = await changesOf(connection);
+  return async (awaited) => {
+    let state = await readState(connection, awaited);
+    if (!state.done)
+      for await (const _ of changes) {
+        state = await readState(connection, awaited);
+        if (state.done) break;
+      }
+    return state.deliveries;
+  };
+}
+
+async function readState(
+  connection: Connection,
+  { callIds, eventName, retries }: Awaited,
+): Promise<{ done: boolean; deliveries: DeliverySummary[] }> {
+  const isDone = retries ? isFinished : wasAttempted;
+  const deliveries: DeliverySummary[] = [];
+  let done = true;
+  for (const callId of callIds) {
+    const query = { callId, eventName, limit: 10_000 };
+    const found = await connection.get<DeliverySummary[]>('/deliveries', query);
+    deliveries.push(...found);
+    done &&= found.every(isDone);
+    if (done && eventName === undefined)
+      done = hasEnded(await connection.get<Call>(`/calls/${callId}`));
+  }
+  return { done, deliveries };
 }

@@ -1,0 +1,262 @@
+import { WebhookError } from '@call-webhooks/core';
+import {
+  reconcile,
+  type ReconciledEvent,
+  type ReconcileReceiver,
+  type ReconcileResult,
+  SETTLE_FOR_MS,
+} from '@call-webhooks/recovery';
+import type { Command } from 'commander';
+import { type App, examples } from '../app.ts';
+import { badInput, EXIT } from '../errors.ts';
+import { fieldNames, TIME_FIELDS } from '../input/fields.ts';
+import { durationOption, repeatable, wholeNumber } from '../input/options.ts';
+import { time } from '../input/time.ts';
+import { endingOf, postSigned } from '../receiver/target.ts';
+import {
+  type Target,
+  targetOf,
+  type TargetOptions,
+  withTargetOptions,
+} from '../receiver/target.ts';
+import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
+import { dateTime, duration } from '../terminal/format.ts';
+import { progressBar } from '../terminal/progress.ts';
+import { t } from '../terminal/text.ts';
+
+interface Options extends ServiceOptions, TargetOptions, WindowOptions {
+  readonly to?: string;
+  readonly dryRun?: boolean;
+  readonly fieldName?: readonly string[];
+  readonly recordings?: boolean;
+  readonly concurrency: number;
+}
+
+/** `reconcile`: sends the events that never came. */
+export function reconcileCommand(app: App, base: Command): Command {
+  const command = base
+    .requiredOption(
+      '--since <time>',
+      'calls that began then or later: 12h (ago), 2026-01-31T12:00Z',
+      time,
+    )
+    .option(
+      '--until <time>',
+      'and before then (default: 10m ago, because newer webhooks may still come)',
+      time,
+    )
+    .option('--to <url>', 'the URL of the running receiver')
+    .option(
+      '--dry-run',
+      'only list the events that would be sent, including those that the receiver knows',
+    )
+    .addOption(
+      durationOption(
+        '--remember-for <duration>',
+        "the rememberFor of the receiver's store, which no window may exceed",
+        REMEMBER_MS,
+      ),
+    )
+    .option('--recordings', 'also ask for the recording of each call, and send its event')
+    .option(
+      '--field-name <name=field>',
+      'where call records have createdAt, dialedAt, endedAt; repeatable',
+      repeatable,
+    )
+    .option('--concurrency <number>', 'how many at once', wholeNumber('--concurrency', 1, 100), 4);
+  return withTargetOptions(withServiceOptions(command))
+    .addHelpText(
+      'after',
+      `
+Lists the service's calls, and sends call:completed for each that has ended,
+with its callId alone. The receiver knows which events it has handled, and runs
+the others. A webhook that comes later is a duplicate. Ctrl-C waits for the
+events that are being sent; run the command again to go on.
+
+The window must not be longer than the receiver's store remembers: older events
+would run again. With a memory store, begin after the start of the process.
+Exit code 1 if any event failed.
+${examples(
+  ['reconcile --since 12h --to 3000/hook --dry-run', 'What would be sent'],
+  ['reconcile --since 12h --to 3000/hook', 'Send it'],
+  ['reconcile --since 1h --until 0s --to 3000/hook', 'Calls of the running simulator'],
+  [
+    'reconcile --since 12h --allow-external \\\n      --to https://example.com/hook',
+    'To a receiver on another machine',
+  ],
+)}`,
+    )
+    .action(app.action((options: Options) => run(app, options)));
+}
+
+async function run(app: App, options: Options): Promise<number> {
+  const { to, dryRun = false, rememberFor, recordings, concurrency } = options;
+  if (to === undefined && !dryRun)
+    throw badInput('Which receiver?', 'Pass --to URL, or --dry-run to send nothing.');
+  const window = windowOf(options, Date.now());
+  const names = fieldNames(TIME_FIELDS, options.fieldName);
+  const client = await serviceClient(app, options);
+  const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
+  const report = new Report(app, dryRun);
+  try {
+    const result = await reconcile({
+      ...{ client, ...window, fieldNames: names, recordings, concurrency, signal: app.signal },
+      receiver: target ? httpReceiver(target) : noReceiver,
+      store: { rememberFor },
+      onEvent: report.onEvent,
+      onProgress: report.onProgress,
+    });
+    await report.end();
+    await report.print(result);
+    if (result.seen === 0) tellWindow(app, options, window);
+    return result.failed > 0 ? EXIT.receiverFailed : EXIT.done;
+  } catch (error) {
+    await report.end();
+    if (!dryRun && report.result) {
+      await report.print(report.result);
+      tellHowToGoOn(app, window);
+    }
+    if (error instanceof WebhookError && error.message.includes('fieldNames'))
+      throw badInput(
+        error.message,
+        'Pass --field-name createdAt=FIELD. To see the fields: call-webhooks calls',
+      );
+    throw error;
+  }
+}
+
+function tellWindow({ output }: App, options: Options, { since, until }: Window): void {
+  output.message(`No call began from ${dateTime(since)} to ${dateTime(until)}.`);
+  if (options.until === undefined)
+    output.message('Calls of the last 10 minutes are left out. With --until 0s they are not.');
+}
+
+/** With times, since a duration would begin later. */
+function tellHowToGoOn({ output }: App, { since, until }: Window): void {
+  output.message('The run did not finish. The receiver remembers what it has handled.');
+  output.message('To go on, run the command again with these times:');
+  output.message(`  --since ${since.toISOString()} --until ${until.toISOString()}`);
+}
+
+/** How long stores remember handled events by default; milliseconds. */
+export const REMEMBER_MS = 86_400_000;
+/** So much may pass between the reading of `--since` and its check; milliseconds. */
+const SLACK_MS = 60_000;
+
+/** Which calls are looked at. */
+export interface WindowOptions {
+  readonly since: Date;
+  readonly until?: Date;
+  /** Milliseconds. */
+  readonly rememberFor: number;
+}
+
+export interface Window {
+  readonly since: Date;
+  readonly until: Date;
+}
+
+/**
+ * The window of the flags. The store is not asked how long it remembers, so the flag says it.
+ * @throws CliError 2 for a window that is empty, or longer than the store remembers
+ */
+function windowOf({ since, until, rememberFor }: WindowOptions, now: number): Window {
+  const end = until ?? new Date(now - SETTLE_FOR_MS);
+  if (since >= end)
+    throw badInput(
+      '--since has to be before --until.',
+      until ? 'Give a longer window.' : 'Without --until, it looks at calls up to 10 minutes ago.',
+    );
+  const asked = now - since.getTime();
+  if (asked > rememberFor + SLACK_MS)
+    throw badInput(
+      `--since is ${duration(asked)} ago, but the receiver's store is assumed to remember handled events for ${duration(rememberFor)}. Older ones would look missed and run again.`,
+      `Begin later. If the store remembered longer when these calls were handled, pass its rememberFor: --remember-for ${String(Math.ceil((asked - SLACK_MS) / 3_600_000))}h.`,
+    );
+  return { since, until: end };
+}
+
+/** Prints what becomes of the events while a reconciliation runs, and then the result. */
+export class Report {
+  /** So far. */
+  result: ReconcileResult | undefined;
+  readonly #app: App;
+  readonly #isDry: boolean;
+  readonly #bar: ReturnType<typeof progressBar>;
+  #printing = Promise.resolve();
+
+  constructor(app: App, isDry: boolean) {
+    this.#app = app;
+    this.#isDry = isDry;
+    this.#bar = progressBar(app.io, app.output.messageColors, (seen) => `${String(seen)} calls`);
+  }
+
+  readonly onEvent = ({ callId, event, outcome, missed }: ReconciledEvent): void => {
+    const { output } = this.#app;
+    const { eventName } = event;
+    const found = this.#isDry ? {} : { outcome, missed };
+    const record = { type: 'event', eventName, callId, ...found };
+    if (output.json) {
+      this.#printing = this.#printing.then(() => output.print(record));
+    } else if (this.#isDry) {
+      this.#bar.clear();
+      this.#printing = this.#printing.then(() =>
+        output.print(record, ({ bold }) => t`${eventName}  ${bold(callId)}`),
+      );
+    } else if (missed && outcome !== 'handled' && outcome !== 'queued') {
+      this.#bar.clear();
+      output.message(t`${callId}  ${eventName}  failed: ${outcome}`);
+    }
+  };
+
+  readonly onProgress = (result: ReconcileResult): void => {
+    this.result = result;
+    this.#bar.update(result.seen, undefined);
+  };
+
+  /** Waits until all events are printed, and removes the bar. */
+  async end(): Promise<void> {
+    await this.#printing;
+    this.#bar.clear();
+  }
+
+  /** Prints the result of all. */
+  async print({ ignored, stoppedEarly: _never, ...result }: ReconcileResult): Promise<void> {
+    const { seen, missed, handled, known, inDeadLetters, failed, skipped } = result;
+    const record = this.#isDry ? { dryRun: true, seen, events: ignored, skipped } : { ...result };
+    const others = skipped > 0 ? t`, ${skipped} skipped` : t``;
+    const dead = inDeadLetters > 0 ? t`, ${inDeadLetters} in the dead letters` : t``;
+    const unhandled = !this.#isDry && ignored > 0 ? t`, ${ignored} without a handler` : t``;
+    await this.#app.output.print(
+      { type: 'result', ...record, ...(!this.#isDry && { ignored }) },
+      ({ bold }) =>
+        this.#isDry
+          ? t`${seen} calls, ${bold(ignored)} events would be sent${others}`
+          : t`${seen} calls: ${bold(missed)} events missed, ${handled} handled, ${known} known, ${failed} failed${dead}${unhandled}${others}`,
+    );
+    if (inDeadLetters > 0)
+      this.#app.output.message(
+        'To run what is in the dead letters: call-webhooks dead-letters redrive',
+      );
+  }
+}
+
+/**
+ * A running receiver, as `reconcile` uses one. It gets each event as a signed webhook, and knows by its
+ * own store which of them it has handled.
+ */
+function httpReceiver(target: Target): ReconcileReceiver {
+  return {
+    async deliver(event) {
+      const body = Buffer.from(JSON.stringify(event));
+      const answer = await postSigned(body, target, `reconcile-${crypto.randomUUID()}`);
+      const { code, message } = endingOf(answer, target, 'Nothing was lost: run it again.');
+      return { outcome: code, error: new WebhookError(code, message) };
+    },
+  };
+}
+
+/** For `--dry-run`: no event is sent. */
+const noReceiver: ReconcileReceiver = {
+  deliver: () => Promise.resolve({ outcome: 'ignored' as const }),
+};
