@@ -5,7 +5,9 @@ import { documents, read, sources } from './files.ts';
 const pages = () =>
   documents().filter(
     (file) =>
-      !/^(docs\/(evidence|decisions)\.md|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(file),
+      !/^(docs\/(evidence|decisions)\.md|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(
+        file,
+      ),
   );
 
 const LIST = 'docs/wire-contract.md';

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 import { describe, expect, it, test } from '@jest/globals';
 import { OUTCOMES } from '@call-webhooks/core';
 import { CONFIGURATION_ERRORS } from '@call-webhooks/core/internal';
 import { App } from '../../packages/cli/src/app.ts';
 import { program } from '../../packages/cli/src/program.ts';
 import { anchorOf } from '../../site/src/anchor.ts';
+import { REPOSITORY } from '../../site/src/repository.ts';
 import { documents, filesIn, read, ROOT } from './files.ts';
 
 describe('links', () => {
@@ -22,9 +23,11 @@ describe('links', () => {
     ),
   ];
 
+  /** Links within this repository. READMEs that npm shows have them with its address. */
   const linksOf = (name: string) =>
     [...textOf(name).matchAll(/\]\(([^)\s]+)\)|(?:src|href)="([^"]+)"/g)]
       .map(([, link, attribute]) => link ?? attribute ?? '')
+      .map((link) => link.replace(`${REPOSITORY}/blob/main`, relative(dirname(name), '.') || '.'))
       // The build of the site checks links from its root.
       .filter((link) => !/^(?:[a-z]+:|\/)/.test(link));
 
@@ -37,7 +40,7 @@ describe('links', () => {
     return !anchorsOf(folder ? join(target, 'README.md') : target).includes(anchor);
   }
 
-  test('every relative link of the docs leads to a file, and to a heading in it', () => {
+  test('every link of the docs within the repository leads to a file, and to a heading in it', () => {
     const links = documents().flatMap((name) => linksOf(name).map((link) => ({ name, link })));
     expect(links.length).toBeGreaterThan(100);
     expect(links.filter(({ name, link }) => isBroken(name, link))).toEqual([]);

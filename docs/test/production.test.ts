@@ -11,10 +11,10 @@ import { writeSamples } from './samples.ts';
 const secret = generateSecret();
 const env = { CALL_WEBHOOK_SECRET: secret, RECORDING_WEBHOOK_SECRET: generateSecret() };
 
-it('the sample of docs/deployment.md is ready, and closes everything on SIGTERM', async () => {
+it('the sample of docs/deploying.md is ready, and closes everything on SIGTERM', async () => {
   const port = String(await freePort());
   const sample = runSample({
-    ...{ test: import.meta.url, document: '../deployment.md', block: 4, env },
+    ...{ test: import.meta.url, document: '../deploying.md', block: 4, env },
     replace: { '3000': port, "'calls.db'": "':memory:'" },
   });
   await sample.printed('started');

@@ -9,11 +9,12 @@ import { describe, afterAll, afterEach, beforeAll, expect, it, jest } from '@jes
 import { callBody, serveLocally, startSender } from '@call-webhooks/contract-tests';
 import { exchange } from '@call-webhooks/contract-tests/raw-socket';
 import { generateSecret, sign } from '@call-webhooks/core';
+import { callWebhooks } from '@call-webhooks/fastify';
 import express from 'express';
 import fastify from 'fastify';
 import { writeSamples } from './samples.ts';
 
-const DOCUMENT = readFileSync(new URL('../deployment.md', import.meta.url), 'utf8');
+const DOCUMENT = readFileSync(new URL('../deploying.md', import.meta.url), 'utf8');
 
 /** Runs the catch-all route that the docs show for a framework. */
 function addCatchAll(framework: string, app: object): void {
@@ -73,10 +74,7 @@ describe('failures', () => {
     const file = sample!.file;
     const started = readFileSync(file, 'utf8')
       .replace("'calls.db'", JSON.stringify(join(folder, 'calls.db')))
-      .replace(
-        /^express\(\)(.*)\.listen\(3000\);$/m,
-        'export const server = express()$1.listen(0);',
-      );
+      .replace(/^const server = (.*)\.listen\(3000\);$/m, 'export const server = $1.listen(0);');
     writeFileSync(file, started);
     const { server } = (await import(file)) as { server: Server };
     if (!server.listening) await once(server, 'listening');
@@ -160,16 +158,33 @@ describe('tenants', () => {
     return startSender(`http://127.0.0.1:${String(port)}${path}`, secret);
   }
 
-  it.each([1, 2])('the sample %i has a path for each workspace', async (number) => {
-    await run(number);
-    const outcome = number === 1 ? 'handled' : 'ignored';
+  async function hasAPathForEachWorkspace(outcome: string): Promise<void> {
     expect(await (await senderTo('/hooks/acme')).post(body)).toEqual({ status: 200, outcome });
     expect(await (await senderTo('/hooks/acme/')).post(callBody('c-2'))).toMatchObject({ outcome });
     expect(await (await senderTo('/hooks/other')).post(body)).toEqual(forged);
+  }
+
+  it('the sample for Express has a path for each workspace', async () => {
+    await run(1);
+    await hasAPathForEachWorkspace('handled');
+  });
+
+  it('in Fastify, the path of the page has one as well', async () => {
+    const app = fastify();
+    await app.register(
+      callWebhooks({
+        path: '/hooks/:workspace',
+        tenant: ({ path }) => path.split('/')[2],
+        secret: async ({ tenant }) => (tenant === 'acme' ? secret : undefined),
+      }),
+    );
+    await app.listen({ port: 0 });
+    await hasAPathForEachWorkspace('ignored');
+    await app.close();
   });
 
   it('the sample for node:http has a host for each workspace', async () => {
-    await run(4);
+    await run(3);
     const sender = await senderTo('/');
     const post = (host: string) => sender.post(body, { headers: { host } });
     expect(await post('acme.hooks.example.com')).toEqual(handled);
@@ -178,7 +193,7 @@ describe('tenants', () => {
   });
 
   it('the sample for Next takes a Request', async () => {
-    const { POST } = (await run(3)) as { POST: (request: Request) => Promise<Response> };
+    const { POST } = (await run(2)) as { POST: (request: Request) => Promise<Response> };
     const post = async (path: string) => {
       const headers = await sign({ secret, body });
       const request = new Request(`http://x${path}`, { method: 'POST', body, headers });

@@ -104,7 +104,6 @@ describe('programs that listen', () => {
     'packages/opentelemetry/README.md#1',
     'packages/console/README.md#1',
     'docs/start.md#1',
-    'docs/raw-body.md#1', // keepRawBody
     'docs/stores.md#1', // one at a time
   ])('%s', async (name) => {
     await run(name);
@@ -194,9 +193,12 @@ describe('programs without a server', () => {
     expect(GET).toBeInstanceOf(Function);
   });
 
-  it.each(['packages/console/README.md#2', 'docs/observability.md#2'])('%s', async (name) => {
-    await expect(run(name)).resolves.toBeDefined();
-  });
+  it.each(['packages/console/README.md#2', 'docs/observability.md#2', 'docs/secrets.md#1'])(
+    '%s',
+    async (name) => {
+      await expect(run(name)).resolves.toBeDefined();
+    },
+  );
 });
 
 it('no sample is left out', () => {

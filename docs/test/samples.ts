@@ -27,7 +27,7 @@ const READERS_OWN: Record<string, string> = {
 
 /** Their blocks are run by tests of their own, or are parts of programs that need a server. */
 const ELSEWHERE = new Set([
-  'docs/deployment.md', // catch-all.test.ts, production.test.ts and packages/verification
+  'docs/deploying.md', // catch-all.test.ts, production.test.ts and packages/verification
   'docs/rest-client.md', // packages/verification
   'packages/postgres/README.md', // its test/readme.test.ts
   'packages/simulator/README.md', // its test/readme.test.ts
@@ -50,7 +50,7 @@ export const RUN_ELSEWHERE = [
   ...numbered(OBSERVABILITY, 1, 3), // run in own-packages and in packages/verification
   'docs/failures.md#1', // programs.test.ts
   'docs/field-names.md#1', // field-names.test.ts
-  ...numbered('docs/tenants.md', 1, 2, 3, 4), // programs.test.ts
+  ...numbered('docs/tenants.md', 1, 2, 3), // programs.test.ts
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/verification
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/verification
   'docs/console.md#2', // also in packages/console, with each engine

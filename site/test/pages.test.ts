@@ -109,7 +109,7 @@ describeInChromium('the built site', (chromium) => {
   it('a page without JavaScript has its text', async () => {
     const page = await chromium.page({ javaScriptEnabled: false });
     await page.goto(site.url('outcomes.html#handler-failed'));
-    expect(await page.locator('h2#handler-failed + ul').innerText()).toContain('500');
+    expect(await page.locator('h2#handler-failed + p').innerText()).toContain('500');
   });
 });
 

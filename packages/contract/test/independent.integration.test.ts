@@ -7,12 +7,10 @@ import { expect, it } from '@jest/globals';
 import { describeWithProgram } from '@call-webhooks/contract-tests';
 import { bytesOf, deliveries, headersOf, vectors } from './read-vectors.ts';
 
-const page = readFileSync(new URL('../../../docs/contract.md', import.meta.url), 'utf8');
+const sample = readFileSync(new URL('../verify.py', import.meta.url), 'utf8');
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
-describeWithProgram('python3', 'the Python sample of the docs', (python) => {
-  const sample = /^```python\n([^]*?)^```/m.exec(page)?.[1] ?? '';
-
+describeWithProgram('python3', 'verify.py', (python) => {
   /** Runs a program in a folder where the package is installed. */
   function run(program: string): string {
     const folder = mkdtempSync(join(tmpdir(), 'contract-'));

@@ -106,7 +106,7 @@ export function closeOnSignal(
   const { server = [], resources = [], delayMs, graceMs } = settings;
   const logger = safeLogger(settings.logger);
   const { process } = globalThis; // by its bare name, Next warns of it wherever the edge imports core
-  const docs = docsUrl('deployment.md#ready-and-shut-down');
+  const docs = docsUrl('deploying.md#ready-and-shut-down');
   let signalledAt: number | undefined;
 
   const close = async () => {

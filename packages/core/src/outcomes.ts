@@ -51,13 +51,13 @@ export const OUTCOMES = {
   'dead-lettered': {
     status: 200,
     service: acknowledged,
-    when: 'The event failed maxAttempts times, or its payload is invalid. The deadLetter sink took it, or it stays among the dead jobs of the queue.',
-    fix: 'Find the delivery in your dead letters, fix the cause, and run it again.',
+    when: 'The event failed maxAttempts times, or its payload is invalid. The dead-letter store has it, or it stays in the queue as a dead job.',
+    fix: 'Find the event in your dead letters, fix the cause, and redrive it.',
   },
   'in-dead-letters': {
     status: 200,
     service: acknowledged,
-    when: 'The event failed before and waits in the dead letters. The handler did not run.',
+    when: 'The event is a dead letter. The handler did not run.',
     fix: 'Fix the cause, and redrive the dead letter.',
   },
   'missing-header': {
@@ -76,7 +76,7 @@ export const OUTCOMES = {
     status: 401,
     service: retried,
     when: "The delivery's timestamp differs from the receiver's clock by more than toleranceSeconds (300).",
-    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single one is an old request that was sent again, and was rightly refused.",
+    fix: "If every delivery fails like this, correct the receiver's clock (NTP). A single one is an old request that was sent again; rejecting it is correct.",
   },
   'signature-mismatch': {
     status: 401,
@@ -111,7 +111,7 @@ export const OUTCOMES = {
   'unsupported-encoding': {
     status: 415,
     service: retried,
-    when: 'The body is compressed (it has a Content-Encoding header).',
+    when: 'The body is compressed: its Content-Encoding is not identity.',
     fix: 'Look for a proxy that compresses requests.',
   },
   'invalid-payload': {
@@ -135,13 +135,13 @@ export const OUTCOMES = {
   'in-progress': {
     status: 503,
     service: retried,
-    when: 'Another delivery of the same event is being handled, or another event of its group (oneAtATime), or the handler lost its lease before it finished.',
-    fix: 'Nothing to do for quick handlers: the retry is a duplicate, or runs. If a handler runs for more than 240 seconds, use a queue.',
+    when: 'The event is being handled already, or another event of its group is (oneAtATime), or the handler lost its lease.',
+    fix: 'Nothing to do. If a handler runs for more than 240 seconds, use a queue.',
   },
   deadline: {
     status: 503,
     service: retried,
-    when: 'The handler took longer than ackWithin. It keeps running, and its retry is recognized as a duplicate once it succeeds.',
+    when: 'The handler took longer than ackWithin. It keeps running. If it succeeds, a later retry is a duplicate.',
     fix: 'Make the handler faster, or use a queue.',
   },
   overloaded: {

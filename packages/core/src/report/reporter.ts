@@ -201,7 +201,7 @@ export class Reporter {
     callHook(waitUntil, work, (error) => {
       const { text, err } = loggedError(error, this.#settings.redact);
       safeLogger(log).warn(
-        { ...deliveryFields(outcome), err, docs: docsUrl('raw-body.md#work-after-the-response') },
+        { ...deliveryFields(outcome), err, docs: docsUrl('deploying.md#work-after-the-response') },
         `call-webhooks: waitUntil failed: ${text}`,
       );
       const { onError } = this.#settings;
