@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 
 const CORE = fileURLToPath(new URL('../../packages/core/src', import.meta.url));
-const text = readFileSync(new URL('../architecture.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../contributors/architecture.md', import.meta.url), 'utf8');
 
 /** Floor by folder or file, as the table has it. */
 const floors = new Map(

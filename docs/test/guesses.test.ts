@@ -5,7 +5,7 @@ import { documents, read, sources } from './files.ts';
 const pages = () =>
   documents().filter(
     (file) =>
-      !/^(docs\/(evidence|decisions)\.md|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(
+      !/^(contributors\/|docs\/evidence\.md|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(
         file,
       ),
   );

@@ -6,7 +6,7 @@ import { SECTIONS, START, type SitePage } from './sections.ts';
 import { descriptionOf } from './stage-pages.ts';
 
 const SUMMARY =
-  'Receive signed call webhooks in Express, Fastify, Next.js and other frameworks. Events are verified, deduplicated and typed, and acknowledged only once they are handled.';
+  'Receive signed call webhooks in Express, Fastify, Next.js and other frameworks. Events are verified, deduplicated and typed, and acknowledged only after they are safe.';
 
 /** What programs that read Markdown need: every page as `page.md`, llms.txt and llms-full.txt. */
 export function writeMarkdownTwins(): void {
@@ -30,7 +30,7 @@ function twinOf(path: string): string {
   return matter.includes('layout: home') ? `# call-webhooks\n\n${SUMMARY}\n\n${linked}` : linked;
 }
 
-const isProject = (title: string) => ['Project', 'Evidence', 'Decisions'].includes(title);
+const isProject = (title: string) => title === 'Project';
 
 const line = ({ title, path }: SitePage) => {
   const description = descriptionOf(twinOf(path));

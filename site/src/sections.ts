@@ -43,8 +43,23 @@ const namesIn = (folder: string) =>
 /** The first page after the home page. */
 export const START: SitePage = doc('start', 'Start in five minutes');
 
-/** Who adds a document need not list it here: it is below Guides, or Packages, until it has its place. */
+const contributors = (name: string, title: string): SitePage => ({
+  source: `contributors/${name}.md`,
+  path: `${name}.md`,
+  title,
+});
+
+/** Who adds a document need not list it here: it is below Reference, or Packages, until it has its place. */
 const LISTED: readonly Section[] = [
+  {
+    title: 'Start',
+    pages: [
+      doc('field-names', 'Field names'),
+      doc('testing', 'Testing your handlers'),
+      doc('inspector', 'Simulator and inspector'),
+      doc('cli', 'Command line'),
+    ],
+  },
   {
     title: 'Frameworks',
     pages: [
@@ -55,48 +70,43 @@ const LISTED: readonly Section[] = [
       readme('nest', 'Nest'),
       readme('adapters', 'Hono, Koa, SvelteKit, AWS Lambda'),
       readme('cloudflare', 'Cloudflare Workers'),
-      doc('raw-body', 'Raw bodies'),
+      readme('core', 'Anything else'),
     ],
   },
   {
-    title: 'Guides',
+    title: 'Build',
     pages: [
       doc('failures', 'Failures'),
       doc('exactly-once', 'Exactly once'),
       doc('stores', 'Stores'),
       doc('queues', 'Queues'),
+      doc('tenants', 'Tenants'),
+      doc('rest-client', 'REST client'),
+    ],
+  },
+  {
+    title: 'Run',
+    pages: [
+      doc('production', 'Production checklist'),
+      doc('secrets', 'Secrets'),
+      doc('deploying', 'Deploying'),
       doc('recovery', 'Recovery'),
-      doc('tenants', 'Many workspaces'),
-    ],
-  },
-  {
-    title: 'Testing',
-    pages: [
-      doc('testing', 'Testing your handlers'),
-      doc('inspector', 'Simulator and inspector'),
-      doc('conformance', 'Grading a receiver'),
-    ],
-  },
-  {
-    title: 'Operating',
-    pages: [
-      doc('deployment', 'Deployment'),
       doc('observability', 'Observability'),
       doc('console', 'Console'),
-      doc('security', 'Security'),
-      doc('performance', 'Performance'),
+      doc('upgrading', 'Upgrading'),
     ],
   },
   {
     title: 'Reference',
     pages: [
+      doc('options', 'Options'),
       doc('outcomes', 'Outcomes'),
-      readme('core', 'Receiver and its options'),
-      doc('cli', 'Command line'),
-      doc('rest-client', 'REST client'),
-      doc('field-names', 'Field names'),
       doc('wire-contract', 'Wire contract'),
-      doc('contract', 'Contract files'),
+      doc('conformance', 'Grading a receiver'),
+      doc('security', 'Security'),
+      doc('performance', 'Performance'),
+      doc('evidence', 'Evidence'),
+      doc('glossary', 'Glossary'),
     ],
   },
   { title: 'Packages', pages: [] }, // those that have no place above
@@ -106,9 +116,8 @@ const LISTED: readonly Section[] = [
       { source: 'CHANGELOG.md', path: 'changelog.md', title: 'Changelog' },
       { source: 'CONTRIBUTING.md', path: 'contributing.md', title: 'Contributing' },
       { source: 'SECURITY.md', path: 'security-policy.md', title: 'Security policy' },
-      doc('architecture', 'Architecture'),
-      doc('decisions', 'Decisions'),
-      doc('evidence', 'Evidence'),
+      contributors('architecture', 'Architecture'),
+      contributors('decisions', 'Decisions'),
     ],
   },
 ];
@@ -117,7 +126,7 @@ const isListed = ({ source }: SitePage) =>
   [START, ...LISTED.flatMap(({ pages }) => pages)].some((page) => page.source === source);
 
 const unlisted: Record<string, SitePage[]> = {
-  Guides: namesIn('docs')
+  Reference: namesIn('docs')
     .map(titled)
     .filter((page) => !isListed(page)),
   Packages: publicPackages()

@@ -16,7 +16,7 @@ export interface Settings {
 
 const item = ({ title, path }: SitePage) => ({ text: title, link: `/${path}` });
 
-const BACK = { text: '← Guides', link: `/${START.path}` };
+const BACK = { text: '← Docs', link: `/${START.path}` };
 
 /** The sidebar of all pages but the API's. */
 const guides = () => [

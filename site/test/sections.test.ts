@@ -13,6 +13,7 @@ const markdown = (folder: string) =>
 it('every document is a page of the site, once', () => {
   const documents = [
     ...markdown('docs'),
+    ...markdown('contributors'),
     ...publicPackages().map(({ folder }) => `packages/${folder}/README.md`),
     ...['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
   ];
