@@ -17,16 +17,13 @@ const prose = (text: string) =>
 const statuses = [...new Set(codes.map((code) => OUTCOMES[code].status))].sort((a, b) => a - b);
 
 const overview = () =>
-  [
-    '| Status | Service | Outcomes |',
-    '| --- | --- | --- |',
-    ...statuses.map((status) => {
+  statuses
+    .map((status) => {
       const found = codes.filter((code) => OUTCOMES[code].status === status);
-      const service = [...new Set(found.map((code) => OUTCOMES[code].service))].join(', ');
       const links = found.map((code) => `[\`${code}\`](#${code})`).join(', ');
-      return `| ${String(status)} | ${service} | ${links} |`;
-    }),
-  ].join('\n');
+      return `- **${String(status)}**: ${links}`;
+    })
+    .join('\n');
 
 function section(code: string, notes: string): string {
   const row = { ...OUTCOMES, ...CONFIGURATION_ERRORS }[code as OutcomeCode];
@@ -53,7 +50,7 @@ function notesOf(page: string, code: string): string {
 
 function outcomesPage(page: string): string {
   const [intro = ''] = page.split(/^## /m);
-  const head = intro.replace(/^\| Status .*\n(?:\|.*\n)*/m, () => `${overview()}\n`);
+  const head = intro.replace(/^- \*\*\d.*\n(?:- .*\n)*/m, () => `${overview()}\n`);
   const sections = [...codes, ...Object.keys(CONFIGURATION_ERRORS)].map((code) =>
     section(code, notesOf(page, code)),
   );
