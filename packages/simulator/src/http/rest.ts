@@ -8,7 +8,7 @@ import { callBody } from '../calls/payloads.ts';
 import { checked, SimulatorError } from '../errors.ts';
 import type { Settings } from '../options.ts';
 import { omit } from '../records.ts';
-import type { Action, ActionInput, RuleChanges } from '../rules/rules.ts';
+import type { Action, ActionInput } from '../rules/rules.ts';
 import type { Simulation } from '../simulation.ts';
 import { Refusal } from './guard.ts';
 import { recordingRoute } from './recording.ts';
@@ -30,7 +30,6 @@ export function restApi(app: FastifyInstance, simulation: Simulation, apiToken: 
   eventsRoute(app, simulation);
   callsRoute(app, simulation);
   recordingRoute(app, simulation);
-  ruleRoutes(app, simulation);
   actionRoutes(app, simulation);
 }
 
@@ -160,83 +159,43 @@ function limitOf(limit: unknown, pageSize: number): number {
   throw new SimulatorError('invalid-input', 'limit must be a whole number from 1.');
 }
 
-type OneRule = { Params: { id: string }; Body: unknown };
-type OneAction = { Params: { id: string; actionId: string }; Body: unknown };
-
-// Unlike the control API, the service's may be sent fields that it does not know.
-const RULE_PATCH = z.object({
-  name: z.optional(z.unknown()),
-  trigger: z.optional(z.unknown()),
-  scope: z.optional(z.unknown()),
-  ownerId: z.optional(z.unknown()),
-});
 const NEW_ACTION = z.object({
   type: z.optional(z.literal('webhook', '"webhook"')),
   url: z.optional(z.unknown()),
   payload: z.optional(z.unknown()),
 });
-const ACTION_PATCH = z.object({
-  url: z.optional(z.unknown()),
-  payload: z.optional(z.unknown()),
-  rotateSigningSecret: z.optional(z.literal(true, 'true')),
-});
-
-/**
- * The recording webhook is not a rule of the REST API: it belongs to the administration area.
- * @guess How the secret of the recording webhook is rotated
- */
-function ruleId({ rules }: Simulation, { id }: { id: string }): string {
-  if (rules.get(id).kind === 'rule') return id;
-  throw new SimulatorError('not-found', 'No rule has this id.');
-}
-
-/** The spec shows no way to edit or remove rules. */
-function ruleRoutes(app: FastifyInstance, simulation: Simulation): void {
-  const { rules } = simulation;
-  app.patch<OneRule>('/rules/:id', ({ params, body }) => {
-    const changes = checked(RULE_PATCH, body);
-    if (Object.values(changes).every((value) => value === undefined))
-      throw new SimulatorError('invalid-input', 'Send name, trigger, scope or ownerId.');
-    return rules.update(ruleId(simulation, params), changes as RuleChanges);
-  });
-  app.delete<OneRule>('/rules/:id', ({ params }, reply) => {
-    rules.remove(ruleId(simulation, params));
-    return reply.code(204).send();
-  });
-}
+const ROTATION = z.object({ rotateSigningSecret: z.literal(true, 'true') });
 
 /**
  * `POST /v1/rules/{id}/actions` creates a webhook action, and `PATCH …/{actionId}` with
  * `rotateSigningSecret` rotates its secret. Both respond with the action and its secret. The spec
- * shows no other fields.
+ * shows no other fields. The recording webhook is no rule here: it belongs to the administration area.
  * @guess `GET /v1/calls`, rule actions, errors, paging and rate limits
+ * @guess How the secret of the recording webhook is rotated
  */
-function actionRoutes(app: FastifyInstance, simulation: Simulation): void {
-  const { rules, secrets } = simulation;
+function actionRoutes(app: FastifyInstance, { rules, secrets }: Simulation): void {
   const withSecret = (action: Action) => ({
     ...action,
     signingSecret: secrets.get(action._id)?.current,
   });
-  app.post<OneRule>('/rules/:id/actions', ({ params, body }, reply) => {
+  const checkRule = (id: string) => {
+    if (rules.get(id).kind !== 'rule')
+      throw new SimulatorError('not-found', 'No rule has this id.');
+  };
+  app.post<{ Params: { id: string } }>('/rules/:id/actions', ({ params, body }, reply) => {
     const { url, payload } = checked(NEW_ACTION, body);
-    const action = rules.addAction(ruleId(simulation, params), { url, payload } as ActionInput);
+    checkRule(params.id);
+    const action = rules.addAction(params.id, { url, payload } as ActionInput);
     return reply.code(201).send(withSecret(action));
   });
-  app.patch<OneAction>('/rules/:id/actions/:actionId', ({ params, body }) => {
-    const { rotateSigningSecret, url, payload } = checked(ACTION_PATCH, body);
-    const edits = url !== undefined || payload !== undefined;
-    if (!rotateSigningSecret && !edits)
-      throw new SimulatorError(
-        'invalid-input',
-        'Send { "rotateSigningSecret": true }, or a new url or payload.',
-      );
-    const { _id } = rules.action(ruleId(simulation, params), params.actionId);
-    if (edits) rules.updateAction(params.id, _id, { url, payload } as Partial<ActionInput>);
-    if (rotateSigningSecret) secrets.rotate(_id);
-    return withSecret(rules.action(params.id, _id));
-  });
-  app.delete<OneAction>('/rules/:id/actions/:actionId', ({ params }, reply) => {
-    rules.removeAction(ruleId(simulation, params), params.actionId);
-    return reply.code(204).send();
-  });
+  app.patch<{ Params: { id: string; actionId: string } }>(
+    '/rules/:id/actions/:actionId',
+    ({ params, body }) => {
+      checked(ROTATION, body);
+      checkRule(params.id);
+      const action = rules.action(params.id, params.actionId);
+      secrets.rotate(action._id);
+      return withSecret(action);
+    },
+  );
 }

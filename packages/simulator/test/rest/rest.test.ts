@@ -90,36 +90,6 @@ describe('webhook actions', () => {
     expect(JSON.parse(receiver.received[0]!.body)).toEqual({ id: _id });
   });
 
-  test('and rules are edited and removed', async () => {
-    const simulator = await open.simulator();
-    const rule = simulator.rules.create({ trigger: 'call:started' });
-    const recordings = simulator.rules.setRecordingWebhook({ url: 'http://127.0.0.1:9/hook' });
-    const rest = restOf(simulator);
-    const url = 'http://127.0.0.1:9/';
-    const { _id } = simulator.rules.addAction(rule._id, { url, signed: false });
-    const path = `/rules/${rule._id}/actions/${_id}`;
-    const patched = await rest(path, json('PATCH', { url: `${url}new`, payload: [1] }));
-    expect(await patched.json()).toMatchObject({ url: `${url}new`, payload: [1], signed: false });
-    expect((await rest(path, json('PATCH', { url: 'nonsense' }))).status).toBe(400);
-    expect((await rest(path, { method: 'DELETE' })).status).toBe(204);
-    expect((await rest(path, { method: 'DELETE' })).status).toBe(404);
-    expect(simulator.rules.get(rule._id).actions).toEqual([]);
-    const recreated = await rest(`/rules/${rule._id}/actions`, json('POST', { url }));
-    expect(await recreated.json()).toMatchObject({
-      signingSecret: expect.stringMatching(/^whsec_/),
-    });
-
-    const renamed = await rest(`/rules/${rule._id}`, json('PATCH', { name: 'To the CRM' }));
-    expect(await renamed.json()).toMatchObject({ _id: rule._id, name: 'To the CRM' });
-    for (const wrong of [{}, { name: 1 }, { scope: 'all' }, { state: 'paused' }])
-      expect((await rest(`/rules/${rule._id}`, json('PATCH', wrong))).status).toBe(400);
-    const remove = async (id: string) => (await rest(`/rules/${id}`, { method: 'DELETE' })).status;
-    expect(await remove(recordings._id)).toBe(404);
-    expect(await remove(rule._id)).toBe(204);
-    expect(await remove(rule._id)).toBe(404);
-    expect(simulator.rules.list()).toEqual([recordings]);
-  });
-
   test('bad requests are refused', async () => {
     const simulator = await open.simulator();
     const rule = simulator.rules.create({ trigger: 'call:started' });
@@ -146,6 +116,7 @@ describe('webhook actions', () => {
       (await rest(`/rules/${rule._id}/actions/${id}`, json('PATCH', body))).status;
     expect(await patch({ rotateSigningSecret: false })).toBe(400);
     expect(await patch({})).toBe(400);
+    expect(await patch({ url: 'http://127.0.0.1:9/' })).toBe(400);
     expect(await patch({ rotateSigningSecret: true }, 'nothing')).toBe(404);
     expect(await patch({ rotateSigningSecret: true })).toBe(200);
   });
