@@ -82,18 +82,41 @@ describe('an error of the client', () => {
 const wrapped = (error: unknown, times: number): unknown =>
   times === 0 ? error : wrapped(new Error('Failed query', { cause: error }), times - 1);
 
-describe('a missing table', () => {
-  it.each<[string, unknown, boolean]>([
-    ['by its code', { code: '42P01' }, true],
-    ['by the code in a text', new Error('Code: `42P01`. Message: `relation`'), true],
-    ['not by another code', { code: '42P02' }, false],
-    ['not by the code of what is no error', '42P01', false],
-    ['not without an error', undefined, false],
-    ['not where the cause is another error', wrapped({ code: '08006' }, 1), false],
-    ['in five other errors', wrapped({ code: '42P01' }, 5), true],
-    ['not deeper', wrapped({ code: '42P01' }, 6), false],
-  ])('is known %s', (_how, error, isKnown) => {
-    expect(isUndefinedTable(error)).toBe(isKnown);
+/** A Pool of pg, as far as it is told by its count and its methods. */
+function pool(refusal?: Error) {
+  const query = jest.fn((statement: Statement, values?: unknown[]) => {
+    if (typeof statement !== 'string' && refusal !== undefined) return Promise.reject(refusal);
+    const text = typeof statement === 'string' ? statement : statement.text;
+    return Promise.resolve(
+      answer(
+        isVersion(text)
+          ? VERSION
+          : typeof values?.[0] === 'string' && values[0].startsWith('[')
+            ? {}
+            : true,
+      ),
+    );
+  });
+  const client = Object.assign({}, { totalCount: 0, connect: query, query });
+  return { client: client as unknown as PostgresClient, query };
+}
+const named = (query: jest.Mock<(statement: Statement) => unknown>) =>
+  query.mock.calls.map(([statement]) =>
+    typeof statement === 'string' ? undefined : statement.name,
+  );
+
+describe('a prepared statement', () => {
+  it('has a name that comes from its text, each time the same', async () => {
+    const { client, query } = pool();
+    const store = postgresStore(client, { logger });
+    await store.extend('a', 't', 5);
+    await store.extend('b', 't', 5);
+    const [version, first, second] = query.mock.calls.map(([statement]) => statement);
+    expect(typeof version).toBe('string');
+    const { text, name } = first as { text: string; name: string };
+    const hash = createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex');
+    expect(name).toBe(`call-webhooks ${hash.slice(0, 40)}`); // Postgres would cut it after 63
+    expect(second).toEqual({ name, text, values: ['b', 't', 5] });
   });
 
   it('is not sought for ever in an error that is its own cause', () => {

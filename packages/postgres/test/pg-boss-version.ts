@@ -33,3 +33,7 @@ export const expireJobs = (boss: PgBoss): Promise<unknown> =>
 /** Deletes all jobs of all queues. */
 export const deleteAllJobs = (boss: PgBoss): Promise<unknown> =>
   isPgBoss10 ? boss.clearStorage() : (boss as unknown as PgBoss12).deleteAllJobs();
+
+/** Deletes what pg-boss would delete by now. */
+export const maintain = (boss: PgBoss): Promise<unknown> =>
+  isPgBoss10 ? boss.maintain() : (boss as unknown as PgBoss12).supervise();

@@ -23,14 +23,14 @@ export interface PgBossUnderTest {
   boss: PgBoss;
 }
 
-/** Call it in a suite. What `test` holds is filled in before its tests. */
-export function usePgBoss() {
+/** @param options of pg-boss, besides. Call it in a suite. What `test` holds is filled in before its tests. */
+export function usePgBoss(options: object = {}) {
   const test = {} as PgBossUnderTest;
   const toClose: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     test.server = await startPostgres();
     const connectionString = test.server.url;
-    test.boss = new PgBoss({ connectionString, ...PASSIVE });
+    test.boss = new PgBoss({ connectionString, ...PASSIVE, ...options });
     test.boss.on('error', () => undefined);
     await test.boss.start();
   });
