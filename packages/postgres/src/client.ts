@@ -1,64 +1,115 @@
 import { WebhookError } from '@call-webhooks/core';
+import { sha256 } from '@call-webhooks/core/internal';
 
 /**
  * The method that is used of a Postgres client: of a `Pool` or `Client` of pg, of a `Pool` or the
- * `neon()` function of Neon's driver, of PGlite, or of any other client with such a `query`.
+ * `neon()` function of Neon's driver, of PGlite, or of any other client with such a `query`. How it
+ * shapes rows, names columns and parses types does not matter.
  */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): PromiseLike<unknown>;
 }
 
-const UNDEFINED_TABLE = '42P01';
+const NO_TEXT =
+  'The Postgres client gave no row with one text. Pass a Pool of pg, or another client like it.';
 
-/** Runs one statement, in one round trip. */
-export async function run(
+/**
+ * The answer to a statement, each of which gives one row with one text, in JSON: clients can be told to
+ * rename columns, to parse numbers, booleans and times in another way, or to give rows as lists.
+ * So an answer is there, or it is an error; no row is never taken for "nothing found".
+ */
+export async function answerOf(
   client: PostgresClient,
   text: string,
-  values: unknown[] | undefined,
+  values: unknown[],
 ): Promise<unknown> {
+  const answer = onlyText(await client.query(text, values));
+  if (answer === undefined) throw new Error(NO_TEXT);
   try {
-    return await client.query(text, values);
-  } catch (error) {
-    throw explained(error);
+    return JSON.parse(answer) as unknown;
+  } catch {
+    throw new Error(NO_TEXT);
   }
 }
 
+/** The only text in a reply: clients give the rows, or an object that has them. */
+export function onlyText(reply: unknown): string | undefined {
+  const rows: unknown = Array.isArray(reply) ? reply : (Object(reply) as { rows?: unknown }).rows;
+  if (!Array.isArray(rows) || rows.length !== 1) return undefined;
+  const columns = Object.values(Object(rows[0]) as object) as unknown[];
+  return columns.length === 1 && typeof columns[0] === 'string' ? columns[0] : undefined;
+}
+
+/** For an answer of another kind than its statement gives. It may hold a body, and is not told. */
+export const oddAnswer = () => new Error('Postgres gave an answer that is none.');
+
 /**
- * The rows of one statement.
- * @param columns the columns that each row must have. Some clients reply with another shape, such as
- *   `[rows, count]`, which would look like rows that are there
+ * The SQLSTATE of an error of the server. Clients wrap it, as its cause, or deeper: Prisma has it in
+ * `meta.code`, or in `meta.driverAdapterError.cause.originalCode`.
  */
-export async function rowsOf<Row>(
-  client: PostgresClient,
-  text: string,
-  values: unknown[] | undefined,
-  columns: (keyof Row & string)[],
-): Promise<Row[]> {
-  const result = await run(client, text, values);
-  // Neon's HTTP driver gives the rows themselves.
-  const rows: unknown = Array.isArray(result)
-    ? result
-    : (Object(result) as { rows?: unknown }).rows;
-  const isRow = (row: unknown) => columns.every((column) => column in (Object(row) as object));
-  if (Array.isArray(rows) && rows.every(isRow)) return rows as Row[];
-  throw new Error(
-    'The Postgres client gave no rows. Pass a Pool of pg, or another client like it.',
-  );
+export function sqlState(error: unknown, depth = 0): string | undefined {
+  const { code, originalCode, meta, driverAdapterError, cause } = Object(error) as Record<
+    string,
+    unknown
+  >;
+  for (const own of [code, originalCode])
+    if (typeof own === 'string' && /^\d[\dA-Z]{4}$/.test(own)) return own;
+  for (const inner of [meta, driverAdapterError, cause]) {
+    const found = inner !== undefined && depth < 5 ? sqlState(inner, depth + 1) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
-/** Whether a table is missing. Clients wrap the error of the server, and Prisma quotes its code. */
-export function isUndefinedTable(error: unknown, depth = 0): boolean {
-  const { code, message, cause } = Object(error) as Record<string, unknown>;
-  if (code === UNDEFINED_TABLE || String(message).includes(UNDEFINED_TABLE)) return true;
-  return cause !== undefined && depth < 5 && isUndefinedTable(cause, depth + 1);
+/** The statement is unknown, or is there already: a pooler gives each transaction another connection. */
+const NOT_PREPARED = ['26000', '42P05'];
+
+/**
+ * The same client, on which a statement is prepared once for each connection. Behind a pooler that
+ * can't do so, and with clients other than pg's, statements have no name.
+ */
+export function preparing(client: PostgresClient): PostgresClient {
+  if (!isPg(client)) return client;
+  const naming = client as unknown as { query(statement: object): PromiseLike<unknown> };
+  const names = new Map<string, string>();
+  let works = true;
+  return {
+    async query(text, values) {
+      if (!works) return client.query(text, values);
+      let name = names.get(text);
+      if (name === undefined) {
+        // By its text: two versions of this package may share a connection of a pooler.
+        name = `call-webhooks ${(await sha256(text)).slice(0, 40)}`;
+        names.set(text, name);
+      }
+      try {
+        return await naming.query({ name, text, ...(values && { values }) });
+      } catch (error) {
+        if (!NOT_PREPARED.includes(sqlState(error) ?? '')) throw error;
+        works = false; // and nothing was run
+        return client.query(text, values);
+      }
+    },
+  };
 }
 
-/** The client's error. If the tables are missing, one that says what to do. */
-function explained(error: unknown): unknown {
-  if (!isUndefinedTable(error)) return error;
-  return new Error('The tables of the store are missing. Run `await store.migrate()` once.', {
-    cause: error,
-  });
+/**
+ * Whether this is a `Pool` or `Client` of pg with pg's own `query()`. One of a subclass may take a text
+ * only.
+ */
+function isPg(client: PostgresClient): boolean {
+  if (typeof Reflect.get(client, 'totalCount') !== 'number' && !('connectionParameters' in client))
+    return false;
+  let owner = client as object | null;
+  while (owner && !Object.hasOwn(owner, 'query')) owner = Object.getPrototypeOf(owner) as object;
+  return owner !== null && Object.hasOwn(owner, 'connect');
+}
+
+/** How many statements a client runs at once: a pool says so, and HTTP has no limit. */
+export function concurrencyOf(client: PostgresClient): number {
+  if (typeof client === 'function') return Infinity;
+  const { options } = client as { options?: { max?: unknown } };
+  return typeof options?.max === 'number' ? options.max : 10; // as pg's and postgres.js's pools
 }
 
 /**

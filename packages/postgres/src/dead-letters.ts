@@ -9,9 +9,9 @@ import {
   type CheckedDeadLetterQuery,
 } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
-import { checkClient, rowsOf, type PostgresClient } from './client.ts';
-import { deadLetterStatements } from './dead-letter-statements.ts';
-import { migrationSql, schemaOption } from './schema.ts';
+import { checkClient, oddAnswer, type PostgresClient } from './client.ts';
+import { schemaOption, Tables, type Migration } from './schema.ts';
+import { deadLetterStatements } from './statements.ts';
 
 /** Options of `postgresDeadLetters`. */
 export interface PostgresDeadLettersOptions {
@@ -22,19 +22,8 @@ export interface PostgresDeadLettersOptions {
 /** Dead letters in Postgres. */
 export interface PostgresDeadLetters extends DeadLetters {
   /** The same as `migrate()` of `postgresStore`: one of the two is enough. */
-  migrate(): Promise<void>;
+  migrate(): Promise<Migration>;
 }
-
-interface Row {
-  id: string;
-  letter: string;
-  /** A JSON list of texts. */
-  failures: string;
-  /** Milliseconds since the epoch. */
-  claimed_until: number | string | null;
-}
-
-const COLUMNS = ['id', 'letter', 'failures', 'claimed_until'] as const satisfies (keyof Row)[];
 
 /**
  * Keeps dead letters in a table of Postgres 12 or newer. Each call is one statement. Its methods
@@ -53,20 +42,20 @@ export function postgresDeadLetters(
   const { schema } = checkOptions('postgresDeadLetters', { schema: schemaOption() }, options);
   checkClient('postgresDeadLetters', client);
   const sql = deadLetterStatements(schema);
-  const changes = async (text: string, ...values: unknown[]) =>
-    (await rowsOf<{ changed: 1 }>(client, text, values, ['changed'])).length > 0;
-  const lettersOf = async (text: string, ...values: unknown[]) =>
-    (await rowsOf<Row>(client, text, values, [...COLUMNS])).map(letterOf);
+  const tables = new Tables(client, schema);
+  const lettersOf = async (text: string, ...values: unknown[]) => {
+    const answer = await tables.ask(text, ...values);
+    if (!Array.isArray(answer)) throw oddAnswer();
+    return answer.map(letterOf);
+  };
 
   return {
-    async migrate() {
-      await client.query(migrationSql({ schema }));
-    },
+    migrate: () => tables.migrate(),
     async put(letter) {
-      const record = await toRecord(letter);
-      const { id, failedAt, reason, eventName, tenant, failure } = record;
-      const texts = [reason, eventName, tenant, record.letter, failure];
-      if (!(await changes(sql.put, id, failedAt, ...texts, MAX_FAILURES)))
+      const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);
+      const found = [reason, eventName, tenant];
+      const kept = [texts.letter, texts.failure, MAX_FAILURES];
+      if (!(await tables.askIf(sql.put, id, failedAt, ...found, ...kept)))
         throw new Error('Postgres kept no dead letter.');
     },
     async list(query) {
@@ -76,19 +65,22 @@ export function postgresDeadLetters(
       return deadLetterPage(await lettersOf(sql.list, ...values), limit);
     },
     async count(filter) {
-      const values = conditions(checkDeadLetterQuery(filter));
-      const [row] = await rowsOf<{ count: number }>(client, sql.count, values, ['count']);
-      return Number(row?.count);
+      const count = await tables.ask(sql.count, ...conditions(checkDeadLetterQuery(filter)));
+      if (!Number.isInteger(count)) throw oddAnswer();
+      return Number(count);
     },
     get: async (id) => (await lettersOf(sql.get, id))[0],
-    remove: (id) => changes(sql.remove, id),
+    remove: (id) => tables.askIf(sql.remove, id),
     claim: async (id, { token, leaseMs }) => (await lettersOf(sql.claim, id, token, leaseMs))[0],
-    extend: (id, token, leaseMs) => changes(sql.extend, id, token, leaseMs),
-    settle: (id, token) => changes(sql.settle, id, token),
+    extend: (id, token, leaseMs) => tables.askIf(sql.extend, id, token, leaseMs),
+    settle: (id, token) => tables.askIf(sql.settle, id, token),
     giveBack: (id, token, failure) =>
       failure
-        ? changes(sql.fail, id, token, failure.at.getTime(), toFailureJson(failure), MAX_FAILURES)
-        : changes(sql.release, id, token),
+        ? tables.askIf(
+            ...[sql.fail, id, token],
+            ...[failure.at.getTime(), toFailureJson(failure), MAX_FAILURES],
+          )
+        : tables.askIf(sql.release, id, token),
   };
 }
 
@@ -100,10 +92,10 @@ const conditions = ({ since, until, eventName, reason, tenant }: CheckedDeadLett
   tenant ?? null,
 ];
 
-const letterOf = ({ id, letter, failures, claimed_until: until }: Row): StoredDeadLetter =>
-  fromRecord(
-    id,
-    letter,
-    JSON.parse(failures) as string[],
-    until === null ? undefined : new Date(Number(until)),
-  );
+function letterOf(row: unknown): StoredDeadLetter {
+  const { id, letter, failures, claimedUntil } = Object(row) as Record<string, unknown>;
+  if (typeof id !== 'string' || typeof letter !== 'string' || !Array.isArray(failures))
+    throw oddAnswer();
+  const until = typeof claimedUntil === 'number' ? new Date(claimedUntil) : undefined;
+  return fromRecord(id, letter, failures as string[], until);
+}

@@ -4,7 +4,7 @@ export {
   type PostgresDeadLetters,
   type PostgresDeadLettersOptions,
 } from './dead-letters.ts';
-export { migrationSql } from './schema.ts';
+export { migrationSql, type Migration } from './schema.ts';
 export type { PostgresClient } from './client.ts';
 export type { PostgresTransaction } from './transaction.ts';
 export { pgBossDeadJobs, type PgBossDeadJobsOptions } from './pg-boss-dead-jobs.ts';

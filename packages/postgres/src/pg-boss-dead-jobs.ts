@@ -5,11 +5,18 @@ import {
   type DeadJobs,
   type JobFailure,
 } from '@call-webhooks/core/stores';
-import { checkOptions, option } from '@call-webhooks/core/internal';
-import { retryLimitOf } from './attempt-state.ts';
-import { createQueues } from './create-queues.ts';
-import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';
-import { checkBoss, isPgBoss10, type PgBossClient } from './pg-boss.ts';
+import { checkOptions } from '@call-webhooks/core/internal';
+import { answerOf, oddAnswer } from './client.ts';
+import {
+  checkBoss,
+  createQueues,
+  deadQueueOf,
+  isPgBoss10,
+  nameRules,
+  retryLimitOf,
+  type PgBossClient,
+} from './pg-boss.ts';
+import { whether } from './statements.ts';
 
 /** What a worker adds to the data of a job that it gives up. */
 export interface DeadJobNote {
@@ -20,6 +27,8 @@ export interface DeadJobNote {
   readonly expireInSeconds: number;
   /** Of the job; seconds. */
   readonly retryDelay: number;
+  /** How long pg-boss kept the job; seconds. */
+  readonly retentionSeconds: number;
 }
 
 /** The data of a job in the queue for dead jobs. */
@@ -30,16 +39,10 @@ export interface PgBossDeadJobsOptions {
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
   /** The queue for dead jobs; by default the name of the queue and `-dead`. */
-  deadLetterQueue?: string | undefined;
+  deadQueue?: string | undefined;
   /** The schema of pg-boss; `pgboss` by default, as in pg-boss. */
   schema?: string | undefined;
 }
-
-const rules = () => ({
-  queue: option.default(queueName(), DEFAULT_QUEUE),
-  deadLetterQueue: option.optional(queueName()),
-  schema: schemaName(),
-});
 
 /** How many jobs are read at once. */
 const PAGE = 200;
@@ -53,12 +56,25 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * const { queued } = await redrive({ deadJobs: pgBossDeadJobs(boss) });
  */
 export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOptions = {}): DeadJobs {
-  const { queue, deadLetterQueue, schema } = checkOptions('pgBossDeadJobs', rules(), options);
+  const settings = checkOptions('pgBossDeadJobs', nameRules(), options);
   checkBoss('pgBossDeadJobs', boss);
-  const target = deadLetterQueue ?? deadLetterName(queue);
+  const { queue, deadQueue = deadQueueOf(queue), schema } = settings;
   const sql = statements(schema, isPgBoss10(boss));
-  const run = async (text: string, values: unknown[]) =>
-    ((await boss.getDb().executeSql(text, values)) as { rows: Row[] }).rows;
+  const ask = (text: string, ...values: unknown[]) => {
+    const db = boss.getDb();
+    const query = (asked: string, given: unknown[] = []) => db.executeSql(asked, given);
+    return answerOf({ query }, text, [deadQueue, queue, ...values]);
+  };
+  const lettersOf = async (text: string, ...values: unknown[]) => {
+    const answer = await ask(text, ...values);
+    if (!Array.isArray(answer)) throw oddAnswer();
+    return answer.map(letterOf);
+  };
+  const changes = async (text: string, ...values: unknown[]) => {
+    const answer = await ask(text, ...values);
+    if (typeof answer !== 'boolean') throw oddAnswer();
+    return answer;
+  };
 
   return {
     ...deadJobList(async function* read({ since, until, after }) {
@@ -69,52 +85,35 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
         );
       let from = { failedAt: after?.failedAt ?? 0, id: after?.id ?? LOWEST };
       for (;;) {
-        const rows = await run(sql.list, [
-          target,
-          queue,
-          since,
-          until,
-          from.failedAt,
-          from.id,
-          PAGE,
-        ]);
-        const letters = rows.map(letterOf);
+        const letters = await lettersOf(sql.list, since, until, from.failedAt, from.id, PAGE);
         yield* letters;
         const last = letters.at(-1);
         if (!last || letters.length < PAGE) return;
         from = { failedAt: last.failedAt.getTime(), id: last.id };
       }
     }),
-    async get(id) {
-      if (!UUID.test(id)) return undefined;
-      return (await run(sql.get, [target, queue, id])).map(letterOf)[0];
-    },
+    get: async (id) => (UUID.test(id) ? (await lettersOf(sql.get, id))[0] : undefined),
     async requeue(id) {
       if (!UUID.test(id)) return false;
-      await createQueues(boss, queue, target);
-      return (await run(sql.requeue, [target, queue, id, retryLimitOf(1)])).length > 0;
+      await createQueues(boss, queue, deadQueue);
+      return changes(sql.requeue, id, retryLimitOf(1));
     },
-    async remove(id) {
-      if (!UUID.test(id)) return false;
-      return (await run(sql.remove, [target, queue, id])).length > 0;
-    },
+    remove: async (id) => UUID.test(id) && changes(sql.remove, id),
   };
 }
 
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-interface Row {
-  id: string;
-  data: DeadJobData;
-  /** Milliseconds since the epoch; clients give it as a text. */
-  failed_at: number | string;
-}
-
-function letterOf({ id, data, failed_at }: Row): StoredDeadLetter {
-  const { failure, ...delivery } = data;
+function letterOf(row: unknown): StoredDeadLetter {
+  const { id, data, failedAt } = Object(row) as {
+    id?: unknown;
+    data?: unknown;
+    failedAt?: unknown;
+  };
+  if (typeof id !== 'string' || typeof failedAt !== 'number') throw oddAnswer();
+  const { failure, ...delivery } = data as DeadJobData;
   return deadJobLetter({
-    ...{ id, delivery },
-    failedAt: new Date(Number(failed_at)),
+    ...{ id, delivery, failedAt: new Date(failedAt) },
     ...failure,
     error: failure.failures.at(-1)?.error ?? '',
   });
@@ -127,21 +126,23 @@ function statements(schema: string, isTen: boolean) {
   const isDead = `name = $1 AND state = 'created' AND data -> 'failure' IS NOT NULL
     AND NOT EXISTS (SELECT FROM ${schema}.job AS original
       WHERE original.name = $2 AND original.id = job.id AND original.state <= 'active')`;
-  const columns = `id, data, ${failedAt} AS failed_at`;
+  const listOf = (more: string) => `SELECT coalesce(json_agg(
+        json_build_object('id', id, 'data', data, 'failedAt', failed_at) ORDER BY failed_at, id
+      ), '[]')::text AS answer
+    FROM (SELECT id, data, ${failedAt} AS failed_at FROM ${schema}.job WHERE ${isDead} ${more}) AS found`;
   return {
-    list: `SELECT ${columns} FROM ${schema}.job
-      WHERE ${isDead} AND ${failedAt} >= $3::bigint AND ${failedAt} < $4::bigint
+    list: listOf(`AND ${failedAt} >= $3::bigint AND ${failedAt} < $4::bigint
         AND (${failedAt}, id) > ($5::bigint, $6::uuid)
-      ORDER BY ${failedAt}, id LIMIT $7::int`,
-    get: `SELECT ${columns} FROM ${schema}.job WHERE ${isDead} AND id = $3::uuid`,
-    remove: `DELETE FROM ${schema}.job WHERE ${isDead} AND id = $3::uuid RETURNING 1`,
+      ORDER BY ${failedAt}, id LIMIT $7::int`),
+    get: listOf('AND id = $3::uuid'),
+    remove: whether(`DELETE FROM ${schema}.job WHERE ${isDead} AND id = $3::uuid`),
     /**
      * The job takes the place of the one that was given up, under the same id. Its next run is its last.
      * The dead job stays where it is if the event was delivered again since and was handled: only a job
      * that was given up has a message.
      */
     requeue: `WITH dead AS (
-        SELECT id, data, keep_until - created_on AS kept,
+        SELECT id, data, (data #>> '{failure,retentionSeconds}')::float8 * interval '1 second' AS kept,
           (data #>> '{failure,attempt}')::int AS attempt,
           jsonb_build_object('failures', data #> '{failure,failures}') AS output,
           (data #>> '{failure,retryDelay}')::int AS retry_delay,
@@ -161,7 +162,9 @@ function statements(schema: string, isTen: boolean) {
           keep_until = excluded.keep_until
         WHERE job.state > 'active' AND job.output -> 'message' IS NOT NULL
         RETURNING id
+      ), removed AS (
+        DELETE FROM ${schema}.job WHERE name = $1 AND id IN (SELECT id FROM moved) RETURNING 1
       )
-      DELETE FROM ${schema}.job WHERE name = $1 AND id IN (SELECT id FROM moved) RETURNING 1`,
+      SELECT (EXISTS (SELECT FROM removed))::text AS answer`,
   };
 }

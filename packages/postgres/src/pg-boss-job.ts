@@ -1,48 +1,88 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
-import { addFailure, type LeasedJob } from '@call-webhooks/core/stores';
-import { attemptState, retryLimitOf } from './attempt-state.ts';
-import { createQueues } from './create-queues.ts';
-import { continuedJobId } from './job-id.ts';
+import { addFailure, type JobTransaction, type LeasedJob } from '@call-webhooks/core/stores';
+import { answerOf, oddAnswer } from './client.ts';
 import type { DeadJobData, DeadJobNote } from './pg-boss-dead-jobs.ts';
-import { jobTransaction } from './pg-boss-transaction.ts';
-import type { PgBossClient, PgBossJob, PgBossSendOptions } from './pg-boss.ts';
+import { continuedJobId } from './pg-boss-queue.ts';
+import {
+  createQueues,
+  retryLimitOf,
+  sendOnce,
+  type PgBossClient,
+  type PgBossJob,
+  type PgBossSendOptions,
+} from './pg-boss.ts';
+import { completeIn, literal } from './transaction.ts';
 
-interface Queues {
+/** The queues of a worker. */
+export interface WorkerQueues {
   readonly boss: PgBossClient;
   readonly queue: string;
-  readonly deadLetterQueue: string;
+  readonly deadQueue: string;
+  /** The schema of pg-boss. */
   readonly schema: string;
 }
 
-/** A fetched job of pg-boss, for the worker that runs it. */
-export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
-  const { boss, queue, deadLetterQueue } = queues;
-  const { id } = job;
+/** Until its user removes it: pg-boss can't keep a job for ever, but for 68 years. */
+const KEPT_SECONDS = 2 ** 31 - 1;
+const LOST = 'Its last run came to no end: the process died, or expireIn had passed.';
+
+/**
+ * A job as pg-boss gave it, with the types that it should have: a client of pg may be told to leave
+ * numbers and JSON as texts.
+ * @throws Error for what is no job
+ */
+export function fetchedJob(given: unknown): PgBossJob {
+  const job = Object(given) as Record<keyof PgBossJob, unknown>;
+  const [retryCount, retryLimit, retryDelay] = [job.retryCount, job.retryLimit, job.retryDelay].map(
+    (number) => (number === null ? NaN : Number(number)),
+  ) as [number, number, number];
+  const expireInSeconds = Number(job.expireInSeconds);
+  if (![retryCount, retryLimit, retryDelay].every(Number.isInteger) || !(expireInSeconds > 0))
+    throw new Error('pg-boss gave a job without its numbers. Does its client rename columns?');
+  return {
+    ...(job as unknown as PgBossJob),
+    ...{ retryCount, retryLimit, retryDelay, expireInSeconds },
+    retryBackoff: job.retryBackoff === true,
+    data: parsed(job.data),
+    output: parsed(job.output) as PgBossJob['output'],
+  };
+}
+
+const parsed = (json: unknown): unknown =>
+  typeof json === 'string' ? (JSON.parse(json) as unknown) : json;
+
+/**
+ * A fetched job of pg-boss, for the worker that runs it.
+ * @param maxRuns how often it is run
+ */
+export function leasedJob(job: PgBossJob, maxRuns: number, queues: WorkerQueues): LeasedJob {
+  const { boss, queue, deadQueue } = queues;
+  const { id, output } = job;
+  const attempt = job.retryCount + 1;
+  const wasLost = attempt > maxRuns && output?.released !== true;
+  const abandonReason = output?.abandonReason ?? (wasLost ? LOST : undefined);
   const delivery = job.data as QueuedDelivery;
-  const { attempt, maxRuns, isLastAttempt, abandonReason } = attemptState(job);
-  const failures = job.output?.failures ?? [];
+  const failures = output?.failures ?? [];
   const failuresWith = (error: string) => addFailure(failures, { at: Date.now(), attempt, error });
 
-  /** Under the job's own id, so that repeating this adds no second dead letter. */
+  /** Under the job's own id, so that repeating this adds no second dead job. */
   async function moveToDead(message: string): Promise<void> {
-    const target = job.deadLetter ?? deadLetterQueue;
+    const target = job.deadLetter ?? deadQueue;
     await createQueues(boss, queue, target); // pg-boss sends nothing to a missing queue, silently
     const failure: DeadJobNote = {
       ...{ attempt, failures: failuresWith(message), retryDelay: job.retryDelay },
-      expireInSeconds: Math.ceil(Number(job.expireInSeconds)),
+      expireInSeconds: Math.ceil(job.expireInSeconds),
+      retentionSeconds: retentionSeconds(job),
     };
     const data: DeadJobData = { ...delivery, failure };
-    await boss.send(target, data, { id, retentionSeconds: retentionSeconds(job) });
+    await sendOnce(boss, target, data, { id, retentionSeconds: KEPT_SECONDS });
     await boss.complete(queue, id, { message });
   }
 
   return {
-    delivery,
-    attempt,
-    maxRuns,
-    isLastAttempt,
+    ...{ delivery, attempt, maxRuns, isLastAttempt: attempt >= maxRuns, moveToDead },
     abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
-    expiresIn: Number(job.expireInSeconds) * 1_000,
+    expiresIn: job.expireInSeconds * 1_000,
     transaction: jobTransaction(job, queues),
     complete: () => boss.complete(queue, id),
     retry: (message, reason) =>
@@ -50,7 +90,6 @@ export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
         ...{ message, failures: failuresWith(message) },
         ...(reason !== undefined && { abandonReason: reason }),
       }),
-    moveToDead,
     /** As a failure: pg-boss has no other way. The job is run again, after its last attempt as well. */
     release: () =>
       boss.fail(queue, id, {
@@ -65,16 +104,17 @@ export function leasedJob(job: PgBossJob, queues: Queues): LeasedJob {
  * pg-boss would not run it again, even if `deadLetter` failed or the worker was killed. Its new id
  * comes from its own, so that repeating this adds no second job.
  */
-export async function continueJob(job: PgBossJob, { boss, queue }: Queues): Promise<void> {
-  const { retryLimit, retryDelay, retryBackoff, deadLetter } = job;
+export async function continueJob(job: PgBossJob, { boss, queue }: WorkerQueues): Promise<void> {
+  const { retryLimit, retryDelay, retryBackoff, retryDelayMax, deadLetter } = job;
   const id = await continuedJobId(job.id);
   const options: PgBossSendOptions = {
     ...{ id, retryLimit: retryLimitOf(retryLimit + 1), retryDelay, retryBackoff },
-    expireInSeconds: Math.ceil(Number(job.expireInSeconds)),
+    ...(retryBackoff && typeof retryDelayMax === 'number' && { retryDelayMax }),
+    expireInSeconds: Math.ceil(job.expireInSeconds),
     retentionSeconds: retentionSeconds(job),
     ...(deadLetter !== null && { deadLetter }),
   };
-  await boss.send(queue, Object(job.data) as object, options);
+  await sendOnce(boss, queue, Object(job.data) as object, options);
   await boss.complete(queue, job.id, { continuedBy: id });
 }
 
@@ -82,4 +122,34 @@ export async function continueJob(job: PgBossJob, { boss, queue }: Queues): Prom
 function retentionSeconds({ createdOn, keepUntil }: PgBossJob): number {
   const kept = new Date(keepUntil).getTime() - new Date(createdOn).getTime();
   return Math.max(1, Math.ceil(kept / 1_000));
+}
+
+/**
+ * A fetched job, to be completed in a transaction of its handler. pg-boss counts each run, so that the
+ * count fences: a run whose job expired, and was fetched again, can't complete it.
+ */
+function jobTransaction(
+  { id, retryCount }: PgBossJob,
+  { boss, queue, schema }: WorkerQueues,
+): JobTransaction {
+  const job = `name = ${literal(queue)} AND id = ${literal(id)}::uuid`;
+  return {
+    completeIn: (tx) =>
+      completeIn(tx, {
+        update: `UPDATE ${schema}.job SET state = 'completed', completed_on = now(), output = NULL`,
+        where: `${job} AND retry_count = ${String(retryCount)} AND state IN ('active', 'completed')`,
+        isHere: `EXISTS (SELECT FROM ${schema}.job WHERE ${job})`,
+      }),
+    async isCompleted() {
+      const db = boss.getDb();
+      // The lock waits for a commit that is under way.
+      const text = `WITH job AS (SELECT state = 'completed' AND retry_count = $3::int AS done
+  FROM ${schema}.job WHERE name = $1 AND id = $2::uuid FOR SHARE)
+SELECT coalesce(bool_or(done), false)::text AS answer FROM job`;
+      const client = { query: (sql: string, values: unknown[] = []) => db.executeSql(sql, values) };
+      const answer = await answerOf(client, text, [queue, id, retryCount]);
+      if (typeof answer !== 'boolean') throw oddAnswer();
+      return answer;
+    },
+  };
 }

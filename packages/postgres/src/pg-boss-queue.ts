@@ -1,28 +1,34 @@
 import { WebhookError, type Queue, type QueuedDelivery } from '@call-webhooks/core';
 import { storableKey, type BackoffOptions } from '@call-webhooks/core/stores';
-import { checkOptions, option } from '@call-webhooks/core/internal';
-import { retryLimitOf } from './attempt-state.ts';
-import { createQueues } from './create-queues.ts';
-import { jobId } from './job-id.ts';
-import { checkBoss, type PgBossClient, type PgBossSendOptions } from './pg-boss.ts';
-import { deadLetterName, DEFAULT_QUEUE, queueName } from './queue-names.ts';
+import { checkOptions, option, sha256, tenantKey } from '@call-webhooks/core/internal';
+import {
+  checkBoss,
+  createQueues,
+  deadQueueOf,
+  isPgBoss10,
+  nameRules,
+  retryLimitOf,
+  sendOnce,
+  type PgBossClient,
+  type PgBossSendOptions,
+} from './pg-boss.ts';
 
 /** Options of `pgBossQueue`. */
 export interface PgBossQueueOptions {
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
   /** The queue that workers move dead jobs to; by default the name of the queue and `-dead`. */
-  deadLetterQueue?: string | undefined;
+  deadQueue?: string | undefined;
   /** How often a job is run until it is dead; 5,000 by default: three and a half days, a minute apart. */
   maxRuns?: number | undefined;
   /**
-   * Milliseconds between two attempts, in whole seconds; 60,000 by default. A growing delay could not be
-   * limited in pg-boss 10, so `maxDelay` has to be the same as `initialDelay`, or absent.
+   * Milliseconds between two runs, in whole seconds; always 60,000 by default. In pg-boss 12, the delay
+   * grows to `maxDelay` if that is longer than `initialDelay`. pg-boss 10 could not limit it.
    */
   backoff?: BackoffOptions | undefined;
   /**
-   * How long one run may take; milliseconds, in whole seconds, 300,000 by default. Then pg-boss gives
-   * the job to another worker.
+   * How long one run may take; milliseconds, in whole seconds, 300,000 by default, less than a day. Then
+   * pg-boss gives the job to another worker.
    */
   expireIn?: number | undefined;
   /** How long pg-boss keeps a job that was not run to its end; milliseconds, 14 days by default. */
@@ -30,20 +36,23 @@ export interface PgBossQueueOptions {
 }
 
 const DAY_MS = 86_400_000;
-const rules = () => ({
-  queue: option.default(queueName(), DEFAULT_QUEUE),
-  deadLetterQueue: option.optional(queueName()),
-  maxRuns: option.default(option.count(1, 1_000_000), 5_000),
-  backoff: option.backoff(60_000, 60_000),
-  expireIn: option.default(option.milliseconds(1_000, DAY_MS), 300_000),
-  retainFor: option.default(option.milliseconds(60_000, 3_650 * DAY_MS), 14 * DAY_MS),
-});
+const rules = () => {
+  const { queue, deadQueue } = nameRules();
+  return {
+    ...{ queue, deadQueue },
+    maxRuns: option.default(option.count(1, 1_000_000), 5_000),
+    backoff: option.backoff(60_000, 60_000),
+    expireIn: option.default(option.milliseconds(1_000, DAY_MS - 1_000), 300_000),
+    retainFor: option.default(option.milliseconds(60_000, 3_650 * DAY_MS), 14 * DAY_MS),
+  };
+};
 
 /** A queue in pg-boss. */
 export interface PgBossQueue extends Queue {
   /**
-   * Creates the queue and its dead-letter queue if they are missing. Safe to run at every start, and
+   * Creates the queue and its queue for dead jobs if they are missing. Safe to run at every start, and
    * on several machines at once. Rejects with pg-boss's error.
+   * @throws WebhookError `invalid-options` if a queue has settings with which it would lose jobs
    */
   migrate(): Promise<void>;
 }
@@ -67,35 +76,20 @@ export interface PgBossQueue extends Queue {
 export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}): PgBossQueue {
   const settings = checkOptions('pgBossQueue', rules(), options);
   checkBoss('pgBossQueue', boss);
-  const { queue, deadLetterQueue = deadLetterName(queue) } = settings;
-  const { initialDelay } = settings.backoff;
-  if ((options.backoff?.maxDelay ?? initialDelay) !== initialDelay)
-    throw new WebhookError(
-      'invalid-options',
-      'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, since the delay is kept.',
-    );
+  const { queue, deadQueue = deadQueueOf(queue) } = settings;
   const sendOptions: Omit<PgBossSendOptions, 'id'> = {
     retryLimit: retryLimitOf(settings.maxRuns),
-    retryDelay: Math.ceil(initialDelay / 1_000),
+    ...retriesOf(boss, settings.backoff.initialDelay, options.backoff?.maxDelay),
     expireInSeconds: Math.ceil(settings.expireIn / 1_000),
     retentionSeconds: Math.ceil(settings.retainFor / 1_000),
-    deadLetter: deadLetterQueue,
+    deadLetter: deadQueue,
   };
   let ready: Promise<void> | undefined;
-  const migrate = () =>
-    (ready ??= createQueues(boss, queue, deadLetterQueue).catch((error: unknown) => {
-      ready = undefined; // the next delivery tries again
-      throw error;
-    }));
-
-  async function sent(data: QueuedDelivery, id: string): Promise<string | null> {
-    try {
-      return await boss.send(queue, data, { ...sendOptions, id });
-    } catch (error) {
-      ready = undefined; // pg-boss 12 fails if it has no such queue
-      throw error;
-    }
-  }
+  const again = (error: unknown): never => {
+    ready = undefined; // the next delivery tries again
+    throw error;
+  };
+  const migrate = () => (ready ??= createQueues(boss, queue, deadQueue).catch(again));
 
   return {
     migrate,
@@ -103,16 +97,24 @@ export function pgBossQueue(boss: PgBossClient, options: PgBossQueueOptions = {}
       await migrate();
       const id = await jobId(delivery);
       const data = await storableDelivery(delivery);
-      if ((await sent(data, id)) !== null) return;
-      // pg-boss answers null if it has the job. pg-boss 10 does so as well if it has no such queue.
-      if (await boss.getJobById(queue, id, { includeArchive: true })) return;
-      ready = undefined;
-      throw new Error(`pg-boss took no job. Was the queue "${queue}" deleted?`);
+      await sendOnce(boss, queue, data, { ...sendOptions, id }).catch(again);
     },
     async ping() {
       await boss.getQueue(queue);
     },
   };
+}
+
+/** @throws WebhookError `invalid-options` for a growing delay in pg-boss 10 */
+function retriesOf(boss: PgBossClient, initialDelay: number, maxDelay = initialDelay) {
+  const retryDelay = Math.ceil(initialDelay / 1_000);
+  if (maxDelay === initialDelay) return { retryDelay, retryBackoff: false };
+  if (maxDelay > initialDelay && !isPgBoss10(boss))
+    return { retryDelay, retryBackoff: true, retryDelayMax: Math.ceil(maxDelay / 1_000) };
+  throw new WebhookError(
+    'invalid-options',
+    'Invalid options of pgBossQueue: backoff.maxDelay: expected the same as initialDelay, or in pg-boss 12 more.',
+  );
 }
 
 /**
@@ -130,3 +132,23 @@ async function storableDelivery(delivery: QueuedDelivery): Promise<QueuedDeliver
 }
 
 const isStorable = (text: string) => !/[\0\p{Surrogate}]/u.test(text);
+
+/** The id of an event's job. It is the same for the same event. */
+const jobId = ({ tenant, key, webhookId }: QueuedDelivery): Promise<string> =>
+  uuidOf(key === undefined ? `webhook ${tenantKey(tenant, webhookId)}` : `event ${key}`);
+
+/** The id of the job that continues a job sent by hand. */
+export const continuedJobId = (id: string): Promise<string> => uuidOf(`job ${id}`);
+
+/** A UUID (version 8, RFC 9562) that is the same for the same text. */
+async function uuidOf(text: string): Promise<string> {
+  const hex = await sha256(text);
+  const variant = ((parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}

@@ -15,11 +15,16 @@ import {
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
-import { hasOwnLimit } from './attempt-state.ts';
-import { createQueues } from './create-queues.ts';
-import { continueJob, leasedJob } from './pg-boss-job.ts';
-import { checkBoss, isPgBoss10, type PgBossClient, type PgBossJob } from './pg-boss.ts';
-import { deadLetterName, DEFAULT_QUEUE, queueName, schemaName } from './queue-names.ts';
+import { continueJob, fetchedJob, leasedJob } from './pg-boss-job.ts';
+import {
+  checkBoss,
+  createQueues,
+  deadQueueOf,
+  isPgBoss10,
+  maxRunsOf,
+  nameRules,
+  type PgBossClient,
+} from './pg-boss.ts';
 
 /** The handlers, as a receiver has them, and how jobs are run. */
 export interface PgBossWorkerOptions<
@@ -31,7 +36,7 @@ export interface PgBossWorkerOptions<
   /** The name of the queue; `call-webhooks` by default. */
   queue?: string | undefined;
   /** The queue for dead jobs; by default the name of the queue and `-dead`. */
-  deadLetterQueue?: string | undefined;
+  deadQueue?: string | undefined;
   /** The schema of pg-boss, for `context.completeIn`; `pgboss` by default, as in pg-boss. */
   schema?: string | undefined;
   /** How many jobs run at once; 4 by default. */
@@ -54,9 +59,7 @@ export interface PgBossWorker {
 }
 
 const rules = () => ({
-  queue: option.default(queueName(), DEFAULT_QUEUE),
-  deadLetterQueue: option.optional(queueName()),
-  schema: schemaName(),
+  ...nameRules(),
   concurrency: option.default(option.count(1, 10_000), 4),
   pollEvery: option.default(option.milliseconds(1), 500),
   maxRuns: option.notHere('pgBossQueue'),
@@ -79,7 +82,7 @@ export function createPgBossWorker<
 >(boss: PgBossClient, options: PgBossWorkerOptions<Extra, Custom>): PgBossWorker {
   const {
     queue: name,
-    deadLetterQueue: dead,
+    deadQueue: dead,
     schema,
     concurrency,
     pollEvery,
@@ -87,39 +90,36 @@ export function createPgBossWorker<
     ...handlers
   } = options;
   const settings = checkOptions('createPgBossWorker', rules(), {
-    ...{ queue: name, deadLetterQueue: dead, schema, concurrency, pollEvery, maxRuns },
+    ...{ queue: name, deadQueue: dead, schema, concurrency, pollEvery, maxRuns },
   });
   checkBoss('createPgBossWorker', boss);
-  const { queue, deadLetterQueue = deadLetterName(queue) } = settings;
+  const { queue, deadQueue = deadQueueOf(queue) } = settings;
   const process = createJobProcessor(handlers);
   const log = safeLogger(handlers.logger ?? console);
-  const queues = { boss, queue, deadLetterQueue, schema: settings.schema };
+  const queues = { boss, queue, deadQueue, schema: settings.schema };
   // pg-boss 12 always sorts by priority, and warns about the option.
   const inOrder = isPgBoss10(boss) ? { priority: false } : {};
   let isReady = false;
   let isFailing = false;
 
-  function polledJob(job: PgBossJob): PolledJob {
-    const leased = leasedJob(job, queues);
-    if (!hasOwnLimit(job)) return new LeasedJobRun(leased, process, log);
-    const complete = () => continueJob(job, queues);
-    return new LeasedJobRun(
-      { ...leased, complete },
-      () => Promise.resolve({ status: 'done' }),
-      log,
-    );
+  function polledJob(given: unknown): PolledJob {
+    const job = fetchedJob(given);
+    const limit = maxRunsOf(job);
+    if (limit !== undefined) return new LeasedJobRun(leasedJob(job, limit, queues), process, log);
+    const leased = { ...leasedJob(job, 1, queues), complete: () => continueJob(job, queues) };
+    return new LeasedJobRun(leased, () => Promise.resolve({ status: 'done' }), log);
   }
 
   return startPollingWorker({
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
     async take(limit) {
-      if (!isReady) await createQueues(boss, queue, deadLetterQueue);
+      if (!isReady) await createQueues(boss, queue, deadQueue);
       isReady = true;
       const fetching = { batchSize: limit, includeMetadata: true, ...inOrder } as const;
-      const jobs = (await boss.fetch(queue, fetching)) as PgBossJob[];
+      const jobs = (await boss.fetch(queue, fetching)).map(polledJob);
       isFailing = false;
-      return { jobs: jobs.map(polledJob) };
+      return { jobs };
     },
     onError(error) {
       if (isFailing) return; // one line for each outage

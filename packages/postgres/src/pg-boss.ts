@@ -1,18 +1,21 @@
 import { WebhookError } from '@call-webhooks/core';
+import { docsUrl, option } from '@call-webhooks/core/internal';
 import type { JobFailure } from '@call-webhooks/core/stores';
 
-/** The options of a job that are set. */
+/** The options of a job that are set. None is left to the defaults of a queue, which may be anything. */
 export interface PgBossSendOptions {
   id: string;
   retryLimit: number;
   retryDelay: number;
+  retryBackoff: boolean;
+  /** pg-boss 12 only, with `retryBackoff`. */
+  retryDelayMax?: number;
   expireInSeconds: number;
   retentionSeconds: number;
   deadLetter?: string;
-  retryBackoff?: boolean;
 }
 
-/** A job as pg-boss hands it out with `includeMetadata`. */
+/** A job as pg-boss hands it out with `includeMetadata`. Clients may give numbers as texts. */
 export interface PgBossJob {
   id: string;
   data: unknown;
@@ -21,8 +24,9 @@ export interface PgBossJob {
   /** Seconds. */
   retryDelay: number;
   retryBackoff: boolean;
-  /** Postgres' clients give it as a text. */
-  expireInSeconds: number | string;
+  /** pg-boss 12 only. Seconds. */
+  retryDelayMax?: number | null;
+  expireInSeconds: number;
   /** The queue for dead jobs; null if none was named. */
   deadLetter: string | null;
   createdOn: Date | string;
@@ -81,3 +85,91 @@ export const isPgBoss10 = (boss: PgBossClient): boolean => !has(boss, 'findJobs'
 
 const has = (boss: unknown, method: string): boolean =>
   typeof Reflect.get(Object(boss) as object, method) === 'function';
+
+/** The rules for the names of the queues and of the schema of pg-boss. */
+export const nameRules = () => ({
+  queue: option.default(queueName(), 'call-webhooks'),
+  deadQueue: option.optional(queueName()),
+  schema: option.default(
+    option.text(/^[a-z_]\w{0,49}$/i, 'expected the name of a schema, without quotes'),
+    'pgboss',
+  ),
+});
+const queueName = () => option.text(/^.{1,200}$/su, 'expected the name of a queue');
+export const deadQueueOf = (queue: string) => `${queue}-dead`;
+
+const DEADLOCK = '40P01';
+const TRIES = 5;
+
+/**
+ * Creates both queues if they are missing. Existing ones keep their settings.
+ * @throws WebhookError `invalid-options` if a queue has settings with which it would lose jobs
+ */
+export async function createQueues(
+  boss: PgBossClient,
+  queue: string,
+  deadQueue: string,
+): Promise<void> {
+  for (const name of [deadQueue, queue]) await createQueue(boss, name, TRIES);
+}
+
+/** For pg-boss a queue is a new table, and creating two at once may deadlock. */
+async function createQueue(boss: PgBossClient, name: string, tries: number): Promise<void> {
+  const found = await boss.getQueue(name);
+  if (found) {
+    checkQueue(name, found);
+    return;
+  }
+  try {
+    await boss.createQueue(name);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== DEADLOCK || tries <= 1) throw error;
+    await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
+    await createQueue(boss, name, tries - 1);
+  }
+}
+
+/** Every other default of a queue is overridden by what jobs are sent with. */
+function checkQueue(name: string, found: object): void {
+  const { policy, heartbeatSeconds } = found as { policy?: string; heartbeatSeconds?: unknown };
+  if ((policy ?? 'standard') !== 'standard')
+    throw unfit(name, `policy: '${String(policy)}'`, 'pg-boss would refuse some of its jobs');
+  if (typeof heartbeatSeconds === 'number')
+    throw unfit(name, 'heartbeatSeconds', 'pg-boss would take running jobs for lost');
+}
+
+const unfit = (name: string, setting: string, why: string) =>
+  new WebhookError(
+    'invalid-options',
+    `The queue "${name}" of pg-boss has ${setting}: ${why}. Use a queue without it.`,
+    { docs: docsUrl('queues.md#pg-boss') },
+  );
+
+/**
+ * Sends a job under an id of its own.
+ * @throws Error if pg-boss silently took none
+ */
+export async function sendOnce(
+  boss: PgBossClient,
+  queue: string,
+  data: object,
+  options: { id: string; retentionSeconds: number },
+): Promise<void> {
+  if ((await boss.send(queue, data, options)) !== null) return;
+  // pg-boss answers null if it has the job. pg-boss 10 does so as well if it has no such queue.
+  if (await boss.getJobById(queue, options.id, { includeArchive: true })) return;
+  throw new Error(`pg-boss took no job. Was the queue "${queue}" deleted?`);
+}
+
+/**
+ * Retries beyond ours. At its own limit pg-boss gives a job up and tells nobody, also if its worker
+ * was killed. Our limit is reached before.
+ */
+const BEYOND = 1_000_000_000;
+
+/** The `retryLimit` of a job that its worker gives up after `maxRuns` runs. */
+export const retryLimitOf = (maxRuns: number): number => BEYOND + maxRuns - 1;
+
+/** How often the worker runs the job; `undefined` if pg-boss gives it up itself: it was sent by hand. */
+export const maxRunsOf = ({ retryLimit }: PgBossJob): number | undefined =>
+  retryLimit < BEYOND ? undefined : retryLimit - BEYOND + 1;

@@ -1,4 +1,10 @@
-import { checkOptions, option } from '@call-webhooks/core/internal';
+import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
+import { WebhookError } from '@call-webhooks/core';
+import { answerOf, oddAnswer, preparing, sqlState, type PostgresClient } from './client.ts';
+
+/** The version of the tables below. A release that changes one of them raises it. */
+const VERSION = 1;
+const UNDEFINED_TABLE = '42P01';
 
 /** It goes into the statements as it is. Postgres keeps 63 bytes of a name. */
 export const schemaOption = () =>
@@ -6,6 +12,81 @@ export const schemaOption = () =>
     option.text(/^[a-z_][a-z0-9_]{0,62}$/, 'expected up to 63 lower-case letters, digits and _'),
     'call_webhooks',
   );
+
+/** What a migration did. */
+export interface Migration {
+  /** The version of the tables before; 0 if there were none. */
+  readonly from: number;
+  /** Their version now. */
+  readonly to: number;
+}
+
+/** The tables of a schema. Before its first statement it makes sure that this release knows them. */
+export class Tables {
+  readonly #client: PostgresClient;
+  readonly #prepared: PostgresClient;
+  readonly #schema: string;
+  /** Tells these tables from those of the same name in another database; known after the first statement. */
+  id: string | undefined;
+
+  constructor(client: PostgresClient, schema: string) {
+    this.#client = client;
+    this.#prepared = preparing(client);
+    this.#schema = schema;
+  }
+
+  /** What a statement answers. */
+  async ask(text: string, ...values: unknown[]): Promise<unknown> {
+    if (this.id === undefined) await this.#check();
+    return answerOf(this.#prepared, text, values);
+  }
+
+  /** The same without a prepared statement, for one whose plan depends on how large the tables are. */
+  async askUnprepared(text: string, ...values: unknown[]): Promise<unknown> {
+    if (this.id === undefined) await this.#check();
+    return answerOf(this.#client, text, values);
+  }
+
+  /** What a statement answers with yes or no. */
+  async askIf(text: string, ...values: unknown[]): Promise<boolean> {
+    const answer = await this.ask(text, ...values);
+    if (typeof answer !== 'boolean') throw oddAnswer();
+    return answer;
+  }
+
+  async migrate(): Promise<Migration> {
+    const { version: from } = await this.#found();
+    if (from <= VERSION) await this.#client.query(migrationSql({ schema: this.#schema }));
+    await this.#check();
+    return { from, to: VERSION };
+  }
+
+  async #check(): Promise<void> {
+    const { version, id } = await this.#found();
+    if (version > VERSION)
+      throw new WebhookError(
+        'invalid-options',
+        `The tables in the schema ${this.#schema} have version ${String(version)}, of a newer release of @call-webhooks/postgres. This one knows version ${String(VERSION)}: install the newer release here, too.`,
+        { docs: docsUrl('stores.md#postgres') },
+      );
+    if (version < VERSION)
+      throw new Error('The tables of the store are missing. Run `await store.migrate()` once.');
+    this.id = id;
+  }
+
+  async #found(): Promise<{ version: number; id?: string }> {
+    const text = `SELECT json_build_object('version', version, 'id', id)::text AS answer FROM ${this.#schema}.schema_version`;
+    try {
+      const answer = await answerOf(this.#client, text, []);
+      const { version, id } = Object(answer) as { version?: unknown; id?: unknown };
+      if (!Number.isInteger(version) || typeof id !== 'string') throw oddAnswer();
+      return { version: Number(version), id };
+    } catch (error) {
+      if (sqlState(error) === UNDEFINED_TABLE) return { version: 0 };
+      throw error;
+    }
+  }
+}
 
 /**
  * The statement that `migrate()` runs, for migrations that you keep in files. It creates the schema
@@ -74,6 +155,15 @@ BEGIN
       claimed_until timestamptz
     );
     CREATE INDEX dead_letters_failed_at ON ${name}.dead_letters (failed_at, id);
+  END IF;
+  IF to_regclass('${name}.schema_version') IS NULL THEN
+    -- One row, whose random id tells these tables from those of the same name in another database.
+    CREATE TABLE ${name}.schema_version (
+      version integer NOT NULL,
+      id text NOT NULL
+    );
+    INSERT INTO ${name}.schema_version
+      VALUES (${String(VERSION)}, md5(random()::text || clock_timestamp()::text));
   END IF;
 END
 $migration$`;

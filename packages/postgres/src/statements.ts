@@ -3,9 +3,18 @@ import { literal, type Completion } from './transaction.ts';
 /** How long a batch waits for a lock; milliseconds. */
 const BATCH_LOCK_TIMEOUT_MS = 50;
 
+/** The server's clock. It stays the same throughout a statement. */
+const now = 'statement_timestamp()';
+/** Some milliseconds, as an interval. */
+export const ms = (milliseconds: string) => `${milliseconds}::float8 * interval '1 millisecond'`;
+const later = (milliseconds: string) => `${now} + ${ms(milliseconds)}`;
+
+/** Answers whether a statement that writes changed a row. */
+export const whether = (change: string) => `WITH changed AS (${change} RETURNING 1)
+SELECT (EXISTS (SELECT FROM changed))::text AS answer`;
+
 /**
- * The statements of a store, one for each call. They use the server's clock: `statement_timestamp()`
- * stays the same throughout a statement.
+ * The statements of a store, one for each call. They use the server's clock.
  *
  * `admit` is safe under READ COMMITTED: `ON CONFLICT DO UPDATE … WHERE` decides on the newest version
  * of the row, under its lock. Webhook ids are locked before events, so there is no deadlock. The last
@@ -21,10 +30,7 @@ export function statements(schema: string) {
   const events = `${schema}.events`;
   const groups = `${schema}.groups`;
   const cursors = `${schema}.cursors`;
-  const now = 'statement_timestamp()';
-  const ms = (milliseconds: string) =>
-    `${now} + ${milliseconds}::float8 * interval '1 millisecond'`;
-  const held = `key = $1 AND token = $2 AND NOT done AND lease_until > ${now}`;
+  const held = `NOT event.done AND event.lease_until > ${now}`;
   const expired = (table: string, key: string) =>
     `DELETE FROM ${table} WHERE ${key} = ANY (ARRAY(
        SELECT ${key} FROM ${table} WHERE keep_until <= ${now}
@@ -44,7 +50,7 @@ export function statements(schema: string) {
     AND NOT EXISTS (SELECT FROM ${events} WHERE key = (SELECT key FROM last))
 ), turn AS (
   INSERT INTO ${groups} AS known (id, key, keep_until)
-  SELECT $7::text, $4::text, ${ms('$6')} FROM seen
+  SELECT $7::text, $4::text, ${later('$6')} FROM seen
   WHERE NOT EXISTS (SELECT FROM last) OR $4::text = (SELECT key FROM last)
     OR EXISTS (SELECT FROM ended) OR EXISTS (SELECT FROM gone)
   ON CONFLICT (id) DO UPDATE SET key = excluded.key, keep_until = excluded.keep_until
@@ -71,22 +77,22 @@ export function statements(schema: string) {
     OR (NOT known.done AND (known.lease_until <= ${now} OR known.token = excluded.token))`;
   const admit = (inGroup: boolean) => `WITH seen AS (
   INSERT INTO ${ids} AS known (id, token, keep_until)
-  VALUES ($1::text, $2::text, ${ms('$3')})
+  VALUES ($1::text, $2::text, ${later('$3')})
   ${ifIdIsFree}
   RETURNING 1
 )${inGroup ? turn : ''}, claimed AS (
   INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
-  SELECT $4::text, $2::text, 1, ${ms('$5')}, ${ms('$6')} FROM ${inGroup ? 'turn' : 'seen'} WHERE $4::text IS NOT NULL
+  SELECT $4::text, $2::text, 1, ${later('$5')}, ${later('$6')} FROM ${inGroup ? 'turn' : 'seen'} WHERE $4::text IS NOT NULL
   ${ifEventIsFree}
   RETURNING attempt
 )
-SELECT CASE
+SELECT json_build_object('status', CASE
     WHEN NOT EXISTS (SELECT FROM seen) THEN 'replayed'
     WHEN $4::text IS NULL OR EXISTS (SELECT FROM claimed) THEN 'admitted'
     WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND dead_lettered) THEN 'dead-lettered'
     WHEN EXISTS (SELECT FROM ${events} WHERE key = $4::text AND done) THEN 'duplicate'${inGroup ? groupIsBusy : ''}
-    ELSE 'in-progress' END AS status,
-  coalesce((SELECT attempt FROM claimed), 1) AS attempt`;
+    ELSE 'in-progress' END,
+  'attempt', coalesce((SELECT attempt FROM claimed), 1))::text AS answer`;
 
   // A batch locks its rows in one order, as all batches do: webhook ids, then events, each sorted. It
   // can still meet a transaction of a user, or a claim in a group. Then it does not wait for long, fails,
@@ -97,68 +103,140 @@ SELECT CASE
     AS claim(id text, token text, "keepIdMs" float8, key text, "leaseMs" float8), patience
 ), claim(id, token, keep_id_ms, key, lease_ms, set) AS (SELECT * FROM input), seen AS (
   INSERT INTO ${ids} AS known (id, token, keep_until)
-  SELECT id, token, ${ms('keep_id_ms')} FROM claim ORDER BY id COLLATE "C"
+  SELECT id, token, ${later('keep_id_ms')} FROM claim ORDER BY id COLLATE "C"
   ${ifIdIsFree}
   RETURNING id
 ), claimed AS (
   INSERT INTO ${events} AS known (key, token, attempt, lease_until, keep_until)
-  SELECT key, token, 1, ${ms('lease_ms')}, ${ms('$2')} FROM claim JOIN seen USING (id)
+  SELECT key, token, 1, ${later('lease_ms')}, ${later('$2')} FROM claim JOIN seen USING (id)
   WHERE key IS NOT NULL ORDER BY key COLLATE "C"
   ${ifEventIsFree}
   RETURNING key, attempt
 )
-SELECT claim.id, CASE
+SELECT json_object_agg(claim.id, json_build_object('status', CASE
     WHEN seen.id IS NULL THEN 'replayed'
     WHEN claim.key IS NULL OR claimed.key IS NOT NULL THEN 'admitted'
     WHEN event.dead_lettered THEN 'dead-lettered'
     WHEN event.done THEN 'duplicate'
-    ELSE 'in-progress' END AS status,
-  coalesce(claimed.attempt, 1) AS attempt
+    ELSE 'in-progress' END,
+  'attempt', coalesce(claimed.attempt, 1)))::text AS answer
 FROM claim LEFT JOIN seen USING (id) LEFT JOIN claimed ON claimed.key = claim.key
   LEFT JOIN ${events} AS event ON event.key = claim.key AND claimed.key IS NULL`;
-  const completeBatch = `WITH patience AS MATERIALIZED (${patience}), call AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::text::json)
-    AS call(key text, token text, "deadLettered" boolean), patience
+
+  const end = (
+    how: string,
+  ) => `done = ${how} <> 'released', dead_lettered = ${how} = 'dead-lettered',
+  lease_until = CASE WHEN ${how} = 'released' THEN '-infinity' ELSE event.lease_until END`;
+  const endBatch = `WITH patience AS MATERIALIZED (${patience}), call AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::text::json) AS call(key text, token text, how text), patience
 ), locked AS MATERIALIZED (
   SELECT event.key FROM ${events} AS event JOIN call USING (key, token)
   ORDER BY event.key FOR NO KEY UPDATE OF event
+), ended AS (
+  UPDATE ${events} AS event SET ${end('call.how')}
+  FROM call JOIN locked USING (key)
+  WHERE event.key = call.key AND event.token = call.token AND ${held}
+  RETURNING event.key
 )
-UPDATE ${events} AS event SET done = true, dead_lettered = call."deadLettered"
-FROM call JOIN locked USING (key)
-WHERE event.key = call.key AND event.token = call.token AND NOT event.done AND event.lease_until > ${now}
-RETURNING event.key AS held`;
+SELECT coalesce(json_object_agg(key, true), '{}')::text AS answer FROM ended`;
+  const ofToken = `event.key = $1 AND event.token = $2 AND ${held}`;
 
   return {
     /** $1 webhook id, $2 token, $3 ms to keep the id, $4 key or null, $5 ms of lease, $6 ms to keep the event. */
     admit: admit(false),
     /** Also $7 group. The key is not null. */
     admitInGroup: admit(true),
-    /** $1 claims as JSON, in which each id and each key is once, $2 ms to keep the events. A row for each id. */
+    /** $1 claims as JSON, in which each id and each key is once, $2 ms to keep the events. Answers by id. */
     admitBatch,
-    /** $1 commits as JSON, each key once. A row for each lease that is held. */
-    completeBatch,
-    /** $1 key, $2 token: all four give a row when the lease is held. */
-    complete: `UPDATE ${events} SET done = true WHERE ${held} RETURNING 1 AS held`,
-    deadLetter: `UPDATE ${events} SET done = true, dead_lettered = true WHERE ${held} RETURNING 1 AS held`,
-    /** For a transaction of the user. A token that has completed the event may do it again. */
-    completion: (key: string, token: string): Completion => ({
+    /** $1 key, $2 token, $3 `done`, `dead-lettered` or `released`. Answers whether the lease was held. */
+    end: whether(`UPDATE ${events} AS event SET ${end('$3::text')} WHERE ${ofToken}`),
+    /** $1 ends as JSON, each key once. Answers with the keys of the leases that were held. */
+    endBatch,
+    /** $1 key, $2 token, $3 ms of lease. Answers whether the lease was held. */
+    extend: whether(`UPDATE ${events} AS event SET lease_until = ${later('$3')} WHERE ${ofToken}`),
+    /** $1 key. Answers whether the event was dead-lettered. */
+    reopen: whether(
+      `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now}`,
+    ),
+    /**
+     * For a transaction of the user. A token that has completed the event may do it again.
+     * @param id of the tables of the store, if it is known
+     */
+    completion: (key: string, token: string, id: string | undefined): Completion => ({
       update: `UPDATE ${events} SET done = true`,
       where: `key = ${literal(key)} AND token = ${literal(token)} AND NOT dead_lettered AND (done OR lease_until > ${now})`,
+      isHere:
+        id === undefined
+          ? 'true'
+          : `EXISTS (SELECT FROM ${schema}.schema_version WHERE id = ${literal(id)})`,
     }),
-    release: `UPDATE ${events} SET lease_until = '-infinity' WHERE ${held} RETURNING 1 AS held`,
-    /** $3 ms of lease. */
-    extend: `UPDATE ${events} SET lease_until = ${ms('$3')} WHERE ${held} RETURNING 1 AS held`,
-    /** $1 key: gives a row when the event was dead-lettered. */
-    reopen: `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now} RETURNING 1 AS held`,
     /** $1 name, $2 cursor. */
-    loadCursor: `SELECT cursor FROM ${cursors} WHERE name = $1`,
-    saveCursor: `INSERT INTO ${cursors} (name, cursor) VALUES ($1, $2)
-ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor`,
-    removeCursor: `DELETE FROM ${cursors} WHERE name = $1`,
-    /** $1 how many rows of each table at most. It never waits for a lock. */
+    loadCursor: `SELECT json_build_object('cursor', (SELECT cursor FROM ${cursors} WHERE name = $1))::text AS answer`,
+    saveCursor: whether(`INSERT INTO ${cursors} (name, cursor) VALUES ($1, $2)
+ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor`),
+    removeCursor: whether(`DELETE FROM ${cursors} WHERE name = $1`),
+    /** $1 how many rows of each table at most. It never waits for a lock. Answers with their number. */
     sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')}),
 old_groups AS (${expired(groups, 'id')})
 SELECT ((SELECT count(*) FROM old_ids) + (SELECT count(*) FROM old_events)
-  + (SELECT count(*) FROM old_groups))::int AS removed`,
+  + (SELECT count(*) FROM old_groups))::text AS answer`,
+  };
+}
+
+/**
+ * The statements of dead letters, one for each call. Claims run on the server's clock. A claim that is
+ * refused finds that under the lock of the row.
+ */
+export function deadLetterStatements(schema: string) {
+  const letters = `${schema}.dead_letters`;
+  const time = (milliseconds: string) => `timestamptz 'epoch' + ${ms(milliseconds)}`;
+  const held = `id = $1 AND token = $2 AND claimed_until > ${now}`;
+  /** Answers with a list, in order. */
+  const listOf = (found: string) => `SELECT coalesce(json_agg(json_build_object(
+  'id', id, 'letter', letter, 'failures', failures, 'claimedUntil',
+  CASE WHEN token IS NOT NULL AND claimed_until > ${now} THEN extract(epoch FROM claimed_until)::float8 * 1000 END
+) ORDER BY failed_at, id), '[]')::text AS answer FROM ${found}`;
+  /** $1 the first time (ms), $2 the time to end before (ms), $3 event name, $4 reason and $5 tenant, or null. */
+  const matches = `failed_at >= ${time('$1')} AND failed_at < ${time('$2')}
+  AND ($3::text IS NULL OR event_name = $3::text) AND ($4::text IS NULL OR reason = $4::text)
+  AND ($5::text IS NULL OR tenant = $5::text)`;
+  const withFailure = (failure: string, max: string) =>
+    `(known.failures || ${failure})[greatest(1, cardinality(known.failures) + 2 - ${max}::int):]`;
+
+  return {
+    /**
+     * $1 id, $2 time of the failure (ms), $3 reason, $4 event name, $5 tenant, $6 letter, $7 failure, $8 how
+     * many failures are kept.
+     */
+    put: whether(`INSERT INTO ${letters} AS known (id, failed_at, reason, event_name, tenant, letter, failures)
+VALUES ($1::text, ${time('$2')}, $3::text, $4::text, $5::text, $6::text, ARRAY[$7::text])
+ON CONFLICT (id) DO UPDATE SET
+  failed_at = excluded.failed_at,
+  reason = excluded.reason,
+  event_name = excluded.event_name,
+  tenant = excluded.tenant,
+  letter = excluded.letter,
+  failures = ${withFailure('excluded.failures', '$8')},
+  token = NULL,
+  claimed_until = NULL`),
+    /** $6 time (ms) and $7 id of the letter to begin after, $8 how many. */
+    list: listOf(`(SELECT * FROM ${letters} WHERE ${matches}
+  AND (failed_at, id) > (${time('$6')}, $7::text) ORDER BY failed_at, id LIMIT $8::int) AS found`),
+    count: `SELECT count(*)::text AS answer FROM ${letters} WHERE ${matches}`,
+    /** $1 id. */
+    get: listOf(`${letters} WHERE id = $1`),
+    remove: whether(`DELETE FROM ${letters} WHERE id = $1`),
+    /** $1 id, $2 token, $3 ms of the claim. */
+    claim: `WITH claimed AS (
+  UPDATE ${letters} SET token = $2::text, claimed_until = ${later('$3')}
+  WHERE id = $1 AND (token IS NULL OR token = $2::text OR claimed_until <= ${now}) RETURNING *
+) ${listOf('claimed')}`,
+    extend: whether(`UPDATE ${letters} SET claimed_until = ${later('$3')} WHERE ${held}`),
+    /** $1 id, $2 token. */
+    settle: whether(`DELETE FROM ${letters} WHERE ${held}`),
+    release: whether(`UPDATE ${letters} SET token = NULL, claimed_until = NULL WHERE ${held}`),
+    /** $3 time of the failure (ms), $4 failure, $5 how many are kept. */
+    fail: whether(`UPDATE ${letters} AS known SET token = NULL, claimed_until = NULL, failed_at = ${time('$3')},
+  failures = ${withFailure('ARRAY[$4::text]', '$5')} WHERE ${held}`),
   };
 }

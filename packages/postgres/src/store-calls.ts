@@ -1,156 +1,132 @@
-import type { Admission } from '@call-webhooks/core/stores';
 import { TurnBatch, type BatchedCall } from '@call-webhooks/core/internal';
-import { rowsOf, type PostgresClient } from './client.ts';
-import { preparing } from './prepared.ts';
-import type { statements } from './statements.ts';
+import { sqlState } from './client.ts';
 
-/** A claim without a group. The texts are storable. */
-export interface StorableClaim {
-  id: string;
-  token: string;
-  keepIdMs: number;
-  key: string | null;
-  leaseMs: number;
-}
-
-interface Commit {
-  key: string;
-  token: string;
-  deadLettered: boolean;
-}
-
-export interface AdmissionRow {
-  status: Admission['status'];
-  attempt: number;
-}
-
-const MAX_BATCH = 64;
-
-/** How the calls of a batch are made. */
-interface Ways<Call, Answer> {
+/** How calls are made, and in which limits. */
+export interface CallQueueOptions<Call, Answer> {
   /** The rows that a call writes. */
   rows: (call: Call) => (string | null)[];
   /** Calls that write different rows. */
   together: (calls: readonly Call[]) => Promise<Answer[]>;
   alone: (call: Call) => Promise<Answer>;
+  /** Whether a call may not be made with others. */
+  isAlone?: (call: Call) => boolean;
+  /** How many statements are under way at once. */
+  concurrency: number;
+  /** How long the caller waits for the answer; milliseconds. */
+  within: (call: Call) => number;
 }
+
+interface WaitingCall<Call, Answer> extends BatchedCall<Call, Answer> {
+  /** When half of the caller's time is over; milliseconds of `performance.now()`. */
+  readonly sendBy: number;
+}
+
+const MAX_BATCH = 64;
 
 /**
- * Makes the claims of one turn of the event loop with one statement, and its commits with another
- * (decision 12).
+ * Makes the calls of one turn of the event loop with one statement (decision 12). While the server is
+ * slow, calls wait here, in order, and go together when a statement has ended. One that has waited for half
+ * of its caller's time is not sent any more: its answer would come too late, and keep the server from what
+ * comes after it. For the same reason fewer calls share a statement while statements take long.
  */
-export class StoreCalls {
-  readonly #client: PostgresClient;
-  readonly #prepared: PostgresClient;
-  readonly #sql: ReturnType<typeof statements>;
-  readonly #rememberFor: number;
-  readonly #claims = new TurnBatch<StorableClaim, AdmissionRow>(MAX_BATCH, (batch) => {
-    runBatch(batch, {
-      rows: ({ id, key }) => [`id ${id}`, key && `key ${key}`],
-      together: (claims) => this.#admitTogether(claims),
-      alone: (claim) => this.#admitAlone(claim),
-    });
+export class CallQueue<Call, Answer> {
+  readonly #options: CallQueueOptions<Call, Answer>;
+  readonly #turn = new TurnBatch<Call, Answer>(MAX_BATCH, (calls) => {
+    this.#wait(calls);
   });
-  readonly #commits = new TurnBatch<Commit, boolean>(MAX_BATCH, (batch) => {
-    runBatch(batch, {
-      rows: ({ key }) => [key],
-      together: (commits) => this.#completeTogether(commits),
-      alone: ({ key, token, deadLettered }) =>
-        this.change(deadLettered ? this.#sql.deadLetter : this.#sql.complete, key, token),
-    });
-  });
+  #waiting: WaitingCall<Call, Answer>[] = [];
+  #underWay = 0;
+  #batchSize = MAX_BATCH;
 
-  /** @param rememberFor how long a handled event is known; milliseconds */
-  constructor(client: PostgresClient, sql: ReturnType<typeof statements>, rememberFor: number) {
-    this.#client = client;
-    this.#prepared = preparing(client);
-    this.#sql = sql;
-    this.#rememberFor = rememberFor;
+  constructor(options: CallQueueOptions<Call, Answer>) {
+    this.#options = options;
   }
 
-  admit(claim: StorableClaim): Promise<AdmissionRow> {
-    return this.#claims.add(claim);
+  add(call: Call): Promise<Answer> {
+    return this.#turn.add(call);
   }
 
-  /** Alone: it may have to lock a second event. */
-  admitInGroup(claim: StorableClaim, group: string): Promise<AdmissionRow> {
-    return this.#admitAlone(claim, group);
+  #wait(calls: readonly BatchedCall<Call, Answer>[]): void {
+    const now = performance.now();
+    for (const call of calls)
+      this.#waiting.push({ ...call, sendBy: now + this.#options.within(call.call) / 2 });
+    this.#send();
   }
 
-  complete(key: string, token: string, deadLettered: boolean): Promise<boolean> {
-    return this.#commits.add({ key, token, deadLettered });
+  #send(): void {
+    this.#dropLate();
+    while (this.#waiting.length > 0 && this.#underWay < this.#options.concurrency) {
+      this.#underWay += 1;
+      void this.#run(this.#take()).finally(() => {
+        this.#underWay -= 1;
+        this.#send();
+      });
+    }
   }
 
-  /** Runs a statement that gives a row if the lease is held. */
-  async change(text: string, ...values: unknown[]): Promise<boolean> {
-    const rows = await rowsOf<{ held: 1 }>(this.#prepared, text, values, ['held']);
-    return rows.length > 0;
+  #dropLate(): void {
+    const now = performance.now();
+    const late = this.#waiting.filter(({ sendBy }) => sendBy <= now);
+    if (late.length === 0) return;
+    this.#waiting = this.#waiting.filter(({ sendBy }) => sendBy > now);
+    for (const { reject } of late)
+      reject(
+        new Error(
+          'Postgres is busy: a call was not sent, since its answer would have come too late.',
+        ),
+      );
   }
 
-  async #admitAlone(claim: StorableClaim, group?: string): Promise<AdmissionRow> {
-    const { id, token, keepIdMs, key, leaseMs } = claim;
-    const values = [id, token, keepIdMs, key, leaseMs, this.#rememberFor];
-    if (group !== undefined) values.push(group);
-    const text = group === undefined ? this.#sql.admit : this.#sql.admitInGroup;
-    const columns: (keyof AdmissionRow)[] = ['status', 'attempt'];
-    const [row] = await rowsOf<AdmissionRow>(this.#prepared, text, values, columns);
-    if (!row) throw new Error('Postgres gave no row for a claim.');
-    return row;
+  /** The first calls, as far as they write different rows. The others stay in their order. */
+  #take(): WaitingCall<Call, Answer>[] {
+    const { rows, isAlone = () => false } = this.#options;
+    const [first] = this.#waiting;
+    if (first && isAlone(first.call)) return this.#waiting.splice(0, 1);
+    const written = new Set<string | null>();
+    const batch: WaitingCall<Call, Answer>[] = [];
+    const others: WaitingCall<Call, Answer>[] = [];
+    for (const one of this.#waiting) {
+      const names = rows(one.call).filter((name) => name !== null);
+      const fits =
+        batch.length < this.#batchSize &&
+        !isAlone(one.call) &&
+        !names.some((name) => written.has(name));
+      (fits ? batch : others).push(one);
+      if (fits) for (const name of names) written.add(name);
+    }
+    this.#waiting = others;
+    return batch;
   }
 
-  // Without a name: its plan depends on how large the tables are.
-  async #admitTogether(claims: readonly StorableClaim[]): Promise<AdmissionRow[]> {
-    type Row = AdmissionRow & { id: string };
-    const values = [JSON.stringify(claims), this.#rememberFor];
-    const columns: (keyof Row)[] = ['id', 'status', 'attempt'];
-    const rows = await rowsOf<Row>(this.#client, this.#sql.admitBatch, values, columns);
-    const byId = new Map(rows.map((row) => [row.id, row]));
-    return claims.map(({ id }) => {
-      const row = byId.get(id);
-      if (!row) throw new Error('Postgres gave no row for a claim.');
-      return row;
-    });
+  async #run(batch: readonly WaitingCall<Call, Answer>[]): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      if (batch.length > 1) await this.#together(batch);
+      else await this.#alone(batch);
+    } finally {
+      const took = performance.now() - startedAt;
+      const isSlow = batch.some(({ call }) => took > this.#options.within(call) / 2);
+      this.#batchSize = isSlow
+        ? Math.max(1, Math.floor(batch.length / 2))
+        : Math.min(MAX_BATCH, this.#batchSize + 1);
+    }
   }
 
-  async #completeTogether(commits: readonly Commit[]): Promise<boolean[]> {
-    const values = [JSON.stringify(commits)];
-    const rows = await rowsOf<{ held: string }>(this.#client, this.#sql.completeBatch, values, [
-      'held',
-    ]);
-    const held = new Set(rows.map((row) => row.held));
-    return commits.map(({ key }) => held.has(key));
+  async #together(batch: readonly WaitingCall<Call, Answer>[]): Promise<void> {
+    try {
+      const answers = await this.#options.together(batch.map(({ call }) => call));
+      for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer);
+    } catch (error) {
+      if (isOfOneRow(error)) await this.#alone(batch);
+      else for (const { reject } of batch) reject(error);
+    }
   }
-}
 
-/** Settles each call. Those that write a row which another one writes are made alone. */
-function runBatch<Call, Answer>(
-  batch: readonly BatchedCall<Call, Answer>[],
-  { rows, together, alone }: Ways<Call, Answer>,
-): void {
-  const makeAlone = (calls: readonly BatchedCall<Call, Answer>[]) => {
-    for (const { call, resolve, reject } of calls) alone(call).then(resolve, reject);
-  };
-  const written = new Set<string>();
-  const apart: BatchedCall<Call, Answer>[] = [];
-  const others = batch.filter((one) => {
-    const names = rows(one.call).filter((name) => name !== null);
-    const isOther = !names.some((name) => written.has(name));
-    if (isOther) for (const name of names) written.add(name);
-    else apart.push(one);
-    return isOther;
-  });
-  if (others.length === 1) makeAlone(others);
-  else
-    together(others.map(({ call }) => call)).then(
-      (answers) => {
-        for (const [index, { resolve }] of others.entries()) resolve(answers[index] as Answer);
-      },
-      (error: unknown) => {
-        if (isOfOneRow(error)) makeAlone(others);
-        else for (const { reject } of others) reject(error);
-      },
+  async #alone(batch: readonly WaitingCall<Call, Answer>[]): Promise<void> {
+    await Promise.all(
+      batch.map(({ call, resolve, reject }) => this.#options.alone(call).then(resolve, reject)),
     );
-  makeAlone(apart);
+  }
 }
 
 /**
@@ -158,11 +134,7 @@ function runBatch<Call, Answer>(
  * it back, because of one row's data, or a lock that was not free in time. Not so where the connection
  * (class 08) or the server (53, 57) was the trouble.
  */
-function isOfOneRow(error: unknown, depth = 0): boolean {
-  const { code, meta, cause } = Object(error) as Record<string, unknown>;
-  if (/^\d[\dA-Z]{4}$/.test(String(code))) return !/^(?:08|53|57)/.test(String(code));
-  // Clients wrap the error of the server: Prisma has its code in `meta`.
-  return [meta, cause].some(
-    (inner) => inner !== undefined && depth < 5 && isOfOneRow(inner, depth + 1),
-  );
+function isOfOneRow(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== undefined && !/^(?:08|53|57)/.test(state);
 }

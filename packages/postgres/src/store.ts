@@ -1,11 +1,16 @@
 import type { Logger, Store } from '@call-webhooks/core';
-import { storableKey } from '@call-webhooks/core/stores';
-import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
-import { checkClient, rowsOf, run, type PostgresClient } from './client.ts';
-import { migrationSql, schemaOption } from './schema.ts';
+import { storableKey, type Admission } from '@call-webhooks/core/stores';
+import {
+  checkOptions,
+  docsUrl,
+  loggedError,
+  option,
+  safeLogger,
+} from '@call-webhooks/core/internal';
+import { checkClient, concurrencyOf, oddAnswer, type PostgresClient } from './client.ts';
+import { schemaOption, Tables, type Migration } from './schema.ts';
 import { statements } from './statements.ts';
-import { StoreCalls } from './store-calls.ts';
-import { Sweeper } from './sweeper.ts';
+import { CallQueue } from './store-calls.ts';
 import { completeIn, refuseOwnClient, type PostgresTransaction } from './transaction.ts';
 
 /** Options of `postgresStore`. */
@@ -36,10 +41,11 @@ const rules = () => ({
 /** A store in Postgres, for any number of machines. */
 export interface PostgresStore extends Store {
   /**
-   * Creates the schema and the tables if they are missing. Safe to run at every start, and on several
-   * machines at once. Rejects with the client's error.
+   * Creates the schema and the tables if they are missing, and tells their versions before and now. Safe
+   * to run at every start, and on several machines at once. Rejects with the client's error.
+   * @throws WebhookError `invalid-options` if the tables are those of a newer release
    */
-  migrate(): Promise<void>;
+  migrate(): Promise<Migration>;
   /**
    * Deletes up to 1,000 old rows of each table and resolves with their number. The store does this
    * after every hundredth claim. Rejects with the client's error.
@@ -55,6 +61,24 @@ export interface PostgresStore extends Store {
   ping(): Promise<void>;
   /** Waits for a running sweep. Close the client afterwards. */
   close(): Promise<void>;
+}
+
+const SWEEP_EVERY = 100;
+
+interface StorableClaim {
+  readonly id: string;
+  readonly token: string;
+  readonly keepIdMs: number;
+  readonly key: string | null;
+  readonly leaseMs: number;
+  readonly group: string | undefined;
+  readonly within: number;
+}
+
+interface LeaseEnd {
+  readonly key: string;
+  readonly token: string;
+  readonly how: 'done' | 'dead-lettered' | 'released';
 }
 
 /**
@@ -77,60 +101,141 @@ export function postgresStore(
   checkClient('postgresStore', client);
   const { schema, rememberFor, now = () => Date.now() } = settings;
   const sql = statements(schema);
+  const tables = new Tables(client, schema);
+  const claims = claimQueue(client, tables, sql, rememberFor);
+  const ends = new CallQueue<LeaseEnd, boolean>({
+    rows: ({ key }) => [key],
+    async together(batch) {
+      const held = await tables.askUnprepared(sql.endBatch, JSON.stringify(batch));
+      if (held === null || typeof held !== 'object') throw oddAnswer();
+      return batch.map(({ key }) => Object.hasOwn(held, key));
+    },
+    alone: ({ key, token, how }) => tables.askIf(sql.end, key, token, how),
+    concurrency: Infinity,
+    within: () => Infinity,
+  });
+  const end = async (key: string, token: string, how: LeaseEnd['how']) =>
+    ends.add({ key: await storableKey(key), token, how });
   const sweep = async () => {
-    const rows = await rowsOf<{ removed: number }>(client, sql.sweep, [1_000], ['removed']);
-    return rows[0]?.removed ?? 0;
+    const removed = await tables.ask(sql.sweep, 1_000);
+    if (!Number.isInteger(removed)) throw oddAnswer();
+    return Number(removed);
   };
-  const sweeper = new Sweeper(sweep, safeLogger(settings.logger));
-  const calls = new StoreCalls(client, sql, rememberFor);
-  const change = async (text: string, key: string, ...values: unknown[]) =>
-    calls.change(text, await storableKey(key), ...values);
+  const sweeper = sweepingBeside(sweep, settings.logger);
 
   return {
     rememberFor,
-    async admit({ webhookId, replayUntil, key, leaseMs, token, group }) {
+    async admit({ webhookId, replayUntil, key, leaseMs, token, group, ...more }) {
       const keepIdMs = Math.max(1, replayUntil - now());
-      const id = await storableKey(webhookId);
-      const claim = {
-        id,
-        token,
-        keepIdMs,
+      const { within = Infinity } = more as { within?: number };
+      const admission = await claims.add({
+        id: await storableKey(webhookId),
+        ...{ token, keepIdMs, leaseMs, within },
         key: key === undefined ? null : await storableKey(key),
-        leaseMs,
-      };
-      const { status, attempt } = await (group === undefined
-        ? calls.admit(claim)
-        : calls.admitInGroup(claim, await storableKey(group)));
+        group: group === undefined ? undefined : await storableKey(group),
+      });
       sweeper.count();
-      return status === 'admitted' ? { status, attempt } : { status };
+      return admission;
     },
-    async complete(key, token, mark) {
-      return calls.complete(await storableKey(key), token, mark !== undefined);
-    },
+    complete: (key, token, mark) => end(key, token, mark ?? 'done'),
+    release: (key, token) => end(key, token, 'released'),
     async completeIn(tx, key, token) {
       if (tx === client) refuseOwnClient(tx);
-      return completeIn(tx, sql.completion(await storableKey(key), token));
+      return completeIn(tx, sql.completion(await storableKey(key), token, tables.id));
     },
-    release: (key, token) => change(sql.release, key, token),
-    extend: (key, token, leaseMs) => change(sql.extend, key, token, leaseMs),
-    reopen: (key) => change(sql.reopen, key),
+    extend: async (key, token, leaseMs) =>
+      tables.askIf(sql.extend, await storableKey(key), token, leaseMs),
+    reopen: async (key) => tables.askIf(sql.reopen, await storableKey(key)),
     async loadCursor(name) {
-      const values = [await storableKey(name)];
-      return (await rowsOf<{ cursor: string }>(client, sql.loadCursor, values, ['cursor']))[0]
-        ?.cursor;
+      const answer = await tables.ask(sql.loadCursor, await storableKey(name));
+      const { cursor } = Object(answer) as { cursor?: unknown };
+      if (cursor !== null && typeof cursor !== 'string') throw oddAnswer();
+      return cursor ?? undefined;
     },
     async saveCursor(name, cursor) {
       const key = await storableKey(name);
-      if (cursor === undefined) await run(client, sql.removeCursor, [key]);
-      else await run(client, sql.saveCursor, [key, cursor]);
+      if (cursor === undefined) await tables.askIf(sql.removeCursor, key);
+      else await tables.askIf(sql.saveCursor, key, cursor);
     },
-    async migrate() {
-      await client.query(migrationSql({ schema }));
-    },
+    migrate: () => tables.migrate(),
     sweep,
     async ping() {
       await client.query('SELECT 1');
     },
     close: () => sweeper.idle(),
+  };
+}
+
+function claimQueue(
+  client: PostgresClient,
+  tables: Tables,
+  sql: ReturnType<typeof statements>,
+  rememberFor: number,
+) {
+  return new CallQueue<StorableClaim, Admission>({
+    rows: ({ id, key }) => [`id ${id}`, key && `key ${key}`],
+    async together(batch) {
+      const values = [JSON.stringify(batch), rememberFor];
+      const answers = Object(await tables.askUnprepared(sql.admitBatch, ...values)) as object;
+      return batch.map(({ id }) => admissionOf((answers as Record<string, unknown>)[id]));
+    },
+    async alone({ id, token, keepIdMs, key, leaseMs, group }) {
+      const values = [id, token, keepIdMs, key, leaseMs, rememberFor];
+      return admissionOf(
+        await (group === undefined
+          ? tables.ask(sql.admit, ...values)
+          : tables.ask(sql.admitInGroup, ...values, group)),
+      );
+    },
+    isAlone: ({ group }) => group !== undefined, // it may have to lock a second event
+    within: ({ within }) => within,
+    // The other connections are for those who end and extend leases, and for the user.
+    concurrency: Math.max(1, Math.ceil(concurrencyOf(client) / 2)),
+  });
+}
+
+const REFUSALS = ['duplicate', 'dead-lettered', 'in-progress', 'group-busy', 'replayed'];
+
+/** @throws Error for what is no answer to a claim */
+function admissionOf(answer: unknown): Admission {
+  const { status, attempt } = Object(answer) as { status?: string; attempt?: number };
+  if (status === 'admitted' && Number.isInteger(attempt) && Number(attempt) >= 1)
+    return { status, attempt: Number(attempt) };
+  if (status === undefined || !REFUSALS.includes(status)) throw oddAnswer();
+  return { status } as Admission;
+}
+
+/**
+ * Deletes old rows beside the claims that add new ones: after the first claim, so that short-lived
+ * processes do it as well, and then after every hundredth. One sweep runs at a time.
+ */
+function sweepingBeside(sweep: () => Promise<unknown>, logger: Logger) {
+  let claims = 0;
+  let running: Promise<void> | undefined;
+  let hasWarned = false;
+
+  async function run(): Promise<void> {
+    try {
+      await sweep();
+    } catch (error) {
+      if (!hasWarned) warn(error);
+      hasWarned = true;
+    }
+    running = undefined;
+  }
+
+  function warn(error: unknown): void {
+    const { text, err } = loggedError(error);
+    safeLogger(logger).warn(
+      { err, docs: docsUrl('stores.md#postgres') },
+      `call-webhooks: deleting old rows of the Postgres store failed: ${text}`,
+    );
+  }
+
+  return {
+    count() {
+      if (claims++ % SWEEP_EVERY === 0) running ??= run();
+    },
+    idle: async () => running,
   };
 }

@@ -1,91 +1,192 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
-import { checkClient, isUndefinedTable, type PostgresClient, rowsOf } from '../src/client.ts';
+import type { Claim } from '@call-webhooks/core/stores';
 import {
   createPgBossWorker,
   migrationSql,
   type PgBossClient,
   pgBossDeadJobs,
   pgBossQueue,
+  type PostgresClient,
+  postgresDeadLetters,
   postgresStore,
 } from '../src/index.ts';
-import { preparing } from '../src/prepared.ts';
+import { answer } from './recording-client.ts';
 
-const NO_ROWS = 'The Postgres client gave no rows. Pass a Pool of pg, or another client like it.';
-const replying = (reply: unknown) => ({
-  query: jest.fn((_text: string, _values?: unknown[]) => Promise.resolve(reply)),
+const claim: Claim = {
+  ...{ webhookId: 'w', replayUntil: Date.now() + 600_000, leaseMs: 60_000 },
+  ...{ key: 'event', token: 't' },
+};
+const logger = { warn: () => undefined, error: () => undefined };
+const VERSION = { version: 1, id: 'of-these-tables' };
+const ADMITTED = { status: 'admitted', attempt: 1 };
+const isVersion = (text: string) => text.includes('schema_version');
+
+/** A client that gives each value in a shape of its own. */
+const shaping = (
+  shape: (value: unknown) => unknown,
+  value: unknown = ADMITTED,
+): PostgresClient => ({
+  query: (text) => Promise.resolve(shape(isVersion(text) ? VERSION : value)),
 });
-const rows = (reply: unknown, columns: ('id' | 'status')[] = ['id', 'status']) =>
-  rowsOf<{ id: string; status: string }>(replying(reply), 'SELECT', [], columns);
 
-describe('the rows of a statement', () => {
-  const row = { id: 'a', status: 'done' };
+describe('an answer', () => {
+  const json = (value: unknown) => JSON.stringify(value);
 
-  it('are asked for once, with the text and its values', async () => {
-    const client = replying({ rows: [] });
-    await rowsOf(client, 'SELECT $1', ['a', 5], []);
-    await rowsOf(client, 'SELECT 1', undefined, []);
-    expect(client.query.mock.calls).toEqual([
-      ['SELECT $1', ['a', 5]],
-      ['SELECT 1', undefined],
-    ]);
+  it.each<[string, (value: unknown) => unknown]>([
+    ['an object with rows, as of pg', (value) => ({ rows: [{ answer: json(value) }] })],
+    ["the rows, as of Neon's HTTP driver and postgres.js", (value) => [{ answer: json(value) }]],
+    ['rows that are lists', (value) => ({ rows: [[json(value)]] })],
+    ['lists alone', (value) => [[json(value)]]],
+    ['columns in upper case', (value) => ({ rows: [{ ANSWER: json(value) }] })],
+  ])('is taken in any shape: %s', async (_what, shape) => {
+    expect(await postgresStore(shaping(shape), { logger }).admit(claim)).toEqual(ADMITTED);
+    expect(await postgresStore(shaping(shape, true), { logger }).complete('event', 't')).toBe(true);
+    expect(
+      await postgresStore(shaping(shape, { cursor: null }), { logger }).loadCursor!('a'),
+    ).toBeUndefined();
+    expect(await postgresDeadLetters(shaping(shape, [])).get('a')).toBeUndefined();
   });
 
-  it.each<[string, unknown[]]>([
-    ['no row', []],
-    ['a row', [row]],
-    ['rows with more columns', [row, { ...row, attempt: 1 }]],
-    ['a row without a value', [{ id: undefined, status: null }]],
-  ])('are taken in an object, or as they are: %s', async (_what, reply) => {
-    expect(await rows({ rows: reply })).toBe(reply);
-    expect(await rows(reply)).toBe(reply);
+  it.each<[string, (value: unknown) => unknown]>([
+    ['nothing', () => undefined],
+    ['a number', () => 5],
+    ['no rows', () => ({ rows: [] })],
+    ['an empty list', () => []],
+    ['a count', () => ({ rows: 1 })],
+    ['an object without rows', (value) => ({ answer: json(value) })],
+    ['rows and their number', (value) => [[{ answer: json(value) }], 1]],
+    ['rows in a list of results', (value) => [{ rows: [{ answer: json(value) }] }]],
+    ['two rows', (value) => [{ answer: json(value) }, { answer: json(value) }]],
+    ['a row of two columns', (value) => [{ answer: json(value), more: 1 }]],
+    ['null in place of a row', () => [null]],
+    ['null', () => [{ answer: null }]],
+    ['bytes', (value) => [{ answer: Buffer.from(json(value)) }]],
+    ['what was parsed before', (value) => [{ answer: value }]],
+    ['a text that is no JSON', () => [{ answer: 'yes' }]],
+  ])('is never believed to be there, or to be empty: %s', async (_what, shape) => {
+    // Also where the first answer was in order.
+    let asked = 0;
+    const later: PostgresClient = {
+      query: () => Promise.resolve(asked++ === 0 ? answer(VERSION) : shape(ADMITTED)),
+    };
+    for (const client of [shaping(shape), later]) {
+      const store = postgresStore(client, { logger });
+      const letters = postgresDeadLetters(client);
+      for (const call of [
+        ...[() => store.admit(claim), () => store.complete('event', 't')],
+        ...[() => store.release('event', 't'), () => store.extend('event', 't', 5)],
+        ...[() => store.reopen!('event'), () => store.loadCursor!('a')],
+        ...[() => store.saveCursor!('a', 'b'), () => store.sweep()],
+        ...[() => letters.list(), () => letters.get('a'), () => letters.count()],
+        ...[() => letters.claim('a', { token: 't', leaseMs: 5 }), () => letters.settle('a', 't')],
+      ])
+        await expect(call()).rejects.toThrow('The Postgres client gave no row with one text.');
+    }
   });
 
   it.each<[string, unknown]>([
-    ['nothing', undefined],
+    ['a status that is none', { status: 'toString', attempt: 1 }],
+    ['no attempt', { status: 'admitted' }],
+    ['an attempt as a text', { status: 'admitted', attempt: '1' }],
+    ['attempt 0', { status: 'admitted', attempt: 0 }],
+    ['half an attempt', { status: 'admitted', attempt: 1.5 }],
+    ['a list', ['admitted', 1]],
+    ['yes', true],
     ['null', null],
-    ['a number', 5],
-    ['an object', {}],
-    ['a count', { rows: 1 }],
-    ['a list as rows of another client', { rows: [['a', 'done']] }],
-    ['rows and their number', [[row], 1]],
-    ['a row that lacks a column', [row, { id: 'b' }]],
-    ['null in place of a row', [row, null]],
-  ])('are not believed to be there: %s', async (_what, reply) => {
-    await expect(rows(reply)).rejects.toEqual(new Error(NO_ROWS));
-  });
-});
-
-describe('an error of the client', () => {
-  const failing = (error: unknown): PostgresClient => ({
-    query: () => {
-      throw error;
-    },
-  });
-
-  it('is passed on as it is', async () => {
-    const error = Object.assign(new Error('down'), { code: '08006' });
-    await expect(rowsOf(failing(error), 'SELECT', [], [])).rejects.toBe(error);
-  });
-
-  it('says what to do if the tables are missing', async () => {
-    const error = Object.assign(new Error('relation missing'), { code: '42P01' });
-    const rejected = await rowsOf(failing(error), 'SELECT', [], []).catch((one: unknown) => one);
-    expect(rejected).toEqual(
-      new Error('The tables of the store are missing. Run `await store.migrate()` once.'),
+  ])('to a claim is not: %s', async (_what, value) => {
+    await expect(postgresStore(shaping(answer, value), { logger }).admit(claim)).rejects.toThrow(
+      'Postgres gave an answer that is none',
     );
-    expect((rejected as Error).cause).toBe(error);
+  });
+
+  it.each([null, 1, 'true', {}, []])('to a yes-or-no is not: %j', async (value) => {
+    const store = postgresStore(shaping(answer, value), { logger });
+    for (const call of [() => store.extend('event', 't', 5), () => store.reopen!('event')])
+      await expect(call()).rejects.toThrow('Postgres gave an answer that is none');
   });
 });
 
-/** An error in so many others. */
-const wrapped = (error: unknown, times: number): unknown =>
-  times === 0 ? error : wrapped(new Error('Failed query', { cause: error }), times - 1);
+describe('the version of the tables', () => {
+  const missing = () => Object.assign(new Error('no such relation'), { code: '42P01' });
+
+  /** Tables that `migrate()` makes, of a version. */
+  function tables(version: number, found = 0) {
+    const texts: string[] = [];
+    let now = found;
+    const client: PostgresClient = {
+      query(text) {
+        texts.push(text);
+        if (text.startsWith('DO')) now ||= version;
+        else if (isVersion(text)) {
+          if (now === 0) return Promise.reject(missing());
+          return Promise.resolve(answer({ version: now, id: 'a' }));
+        }
+        return Promise.resolve(answer(ADMITTED));
+      },
+    };
+    return { client, texts };
+  }
+
+  it('is told by migrate(), before and now, of the store and of the dead letters', async () => {
+    const { client, texts } = tables(1);
+    expect(await postgresStore(client, { schema: 'mine' }).migrate()).toEqual({ from: 0, to: 1 });
+    expect(texts).toContain(migrationSql({ schema: 'mine' }));
+    expect(await postgresDeadLetters(client, { schema: 'mine' }).migrate()).toEqual({
+      ...{ from: 1, to: 1 },
+    });
+  });
+
+  it('is asked for once', async () => {
+    const { client, texts } = tables(1, 1);
+    const store = postgresStore(client, { logger });
+    await store.admit(claim);
+    await store.admit(claim);
+    await store.close();
+    expect(texts.filter(isVersion)).toHaveLength(1);
+  });
+
+  it.each(['by its code', 'in the error of another client'])(
+    'is missing where there are no tables, and the error says what to do: %s',
+    async (how) => {
+      const error = how === 'by its code' ? missing() : new Error('x', { cause: missing() });
+      const client = { query: () => Promise.reject(error) };
+      const say = 'Run `await store.migrate()` once.';
+      await expect(postgresStore(client, { logger }).admit(claim)).rejects.toThrow(say);
+      await expect(postgresStore(client, { logger }).loadCursor!('a')).rejects.toThrow(say);
+      await expect(postgresDeadLetters(client).list()).rejects.toThrow(say);
+    },
+  );
+
+  it('of a newer release is refused, and nothing is done to its tables', async () => {
+    const { client, texts } = tables(1, 2);
+    const store = postgresStore(client, { logger });
+    const refused = {
+      code: 'invalid-options',
+      message: expect.stringContaining('have version 2, of a newer release'),
+    };
+    await expect(store.admit(claim)).rejects.toMatchObject(refused);
+    await expect(store.migrate()).rejects.toMatchObject(refused);
+    await expect(postgresDeadLetters(client).list()).rejects.toMatchObject(refused);
+    expect(texts.every(isVersion)).toBe(true);
+    expect(texts.some((text) => text.startsWith('DO'))).toBe(false);
+  });
+
+  it('is not known while the client fails, and its error is passed on', async () => {
+    const error = Object.assign(new Error('down 42P01'), { code: '08006' });
+    const store = postgresStore({ query: () => Promise.reject(error) });
+    await expect(store.admit(claim)).rejects.toBe(error);
+    await expect(store.migrate()).rejects.toBe(error);
+  });
+});
+
+type Statement = string | { name: string; text: string; values?: unknown[] };
 
 /** A Pool of pg, as far as it is told by its count and its methods. */
-function pool(refusal?: Error) {
+function pool(refusal?: unknown, Kind: new () => object = Object) {
   const query = jest.fn((statement: Statement, values?: unknown[]) => {
-    if (typeof statement !== 'string' && refusal !== undefined) return Promise.reject(refusal);
+    if (typeof statement !== 'string' && refusal !== undefined)
+      return Promise.reject(refusal);
     const text = typeof statement === 'string' ? statement : statement.text;
     return Promise.resolve(
       answer(
@@ -97,7 +198,7 @@ function pool(refusal?: Error) {
       ),
     );
   });
-  const client = Object.assign({}, { totalCount: 0, connect: query, query });
+  const client = Object.assign(new Kind(), { totalCount: 0, connect: query, query });
   return { client: client as unknown as PostgresClient, query };
 }
 const named = (query: jest.Mock<(statement: Statement) => unknown>) =>
@@ -119,161 +220,56 @@ describe('a prepared statement', () => {
     expect(second).toEqual({ name, text, values: ['b', 't', 5] });
   });
 
-  it('is not sought for ever in an error that is its own cause', () => {
-    const error = new Error('down');
-    error.cause = error;
-    expect(isUndefinedTable(error)).toBe(false);
-  });
-});
-
-describe('a client', () => {
-  const some = () => undefined;
-  const check = (client: unknown) => () => {
-    checkClient('postgresStore', client as PostgresClient);
-  };
-  const orm = 'this is an ORM, whose query() gives no plain rows. Pass a Pool of pg';
-  const any = 'expected one with query(text, values), such as a Pool of pg';
-  it.each<[string, unknown, string]>([
-    ['a promise', { then: some, query: some }, 'this is a promise. Await it first'],
-    [
-      'postgres.js',
-      Object.assign(() => undefined, { unsafe: some }),
-      'this is postgres.js. Pass { query: (text, values) => sql.unsafe(text, values) }',
-    ],
-    ['TypeORM', { query: some, createQueryRunner: some }, orm],
-    ['Sequelize', { query: some, define: some, authenticate: some }, orm],
-    [
-      'Prisma',
-      { query: some, $queryRawUnsafe: some },
-      'this is Prisma. Pass a Pool of pg, or { query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values) }',
-    ],
-    ['Drizzle', { query: {}, select: some }, any],
-    ['null', null, any],
-  ])('that is none is refused with what to pass: %s', (_name, client, mistake) => {
-    expect(check(client)).toThrow(`Invalid client of postgresStore: ${mistake}.`);
+  it('is not for batches, whose plan depends on the tables', async () => {
+    const { client, query } = pool();
+    const store = postgresStore(client, { logger });
+    await Promise.all([store.complete('a', 't'), store.complete('b', 't')]);
+    expect(named(query)).toEqual([undefined, undefined]);
   });
 
   it.each<[string, object]>([
-    ['only query()', { query: some }],
-    ['unsafe(), too: Neon over HTTP', { query: some, unsafe: some }],
-    ['define()', { query: some, define: some }],
-    ['authenticate()', { query: some, authenticate: some }],
-  ])('is taken with %s', (_what, client) => {
-    expect(check(client)).not.toThrow();
-  });
-});
-
-type Statement = string | { name: string; text: string };
-
-/** A Pool of pg, as far as it is told by its count. */
-const pool = (run: (statement: Statement) => unknown = () => ({ rows: [] })) => ({
-  totalCount: 0,
-  query: jest.fn(async (statement: Statement, _values?: unknown[]) =>
-    Promise.resolve(run(statement)),
-  ),
-});
-
-/** It does so with every statement that has a name. */
-const refusing = (error: unknown) =>
-  pool((statement) => {
-    if (typeof statement !== 'string') throw error;
-    return { rows: ['unnamed'] };
-  });
-
-const nameOf = (text: string) =>
-  `call-webhooks ${createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex').slice(0, 40)}`;
-const unknown = () => Object.assign(new Error('no such statement'), { code: '26000' });
-
-describe('a prepared statement', () => {
-  it('has a name that comes from its text, each time the same', async () => {
-    const client = pool((statement) => statement);
-    const prepared = preparing(client);
-    const statement = { name: nameOf('SELECT $1'), text: 'SELECT $1', values: ['a'] };
-    expect(await prepared.query('SELECT $1', ['a'])).toEqual(statement);
-    await prepared.query('SELECT $1', ['b']);
-    await prepared.query('SELECT 1');
-    expect(client.query.mock.calls).toStrictEqual([
-      [statement],
-      [{ ...statement, values: ['b'] }],
-      [{ name: nameOf('SELECT 1'), text: 'SELECT 1' }],
-    ]);
-    expect(statement.name).toHaveLength(54); // Postgres would cut it after 63
-  });
-
-  it('is what a Client of pg gets, too: it has parameters of its connection', async () => {
-    const { query } = pool();
-    await preparing({ query, connectionParameters: {} } as never).query('SELECT 1');
-    expect(query).toHaveBeenCalledWith({ name: nameOf('SELECT 1'), text: 'SELECT 1' });
-  });
-
-  it.each<[string, object]>([
-    ['any other', {}],
-    ['one whose count is none', { totalCount: 'all' }],
-  ])('is nothing for the client: %s', (_what, more) => {
-    const client = { ...more, query: () => Promise.resolve([]) };
-    expect(preparing(client)).toBe(client);
+    ['another client', { totalCount: undefined }],
+    ['a subclass with a query() of its own, which may take a text only', { connect: undefined }],
+  ])('is not for %s', async (_what, more) => {
+    const { client, query } = pool();
+    const Parent = more as { connect?: unknown };
+    // A method that another class owns.
+    if ('connect' in Parent) Reflect.deleteProperty(client, 'connect');
+    else Object.assign(client, more);
+    await postgresStore(client, { logger }).extend('a', 't', 5);
+    expect(named(query)).toEqual([undefined, undefined]);
   });
 
   it.each(['26000', '42P05'])(
     'is run without its name where the connection is another one (%s), as are all after it',
     async (code) => {
-      const client = refusing(Object.assign(new Error('not prepared'), { code }));
-      const prepared = preparing(client);
-      expect(await prepared.query('SELECT $1', ['a'])).toEqual({ rows: ['unnamed'] });
-      await prepared.query('SELECT $1', ['b']);
-      expect(client.query.mock.calls.slice(1)).toStrictEqual([
-        ['SELECT $1', ['a']],
-        ['SELECT $1', ['b']],
-      ]);
+      const { client, query } = pool(Object.assign(new Error('not prepared'), { code }));
+      const store = postgresStore(client, { logger });
+      for (const key of ['a', 'b']) expect(await store.extend(key, 't', 5)).toBe(true);
+      expect(named(query).map((name) => name !== undefined)).toEqual([false, true, false, false]);
     },
   );
 
-  it.each([
-    ['a server that refuses it', { code: '23505' }],
-    ['a network that fails', {}],
-  ])('is not run again after another error, and keeps its name: %s', async (_what, more) => {
+  it.each([{ code: '23505' }, {}])('is not run again after another error: %p', async (more) => {
     const error = Object.assign(new Error('down'), more);
-    const client = refusing(error);
-    const prepared = preparing(client);
-    for (let i = 0; i < 2; i++) await expect(prepared.query('SELECT 1')).rejects.toBe(error);
-    const named = [{ name: nameOf('SELECT 1'), text: 'SELECT 1' }];
-    expect(client.query.mock.calls).toEqual([named, named]);
-  });
-
-  it('has no name only on the client that refused it', async () => {
-    await preparing(refusing(unknown())).query('SELECT 1');
-    const other = pool();
-    await preparing(other).query('SELECT 1');
-    expect(other.query).toHaveBeenCalledWith({ name: nameOf('SELECT 1'), text: 'SELECT 1' });
-  });
-
-  it('that fails without its name as well rejects with the last error', async () => {
-    const error = new Error('down');
-    const client = pool((statement) => {
-      throw typeof statement === 'string' ? error : unknown();
-    });
-    await expect(preparing(client).query('SELECT 1')).rejects.toBe(error);
+    const { client, query } = pool(error);
+    const store = postgresStore(client, { logger });
+    await expect(store.extend('a', 't', 5)).rejects.toBe(error);
+    await expect(store.extend('a', 't', 5)).rejects.toBe(error);
+    expect(named(query).filter((name) => name !== undefined)).toHaveLength(2);
   });
 });
 
-const TABLES = ['webhook_ids', 'events', 'groups', 'cursors', 'dead_letters'];
-
 describe('the statement of a migration', () => {
-  it.each([
-    [undefined, 'call_webhooks'],
-    ['mine', 'mine'],
-  ])('creates all tables in their schema: %p is %s', (schema, name) => {
+  it.each([undefined, 'mine'])('creates all tables in their schema: %p', (schema) => {
     const text = schema === undefined ? migrationSql() : migrationSql({ schema });
+    const name = schema ?? 'call_webhooks';
     expect(text).toContain(`CREATE SCHEMA ${name};`);
-    for (const table of TABLES) expect(text).toContain(`CREATE TABLE ${name}.${table} (`);
-    expect(text).toContain(
-      `pg_advisory_xact_lock(hashtext('call-webhooks migrate'), hashtext('${name}'))`,
-    );
-  });
-
-  it('is one statement, to be atomic with every client', () => {
-    expect(migrationSql()).toMatch(/^DO \$migration\$\nBEGIN\n[^]*END\n\$migration\$$/);
-    expect(migrationSql().split('$migration$')).toHaveLength(3);
+    for (const table of ['webhook_ids', 'events', 'groups', 'cursors', 'dead_letters'])
+      expect(text).toContain(`CREATE TABLE ${name}.${table} (`);
+    // One statement, to be atomic with every client.
+    expect(text).toMatch(/^DO \$migration\$\nBEGIN\n[^]*END\n\$migration\$$/);
+    expect(text.split('$migration$')).toHaveLength(3);
   });
 
   it.each(['a', '_1', 'x'.repeat(63)])('may be of schema %s', (schema) => {
@@ -291,97 +287,81 @@ describe('the statement of a migration', () => {
 });
 
 const some = () => Promise.resolve();
-const claim = { webhookId: 'w', replayUntil: Date.now() + 600_000, leaseMs: 60_000, token: 't' };
 const refusal = (mistake: string) =>
   expect.objectContaining({
     code: 'invalid-options',
     message: expect.stringContaining(mistake),
   }) as unknown as Error;
 
-/** What has all methods that are used of pg-boss. */
-const boss = Object.fromEntries(
-  ['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'].map(
-    (name) => [name, some],
-  ),
-) as unknown as PgBossClient;
-
 describe('what is no Postgres client', () => {
+  const any = 'expected one with query(text, values), such as a Pool of pg';
+  const orm = 'this is an ORM, whose query() gives no plain rows. Pass a Pool of pg';
+
   it.each<[string, unknown, string]>([
-    ['nothing', undefined, 'expected one with query(text, values)'],
-    ['a URL', 'postgres:///calls', 'expected one with query(text, values)'],
-    ['a promise of a client', Promise.resolve({ query: some }), 'Await it first'],
-    ['postgres.js', Object.assign(() => undefined, { unsafe: some }), 'sql.unsafe(text, values)'],
-    ['Drizzle', { query: {}, select: some }, 'expected one with query(text, values)'],
-    ['a DataSource of TypeORM', { query: some, createQueryRunner: some }, 'an ORM'],
-    ['Sequelize', { query: some, define: some, authenticate: some }, 'an ORM'],
-    ['Prisma', { $queryRawUnsafe: some }, 'this is Prisma'],
-  ])('is refused at once: %s', (_name, client, mistake) => {
-    expect(() => postgresStore(client as PostgresClient)).toThrow(refusal(mistake));
+    ['nothing', undefined, any],
+    ['null', null, any],
+    ['a URL', 'postgres:///calls', any],
+    [
+      'a promise of a client',
+      Promise.resolve({ query: some }),
+      'this is a promise. Await it first',
+    ],
+    [
+      'postgres.js',
+      Object.assign(() => undefined, { unsafe: some }),
+      'this is postgres.js. Pass { query: (text, values) => sql.unsafe(text, values) }',
+    ],
+    ['Drizzle', { query: {}, select: some }, any],
+    ['a DataSource of TypeORM', { query: some, createQueryRunner: some }, orm],
+    ['Sequelize', { query: some, define: some, authenticate: some }, orm],
+    [
+      'Prisma',
+      { query: some, $queryRawUnsafe: some },
+      'this is Prisma. Pass a Pool of pg, or { query: (text, values = []) => prisma.$queryRawUnsafe(text, ...values) }',
+    ],
+  ])('is refused at once, with what to pass: %s', (_name, client, mistake) => {
+    for (const create of [postgresStore, postgresDeadLetters])
+      expect(() => create(client as PostgresClient)).toThrow(refusal(`${mistake}.`));
   });
 
-  it('is never believed to hold a lease: replies of another shape are errors', async () => {
-    for (const reply of [[[], 0], [[{ held: 1 }], 1], {}, { rows: [[1]] }, 5, undefined]) {
-      const store = postgresStore({ query: () => Promise.resolve(reply) });
-      await expect(store.complete('event', 'token')).rejects.toThrow();
-      await expect(store.admit(claim)).rejects.toThrow();
+  it.each<[string, object]>([
+    ['unsafe(), too: Neon over HTTP', { query: some, unsafe: some }],
+    ['define()', { query: some, define: some }],
+    ['authenticate()', { query: some, authenticate: some }],
+  ])('is not one with %s', (_what, client) => {
+    expect(() => postgresStore(client as PostgresClient)).not.toThrow();
+  });
+});
+
+describe('what is no pg-boss', () => {
+  const METHODS = [
+    ...['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'],
+  ];
+  const boss = Object.fromEntries(METHODS.map((name) => [name, some])) as unknown as PgBossClient;
+  const creators = [
+    ...[pgBossQueue, pgBossDeadJobs],
+    (of: PgBossClient) => createPgBossWorker(of, {}),
+  ];
+
+  it.each(METHODS)('is refused without %s()', (name) => {
+    for (const create of creators) {
+      const mistake = `it has no ${name}(). Pass an instance of pg-boss 10 or 12.`;
+      expect(() => create({ ...boss, [name]: undefined })).toThrow(refusal(mistake));
+      expect(() => create({ ...boss, [name]: 'a text' })).toThrow(refusal(mistake));
     }
   });
 
-  it.each(['fetch', 'complete', 'createQueue'])("is refused without pg-boss's %s()", (missing) => {
-    const broken = { ...boss, [missing]: undefined };
-    expect(() => pgBossQueue(broken)).toThrow(refusal(`no ${missing}()`));
-    expect(() => createPgBossWorker(broken, {})).toThrow(refusal('pg-boss 10'));
+  it.each([undefined, null, 'postgres:///calls', 5])('is refused if it is %p', (what) => {
+    expect(() => pgBossQueue(what as never)).toThrow(refusal('it has no createQueue()'));
   });
 
   it('is refused by its name if it is pg-boss 11, and 12 is not', () => {
     const eleven = { ...boss, supervise: some };
-    const twelve = { ...eleven, findJobs: some };
-    for (const create of [
-      pgBossQueue,
-      pgBossDeadJobs,
-      (of: PgBossClient) => createPgBossWorker(of, {}),
-    ]) {
+    for (const create of creators) {
       expect(() => create(eleven)).toThrow(refusal('this is pg-boss 11'));
       expect(() => create(eleven)).toThrow(refusal('npm install pg-boss@12'));
     }
+    const twelve = { ...eleven, findJobs: some };
     for (const supported of [boss, twelve]) expect(() => pgBossQueue(supported)).not.toThrow();
-  });
-});
-
-describe('invalid options', () => {
-  const client = { query: some };
-
-  it('are refused when a store, queue or worker is created', () => {
-    const cases: [(options: object) => unknown, Record<string, unknown>][] = [
-      [
-        (options) => postgresStore(client, options),
-        { rememberFor: NaN, schema: 'a b', now: 5, x: 1 },
-      ],
-      [
-        (options) => pgBossQueue(boss, options),
-        {
-          queue: '',
-          deadLetterQueue: 5,
-          maxRuns: 0,
-          backoff: { initialDelay: 5, maxDelay: 6 },
-          expireIn: Infinity,
-          retainFor: -1,
-          retryDelay: 5,
-        },
-      ],
-      [
-        (options) => createPgBossWorker(boss, options),
-        { queue: '', concurrency: 1.5, pollEvery: 0, logger: {}, on: { 'call:x': some } },
-      ],
-      [(options) => migrationSql(options), { schema: 'a"b' }],
-    ];
-    for (const [create, invalid] of cases)
-      for (const [name, value] of Object.entries(invalid))
-        expect(() => create({ [name]: value })).toThrow(refusal(name));
-    expect(() => createPgBossWorker(boss, { maxRuns: 5 as never })).toThrow(
-      refusal('maxRuns: it is an option of pgBossQueue'),
-    );
-    for (const rememberFor of [599_999, Infinity])
-      expect(() => postgresStore(client, { rememberFor })).toThrow(refusal('rememberFor'));
   });
 });

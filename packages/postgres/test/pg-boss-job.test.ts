@@ -1,17 +1,19 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { attemptState, hasOwnLimit, retryLimitOf } from '../src/attempt-state.ts';
-import { continuedJobId, jobId } from '../src/job-id.ts';
-import { continueJob, leasedJob } from '../src/pg-boss-job.ts';
-import type { PgBossJob } from '../src/pg-boss.ts';
+import type { QueuedDelivery } from '@call-webhooks/core';
+import { pgBossQueue } from '../src/index.ts';
+import { continueJob, fetchedJob as readJob, leasedJob } from '../src/pg-boss-job.ts';
+import { continuedJobId } from '../src/pg-boss-queue.ts';
+import { maxRunsOf, type PgBossJob } from '../src/pg-boss.ts';
 import { BEYOND, DELIVERY, fetchedJob, recordingBoss } from './recording-boss.ts';
+import { answer } from './recording-client.ts';
 
 describe('a job', () => {
   const NOW = Date.parse('2026-01-01T12:00:00Z');
   beforeEach(() => void jest.useFakeTimers({ now: NOW }));
   afterEach(() => void jest.useRealTimers());
 
-  const QUEUES = { queue: 'calls', deadLetterQueue: 'calls-dead', schema: 'pgboss' };
+  const QUEUES = { queue: 'calls', deadQueue: 'calls-dead', schema: 'pgboss' };
   const EARLIER = { at: 5, attempt: 1, error: 'the CRM was down' };
 
   function leased(
@@ -19,12 +21,16 @@ describe('a job', () => {
     replies: Parameters<typeof recordingBoss>[0] = {},
   ) {
     const recorded = recordingBoss(replies);
-    return { ...recorded, job: leasedJob(fetchedJob(more), { ...QUEUES, boss: recorded.boss }) };
+    const job = readJob(fetchedJob(more));
+    return {
+      ...recorded,
+      job: leasedJob(job, maxRunsOf(job)!, { ...QUEUES, boss: recorded.boss }),
+    };
   }
 
   describe('a fetched job', () => {
     it('has its delivery, its attempt, and the time of its run in milliseconds', () => {
-      const { job, calls } = leased({ retryCount: 2, expireInSeconds: '90.500000' });
+      const { job, calls } = leased({ retryCount: 2, expireInSeconds: '90.500000' as never });
       expect(job).toMatchObject({
         ...{ delivery: DELIVERY, attempt: 3, maxRuns: 3, isLastAttempt: true },
         expiresIn: 90_500,
@@ -39,7 +45,7 @@ describe('a job', () => {
     });
 
     it('asks for its own completion', async () => {
-      const { job, callsOf } = leased({ retryCount: 4 });
+      const { job, callsOf } = leased({ retryCount: 4 }, { executeSql: () => answer(false) });
       expect(await job.transaction!.isCompleted()).toBe(false);
       expect(callsOf('executeSql')).toEqual([
         [expect.stringContaining('pgboss.job'), ['calls', 'job-1', 4]],
@@ -97,12 +103,12 @@ describe('a job', () => {
   describe('a dead job', () => {
     it('is kept in the queue for dead jobs, which is created if it is missing, before it is completed', async () => {
       const { job, calls } = leased(
-        { retryCount: 2, output: { failures: [EARLIER] }, expireInSeconds: '90.200000' },
+        { retryCount: 2, output: { failures: [EARLIER] }, expireInSeconds: '90.200000' as never },
         { getQueue: () => null },
       );
       await job.moveToDead('down');
       const failure = {
-        ...{ attempt: 3, retryDelay: 60, expireInSeconds: 91 },
+        ...{ attempt: 3, retryDelay: 60, expireInSeconds: 91, retentionSeconds: 86_400 },
         failures: [EARLIER, { at: NOW, attempt: 3, error: 'down' }],
       };
       expect(calls).toStrictEqual([
@@ -112,7 +118,7 @@ describe('a job', () => {
         ['createQueue', 'calls'],
         [
           ...['send', 'calls-dead', { ...DELIVERY, failure }],
-          { id: 'job-1', retentionSeconds: 86_400 },
+          { id: 'job-1', retentionSeconds: 2_147_483_647 }, // until its user removes it
         ],
         ['complete', 'calls', 'job-1', { message: 'down' }],
       ]);
@@ -139,44 +145,37 @@ describe('a job', () => {
       expect(callsOf('complete')).toEqual([]);
     });
 
+    it('is not completed where pg-boss silently took no copy, unless the copy is there', async () => {
+      const missing = leased({}, { send: () => null });
+      await expect(missing.job.moveToDead('down')).rejects.toThrow('pg-boss took no job');
+      expect(missing.callsOf('complete')).toEqual([]);
+      const repeated = leased({}, { send: () => null, getJobById: () => ({}) });
+      await repeated.job.moveToDead('down');
+      expect(repeated.callsOf('complete')).toHaveLength(1);
+    });
+
     it.each<[string, Date | string, number]>([
       ['a Date', new Date('2026-01-01T00:01:00Z'), 60],
       ['a text', '2026-01-01T00:01:00.000Z', 60],
+      ['a text as Postgres writes it', '2026-01-01 00:01:00+00', 60],
       ['a part of a second more', '2026-01-01T00:01:00.001Z', 61],
       ['the time when it was made', '2026-01-01T00:00:00Z', 1],
-      ['an earlier time', '2025-12-31T00:00:00Z', 1],
-    ])(
-      'is kept for as long as the job, a second at least: until %s',
-      async (_what, until, kept) => {
-        const { job, callsOf } = leased({ createdOn: '2026-01-01T00:00:00Z', keepUntil: until });
-        await job.moveToDead('down');
-        expect(callsOf('send')[0]![2]).toEqual({ id: 'job-1', retentionSeconds: kept });
-      },
-    );
+    ])('knows for how long its job was kept: until %s', async (_what, keepUntil, kept) => {
+      const { job, callsOf } = leased({ createdOn: '2026-01-01T00:00:00Z', keepUntil });
+      await job.moveToDead('down');
+      expect(callsOf('send')[0]![1]).toMatchObject({ failure: { retentionSeconds: kept } });
+    });
   });
 });
 
 const LOST = 'Its last run came to no end: the process died, or expireIn had passed.';
 
-describe('the limit of a job', () => {
-  it('is far beyond the attempts of its worker, and counts retries, not runs', () => {
-    expect(retryLimitOf(1)).toBe(BEYOND);
-    expect(retryLimitOf(5_000)).toBe(BEYOND + 4_999);
-  });
-
-  it.each([
-    [0, true],
-    [BEYOND - 1, true],
-    [BEYOND, false],
-    [BEYOND + 1, false],
-  ])('of %d is pg-boss’s own: %p', (retryLimit, isOwn) => {
-    expect(hasOwnLimit(fetchedJob({ retryLimit }))).toBe(isOwn);
-  });
-});
-
 /** Of a job that gets three runs. */
-const stateOf = (retryCount: number, output: PgBossJob['output'] = null) =>
-  attemptState(fetchedJob({ retryCount, output }));
+function stateOf(retryCount: number, output: PgBossJob['output'] = null) {
+  const { boss } = recordingBoss();
+  const queues = { boss, queue: 'calls', deadQueue: 'calls-dead', schema: 'pgboss' };
+  return leasedJob(fetchedJob({ retryCount, output }), 3, queues);
+}
 
 describe('a run', () => {
   it.each([
@@ -196,24 +195,45 @@ describe('a run', () => {
     ['it was given up before', 3, { abandonReason: 'the CRM is down' }, 'the CRM is down'],
     ['it was given up early', 0, { abandonReason: 'the CRM is down' }, 'the CRM is down'],
   ])('knows why no handler is run any more: %s', (_when, retryCount, output, reason) => {
-    expect(stateOf(retryCount, output).abandonReason).toBe(reason);
+    const expected = reason === undefined ? undefined : new Error(reason);
+    expect(stateOf(retryCount, output).abandonReason).toEqual(expected);
+  });
+});
+
+describe('a job whose client leaves numbers and JSON as texts', () => {
+  it('is read all the same', () => {
+    const asTexts = {
+      ...fetchedJob(),
+      ...{ retryCount: '2', retryLimit: String(BEYOND + 2), retryDelay: '60' },
+      ...{ expireInSeconds: '300.000000', output: '{"released":true}' },
+      data: JSON.stringify(DELIVERY),
+    };
+    const output = { released: true };
+    expect(readJob(asTexts)).toEqual(fetchedJob({ retryCount: 2, output }));
+  });
+
+  it.each([
+    ...[undefined, null, 5, 'a text', {}],
+    ...[{ retrycount: 1 }, { ...fetchedJob(), retryCount: undefined }, ['id', {}, 1]],
+  ])('is none without its numbers: %j', (given) => {
+    expect(() => readJob(given)).toThrow('pg-boss gave a job without its numbers');
   });
 });
 
 describe('a job that was sent by hand is continued', () => {
-  const QUEUES = { queue: 'calls', deadLetterQueue: 'calls-dead', schema: 'pgboss' };
+  const QUEUES = { queue: 'calls', deadQueue: 'calls-dead', schema: 'pgboss' };
 
   /** Continues a job that was sent by hand with two retries. */
   async function continued(more: Partial<PgBossJob> = {}) {
     const recorded = recordingBoss();
-    const job = fetchedJob({ retryLimit: 2, ...more });
+    const job = readJob(fetchedJob({ retryLimit: 2, ...more }));
     await continueJob(job, { ...QUEUES, boss: recorded.boss });
     return recorded;
   }
 
   it('by one that gets as many runs, under an id that comes from its own, and is completed afterwards', async () => {
     const { calls } = await continued({
-      ...{ retryDelay: 7, retryBackoff: true, expireInSeconds: '90.200000' },
+      ...{ retryDelay: 7, retryBackoff: true, expireInSeconds: '90.200000' as never },
       keepUntil: '2026-01-01T01:00:00Z',
     });
     const id = await continuedJobId('job-1');
@@ -256,6 +276,13 @@ describe('a job that was sent by hand is continued', () => {
 function digitsOf(text: string): string {
   const hex = createHash('sha256').update(Buffer.from(text, 'utf16le')).digest('hex');
   return `${hex.slice(0, 12)}${hex.slice(13, 16)}${hex.slice(17, 32)}`;
+}
+
+/** The id under which the job of a delivery is sent. */
+async function jobId(delivery: QueuedDelivery): Promise<string> {
+  const { boss, callsOf } = recordingBoss();
+  await pgBossQueue(boss).enqueue(delivery);
+  return (callsOf('send')[0]![2] as { id: string }).id;
 }
 
 describe('the id of a job', () => {

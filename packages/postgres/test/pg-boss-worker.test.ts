@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger } from '@call-webhooks/contract-tests';
 import { createPgBossWorker, type PgBossWorkerOptions } from '../src/index.ts';
-import { continuedJobId } from '../src/job-id.ts';
-import { checkBoss, isPgBoss10, type PgBossClient } from '../src/pg-boss.ts';
+import { continuedJobId } from '../src/pg-boss-queue.ts';
 import { BEYOND, fetchedJob, recordingBoss } from './recording-boss.ts';
 
 describe('a worker', () => {
@@ -60,7 +59,7 @@ describe('a worker', () => {
 
     it('has the names and numbers that it is given', async () => {
       const { callsOf } = work(recordingBoss(), {
-        ...{ queue: 'calls', deadLetterQueue: 'lost', concurrency: 9, pollEvery: 20 },
+        ...{ queue: 'calls', deadQueue: 'lost', concurrency: 9, pollEvery: 20 },
       });
       await jest.advanceTimersByTimeAsync(20);
       expect(callsOf('getQueue')).toEqual([['lost'], ['calls']]);
@@ -96,7 +95,7 @@ describe('a worker', () => {
 
     it('goes to the queue for dead jobs of the worker after its last attempt', async () => {
       const { callsOf } = work(withJob(fetchedJob({ retryLimit: BEYOND })), {
-        deadLetterQueue: 'lost',
+        deadQueue: 'lost',
         on: {
           'call:completed': () => {
             throw new Error('the CRM is down');
@@ -114,7 +113,7 @@ describe('a worker', () => {
       ['mine', 'mine'],
     ])('is completed in a transaction: with schema %p in %s.job', async (schema, name) => {
       const query = jest.fn((_text: string) => Promise.resolve([{ status: 'done' }]));
-      work(withJob(fetchedJob(), { executeSql: () => ({ rows: [{ done: true }] }) }), {
+      work(withJob(fetchedJob(), { executeSql: () => ({ rows: [{ answer: 'true' }] }) }), {
         schema,
         on: { 'call:completed': (_event, { completeIn }) => completeIn({ query }) },
       });
@@ -187,11 +186,12 @@ describe('a worker', () => {
 describe('a worker of pg-boss', () => {
   it.each([
     ['queue', '', 'expected the name of a queue'],
-    ['deadLetterQueue', '', 'expected the name of a queue'],
+    ['deadQueue', '', 'expected the name of a queue'],
     ['schema', 'a"b', 'expected the name of a schema, without quotes'],
     ['concurrency', 0, 'expected a whole number from 1 to 10000'],
     ['concurrency', 10_001, 'expected a whole number from 1 to 10000'],
     ['pollEvery', 0, 'expected whole milliseconds from 1 to 2147483647'],
+    ['maxRuns', 5, 'it is an option of pgBossQueue'],
   ])('says what it expects as %s, not %j', (name, value, expected) => {
     const { boss, calls } = recordingBoss();
     expect(() => createPgBossWorker(boss, { [name]: value })).toThrow(
@@ -212,46 +212,5 @@ describe('a worker of pg-boss', () => {
     expect(() => createPgBossWorker({} as never, {})).toThrow(
       'Invalid pg-boss of createPgBossWorker: it has no createQueue().',
     );
-  });
-});
-
-const method = () => undefined;
-const { boss } = recordingBoss();
-const check = (what: unknown) => () => {
-  checkBoss('pgBossQueue', what as PgBossClient);
-};
-const lacks = (name: string) =>
-  `Invalid pg-boss of pgBossQueue: it has no ${name}(). Pass an instance of pg-boss 10 or 12.`;
-
-describe('what is given as pg-boss', () => {
-  it.each(['createQueue', 'send', 'getJobById', 'getQueue', 'fetch', 'complete', 'fail', 'getDb'])(
-    'is refused without %s()',
-    (name) => {
-      expect(check({ ...boss, [name]: undefined })).toThrow(lacks(name));
-      expect(check({ ...boss, [name]: 'a text' })).toThrow(lacks(name));
-    },
-  );
-
-  it.each([undefined, null, 'postgres:///calls', 5])('is refused if it is %p', (what) => {
-    expect(check(what)).toThrow(
-      expect.objectContaining({
-        code: 'invalid-options',
-        message: expect.stringContaining(lacks('createQueue')),
-      }),
-    );
-  });
-
-  it('is refused if it is pg-boss 11, with what to install', () => {
-    expect(check({ ...boss, supervise: method })).toThrow(
-      'Invalid pg-boss of pgBossQueue: this is pg-boss 11 or an early 12. Install pg-boss 12 (npm install pg-boss@12, from 12.38, on Node 22.12 or newer) or pg-boss 10 (npm install pg-boss@10).',
-    );
-  });
-
-  it.each<[string, object, boolean]>([
-    ['10', boss, true],
-    ['12', { ...boss, supervise: method, findJobs: method }, false],
-  ])('is taken if it is pg-boss %s, and told apart', (_version, taken, isTen) => {
-    expect(check(taken)).not.toThrow();
-    expect(isPgBoss10(taken as PgBossClient)).toBe(isTen);
   });
 });

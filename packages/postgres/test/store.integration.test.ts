@@ -75,7 +75,6 @@ withPostgres('postgresStore', () => {
     const { client, texts } = counting();
     const store = postgresStore(client, { schema: freshSchema() });
     await store.migrate();
-    expect(texts).toHaveLength(1);
     await store.admit(claim(0, { key: undefined })); // with the first claim old rows are swept, too
     texts.length = 0;
     await store.admit(claim(1));

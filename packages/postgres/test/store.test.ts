@@ -1,14 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { collectingLogger, deferred } from '@call-webhooks/contract-tests';
 import type { Claim } from '@call-webhooks/core/stores';
-import {
-  migrationSql,
-  postgresDeadLetters,
-  postgresStore,
-  type PostgresStoreOptions,
-} from '../src/index.ts';
+import { postgresDeadLetters, postgresStore, type PostgresStoreOptions } from '../src/index.ts';
 import { statements } from '../src/statements.ts';
-import { Sweeper } from '../src/sweeper.ts';
 import { recordingClient } from './recording-client.ts';
 
 describe('a store', () => {
@@ -24,9 +18,9 @@ describe('a store', () => {
   type Reply = Parameters<typeof recordingClient>[0];
 
   /** A store whose sweeps remove nothing, so that only other statements are interesting. */
-  function opened(reply: Reply = () => [], options: PostgresStoreOptions = {}) {
+  function opened(reply: Reply = () => false, options: PostgresStoreOptions = {}) {
     const { client, calls } = recordingClient((text, values) =>
-      text === SQL.sweep ? [{ removed: 0 }] : reply(text, values),
+      text === SQL.sweep ? 0 : reply(text, values),
     );
     const logger = collectingLogger();
     const store = postgresStore(client, { now: () => NOW, logger, ...options });
@@ -39,7 +33,7 @@ describe('a store', () => {
     ...{ webhookId: 'webhook-1', replayUntil: NOW + 600_000, key: 'event-1' },
     ...{ leaseMs: 60_000, token: 'token-1', ...more },
   });
-  const admitting = (status: string) => () => [{ status, attempt: 3 }];
+  const admitting = (status: string) => () => ({ status, attempt: 3 });
 
   describe('a claim', () => {
     it('is asked for with its values, and has its attempt', async () => {
@@ -95,18 +89,18 @@ describe('a store', () => {
     it.each<
       [string, (store: ReturnType<typeof postgresStore>, key: string) => unknown, string, unknown[]]
     >([
-      ['complete', (store, key) => store.complete(key, 't'), SQL.complete, ['t']],
+      ['complete', (store, key) => store.complete(key, 't'), SQL.end, ['t', 'done']],
       [
         'dead-letter',
         (store, key) => store.complete(key, 't', 'dead-lettered'),
-        SQL.deadLetter,
-        ['t'],
+        SQL.end,
+        ['t', 'dead-lettered'],
       ],
-      ['release', (store, key) => store.release(key, 't'), SQL.release, ['t']],
+      ['release', (store, key) => store.release(key, 't'), SQL.end, ['t', 'released']],
       ['extend', (store, key) => store.extend(key, 't', 5), SQL.extend, ['t', 5]],
       ['reopen', (store, key) => store.reopen!(key), SQL.reopen, []],
     ])('%s', async (_name, call, text, values) => {
-      const { store, asked } = opened(() => [{ held: 1 }]);
+      const { store, asked } = opened(() => true);
       expect(await call(store, 'event-1')).toBe(true);
       await call(store, LONG);
       expect(asked()).toEqual([
@@ -117,7 +111,8 @@ describe('a store', () => {
     });
 
     it('cursors', async () => {
-      const { store, asked } = opened(() => [{ cursor: 'page-2' }]);
+      const reply = (text: string) => (text === SQL.loadCursor ? { cursor: 'page-2' } : true);
+      const { store, asked } = opened(reply);
       expect(await store.loadCursor!('recovery')).toBe('page-2');
       await store.saveCursor!('recovery', '');
       await store.saveCursor!(LONG, undefined);
@@ -129,37 +124,20 @@ describe('a store', () => {
         [SQL.removeCursor, [hash]],
         [SQL.loadCursor, [hash]],
       ]);
-      expect(await opened().store.loadCursor!('recovery')).toBeUndefined();
+      expect(await opened(() => ({ cursor: null })).store.loadCursor!('a')).toBeUndefined();
     });
 
-    it('cursors need the tables, too', async () => {
-      const { store } = opened(() => {
-        throw Object.assign(new Error('no such relation'), { code: '42P01' });
-      });
-      for (const call of [
-        () => store.loadCursor!('recovery'),
-        () => store.saveCursor!('recovery', 'page-2'),
-        () => store.saveCursor!('recovery', undefined),
-      ])
-        await expect(call()).rejects.toThrow('Run `await store.migrate()` once.');
-    });
-
-    it('migrate, ping and completeIn', async () => {
-      const { store, asked, client } = opened(() => [{ status: 'done' }], { schema: 'mine' });
-      expect(asked()).toEqual([]);
-      await store.migrate();
+    it('ping and completeIn', async () => {
+      const { store, asked, client } = opened(undefined, { schema: 'mine' });
       await store.ping();
-      expect(asked()).toEqual([
-        [migrationSql({ schema: 'mine' }), undefined],
-        ['SELECT 1', undefined],
-      ]);
-      const tx = recordingClient(() => [{ status: 'lost' }]);
+      expect(asked()).toEqual([['SELECT 1', []]]);
+      const tx = recordingClient(undefined, () => [{ status: 'lost' }]);
       expect(await store.completeIn(tx.client, LONG, 'token')).toBe(false);
       expect(tx.calls[0]!.text).toContain('UPDATE mine.events SET done = true');
       await expect(store.completeIn(client, 'event-1', 'token')).rejects.toThrow(
         'completeIn: this is the connection of the store itself',
       );
-      expect(asked()).toHaveLength(2);
+      expect(asked()).toHaveLength(1);
     });
   });
 });
@@ -224,15 +202,40 @@ describe('old rows', () => {
   });
 
   it('are removed up to a thousand of each table', async () => {
-    const { client, calls } = recordingClient(() => [{ removed: 7 }]);
+    const { client, calls } = recordingClient(() => 7);
     expect(await postgresStore(client).sweep()).toBe(7);
     expect(calls).toEqual([{ text: SQL.sweep, values: [1_000] }]);
-    expect(await postgresStore(recordingClient().client).sweep()).toBe(0);
   });
 
-  it('are not taken for removed if the client gives other rows', async () => {
-    const { client } = recordingClient(() => [{ count: 7 }]);
-    await expect(postgresStore(client).sweep()).rejects.toThrow('The Postgres client gave no rows');
+  it('are removed after the first claim, and then after every hundredth, one sweep at a time', async () => {
+    let sweeps = 0;
+    const swept = deferred();
+    const { client } = recordingClient((text, values) => {
+      if (text === SQL.admit) return { status: 'duplicate' };
+      if (text !== SQL.sweep) {
+        const ids = (JSON.parse(String(values[0])) as { id: string }[]).map(({ id }) => id);
+        return Object.fromEntries(ids.map((id) => [id, { status: 'duplicate' }]));
+      }
+      sweeps += 1;
+      return sweeps === 1 ? swept.promise.then(() => 0) : 0;
+    });
+    const store = postgresStore(client);
+    const admit = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, (_, number) =>
+          store.admit({ ...claim(), webhookId: `w-${String(number)}`, key: `e-${String(number)}` }),
+        ),
+      );
+    await admit(1);
+    await admit(100);
+    expect(sweeps).toBe(1); // it runs yet
+    swept.resolve();
+    await store.close();
+    await admit(99);
+    expect(sweeps).toBe(1);
+    await admit(1);
+    await store.close();
+    expect(sweeps).toBe(2);
   });
 
   it('are removed after a claim that Postgres answered, and close() waits for that', async () => {
@@ -240,7 +243,7 @@ describe('old rows', () => {
     let isDown = true;
     const { client, calls } = recordingClient((text) => {
       if (isDown) throw new Error('down');
-      return text === SQL.sweep ? [{ removed: 0 }] : [{ status: 'duplicate', attempt: 1 }];
+      return text === SQL.sweep ? 0 : { status: 'duplicate' };
     });
     const query: typeof client.query = async (text, values) => {
       const reply = await client.query(text, values);
@@ -266,85 +269,15 @@ describe('old rows', () => {
     const logger = collectingLogger();
     const { client } = recordingClient((text) => {
       if (text === SQL.sweep) throw new Error('permission denied');
-      return [{ status: 'duplicate', attempt: 1 }];
+      return { status: 'duplicate' };
     });
     const store = postgresStore(client, hasLogger ? { logger } : {});
-    await store.admit(claim());
-    await store.close();
+    for (let claims = 0; claims < 101; claims++) {
+      await store.admit(claim());
+      await store.close();
+    }
     const lines = hasLogger ? logger.entries.map(({ message }) => message) : warn.mock.calls.flat();
     expect(lines).toEqual([expect.stringContaining('permission denied')]);
     expect(warn).toHaveBeenCalledTimes(hasLogger ? 0 : 1);
-  });
-});
-
-describe('the sweeper of a store', () => {
-  const claim = (sweeper: Sweeper, times: number) => {
-    for (let i = 0; i < times; i++) sweeper.count();
-  };
-
-  it('tells its logger once that old rows cannot be deleted, and goes on', async () => {
-    let sweeps = 0;
-    const logger = collectingLogger();
-    const sweeper = new Sweeper(() => {
-      sweeps++;
-      return Promise.reject(new Error('permission denied for table events'));
-    }, logger);
-    for (let claims = 0; claims < 201; claims++) {
-      sweeper.count();
-      await sweeper.idle();
-    }
-    expect(sweeps).toBe(3);
-    expect(logger.entries).toEqual([
-      {
-        level: 'warn',
-        message:
-          'call-webhooks: deleting old rows of the Postgres store failed: Error: permission denied for table events',
-        fields: {
-          err: expect.objectContaining({ message: 'permission denied for table events' }),
-          docs: expect.stringMatching(/\/stores\.html#postgres$/),
-        },
-      },
-    ]);
-  });
-
-  it('sweeps after the first claim, and then after every hundredth', async () => {
-    const logger = collectingLogger();
-    const sweep = jest.fn(() => Promise.resolve(1));
-    const sweeper = new Sweeper(sweep, logger);
-    expect(sweep).not.toHaveBeenCalled();
-    for (const [claims, sweeps] of [
-      [1, 1],
-      [99, 1],
-      [1, 2],
-      [99, 2],
-      [1, 3],
-    ] as const) {
-      claim(sweeper, claims);
-      await sweeper.idle();
-      expect(sweep).toHaveBeenCalledTimes(sweeps);
-    }
-    expect(logger.entries).toEqual([]);
-  });
-
-  it('sweeps once at a time, and is idle only when that has ended', async () => {
-    const ended = deferred<number>();
-    const sweep = jest.fn(() => ended.promise);
-    const sweeper = new Sweeper(sweep, collectingLogger());
-    claim(sweeper, 101);
-    expect(sweep).toHaveBeenCalledTimes(1);
-    let isIdle = false;
-    const idle = sweeper.idle().then(() => (isIdle = true));
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(isIdle).toBe(false);
-    ended.resolve(0);
-    await idle;
-    claim(sweeper, 100);
-    expect(sweep).toHaveBeenCalledTimes(2);
-  });
-
-  it('is idle before its first claim', async () => {
-    const sweep = jest.fn(() => Promise.resolve(0));
-    await new Sweeper(sweep, collectingLogger()).idle();
-    expect(sweep).not.toHaveBeenCalled();
   });
 });
