@@ -183,10 +183,9 @@ describe('the version of the tables', () => {
 type Statement = string | { name: string; text: string; values?: unknown[] };
 
 /** A Pool of pg, as far as it is told by its count and its methods. */
-function pool(refusal?: unknown, Kind: new () => object = Object) {
+function pool(refusal?: Error) {
   const query = jest.fn((statement: Statement, values?: unknown[]) => {
-    if (typeof statement !== 'string' && refusal !== undefined)
-      return Promise.reject(refusal);
+    if (typeof statement !== 'string' && refusal !== undefined) return Promise.reject(refusal);
     const text = typeof statement === 'string' ? statement : statement.text;
     return Promise.resolve(
       answer(
@@ -198,7 +197,7 @@ function pool(refusal?: unknown, Kind: new () => object = Object) {
       ),
     );
   });
-  const client = Object.assign(new Kind(), { totalCount: 0, connect: query, query });
+  const client = Object.assign({}, { totalCount: 0, connect: query, query });
   return { client: client as unknown as PostgresClient, query };
 }
 const named = (query: jest.Mock<(statement: Statement) => unknown>) =>
