@@ -117,7 +117,8 @@ export class CallQueue<Call, Answer> {
       const answers = await this.#options.together(batch.map(({ call }) => call));
       for (const [index, { resolve }] of batch.entries()) resolve(answers[index] as Answer);
     } catch (error) {
-      if (isOfOneRow(error)) await this.#alone(batch);
+      if (isOfOneRow(error))
+        void this.#alone(batch); // one may wait for a lock, and nobody for it
       else for (const { reject } of batch) reject(error);
     }
   }

@@ -7,10 +7,9 @@ import { freshSchema, withPostgres } from './support.ts';
 import { usePostgres } from './use-postgres.ts';
 
 /** Parses nothing, or everything into something else. */
-const parsing = (parse: (text: string) => unknown): pg.CustomTypesConfig =>
-  ({
-    getTypeParser: (oid: number) => (oid === 25 ? String : parse),
-  }) as unknown as pg.CustomTypesConfig;
+const parsing = (parse: (text: string) => unknown): pg.CustomTypesConfig => ({
+  getTypeParser: (oid: number) => (oid === 25 ? String : parse),
+});
 
 /** A client that was told what to return, and how to end it. */
 type Open = (url: string) => { client: PostgresClient; end: () => Promise<unknown> };
@@ -111,11 +110,8 @@ withPostgres('postgresStore on a client that was told what to return', () => {
   });
 
   it.each<[string, Open]>([
-    [
-      'parses texts',
-      ofPool({ types: { getTypeParser: () => JSON.parse } as unknown as pg.CustomTypesConfig }),
-    ],
-    ['gives bytes', ofPool({ types: { getTypeParser: () => Buffer.from } as never })],
+    ['parses texts', ofPool({ types: { getTypeParser: () => JSON.parse } })],
+    ['gives bytes', ofPool({ types: { getTypeParser: () => Buffer.from } })],
     ['prepares values', ofPostgresJs({ transform: { value: { from: () => null } } })],
   ])('refuses one that %s, at its first call', async (_what, open) => {
     const { client, end } = open(test.server.url);

@@ -30,8 +30,8 @@ withPostgres('dead jobs of pg-boss, whatever the defaults of their queues say', 
 
   it('stay until their user runs them again or removes them', async () => {
     const name = unique('calls');
-    await test.boss.createQueue(`${name}-dead`, { name: `${name}-dead`, ...MEAN } as never);
-    await test.boss.createQueue(name, { name, deadLetter: `${name}-dead`, ...MEAN } as never);
+    await test.boss.createQueue(`${name}-dead`, { name: `${name}-dead`, ...MEAN });
+    await test.boss.createQueue(name, { name, deadLetter: `${name}-dead`, ...MEAN });
     const queue = pgBossQueue(test.boss, { queue: name, maxRuns: 3, backoff: { initialDelay: 0 } });
     let broken = true;
     const attempts: number[] = [];
