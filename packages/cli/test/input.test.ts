@@ -8,7 +8,6 @@ import { setFields } from '../src/input/fields.ts';
 import { headerRecord, milliseconds, probabilities, wholeNumber } from '../src/input/options.ts';
 import { formatSecretFile, parseSecretFile, writeSecretFile } from '../src/input/secret-file.ts';
 import { targetUrl } from '../src/input/target-url.ts';
-import { csvLine } from '../src/service/list.ts';
 import { SECRET } from './support/receiver.ts';
 
 describe('--set', () => {
@@ -169,17 +168,4 @@ describe('the rest', () => {
     expect(() => headerRecord(['nothing'])).toThrow('Invalid header');
   });
 
-  test('a spreadsheet runs no formula from a CSV', () => {
-    const line = (value: unknown) => csvLine({ value: () => value }, {});
-    for (const evil of ['=1+1', '+1', '-1', '@A1', '\t=1', '\r=1', '＝1'])
-      expect(line(evil)).toMatch(/^"?'/);
-    expect(line('say "hi", all')).toBe('"say ""hi"", all"\r\n');
-    expect(line(-5)).toBe('-5\r\n');
-    fc.assert(
-      fc.property(fc.string({ maxLength: 20 }), (text) => {
-        expect(line(text)).not.toMatch(/^"?[=+\-@\t\r](?!\n)/);
-      }),
-      { seed: 7 },
-    );
-  });
 });

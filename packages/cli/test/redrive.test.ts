@@ -54,7 +54,8 @@ describe('dead-letters redrive', () => {
     expect(letters).toMatchObject([{ key, error: 'Error: still broken' }]);
     expect(letters[0]!.history).toHaveLength(2);
     expect(letters[0]).not.toHaveProperty('claimedUntil');
-    const outcome = await hook.receiver.deliver(letters[0]!, { source: 'reconcile' });
+    const letter = (await deadLetters.get(letters[0]!.id))!;
+    const outcome = await hook.receiver.deliver(letter, { source: 'reconcile' });
     expect(outcome.outcome).toBe('in-dead-letters');
   });
 
@@ -84,7 +85,8 @@ describe('dead-letters redrive', () => {
     expect((await run([...redrive, '--all', '--to', url], { env })).code).toBe(1);
     const { letters } = await deadLetters.list();
     expect(letters[0]!.error).toContain('The receiver answered 500 handler-failed.');
-    const outcome = await hook.receiver.deliver(letters[0]!, { source: 'reconcile' });
+    const letter = (await deadLetters.get(letters[0]!.id))!;
+    const outcome = await hook.receiver.deliver(letter, { source: 'reconcile' });
     expect(outcome.outcome).toBe('in-dead-letters');
     state.broken = false;
     expect((await run([...redrive, '--all', '--to', url], { env })).code).toBe(0);
@@ -111,7 +113,8 @@ describe('dead-letters redrive', () => {
       [1, undefined],
       [1, undefined],
     ]);
-    const outcome = await hook.receiver.deliver(letters[0]!, { source: 'reconcile' });
+    const letter = (await deadLetters.get(letters[0]!.id))!;
+    const outcome = await hook.receiver.deliver(letter, { source: 'reconcile' });
     expect(outcome.outcome).toBe('in-dead-letters');
     expect((await run([...redrive, '--all', '--to', url], { env })).code).toBe(0);
   });
@@ -166,7 +169,8 @@ describe('dead-letters redrive', () => {
     const { deadLetters, handled, url, env, hook } = made;
     await fill(made, 2);
     const { letters } = await deadLetters.list();
-    await hook.receiver.deliver(letters[0]!, { source: 'redrive' });
+    const first = (await deadLetters.get(letters[0]!.id))!;
+    await hook.receiver.deliver(first, { source: 'redrive' });
     const ids = letters.map(({ id }) => id);
     const { code, stdout, stderr } = await run([...redrive, ...ids, '--to', url], { env });
     expect(code).toBe(0);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { StoredDeadLetter } from '@call-webhooks/core';
-import type { DeadJobs } from '@call-webhooks/core/stores';
+import type { DeadJobs, ListedDeadLetter } from '@call-webhooks/core/stores';
 import { allLetters } from './dead-letters/under-test.ts';
 import { queued, queuedCall } from './queue/deliveries.ts';
 import type { OpenedQueue, QueueUnderTest } from './queue/under-test.ts';
@@ -47,7 +46,7 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       const { letters } = await deadJobs.list();
       const [{ webhookId, timestamp, key, body } = queued(new Uint8Array())] = deliveries;
       expect(letters).toHaveLength(1);
-      const [letter] = letters as [StoredDeadLetter];
+      const [letter] = letters as [ListedDeadLetter];
       expect(letter).toMatchObject({
         ...{ reason: 'handler-failed', webhookId, key, callId: calls[0], attempt: 2 },
         ...{ eventName: 'call:completed', source: 'queue', timestamp: new Date(timestamp * 1000) },
@@ -58,10 +57,13 @@ export function deadJobsContractTests(subject: DeadJobsUnderTest): void {
       expect(earlier.map(({ attempt }) => attempt)).toEqual(subject.keepsAttempts ? [1] : []);
       for (const { at } of letter.history)
         expect(at.getTime()).toBeLessThanOrEqual(letter.failedAt.getTime());
-      expect(Buffer.from(letter.rawBody).toString('base64')).toBe(body);
+      expect(letter).not.toHaveProperty('rawBody'); // a list shows no bodies
       expect(letter.failedAt.getTime()).toBeGreaterThanOrEqual(before - 1_000);
       expect(letter.failedAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
-      expect(await deadJobs.get(letter.id)).toEqual(letter);
+      const rawBody = Buffer.from(body, 'base64');
+      const whole = await deadJobs.get(letter.id);
+      expect(whole).toEqual({ ...letter, bytes: rawBody.length, rawBody: expect.anything() });
+      expect(Buffer.from(whole!.rawBody).equals(rawBody)).toBe(true);
     });
 
     it('runs a job that is requeued once more; a second failure is dead again', async () => {

@@ -145,6 +145,12 @@ function rawDelivery(input: DeliverInput): RawDelivery {
       'deliver: expected raw bytes, a raw delivery, a dead letter or an event.',
     );
   if (isBytes((input as RawDelivery).rawBody)) return input as RawDelivery;
+  // It would be taken for an event, and run without its fields.
+  if ('history' in input && 'bytes' in input)
+    throw new WebhookError(
+      'invalid-options',
+      'deliver: this dead letter is from a list, which reads no bodies. Pass `await deadLetters.get(id)`.',
+    );
   return { rawBody: new TextEncoder().encode(jsonOf(input)) };
 }
 

@@ -10,6 +10,7 @@ export interface QueuedDelivery {
   /** The idempotency key, if the event has one. A queue may use it to drop duplicates. */
   key?: string;
   eventName?: string;
+  callId?: string;
   /** A trace context to continue in the worker, as W3C headers: `{ traceparent: '…' }`. */
   trace?: Record<string, string>;
   /** Base64 of the raw bytes. */

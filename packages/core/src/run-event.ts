@@ -189,13 +189,14 @@ export class EventRun implements RunningDelivery {
   /** Enqueues the raw bytes. A worker runs the handler. */
   #enqueue(route: Route, queue: NonNullable<Settings['queue']>): Work {
     const { tenant, webhookId, timestamp, receivedAt, rawBody } = this.#delivery;
-    const { key, eventName, sensitiveData } = route;
+    const { key, eventName, callId, sensitiveData } = route;
     const { deadlines, settings } = this.#setup;
     const queued: QueuedDelivery = {
       ...(tenant !== undefined && { tenant }),
       ...{ webhookId, timestamp, receivedAt },
       ...(key !== undefined && { key }),
       ...(eventName !== undefined && { eventName }),
+      ...(callId !== undefined && { callId }),
       body: toBase64(rawBody),
     };
     const enqueue = () =>

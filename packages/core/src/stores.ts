@@ -9,6 +9,7 @@ export type {
   DeadLetterQuery,
   DeadLetterSink,
   DeadLetterStore,
+  ListedDeadLetter,
 } from './dead-letters/dead-letter.ts';
 export {
   checkDeadLetterQuery,
@@ -22,6 +23,7 @@ export {
   MAX_FAILURES,
   toFailureJson,
   toRecord,
+  withBody,
 } from './dead-letters/record.ts';
 export type { ContextOf, ContextWithoutCompleteIn } from './events/handlers.ts';
 export { storableKey, storableKeySync } from './store/keys.ts';
@@ -31,6 +33,7 @@ export {
   addFailure,
   deadJobLetter,
   deadJobList,
+  deadJobWithBody,
   type DeadJobRange,
   type DeadJobRecord,
   type JobFailure,

@@ -1,4 +1,4 @@
-import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
+import type { DeadLetters } from '@call-webhooks/core';
 import {
   checkDeadLetterQuery,
   deadLetterPage,
@@ -6,7 +6,9 @@ import {
   MAX_FAILURES,
   toFailureJson,
   toRecord,
+  withBody,
   type CheckedDeadLetterQuery,
+  type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
 import { checkClient, oddAnswer, type PostgresClient } from './client.ts';
@@ -43,10 +45,14 @@ export function postgresDeadLetters(
   checkClient('postgresDeadLetters', client);
   const sql = deadLetterStatements(schema);
   const tables = new Tables(client, schema);
-  const lettersOf = async (text: string, ...values: unknown[]) => {
+  const rowsOf = async (text: string, ...values: unknown[]) => {
     const answer = await tables.ask(text, ...values);
     if (!Array.isArray(answer)) throw oddAnswer();
-    return answer.map(letterOf);
+    return answer as unknown[];
+  };
+  const wholeLetter = async (text: string, ...values: unknown[]) => {
+    const [row] = await rowsOf(text, ...values);
+    return row === undefined ? undefined : withBody(letterOf(row), bodyOf(row));
   };
 
   return {
@@ -54,7 +60,7 @@ export function postgresDeadLetters(
     async put(letter) {
       const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);
       const found = [reason, eventName, tenant];
-      const kept = [texts.letter, texts.failure, MAX_FAILURES];
+      const kept = [texts.letter, texts.failure, MAX_FAILURES, texts.body];
       if (!(await tables.askIf(sql.put, id, failedAt, ...found, ...kept)))
         throw new Error('Postgres kept no dead letter.');
     },
@@ -62,16 +68,16 @@ export function postgresDeadLetters(
       const checked = checkDeadLetterQuery(query);
       const { after = { failedAt: -1, id: '' }, limit } = checked;
       const values = [...conditions(checked), after.failedAt, after.id, limit + 1];
-      return deadLetterPage(await lettersOf(sql.list, ...values), limit);
+      return deadLetterPage((await rowsOf(sql.list, ...values)).map(letterOf), limit);
     },
     async count(filter) {
       const count = await tables.ask(sql.count, ...conditions(checkDeadLetterQuery(filter)));
       if (!Number.isInteger(count)) throw oddAnswer();
       return Number(count);
     },
-    get: async (id) => (await lettersOf(sql.get, id))[0],
+    get: (id) => wholeLetter(sql.get, id),
     remove: (id) => tables.askIf(sql.remove, id),
-    claim: async (id, { token, leaseMs }) => (await lettersOf(sql.claim, id, token, leaseMs))[0],
+    claim: (id, { token, leaseMs }) => wholeLetter(sql.claim, id, token, leaseMs),
     extend: (id, token, leaseMs) => tables.askIf(sql.extend, id, token, leaseMs),
     settle: (id, token) => tables.askIf(sql.settle, id, token),
     giveBack: (id, token, failure) =>
@@ -92,10 +98,16 @@ const conditions = ({ since, until, eventName, reason, tenant }: CheckedDeadLett
   tenant ?? null,
 ];
 
-function letterOf(row: unknown): StoredDeadLetter {
+function letterOf(row: unknown): ListedDeadLetter {
   const { id, letter, failures, claimedUntil } = Object(row) as Record<string, unknown>;
   if (typeof id !== 'string' || typeof letter !== 'string' || !Array.isArray(failures))
     throw oddAnswer();
   const until = typeof claimedUntil === 'number' ? new Date(claimedUntil) : undefined;
   return fromRecord(id, letter, failures as string[], until);
+}
+
+function bodyOf(row: unknown): string {
+  const { body } = Object(row) as { body?: unknown };
+  if (typeof body !== 'string') throw oddAnswer();
+  return body;
 }

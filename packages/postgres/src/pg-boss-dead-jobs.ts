@@ -1,7 +1,9 @@
-import { WebhookError, type QueuedDelivery, type StoredDeadLetter } from '@call-webhooks/core';
+import { WebhookError, type QueuedDelivery } from '@call-webhooks/core';
 import {
   deadJobLetter,
   deadJobList,
+  deadJobWithBody,
+  type DeadJobRecord,
   type DeadJobs,
   type JobFailure,
 } from '@call-webhooks/core/stores';
@@ -65,10 +67,10 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
     const query = (asked: string, given: unknown[] = []) => db.executeSql(asked, given);
     return answerOf({ query }, text, [deadQueue, queue, ...values]);
   };
-  const lettersOf = async (text: string, ...values: unknown[]) => {
+  const jobsOf = async (text: string, ...values: unknown[]) => {
     const answer = await ask(text, ...values);
     if (!Array.isArray(answer)) throw oddAnswer();
-    return answer.map(letterOf);
+    return answer.map(jobOf);
   };
   const changes = async (text: string, ...values: unknown[]) => {
     const answer = await ask(text, ...values);
@@ -85,14 +87,17 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
         );
       let from = { failedAt: after?.failedAt ?? 0, id: after?.id ?? LOWEST };
       for (;;) {
-        const letters = await lettersOf(sql.list, since, until, from.failedAt, from.id, PAGE);
-        yield* letters;
-        const last = letters.at(-1);
-        if (!last || letters.length < PAGE) return;
+        const jobs = await jobsOf(sql.list, since, until, from.failedAt, from.id, PAGE);
+        yield* jobs.map(deadJobLetter);
+        const last = jobs.at(-1);
+        if (!last || jobs.length < PAGE) return;
         from = { failedAt: last.failedAt.getTime(), id: last.id };
       }
     }),
-    get: async (id) => (UUID.test(id) ? (await lettersOf(sql.get, id))[0] : undefined),
+    async get(id) {
+      const [job] = UUID.test(id) ? await jobsOf(sql.get, id) : [];
+      return job && deadJobWithBody(job);
+    },
     async requeue(id) {
       if (!UUID.test(id)) return false;
       await createQueues(boss, queue, deadQueue);
@@ -104,7 +109,7 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
 
 const LOWEST = '00000000-0000-0000-0000-000000000000';
 
-function letterOf(row: unknown): StoredDeadLetter {
+function jobOf(row: unknown): DeadJobRecord {
   const { id, data, failedAt } = Object(row) as {
     id?: unknown;
     data?: unknown;
@@ -112,11 +117,11 @@ function letterOf(row: unknown): StoredDeadLetter {
   };
   if (typeof id !== 'string' || typeof failedAt !== 'number') throw oddAnswer();
   const { failure, ...delivery } = data as DeadJobData;
-  return deadJobLetter({
+  return {
     ...{ id, delivery, failedAt: new Date(failedAt) },
     ...failure,
     error: failure.failures.at(-1)?.error ?? '',
-  });
+  };
 }
 
 function statements(schema: string, isTen: boolean) {

@@ -150,6 +150,7 @@ BEGIN
       event_name text NOT NULL,
       tenant text NOT NULL,
       letter text NOT NULL,
+      body text NOT NULL,
       failures text[] NOT NULL,
       token text,
       claimed_until timestamptz

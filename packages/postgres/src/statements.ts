@@ -191,9 +191,9 @@ export function deadLetterStatements(schema: string) {
   const letters = `${schema}.dead_letters`;
   const time = (milliseconds: string) => `timestamptz 'epoch' + ${ms(milliseconds)}`;
   const held = `id = $1 AND token = $2 AND claimed_until > ${now}`;
-  /** Answers with a list, in order. */
-  const listOf = (found: string) => `SELECT coalesce(json_agg(json_build_object(
-  'id', id, 'letter', letter, 'failures', failures, 'claimedUntil',
+  /** Answers with a list, in order. @param body a column, or an empty text: lists read no bodies */
+  const listOf = (found: string, body = "''") => `SELECT coalesce(json_agg(json_build_object(
+  'id', id, 'letter', letter, 'body', ${body}, 'failures', failures, 'claimedUntil',
   CASE WHEN token IS NOT NULL AND claimed_until > ${now} THEN extract(epoch FROM claimed_until)::float8 * 1000 END
 ) ORDER BY failed_at, id), '[]')::text AS answer FROM ${found}`;
   /** $1 the first time (ms), $2 the time to end before (ms), $3 event name, $4 reason and $5 tenant, or null. */
@@ -206,16 +206,17 @@ export function deadLetterStatements(schema: string) {
   return {
     /**
      * $1 id, $2 time of the failure (ms), $3 reason, $4 event name, $5 tenant, $6 letter, $7 failure, $8 how
-     * many failures are kept.
+     * many failures are kept, $9 body.
      */
-    put: whether(`INSERT INTO ${letters} AS known (id, failed_at, reason, event_name, tenant, letter, failures)
-VALUES ($1::text, ${time('$2')}, $3::text, $4::text, $5::text, $6::text, ARRAY[$7::text])
+    put: whether(`INSERT INTO ${letters} AS known (id, failed_at, reason, event_name, tenant, letter, failures, body)
+VALUES ($1::text, ${time('$2')}, $3::text, $4::text, $5::text, $6::text, ARRAY[$7::text], $9::text)
 ON CONFLICT (id) DO UPDATE SET
   failed_at = excluded.failed_at,
   reason = excluded.reason,
   event_name = excluded.event_name,
   tenant = excluded.tenant,
   letter = excluded.letter,
+  body = excluded.body,
   failures = ${withFailure('excluded.failures', '$8')},
   token = NULL,
   claimed_until = NULL`),
@@ -224,13 +225,13 @@ ON CONFLICT (id) DO UPDATE SET
   AND (failed_at, id) > (${time('$6')}, $7::text) ORDER BY failed_at, id LIMIT $8::int) AS found`),
     count: `SELECT count(*)::text AS answer FROM ${letters} WHERE ${matches}`,
     /** $1 id. */
-    get: listOf(`${letters} WHERE id = $1`),
+    get: listOf(`${letters} WHERE id = $1`, 'body'),
     remove: whether(`DELETE FROM ${letters} WHERE id = $1`),
     /** $1 id, $2 token, $3 ms of the claim. */
     claim: `WITH claimed AS (
   UPDATE ${letters} SET token = $2::text, claimed_until = ${later('$3')}
   WHERE id = $1 AND (token IS NULL OR token = $2::text OR claimed_until <= ${now}) RETURNING *
-) ${listOf('claimed')}`,
+) ${listOf('claimed', 'body')}`,
     extend: whether(`UPDATE ${letters} SET claimed_until = ${later('$3')} WHERE ${held}`),
     /** $1 id, $2 token. */
     settle: whether(`DELETE FROM ${letters} WHERE ${held}`),

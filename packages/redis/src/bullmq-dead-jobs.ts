@@ -1,5 +1,11 @@
-import { WebhookError, type QueuedDelivery, type StoredDeadLetter } from '@call-webhooks/core';
-import { deadJobLetter, deadJobList, type DeadJobs } from '@call-webhooks/core/stores';
+import { WebhookError, type QueuedDelivery } from '@call-webhooks/core';
+import {
+  deadJobLetter,
+  deadJobList,
+  deadJobWithBody,
+  type DeadJobRecord,
+  type DeadJobs,
+} from '@call-webhooks/core/stores';
 
 /** What is used of a failed `Job` of BullMQ. */
 export interface BullmqFailedJob {
@@ -64,7 +70,7 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
 
   async function dead(id: string): Promise<BullmqFailedJob | undefined> {
     const job = (await queue.getJob(id)) as BullmqFailedJob | undefined;
-    return job && letterOf(job) && (await job.isFailed()) ? job : undefined;
+    return job && recordOf(job) && (await job.isFailed()) ? job : undefined;
   }
 
   return {
@@ -82,8 +88,8 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
           if (failedAt < last.failedAt || (failedAt === last.failedAt && id <= last.id)) continue;
           if (failedAt >= until) return;
           last = { failedAt, id };
-          const letter = job && letterOf(job);
-          if (letter) yield letter;
+          const record = job && recordOf(job);
+          if (record) yield deadJobLetter(record);
         }
         // The jobs move up when others are requeued.
         if (last !== before) index = await firstSince(last.failedAt);
@@ -91,7 +97,8 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
     }),
     async get(id) {
       const job = await dead(id);
-      return job && letterOf(job);
+      const record = job && recordOf(job);
+      return record && deadJobWithBody(record);
     },
     async requeue(id) {
       const job = await dead(id);
@@ -115,16 +122,16 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
 /** Whether BullMQ found that the job is missing or not failed. */
 const isRefused = (error: unknown) => [-1, -3].includes((error as { code?: number }).code ?? 0);
 
-function letterOf(job: BullmqFailedJob): StoredDeadLetter | undefined {
+function recordOf(job: BullmqFailedJob): DeadJobRecord | undefined {
   const { id, data, attemptsStarted: attempt, failedReason, finishedOn } = job;
   const delivery = Object(data) as Partial<QueuedDelivery>;
   const { body, webhookId, timestamp } = delivery;
   if (id === undefined || typeof body !== 'string' || typeof webhookId !== 'string')
     return undefined;
   if (typeof timestamp !== 'number' || typeof finishedOn !== 'number') return undefined;
-  return deadJobLetter({
+  return {
     ...{ id, attempt, delivery: delivery as QueuedDelivery },
     failedAt: new Date(finishedOn),
     error: failedReason ?? '',
-  });
+  };
 }

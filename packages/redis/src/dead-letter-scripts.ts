@@ -1,17 +1,19 @@
 /**
  * What is kept of dead letters, all in one cluster slot: an index of their ids by the time of the last
- * failure, a hash of their reasons, tenants and event names, and for each letter a text, a list of failures,
- * and a claim with a time to live.
+ * failure, a hash of their reasons, tenants and event names, and for each letter a text, its body, a list of
+ * failures, and a claim with a time to live.
  *
  * In each script, writes that need memory come first: a full server refuses the first one, and nothing
  * has changed.
  */
 
 /**
- * KEYS: index, names, letter, failures, claim.
- * ARGV: id, time of the failure (ms), reason, tenant and event name, letter, failure, how many failures are kept.
+ * KEYS: index, names, letter, failures, claim, body.
+ * ARGV: id, time of the failure (ms), reason, tenant and event name, letter, failure, how many failures are kept,
+ * body.
  */
 export const PUT = `
+redis.call('SET', KEYS[6], ARGV[7])
 redis.call('SET', KEYS[3], ARGV[4])
 redis.call('RPUSH', KEYS[4], ARGV[5])
 redis.call('LTRIM', KEYS[4], -ARGV[6], -1)
@@ -53,29 +55,33 @@ for i = 1, #rows, 2 do
 end
 return found`;
 
-/** A letter in texts: what is left of its claim (ms), itself and its failures; or one empty text. */
+/** A letter in texts: what is left of its claim (ms), itself, its body and its failures; or one empty text. */
 const LETTER = `
-local function texts(letter, failures, ms)
+local function texts(letter, failures, ms, body)
   if not letter then return {'='} end
-  local list = {'=' .. ms, '=' .. letter}
+  local list = {'=' .. ms, '=' .. letter, '=' .. (body or '')}
   for _, failure in ipairs(redis.call('LRANGE', failures, 0, -1)) do list[#list + 1] = '=' .. failure end
   return list
 end`;
 
-/** KEYS: letter, failures and claim of each letter. Returns a list of letters. */
-export const READ = `${LETTER}
+/** KEYS: letter, failures, claim and body of each letter. Returns a list of letters, whose bodies are empty. */
+export const LIST = `${LETTER}
 local letters = {}
-for i = 1, #KEYS, 3 do
+for i = 1, #KEYS, 4 do
   letters[#letters + 1] = texts(redis.call('GET', KEYS[i]), KEYS[i + 1], redis.call('PTTL', KEYS[i + 2]))
 end
 return letters`;
 
-/** KEYS: letter, failures, claim. ARGV: token, lease (ms). Returns the letter, if it is claimed now. */
+/** KEYS: letter, failures, claim, body. Returns the letter. */
+export const READ = `${LETTER}
+return texts(redis.call('GET', KEYS[1]), KEYS[2], redis.call('PTTL', KEYS[3]), redis.call('GET', KEYS[4]))`;
+
+/** KEYS: letter, failures, claim, body. ARGV: token, lease (ms). Returns the letter, if it is claimed now. */
 export const CLAIM = `${LETTER}
 local letter, holder = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[3])
 if not letter or (holder and holder ~= ARGV[1]) then return texts(false) end
 redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2])
-return texts(letter, KEYS[2], ARGV[2])`;
+return texts(letter, KEYS[2], ARGV[2], redis.call('GET', KEYS[4]))`;
 
 /** KEYS: index, failures, claim. ARGV: token, id, time of the failure (ms), failure, how many are kept. */
 export const FAIL = `
@@ -86,10 +92,10 @@ redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2])
 redis.call('DEL', KEYS[3])
 return '=1'`;
 
-/** KEYS: index, names, letter, failures, claim. ARGV: id, and the token if the claim has to be held. */
+/** KEYS: index, names, letter, failures, claim, body. ARGV: id, and the token if the claim has to be held. */
 export const REMOVE = `
 if ARGV[2] and redis.call('GET', KEYS[5]) ~= ARGV[2] then return '=0' end
-redis.call('DEL', KEYS[3], KEYS[4], KEYS[5])
+redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])
 redis.call('HDEL', KEYS[2], ARGV[1])
 return '=' .. redis.call('ZREM', KEYS[1], ARGV[1])`;
 

@@ -6,11 +6,23 @@ import {
   MAX_FAILURES,
   toFailureJson,
   toRecord,
+  withBody,
   type CheckedDeadLetterQuery,
+  type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import type { RedisClient } from './clients.ts';
-import { CLAIM, EXTEND, FAIL, FIND, PUT, READ, RELEASE, REMOVE } from './dead-letter-scripts.ts';
+import {
+  CLAIM,
+  EXTEND,
+  FAIL,
+  FIND,
+  LIST,
+  PUT,
+  READ,
+  RELEASE,
+  REMOVE,
+} from './dead-letter-scripts.ts';
 import { prefixOption } from './redis-store.ts';
 import { Scripts, textOf, textsOf, unexpected, whole } from './scripts.ts';
 import { deadLetterWarning } from './server-warnings.ts';
@@ -60,16 +72,17 @@ export function redisDeadLetters(
     letter: `${slot}:letter:${id}`,
     failures: `${slot}:failures:${id}`,
     claim: `${slot}:claim:${id}`,
+    body: `${slot}:body:${id}`,
   });
   const lettersKeys = (id: string) => Object.values(keysOf(id));
   const remove = (id: string, ...token: string[]) =>
     isDone(REMOVE, [index, names, ...lettersKeys(id)], [id, ...token]);
 
-  async function read(ids: string[]): Promise<StoredDeadLetter[]> {
+  async function list(ids: string[]): Promise<ListedDeadLetter[]> {
     if (ids.length === 0) return [];
-    const replies = await scripts.run(READ, ids.flatMap(lettersKeys));
+    const replies = await scripts.run(LIST, ids.flatMap(lettersKeys));
     if (!Array.isArray(replies) || replies.length !== ids.length) throw unexpected();
-    return ids.flatMap((id, at) => letterOf(id, replies[at]) ?? []);
+    return ids.flatMap((id, at) => letterOf(id, replies[at])?.letter ?? []);
   }
 
   /** Up to `limit` ids of a query. */
@@ -94,22 +107,22 @@ export function redisDeadLetters(
       const record = await toRecord(letter);
       const { id, failedAt, reason, tenant, eventName, failure } = record;
       const name = `${reason} ${encoded(tenant)} ${eventName}`;
-      const args = [id, failedAt, name, record.letter, failure, MAX_FAILURES];
+      const args = [id, failedAt, name, record.letter, failure, MAX_FAILURES, record.body];
       await isDone(PUT, [index, names, ...lettersKeys(id)], args);
     },
     async list(query) {
       const checked = checkDeadLetterQuery(query);
-      return deadLetterPage(await read(await find(checked, checked.limit + 1)), checked.limit);
+      return deadLetterPage(await list(await find(checked, checked.limit + 1)), checked.limit);
     },
     async count(filter) {
       return (await find(checkDeadLetterQuery(filter), 1e9)).length;
     },
     async get(id) {
-      return (await read([id]))[0];
+      return wholeLetter(id, await scripts.run(READ, lettersKeys(id)));
     },
     remove: (id) => remove(id),
     async claim(id, { token, leaseMs }) {
-      return letterOf(id, await scripts.run(CLAIM, lettersKeys(id), [token, whole(leaseMs)]));
+      return wholeLetter(id, await scripts.run(CLAIM, lettersKeys(id), [token, whole(leaseMs)]));
     },
     extend: (id, token, leaseMs) => isDone(EXTEND, [keysOf(id).claim], [token, whole(leaseMs)]),
     settle: (id, token) => remove(id, token),
@@ -126,11 +139,20 @@ export function redisDeadLetters(
 const encoded = encodeURIComponent;
 
 /** @returns nothing if the script says that there is no letter */
-function letterOf(id: string, reply: unknown): StoredDeadLetter | undefined {
-  const [claimMs, letter, ...failures] = textsOf(reply);
+function letterOf(
+  id: string,
+  reply: unknown,
+): { letter: ListedDeadLetter; body: string } | undefined {
+  const [claimMs, letter, body, ...failures] = textsOf(reply);
   if (claimMs === '' && letter === undefined) return undefined;
-  if (claimMs === undefined || letter === undefined || !/^-?\d+$/.test(claimMs)) throw unexpected();
+  if (claimMs === undefined || letter === undefined || body === undefined) throw unexpected();
+  if (!/^-?\d+$/.test(claimMs)) throw unexpected();
   const left = Number(claimMs);
   const claimedUntil = left > 0 ? new Date(Date.now() + left) : undefined;
-  return fromRecord(id, letter, failures, claimedUntil);
+  return { letter: fromRecord(id, letter, failures, claimedUntil), body };
+}
+
+function wholeLetter(id: string, reply: unknown): StoredDeadLetter | undefined {
+  const found = letterOf(id, reply);
+  return found && withBody(found.letter, found.body);
 }

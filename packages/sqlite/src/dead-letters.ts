@@ -6,7 +6,9 @@ import {
   MAX_FAILURES,
   toFailureJson,
   toRecord,
+  withBody,
   type CheckedDeadLetterQuery,
+  type ListedDeadLetter,
 } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
 import {
@@ -50,12 +52,12 @@ export function sqliteDeadLetters(
   const matches = `failed_at >= ? AND failed_at < ? AND (? IS NULL OR event_name = ?)
     AND (? IS NULL OR reason = ?) AND (? IS NULL OR tenant = ?)`;
   const find = (sql: Statements, id: string) => {
-    const row = sql.first(`SELECT ${columns} FROM ${letters} WHERE id = ?`, id);
-    return row && keptIn(row);
+    const row = sql.first(`SELECT ${columns}, body FROM ${letters} WHERE id = ?`, id);
+    return row && { ...keptIn(row), body: text(row, 'body') };
   };
 
   const isClaimed = ({ token, claimedUntil }: Kept) => token !== undefined && claimedUntil > now();
-  const letterOf = (kept: Kept): StoredDeadLetter =>
+  const letterOf = (kept: Kept): ListedDeadLetter =>
     fromRecord(
       kept.id,
       kept.letter,
@@ -63,15 +65,19 @@ export function sqliteDeadLetters(
       isClaimed(kept) ? new Date(kept.claimedUntil) : undefined,
     );
 
+  const wholeLetter = (kept: Kept & { body: string }): StoredDeadLetter =>
+    withBody(letterOf(kept), kept.body);
+
   return {
     async put(letter) {
       const { id, failedAt, reason, eventName, tenant, ...texts } = await toRecord(letter);
       await transactions.run((sql) => {
         const failures = failuresJson(find(sql, id), texts.failure);
         return sql.change(
-          `INSERT OR REPLACE INTO ${letters} (id, failed_at, reason, event_name, tenant, letter, failures)
-           VALUES (?, ?, ?, ?, ?, ?, ?)`,
-          ...[id, failedAt, reason, eventName, tenant, texts.letter, failures],
+          `INSERT OR REPLACE INTO ${letters}
+             (id, failed_at, reason, event_name, tenant, letter, body, failures)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+          ...[id, failedAt, reason, eventName, tenant, texts.letter, texts.body, failures],
         );
       });
     },
@@ -102,7 +108,7 @@ export function sqliteDeadLetters(
     },
     async get(id) {
       const kept = await transactions.run((sql) => find(sql, id));
-      return kept && letterOf(kept);
+      return kept && wholeLetter(kept);
     },
     remove: (id) =>
       transactions.run((sql) => sql.change(`DELETE FROM ${letters} WHERE id = ?`, id)),
@@ -113,7 +119,7 @@ export function sqliteDeadLetters(
         const claimedUntil = Math.ceil(now() + leaseMs);
         const claim = `UPDATE ${letters} SET token = ?, claimed_until = ? WHERE id = ?`;
         sql.change(claim, token, claimedUntil, id);
-        return letterOf({ ...kept, token, claimedUntil });
+        return wholeLetter({ ...kept, token, claimedUntil });
       }),
     extend: (id, token, leaseMs) =>
       transactions.run((sql) => {

@@ -1,5 +1,10 @@
 import { WebhookError, type Queue } from '@call-webhooks/core';
-import { deadJobLetter, deadJobList, type DeadJobs } from '@call-webhooks/core/stores';
+import {
+  deadJobLetter,
+  deadJobList,
+  deadJobWithBody,
+  type DeadJobs,
+} from '@call-webhooks/core/stores';
 import type { SqliteDatabase } from './database.ts';
 import { Jobs, type QueueStats } from './jobs.ts';
 import type { SqliteOptions } from './schema.ts';
@@ -81,7 +86,7 @@ export function sqliteDeadJobs(queue: SqliteQueue): DeadJobs {
     }),
     async get(id) {
       const job = await jobs.dead(idOf(id));
-      return job && deadJobLetter(job);
+      return job && deadJobWithBody(job);
     },
     requeue: (id) => jobs.retryDead(idOf(id)),
     remove: (id) => jobs.discardDead(idOf(id)),

@@ -58,7 +58,7 @@ CREATE INDEX IF NOT EXISTS ${prefix}groups_keep_until ON ${prefix}groups (keep_u
 CREATE TABLE IF NOT EXISTS ${prefix}cursors (name TEXT PRIMARY KEY, cursor TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS ${prefix}dead_letters (
   id TEXT PRIMARY KEY, failed_at INTEGER NOT NULL, reason TEXT NOT NULL, event_name TEXT NOT NULL,
-  tenant TEXT NOT NULL, letter TEXT NOT NULL, failures TEXT NOT NULL, token TEXT,
+  tenant TEXT NOT NULL, letter TEXT NOT NULL, body TEXT NOT NULL, failures TEXT NOT NULL, token TEXT,
   claimed_until INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX IF NOT EXISTS ${prefix}dead_letters_failed_at ON ${prefix}dead_letters (failed_at, id);

@@ -1,11 +1,11 @@
-import type { StoredDeadLetter } from '@call-webhooks/core';
+import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import { redactId } from '@call-webhooks/core/internal';
 import type { DeadLetterBody, DeadLetterDetail, DeadLetterRow } from '../api-types.ts';
 
 const MAX_ERROR = 2_000;
 
 /** A letter without its body. Ids are as in log lines. */
-export function letterRow(letter: StoredDeadLetter): DeadLetterRow {
+export function letterRow(letter: ListedDeadLetter): DeadLetterRow {
   const { id, reason, tenant, webhookId, eventName, callId, key, claimedUntil } = letter;
   return {
     id,
@@ -26,10 +26,10 @@ export function letterRow(letter: StoredDeadLetter): DeadLetterRow {
 }
 
 /** The first failure of the history counts the attempts before it; each later one is one more. */
-const attemptsOf = ({ attempt, history: [first, ...later] }: StoredDeadLetter): number =>
+const attemptsOf = ({ attempt, history: [first, ...later] }: ListedDeadLetter): number =>
   (first?.attempt ?? attempt) + later.length;
 
-export const letterDetail = (letter: StoredDeadLetter, body: DeadLetterBody): DeadLetterDetail => ({
+export const letterDetail = (letter: ListedDeadLetter, body: DeadLetterBody): DeadLetterDetail => ({
   ...letterRow(letter),
   history: letter.history.map(({ at, source, attempt, error }) => ({
     at: at.getTime(),

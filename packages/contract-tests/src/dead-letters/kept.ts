@@ -16,6 +16,7 @@ export function kept({ letters }: DeadLettersTestContext): void {
     expect(await letters().get(id)).toEqual({
       ...rest,
       id,
+      bytes: letter.rawBody.length,
       rawBody: new Uint8Array(letter.rawBody),
       error: errorText,
       history: [{ at: letter.failedAt, source: 'webhook', attempt: 3, error: errorText }],

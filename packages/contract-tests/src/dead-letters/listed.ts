@@ -24,6 +24,18 @@ export function listed({ letters }: DeadLettersTestContext): void {
     expect((await letters().list({ eventName })).letters).toHaveLength(100);
   });
 
+  it('lists letters without their bodies, which can be asked for', async () => {
+    const eventName = unique('event');
+    const rawBody = Buffer.from(`{"note":"${'x'.repeat(100_000)}"}`);
+    await letters().put(deadLetter({ eventName, rawBody }));
+    const [listed] = await all({ eventName });
+    expect(listed).not.toHaveProperty('rawBody');
+    expect(JSON.stringify(listed).length).toBeLessThan(1_000);
+    const whole = await letters().get(listed!.id);
+    expect(whole).toEqual({ ...listed, bytes: rawBody.length, rawBody: expect.anything() });
+    expect(Buffer.from(whole!.rawBody).equals(rawBody)).toBe(true);
+  });
+
   it('filters by event name, reason and time, and counts alike', async () => {
     const [one, other] = [unique('event'), unique('event')];
     for (let second = 0; second < 6; second++) {

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import type { DeadLetter, DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
-import type { DeadJobs, DeadLetterQuery } from '@call-webhooks/core/stores';
+import type { DeadLetter, DeadLetters } from '@call-webhooks/core';
+import type { DeadJobs, DeadLetterQuery, ListedDeadLetter } from '@call-webhooks/core/stores';
 import { unique } from '../unique.ts';
 
 export interface OpenedDeadLetters {
@@ -53,8 +53,8 @@ export const after = (ms: number): Date => new Date(START + ms);
 export async function allLetters(
   from: Pick<DeadLetters | DeadJobs, 'list'>,
   query: DeadLetterQuery,
-): Promise<StoredDeadLetter[]> {
-  const found: StoredDeadLetter[] = [];
+): Promise<ListedDeadLetter[]> {
+  const found: ListedDeadLetter[] = [];
   let cursor: string | undefined;
   do {
     const page = await from.list({ ...query, cursor });

@@ -7,6 +7,7 @@ export function queuedCall(callId: string, more: Partial<QueuedDelivery> = {}): 
   return queued(Buffer.from(callBody(callId)), {
     key: `${callId}:call:completed`,
     eventName: 'call:completed',
+    callId,
     ...more,
   });
 }

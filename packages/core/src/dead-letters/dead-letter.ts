@@ -58,16 +58,27 @@ export interface DeadLetterFailure {
   error: string;
 }
 
-/** A dead letter as a store keeps it. */
-export interface StoredDeadLetter extends Omit<DeadLetter, 'id' | 'error' | 'errorText'> {
+/** A dead letter in a list, which reads no bodies. */
+export interface ListedDeadLetter extends Omit<
+  DeadLetter,
+  'id' | 'rawBody' | 'error' | 'errorText'
+> {
   /** The same for all letters of one event. */
   id: string;
+  /** The length of the raw body. */
+  bytes: number;
   /** The last error as text, without personal data and secrets. */
   error: string;
   /** Its failures, oldest first; at most the last 50. */
   history: DeadLetterFailure[];
   /** Until when a redrive has it. Absent if it is free. */
   claimedUntil?: Date;
+}
+
+/** A dead letter as a store keeps it. */
+export interface StoredDeadLetter extends ListedDeadLetter {
+  /** The raw body, byte for byte. It may contain personal data. */
+  rawBody: Uint8Array;
 }
 
 /** Which dead letters are meant. Every condition that is given has to hold. */
@@ -92,7 +103,7 @@ export interface DeadLetterQuery extends DeadLetterFilter {
 
 /** A part of the list. */
 export interface DeadLetterPage {
-  letters: StoredDeadLetter[];
+  letters: ListedDeadLetter[];
   /** Absent on the last page. */
   cursor?: string;
 }

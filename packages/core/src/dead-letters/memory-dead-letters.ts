@@ -1,5 +1,10 @@
 import { checkOptions, option } from '../check-options.ts';
-import type { DeadLetterFilter, DeadLetters, StoredDeadLetter } from './dead-letter.ts';
+import type {
+  DeadLetterFilter,
+  DeadLetters,
+  ListedDeadLetter,
+  StoredDeadLetter,
+} from './dead-letter.ts';
 import { checkDeadLetterQuery, deadLetterPage } from './query.ts';
 import {
   type DeadLetterRecord,
@@ -7,6 +12,7 @@ import {
   MAX_FAILURES,
   toFailureJson,
   toRecord,
+  withBody,
 } from './record.ts';
 
 /** Options of `memoryDeadLetters`. */
@@ -43,11 +49,12 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
   const { maxLetters, now = () => performance.now() } = settings;
   const kept = new Map<string, Kept>();
 
-  const letterOf = ({ id, letter, failures, claim }: Kept): StoredDeadLetter => {
+  const listed = ({ id, letter, failures, claim }: Kept): ListedDeadLetter => {
     const left = (claim?.until ?? 0) - now();
     const claimedUntil = left > 0 ? new Date(Date.now() + left) : undefined;
     return fromRecord(id, letter, failures, claimedUntil);
   };
+  const whole = (entry: Kept): StoredDeadLetter => withBody(listed(entry), entry.body);
 
   /** The letter if this token holds its claim. */
   const held = (id: string, token: string): Kept | undefined => {
@@ -79,12 +86,12 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
       promiseOf(() => {
         const { limit } = checkDeadLetterQuery(query);
         const found = matching(query).slice(0, limit + 1);
-        return deadLetterPage(found.map(letterOf), limit);
+        return deadLetterPage(found.map(listed), limit);
       }),
     get: (id) =>
       promiseOf(() => {
         const entry = kept.get(id);
-        return entry && letterOf(entry);
+        return entry && whole(entry);
       }),
     remove: (id) => promiseOf(() => kept.delete(id)),
     count: (filter) => promiseOf(() => matching(filter).length),
@@ -94,7 +101,7 @@ export function memoryDeadLetters(options: MemoryDeadLettersOptions = {}): DeadL
         const isFree = !entry?.claim || entry.claim.until <= now() || entry.claim.token === token;
         if (!entry || !isFree) return undefined;
         entry.claim = { token, until: now() + leaseMs };
-        return letterOf(entry);
+        return whole(entry);
       }),
     extend: (id, token, leaseMs) =>
       promiseOf(() => {

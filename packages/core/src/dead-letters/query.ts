@@ -3,7 +3,7 @@ import type {
   DeadLetterFilter,
   DeadLetterPage,
   DeadLetterQuery,
-  StoredDeadLetter,
+  ListedDeadLetter,
 } from './dead-letter.ts';
 import { storableName } from './record.ts';
 
@@ -72,7 +72,7 @@ export function checkDeadLetterQuery(
  * A page of the list.
  * @param letters one more than the limit, if there are as many
  */
-export function deadLetterPage(letters: StoredDeadLetter[], limit: number): DeadLetterPage {
+export function deadLetterPage(letters: ListedDeadLetter[], limit: number): DeadLetterPage {
   const page = letters.slice(0, limit);
   const last = page.at(-1);
   if (!last || letters.length <= limit) return { letters: page };

@@ -1,6 +1,11 @@
 import { fromBase64, toBase64 } from '../base64.ts';
 import { sha256, tenantKey } from '../store/keys.ts';
-import type { DeadLetter, DeadLetterFailure, StoredDeadLetter } from './dead-letter.ts';
+import type {
+  DeadLetter,
+  DeadLetterFailure,
+  ListedDeadLetter,
+  StoredDeadLetter,
+} from './dead-letter.ts';
 
 /** How many failures of a letter are kept. */
 export const MAX_FAILURES = 50;
@@ -15,8 +20,10 @@ export interface DeadLetterRecord {
   reason: DeadLetter['reason'];
   /** Milliseconds since the epoch. */
   failedAt: number;
-  /** JSON. */
+  /** JSON, without the body. */
   letter: string;
+  /** Base64. A list leaves it out. */
+  body: string;
   /** The failure that made it a dead letter; JSON. */
   failure: string;
 }
@@ -25,7 +32,7 @@ type LetterJson = Pick<
   DeadLetter,
   'reason' | 'tenant' | 'webhookId' | 'eventName' | 'callId' | 'key'
 > & {
-  rawBody: string;
+  bytes: number;
   timestamp: number;
 };
 type FailureJson = Omit<DeadLetterFailure, 'at'> & { at: number };
@@ -46,7 +53,7 @@ export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
   const { reason, tenant, webhookId, eventName, callId, key, failedAt, source, attempt } = letter;
   const kept = {
     ...{ reason, tenant, webhookId, eventName, callId, key },
-    rawBody: toBase64(letter.rawBody),
+    bytes: letter.rawBody.length,
     timestamp: letter.timestamp.getTime(),
   };
   return {
@@ -56,38 +63,40 @@ export async function toRecord(letter: DeadLetter): Promise<DeadLetterRecord> {
     reason,
     failedAt: failedAt.getTime(),
     letter: JSON.stringify(kept),
+    body: toBase64(letter.rawBody),
     failure: toFailureJson({ at: failedAt, source, attempt, error: letter.errorText }),
   };
 }
 
-/** The letter of a record. @param failures JSON, oldest first; at least one */
+/** The letter of a record, without its body. @param failures JSON, oldest first; at least one */
 export function fromRecord(
   id: string,
   letter: string,
   failures: readonly string[],
   claimedUntil?: Date,
-): StoredDeadLetter {
-  const { rawBody, timestamp, ...kept } = JSON.parse(letter) as LetterJson;
+): ListedDeadLetter {
+  const { timestamp, ...kept } = JSON.parse(letter) as LetterJson;
   const history = failures.map((text): DeadLetterFailure => {
     const { at, ...failure } = JSON.parse(text) as FailureJson;
     return { at: new Date(at), ...failure };
   });
   const { at, ...last } = history.at(-1) as DeadLetterFailure;
-  let bytes: Uint8Array | undefined;
   return {
     id,
     ...kept,
     ...last,
-    // Decoded when it is read: a list shows no bodies.
-    get rawBody() {
-      return (bytes ??= fromBase64(rawBody));
-    },
     timestamp: new Date(timestamp),
     failedAt: at,
     history,
     ...(claimedUntil && { claimedUntil }),
   };
 }
+
+/** A letter with its body. @param body base64, as a record has it */
+export const withBody = (letter: ListedDeadLetter, body: string): StoredDeadLetter => ({
+  ...letter,
+  rawBody: fromBase64(body),
+});
 
 /** A failure as databases keep it. */
 export const toFailureJson = ({ at, ...failure }: DeadLetterFailure): string =>

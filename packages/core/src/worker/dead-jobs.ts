@@ -1,9 +1,9 @@
 import { fromBase64 } from '../base64.ts';
 import type {
-  DeadLetter,
   DeadLetterFilter,
   DeadLetterList,
   DeadLetterQuery,
+  ListedDeadLetter,
   StoredDeadLetter,
 } from '../dead-letters/dead-letter.ts';
 import {
@@ -56,23 +56,20 @@ export interface DeadJobRange {
 const INVALID =
   /^(?:The body is |The payload does not match|The schema failed: |The event has neither|The queued delivery has no|custom\.key (?:failed: |must return ))/;
 
-/** A dead job as a dead letter. */
-export function deadJobLetter(job: DeadJobRecord): StoredDeadLetter {
+/** A dead job as a dead letter in a list: its body is not decoded. */
+export function deadJobLetter(job: DeadJobRecord): ListedDeadLetter {
   const { id, delivery, attempt, failedAt, error } = job;
   const { failures = [{ at: failedAt.getTime(), attempt, error }] } = job;
-  const { tenant, webhookId, timestamp, key, body } = delivery;
-  const rawBody = rawBodyOf(body);
-  const found = namesIn(rawBody);
-  const { eventName = found.eventName } = delivery;
+  const { tenant, webhookId, timestamp, key, eventName, callId, body } = delivery;
   return {
     id,
     reason: INVALID.test(error) ? 'invalid-payload' : 'handler-failed',
     ...(tenant !== undefined && { tenant }),
-    rawBody,
+    bytes: Math.floor((body.replace(/=+$/, '').length * 3) / 4),
     webhookId,
     timestamp: new Date(timestamp * 1_000),
     ...(eventName !== undefined && { eventName }),
-    ...(found.callId !== undefined && { callId: found.callId }),
+    ...(callId !== undefined && { callId }),
     ...(key !== undefined && { key }),
     attempt,
     failedAt,
@@ -85,23 +82,13 @@ export function deadJobLetter(job: DeadJobRecord): StoredDeadLetter {
   };
 }
 
-function rawBodyOf(body: string): Uint8Array {
+/** A dead job as a dead letter with its body. */
+export function deadJobWithBody(job: DeadJobRecord): StoredDeadLetter {
+  const letter = deadJobLetter(job);
   try {
-    return fromBase64(body);
+    return { ...letter, rawBody: fromBase64(job.delivery.body) };
   } catch {
-    return new Uint8Array(); // no delivery of a receiver
-  }
-}
-
-function namesIn(rawBody: Uint8Array): Pick<DeadLetter, 'eventName' | 'callId'> {
-  try {
-    const { eventName, callId } = JSON.parse(new TextDecoder().decode(rawBody)) as DeadLetter;
-    return {
-      ...(typeof eventName === 'string' && { eventName }),
-      ...(typeof callId === 'string' && { callId }),
-    };
-  } catch {
-    return {};
+    return { ...letter, rawBody: new Uint8Array() }; // no delivery of a receiver
   }
 }
 
@@ -110,7 +97,7 @@ function namesIn(rawBody: Uint8Array): Pick<DeadLetter, 'eventName' | 'callId'> 
  * @param read the dead jobs of a range; those that failed longest ago come first, then by id
  */
 export function deadJobList(
-  read: (range: DeadJobRange) => AsyncIterable<StoredDeadLetter>,
+  read: (range: DeadJobRange) => AsyncIterable<ListedDeadLetter>,
 ): Pick<DeadLetterList, 'list' | 'count'> {
   async function* matching(query: DeadLetterQuery | DeadLetterFilter | undefined) {
     const { since, until, after, eventName, reason, tenant } = checkDeadLetterQuery(query);
@@ -124,7 +111,7 @@ export function deadJobList(
   return {
     async list(query) {
       const { limit } = checkDeadLetterQuery(query);
-      const letters: StoredDeadLetter[] = [];
+      const letters: ListedDeadLetter[] = [];
       for await (const letter of matching(query)) if (letters.push(letter) > limit) break;
       return deadLetterPage(letters, limit);
     },

@@ -330,7 +330,8 @@ describe('a receiver with tenants', () => {
       'b invalid-payload',
     ]);
     isDown = false;
-    const letter = letters.find(({ tenant, key }) => tenant === 'b' && key !== undefined)!;
+    const { id } = letters.find(({ tenant, key }) => tenant === 'b' && key !== undefined)!;
+    const letter = (await deadLetter.get(id))!;
     expect(await receiver.deliver(letter)).toMatchObject({ outcome: 'handled', tenant: 'b' });
     expect(runs).toEqual(['a', 'b', 'b']);
     expect(await send('b', STARTED)).toBe('duplicate');

@@ -159,10 +159,14 @@ describe('deadLetter: a store', () => {
         ...{ reason: 'handler-failed', source: 'webhook', attempt: 1, webhookId: 'w-1' },
         ...{ key: 'call-1:call:started', callId: 'call-1', failedAt: new Date(NOW) },
         error: 'Error: no contact for [redacted]',
-        rawBody: bytes(JSON.stringify(event)),
+        bytes: JSON.stringify(event).length,
       },
     ]);
-    expect((await receiver.deliver(letters[0]!)).outcome).toBe('dead-lettered');
+    const letter = (await deadLetter.get(letters[0]!.id))!;
+    expect(letter.rawBody).toEqual(bytes(JSON.stringify(event)));
+    // It would be taken for an event.
+    await expect(receiver.deliver(letters[0] as never)).rejects.toThrow('deadLetters.get(id)');
+    expect((await receiver.deliver(letter)).outcome).toBe('dead-lettered');
     const again = (await deadLetter.list()).letters;
     expect(again.map(({ id }) => id)).toEqual([letters[0]!.id]);
     expect(again[0]!.history).toMatchObject([

@@ -1,4 +1,5 @@
 import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
+import type { ListedDeadLetter } from '@call-webhooks/core/stores';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { DeadLetterFilter } from '@call-webhooks/core/stores';
 import { type Command, Option } from 'commander';
@@ -59,7 +60,7 @@ async function printLetters(
   options: ListOptions,
 ): Promise<undefined> {
   const filter = filterOf(options);
-  const found: StoredDeadLetter[] = [];
+  const found: ListedDeadLetter[] = [];
   let cursor: string | undefined;
   do {
     const limit = Math.min(1_000, options.limit - found.length);
@@ -67,7 +68,7 @@ async function printLetters(
     found.push(...page.letters);
     cursor = page.cursor;
   } while (cursor !== undefined && found.length < options.limit && !signal.aborted);
-  if (output.json) for (const letter of found) await output.print(recordOf(letter));
+  if (output.json) for (const letter of found) await output.print(letter);
   else if (found.length === 0)
     output.message(filter ? 'There are no such dead letters.' : 'There are no dead letters.');
   else {
@@ -86,7 +87,7 @@ async function printLetters(
 
 const TENANT: Column = { title: 'tenant', cut: 'end' };
 
-function rows(colors: Colors, letters: readonly StoredDeadLetter[], columns: number): Text[] {
+function rows(colors: Colors, letters: readonly ListedDeadLetter[], columns: number): Text[] {
   const hasTenants = letters.some(({ tenant }) => tenant !== undefined);
   return table(
     colors,
@@ -106,11 +107,6 @@ function rows(colors: Colors, letters: readonly StoredDeadLetter[], columns: num
     ]),
     columns,
   );
-}
-
-/** A letter for scripts, without its body. */
-function recordOf({ rawBody, ...letter }: StoredDeadLetter): object {
-  return { ...letter, bytes: rawBody.length };
 }
 
 interface ShowOptions extends StoreOptions {
@@ -143,10 +139,11 @@ async function show(
   { reveal }: ShowOptions,
 ): Promise<undefined> {
   const letter = await findLetter(deadLetters, id);
+  const { rawBody: _rawBody, ...record } = letter;
   const body = bodyOf(letter, reveal);
   const text =
     typeof body === 'string' ? { body } : { base64: Buffer.from(body).toString('base64') };
-  await output.print({ ...recordOf(letter), ...text }, (colors) => [
+  await output.print({ ...record, ...text }, (colors) => [
     ...detailLines(colors, letter, output.columns),
     ...bodyLines(body, Infinity).map((line) => t`  ${line}`),
   ]);
@@ -256,18 +253,19 @@ export function filterOf({
 export async function findLetter(deadLetters: DeadLetters, id: string): Promise<StoredDeadLetter> {
   const exact = await deadLetters.get(id);
   if (exact) return exact;
-  const found: StoredDeadLetter[] = [];
+  const found: string[] = [];
   let cursor: string | undefined;
   do {
     const page = await deadLetters.list({ limit: 1_000, cursor });
-    found.push(...page.letters.filter((letter) => letter.id.startsWith(id)));
+    found.push(...page.letters.map((letter) => letter.id).filter((one) => one.startsWith(id)));
     cursor = page.cursor;
   } while (cursor !== undefined && found.length < 2);
   const [only, another] = found;
-  if (!only)
+  const letter = only === undefined ? undefined : await deadLetters.get(only);
+  if (!letter)
     throw badInput(`There is no dead letter ${id}.`, 'List them: call-webhooks dead-letters list');
   if (another) throw badInput(`Several dead letters begin with ${id}.`, 'Give more of the id.');
-  return only;
+  return letter;
 }
 
 /** These identify events, not people. */

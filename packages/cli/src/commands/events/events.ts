@@ -50,9 +50,8 @@ const COLUMNS: readonly ShownColumn<ActivityEvent>[] = [
   {
     title: 'recipient',
     cut: 'middle',
-    min: 12,
     value: ({ recipientEmail }) => recipientEmail,
   },
-  { title: 'subject', cut: 'end', min: 16, value: ({ subject }) => subject },
-  { title: 'object', cut: 'end', drop: 1, value: title },
+  { title: 'subject', cut: 'end', value: ({ subject }) => subject },
+  { title: 'object', cut: 'end', value: title },
 ];
