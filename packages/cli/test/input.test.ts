@@ -167,5 +167,4 @@ describe('the rest', () => {
     expect(() => headerRecord(['X-A: b\r\nX-Evil: 1'])).toThrow('Invalid header');
     expect(() => headerRecord(['nothing'])).toThrow('Invalid header');
   });
-
 });
