@@ -16,7 +16,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   const app = new App(io);
   try {
     const root = await program(app, argv);
-    requireHelpTopic(root, argv);
+    requireCommand(root, argv);
     if (argv.length === 0) {
       root.outputHelp();
       return EXIT.done;
@@ -33,15 +33,18 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** `help nosuch`, `nosuch --help`: commander would show the help of the program. @throws CliError 2 */
-function requireHelpTopic(root: Command, argv: readonly string[]): void {
-  if (!argv.some((word) => ['help', '--help', '-h'].includes(word))) return;
+/**
+ * `help nosuch`, `nosuch --help`: commander would show the help of the program. `rules nosuch`: it
+ * would take the word for an argument of `rules list`.
+ * @throws CliError 2
+ */
+function requireCommand(root: Command, argv: readonly string[]): void {
   const path = commandWords(argv).filter((word) => word !== 'help');
   let command = root;
   for (const name of path) {
     const found = command.commands.find((one) => one.name() === name);
     const names = command.commands.map((one) => one.name());
-    if (!found && names.length > 0)
+    if (!found && names.length > 0 && command.registeredArguments.length === 0)
       throw badInput(
         `There is no command ${[...path.slice(0, path.indexOf(name)), name].join(' ')}.`,
         didYouMean(name, names, `List the commands: ${fullName(command)} --help`),

@@ -10,10 +10,11 @@ import {
   postgresBinaries,
   redisServer,
   startPostgres,
+  waitFor,
 } from '@call-webhooks/contract-tests';
 import { postgresDeadLetters, postgresStore } from '@call-webhooks/postgres';
 import { redisDeadLetters, redisStore } from '@call-webhooks/redis';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import pg from 'pg';
 import { certificate } from './support/certificate.ts';
 import { fill, logger } from './support/dead-letters.ts';
@@ -61,6 +62,43 @@ describeWithProgram('redis-server', 'dead-letters of Redis', () => {
     } finally {
       redis.disconnect();
       await server.stop();
+    }
+  });
+});
+
+describeWithProgram('redis-server', 'dead-letters of a Redis cluster', () => {
+  test('are found on whichever node they are', async () => {
+    const nodes = [
+      await redisServer({ cluster: [0, 8_191] }),
+      await redisServer({ cluster: [8_192, 16_383] }),
+    ] as const;
+    for (const node of nodes) await node.start();
+    const [first, second] = nodes.map(({ port }) => new Redis(port, '127.0.0.1')) as [Redis, Redis];
+    const admins: { disconnect(): void }[] = [first, second];
+    try {
+      // `<id> <host>:<port>@<port of the bus> …`
+      const [, port, bus] = /:(\d+)@(\d+)/.exec(String(await second.cluster('NODES'))) ?? [];
+      await first.cluster('MEET', '127.0.0.1', Number(port), Number(bus));
+      for (const admin of [first, second])
+        await waitFor(async () => {
+          const info = await admin.cluster('INFO');
+          return info.includes('cluster_state:ok') && info.includes('cluster_slots_ok:16384');
+        });
+      const cluster = new Cluster([{ host: '127.0.0.1', port: nodes[0].port }]);
+      admins.push(cluster);
+      const options = { prefix: 'calls', logger };
+      await fill(
+        { store: redisStore(cluster, options), deadLetters: redisDeadLetters(cluster, options) },
+        3,
+      );
+      for (const { port } of nodes) {
+        const store = ['--store', `redis://127.0.0.1:${String(port)}`, '--prefix', 'calls'];
+        const listed = await run(['dead-letters', 'list', ...store, '--json']);
+        expect(listed.records()).toHaveLength(3);
+      }
+    } finally {
+      for (const one of admins) one.disconnect();
+      for (const node of nodes) await node.stop();
     }
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -9,6 +9,7 @@ import { headerRecord, milliseconds, probabilities, wholeNumber } from '../src/i
 import { formatSecretFile, parseSecretFile, writeSecretFile } from '../src/input/secret-file.ts';
 import { targetUrl } from '../src/input/target-url.ts';
 import { SECRET } from './support/receiver.ts';
+import { run } from './support/run.ts';
 
 describe('--set', () => {
   test('values are JSON, or else text', () => {
@@ -160,6 +161,27 @@ describe('the rest', () => {
   ])('%s: %s', (given, suggestion) => {
     const names = ['call:started', 'call:completed', 'trigger'];
     expect(didYouMean(given, names, 'See the list.')).toBe(suggestion);
+  });
+
+  test.each(['sign', 'verify'])('%s reads UTF-16, as PowerShell writes it', async (command) => {
+    const folder = mkdtempSync(join(tmpdir(), 'cli-utf16-'));
+    const save = (name: string, text: string) => {
+      writeFileSync(join(folder, name), Buffer.from(`\ufeff${text}`, 'utf16le'));
+      return join(folder, name);
+    };
+    const secret = ['--secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
+    const fixed = ['--webhook-id', 'a', '--timestamp', '1800000000', ...secret];
+    const body = '{"callId":"Zoë"}';
+    const signed = await run(['sign', '--data', body, ...fixed]);
+    const data = `@${save('body', body)}`;
+    if (command === 'sign')
+      expect((await run(['sign', '--data', data, ...fixed])).stdout).toBe(signed.stdout);
+    else {
+      const headers = save('headers', signed.stdout);
+      const argv = ['--headers', headers, '--data', data, '--tolerance', '100000000', ...secret];
+      expect((await run(['verify', ...argv])).code).toBe(0);
+    }
+    rmSync(folder, { recursive: true });
   });
 
   test('headers, one per line', () => {

@@ -68,6 +68,8 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
   test.each([
     [['triger'], 'Did you mean trigger?'],
     [['deliveries', 'lst'], 'Did you mean list?'],
+    [['rules', 'paus', '5f02'], 'Did you mean pause?'],
+    [['chaos', 'nosuch'], 'List the commands: call-webhooks chaos --help'],
     [['simulate', '--prot', '1'], 'Did you mean --port?'],
     [['send', 'call:completed'], '--to'],
     [['send', 'call:complete', '--to', '3000'], 'Did you mean call:completed?'],
@@ -107,10 +109,19 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
   });
 
   test('a group without a command shows its help', async () => {
-    const { code, stdout, stderr } = await run(['deliveries']);
+    const { code, stdout, stderr } = await run(['dead-letters']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('Usage: call-webhooks deliveries');
+    expect(stderr).toContain('Usage: call-webhooks dead-letters');
   });
+
+  test.each([['rules'], ['deliveries'], ['clock'], ['chaos']])(
+    '%s without a command shows what there is, and takes --simulator',
+    async (group) => {
+      const { code, stderr } = await run([group, '--simulator', '1']);
+      expect(code).toBe(3);
+      expect(stderr).toContain('No simulator is running at http://127.0.0.1:1 ');
+    },
+  );
 
   test('with --json the error is JSON too', async () => {
     const { stderr } = await run(['--json', 'explain', 'nothing-like-it']);

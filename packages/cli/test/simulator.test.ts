@@ -94,7 +94,7 @@ describe('trigger', () => {
 describe('deliveries and replay', () => {
   test('list, show by the beginning of an id, and tail', async () => {
     const tail = start(['deliveries', 'tail', '--json'], { env });
-    await tail.until('Watching');
+    await tail.until('"ready"');
     await cli('trigger', 'call:started', '--wait');
     const { stderr } = await cli('deliveries', 'list', '-n', '1');
     expect(stderr).toContain('These are the latest 1. For more: --limit 10');

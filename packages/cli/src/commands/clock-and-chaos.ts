@@ -29,6 +29,7 @@ export function clockCommand(app: App, base: Command): Command {
       subcommand('show', 'Show the time and when something is due next').action(
         action((connection) => connection.get('/clock')),
       ),
+      { isDefault: true },
     )
     .addCommand(
       subcommand('advance', 'Advance the clock and run what falls due', 'advance 6m')
@@ -89,6 +90,7 @@ export function chaosCommand(app: App, base: Command): Command {
           printChaos(app, await readChaos(simulatorOf(app, options))),
         ),
       ),
+      { isDefault: true },
     )
     .addCommand(
       subcommand('set', 'Change some modes and keep the others', 'set duplicate=0.2 replay=50%')

@@ -41,7 +41,7 @@ const STATES = ['waiting', 'in-flight', 'acknowledged', 'failed', 'dropped', 'he
 /** `deliveries`: what the simulator sent. */
 export function deliveriesCommand(app: App, base: Command): Command {
   return base
-    .addCommand(listCommand(app))
+    .addCommand(listCommand(app), { isDefault: true })
     .addCommand(showCommand(app))
     .addCommand(tailCommand(app))
     .addHelpText('after', examples(['deliveries list', 'The latest deliveries']));
@@ -98,7 +98,8 @@ const COLUMNS: readonly Column[] = [
 
 async function printTable({ output }: App, found: readonly DeliverySummary[]): Promise<void> {
   if (output.json) for (const delivery of found) await output.print(delivery);
-  else if (found.length === 0) output.message('No deliveries found.');
+  else if (found.length === 0)
+    output.message('No deliveries found. To make some: call-webhooks trigger call');
   else
     await output.print(found, (colors) => {
       const { green, red, yellow } = colors;
@@ -147,7 +148,7 @@ function tailCommand(app: App): Command {
       'after',
       examples(
         ['deliveries tail', 'Watch the attempts'],
-        ["deliveries tail --json | jq -r '.attempt.response.status'", 'For scripts'],
+        ["deliveries tail --json | jq -r '.attempt.response.status // empty'", 'For scripts'],
       ),
     )
     .action(
@@ -155,6 +156,7 @@ function tailCommand(app: App): Command {
         const { output } = app;
         const connection = simulatorOf(app, options);
         const updates = await updatesOf(connection);
+        if (output.json) await output.print({ type: 'ready', url: connection.url });
         output.message(t`Watching ${connection.url}. Press Ctrl-C to stop.`);
         const printUpdate = createUpdatePrinter(output);
         for await (const update of updates) await printUpdate(update);

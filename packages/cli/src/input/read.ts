@@ -23,15 +23,12 @@ export const readText = async (path: string, what: string): Promise<string> =>
   decodeText(await readBytes(path, what));
 
 /** The text of bytes in UTF-8, or in UTF-16 with a BOM, as PowerShell's `>` writes it. */
-export function decodeText(bytes: Uint8Array): string {
-  const [first, second] = bytes;
-  const encoding =
-    first === 0xff && second === 0xfe
-      ? 'utf-16le'
-      : first === 0xfe && second === 0xff
-        ? 'utf-16be'
-        : 'utf-8';
-  return new TextDecoder(encoding).decode(bytes); // without the BOM
+export const decodeText = (bytes: Uint8Array): string =>
+  new TextDecoder(encodingOf(bytes)).decode(bytes); // without the BOM
+
+function encodingOf([first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
 /** Reads standard input to its end. @throws CliError 2 when nothing is piped in */
@@ -50,8 +47,12 @@ async function readStdin({ stdin, signal }: Io, what: string): Promise<Buffer> {
   }
 }
 
-/** Reads what an option names: `@file`, `-` for standard input, or the text itself. */
+/**
+ * Reads what an option names: `@file`, `-` for standard input, or the text itself. UTF-16 with a BOM
+ * becomes UTF-8: no body is sent in it, but PowerShell's `>` writes it.
+ */
 export async function readData(io: Io, given: string, what = 'data'): Promise<Buffer> {
-  if (given === '-') return readStdin(io, what);
-  return given.startsWith('@') ? readBytes(given.slice(1), what) : Buffer.from(given);
+  if (given !== '-' && !given.startsWith('@')) return Buffer.from(given);
+  const bytes = await (given === '-' ? readStdin(io, what) : readBytes(given.slice(1), what));
+  return encodingOf(bytes) === 'utf-8' ? bytes : Buffer.from(decodeText(bytes));
 }

@@ -36,7 +36,8 @@ interface Connection<Client> {
   readonly close: () => Promise<unknown>;
 }
 type RedisConnection = Connection<RedisClient> & {
-  readonly send: (command: readonly [string, ...string[]]) => Promise<unknown>;
+  /** Absent for a cluster, whose nodes have a part of the keys each. */
+  readonly send?: (command: readonly [string, ...string[]]) => Promise<unknown>;
 };
 
 const CONNECT_WITHIN_MS = 5_000;
@@ -44,13 +45,25 @@ const CONNECT_WITHIN_MS = 5_000;
 const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
   {
     name: 'ioredis',
-    async open({ Redis }: typeof import('ioredis'), url) {
-      const client = new Redis(url, {
-        ...{ lazyConnect: true, connectTimeout: CONNECT_WITHIN_MS, retryStrategy: null },
-      });
+    async open({ Redis, Cluster }: typeof import('ioredis'), url) {
+      const once = { connectTimeout: CONNECT_WITHIN_MS, retryStrategy: null };
+      const client = new Redis(url, { lazyConnect: true, ...once });
       const failure = firstError(client);
       // It rejects with "Connection is closed", whatever the cause.
       await client.connect().catch((error: unknown) => Promise.reject(failure() ?? error));
+      // A user may be forbidden to ask.
+      const info = await client.info('cluster').catch(() => '');
+      if (info.includes('cluster_enabled:1')) {
+        const { host, port, username, password, tls } = client.options;
+        client.disconnect();
+        const nodes = new Cluster([{ host, port }], {
+          ...{ lazyConnect: true, clusterRetryStrategy: () => null },
+          redisOptions: { username, password, tls, ...once },
+        });
+        nodes.on('error', ignore);
+        await nodes.connect();
+        return { client: nodes, close: () => nodes.quit() };
+      }
       return {
         client,
         close: () => client.quit(),
@@ -90,7 +103,7 @@ const openRedis: Engine = async ({ url, prefix }) => {
     deadLetters: redisDeadLetters(client, { prefix, logger }),
     async doubt() {
       const used = prefix ?? 'call-webhooks';
-      return (await hasKeys(send, `${used}:*`))
+      return send === undefined || (await hasKeys(send, `${used}:*`))
         ? undefined
         : `Redis has no key that begins with ${used}: at all. Check the number of the database and --prefix. With the keyPrefix of ioredis, --prefix is that and the prefix of the receiver, such as myapp:call-webhooks.`;
     },
@@ -101,7 +114,10 @@ const openRedis: Engine = async ({ url, prefix }) => {
 };
 
 /** Looks at no more than a million keys. */
-async function hasKeys(send: RedisConnection['send'], pattern: string): Promise<boolean> {
+async function hasKeys(
+  send: NonNullable<RedisConnection['send']>,
+  pattern: string,
+): Promise<boolean> {
   let cursor = '0';
   for (let page = 0; page < 1_000; page++) {
     const scan = ['SCAN', cursor, 'MATCH', pattern, 'COUNT', '1000'] as const;

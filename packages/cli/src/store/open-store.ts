@@ -80,7 +80,10 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
     /ECONNRESET|Connection is closed|Socket closed|Protocol error/i,
     'Check that the port is right. If the server has TLS, use rediss://.',
   ],
-  [/ETIMEDOUT|timeout/i, 'Check the host and the port in the URL, and the firewall.'],
+  [
+    /ETIMEDOUT|timeout/i,
+    'Check the host and the port in the URL, and the firewall. If the server has no TLS, use redis://.',
+  ],
   [
     /42P01|3F000/,
     'Check the database in the URL, and --prefix, the schema. A receiver creates its tables with store.migrate().',
@@ -89,7 +92,7 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   [/NOTADB|not a database/i, 'Check the path: the file is no SQLite database.'],
   [
     /^MOVED|^CROSSSLOT/,
-    'This is a Redis cluster, which the command line does not follow. Use redrive and deadLetters in a program with the Cluster client of the receiver.',
+    'This is a Redis cluster: install ioredis, with which the command line follows it.',
   ],
 ];
 

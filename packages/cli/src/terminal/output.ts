@@ -54,14 +54,16 @@ export class Output {
     return writeTo(this.#io.stdout, data, this.#io.signal);
   }
 
-  /** Prints a message to stderr. */
+  /** Prints a message for people to stderr. With `--json`, scripts read, and nothing is printed. */
   message(line: Printable = ''): void {
+    if (this.json) return;
     for (const { styled } of wrap(text(line), this.messageColumns))
       this.#io.stderr.write(`${styled}\n`);
   }
 
-  /** Prints a warning to stderr. */
+  /** Prints a warning to stderr: an object with `--json`. */
   warn(line: Printable): void {
+    if (this.json) this.#io.stderr.write(`${jsonLine({ warning: text(line).plain })}\n`);
     this.message(t`${this.messageColors.yellow('warning:')} ${line}`);
   }
 }

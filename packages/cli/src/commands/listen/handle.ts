@@ -1,17 +1,22 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import {
   eventKey,
   memoryStore,
-  verify,
-  WebhookError,
   type OutcomeCode,
+  verify,
   type VerifyOptions,
+  WebhookError,
 } from '@call-webhooks/core';
 import { STATUS } from '@call-webhooks/core/internal';
 import { readRawBody } from '@call-webhooks/core/node';
 import { diagnose } from '../verify.ts';
-import { namesOf, type Arrival } from './arrival.ts';
-import { forward } from './forward.ts';
+import { describeResult } from '../../http/effect.ts';
+import { post, type PostResult } from '../../http/post.ts';
+import type { Colors } from '../../terminal/colors.ts';
+import { bodyLines, duration, timeOfDay } from '../../terminal/format.ts';
+import { shortId } from '../../terminal/table.ts';
+import { join, t, type Text } from '../../terminal/text.ts';
 
 /** How `listen` verifies a delivery. */
 export interface Verification {
@@ -138,4 +143,166 @@ function keyOf(body: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Below the service's 30 seconds, so that it gets our response. In milliseconds. */
+const TIMEOUT_MS = 28_000;
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'expect',
+]);
+
+/** The headers to forward: all but those of the connection, with their case and repetitions. */
+function headersToForward({ rawHeaders, headers }: IncomingMessage): Record<string, string[]> {
+  const named = new Set((headers.connection ?? '').toLowerCase().split(/\s*,\s*/));
+  // Without a prototype, because a header may be called `constructor`.
+  const forwarded = Object.create(null) as Record<string, string[]>;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
+    const key = name.toLowerCase();
+    if (HOP_BY_HOP.has(key) || named.has(key)) continue;
+    (forwarded[name] ??= []).push(value);
+  }
+  return forwarded;
+}
+
+/** The response to the service, and the response of the server behind. */
+interface ForwardResult {
+  readonly status: number;
+  readonly outcome: string;
+  readonly body: Uint8Array;
+  readonly contentType: string | undefined;
+  readonly forwarded: Forwarded;
+}
+
+/**
+ * Forwards the raw bytes and the signature headers, so that the server behind can verify them too.
+ * A 404, a 410 or a redirect becomes 503: passing it on could pause the rule or lose the delivery.
+ */
+async function forward(
+  request: IncomingMessage,
+  body: Uint8Array,
+  url: string,
+  signal: AbortSignal,
+): Promise<ForwardResult> {
+  const headers = headersToForward(request);
+  const result = await post({ url, headers, body, timeout: TIMEOUT_MS }, signal);
+  const warning = warningFor(result);
+  const forwarded = { url, response: describeResult(result), ms: result.ms, warning };
+  if (result.kind !== 'status' || warning !== undefined)
+    return {
+      status: 503,
+      outcome: warning === undefined ? 'not forwarded' : 'response withheld',
+      body: Buffer.from('{"outcome":"forwarding-failed"}'),
+      contentType: 'application/json',
+      forwarded,
+    };
+  return {
+    status: result.status,
+    outcome: 'forwarded',
+    body: result.body,
+    contentType: result.headers['content-type'],
+    forwarded,
+  };
+}
+
+function warningFor(result: PostResult): string | undefined {
+  if (result.kind !== 'status') return undefined;
+  const { status } = result;
+  if (status === 404)
+    return 'The server answered 404, which would pause the rule at once. The service gets a 503. Check the path of --forward-to.';
+  if (status === 410)
+    return 'The server answered 410, which means "gone". The service gets a 503. Check the path of --forward-to.';
+  if (status < 200 || (status >= 300 && status < 400))
+    return `The server answered ${String(status)}. The service gets a 503. Use the final URL in --forward-to.`;
+  return undefined;
+}
+
+/** One request to `listen`, and its result. */
+export interface Arrival {
+  readonly time: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** A code of the outcome table, or what `listen` did. */
+  readonly outcome: string;
+  readonly verified: boolean;
+  /** Why it was refused. */
+  readonly problem?: string | undefined;
+  readonly webhookId?: string | undefined;
+  readonly eventName?: string | undefined;
+  readonly callId?: string | undefined;
+  /** The response of the server behind. */
+  readonly forwarded?: Forwarded | undefined;
+  readonly body: Uint8Array;
+}
+
+/** A forwarded request. */
+interface Forwarded {
+  readonly url: string;
+  /** The status, or the error. */
+  readonly response: string;
+  readonly ms: number;
+  /** Set when the response was not passed on. */
+  readonly warning?: string | undefined;
+}
+
+/** The event name and the call id of a body, if it has them. */
+function namesOf(body: Uint8Array): Pick<Arrival, 'eventName' | 'callId'> {
+  try {
+    const { eventName, callId } = JSON.parse(Buffer.from(body).toString('utf8')) as Record<
+      string,
+      unknown
+    >;
+    return {
+      eventName: typeof eventName === 'string' ? eventName : undefined,
+      callId: typeof callId === 'string' ? callId : undefined,
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** An arrival as JSON. The body is parsed if it is JSON; otherwise it is text, or base64. */
+export function arrivalRecord({ body, ...arrival }: Arrival): object {
+  const text = isUtf8(body) ? Buffer.from(body).toString('utf8') : undefined;
+  if (text === undefined) return { ...arrival, bodyBase64: Buffer.from(body).toString('base64') };
+  try {
+    return { ...arrival, body: JSON.parse(text) as unknown };
+  } catch {
+    return { ...arrival, body: text };
+  }
+}
+
+/** An arrival for people. */
+export function arrivalLines(colors: Colors, arrival: Arrival, withBody: boolean): Text[] {
+  const { bold, cyan, dim, green, red, yellow } = colors;
+  const { status, outcome, verified, problem, forwarded } = arrival;
+  const paint = status < 300 ? green : status < 500 ? yellow : red;
+  const head = [
+    dim(timeOfDay(Date.parse(arrival.time))),
+    bold(arrival.eventName ?? `${arrival.method} ${arrival.path}`),
+    dim(shortId(arrival.callId ?? '')),
+    verified ? green('verified') : red('not verified'),
+    paint(status),
+    outcome,
+  ].filter((part) => typeof part === 'string' || part.plain !== '');
+  return [
+    join(head, '  '),
+    ...(problem === undefined ? [] : [t`  ${yellow(problem)}`]),
+    ...(forwarded
+      ? [t`  ${cyan('→')} ${forwarded.url}  ${forwarded.response}  ${dim(duration(forwarded.ms))}`]
+      : []),
+    ...(withBody ? bodyLines(arrival.body, 40).map((line) => t`  ${dim(line)}`) : []),
+  ];
 }

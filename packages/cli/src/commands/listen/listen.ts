@@ -1,12 +1,24 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inferNames } from '@call-webhooks/client/infer';
 import type { Command } from 'commander';
-import { examples, type App } from '../../app.ts';
-import { badInput } from '../../errors.ts';
+import { type App, examples } from '../../app.ts';
+import { printInferred } from '../infer.ts';
+import { type Arrival, arrivalLines, arrivalRecord } from './handle.ts';
+import {
+  createEventMemory,
+  handle,
+  type Handled,
+  type HandleOptions,
+  type Verification,
+} from './handle.ts';
+import { badInput, environmentError } from '../../errors.ts';
 import { wholeNumber } from '../../input/options.ts';
-import { requiredSecrets, withSecretOptions } from '../../input/secrets.ts';
-import { targetUrl, withExternalOption } from '../../input/target-url.ts';
+import { requiredSecrets, type SecretOptions, withSecretOptions } from '../../input/secrets.ts';
+import { isLoopback, targetUrl, withExternalOption } from '../../input/target-url.ts';
 import { askSecret } from '../../terminal/prompts.ts';
-import { createEventMemory, type Verification } from './handle.ts';
-import { serve, type ListenOptions } from './server.ts';
+import { t } from '../../terminal/text.ts';
 
 /** `listen`: a receiver that shows what arrives. */
 export function listenCommand(app: App, base: Command): Command {
@@ -75,4 +87,148 @@ async function verificationOf(app: App, options: ListenOptions): Promise<Verific
     headerPrefix: options.headerPrefix,
     toleranceSeconds: options.tolerance,
   };
+}
+
+/** The flags of `listen`. */
+interface ListenOptions extends SecretOptions {
+  readonly port: number;
+  readonly host: string;
+  readonly forwardTo?: string;
+  readonly allowExternal?: boolean;
+  readonly verify: boolean;
+  readonly headerPrefix?: string;
+  readonly tolerance: number;
+  readonly answer?: number;
+  readonly body: boolean;
+  readonly learn?: boolean;
+}
+
+/** Receives deliveries until it is stopped, and prints each. */
+async function serve(
+  app: App,
+  options: ListenOptions,
+  handling: HandleOptions,
+): Promise<undefined> {
+  const { output, signal } = app;
+  // One after another, so that lines do not mix and a slow pipe slows the server down.
+  let printed: Promise<void> = Promise.resolve();
+  const learner = options.learn ? createLearner(app) : undefined;
+  let failure: Error | undefined;
+  const failed = new AbortController();
+  const server = createServer((request, response) => {
+    void (async () => {
+      const handled = await handle(request, handling);
+      respond(response, handled);
+      await (printed = printed.then(async () => {
+        await printArrival(app, handled.arrival, options.body);
+        learner?.add(handled.arrival);
+      }));
+    })().catch((error: unknown) => {
+      response.destroy();
+      failure ??= error instanceof Error ? error : new Error(String(error));
+      failed.abort();
+    });
+  });
+  await start(server, options);
+  try {
+    const { port } = server.address() as AddressInfo;
+    const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+    const url = `http://${host}:${String(port)}`;
+    const { forwardTo } = handling;
+    if (output.json) await output.print({ type: 'ready', url, forwardTo });
+    output.message(t`Listening at ${output.messageColors.cyan(url)} on any path.`);
+    if (forwardTo !== undefined) output.message(t`Forwarding to ${forwardTo}.`);
+    output.message('Press Ctrl-C to stop.');
+    if (!handling.verification) output.warn('Nothing is verified: anyone can send anything.');
+    await aborted(AbortSignal.any([signal, failed.signal]));
+    if (failure !== undefined && !signal.aborted) throw failure;
+    return undefined;
+  } finally {
+    server.close();
+    server.closeAllConnections();
+    await printed.catch(() => undefined);
+    await learner?.finish();
+  }
+}
+
+async function start(server: ReturnType<typeof createServer>, { port, host }: ListenOptions) {
+  const loopback = isLoopback(host.includes(':') ? `[${host}]` : host);
+  if (!loopback && !/^[\d.:a-f]+$/i.test(host))
+    throw badInput(`--host must be an address, not ${host}.`, 'Example: --host 0.0.0.0');
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: unknown) => {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw environmentError(
+      code === 'EADDRINUSE'
+        ? `Port ${String(port)} is in use.`
+        : `Cannot listen on ${host}:${String(port)}: ${code}.`,
+      'Use another port: --port 0 finds a free one.',
+    );
+  });
+}
+
+async function printArrival({ output }: App, arrival: Arrival, withBody: boolean): Promise<void> {
+  await output.print(arrivalRecord(arrival), (colors) => arrivalLines(colors, arrival, withBody));
+  const { warning } = arrival.forwarded ?? {};
+  const { bold, red } = output.messageColors;
+  if (warning !== undefined) output.warn(bold(red(warning)));
+}
+
+function respond(response: ServerResponse, { arrival, body, contentType }: Handled): void {
+  const { status } = arrival;
+  response.writeHead(status, {
+    ...(contentType !== undefined && { 'content-type': contentType }),
+    ...(status === 405 && { allow: 'POST' }),
+    ...(status !== 204 && { 'content-length': body.length }),
+  });
+  response.end(body);
+}
+
+const aborted = (signal: AbortSignal): Promise<unknown> =>
+  signal.aborted ? Promise.resolve() : once(signal, 'abort');
+
+/** Learns field names from the deliveries that `listen` accepts. */
+interface Learner {
+  /** Adds a delivery. Reports names that are new or have changed. */
+  add(arrival: Arrival): void;
+  /** Prints everything that was learned. */
+  finish(): Promise<void>;
+}
+
+/** Keeps the latest bodies: names do not change with more. */
+const MAX_SAMPLES = 500;
+
+/** Creates a learner. Reports go to stderr, the result of {@link Learner.finish} to stdout. */
+function createLearner(app: App): Learner {
+  const { output } = app;
+  const samples: unknown[] = [];
+  const reported = new Map<string, string>();
+  return {
+    add({ body, problem, outcome }) {
+      if (problem !== undefined || outcome === 'replayed') return;
+      const sample = parse(body);
+      if (sample === undefined) return;
+      samples.push(sample);
+      if (samples.length > MAX_SAMPLES) samples.shift();
+      for (const { setting, status, candidates } of inferNames(samples).fieldNames) {
+        const [candidate] = candidates;
+        if (status !== 'found' || candidate === undefined) continue;
+        if (reported.get(setting) === candidate.name) continue;
+        reported.set(setting, candidate.name);
+        const { green } = output.messageColors;
+        output.message(
+          t`${green('learned')}  ${setting}: ${candidate.name}  (${candidate.reasons.join('; ')})`,
+        );
+      }
+    },
+    finish: () => printInferred(app, inferNames(samples)),
+  };
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'));
+  } catch {
+    return undefined;
+  }
 }

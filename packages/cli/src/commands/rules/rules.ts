@@ -24,7 +24,7 @@ import { findRule } from './find.ts';
 /** `rules`: manages the rules of the simulator. */
 export function rulesCommand(app: App, base: Command): Command {
   return base
-    .addCommand(listCommand(app))
+    .addCommand(listCommand(app), { isDefault: true })
     .addCommand(createCommand(app))
     .addCommand(removeCommand(app))
     .addCommand(stateCommand(app, 'pause', 'Pause a rule, as the service does after a 404'))
