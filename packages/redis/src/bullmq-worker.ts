@@ -119,8 +119,8 @@ export function createBullmqWorker<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
 >(options: BullmqWorkerOptions<Worker, Extra, Custom>): BullmqWorker<Worker> {
-  const { Worker, queueName, connection, concurrency, backoff, maxRuns, bullmq, ...handlers } =
-    options;
+  const { Worker, queueName, connection, concurrency, backoff, bullmq, ...rest } = options;
+  const { maxRuns, ...handlers } = rest;
   const settings = checkOptions('createBullmqWorker', rules<typeof Worker>(), {
     ...{ Worker, queueName, connection, concurrency, backoff, maxRuns, bullmq },
   });
@@ -139,13 +139,13 @@ export function createBullmqWorker<
       throw new GivenBack('The worker is closing.');
     }
     const { data, attemptsMade, attemptsStarted: attempt, failedReason } = job;
-    const runs = job.opts.attempts ?? 1;
+    const maxRuns = job.opts.attempts ?? 1;
     // Each failure leaves its reason, and BullMQ removes it when a job is retried by hand.
     const isRetriedByHand = attemptsMade > 0 && failedReason === undefined;
-    const isUsedUp = attemptsMade >= runs && !isRetriedByHand;
+    const isUsedUp = attemptsMade >= maxRuns && failedReason !== undefined;
     const result = await process(data, {
-      ...{ attempt, maxRuns: runs, signal },
-      isLastAttempt: isRetriedByHand || attemptsMade + 1 >= runs,
+      ...{ attempt, maxRuns, signal },
+      isLastAttempt: isRetriedByHand || attemptsMade + 1 >= maxRuns,
       abandonReason: isUsedUp ? new Error(failedReason) : undefined,
     });
     if (result.status === 'done') return;

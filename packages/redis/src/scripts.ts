@@ -15,15 +15,20 @@ export class Scripts {
 
   /** @returns the reply, to be read with `textOf` or `textsOf` */
   async run(script: string, keys: string[], args: (string | number)[] = []): Promise<unknown> {
-    const texts = args.map(String);
     try {
-      const sha = shas.get(script) ?? (await sha1(script));
-      return await this.#client.evalsha(sha, keys, texts).catch((error: unknown) => {
-        if (!hasCode(error, 'NOSCRIPT')) throw error;
-        return this.#client.eval(script, keys, texts); // which teaches the server
-      });
+      return await this.#run(script, keys, args.map(String));
     } catch (error) {
       throw explained(error);
+    }
+  }
+
+  async #run(script: string, keys: string[], args: string[]): Promise<unknown> {
+    const sha = shas.get(script) ?? (await sha1(script));
+    try {
+      return await this.#client.evalsha(sha, keys, args);
+    } catch (error) {
+      if (!hasCode(error, 'NOSCRIPT')) throw error;
+      return this.#client.eval(script, keys, args); // which teaches the server
     }
   }
 }

@@ -1,34 +1,18 @@
 import type { Logger } from '@call-webhooks/core';
 import { docsUrl } from '@call-webhooks/core/internal';
 
-/** How a server may lose what it has to keep, and what to do about it. */
-interface Problem {
-  fields?: object;
-  message: string;
-  docs: string;
-}
-
 /**
- * Asks a server once how it keeps things, and logs a warning if it may lose some. If there was no answer,
- * the next call asks again.
- * @param find rejects if there was no answer
+ * Asks a server how it keeps things, once, or again with the next call if there was no answer.
+ * @param ask logs a warning if the server may lose some; rejects if there was no answer
  */
-function warning(logger: Logger, find: () => Promise<Problem | undefined>): () => void {
+function askOnce(ask: () => Promise<void>): () => void {
   let isAsked = false;
-  const ask = async () => {
-    try {
-      const problem = await find();
-      if (!problem) return;
-      const { fields, message, docs } = problem;
-      logger.warn({ ...fields, docs: docsUrl(docs) }, `call-webhooks: ${message}`);
-    } catch {
-      isAsked = false;
-    }
-  };
   return () => {
     if (isAsked) return;
     isAsked = true;
-    void ask();
+    ask().catch(() => {
+      isAsked = false;
+    });
   };
 }
 
@@ -43,26 +27,28 @@ return '=' .. memory .. persistence`;
 
 /** The server may drop leases and webhook ids to make room: an event would run twice, and replays pass. */
 export const evictionWarning = (ask: Asked, logger: Logger): (() => void) =>
-  warning(logger, async () => {
+  askOnce(async () => {
     const policy = /maxmemory_policy:([\w-]+)/.exec(await ask(INFO))?.[1];
-    if (policy === undefined || policy === 'noeviction') return undefined;
-    const message = `the Redis server's maxmemory-policy is ${policy}. When its memory is full, it drops leases and webhook ids, and events may run twice. Set it to noeviction.`;
-    return { fields: { policy }, message, docs: 'stores.md#redis' };
+    if (policy === undefined || policy === 'noeviction') return;
+    logger.warn(
+      { policy, docs: docsUrl('stores.md#redis') },
+      `call-webhooks: the Redis server's maxmemory-policy is ${policy}. When its memory is full, it drops leases and webhook ids, and events may run twice. Set it to noeviction.`,
+    );
   });
 
 /** The server may lose dead letters: their deliveries were acknowledged. */
 export const deadLetterWarning = (ask: Asked, logger: Logger): (() => void) =>
-  warning(logger, async () => {
+  askOnce(async () => {
     const info = await ask(INFO);
     const problems = [
-      ...(info.includes('maxmemory_policy:allkeys')
-        ? ['drops any keys when its memory is full']
-        : []),
-      ...(info.includes('aof_enabled:0') ? ['has appendonly no and forgets at a restart'] : []),
-    ];
-    if (problems.length === 0) return undefined;
-    const message = `the Redis server of the dead letters ${problems.join(', and ')}. Dead letters could be lost.`;
-    return { message, docs: 'stores.md#redis' };
+      info.includes('maxmemory_policy:allkeys') && 'drops any keys when its memory is full',
+      info.includes('aof_enabled:0') && 'has appendonly no and forgets at a restart',
+    ].filter((problem) => problem !== false);
+    if (problems.length === 0) return;
+    logger.warn(
+      { docs: docsUrl('stores.md#redis') },
+      `call-webhooks: the Redis server of the dead letters ${problems.join(', and ')}. Dead letters could be lost.`,
+    );
   });
 
 /** Where BullMQ's `Queue` has its client: `client` in version 5, the backend's in version 6. */
@@ -81,19 +67,20 @@ interface ConfigClient {
  * question, and have their own ways.
  */
 export const persistenceWarning = (queue: HasRedisClient, logger: Logger): (() => void) =>
-  warning(logger, async () => {
+  askOnce(async () => {
     const backend = queue.getBackend?.() as { client?: unknown } | undefined;
     const client = (await (queue.client ?? backend?.client)) as Partial<ConfigClient> | undefined;
-    if (typeof client?.config !== 'function') return undefined;
+    if (typeof client?.config !== 'function') return;
     let reply: unknown;
     try {
       reply = await client.config('GET', 'appendonly');
     } catch (error) {
-      if ((error as Error).name === 'ReplyError') return undefined; // refused
+      if ((error as Error).name === 'ReplyError') return; // refused
       throw error;
     }
-    if (!Array.isArray(reply) || reply[1] !== 'no') return undefined;
-    const message =
-      'the Redis server of the queue has appendonly no. It loses acknowledged deliveries when it restarts. Set it to yes.';
-    return { message, docs: 'queues.md#what-they-promise' };
+    if (!Array.isArray(reply) || reply[1] !== 'no') return;
+    logger.warn(
+      { docs: docsUrl('queues.md#what-they-promise') },
+      'call-webhooks: the Redis server of the queue has appendonly no. It loses acknowledged deliveries when it restarts. Set it to yes.',
+    );
   });

@@ -1,5 +1,5 @@
 import { Redis as Upstash } from '@upstash/redis';
-import { GlideClient, Logger } from '@valkey/valkey-glide';
+import { Decoder, GlideClient, Logger } from '@valkey/valkey-glide';
 import { Redis as Ioredis } from 'ioredis';
 import { createClient } from 'redis';
 import type { RedisClient } from '../../src/index.ts';
@@ -11,6 +11,16 @@ Logger.setLoggerConfig('error');
 export interface Connected {
   client: RedisClient;
   close(): Promise<void>;
+}
+
+async function glide(port: number, options: object = {}): Promise<Connected> {
+  const client = await GlideClient.createClient({
+    addresses: [{ host: '127.0.0.1', port }],
+    lazyConnect: true,
+    requestTimeout: 5_000, // 250 ms by default, which a busy machine may need
+    ...options,
+  });
+  return { client, close: async () => client.close() };
 }
 
 /** Each client that the store knows, connected to a server on the loopback. */
@@ -29,14 +39,8 @@ export const CLIENTS: Record<string, (port: number) => Promise<Connected>> = {
     return { client, close: async () => client.destroy() };
   },
 
-  async 'valkey-glide'(port) {
-    const client = await GlideClient.createClient({
-      addresses: [{ host: '127.0.0.1', port }],
-      lazyConnect: true,
-      requestTimeout: 5_000, // 250 ms by default, which a busy machine may need
-    });
-    return { client, close: async () => client.close() };
-  },
+  'valkey-glide': (port) => glide(port),
+  'valkey-glide that decodes nothing': (port) => glide(port, { defaultDecoder: Decoder.Bytes }),
 
   /** The real client, over HTTP, to a bridge that passes its commands on to the server. */
   async '@upstash/redis'(port) {

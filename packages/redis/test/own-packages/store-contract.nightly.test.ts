@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { describeWithProgram, storeContractTests } from '@call-webhooks/contract-tests';
+import { GlideClusterClient } from '@valkey/valkey-glide';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { redisStore } from '../../src/index.ts';
@@ -65,6 +66,22 @@ describeWithProgram(
           close: async () => {
             cluster.destroy();
           },
+        };
+      },
+    });
+
+    storeContractTests({
+      name: 'redisStore over GlideClusterClient',
+      async open() {
+        const cluster = await GlideClusterClient.createClient({
+          addresses: [{ host: '127.0.0.1', port: test.server.port }],
+          requestTimeout: 5_000,
+        });
+        return {
+          store: redisStore(cluster, { prefix: 'glide' }),
+          now: Date.now,
+          advance,
+          close: async () => cluster.close(),
         };
       },
     });
