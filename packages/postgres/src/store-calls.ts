@@ -34,6 +34,7 @@ export class CallQueue<Call, Answer> {
   readonly #turn = new TurnBatch<Call, Answer>(MAX_BATCH, (calls) => {
     this.#wait(calls);
   });
+  #isAdding = false;
   #waiting: WaitingCall<Call, Answer>[] = [];
   #underWay = 0;
   #batchSize = MAX_BATCH;
@@ -43,10 +44,18 @@ export class CallQueue<Call, Answer> {
   }
 
   add(call: Call): Promise<Answer> {
-    return this.#turn.add(call);
+    this.#isAdding = true;
+    const answer = this.#turn.add(call);
+    this.#isAdding = false;
+    return answer;
   }
 
   #wait(calls: readonly BatchedCall<Call, Answer>[]): void {
+    // At once and on its own: this is where requests can't share anything, as on Workers.
+    if (this.#isAdding && calls.length === 1) {
+      void this.#alone(calls);
+      return;
+    }
     const now = performance.now();
     for (const call of calls)
       this.#waiting.push({ ...call, sendBy: now + this.#options.within(call.call) / 2 });
@@ -123,7 +132,7 @@ export class CallQueue<Call, Answer> {
     }
   }
 
-  async #alone(batch: readonly WaitingCall<Call, Answer>[]): Promise<void> {
+  async #alone(batch: readonly BatchedCall<Call, Answer>[]): Promise<void> {
     await Promise.all(
       batch.map(({ call, resolve, reject }) => this.#options.alone(call).then(resolve, reject)),
     );
