@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { didYouMean } from '../src/input/did-you-mean.ts';
 import { setFields } from '../src/input/fields.ts';
 import { headerRecord, milliseconds, probabilities, wholeNumber } from '../src/input/options.ts';
