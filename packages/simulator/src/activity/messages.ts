@@ -73,13 +73,9 @@ const MESSAGE = z.strictObject({
   to: ADDRESSES,
   cc: z.optional(ADDRESSES),
   bcc: z.optional(ADDRESSES),
-  /** The `_id` of a user; the workspace's first user by default. */
   senderId: z.optional(text()),
-  /** A new thread by default. */
   threadId: z.optional(text()),
-  /** The `_id` of a template of the workspace. */
   templateId: z.optional(text()),
-  /** The `_id` of a sequence of the workspace. */
   sequenceId: z.optional(text()),
 });
 const ACTIVITY = z.strictObject({
@@ -87,7 +83,6 @@ const ACTIVITY = z.strictObject({
     Object.keys(ACTION_NAMES) as MessageAction[],
     `one of ${Object.keys(ACTION_NAMES).join(', ')}`,
   ),
-  /** The recipient who acted; the first recipient of the message by default. */
   recipientEmail: z.optional(text()),
   actionName: z.optional(text()),
   device: z.optional(anyObject<EventDevice>()),
@@ -98,10 +93,16 @@ const ACTIVITY = z.strictObject({
 /** An address, with or without a display name. */
 export type Address = z.input<typeof ADDRESS>;
 
-/** A new message. */
+/**
+ * A new message. `senderId` is the `_id` of a user, the workspace's first user by default; `templateId`
+ * and `sequenceId` are those of the workspace. Without a `threadId`, it begins a thread.
+ */
 export type MessageInput = z.input<typeof MESSAGE>;
 
-/** A new activity. */
+/**
+ * A new activity. `recipientEmail` names who acted, the first recipient of the message by default. The
+ * fields that the action needs have invented values by default.
+ */
 export type ActivityInput = z.input<typeof ACTIVITY>;
 
 /** Messages and their activities: the content of `GET /v1/events`. */

@@ -39,26 +39,26 @@ export interface Call {
 }
 
 const CALL = z.strictObject({
-  /** The `_id` of a user; the workspace's first user by default. */
   placedBy: z.optional(text()),
   fromPhoneNumber: z.optional(anyObject<Record<string, unknown>>()),
   calledNumber: z.optional(text()),
-  /** `null` when unknown. An invented person by default. */
   calledEmail: z.nullish(text()),
-  /** `null` when unknown. An invented person by default. */
   calledName: z.nullish(text()),
-  /** Whether the call gets a recording; `true` by default. */
   recorded: z.optional(flag()),
 });
-const PLACED_CALL = z.extend(CALL, {
-  /** 20 by default. May be a fraction. */
-  durationSeconds: z.optional(numberFrom(0, 86_400)),
-});
+const PLACED_CALL = z.extend(CALL, { durationSeconds: z.optional(numberFrom(0, 86_400)) });
 
-/** A new call. Every field has a default. */
+/**
+ * A new call. Every field has a default: `placedBy` is the `_id` of the workspace's first user,
+ * `recorded` is `true`, and an invented person is called. `calledEmail` and `calledName` are `null`
+ * when they are not known.
+ */
 export type CallInput = z.input<typeof CALL>;
 
-/** A call that ends by itself after `durationSeconds` of the simulator's clock. */
+/**
+ * A call that ends by itself after `durationSeconds` of the simulator's clock: 20 by default, also
+ * fractions.
+ */
 export type PlacedCallInput = z.input<typeof PLACED_CALL>;
 
 /** Invented people to call, with numbers reserved for fiction. */

@@ -10,11 +10,10 @@ import type { Delivery } from './delivery.ts';
 const OWN_EVENT = z.strictObject({
   ruleId: text(),
   actionId: text(),
-  /** JSON text. */
   body: text(),
 });
 
-/** An event that somebody wrote. */
+/** An event that somebody wrote: `body` is JSON text. */
 export type OwnEvent = z.input<typeof OWN_EVENT>;
 
 type NewDelivery = Omit<Delivery, '_id' | 'number' | 'createdAt' | 'state' | 'attempts'>;

@@ -49,16 +49,9 @@ const isHttpUrl = (url: unknown): boolean => {
   return /^https?:$/.test(parsed?.protocol ?? '') && !parsed?.username && !parsed?.password;
 };
 const ACTION = z.strictObject({
-  /** Where deliveries go: an http or https URL, on this machine unless `allowExternal` is set. */
   url: z.custom<string>(isHttpUrl, 'an http or https URL without user name and password'),
-  /**
-   * A custom payload: any JSON value, with `{{placeholders}}` in its strings.
-   * @guess Size of bodies
-   */
   payload: z.optional(z.unknown()),
-  /** `false` creates an old action without a secret, whose deliveries are not signed. */
   signed: z.optional(flag()),
-  /** A signing secret, `whsec_…`. Generated from the seed by default. */
   secret: z.optional(secretText()),
 });
 const ACTION_CHANGES = z.partial(ACTION);
@@ -70,22 +63,29 @@ const RULE = z.strictObject({
     ['call:started', 'call:completed'],
     '"call:started" or "call:completed"; for recordings, set the recording webhook',
   ),
-  /** `user` by default. */
   scope: z.optional(z.enum(['user', 'workspace'], '"user" or "workspace"')),
-  /** The `_id` of a user of the workspace; its first user by default. */
   ownerId: z.optional(text()),
   name: z.optional(text()),
   actions: z.optional(z.readonly(z.array(ACTION))),
 });
 const RULE_CHANGES = z.partial(z.omit(RULE, { actions: true }));
 
-/** A new action. */
+/**
+ * A new action. Deliveries go to `url`: http or https, on this machine unless `allowExternal` is set.
+ * `payload` is any JSON value, sent in place of the event, with `{{placeholders}}` in its strings.
+ * `secret`, `whsec_…`, is generated from the seed by default. `signed: false` creates an old action
+ * without a secret, whose deliveries are not signed.
+ * @guess Size of bodies
+ */
 export type ActionInput = z.input<typeof ACTION>;
 
 /** Changes to an action. A field that is left out stays as it is; `payload: null` removes it. */
 export type ActionChanges = z.input<typeof ACTION_CHANGES>;
 
-/** A new rule. */
+/**
+ * A new rule. `scope` is `user` by default, and `ownerId`, the `_id` of a user, the workspace's first
+ * user. Without a `name` it is called after its trigger, and without `actions` it sends nothing.
+ */
 export type RuleInput = z.input<typeof RULE>;
 
 /** Changes to a rule. A field that is left out stays as it is. */
