@@ -148,7 +148,7 @@ function tailCommand(app: App): Command {
       'after',
       examples(
         ['deliveries tail', 'Watch the attempts'],
-        ["deliveries tail --json | jq -r '.attempt.response.status // empty'", 'For scripts'],
+        ['deliveries tail --json | jq .attempt.response', 'For scripts'],
       ),
     )
     .action(
