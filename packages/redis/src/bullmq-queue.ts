@@ -1,6 +1,7 @@
 import { WebhookError, type Logger, type Queue, type QueuedDelivery } from '@call-webhooks/core';
 import { checkOptions, option, safeLogger, sha256, tenantKey } from '@call-webhooks/core/internal';
 import { BACKOFF_TYPE, checkConnection, refuseSettings } from './bullmq-settings.ts';
+import { explained } from './scripts.ts';
 import { persistenceWarning, type HasRedisClient } from './server-warnings.ts';
 
 /** What is used of BullMQ's `Queue`. */
@@ -59,14 +60,19 @@ export function bullmqQueue(queue: BullmqQueueLike, options: BullmqQueueOptions 
   return {
     async enqueue(delivery) {
       warnAboutLoss();
-      await queue.add(delivery.eventName ?? 'custom', delivery, {
+      const jobOptions: BullmqJobOptions = {
         jobId: await jobId(delivery),
         attempts: maxRuns,
         backoff: { type: BACKOFF_TYPE },
         removeOnComplete: { age: Math.ceil(rememberFor / 1_000) },
         removeOnFail: false, // whatever the defaults of the queue or its workers say
         stackTraceLimit: 1,
-      });
+      };
+      try {
+        await queue.add(delivery.eventName ?? 'custom', delivery, jobOptions);
+      } catch (error) {
+        throw explained(error);
+      }
     },
     ping: () => queue.isPaused(), // asks the server, in every version of BullMQ
   };

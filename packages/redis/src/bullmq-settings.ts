@@ -26,7 +26,7 @@ const REFUSED: Readonly<Record<string, string>> = {
  */
 export function refuseSettings(creator: string, options: object): void {
   for (const [name, reason] of Object.entries(REFUSED))
-    if (Object.hasOwn(options, name))
+    if (Reflect.get(options, name))
       throw invalid(`Invalid options of BullMQ for ${creator}: leave out ${name}: ${reason}.`);
 }
 

@@ -51,7 +51,7 @@ export const prefixOption = () =>
   option.default(
     option.text(
       /^[^{}\p{Cc}\p{Surrogate}]{1,200}$/u,
-      'expected 1 to 200 characters without { and }',
+      'expected 1 to 200 characters without { and }, and no control characters',
     ),
     'call-webhooks',
   );

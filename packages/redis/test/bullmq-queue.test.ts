@@ -53,6 +53,14 @@ describe('bullmqQueue calls BullMQ', () => {
     ]);
   });
 
+  it('and tells what the client needs if the server became a replica', async () => {
+    const { add, hand } = queueWith();
+    add.mockRejectedValueOnce(new Error("READONLY You can't write against a read only replica."));
+    await expect(hand.enqueue(queuedCall('call-1'))).rejects.toThrow(
+      /^READONLY .*Set reconnectOnError of ioredis/,
+    );
+  });
+
   it('with isPaused() to see whether the server answers', async () => {
     const { isPaused, hand } = queueWith();
     isPaused.mockRejectedValueOnce(new Error('down'));

@@ -3,6 +3,7 @@ import {
   collectingLogger,
   deferred,
   describeWithProgram,
+  queuedCall,
   unique,
   waitFor,
 } from '@call-webhooks/contract-tests';
@@ -143,6 +144,19 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     expect(contexts.map(({ attempt }) => attempt)).toEqual([1, 2]);
     await waitFor(async () => (await test.queue.getCompletedCount()) === 1);
     hang.resolve();
+  });
+
+  it('runs a delivery once that was put into the queue by hand, without attempts', async () => {
+    const kept: DeadLetter[] = [];
+    let runs = 0;
+    const fail = () => {
+      runs += 1;
+      throw new Error('the CRM is down');
+    };
+    work({ on: { 'call:completed': fail }, deadLetter: (letter) => void kept.push(letter) });
+    await test.queue.add('call:completed', queuedCall(unique('call')));
+    await waitFor(() => kept.length === 1);
+    expect(runs).toBe(1);
   });
 
   it('gives up on a job in which too many workers died, and tells deadLetter once, without running it', async () => {
