@@ -43,6 +43,12 @@ export function onlyText(reply: unknown): string | undefined {
 /** For an answer of another kind than its statement gives. It may hold a body, and is not told. */
 export const oddAnswer = () => new Error('Postgres gave an answer that is none.');
 
+/** @throws Error for an answer that is neither yes nor no */
+export function yesOrNo(answer: unknown): boolean {
+  if (typeof answer === 'boolean') return answer;
+  throw oddAnswer();
+}
+
 /**
  * The SQLSTATE of an error of the server. Clients wrap it, as its cause, or deeper: Prisma has it in
  * `meta.code`, or in `meta.driverAdapterError.cause.originalCode`.

@@ -14,5 +14,5 @@ export {
   type PgBossWorker,
   type PgBossWorkerOptions,
 } from './pg-boss-worker.ts';
-export type { PgBossClient } from './pg-boss.ts';
+export type { PgBossClient, PgBossNames } from './pg-boss.ts';
 export type { BackoffOptions } from '@call-webhooks/core/stores';

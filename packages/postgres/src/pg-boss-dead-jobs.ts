@@ -8,7 +8,7 @@ import {
   type JobFailure,
 } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
-import { answerOf, oddAnswer } from './client.ts';
+import { answerOf, oddAnswer, yesOrNo } from './client.ts';
 import {
   checkBoss,
   createQueues,
@@ -17,6 +17,7 @@ import {
   nameRules,
   retryLimitOf,
   type PgBossClient,
+  type PgBossNames,
 } from './pg-boss.ts';
 import { whether } from './statements.ts';
 
@@ -37,14 +38,7 @@ export interface DeadJobNote {
 export type DeadJobData = QueuedDelivery & { readonly failure: DeadJobNote };
 
 /** Options of `pgBossDeadJobs`, as its worker has them. */
-export interface PgBossDeadJobsOptions {
-  /** The name of the queue; `call-webhooks` by default. */
-  queue?: string | undefined;
-  /** The queue for dead jobs; by default the name of the queue and `-dead`. */
-  deadQueue?: string | undefined;
-  /** The schema of pg-boss; `pgboss` by default, as in pg-boss. */
-  schema?: string | undefined;
-}
+export type PgBossDeadJobsOptions = PgBossNames;
 
 /** How many jobs are read at once. */
 const PAGE = 200;
@@ -72,11 +66,6 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
     if (!Array.isArray(answer)) throw oddAnswer();
     return answer.map(jobOf);
   };
-  const changes = async (text: string, ...values: unknown[]) => {
-    const answer = await ask(text, ...values);
-    if (typeof answer !== 'boolean') throw oddAnswer();
-    return answer;
-  };
 
   return {
     ...deadJobList(async function* read({ since, until, after }) {
@@ -101,9 +90,9 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
     async requeue(id) {
       if (!UUID.test(id)) return false;
       await createQueues(boss, queue, deadQueue);
-      return changes(sql.requeue, id, retryLimitOf(1));
+      return yesOrNo(await ask(sql.requeue, id, retryLimitOf(1)));
     },
-    remove: async (id) => UUID.test(id) && changes(sql.remove, id),
+    remove: async (id) => UUID.test(id) && yesOrNo(await ask(sql.remove, id)),
   };
 }
 

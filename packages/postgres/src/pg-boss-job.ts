@@ -1,6 +1,6 @@
 import type { QueuedDelivery } from '@call-webhooks/core';
 import { addFailure, type JobTransaction, type LeasedJob } from '@call-webhooks/core/stores';
-import { answerOf, oddAnswer } from './client.ts';
+import { answerOf, yesOrNo } from './client.ts';
 import type { DeadJobData, DeadJobNote } from './pg-boss-dead-jobs.ts';
 import { continuedJobId } from './pg-boss-queue.ts';
 import {
@@ -147,9 +147,7 @@ function jobTransaction(
   FROM ${schema}.job WHERE name = $1 AND id = $2::uuid FOR SHARE)
 SELECT coalesce(bool_or(done), false)::text AS answer FROM job`;
       const client = { query: (sql: string, values: unknown[] = []) => db.executeSql(sql, values) };
-      const answer = await answerOf(client, text, [queue, id, retryCount]);
-      if (typeof answer !== 'boolean') throw oddAnswer();
-      return answer;
+      return yesOrNo(await answerOf(client, text, [queue, id, retryCount]));
     },
   };
 }

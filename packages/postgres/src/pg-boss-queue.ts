@@ -10,15 +10,12 @@ import {
   retryLimitOf,
   sendOnce,
   type PgBossClient,
+  type PgBossNames,
   type PgBossSendOptions,
 } from './pg-boss.ts';
 
 /** Options of `pgBossQueue`. */
-export interface PgBossQueueOptions {
-  /** The name of the queue; `call-webhooks` by default. */
-  queue?: string | undefined;
-  /** The queue that workers move dead jobs to; by default the name of the queue and `-dead`. */
-  deadQueue?: string | undefined;
+export interface PgBossQueueOptions extends Omit<PgBossNames, 'schema'> {
   /** How often a job is run until it is dead; 5,000 by default: three and a half days, a minute apart. */
   maxRuns?: number | undefined;
   /**

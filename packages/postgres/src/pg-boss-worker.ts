@@ -24,21 +24,17 @@ import {
   maxRunsOf,
   nameRules,
   type PgBossClient,
+  type PgBossNames,
 } from './pg-boss.ts';
 
 /** The handlers, as a receiver has them, and how jobs are run. */
 export interface PgBossWorkerOptions<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
-> extends Omit<WorkerOptions<Extra, Custom>, 'maxRuns'> {
+>
+  extends Omit<WorkerOptions<Extra, Custom>, 'maxRuns'>, PgBossNames {
   /** It is an option of `pgBossQueue`. */
   maxRuns?: undefined;
-  /** The name of the queue; `call-webhooks` by default. */
-  queue?: string | undefined;
-  /** The queue for dead jobs; by default the name of the queue and `-dead`. */
-  deadQueue?: string | undefined;
-  /** The schema of pg-boss, for `context.completeIn`; `pgboss` by default, as in pg-boss. */
-  schema?: string | undefined;
   /** How many jobs run at once; 4 by default. */
   concurrency?: number | undefined;
   /** Milliseconds between two looks for new jobs; 500 by default. */

@@ -86,6 +86,16 @@ export const isPgBoss10 = (boss: PgBossClient): boolean => !has(boss, 'findJobs'
 const has = (boss: unknown, method: string): boolean =>
   typeof Reflect.get(Object(boss) as object, method) === 'function';
 
+/** Where the jobs are. */
+export interface PgBossNames {
+  /** The name of the queue; `call-webhooks` by default. */
+  queue?: string | undefined;
+  /** The queue that workers move dead jobs to; by default the name of the queue and `-dead`. */
+  deadQueue?: string | undefined;
+  /** The schema of pg-boss; `pgboss` by default, as in pg-boss. */
+  schema?: string | undefined;
+}
+
 /** The rules for the names of the queues and of the schema of pg-boss. */
 export const nameRules = () => ({
   queue: option.default(queueName(), 'call-webhooks'),

@@ -1,6 +1,13 @@
 import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
 import { WebhookError } from '@call-webhooks/core';
-import { answerOf, oddAnswer, preparing, sqlState, type PostgresClient } from './client.ts';
+import {
+  answerOf,
+  oddAnswer,
+  preparing,
+  sqlState,
+  yesOrNo,
+  type PostgresClient,
+} from './client.ts';
 
 /** The version of the tables below. A release that changes one of them raises it. */
 const VERSION = 1;
@@ -49,9 +56,7 @@ export class Tables {
 
   /** What a statement answers with yes or no. */
   async askIf(text: string, ...values: unknown[]): Promise<boolean> {
-    const answer = await this.ask(text, ...values);
-    if (typeof answer !== 'boolean') throw oddAnswer();
-    return answer;
+    return yesOrNo(await this.ask(text, ...values));
   }
 
   async migrate(): Promise<Migration> {
