@@ -168,6 +168,18 @@ type Fits<Field extends CallField> = Readonly<Record<Field, Fit>>;
 const all = ({ cells }: Column, test: (value: unknown) => boolean): boolean =>
   cells.every(({ value }) => test(value));
 
+const EMAIL = /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]+$/;
+const DIGITS = /^\d+$/;
+/** Words without digits: a person's name, but also a status such as `no answer`. */
+const WORDS = /^\p{L}[\p{L}\p{M}\p{Zs}.,'’-]*$/u;
+/** Two words or more, the first with a capital where its script has capitals. */
+const FULL_NAME = /^\P{Ll}.*\p{Zs}+\p{L}/u;
+/** Lower or upper case and no digits, such as `outbound`: more likely a status than a user's id. */
+const STATUS = /^(?:\p{Ll}+|\p{Lu}+)(?:[ _-](?:\p{Ll}+|\p{Lu}+))*$/u;
+
+const like = (column: Column, pattern: RegExp): boolean =>
+  all(column, (value) => pattern.test(String(value)));
+
 /** The texts of a call, by their formats; and its user, by the recording event of the same call. */
 function fitTexts(
   columns: readonly Column[],
@@ -176,9 +188,11 @@ function fitTexts(
   const texts = columns.filter((column) => all(column, (value) => typeof value === 'string'));
   const numbers = texts.filter((column) => all(column, isPhoneNumber));
   // Digits alone may as well be an id: they count only where nothing else does.
-  const written = numbers.filter((column) => !all(column, isPlainDigits));
-  const words = texts.filter((column) => all(column, isWords) && !all(column, isStatusWord));
-  const full = words.filter(({ cells }) => cells.some(({ value }) => isFullName(value)));
+  const written = numbers.filter((column) => !like(column, DIGITS));
+  const words = texts.filter((column) => like(column, WORDS) && !like(column, STATUS));
+  const full = words.filter(({ cells }) =>
+    cells.some(({ value }) => FULL_NAME.test(String(value))),
+  );
   return {
     placedBy: fitUser(
       texts.filter(({ always }) => always),
@@ -189,7 +203,7 @@ function fitTexts(
       reason: 'telephone numbers',
     },
     calledEmail: {
-      columns: texts.filter((column) => all(column, isEmail)),
+      columns: texts.filter((column) => like(column, EMAIL)),
       reason: 'email addresses',
     },
     calledName:
@@ -213,8 +227,7 @@ function fitUser(always: readonly Column[], recordings: ReadonlyMap<string, Fiel
     return { columns: recorded, reason: 'equals userId of the recording event of its call' };
   // Words such as "outbound" are in every body too.
   const others = always.filter(
-    (column) =>
-      all(column, canNameUser) && !all(column, isStatusWord) && !equals(column, 'workspaceId'),
+    (column) => all(column, canNameUser) && !like(column, STATUS) && !equals(column, 'workspaceId'),
   );
   return { columns: others, reason: 'a text that can name a user, in every event' };
 }
@@ -338,10 +351,6 @@ function isEpochMs(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 1e12 && Number(value) < 4.2e12;
 }
 
-function isEmail(value: unknown): boolean {
-  return /^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]+$/.test(String(value));
-}
-
 /** A telephone number of 7 to 15 digits. */
 function isPhoneNumber(value: unknown): boolean {
   const text = String(value);
@@ -350,29 +359,10 @@ function isPhoneNumber(value: unknown): boolean {
   return digits >= 7 && digits <= 15;
 }
 
-function isPlainDigits(value: unknown): boolean {
-  return /^\d+$/.test(String(value));
-}
-
-/** Words without digits: a person's name, but also a status such as `no answer`. */
-function isWords(value: unknown): boolean {
-  return /^\p{L}[\p{L}\p{M}\p{Zs}.,'’-]*$/u.test(String(value));
-}
-
-/** Two words or more, the first with a capital where its script has capitals. */
-function isFullName(value: unknown): boolean {
-  return /^\P{Ll}.*\p{Zs}+\p{L}/u.test(String(value));
-}
-
 /** A text that can name a user: not a date, a telephone number with a plus sign, or a URL. */
 function canNameUser(value: unknown): boolean {
   const text = String(value);
   if (text.length > 200 || isDateTime(text)) return false;
-  if (isPhoneNumber(text) && !isPlainDigits(text)) return false;
+  if (isPhoneNumber(text) && !DIGITS.test(text)) return false;
   return !/^[a-z][a-z\d+.-]*:\/\//i.test(text);
-}
-
-/** Lower or upper case and no digits, such as `outbound`: more likely a status than a user's id. */
-function isStatusWord(value: unknown): boolean {
-  return /^(?:\p{Ll}+|\p{Lu}+)(?:[ _-](?:\p{Ll}+|\p{Lu}+))*$/u.test(String(value));
 }
