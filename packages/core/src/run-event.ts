@@ -245,7 +245,7 @@ export class EventRun implements RunningDelivery {
 
   #createClaim({ leaseKey, group }: Work): Claim {
     const { source, tenant, webhookId, timestamp, replayUntil } = this.#delivery;
-    const { profile, leaseFor } = this.#setup.settings;
+    const { profile, leaseFor, storeTimeout } = this.#setup.settings;
     const token = newToken();
     // With the profile, retries keep the webhook id but are signed anew. An id has no dot.
     const signed = profile === undefined ? webhookId : `${webhookId}.${String(timestamp)}`;
@@ -257,6 +257,7 @@ export class EventRun implements RunningDelivery {
       token,
       key: leaseKey,
       group,
+      within: storeTimeout,
     };
   }
 

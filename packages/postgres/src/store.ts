@@ -125,9 +125,8 @@ export function postgresStore(
 
   return {
     rememberFor,
-    async admit({ webhookId, replayUntil, key, leaseMs, token, group, ...more }) {
+    async admit({ webhookId, replayUntil, key, leaseMs, token, group, within = Infinity }) {
       const keepIdMs = Math.max(1, replayUntil - now());
-      const { within = Infinity } = more as { within?: number };
       const admission = await claims.add({
         id: await storableKey(webhookId),
         ...{ token, keepIdMs, leaseMs, within },

@@ -14,6 +14,8 @@ export interface Claim {
    * `group-busy`. A claim with a group has a key. A store without groups must throw.
    */
   group?: string | undefined;
+  /** How long the answer is waited for; milliseconds. A store need not send what comes too late. */
+  within?: number | undefined;
 }
 
 /** The answer to a claim. */
