@@ -12,8 +12,8 @@ const LETTER = deadLetter({ failedAt: FAILED_AT, eventName: 'call:completed', te
 
 /** The row of the letter, under an id. */
 async function row(id: string, claimedUntil: number | null = null) {
-  const { letter, failure } = await toRecord(LETTER);
-  return { id, letter, failures: [failure], claimedUntil };
+  const { letter, body, failure } = await toRecord(LETTER);
+  return { id, letter, body, failures: [failure], claimedUntil };
 }
 
 function opened(answer: unknown = []) {
@@ -26,13 +26,13 @@ describe('a dead letter', () => {
   it('is put with what it is found by, and the number of failures that are kept', async () => {
     const { letters, asked } = opened(true);
     await letters.put(LETTER);
-    const { id, letter, failure } = await toRecord(LETTER);
+    const { id, letter, body, failure } = await toRecord(LETTER);
     expect(asked()).toEqual([
       [
         SQL.put,
         [
           ...[id, FAILED_AT.getTime(), 'handler-failed', 'call:completed', 'acme'],
-          ...[letter, failure, MAX_FAILURES],
+          ...[letter, failure, MAX_FAILURES, body],
         ],
       ],
     ]);
