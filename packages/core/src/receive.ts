@@ -8,13 +8,15 @@ import {
   type BodyReader,
   type HeadersLike,
 } from './http/request.ts';
-import { responseFor, type ReceiverResponse } from './outcomes.ts';
+import { responseFor, type DeliverySource, type ReceiverResponse } from './outcomes.ts';
 import { CHANNELS, tracedDelivery } from './report/channels.ts';
 import type { Logger } from './report/logger.ts';
 import { failureResult, type PendingOutcome, type Result } from './report/reporter.ts';
 import type { Setup } from './receiver.ts';
-import { EventRun } from './run-event.ts';
+import { EventRun, REDRIVE } from './run-event.ts';
 import { authenticate } from './signature/verify.ts';
+
+const RECONCILE = 'reconcile-';
 
 /** One HTTP request, as an adapter passes it on. */
 export interface ReceiverRequest {
@@ -58,6 +60,7 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     // Fails closed, whatever else goes wrong: nothing goes on without a verified id and its secret.
     if (!webhookId || !secretId)
       throw new WebhookError('signature-mismatch', 'The delivery was not verified.');
+    outcome.source = sentBy(webhookId);
     outcome.webhookId = webhookId;
     outcome.secretId = secretId;
     outcome.lagMs = Math.max(0, receivedAt - timestamp * 1000);
@@ -73,6 +76,15 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     if (cause) result = failureResult(cause);
   }
   return responseFor(reporter.report(startedAt, outcome, result, log));
+}
+
+/**
+ * The command line sends over the network what it redrives and reconciles, under webhook ids that say
+ * so: they are counted as such. Its handler runs as for any other delivery.
+ */
+function sentBy(webhookId: string): DeliverySource {
+  if (webhookId.startsWith(REDRIVE)) return 'redrive';
+  return webhookId.startsWith(RECONCILE) ? 'reconcile' : 'webhook';
 }
 
 /** @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed` */

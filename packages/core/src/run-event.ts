@@ -43,6 +43,8 @@ interface Work {
   failure(error: unknown): WebhookError;
 }
 
+/** The command line redrives an event under this prefix and the webhook id that it had. */
+export const REDRIVE = 'redrive-';
 /** A delivery waits for its group within this part of `ackWithin`: handler and store need the rest. */
 const WAITING_SHARE = 0.9;
 /** Milliseconds between two claims of a delivery whose group is busy. */
@@ -156,7 +158,8 @@ export class EventRun implements RunningDelivery {
   #withKey(route: Route): Route {
     if (route.key !== undefined) return route;
     const { tenant, webhookId } = this.#delivery;
-    return { ...route, key: tenantKey(tenant, `webhook-id:${webhookId}`) };
+    const id = webhookId.startsWith(REDRIVE) ? webhookId.slice(REDRIVE.length) : webhookId;
+    return { ...route, key: tenantKey(tenant, `webhook-id:${id}`) };
   }
 
   /** Runs the user's handler. */

@@ -56,15 +56,10 @@ const RETRIERS: Partial<Record<DeliverySource, 'service' | 'reconciler'>> = {
   reconcile: 'reconciler',
 };
 
-/**
- * The service retries only its own deliveries, and anybody can send what is not authentic. The command
- * line sends over the network what it redrives and reconciles, under ids that say so.
- */
+/** The service retries only its own deliveries, and anybody can send what is not authentic. */
 function retrierOf({ outcome, source, webhookId }: Outcome) {
   if (webhookId === undefined) return undefined;
-  const sentBy = source === 'webhook' && /^(redrive|reconcile)-/.exec(webhookId)?.[1];
-  const retrier = RETRIERS[(sentBy || source) as DeliverySource];
-  return (OUTCOMES[outcome].service === 'retried' && retrier) || 'nobody';
+  return (OUTCOMES[outcome].service === 'retried' && RETRIERS[source]) || 'nobody';
 }
 
 /** What identifies a delivery in log lines. */

@@ -15,6 +15,7 @@ import {
   createWorkerHandler,
   deferred,
   delivery,
+  Lines,
   NOW,
   SECONDS,
   SECRET,
@@ -24,6 +25,38 @@ import {
 const COMPLETED = { ...STARTED, eventName: 'call:completed' };
 
 describe('a delivery', () => {
+  it.each([
+    ['redrive', 'redrive-1', 'nobody'],
+    ['reconcile', 'reconcile-1', 'reconciler'],
+    ['webhook', 'of-a-redrive-1', 'service'],
+  ])(
+    'of the source %s, by its id, is counted and logged as such',
+    async (source, id, retriedBy) => {
+      const logger = new Lines();
+      const { send, outcomes } = createTestReceiver({
+        logger,
+        on: { 'call:started': () => Promise.reject(new Error('no')) },
+      });
+      expect(await send(STARTED, { webhookId: id })).toBe('handler-failed');
+      expect(outcomes).toMatchObject([{ source, webhookId: id }]);
+      expect(logger.entries).toMatchObject([{ fields: { retriedBy } }]);
+    },
+  );
+
+  it('that is redriven with the profile has the key of the event that it was', async () => {
+    const keys: (string | undefined)[] = [];
+    const { send } = createTestReceiver({
+      profile: 'standard-webhooks',
+      on: { 'call:started': (_event: unknown, { key }: HandlerContext) => void keys.push(key) },
+    });
+    const event = { eventName: 'call:started' };
+    const sendAs = (webhookId: string) =>
+      send(event, { webhookId, timestamp: SECONDS, profile: 'standard-webhooks' });
+    expect(await sendAs('a')).toBe('handled');
+    expect(await sendAs('redrive-a')).toBe('duplicate');
+    expect(keys).toEqual(['webhook-id:a']);
+  });
+
   it('is passed to the handler of its event, with its context', async () => {
     const seen: [unknown, HandlerContext][] = [];
     const { receiver, outcomes } = createTestReceiver({
@@ -269,6 +302,7 @@ describe('a queue', () => {
         timestamp: SECONDS,
         receivedAt: NOW,
         key: 'call-1:call:started',
+        callId: 'call-1',
         eventName: 'call:started',
         body: Buffer.from(request.body).toString('base64'),
       },

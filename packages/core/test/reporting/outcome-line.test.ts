@@ -31,10 +31,6 @@ describe('the line of an outcome', () => {
     ['service', 'handler-failed', {}],
     ['reconciler', 'handler-failed', { source: 'reconcile' }],
     ['nobody', 'handler-failed', { source: 'redrive' }],
-    ['nobody', 'handler-failed', { source: 'redrive', webhookId: 'reconcile-1' }],
-    ['nobody', 'handler-failed', { webhookId: 'redrive-1' }],
-    ['reconciler', 'handler-failed', { webhookId: 'reconcile-1' }],
-    ['service', 'handler-failed', { webhookId: 'of-a-redrive-1' }],
     ['nobody', 'dead-lettered', {}],
   ])('says that %s retries: %s %j', (retriedBy, code, info) => {
     expect(lineOf(code, info).fields).toMatchObject({ retriedBy });

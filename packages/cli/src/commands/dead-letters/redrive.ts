@@ -260,9 +260,8 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
     async deliver(input) {
       const letter = input as StoredDeadLetter;
       if (letter.key !== undefined) await store.reopen?.(letter.key);
-      const webhookId = isKeyedById(letter, target)
-        ? letter.webhookId
-        : `redrive-${crypto.randomUUID()}`;
+      const known = letter.webhookId.replace(/^redrive-/, '');
+      const webhookId = `redrive-${isKnownBy(known, letter, target) ? known : crypto.randomUUID()}`;
       const answer = await postSigned(letter.rawBody, target, webhookId);
       if (!isTaken(answer) && !mayBeRunning(answer)) await markDead(store, letter.key);
       const { code, message } = endingOf(answer, target, 'No letter was lost.');
@@ -279,7 +278,7 @@ function httpReceiver(store: Store, target: Target): Pick<Receiver, 'deliver'> {
 }
 
 /** With the profile, an event without a key of its own is known by its webhook id. */
-const isKeyedById = ({ key, webhookId }: StoredDeadLetter, { profile }: Target): boolean =>
+const isKnownBy = (webhookId: string, { key }: StoredDeadLetter, { profile }: Target): boolean =>
   profile !== undefined && (key === undefined || key.endsWith(`webhook-id:${webhookId}`));
 
 /** Nobody holds the event: until it is redriven, its deliveries shall not run. */
