@@ -139,19 +139,19 @@ function tellHowToGoOn({ output }: App, { since, until }: Window): void {
 }
 
 /** How long stores remember handled events by default; milliseconds. */
-export const REMEMBER_MS = 86_400_000;
+const REMEMBER_MS = 86_400_000;
 /** So much may pass between the reading of `--since` and its check; milliseconds. */
 const SLACK_MS = 60_000;
 
 /** Which calls are looked at. */
-export interface WindowOptions {
+interface WindowOptions {
   readonly since: Date;
   readonly until?: Date;
   /** Milliseconds. */
   readonly rememberFor: number;
 }
 
-export interface Window {
+interface Window {
   readonly since: Date;
   readonly until: Date;
 }
@@ -177,7 +177,7 @@ function windowOf({ since, until, rememberFor }: WindowOptions, now: number): Wi
 }
 
 /** Prints what becomes of the events while a reconciliation runs, and then the result. */
-export class Report {
+class Report {
   /** So far. */
   result: ReconcileResult | undefined;
   readonly #app: App;

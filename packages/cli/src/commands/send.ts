@@ -97,7 +97,7 @@ function resultLines({ green, red, dim }: Colors, result: PostResult): Text[] {
 }
 
 /** The flags that make up a body. */
-export interface BodyOptions {
+interface BodyOptions {
   readonly data?: string | undefined;
   readonly set?: readonly string[] | undefined;
 }
@@ -179,10 +179,10 @@ function sampleOf(eventName: string): Record<string, unknown> {
 }
 
 /** Quotes a text for POSIX shells. */
-export const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const shellQuote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The parts of a curl command. */
-export interface CurlRequest {
+interface CurlRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -194,7 +194,7 @@ export interface CurlRequest {
  * The curl command that sends exactly these bytes.
  * @throws CliError 2 for a body that cannot be part of a command line, and is not in a file
  */
-export function curlCommand({ url, headers, body, file }: CurlRequest): string {
+function curlCommand({ url, headers, body, file }: CurlRequest): string {
   const data =
     file === undefined
       ? `--data-raw ${shellQuote(textOf(body))}`

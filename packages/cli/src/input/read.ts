@@ -4,7 +4,7 @@ import { badInput, environmentError } from '../errors.ts';
 import type { Io } from '../io.ts';
 
 /** Reads a file. @throws CliError 3 that names the file */
-export async function readBytes(path: string, what: string): Promise<Buffer> {
+async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {

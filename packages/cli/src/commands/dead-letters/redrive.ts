@@ -15,8 +15,7 @@ import {
 } from '@call-webhooks/recovery';
 import type { Command } from 'commander';
 import { type App, examples } from '../../app.ts';
-import { filterOf, type FilterOptions, withFilterOptions } from './dead-letters.ts';
-import { findLetter } from './dead-letters.ts';
+import { filterOf, findLetter, withFilterOptions, type FilterOptions } from './selection.ts';
 import { badInput, EXIT } from '../../errors.ts';
 import { wholeNumber } from '../../input/options.ts';
 import { endingOf, isTaken, mayBeRunning, postSigned } from '../../receiver/target.ts';

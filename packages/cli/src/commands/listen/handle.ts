@@ -111,7 +111,7 @@ async function verifyRequest(
 }
 
 /** Remembers webhook ids and events, as a receiver does, and says whether a delivery is new. */
-export type EventMemory = (
+type EventMemory = (
   webhookId: string,
   body: Uint8Array,
 ) => Promise<'handled' | 'duplicate' | 'replayed'>;

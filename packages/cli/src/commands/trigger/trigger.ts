@@ -90,7 +90,7 @@ async function askForScenario(app: App): Promise<string> {
 }
 
 /** The flags of `trigger`. */
-export interface TriggerOptions extends SimulatorOptions {
+interface TriggerOptions extends SimulatorOptions {
   readonly set?: readonly string[];
   readonly count?: number;
   readonly wait?: boolean;
