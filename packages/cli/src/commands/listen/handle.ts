@@ -31,6 +31,8 @@ export interface HandleOptions {
   /** Without it, everything is accepted. */
   readonly verification: Verification | undefined;
   readonly forwardTo: string | undefined;
+  /** Whether the server behind may have any TLS certificate. */
+  readonly insecure: boolean | undefined;
   /** The status to respond with instead of 200. */
   readonly answer: number | undefined;
   readonly memory: EventMemory;
@@ -74,7 +76,7 @@ export async function handle(request: IncomingMessage, options: HandleOptions): 
       request,
       read,
       options.forwardTo,
-      options.signal,
+      options,
     );
     return { arrival: { ...base, ...known, verified, webhookId, ...result }, body, contentType };
   }
@@ -193,10 +195,10 @@ async function forward(
   request: IncomingMessage,
   body: Uint8Array,
   url: string,
-  signal: AbortSignal,
+  { insecure, signal }: Pick<HandleOptions, 'insecure' | 'signal'>,
 ): Promise<ForwardResult> {
   const headers = headersToForward(request);
-  const result = await post({ url, headers, body, timeout: TIMEOUT_MS }, signal);
+  const result = await post({ url, headers, body, timeout: TIMEOUT_MS, insecure }, signal);
   const warning = warningFor(result);
   const forwarded = { url, response: describeResult(result), ms: result.ms, warning };
   if (result.kind !== 'status' || warning !== undefined)

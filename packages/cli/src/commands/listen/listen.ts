@@ -5,8 +5,10 @@ import { inferNames } from '@call-webhooks/client/infer';
 import type { Command } from 'commander';
 import { type App, examples } from '../../app.ts';
 import { printInferred } from '../infer.ts';
-import { type Arrival, arrivalLines, arrivalRecord } from './handle.ts';
 import {
+  type Arrival,
+  arrivalLines,
+  arrivalRecord,
   createEventMemory,
   handle,
   type Handled,
@@ -16,7 +18,12 @@ import {
 import { badInput, environmentError } from '../../errors.ts';
 import { wholeNumber } from '../../input/options.ts';
 import { requiredSecrets, type SecretOptions, withSecretOptions } from '../../input/secrets.ts';
-import { isLoopback, targetUrl, withExternalOption } from '../../input/target-url.ts';
+import {
+  isLoopback,
+  targetUrl,
+  withReceiverOptions,
+  type ReceiverOptions,
+} from '../../input/target-url.ts';
 import { askSecret } from '../../terminal/prompts.ts';
 import { t } from '../../terminal/text.ts';
 
@@ -37,7 +44,7 @@ export function listenCommand(app: App, base: Command): Command {
       wholeNumber('--tolerance', 0, 86_400),
       300,
     );
-  return withExternalOption(withSecretOptions(command))
+  return withReceiverOptions(withSecretOptions(command))
     .addHelpText(
       'after',
       `
@@ -64,10 +71,11 @@ function parseStatus(given: string): number {
 }
 
 async function listen(app: App, options: ListenOptions): Promise<undefined> {
-  const { forwardTo, allowExternal, answer } = options;
+  const { forwardTo, allowExternal, insecure, answer } = options;
   return serve(app, options, {
     verification: options.verify ? await verificationOf(app, options) : undefined,
     forwardTo: forwardTo === undefined ? undefined : targetUrl(forwardTo, allowExternal),
+    insecure,
     answer,
     memory: createEventMemory(),
     signal: app.signal,
@@ -90,11 +98,10 @@ async function verificationOf(app: App, options: ListenOptions): Promise<Verific
 }
 
 /** The flags of `listen`. */
-interface ListenOptions extends SecretOptions {
+interface ListenOptions extends SecretOptions, ReceiverOptions {
   readonly port: number;
   readonly host: string;
   readonly forwardTo?: string;
-  readonly allowExternal?: boolean;
   readonly verify: boolean;
   readonly headerPrefix?: string;
   readonly tolerance: number;
