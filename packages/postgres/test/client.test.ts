@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
+import { callBody } from '@call-webhooks/contract-tests';
+import { createReceiver, generateSecret, sign } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
 import {
   createPgBossWorker,
@@ -99,6 +101,26 @@ describe('an answer', () => {
       'Postgres gave an answer that is none',
     );
   });
+
+  it.each([null, {}, { status: 'yes' }, { status: 'admitted' }, [], 'admitted'])(
+    'that is none gives 503, and no handler runs: %j',
+    async (value) => {
+      const secret = generateSecret();
+      const handler = jest.fn();
+      const receiver = createReceiver({
+        ...{ secret, logger, store: postgresStore(shaping(answer, value), { logger }) },
+        on: { 'call:completed': handler },
+      });
+      const body = Buffer.from(callBody('call-1'));
+      const { outcome, status } = await receiver.receive({
+        headers: await sign({ secret, body }),
+        body,
+      });
+      expect([outcome.outcome, status]).toEqual(['store-unavailable', 503]);
+      expect(handler).not.toHaveBeenCalled();
+      await receiver.close();
+    },
+  );
 
   it.each([null, 1, 'true', {}, []])('to a yes-or-no is not: %j', async (value) => {
     const store = postgresStore(shaping(answer, value), { logger });
