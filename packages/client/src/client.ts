@@ -132,7 +132,7 @@ export function createClient(options: ClientOptions): Client {
         search: (typeof search === 'object' ? searchText(search) : search) || undefined,
       }),
     }),
-    calls: { ...calls, recording: recordings.ofCall },
+    calls: { ...calls, recording: (callId, options) => recordings.ofCall(callId, options) },
     recordings,
     rules: createRules(settings, transport),
   });

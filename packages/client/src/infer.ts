@@ -119,9 +119,9 @@ function recordsIn(sample: unknown): Fields[] {
     isRecord(value) && typeof value['_id'] === 'string' && value['action'] === undefined;
   if (isCall(sample)) return [sample];
   const lists = Array.isArray(sample)
-    ? [sample]
+    ? [sample as unknown[]]
     : pathsTo(sample, Array.isArray).map((path) => valueAt(sample, path) as unknown[]);
-  return lists.filter((list) => list.every(isCall)).flat() as Fields[];
+  return lists.flatMap((list: unknown[]) => (list.every(isCall) ? list : []));
 }
 
 /** One field over all bodies. Null and empty texts count as no value. */

@@ -121,7 +121,11 @@ describe('the reasons', () => {
       [{ ...base, c: null, d: '' }],
       { calledEmail: undefined, calledName: undefined },
     ],
-    ['a single word may be a name', [{ ...base, d: 'Ann' }], { placedBy: ['a', 'd'], calledName: ['d'] }],
+    [
+      'a single word may be a name',
+      [{ ...base, d: 'Ann' }],
+      { placedBy: ['a', 'd'], calledName: ['d'] },
+    ],
     [
       'one date of call:completed alone may be either',
       [{ ...base, f: undefined }],

@@ -87,7 +87,7 @@ describe('iterate', () => {
     ['at once', { '': { results: [1], next: 'a' }, a: { results: [2], next: 'a' } }, undefined],
     ['the first one', { a: { results: [1], next: 'b' }, b: { results: [2], next: 'a' } }, 'a'],
   ])('fails when a cursor comes again, so that no page is lost: %s', async (_, pages, next) => {
-    serve(pages as Parameters<typeof serve>[0]);
+    serve(pages);
     const all: unknown[] = [];
     const error = await caught(collect(iterate({ next }), all));
     expect(error).toMatchObject({ code: 'invalid-response', path: '/v1/events' });

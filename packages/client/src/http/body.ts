@@ -45,7 +45,10 @@ export function checkedBody(
   async function read(): Promise<unknown> {
     if (reader === undefined) return undefined;
     try {
-      const { done, value } = await deadline.run('body', () => reader.read());
+      const { done, value } = (await deadline.run('body', () => reader.read())) as {
+        done: boolean;
+        value?: unknown;
+      };
       // After an abort the pending read ends as if the body were complete.
       signal.throwIfAborted();
       return done ? undefined : value;

@@ -17,13 +17,15 @@ const dispatcherBefore: unknown = Reflect.get(globalThis, dispatcher);
 
 function restore(values: Record<string, string | undefined>): void {
   for (const name of variables) {
-    if (values[name] === undefined) delete process.env[name];
+    if (values[name] === undefined) Reflect.deleteProperty(process.env, name);
     else process.env[name] = values[name];
   }
 }
 
 /** As Node makes it with NODE_USE_ENV_PROXY=1. */
-class EnvHttpProxyAgent {}
+class EnvHttpProxyAgent {
+  dispatch = () => false;
+}
 const useProxies = () => Reflect.set(globalThis, dispatcher, new EnvHttpProxyAgent());
 
 beforeEach(() => restore({}));
