@@ -123,6 +123,7 @@ export function createClient(options: ClientOptions): Client {
     setting: 'callsField',
     query: ({ query }) => query ?? {},
   });
+  const recording: Calls['recording'] = (callId, options) => recordings.ofCall(callId, options);
   return Object.freeze({
     baseUrl: settings.baseUrl.href.replace(/\/$/, ''),
     events: createList<ActivityEvent, EventListOptions>(settings, transport, {
@@ -132,7 +133,7 @@ export function createClient(options: ClientOptions): Client {
         search: (typeof search === 'object' ? searchText(search) : search) || undefined,
       }),
     }),
-    calls: { ...calls, recording: (callId, options) => recordings.ofCall(callId, options) },
+    calls: { ...calls, recording },
     recordings,
     rules: createRules(settings, transport),
   });
