@@ -11,7 +11,7 @@ interface Row {
   how: string;
 }
 
-const claim = (number: number, more: Partial<Claim> & { within?: number } = {}): Claim => ({
+const claim = (number: number, more: Partial<Claim> = {}): Claim => ({
   ...{ webhookId: `id-${String(number)}`, key: `key-${String(number)}` },
   ...{ replayUntil: Date.now() + 600_000, leaseMs: 60_000, token: `token-${String(number)}` },
   ...more,
