@@ -199,7 +199,7 @@ describe('without tenants', () => {
       store: {
         ...inner,
         admit: (claim: Claim) => {
-          const { token: _random, replayUntil: _clock, ...rest } = claim;
+          const { token: _random, replayUntil: _clock, within: _within, ...rest } = claim;
           asked.push(['admit', rest]);
           return inner.admit(claim);
         },
@@ -235,7 +235,7 @@ describe('without tenants', () => {
     const withQueue = createTestReceiver({ secret: provider, queue: { enqueue } });
     await withQueue.send(STARTED, { webhookId: 'id' });
     expect(queued.map((delivery) => Object.keys(delivery))).toEqual([
-      ['webhookId', 'timestamp', 'receivedAt', 'key', 'eventName', 'body'],
+      ['webhookId', 'timestamp', 'receivedAt', 'key', 'eventName', 'callId', 'body'],
     ]);
     expect(provider.mock.calls).toEqual([[{ webhookId: 'id', refresh: false }]]);
     expect(Object.keys(withQueue.outcomes[0]!)).not.toContain('tenant');
