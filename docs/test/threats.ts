@@ -148,7 +148,10 @@ export const THREATS: Record<string, readonly (readonly [file: string, ...names:
     ],
   ],
   'Control the local simulator from a web page': [
-    ['packages/simulator/test/http/serving.test.ts', 'pages of other origins can neither read nor write nor frame'],
+    [
+      'packages/simulator/test/http/serving.test.ts',
+      'pages of other origins can neither read nor write nor frame',
+    ],
   ],
   'Publish a release with foreign code': [
     [
