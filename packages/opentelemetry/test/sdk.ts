@@ -117,6 +117,7 @@ export function openSdk(): OpenedSdk {
       return found.reduce((sum, { value }) => sum + value, 0);
     },
     async close() {
+      jest.useRealTimers();
       await tracerProvider.shutdown();
       await meterProvider.shutdown();
       context.disable();
@@ -170,17 +171,16 @@ export function slowHandler() {
   };
   return {
     ...{ on, go },
-    /** Sends a delivery, and lets `ackWithin` pass once its handler runs. */
+    /**
+     * Sends a delivery, and lets `ackWithin` pass once its handler runs. The clock stays a fake one until the
+     * test has ended: by the real one, the lease may be over.
+     */
     async missDeadline<T>(sendOne: () => Promise<T>): Promise<T> {
       jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-      try {
-        const answer = sendOne();
-        await started.promise;
-        await jest.advanceTimersByTimeAsync(21_000);
-        return await answer;
-      } finally {
-        jest.useRealTimers();
-      }
+      const answer = sendOne();
+      await started.promise;
+      await jest.advanceTimersByTimeAsync(21_000);
+      return answer;
     },
   };
 }
