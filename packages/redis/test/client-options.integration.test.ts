@@ -90,7 +90,7 @@ describeWithProgram('redis-server', 'redisStore and redisDeadLetters', () => {
     const [letter] = (await letters.list()).letters;
     expect(await letters.count()).toBe(1);
     const { id } = letter!;
-    expect(await letters.get(id)).toEqual(letter);
+    expect(await letters.get(id)).toMatchObject(letter!);
     expect(await letters.claim(id, { token: 'a', leaseMs: 60_000 })).toMatchObject({ id });
     expect(await letters.claim(id, { token: 'b', leaseMs: 60_000 })).toBeUndefined();
     expect(await letters.extend(id, 'a', 60_000)).toBe(true);
