@@ -37,7 +37,8 @@ export const redis: Engine = {
       connection: { url, retryStrategy: () => 50 },
       concurrency: CONCURRENCY,
       backoff: { initialDelay: 50, maxDelay: 300 },
-      bullmq: { lockDuration: LEASE_MS, stalledInterval: LEASE_MS / 3 },
+      // BullMQ renews a lock when half of it has passed, others at a third.
+      bullmq: { lockDuration: 2 * LEASE_MS, stalledInterval: LEASE_MS / 3 },
       ...handlers,
     });
     return Promise.resolve();
