@@ -56,8 +56,7 @@ const LISTED: readonly Section[] = [
     pages: [
       doc('field-names', 'Field names'),
       doc('testing', 'Testing your handlers'),
-      doc('inspector', 'Simulator and inspector'),
-      doc('cli', 'Command line'),
+      doc('local', 'Simulator and command line'),
     ],
   },
   {
