@@ -26,6 +26,8 @@ beforeAll(() => {
     CALL_WEBHOOK_SECRET: secret,
     RECORDING_WEBHOOK_SECRET: generateSecret(),
     CONSOLE_PASSWORD: secret,
+    SERVICE_URL: 'https://service.example',
+    API_TOKEN: 'token',
   };
   jest.replaceProperty(process, 'env', { ...process.env, ...secrets });
   // The samples listen on port 3000, as a reader would; here each gets a free one.
@@ -193,12 +195,14 @@ describe('programs without a server', () => {
     expect(GET).toBeInstanceOf(Function);
   });
 
-  it.each(['packages/console/README.md#2', 'docs/observability.md#2', 'docs/secrets.md#1'])(
-    '%s',
-    async (name) => {
-      await expect(run(name)).resolves.toBeDefined();
-    },
-  );
+  it.each([
+    'packages/console/README.md#2',
+    'packages/recovery/README.md#1',
+    'docs/observability.md#2',
+    'docs/secrets.md#1',
+  ])('%s', async (name) => {
+    await expect(run(name)).resolves.toBeDefined();
+  });
 });
 
 it('no sample is left out', () => {
