@@ -26,7 +26,7 @@ const CLAIMS: [guess: RegExp, claim: RegExp][] = [
     /Number of retries/,
     /service (retries|tries|makes)[^.]* (\d+|three|four|five|six) (times|attempts|retries)/i,
   ],
-  [/last retry e-mails/, /\bpause[sd]?\b[^.|]*\b(e-)?mail|mail[^.|]*\bpaused\b/i],
+  [/last retry emails/, /\bpause[sd]?\b[^.|]*\b(e-)?mail|mail[^.|]*\bpaused\b/i],
   [
     /redirects are followed/,
     /\b(A r|R)edirects? (is|are) (not|never) followed|service (does not|doesn't|never) follow/,

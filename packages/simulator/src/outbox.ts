@@ -22,7 +22,7 @@ const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
 /**
  * The emails about paused rules: to the owner of a user's rule, and to the admins for a workspace
  * rule (spec, "States and transitions"). The spec does not show their text.
- * @guess Who is e-mailed about the recording webhook
+ * @guess Who is emailed about the recording webhook
  */
 export class Outbox {
   readonly #simulation: Simulation;

@@ -162,7 +162,7 @@ export class DeliveryScheduler {
     }
   }
 
-  /** @guess Whether a pause after the last retry e-mails anybody */
+  /** @guess Whether a pause after the last retry emails anybody */
   #pause(ruleId: string, reason: PauseReason): void {
     const { rules, outbox } = this.#simulation;
     if (rules.find(ruleId)?.state !== 'active') return;
