@@ -154,7 +154,7 @@ export const OUTCOMES = {
     status: 503,
     service: retried,
     when: 'The store or the queue failed, or took longer than storeTimeout.',
-    fix: "Check the store's server. The log line contains its error.",
+    fix: "Check the store's server. The log line contains its error. READONLY after a failover of Redis: let the client connect anew (reconnectOnError of ioredis).",
   },
   'secret-unavailable': {
     status: 503,
