@@ -27,6 +27,14 @@ export {
 } from './dead-letters/record.ts';
 export type { ContextOf, ContextWithoutCompleteIn } from './events/handlers.ts';
 export { storableKey, storableKeySync } from './store/keys.ts';
+export type {
+  EventState,
+  LogProcess,
+  OutcomeBatch,
+  OutcomeLog,
+  OutcomeRow,
+  SeenProcess,
+} from './store/outcome-log.ts';
 export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store/store.ts';
 export { type BackoffOptions, exponentialBackoff } from './time.ts';
 export {

@@ -1,3 +1,5 @@
+import type { EventState, OutcomeLog } from './outcome-log.ts';
+
 /** A request to run an event: all that `admit` needs to decide. */
 export interface Claim {
   webhookId: string;
@@ -82,6 +84,10 @@ export interface Store {
   loadCursor?(name: string): Promise<string | undefined>;
   /** Keeps a cursor until it is saved again. Without one, forgets what it had. */
   saveCursor?(name: string, cursor?: string): Promise<void>;
+  /** What is known of these events, in their order; `undefined` for a new one. Changes nothing. */
+  peek?(keys: readonly string[]): Promise<readonly (EventState | undefined)[]>;
+  /** What ended, in all processes that share the store. */
+  readonly log?: OutcomeLog | undefined;
   /** Resolves when the store can take a claim, for `receiver.health()`. */
   ping?(): Promise<unknown>;
   /** Called by whoever created the store; a receiver never closes it. */
