@@ -53,7 +53,13 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     const { tenant, keySource } = setup.keysFor(request);
     if (tenant !== undefined) outcome.tenant = tenant;
     checkRequest(request, settings.bodyLimit);
-    rawBody = await readBody(request, setup);
+    try {
+      const { body } = request;
+      const read = typeof body === 'function' ? await body(settings) : body;
+      rawBody = checkBody(read, settings.bodyLimit);
+    } catch (error) {
+      throw unreadable(error);
+    }
     const receivedAt = settings.now();
     const verified = await authenticate(request.headers, rawBody, receivedAt, settings, keySource);
     const { webhookId, timestamp, secretId } = verified;
@@ -68,7 +74,11 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     inFlight.check(tenant);
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
     const run = new EventRun(delivery, outcome, startedAt, setup);
-    result = await resultInTime(run, outcome, request, startedAt, setup);
+    inFlight.add(run, startedAt, tenant);
+    const left = startedAt + settings.ackWithin - performance.now();
+    result = await setup.deadlines
+      .withTimeout(left, run.done) // a run never rejects: only the time can be over
+      .catch(() => leaveRunning(run, outcome, request, startedAt, setup));
   } catch (error) {
     result = failureResult(error);
     const isMismatch = result.outcome === 'signature-mismatch';
@@ -87,34 +97,15 @@ function sentBy(webhookId: string): DeliverySource {
   return webhookId.startsWith(RECONCILE) ? 'reconcile' : 'webhook';
 }
 
-/** @throws WebhookError `body-too-large`, `body-timeout`, `body-already-parsed` */
-async function readBody({ body }: ReceiverRequest, { settings }: Setup): Promise<Uint8Array> {
-  let read: unknown = body;
-  if (typeof body === 'function') {
-    try {
-      read = await body(settings);
-    } catch (error) {
-      throw unreadable(error);
-    }
-  }
-  return checkBody(read, settings.bodyLimit);
-}
-
-/** The result, or `deadline`. The run then goes on, and its result is reported as late. */
-async function resultInTime(
+/** The result `deadline` of a run that goes on: its own result is reported as late. */
+function leaveRunning(
   run: EventRun,
   outcome: PendingOutcome,
   request: ReceiverRequest,
   startedAt: number,
-  { settings, deadlines, inFlight, reporter }: Setup,
-): Promise<Result> {
+  { settings, reporter }: Setup,
+): Result {
   const { ackWithin, logger } = settings;
-  inFlight.add(run, startedAt, outcome.tenant);
-  try {
-    return await deadlines.withTimeout(startedAt + ackWithin - performance.now(), run.done);
-  } catch {
-    // Only the time can be over: a run never rejects.
-  }
   const error = new WebhookError(
     'deadline',
     `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,

@@ -93,6 +93,7 @@ export class EventRun implements RunningDelivery {
   async #run(startedAt: number): Promise<Result> {
     const { routes, store, deadlines } = this.#setup;
     const { source, tenant, rawBody, earlierAttempts = 0 } = this.#delivery;
+    let result: Result | undefined;
     try {
       let work: Work;
       try {
@@ -108,7 +109,11 @@ export class EventRun implements RunningDelivery {
 
       if (source === 'redrive' && work.leaseKey !== undefined) await store.reopen(work.leaseKey);
       const claim = this.#createClaim(work);
-      const admission = await this.#admit(claim, startedAt);
+      const askedAt = performance.now();
+      const answer = await store.admit(claim);
+      this.#addStoreMs(askedAt);
+      const admission =
+        answer.status === 'group-busy' ? await this.#admitInTurn(claim, startedAt) : answer;
       if (admission.status !== 'admitted') return { outcome: refusal(admission) };
       const lease = new Lease(store, deadlines, claim, () => this.abort(leaseLost()));
       this.#lease = lease;
@@ -118,29 +123,25 @@ export class EventRun implements RunningDelivery {
       const attempt = admission.attempt + earlierAttempts;
       this.#outcome.attempt = attempt;
       lease.keep();
-      const result = await this.#work(work, attempt, lease);
-      await this.#commit(result, lease);
+      result = await this.#work(work, attempt, lease);
+      const endedAt = performance.now();
+      const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
+      if (!(await lease.complete(mark))) throw leaseLost();
+      this.#addStoreMs(endedAt);
       if (result === work.result)
         this.#transactions?.onLateCall((error) =>
           this.#reportAfterCommit('late-transaction', error, work.route),
         );
       return result;
     } catch (error) {
-      return failureResult(error);
+      // Of a result that could not be committed, `onError` is told as well. It is retried.
+      if (result) delete this.#outcome.attemptsLeft;
+      return failureResult(result?.error ? alsoThrown(error, originsOf(result.error)) : error);
     }
   }
 
-  /** @throws WebhookError if the store fails, or the lease was lost; `onError` is told of both failures */
-  async #commit({ outcome, error: failure }: Result, lease: Lease): Promise<void> {
-    const endedAt = performance.now();
-    try {
-      if (!(await lease.complete(outcome === 'dead-lettered' ? outcome : undefined)))
-        throw leaseLost();
-      this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - endedAt;
-    } catch (error) {
-      delete this.#outcome.attemptsLeft; // it is retried
-      throw failure ? alsoThrown(error, originsOf(failure)) : error;
-    }
+  #addStoreMs(since: number): void {
+    this.#outcome.storeMs = (this.#outcome.storeMs ?? 0) + performance.now() - since;
   }
 
   #workOf(found: Route): Work {
@@ -265,10 +266,10 @@ export class EventRun implements RunningDelivery {
   }
 
   /**
-   * Makes a claim, and makes it again while another event of its group runs.
+   * Makes a claim again until no other event of its group runs.
    * @throws WebhookError `in-progress` if the group stays busy
    */
-  async #admit(
+  async #admitInTurn(
     claim: Claim,
     startedAt: number,
   ): Promise<Exclude<Admission, { status: 'group-busy' }>> {
@@ -277,12 +278,8 @@ export class EventRun implements RunningDelivery {
     const outcome = this.#outcome;
     try {
       for (let attempt = 1; ; attempt++) {
-        const askedAt = performance.now();
-        const admission = await store.admit(claim);
-        const answeredAt = performance.now();
-        outcome.storeMs = (outcome.storeMs ?? 0) + answeredAt - askedAt;
-        if (admission.status !== 'group-busy') return admission;
-        const left = startedAt + waitingMs - answeredAt;
+        const waitsSince = performance.now();
+        const left = startedAt + waitingMs - waitsSince;
         if (left <= 0)
           throw new WebhookError(
             'in-progress',
@@ -290,8 +287,12 @@ export class EventRun implements RunningDelivery {
           );
         this.isWaiting = true;
         await new Promise<void>((resolve) => deadlines.in(Math.min(left, pause(attempt)), resolve));
-        outcome.waitMs = (outcome.waitMs ?? 0) + performance.now() - answeredAt;
+        const askedAt = performance.now();
+        outcome.waitMs = (outcome.waitMs ?? 0) + askedAt - waitsSince;
         if (this.#setup.inFlight.closing) throw closed();
+        const admission = await store.admit(claim);
+        this.#addStoreMs(askedAt);
+        if (admission.status !== 'group-busy') return admission;
       }
     } finally {
       this.isWaiting = false;

@@ -11,7 +11,7 @@ import {
   type HandlerSettings,
 } from './handlers.ts';
 import { RoundedIds } from './rounded-ids.ts';
-import { validate } from './schema.ts';
+import { validate, type StandardSchema } from './schema.ts';
 
 /** The longest key or group; characters. */
 const MAX_KEY_LENGTH = 4_000;
@@ -89,22 +89,53 @@ export class Routes {
   find(rawBody: Uint8Array, tenant: string | undefined): Route | Promise<Route> {
     const body = parsePayload(rawBody);
     const eventName = isRecord(body) ? body['eventName'] : undefined;
-    if (typeof eventName === 'string')
-      return this.#eventRoute(eventName, body as Record<string, unknown>, tenant);
+    if (typeof eventName === 'string') {
+      const event = body as Record<string, unknown>;
+      const schema = this.#schemaOf(eventName);
+      return schema
+        ? this.#validatedRoute(eventName, event, schema, tenant)
+        : this.#eventRoute(eventName, event, this.#typed(eventName, event), tenant);
+    }
     const { custom, fieldNames } = this.#settings;
     if (custom) return this.#customRoute(body, custom, tenant);
     const sensitiveData = { body, fieldNames };
     return { ...UNIDENTIFIED, body, payload: body, sensitiveData, handle: this.#onUnhandled };
   }
 
-  async #eventRoute(
+  /** The user's schema of an event that has a handler: what nobody handles is never refused. */
+  #schemaOf(eventName: string): StandardSchema | undefined {
+    const { events } = this.#settings;
+    if (!events || !Object.hasOwn(events, eventName)) return undefined;
+    return this.#handlers.has(eventName) ? events[eventName] : undefined;
+  }
+
+  async #validatedRoute(
     eventName: string,
     event: Record<string, unknown>,
+    schema: StandardSchema,
     tenant: string | undefined,
   ): Promise<Route> {
+    const { fieldNames, includeSchemaValues = false } = this.#settings;
+    const content = { body: event, fieldNames };
+    const payload = await validate(schema, content, eventName, includeSchemaValues);
+    return this.#eventRoute(eventName, event, payload, tenant);
+  }
+
+  /** An event of the service as its type promises it, any other as it is. */
+  #typed(eventName: string, event: Record<string, unknown>): Record<string, unknown> {
+    if (!this.#handlers.has(eventName) || !isKnownEvent(eventName)) return event;
+    if (eventName === 'call:recording-available') checkIdentity(event);
+    else this.fieldCheck.check(eventName, event);
+    return typedEvent(eventName, event);
+  }
+
+  #eventRoute(
+    eventName: string,
+    event: Record<string, unknown>,
+    payload: unknown,
+    tenant: string | undefined,
+  ): Route {
     const handle = this.#handlers.get(eventName);
-    // What nobody handles is never refused.
-    const payload = handle ? await this.#checked(eventName, event) : event;
     const { callId } = event;
     const key = eventKey(event);
     return {
@@ -118,19 +149,6 @@ export class Routes {
       outcome: handle ? 'handled' : 'ignored',
       handle: handle ?? this.#onUnhandled,
     };
-  }
-
-  /** The event as its handler gets it. */
-  #checked(eventName: string, event: Record<string, unknown>): unknown {
-    if (isKnownEvent(eventName)) {
-      if (eventName === 'call:recording-available') checkIdentity(event);
-      else this.fieldCheck.check(eventName, event);
-      return typedEvent(eventName, event);
-    }
-    const { events, fieldNames, includeSchemaValues = false } = this.#settings;
-    const schema = events && Object.hasOwn(events, eventName) ? events[eventName] : undefined;
-    const content = { body: event, fieldNames };
-    return schema ? validate(schema, content, eventName, includeSchemaValues) : event;
   }
 
   async #customRoute(

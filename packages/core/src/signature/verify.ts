@@ -48,30 +48,20 @@ export async function authenticate(
 ): Promise<Authentic> {
   const signed = readSignatureHeaders(headers, names, profile);
   const timestamp = checkTimestamp(signed.timestamp, now, toleranceSeconds);
-  const keys = await source.current(signed.webhookId);
-  let key = await matchingKey(keys, signed, body);
-  if (!key) {
-    const newer = await source.refresh(signed.webhookId, keys);
-    if (newer) key = await matchingKey(newer, signed, body);
+  const { webhookId } = signed;
+  const head = `${webhookId}.${signed.timestamp}.`;
+  const keys = await source.current(webhookId);
+  let tried: readonly Key[] | undefined = keys;
+  for (let isRefreshed = false; tried; isRefreshed = true) {
+    for (const key of tried) {
+      if (!matches(await hmacBase64(key.hmac, head, body), signed)) continue;
+      source.hasVerified = true;
+      const until = replayUntil(timestamp, now, toleranceSeconds);
+      return { webhookId, timestamp, replayUntil: until, secretId: key.id };
+    }
+    tried = isRefreshed ? undefined : await source.refresh(webhookId, keys);
   }
-  if (!key) throw mismatch(keys, source);
-  source.hasVerified = true;
-  return {
-    webhookId: signed.webhookId,
-    timestamp,
-    replayUntil: replayUntil(timestamp, now, toleranceSeconds),
-    secretId: key.id,
-  };
-}
-
-async function matchingKey(
-  keys: readonly Key[],
-  signed: SignatureHeaders,
-  body: Uint8Array,
-): Promise<Key | undefined> {
-  const head = `${signed.webhookId}.${signed.timestamp}.`;
-  for (const key of keys) if (matches(await hmacBase64(key.hmac, head, body), signed)) return key;
-  return undefined;
+  throw mismatch(keys, source);
 }
 
 /** Compares base64 texts, not the bytes they decode to: base64 has several spellings of one value. */
