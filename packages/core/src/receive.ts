@@ -44,7 +44,7 @@ export function receive(request: ReceiverRequest, setup: Setup): Promise<Receive
 
 async function respond(request: ReceiverRequest, setup: Setup): Promise<ReceiverResponse> {
   const startedAt = performance.now();
-  const { settings, inFlight, reporter } = setup;
+  const { settings, deadlines, inFlight, reporter } = setup;
   const log = request.log ?? settings.logger; // unchanged: a handler may use more of it than we do
   const outcome: PendingOutcome = { source: 'webhook' };
   let rawBody: Uint8Array | undefined;
@@ -75,10 +75,12 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
     const run = new EventRun(delivery, outcome, startedAt, setup);
     inFlight.add(run, startedAt, tenant);
-    const left = startedAt + settings.ackWithin - performance.now();
-    result = await setup.deadlines
-      .withTimeout(left, run.done) // a run never rejects: only the time can be over
-      .catch(() => leaveRunning(run, outcome, request, startedAt, setup));
+    try {
+      result = await deadlines.withTimeout(settings.ackWithin, run.done, startedAt);
+    } catch {
+      // A run never rejects: only the time can be over.
+      result = leaveRunning(run, outcome, request, startedAt, setup);
+    }
   } catch (error) {
     result = failureResult(error);
     const isMismatch = result.outcome === 'signature-mismatch';

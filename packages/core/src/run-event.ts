@@ -303,7 +303,6 @@ export class EventRun implements RunningDelivery {
   async #work(work: Work, attempt: number, lease: Lease): Promise<Result> {
     const { settings } = this.#setup;
     const { route } = work;
-    const startedAt = performance.now();
     let failure: { error: unknown } | undefined;
     const isCrashLooping = work.runsHandler && this.#isCrashLooping(attempt);
     try {
@@ -313,7 +312,7 @@ export class EventRun implements RunningDelivery {
       failure = { error };
     }
     if (work.runsHandler && route.handle && !isCrashLooping)
-      this.#outcome.handlerMs = performance.now() - startedAt;
+      this.#outcome.handlerMs = performance.now() - lease.takenAt;
 
     const transactions = this.#transactions;
     transactions?.end();

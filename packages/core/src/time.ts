@@ -50,28 +50,42 @@ export class Deadlines {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #armedFor = Infinity;
 
-  /** Calls `onReached` after `ms` milliseconds, in the async context of the caller. */
-  in(ms: number, onReached: () => void): Deadline {
-    if (!sharesTimers) {
-      const timer = setTimeout(onReached, Math.max(0, Math.ceil(ms)));
-      return { cancel: () => clearTimeout(timer) };
-    }
+  /**
+   * Calls `onReached` after `ms` milliseconds, in the async context of the caller.
+   * @param since when they began; `performance.now()`
+   */
+  in(ms: number, onReached: () => void, since = performance.now()): Deadline {
+    if (!sharesTimers) return ownTimer(ms, onReached, since);
     let deadline!: Deadline;
-    const reached = new Promise<void>((resolve) => (deadline = this.#add(ms, resolve)));
+    const reached = new Promise<void>(
+      (resolve) => (deadline = this.inAnyContext(ms, resolve, since)),
+    );
     // What waits for a promise keeps its async context, whoever resolves it.
     void reached.then(onReached);
     return deadline;
   }
 
+  /** As `in`, but for what only settles a promise: whoever awaits that has the context. */
+  inAnyContext(ms: number, onReached: () => void, since = performance.now()): Deadline {
+    if (!sharesTimers) return ownTimer(ms, onReached, since);
+    const at = since + ms;
+    const waiting = new Waiting(at, onReached, this.#waiting);
+    this.#waiting.add(waiting);
+    // A test that puts the clock back takes the timer with it.
+    const isLost = this.#armedFor < since - LOST_AFTER_MS;
+    if (isLost || at < this.#armedFor) this.#arm(isLost ? since : at);
+    return waiting;
+  }
+
   /**
    * The value of `promise`, or a rejection with `TimeoutError` after `ms` milliseconds. A result that
    * comes later is dropped.
+   * @param since when they began; `performance.now()`
    */
-  withTimeout<T>(ms: number, promise: PromiseLike<T>): Promise<T> {
+  withTimeout<T>(ms: number, promise: PromiseLike<T>, since?: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const onReached = () => reject(new TimeoutError(ms));
-      // Whoever awaits the promise has the context: it need not be kept here.
-      const deadline = sharesTimers ? this.#add(ms, onReached) : this.in(ms, onReached);
+      const deadline = this.inAnyContext(ms, onReached, since);
       promise.then(
         (value) => {
           deadline.cancel();
@@ -85,24 +99,12 @@ export class Deadlines {
     });
   }
 
-  #add(ms: number, run: () => void): Deadline {
-    const now = performance.now();
-    const at = now + ms;
-    const waiting = new Waiting(at, run, this.#waiting);
-    this.#waiting.add(waiting);
-    // A test that puts the clock back takes the timer with it.
-    const isLost = this.#armedFor < now - LOST_AFTER_MS;
-    if (isLost) this.#arm(now, now);
-    else if (at < this.#armedFor) this.#arm(at, now);
-    return waiting;
-  }
-
-  #arm(at: number, now: number): void {
+  #arm(at: number): void {
     // Not by `clearTimeout` where it can be helped: that of mocked timers warns about a real one.
     if (typeof this.#timer === 'object' && 'close' in this.#timer) this.#timer.close();
     else clearTimeout(this.#timer);
     this.#armedFor = at;
-    this.#timer = setTimeout(() => this.#fire(), Math.max(0, Math.ceil(at - now)));
+    this.#timer = setTimeout(() => this.#fire(), Math.max(0, Math.ceil(at - performance.now())));
     // The timer must not keep the process alive. (In browsers and jsdom it is a number.)
     if (typeof this.#timer === 'object') this.#timer.unref();
   }
@@ -114,9 +116,14 @@ export class Deadlines {
     this.#armedFor = Infinity;
     let next = Infinity;
     for (const { at } of this.#waiting) next = Math.min(next, at);
-    if (next < Infinity) this.#arm(next, now);
+    if (next < Infinity) this.#arm(next);
     for (const { run } of due) run();
   }
+}
+
+function ownTimer(ms: number, onReached: () => void, since: number): Deadline {
+  const timer = setTimeout(onReached, Math.max(0, Math.ceil(since + ms - performance.now())));
+  return { cancel: () => clearTimeout(timer) };
 }
 
 /** Waits for a promise for `ms` milliseconds at most. A promise that rejects has ended as well. */

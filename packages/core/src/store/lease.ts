@@ -161,10 +161,11 @@ export type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
  * without a key nothing is leased, and every operation succeeds.
  */
 export class Lease {
+  /** When the store gave it; `performance.now()`. */
+  readonly takenAt = performance.now();
   readonly #store: StoreCalls;
   readonly #deadlines: Deadlines;
   readonly #claim: Claim;
-  readonly #takenAt = performance.now();
   readonly #onLost: () => void;
   #renewal: Deadline | undefined;
   #ended = false;
@@ -182,19 +183,20 @@ export class Lease {
   }
 
   /** Renews the lease at every third of its length until it ends. */
-  keep(): void {
+  keep(since = this.takenAt): void {
     const { key, leaseMs } = this.#claim;
     if (key === undefined || this.#ended) return;
     this.#renewal?.cancel();
-    this.#renewal = this.#deadlines.in(leaseMs / 3, () => void this.#renew(key));
+    this.#renewal = this.#deadlines.in(leaseMs / 3, () => void this.#renew(key), since);
   }
 
   async #renew(key: string): Promise<void> {
     const { token, leaseMs } = this.#claim;
-    const left = Math.min(leaseMs, this.#takenAt + MAX_LEASE_MS - performance.now());
+    const now = performance.now();
+    const left = Math.min(leaseMs, this.takenAt + MAX_LEASE_MS - now);
     let isHeld = left > 0;
     if (isHeld) {
-      this.keep();
+      this.keep(now);
       try {
         isHeld = await this.#store.extend(key, token, left);
       } catch {

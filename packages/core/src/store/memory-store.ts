@@ -104,31 +104,32 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
   const groups = new Map<string, string>();
   const cursors = new Map<string, string | undefined>();
 
-  function endLease({ key, group }: MemoryLease, attempts: Past['attempts']): void {
+  // The monotonic time is read once for each call: it is a tenth of what a delivery costs otherwise.
+
+  function endLease({ key, group }: MemoryLease, attempts: Past['attempts'], now: number): void {
     leases.delete(key);
     if (group !== undefined) groups.delete(group);
-    events.set(key, { attempts, until: monotonicTime() + rememberFor }, ONE);
+    events.set(key, { attempts, until: now + rememberFor }, ONE);
   }
 
   /** The lease of an event, if it has not run out. */
-  function liveLease(key: string): MemoryLease | undefined {
+  function liveLease(key: string, now: number): MemoryLease | undefined {
     const lease = leases.get(key);
-    if (!lease || lease.until > monotonicTime()) return lease;
-    endLease(lease, lease.attempt);
+    if (!lease || lease.until > now) return lease;
+    endLease(lease, lease.attempt, now);
     return undefined;
   }
 
-  function heldLease(key: string, token: string): MemoryLease | undefined {
-    const lease = liveLease(key);
+  function heldLease(key: string, token: string, now: number): MemoryLease | undefined {
+    const lease = liveLease(key, now);
     return lease?.token === token ? lease : undefined;
   }
 
   /** Leases that nobody asks about again. Those of equal lengths are in the order of their ends. */
-  function endExpired(): void {
-    const now = monotonicTime();
+  function endExpired(now: number): void {
     for (const lease of leases.values()) {
       if (lease.until > now) return;
-      endLease(lease, lease.attempt);
+      endLease(lease, lease.attempt, now);
     }
   }
 
@@ -138,37 +139,40 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     if (seen?.token !== token) ids.set(flat(webhookId), { token, until: replayUntil }, ONE);
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    endExpired();
-    const lease = liveLease(key);
+    const now = monotonicTime();
+    endExpired(now);
+    const lease = liveLease(key, now);
     if (lease) {
       // The same token again: the answer to the first try of this claim was lost.
       const isOwn = lease.token === token;
       return isOwn ? { status: 'admitted', attempt: lease.attempt } : { status: 'in-progress' };
     }
     const past = events.peek(key);
-    const attempts = past && past.until >= monotonicTime() ? past.attempts : 0;
+    const attempts = past && past.until >= now ? past.attempts : 0;
     if (typeof attempts !== 'number') return { status: attempts };
     if (group !== undefined) {
       const running = groups.get(group);
-      if (running !== undefined && liveLease(running)) return { status: 'group-busy' };
+      if (running !== undefined && liveLease(running, now)) return { status: 'group-busy' };
       groups.set(group, key);
     }
     const attempt = attempts + 1;
     const own = flat(key);
-    leases.set(own, { key: own, token, attempt, group, until: monotonicTime() + leaseMs });
+    leases.set(own, { key: own, token, attempt, group, until: now + leaseMs });
     return { status: 'admitted', attempt };
   }
 
   function end(key: string, token: string, as?: Past['attempts']): boolean {
-    const lease = heldLease(key, token);
-    if (lease) endLease(lease, as ?? lease.attempt);
+    const now = monotonicTime();
+    const lease = heldLease(key, token, now);
+    if (lease) endLease(lease, as ?? lease.attempt, now);
     return lease !== undefined;
   }
 
   function extend(key: string, token: string, leaseMs: number): boolean {
-    const lease = heldLease(key, token);
+    const now = monotonicTime();
+    const lease = heldLease(key, token, now);
     if (!lease) return false;
-    lease.until = monotonicTime() + leaseMs;
+    lease.until = now + leaseMs;
     leases.delete(key); // set again at the end, which keeps the order
     leases.set(key, lease);
     return true;
