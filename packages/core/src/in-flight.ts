@@ -46,6 +46,11 @@ export class InFlight {
     return this.#closing;
   }
 
+  /** How many deliveries are being handled. */
+  get size(): number {
+    return this.#places.size;
+  }
+
   /** Whether as many deliveries are running as may run. */
   get full(): boolean {
     return this.#isFull(() => this.#running);

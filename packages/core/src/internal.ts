@@ -26,6 +26,7 @@ export type { ProvidedSecret } from './signature/secret-provider.ts';
 export { secretTexts, splitSecrets } from './signature/secret-text.ts';
 export type { Verified } from './signature/verify.ts';
 export { sha256, tenantKey } from './store/keys.ts';
+export { bucketEnd, durationBucket } from './store/outcome-log.ts';
 export { type BatchedCall, TurnBatch } from './store/turn-batch.ts';
 export { RELEASE_MS, waitAtMost } from './time.ts';
 export { DEFAULT_GRACE_MS, RunningJobs } from './worker/polling-worker.ts';

@@ -90,6 +90,11 @@ export interface ReceiverOptions<
   storeTimeout?: number | undefined;
   /** Where log lines go; `console` by default. */
   logger?: Logger | undefined;
+  /**
+   * `false` keeps outcomes out of the store's log, which the console shows. By default each is
+   * written, if the store has a log: in the background, at most once a second.
+   */
+  log?: false | undefined;
   /** The clock; milliseconds since the epoch, `Date.now` by default. */
   now?: (() => number) | undefined;
 }
@@ -113,6 +118,7 @@ export interface Settings extends HandlerSettings {
   readonly maxInFlightPerTenant: number;
   readonly leaseFor: number;
   readonly storeTimeout: number;
+  readonly log?: false | undefined;
   readonly now: () => number;
 }
 
@@ -250,6 +256,7 @@ const receiverShape = () => ({
   maxInFlightPerTenant: z.optional(option.count(1, 1_000_000)),
   leaseFor: whole(1, MAX_LEASE_MS, 60_000),
   storeTimeout: whole(1, 10_000, 1_000),
+  log: z.optional(z.literal(false, 'expected false')),
   now: option.default(option.function<() => number>(), () => () => Date.now()),
 });
 

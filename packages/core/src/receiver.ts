@@ -12,13 +12,14 @@ import type { Outcome, ReceiverResponse } from './outcomes.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
 import { describeError } from './report/error-text.ts';
 import { callHook, safeLogger, type Logger } from './report/logger.ts';
+import { OutcomeWriter } from './report/outcome-writer.ts';
 import { Reporter } from './report/reporter.ts';
 import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
 import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';
 import { TenantKeys, type RequestKeys } from './signature/tenants.ts';
 import { StoreCalls } from './store/lease.ts';
 import type { Store, StoreWithoutCompleteIn } from './store/store.ts';
-import { Deadlines } from './time.ts';
+import { Deadlines, RELEASE_MS } from './time.ts';
 
 /** What a receiver is made of, besides its settings. */
 export interface Setup {
@@ -56,8 +57,8 @@ export interface Receiver {
    */
   health(): Promise<Health>;
   /**
-   * Stops accepting deliveries (503), waits for running handlers, and releases the leases of
-   * unfinished ones. It ends within `graceMs` and one second, even if the store does not answer.
+   * Stops accepting deliveries (503), waits for running handlers, releases the leases of unfinished
+   * ones, and writes the rest of the outcome log. It ends within `graceMs` and one second, even if the store does not answer.
    * Stores and queues that were passed in stay open: close them afterwards.
    * @param options.graceMs milliseconds to wait for handlers; 10,000 by default
    * @param options.delayMs milliseconds in which deliveries are still accepted while `health()` is not
@@ -82,28 +83,45 @@ export function createReceiver<
   S extends Store = StoreWithoutCompleteIn,
 >(options: ReceiverOptions<Extra, Custom, S>): Receiver {
   const settings = resolveSettings(options as ReceiverOptions<never, never>);
-  const { maxInFlight, maxInFlightPerTenant } = settings;
+  const { maxInFlight, maxInFlightPerTenant, store, storeTimeout } = settings;
   // Deno may forbid to read the environment.
   if (isInMemory(options.deadLetter)) callHook(warnInProduction, settings.logger);
   const deadlines = new Deadlines();
   // A store that was made here answers at once.
-  const timeoutMs = options.store && settings.storeTimeout;
+  const timeoutMs = options.store && storeTimeout;
+  const inFlight = new InFlight(maxInFlight, maxInFlightPerTenant);
+  const writer = writerOf(settings, deadlines, inFlight);
   const setup: Setup = {
     settings,
     deadlines,
-    inFlight: new InFlight(maxInFlight, maxInFlightPerTenant),
+    inFlight,
     routes: new Routes(settings),
-    store: new StoreCalls(settings.store, deadlines, timeoutMs),
-    reporter: new Reporter(settings),
+    store: new StoreCalls(store, deadlines, timeoutMs),
+    reporter: new Reporter(settings, writer),
     keysFor: keysOfRequests(settings, deadlines),
   };
   return {
-    store: settings.store,
+    store,
     receive: (request) => receive(request, setup),
     deliver: (input, deliverOptions = {}) => deliver(input, deliverOptions, setup),
     health: () => checkHealth(setup),
-    close: ({ graceMs = 10_000, delayMs } = {}) => setup.inFlight.close(graceMs, delayMs),
+    async close({ graceMs = 10_000, delayMs = 0 } = {}) {
+      const endsAt = performance.now() + delayMs + graceMs + RELEASE_MS;
+      await inFlight.close(graceMs, delayMs);
+      await writer?.close(Math.min(storeTimeout, endsAt - performance.now()));
+    },
   };
+}
+
+/** A store of the user may call something else its log. */
+function writerOf(
+  { store, log, logger, redact, storeTimeout: timeoutMs }: Settings,
+  deadlines: Deadlines,
+  inFlight: InFlight,
+): OutcomeWriter | undefined {
+  if (log === false || typeof store.log?.append !== 'function') return undefined;
+  const settings = { logger, redact, deadlines, timeoutMs, inFlight: () => inFlight.size };
+  return new OutcomeWriter(store.log, settings);
 }
 
 /** Events that it acknowledges are lost at the next deployment. */

@@ -1,6 +1,9 @@
+import asyncHooks from 'node:async_hooks';
 import { Buffer } from 'node:buffer';
 import crypto, { type KeyObject } from 'node:crypto';
 import diagnostics from 'node:diagnostics_channel';
+import os from 'node:os';
+import process from 'node:process';
 import type { HmacKey, Platform } from './platform.ts';
 
 interface NodeKey extends HmacKey {
@@ -26,8 +29,21 @@ export const equalText: Platform['equalText'] = (a, b) =>
 
 export const sharesTimers: Platform['sharesTimers'] = true;
 
+export const currentProcess: Platform['currentProcess'] = () => {
+  let host = '';
+  try {
+    host = os.hostname();
+  } catch {
+    // Deno asks for a permission.
+  }
+  return { host, pid: process.pid };
+};
+
 // Runtimes that imitate Node may not have them.
+const { AsyncResource } = asyncHooks as Partial<typeof asyncHooks>;
 const { channel, tracingChannel } = diagnostics as Partial<typeof diagnostics>;
 
+export const apartFromRequests: Platform['apartFromRequests'] = (run) =>
+  AsyncResource ? AsyncResource.bind(run) : run;
 export const openChannel: Platform['openChannel'] = (name) => channel?.(name);
 export const openTracingChannel: Platform['openTracingChannel'] = (name) => tracingChannel?.(name);

@@ -31,6 +31,10 @@ export interface Platform {
    * it.
    */
   readonly sharesTimers: boolean;
+  /** Where this runs: an empty host and 0 if the runtime doesn't say. */
+  currentProcess(): { host: string; pid: number };
+  /** The same function, in the async context of now wherever it is called from, if there are contexts. */
+  apartFromRequests(run: () => void): () => void;
   /** `undefined` where the runtime has no diagnostics channels. */
   openChannel(name: string): PlainChannel | undefined;
   openTracingChannel(name: string): TracingChannel | undefined;

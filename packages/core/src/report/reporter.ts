@@ -20,6 +20,7 @@ import {
   type LineOptions,
 } from './log-line.ts';
 import { callHook, LineLimit, type Logger, safeLogger } from './logger.ts';
+import type { OutcomeWriter } from './outcome-writer.ts';
 import { createRedactor, type Redact } from './redact.ts';
 
 /**
@@ -164,10 +165,13 @@ const RATE_LIMITED = new Set<OutcomeCode>([
 /** Makes outcomes of results, passes them to the user's hooks, and writes the log lines. */
 export class Reporter {
   readonly #settings: ReportingHooks & LineOptions;
+  readonly #writer: OutcomeWriter | undefined;
   readonly #limits = new Map<OutcomeCode, LineLimit>();
 
-  constructor(settings: ReportingHooks & LineOptions) {
+  /** @param writer absent without an outcome log */
+  constructor(settings: ReportingHooks & LineOptions, writer?: OutcomeWriter) {
     this.#settings = settings;
+    this.#writer = writer;
   }
 
   /** @param startedAt `performance.now()` when the request arrived */
@@ -187,6 +191,7 @@ export class Reporter {
     if (error) outcome.error = error;
     if (late) outcome.late = true;
     if (outcome.status >= 400 || code === 'dead-lettered') this.#log(outcome, log);
+    this.#writer?.add(outcome);
     callReportingHooks(this.#settings, outcome);
     return outcome;
   }

@@ -2,6 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { checkOptions, option } from '../check-options.ts';
 import { docsUrl } from '../errors.ts';
 import { callHook, safeLogger, type Logger } from '../report/logger.ts';
+import { memoryLog } from './memory-log.ts';
+import type { EventState } from './outcome-log.ts';
 import type { Admission, Claim, StoreWithoutCompleteIn } from './store.ts';
 
 /** Options of `memoryStore`. */
@@ -185,6 +187,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     return true;
   }
 
+  function stateOf(key: string): EventState | undefined {
+    const now = monotonicTime();
+    const lease = leases.get(key);
+    if (lease) return lease.until > now ? 'running' : 'failed';
+    const past = events.peek(key);
+    if (!past || past.until < now || past.attempts === 0) return undefined;
+    if (past.attempts === 'duplicate') return 'handled';
+    return past.attempts === 'dead-lettered' ? past.attempts : 'failed';
+  }
+
   return {
     get rememberFor() {
       return Math.min(rememberFor, Math.max(0, monotonicTime() - knownSince));
@@ -196,6 +208,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): StoreWithoutCompl
     reopen: async (key) => reopen(key),
     loadCursor: async (name) => cursors.get(name),
     saveCursor: async (name, cursor) => void cursors.set(name, cursor),
+    peek: async (keys) => keys.map(stateOf),
+    log: memoryLog(),
     ping: async () => undefined,
   };
 }

@@ -45,24 +45,38 @@ export interface LogProcess {
   readonly closed?: true | undefined;
 }
 
+/** Each bucket is about a fifth wider than the one before. */
+const BUCKETS_PER_DOUBLING = 4;
+/** It ends after about a day, and also has what is longer. */
+const LAST_BUCKET = 106;
+
+/** The bucket that a duration is counted in. Bucket `n` ends with `2 ** (n / 4)` milliseconds. */
+export function durationBucket(ms: number): number {
+  if (!(ms > 1)) return 0;
+  return Math.min(LAST_BUCKET, Math.ceil(BUCKETS_PER_DOUBLING * Math.log2(ms)));
+}
+
+/** The longest duration of a bucket; milliseconds. */
+export const bucketEnd = (bucket: number): number => 2 ** (bucket / BUCKETS_PER_DOUBLING);
+
 /** What one process writes at once: at most once a second, and never when nothing ended. */
 export interface OutcomeBatch {
   /** Random. A batch that is written again has the same id, and a store takes it once. */
   readonly id: string;
   readonly process: LogProcess;
-  /** At most 50. The counts are exact, whatever is left out here. */
+  /** The oldest first, at most 50. The counts are exact, whatever is left out here. */
   readonly rows: readonly OutcomeRow[];
   /**
    * What to add to the counters of each minute (of the epoch). The names are
-   * `outcome/<source>/<outcome>`, `handlerMs/<bucket>`, `lagMs/<bucket>`, `secret/<id>` and
-   * `rowsDropped`.
+   * `outcome/<source>/<outcome>`, `late/<source>/<outcome>` for the second outcome of a delivery,
+   * `handlerMs/<bucket>` and `lagMs/<bucket>` (see `durationBucket`), `secret/<id>` and `rowsDropped`.
    */
   readonly counts: Readonly<Record<number, Readonly<Record<string, number>>>>;
 }
 
 /** The process of a batch, and what the store's own clock said when it took the batch. */
 export interface SeenProcess extends LogProcess {
-  /** Milliseconds since the epoch. A store without a clock of its own gives its process's time. */
+  /** Milliseconds since the epoch. A store without a clock of its own gives `at`. */
   readonly seenAt: number;
 }
 

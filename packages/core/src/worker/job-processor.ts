@@ -26,12 +26,15 @@ import type { QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import { jobLine } from '../report/log-line.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
+import { OutcomeWriter } from '../report/outcome-writer.ts';
 import {
   callReportingHooks,
   reportAfterCommit,
   withWarnings,
   type PendingOutcome,
 } from '../report/reporter.ts';
+import type { OutcomeLog } from '../store/outcome-log.ts';
+import { Deadlines, RELEASE_MS } from '../time.ts';
 
 /** What a queue's engine knows about one run of a job. */
 export interface WorkerJob {
@@ -88,6 +91,8 @@ export interface WorkerOptions<
   maxRuns?: number | undefined;
   /** Gets a line for each failed attempt; `console` by default. */
   logger?: Logger | undefined;
+  /** The log that outcomes are written to, such as the `log` of the receiver's store; none by default. */
+  log?: OutcomeLog | undefined;
 }
 
 type Info = PendingOutcome & { webhookId: string };
@@ -100,8 +105,16 @@ interface Attempt {
   readonly maxRuns: number | undefined;
 }
 
-/** Runs one queued delivery. Never rejects. */
-export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<JobResult>;
+/** What `createJobProcessor` returns. */
+export interface JobProcessor {
+  /** Runs one queued delivery. Never rejects. */
+  (delivery: QueuedDelivery, job?: WorkerJob): Promise<JobResult>;
+  /**
+   * Writes the rest of the outcome log, if there is one: for the worker's `close`, after the last job.
+   * It ends within a second, and never rejects.
+   */
+  close(): Promise<void>;
+}
 
 /**
  * Creates the function that a queue's worker calls for each job: it finds the handler, runs it, and
@@ -117,14 +130,28 @@ export function createJobProcessor<
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
 >(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
-  const shape = { ...handlerShape(), maxRuns: option.default(option.count(1, 1_000_000), 100) };
+  const shape = {
+    ...handlerShape(),
+    maxRuns: option.default(option.count(1, 1_000_000), 100),
+    log: option.optional(option.object<OutcomeLog>('append')),
+  };
   const checked = checkAgainst(z.strictObject(shape), options);
   const settings = { ...checked, ...withWarnings(checked, checked.logger) };
   checkEventNames(settings);
   const { fieldNames, logger, deadLetter, redact } = settings;
   const routes = new Routes(settings);
+  let inFlight = 0;
+  const writer =
+    settings.log &&
+    new OutcomeWriter(settings.log, {
+      ...{ logger, redact, deadlines: new Deadlines(), timeoutMs: RELEASE_MS },
+      inFlight: () => inFlight,
+    });
 
-  return async (queued, job = {}) => {
+  const close = async () => writer?.close(RELEASE_MS);
+  return Object.assign(processJob, { close });
+
+  async function processJob(queued: QueuedDelivery, job: WorkerJob = {}): Promise<JobResult> {
     const channel = CHANNELS.delivery;
     const attempt = () => attemptJob(queued, job);
     const { result, outcome, maxRuns } =
@@ -136,7 +163,7 @@ export function createJobProcessor<
     const { level, fields, message } = jobLine(failed, redact);
     safeLogger(logger)[level](fields, message);
     return result;
-  };
+  }
 
   async function attemptJob(queued: QueuedDelivery, job: WorkerJob): Promise<Attempt> {
     const startedAt = performance.now();
@@ -148,7 +175,9 @@ export function createJobProcessor<
     if (tenant !== undefined) info.tenant = tenant;
     if (queued.eventName !== undefined) info.eventName = queued.eventName;
     if (queued.key !== undefined) info.key = queued.key;
+    inFlight += 1;
     const { result, code } = await runJob(queued, { ...job, attempt, isLastAttempt }, info);
+    inFlight -= 1;
     if (result.status === 'dead' || (result.status === 'retry' && isLastAttempt))
       info.attemptsLeft = 0;
     else if (result.status === 'retry' && maxRuns !== undefined)
@@ -160,6 +189,7 @@ export function createJobProcessor<
       ...info,
     };
     if (result.status !== 'done') outcome.error = result.error;
+    writer?.add(outcome);
     callReportingHooks(settings, outcome);
     return { result, outcome, maxRuns };
   }

@@ -1,0 +1,253 @@
+import { apartFromRequests, currentProcess } from '#platform';
+import { docsUrl } from '../errors.ts';
+import type { Outcome } from '../outcomes.ts';
+import { newToken } from '../store/lease.ts';
+import {
+  durationBucket,
+  type LogProcess,
+  type OutcomeBatch,
+  type OutcomeLog,
+  type OutcomeRow,
+} from '../store/outcome-log.ts';
+import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
+import { redactId, shownTenant } from './ids.ts';
+import { loggedError, type LineOptions } from './log-line.ts';
+import { LineLimit, type Logger, safeLogger } from './logger.ts';
+import { redactedText } from './redact.ts';
+
+/** How long outcomes are gathered until they are written; milliseconds. */
+const WRITE_AFTER_MS = 1_000;
+/** The longest pause after failed writes; milliseconds. */
+const MAX_PAUSE_MS = 30_000;
+const MAX_ROWS = 50;
+const MAX_TEXT = 200;
+/** As long as counters are kept: 26 hours. */
+const MAX_MINUTES = 1_560;
+/** After an outage, so that no batch blocks a store. */
+const MAX_MINUTES_A_BATCH = 60;
+/** Tenants may have any number of secrets. */
+const MAX_COUNTERS = 1_000;
+/** A timer that is so late belonged to a request that is over, as on Workers; milliseconds. */
+const LOST_AFTER_MS = 5_000;
+
+type Counters = Map<string, number>;
+
+/** What a writer needs of its receiver or worker. */
+export interface WriterSettings extends LineOptions {
+  readonly logger: Logger;
+  readonly deadlines: Deadlines;
+  /** How long a write may take; milliseconds. */
+  readonly timeoutMs: number;
+  /** How many deliveries are being handled. */
+  inFlight(): number;
+}
+
+/**
+ * Writes outcomes to the log of a store: at most once a second, and never when nothing ended. No
+ * delivery waits for it, and its memory is bounded, however long the log fails. A batch that may not
+ * have been taken is written again before the next one, under the same id, so the counts stay exact.
+ */
+export class OutcomeWriter {
+  readonly #log: OutcomeLog;
+  readonly #settings: WriterSettings;
+  readonly #startedAt = Date.now();
+  readonly #limit = new LineLimit();
+  /** Timers run in the context of the delivery that set them, whose trace has no part in this. */
+  readonly #onTimer = apartFromRequests(() => void this.#write());
+  #processId: string | undefined;
+  /** By how much they matter. */
+  #rows: OutcomeRow[][] = [[], [], []];
+  #rowsDropped = 0;
+  readonly #minutes = new Map<number, Counters>();
+  #unwritten: OutcomeBatch | undefined;
+  #failures = 0;
+  #timer: Deadline | undefined;
+  #timerAt = 0;
+  #writing: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(log: OutcomeLog, settings: WriterSettings) {
+    this.#log = log;
+    this.#settings = settings;
+  }
+
+  /** Counts an outcome, and keeps its row if there is room. Never throws. */
+  add(outcome: Outcome): void {
+    try {
+      const at = Date.now();
+      this.#count(outcome, at);
+      this.#keep(outcome, at);
+      if (!this.#timer) this.#setTimer(at);
+      else if (at > this.#timerAt + LOST_AFTER_MS) this.#writeNow();
+    } catch {
+      // An error of the user, which cannot be read.
+    }
+  }
+
+  /**
+   * Writes what is left, and that the process was closed.
+   * @param withinMs milliseconds to wait for it
+   */
+  close(withinMs: number): Promise<void> {
+    return (this.#closing ??= waitAtMost(withinMs, this.#writeAll()));
+  }
+
+  #count({ source, outcome, late, handlerMs, lagMs, secretId }: Outcome, at: number): void {
+    const minute = Math.floor(at / 60_000);
+    let counters = this.#minutes.get(minute);
+    if (!counters) {
+      this.#minutes.set(minute, (counters = new Map<string, number>()));
+      const [oldest] = this.#minutes.keys();
+      if (this.#minutes.size > MAX_MINUTES) this.#minutes.delete(oldest as number);
+    }
+    add(counters, `${late ? 'late' : 'outcome'}/${source}/${outcome}`);
+    if (handlerMs !== undefined) add(counters, `handlerMs/${String(durationBucket(handlerMs))}`);
+    if (late) return; // its first outcome was the delivery
+    if (lagMs !== undefined) add(counters, `lagMs/${String(durationBucket(lagMs))}`);
+    if (secretId === undefined) return;
+    const name = `secret/${secretId.slice(0, MAX_TEXT)}`;
+    if (counters.size < MAX_COUNTERS || counters.has(name)) add(counters, name);
+  }
+
+  #keep(outcome: Outcome, at: number): void {
+    const rows = this.#rows[rank(outcome)] as OutcomeRow[];
+    if (rows.length < MAX_ROWS) rows.push(rowOf(outcome, at, this.#id));
+    else this.#rowsDropped += 1;
+  }
+
+  /** Not before the first delivery: Workers allow no random values at import. */
+  get #id(): string {
+    return (this.#processId ??= newToken());
+  }
+
+  #setTimer(now = Date.now()): void {
+    this.#timer?.cancel();
+    const pause = Math.min(MAX_PAUSE_MS, WRITE_AFTER_MS * 2 ** this.#failures);
+    this.#timerAt = now + pause;
+    this.#timer = this.#settings.deadlines.in(pause, () => {
+      this.#cancelTimer();
+      this.#onTimer();
+    });
+  }
+
+  #cancelTimer(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** A timer was lost, so one of a write may be as well. */
+  #writeNow(): void {
+    this.#cancelTimer();
+    this.#writing = undefined;
+    this.#onTimer();
+  }
+
+  /** Writes one batch, one at a time. Never rejects. */
+  #write(): Promise<void> {
+    if (this.#writing) return this.#writing;
+    const writing = this.#append().finally(() => {
+      if (this.#writing === writing) this.#writing = undefined;
+    });
+    return (this.#writing = writing);
+  }
+
+  async #append(): Promise<void> {
+    const batch = (this.#unwritten ??= this.#nextBatch());
+    const { deadlines, timeoutMs } = this.#settings;
+    try {
+      await deadlines.withTimeout(timeoutMs, Promise.resolve(this.#log.append(batch)));
+      if (this.#unwritten === batch) this.#unwritten = undefined;
+      this.#failures = 0;
+      if (this.#minutes.size > 0 && !this.#timer) this.#setTimer();
+    } catch (error) {
+      this.#failures += 1;
+      this.#setTimer();
+      this.#warn(error);
+    }
+  }
+
+  #nextBatch(): OutcomeBatch {
+    const found = this.#rows.flat();
+    const rows = found.slice(0, MAX_ROWS).sort((one, other) => one.at - other.at);
+    const dropped = this.#rowsDropped + found.length - rows.length;
+    this.#rows = [[], [], []];
+    this.#rowsDropped = 0;
+    const minutes = [...this.#minutes].slice(0, MAX_MINUTES_A_BATCH);
+    for (const [minute] of minutes) this.#minutes.delete(minute);
+    if (dropped > 0) minutes.at(-1)?.[1].set('rowsDropped', dropped);
+    const counts = Object.fromEntries(
+      minutes.map(([minute, counters]) => [minute, Object.fromEntries(counters)]),
+    );
+    return { id: newToken(), process: this.#process(), rows, counts };
+  }
+
+  #process(): LogProcess {
+    return {
+      id: this.#id,
+      ...currentProcess(),
+      startedAt: this.#startedAt,
+      at: Date.now(),
+      inFlight: this.#settings.inFlight(),
+      ...(this.#closing && { closed: true }),
+    };
+  }
+
+  async #writeAll(): Promise<void> {
+    await Promise.resolve(); // `#closing` is set
+    if (this.#processId === undefined) return; // nothing ever ended
+    await this.#writing;
+    let isTold = false;
+    while (!isTold || this.#minutes.size > 0) {
+      isTold = this.#unwritten === undefined;
+      await this.#write();
+      if (this.#unwritten) return;
+    }
+    this.#cancelTimer();
+  }
+
+  #warn(error: unknown): void {
+    const suppressed = this.#limit.pass();
+    if (suppressed === undefined) return;
+    const { logger, redact } = this.#settings;
+    const { text, err } = loggedError(error, redact);
+    safeLogger(logger).warn(
+      { ...(suppressed > 0 && { suppressed }), err, docs: docsUrl('stores.md#the-outcome-log') },
+      `call-webhooks: the outcome log was not written and will be tried again; deliveries go on: ${text}`,
+    );
+  }
+}
+
+const add = (counters: Counters, name: string) => counters.set(name, (counters.get(name) ?? 0) + 1);
+
+/** Failures first; then what succeeded; and last what anybody on the network can cause. */
+function rank({ outcome, status, webhookId }: Outcome): 0 | 1 | 2 {
+  if (status >= 500 || outcome === 'dead-lettered') return 0;
+  if (status < 400) return 1;
+  return webhookId === undefined ? 2 : 0;
+}
+
+function rowOf(outcome: Outcome, at: number, process: string): OutcomeRow {
+  const { tenant, webhookId, durationMs, handlerMs, lagMs } = outcome;
+  return {
+    at,
+    process,
+    outcome: outcome.outcome,
+    source: outcome.source,
+    late: outcome.late,
+    tenant: tenant === undefined ? undefined : shownTenant(tenant, webhookId),
+    eventName: shownId(outcome.eventName),
+    callId: shownId(outcome.callId),
+    key: shownId(outcome.key),
+    webhookId: shownId(webhookId),
+    attempt: outcome.attempt,
+    attemptsLeft: outcome.attemptsLeft,
+    durationMs: tenths(durationMs),
+    handlerMs: handlerMs === undefined ? undefined : tenths(handlerMs),
+    lagMs,
+    secretId: outcome.secretId?.slice(0, MAX_TEXT),
+    error: outcome.error && redactedText(outcome.error.message).slice(0, MAX_TEXT),
+  };
+}
+
+const shownId = (id: string | undefined) => (id === undefined ? undefined : redactId(id));
+const tenths = (ms: number) => Math.round(ms * 10) / 10;
