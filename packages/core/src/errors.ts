@@ -108,3 +108,15 @@ export function withOrigin(failure: WebhookError, ...thrown: ErrorOrigin[]): Web
 /** What was thrown before it became this error: nothing, one error, or that of `deadLetter` as well. */
 export const originsOf = (failure: WebhookError): readonly ErrorOrigin[] =>
   origins.get(failure) ?? [];
+
+/**
+ * Awaits what a callback of the user returned, a lazy query too: its `then` is what sends it.
+ * @param onFailed gets what it rejects with; must not throw
+ */
+export async function settle(value: unknown, onFailed: (error: unknown) => void): Promise<void> {
+  try {
+    await value;
+  } catch (error) {
+    onFailed(error);
+  }
+}

@@ -1,7 +1,6 @@
-import { Bag, type Bagged } from './bag.ts';
 import { WebhookError } from './errors.ts';
 import { MAX_LEASE_MS } from './store/lease.ts';
-import { RELEASE_MS, waitAtMost } from './time.ts';
+import { Bag, RELEASE_MS, waitAtMost, type Bagged } from './time.ts';
 
 /** A delivery that is being handled. */
 export interface RunningDelivery {

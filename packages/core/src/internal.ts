@@ -17,7 +17,7 @@ export type {
   OutcomeMessage,
   StoreMessage,
 } from './report/channels.ts';
-export { redactId } from './report/ids.ts';
+export { redactId } from './report/redact.ts';
 export { loggedError, loggedFailure } from './report/log-line.ts';
 export { callHook, consoleLine, requestLogger, safeLogger } from './report/logger.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';

@@ -1,5 +1,5 @@
 import { docsUrl } from '../errors.ts';
-import { redactId } from '../report/ids.ts';
+import { redactId } from '../report/redact.ts';
 import { safeLogger, type Logger } from '../report/logger.ts';
 import { callDetails, DEFAULT_FIELD_NAMES, type FieldNames } from './call-details.ts';
 

@@ -2,9 +2,8 @@ import type { DeadLetterSink, DeadLetterStore } from '../dead-letters/dead-lette
 import { withOrigin, type DeliveryContent, type WebhookError } from '../errors.ts';
 import { CHANNELS, traced, type HandlerMessage } from '../report/channels.ts';
 import { redactedError } from '../report/error-text.ts';
-import { withRedactedIds } from '../report/ids.ts';
+import { type Redact, withRedactedIds } from '../report/redact.ts';
 import type { Logger } from '../report/logger.ts';
-import type { Redact } from '../report/redact.ts';
 import type { ReportingHooks } from '../report/reporter.ts';
 import type { Store } from '../store/store.ts';
 import type { FieldNames } from './call-details.ts';

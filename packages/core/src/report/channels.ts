@@ -3,7 +3,7 @@ import type { WebhookError } from '../errors.ts';
 import type { TracingChannel } from '../platform/platform.ts';
 import type { DeliverySource, Outcome } from '../outcomes.ts';
 import type { QueuedDelivery } from '../queue.ts';
-import { withRedactedIds } from './ids.ts';
+import { withRedactedIds } from './redact.ts';
 
 /** What all messages have. `error` and `result` are set by the channel, before it publishes its end. */
 interface Message {

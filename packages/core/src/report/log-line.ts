@@ -1,8 +1,7 @@
 import { type DeliveryContent, docsUrl, originsOf, WebhookError } from '../errors.ts';
 import { type DeliverySource, type Outcome, OUTCOMES } from '../outcomes.ts';
 import { describeError, errorText, redactedCopy } from './error-text.ts';
-import { redactId, shownTenant } from './ids.ts';
-import { createRedactor, type Redact } from './redact.ts';
+import { createRedactor, type Redact, redactId, shownTenant } from './redact.ts';
 
 /** What a logger is called with. */
 export interface LogLine {

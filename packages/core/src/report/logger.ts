@@ -1,4 +1,4 @@
-import { isPending, settle } from '../awaitable.ts';
+import { settle } from '../errors.ts';
 import { oneLine } from './redact.ts';
 
 /**
@@ -50,7 +50,8 @@ export function callHook<Argument>(
 ): void {
   try {
     const result: unknown = hook(argument);
-    if (isPending(result)) void settle(result, onFailed);
+    const isPending = typeof (result as { then?: unknown } | null | undefined)?.then === 'function';
+    if (isPending) void settle(result, onFailed);
   } catch (error) {
     onFailed(error);
   }

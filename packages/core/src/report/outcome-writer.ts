@@ -10,10 +10,9 @@ import {
   type OutcomeRow,
 } from '../store/outcome-log.ts';
 import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
-import { redactId, shownTenant } from './ids.ts';
+import { redactedText, redactId, shownTenant } from './redact.ts';
 import { loggedError, type LineOptions } from './log-line.ts';
 import { LineLimit, type Logger, safeLogger } from './logger.ts';
-import { redactedText } from './redact.ts';
 
 /** How long outcomes are gathered until they are written; milliseconds. */
 const WRITE_AFTER_MS = 1_000;

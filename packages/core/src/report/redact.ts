@@ -1,7 +1,5 @@
-import { settle } from '../awaitable.ts';
-import type { DeliveryContent } from '../errors.ts';
+import { settle, type DeliveryContent } from '../errors.ts';
 import { callDetails } from '../events/call-details.ts';
-import { GAP, PATTERNS } from './patterns.ts';
 
 /**
  * What is removed from the texts of errors before they are logged.
@@ -18,6 +16,51 @@ export type Redactor = (text: string) => string;
 
 /** Without line breaks and terminal codes, so that no text can forge a log line. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+
+const NAME = String.raw`(?:passw(?:or)?d|passphrase|pwd|secret|token|api[-_ ]?key|credential|signature|cookie)\\?["']?\s{0,3}[=:]\s{0,3}\\?`;
+const PHONE = String.raw`(?:phone|mobile|\btel|msisdn|\bfax|\bsms|whatsapp|\bdial(?:l?ed|l?ing)?)(?:[ _-]?number)?`;
+const QUOTE = String.raw`\\?["']?\s{0,2}[:=.]?\s{0,2}\\?["'(<]?`;
+const DATE_OR_HOST = String.raw`\d{4}-\d\d-\d\d|\d{1,3}(?:\.\d{1,3}){3}(?!\d)|1[4-9]\d{11}(?!\d)`;
+const LOCAL = String.raw`[\p{L}\p{N}\p{M}._%+-]`;
+/** Between the digits of a phone number. */
+const GAP = String.raw`[\s()./\u2010-\u2015-]{0,3}`;
+
+/**
+ * What its form, or the word in front of it, shows to be a secret, an e-mail address or a phone number.
+ *
+ * Each pattern starts at a place that it cannot find again within its own match, or has a bounded length:
+ * one that starts anew at each letter of a long run would take quadratic time.
+ */
+const PATTERNS: readonly RegExp[] = [
+  // Stripe, OpenAI, GitHub, GitLab, npm, Slack, AWS, Google, SendGrid
+  /whsec_[\w+/=-]+|(?<![A-Za-z\d])(?:[rs]k_(?:live|test)_[\w*]{4,}|sk-[\w-]{16,}|(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[a-z]-)[\w-]{8,}|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[\w-]{30,}|SG\.[\w-]{10,}\.[\w-]{10,})/g,
+  /(?<![\w-])eyJ[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?/g, // JSON Web Tokens
+  /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?/g,
+  // What follows `password=` or `"apiToken":`. In quotes, it may have spaces.
+  new RegExp(String.raw`(?<=${NAME}(["']))(?:\\.|(?!\1)[^\\\r\n]){1,500}(?=\1)`, 'gi'),
+  new RegExp(String.raw`(?<=${NAME}["']?)(?:v1,)?(?:[^\s"'&,;\\]|\\(?!["']))+`, 'gi'),
+  /(?<=\bauthorization["']?\s{0,3}[=:]\s{0,3}["']?)[^\s"',;]+(?:\s[^\s"',;]+)?/gi,
+  // A word in small letters is no token: `Basic authentication`, `Bearer realm="api"`.
+  /(?<=\b(?:[Bb]earer|[Bb]asic|BEARER|BASIC)\s{1,3})(?![a-z]+(?:[^\w/+-]|$))[^\s"',;]+/g,
+  // The credentials of a URL: on the web in front of the path, elsewhere up to the last @.
+  /(?<=\b(?:https?|wss?):\/\/)[^\s"'<>/?#]{1,1000}(?=@)/gi,
+  /(?<=\b(?!(?:https?|wss?):)[a-z][a-z\d+.-]{0,20}:\/\/)[^\s"'<>/][^\s"'<>]{0,1000}(?=@)/gi,
+  // An e-mail address. What stands in front of the host of a URL, is none.
+  new RegExp(
+    String.raw`(?<!${LOCAL}|[\p{L}\p{N}]['’]|:\/\/[^\s/?#]{0,100})${LOCAL}+(?:['’]${LOCAL}+)*@(?:[\p{L}\p{N}\p{M}-]+\.)+\p{L}{2,}`,
+    'gu',
+  ),
+  // A phone number: +1 (555) 010-4477, `phone: 15550104477`, and a longer one after "number" or "call".
+  new RegExp(String.raw`(?<![\w+])\+\d(?:${GAP}\d){6,14}(?!\d)`, 'g'),
+  new RegExp(
+    String.raw`(?=\d)(?<=${PHONE}${QUOTE})(?!${DATE_OR_HOST})\d(?:${GAP}\d){6,14}(?!\w)`,
+    'gi',
+  ),
+  new RegExp(
+    String.raw`(?=\d)(?<=\b(?:number|call(?:ed|ing)?)${QUOTE})(?!${DATE_OR_HOST})\d{10,15}(?!\w)`,
+    'gi',
+  ),
+];
 
 const MIN_PIECE = 4;
 const MAX_PIECE = 20;
@@ -203,4 +246,48 @@ export function createRedactor(redact: Redact = 'standard', content?: DeliveryCo
       return WITHHELD; // too many values, or the user's function failed
     }
   };
+}
+
+const MAX_ID = 200;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+const ID_WORDS = /^[A-Za-z\d_]+(?:[:-][A-Za-z\d_]+)*$/;
+/** The form of tokens, and the words before secrets and phone numbers. */
+const SUSPICIOUS =
+  /whsec|[rs]k[_-]|gh[opsur]_|github|glpat|npm_|xox|A(?:KIA|SIA|Iza)|pass|pwd|secret|token|api|credential|signature|cookie|authorization|phone|mobile|tel|msisdn|fax|sms|whatsapp|dial|number|call(?:ed|ing)?:?\d/i;
+
+/**
+ * An id, key or event name, as log lines, hooks and spans have it: on one line, of a limited length,
+ * and without what may have been made a part of it: an e-mail address, a phone number, a token.
+ */
+export function redactId(id: string): string {
+  // The redactor would not change such an id, but takes a hundred times as long.
+  if (id.length <= MAX_ID && ID_WORDS.test(id) && !SUSPICIOUS.test(id)) return id;
+  return redactedText(id.slice(0, 4 * MAX_ID).replace(UNPRINTABLE, '?')).slice(0, MAX_ID);
+}
+
+/**
+ * A tenant's name as log lines, hooks and spans have it: of a verified delivery as it is, and
+ * otherwise as an id, since anybody can send anything.
+ */
+export const shownTenant = (tenant: string, webhookId: string | undefined): string =>
+  webhookId === undefined ? redactId(tenant) : tenant;
+
+/** What identifies a delivery. */
+interface Ids {
+  tenant?: string | undefined;
+  eventName?: string | undefined;
+  callId?: string | undefined;
+  key?: string | undefined;
+  webhookId?: string | undefined;
+}
+
+/** A copy whose ids are as `redactId` makes them. */
+export function withRedactedIds<T extends Ids>(identified: T): T {
+  const copy: Ids = { ...identified };
+  for (const name of ['eventName', 'callId', 'key', 'webhookId'] as const) {
+    const id = copy[name];
+    if (id !== undefined) copy[name] = redactId(id);
+  }
+  if (copy.tenant !== undefined) copy.tenant = shownTenant(copy.tenant, copy.webhookId);
+  return copy as T;
 }

@@ -11,7 +11,7 @@ import type { Route } from '../events/route.ts';
 import { type Outcome, type OutcomeCode, STATUS } from '../outcomes.ts';
 import { CHANNELS, type OutcomeMessage } from './channels.ts';
 import { copiedFrames, newCopy, redactedCopy, redactedError } from './error-text.ts';
-import { withRedactedIds } from './ids.ts';
+import { createRedactor, type Redact, withRedactedIds } from './redact.ts';
 import {
   deliveryFields,
   loggedError,
@@ -21,7 +21,6 @@ import {
 } from './log-line.ts';
 import { callHook, LineLimit, type Logger, safeLogger } from './logger.ts';
 import type { OutcomeWriter } from './outcome-writer.ts';
-import { createRedactor, type Redact } from './redact.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { prepareKey } from '#platform';
-import { settle } from '../awaitable.ts';
-import { WebhookError, withOrigin } from '../errors.ts';
+import { settle, WebhookError, withOrigin } from '../errors.ts';
 import type { HeadersLike, TenantRequest } from '../http/request.ts';
 import { RequestView } from '../http/request.ts';
 import { redactedError } from '../report/error-text.ts';

@@ -3,7 +3,7 @@ import { docsUrl, WebhookError, withOrigin } from '../errors.ts';
 import type { Transactions } from '../events/context.ts';
 import { CHANNELS, traced, type StoreMessage } from '../report/channels.ts';
 import { describeError } from '../report/error-text.ts';
-import { withRedactedIds } from '../report/ids.ts';
+import { withRedactedIds } from '../report/redact.ts';
 import type { Deadline, Deadlines } from '../time.ts';
 import type { Admission, Claim, DoneMark, Store } from './store.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { redactId } from '../../src/internal.ts';
-import { shownTenant, withRedactedIds } from '../../src/report/ids.ts';
-import { createRedactor } from '../../src/report/redact.ts';
+import { createRedactor, shownTenant, withRedactedIds } from '../../src/report/redact.ts';
 import { runs, SEED } from '../support.ts';
 import { redact } from './payload.ts';
 

@@ -2,8 +2,8 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { Bag, type Bagged } from '../../src/bag.ts';
 import { exponentialBackoff } from '../../src/stores.ts';
+import { Bag, type Bagged } from '../../src/time.ts';
 import { SEED } from '../support.ts';
 
 describe('Bag', () => {
