@@ -12,7 +12,7 @@ import type { Outcome, ReceiverResponse } from './outcomes.ts';
 import { receive, type ReceiverRequest } from './receive.ts';
 import { describeError } from './report/error-text.ts';
 import { callHook, safeLogger, type Logger } from './report/logger.ts';
-import { OutcomeWriter } from './report/outcome-writer.ts';
+import { OutcomeWriter } from './store/outcome-writer.ts';
 import { Reporter } from './report/reporter.ts';
 import { providedKeys, type SecretProvider } from './signature/secret-provider.ts';
 import { fixedKeys, isSecretMissing, keysOf } from './signature/secrets.ts';

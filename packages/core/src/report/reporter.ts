@@ -20,7 +20,7 @@ import {
   type LineOptions,
 } from './log-line.ts';
 import { callHook, LineLimit, type Logger, safeLogger } from './logger.ts';
-import type { OutcomeWriter } from './outcome-writer.ts';
+import type { OutcomeWriter } from '../store/outcome-writer.ts';
 
 /**
  * Where and when an error happened. It contains no personal data.

@@ -26,7 +26,7 @@ import type { QueuedDelivery } from '../queue.ts';
 import { CHANNELS, tracedDelivery } from '../report/channels.ts';
 import { jobLine } from '../report/log-line.ts';
 import { type Logger, safeLogger } from '../report/logger.ts';
-import { OutcomeWriter } from '../report/outcome-writer.ts';
+import { OutcomeWriter } from '../store/outcome-writer.ts';
 import {
   callReportingHooks,
   reportAfterCommit,

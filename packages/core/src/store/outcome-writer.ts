@@ -1,18 +1,18 @@
 import { apartFromRequests, currentProcess } from '#platform';
 import { docsUrl } from '../errors.ts';
 import type { Outcome } from '../outcomes.ts';
-import { newToken } from '../store/lease.ts';
+import { newToken } from './lease.ts';
 import {
   durationBucket,
   type LogProcess,
   type OutcomeBatch,
   type OutcomeLog,
   type OutcomeRow,
-} from '../store/outcome-log.ts';
+} from './outcome-log.ts';
 import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
-import { redactedText, redactId, shownTenant } from './redact.ts';
-import { loggedError, type LineOptions } from './log-line.ts';
-import { LineLimit, type Logger, safeLogger } from './logger.ts';
+import { redactedText, redactId, shownTenant } from '../report/redact.ts';
+import { loggedError, type LineOptions } from '../report/log-line.ts';
+import { LineLimit, type Logger, safeLogger } from '../report/logger.ts';
 
 /** How long outcomes are gathered until they are written; milliseconds. */
 const WRITE_AFTER_MS = 1_000;
