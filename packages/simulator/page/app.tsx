@@ -66,9 +66,12 @@ function tabs(): Tab<Section>[] {
   const deliveries = Object.values(counts.deliveries).reduce((sum, count) => sum + count, 0);
   return [
     { id: 'deliveries', label: 'Deliveries', count: deliveries },
-    paused > 0
-      ? { id: 'rules', label: 'Rules', count: paused, suffix: 'paused' }
-      : { id: 'rules', label: 'Rules', count: rules.length },
+    {
+      id: 'rules',
+      label: 'Rules',
+      count: rules.length,
+      suffix: paused > 0 ? `(${String(paused)} paused)` : undefined,
+    },
     { id: 'calls', label: 'Calls', count: counts.calls },
     { id: 'outbox', label: 'Outbox', count: counts.mails },
     { id: 'chaos', label: 'Chaos', count: modes, suffix: 'on' },

@@ -6,7 +6,7 @@ export interface Tab<Id extends string> {
   readonly label: string;
   /** A number beside the label; hidden while it is 0. */
   readonly count?: number;
-  /** A word after the number, for what needs attention: `paused`. */
+  /** What needs attention, for screen readers: the number's colour says it too. */
   readonly suffix?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export function TabList<Id extends string>(props: TabListProps<Id>) {
           {name}{' '}
           <span class="tab-count" hidden={count === 0} data-bad={suffix ? '' : undefined}>
             {count.toLocaleString()}
-            {suffix && <span class={`tab-suffix suffix-${suffix}`}> {suffix}</span>}
+            {suffix && <span class="tab-suffix"> {suffix}</span>}
           </span>
         </button>
       ))}

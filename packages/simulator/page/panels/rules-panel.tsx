@@ -66,7 +66,7 @@ function RuleCard({ rule }: { readonly rule: Rule }) {
         />
         {rule.kind === 'rule' && <Link label="Add URL" run={() => openActionForm(rule)} />}
         <Link label="Rename" run={() => renameRule(rule)} />
-        <Link label="Remove" run={() => removeRule(rule)} />
+        <Link label="Remove rule" run={() => removeRule(rule)} />
       </div>
     </li>
   );
@@ -95,15 +95,11 @@ function PauseReason({ rule: { pauseReason, pausedAt, scope } }: { readonly rule
 function ActionItem({ rule, action }: { readonly rule: Rule; readonly action: Action }) {
   return (
     <li>
-      <div class="url-row">
-        <code class="url" title={action.url}>
-          {action.url}
-        </code>
-        <span class="tools">
-          <Link label="Send" run={() => sendEvent(rule, action)} />
-          <Link label="Edit" run={() => openActionForm(rule, action)} />
-          {rule.kind === 'rule' && <Link label="Remove" run={() => removeAction(rule, action)} />}
-        </span>
+      <code class="url">{action.url}</code>
+      <div class="tools">
+        <Link label="Send" run={() => sendEvent(rule, action)} />
+        <Link label="Edit URL" run={() => openActionForm(rule, action)} />
+        {rule.kind === 'rule' && <Link label="Remove URL" run={() => removeAction(rule, action)} />}
       </div>
       {action.payload !== undefined && <p class="hint">sends a custom payload</p>}
       {action.signed ? (

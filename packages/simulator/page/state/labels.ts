@@ -85,7 +85,9 @@ export function stateReason(delivery: DeliverySummary, policy: PolicyView): stri
     case 'held':
       return 'the rule is paused; sent when it is resumed';
     case 'dropped':
-      return 'not sent: the rule is paused, or the action was removed';
+      return delivery.droppedBecause === 'action-removed'
+        ? 'not sent: the action was removed'
+        : 'not sent: the rule was paused';
   }
 }
 

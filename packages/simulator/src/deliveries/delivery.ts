@@ -1,5 +1,5 @@
 import type { ChaosMode } from '../chaos.ts';
-import type { EventName, PauseReason } from '../rules/rules.ts';
+import type { PauseReason } from '../rules/rules.ts';
 
 /**
  * - `waiting`: the next attempt is due at `nextAttemptAt`
@@ -76,7 +76,8 @@ export interface Delivery {
   readonly ruleId: string;
   readonly actionId: string;
   readonly callId: string;
-  readonly eventName: EventName;
+  /** What its body names; the rule's trigger, if the body names none. */
+  readonly eventName: string;
   /** The JSON text. Every attempt sends the same bytes. */
   readonly body: string;
   /** Milliseconds of the simulator's clock. */
@@ -85,6 +86,8 @@ export interface Delivery {
   readonly attempts: readonly Attempt[];
   /** Milliseconds of the simulator's clock. Only while `waiting`. */
   readonly nextAttemptAt?: number;
+  /** Why it was not sent. Only while `dropped`. */
+  readonly droppedBecause?: 'rule-paused' | 'action-removed';
   /** The delivery that this one repeats. */
   readonly copyOf?: string;
   /** What made the copy: a chaos mode, or `resend`. */

@@ -49,9 +49,9 @@ export class EventDispatcher {
     const { log, rules } = this.#simulation;
     const { ruleId, actionId, callId, eventName, body } = log.get(id);
     rules.action(ruleId, actionId);
-    if (edited !== undefined) parseJson(edited);
     return this.#send({
       ...{ ruleId, actionId, callId, eventName, body: edited ?? body },
+      ...(edited !== undefined && namedIn(edited)),
       ...{ copyOf: id, copiedBy: 'resend' },
       ...(edited !== undefined && edited !== body && { byHand: true }),
     });
@@ -65,12 +65,12 @@ export class EventDispatcher {
     const { ruleId, actionId, body } = checked(OWN_EVENT, event);
     const { rules } = this.#simulation;
     rules.action(ruleId, actionId);
-    const { callId } = (parseJson(body) ?? {}) as { callId?: unknown };
     return this.#send({
       ruleId,
       actionId,
-      callId: typeof callId === 'string' ? callId : '',
+      callId: '',
       eventName: rules.get(ruleId).trigger,
+      ...namedIn(body),
       body,
       byHand: true,
     });
@@ -139,4 +139,16 @@ function parseJson(json: string): unknown {
   } catch {
     throw new SimulatorError('invalid-input', 'The body is not valid JSON.');
   }
+}
+
+/**
+ * What a body that somebody wrote says it is.
+ * @throws SimulatorError `invalid-input` for a body that is not JSON
+ */
+function namedIn(body: string): Partial<Pick<Delivery, 'callId' | 'eventName'>> {
+  const { callId, eventName } = Object(parseJson(body)) as Record<string, unknown>;
+  return {
+    ...(typeof callId === 'string' && { callId }),
+    ...(typeof eventName === 'string' && { eventName }),
+  };
 }

@@ -181,7 +181,12 @@ export class DeliveryScheduler {
   }
 
   #drop(delivery: Delivery): void {
-    this.#simulation.log.put({ ...omit(delivery, 'nextAttemptAt'), state: 'dropped' });
+    const droppedBecause = this.#hasAction(delivery) ? 'rule-paused' : 'action-removed';
+    this.#simulation.log.put({
+      ...omit(delivery, 'nextAttemptAt'),
+      state: 'dropped',
+      droppedBecause,
+    });
   }
 
   /** Cancels the timers of the waiting deliveries that match. */

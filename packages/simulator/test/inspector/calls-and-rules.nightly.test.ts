@@ -97,7 +97,7 @@ describeInChromium('the inspector, in a browser', (chromium) => {
     await rule.getByText(/: its URL responded 404.*The owner was emailed/).waitFor();
     await tab('Outbox 1');
     await page.getByText('Your rule "To the CRM" is paused').waitFor();
-    await tab('Rules 1 paused');
+    await tab('Rules 1 (1 paused)');
     await rule.getByRole('button', { name: 'Resume' }).click();
     await rule.getByText('Active').waitFor();
     expect(simulator.rules.list()).toMatchObject([{ state: 'active' }]);

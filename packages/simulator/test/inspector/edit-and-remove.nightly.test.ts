@@ -18,7 +18,7 @@ describeInChromium('rules and actions in the inspector', (chromium) => {
     const dialog = page.getByRole('dialog');
     await card.getByText('No secret: deliveries are not signed.').waitFor();
 
-    await card.getByRole('button', { name: 'Edit' }).click();
+    await card.getByRole('button', { name: 'Edit URL' }).click();
     await dialog.getByLabel('URL').fill(`${url}/new`);
     await dialog.getByLabel('Custom payload').fill('{"id": ');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -28,13 +28,13 @@ describeInChromium('rules and actions in the inspector', (chromium) => {
     await card.getByText('sends a custom payload').waitFor();
     const [edited] = simulator.rules.get(rule._id).actions;
     expect(edited).toMatchObject({ url: `${url}/new`, payload: { id: '{{callId}}' } });
-    await card.getByRole('button', { name: 'Edit' }).click();
+    await card.getByRole('button', { name: 'Edit URL' }).click();
     await dialog.getByLabel('Custom payload').fill('');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await card.getByText('sends a custom payload').waitFor({ state: 'hidden' });
     expect(simulator.rules.get(rule._id).actions[0]).not.toHaveProperty('payload');
 
-    await card.locator('.url-row').getByRole('button', { name: 'Remove' }).click();
+    await card.getByRole('button', { name: 'Remove URL' }).click();
     await dialog.getByRole('button', { name: 'Remove' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(simulator.rules.get(rule._id).actions).toEqual([]);

@@ -41,7 +41,7 @@ describeInChromium('the layout of the inspector', (chromium) => {
     const { page, tab } = await openInspector(chromium, simulator, {
       viewport: { width, height: 800 },
     });
-    await tab('Rules 2 paused'); // The word is in the name alone.
+    await tab('Rules 3 (2 paused)'); // The words are in the name alone.
     await tab('Outbox 2');
     await tab('Chaos 1 on');
     const { inside, outside, document } = await tabs(page);
@@ -60,4 +60,27 @@ describeInChromium('the layout of the inspector', (chromium) => {
     expect(ends.length).toBeGreaterThan(11);
     expect(Math.max(...ends) - Math.min(...ends)).toBeLessThan(1);
   });
+
+  test.each([1440, 1024])(
+    'the list stays where it is when another row is chosen, at %d px',
+    async (width) => {
+      const simulator = await busySimulator();
+      for (let started = 0; started < 30; started++) simulator.calls.start();
+      await simulator.deliveries.settled();
+      const viewport = { width, height: 800 };
+      const { page } = await openInspector(chromium, simulator, { viewport });
+      const row = (at: number) => page.locator('.delivery').nth(at);
+      await row(24).click();
+      await page.locator('.attempt details[open]').waitFor();
+      const top = async (at: number) => Math.round((await row(at).boundingBox())?.y ?? -1);
+      await row(25).scrollIntoViewIfNeeded();
+      const before = await top(25);
+      await row(25).click({ position: { x: 60, y: 12 } });
+      await page.locator('.delivery[aria-current]').and(row(25)).waitFor();
+      expect(await top(25)).toBe(before);
+      expect(await page.evaluate('document.activeElement?.dataset.id')).toBe(
+        await row(25).getAttribute('data-id'),
+      );
+    },
+  );
 });

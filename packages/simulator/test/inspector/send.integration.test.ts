@@ -28,18 +28,21 @@ describeInChromium('events that somebody sends, and what came of them', (chromiu
     await dialog.getByLabel('Body').fill('{"eventName": ');
     await dialog.getByRole('button', { name: 'Resend' }).click();
     await dialog.getByRole('alert').getByText('not valid JSON').waitFor();
-    await dialog.getByLabel('Body').fill('{"eventName":"call:started","callId":"edited"}');
+    await dialog.getByLabel('Body').fill('{"eventName":"call:completed","callId":"edited"}');
     await dialog.getByRole('button', { name: 'Resend' }).click();
     await count('acknowledged', 2);
     expect(JSON.parse(receiver.received[1]!.body)).toMatchObject({ callId: 'edited' });
-    await page.locator('.timeline li:first-child').getByText('edited').waitFor();
+    const newest = page.locator('.timeline li:first-child');
+    await newest.getByText('unknown (edited)').waitFor();
+    await newest.getByText('call:completed').waitFor();
+    await page.locator('#detail').getByRole('heading', { name: 'call:completed #2' }).waitFor();
 
     await page.getByRole('list', { name: 'Rules' }).getByRole('button', { name: 'Send' }).click();
     await dialog.getByLabel('Body').fill('{"eventName":"call:mine"}');
     await dialog.getByRole('button', { name: 'Send' }).click();
     await count('acknowledged', 3);
     expect(receiver.received[2]!.body).toBe('{"eventName":"call:mine"}');
-    await page.locator('#detail').getByRole('heading', { name: '#3' }).waitFor();
+    await page.locator('#detail').getByRole('heading', { name: 'call:mine #3' }).waitFor();
   });
 
   test('all that failed is sent again', async () => {
