@@ -4,20 +4,23 @@ import { cursors } from './store/cursors.ts';
 import { deadLettered } from './store/dead-lettered.ts';
 import { events } from './store/events.ts';
 import { groups } from './store/groups.ts';
+import { outcomeLog } from './store/outcome-log.ts';
+import { peek } from './store/peek.ts';
 import {
   LEASE_MS,
   REMEMBER_MS,
   type Effects,
   type OpenedStore,
   type StoreTestContext,
+  type StoreUnderTest,
   type UnderTest,
 } from './store/under-test.ts';
 import { transactions } from './store/transactions.ts';
 import { webhookIds } from './store/webhook-ids.ts';
 import { unique } from './unique.ts';
 
-/** What every store must do. */
-export function storeContractTests(subject: UnderTest<OpenedStore>): void {
+/** What every store must do. Those `without` a log, or without `peek`, have to say so. */
+export function storeContractTests({ without = [], ...subject }: StoreUnderTest): void {
   describe(`${subject.name}: store contract tests`, () => {
     const context = contextOf(opening(subject));
     events(context);
@@ -26,6 +29,8 @@ export function storeContractTests(subject: UnderTest<OpenedStore>): void {
     batches(context);
     webhookIds(context);
     cursors(context);
+    if (!without.includes('peek')) peek(context);
+    if (!without.includes('log')) outcomeLog(context);
   });
 }
 
@@ -61,5 +66,6 @@ const contextOf = (opened: () => OpenedStore): StoreTestContext => ({
     ...(key !== undefined && { key }),
     ...more,
   }),
+  now: () => opened().now(),
   advance: async (ms) => opened().advance(ms),
 });

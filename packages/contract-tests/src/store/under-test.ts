@@ -33,6 +33,11 @@ export interface UnderTest<Opened> {
   open(): Promise<Opened>;
 }
 
+/** A store, and what it can do without. */
+export interface StoreUnderTest extends UnderTest<OpenedStore> {
+  without?: readonly ('peek' | 'log')[];
+}
+
 /** What a group of contract tests works with. */
 export interface StoreTestContext {
   store(): Store;
@@ -40,6 +45,8 @@ export interface StoreTestContext {
   connections(): Store[];
   /** A claim with a new webhook id and a new token. */
   claim(key: string | undefined, more?: Partial<Claim>): Claim;
+  /** The store's clock, in milliseconds since the epoch. */
+  now(): number;
   advance(ms: number): Promise<void>;
 }
 
