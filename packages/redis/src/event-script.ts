@@ -130,9 +130,16 @@ calls.reopen = { 1, 0, function(key)
   return read(key) == 'dead-lettered' and call('DEL', key) or 0
 end }`;
 
+/** keys: the event. Returns the number of its attempts, or its kind if it is leased or done. */
+const PEEK = `
+calls.peek = { 1, 0, function(key)
+  local kind, attempts = read(key)
+  return kind == 'attempts' and attempts or kind
+end }`;
+
 /** The calls of the script. */
 export type EventCallName =
-  | ('remember' | 'admit' | 'claim' | 'complete' | 'release' | 'extend' | 'reopen')
+  | ('remember' | 'admit' | 'claim' | 'complete' | 'release' | 'extend' | 'reopen' | 'peek')
   | ('takeGroup' | 'freeGroup' | 'extendGroup');
 
 /** A call that fails among others has this reply, and the error after it. */
@@ -148,7 +155,7 @@ export const FAILED = '!';
  */
 export const EVENT_CALLS = `
 local call, calls, memory, apart = redis.call, {}, ARGV[1], ARGV[3] == 'apart'
-${EVENT}${PUT}${GROUP}${CLAIM}${END}${REOPEN}
+${EVENT}${PUT}${GROUP}${CLAIM}${END}${REOPEN}${PEEK}
 local replies, failed, failure = {}, 0, nil
 local lines, key, line = {}, 0, 1
 for text in string.gmatch(ARGV[2] .. '\\n', '(.-)\\n') do lines[#lines + 1] = text end

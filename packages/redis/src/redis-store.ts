@@ -3,12 +3,14 @@ import {
   storableKey,
   type Admission,
   type Claim,
+  type EventState,
   type StoreWithoutCompleteIn,
 } from '@call-webhooks/core/stores';
 import { checkOptions, option, safeLogger } from '@call-webhooks/core/internal';
 import type { RedisClient } from './clients.ts';
 import { EventCalls } from './event-calls.ts';
 import type { EventCallName } from './event-script.ts';
+import { redisOutcomeLog } from './outcome-log.ts';
 import { Scripts, textOf, unexpected, whole } from './scripts.ts';
 import { evictionWarning } from './server-warnings.ts';
 
@@ -162,6 +164,11 @@ export function redisStore(
       return isHeld(await calls.run('extendGroup', [reply], [token, whole(leaseMs) + AHEAD_MS]));
     },
     reopen: async (key) => isHeld(await ofEvent('reopen', key, [])),
+    async peek(keys) {
+      const states = keys.map(async (key) => stateOf(await ofEvent('peek', key, [])));
+      return Promise.all(states);
+    },
+    log: redisOutcomeLog(scripts, prefix),
     async loadCursor(name) {
       const cursor = textOf(await scripts.run(LOAD_CURSOR, [await keyOf(name, 'cursor')]));
       return cursor === '' ? undefined : cursor;
@@ -178,6 +185,19 @@ function admissionOf(reply: string): Admission {
   const status = REFUSALS.find((refusal) => refusal === reply);
   if (status === undefined) throw unexpected();
   return { status };
+}
+
+const STATES: Readonly<Record<string, EventState>> = {
+  leased: 'running',
+  done: 'handled',
+  'dead-lettered': 'dead-lettered',
+};
+
+function stateOf(reply: string): EventState | undefined {
+  if (reply === '0') return undefined;
+  const state = isAttempt(reply) ? 'failed' : STATES[reply];
+  if (state === undefined) throw unexpected();
+  return state;
 }
 
 const isAttempt = (reply: string) => /^[1-9]\d*$/.test(reply);
