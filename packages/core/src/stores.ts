@@ -47,6 +47,7 @@ export {
   type JobFailure,
 } from './worker/dead-jobs.ts';
 export {
+  type ClosableJobProcessor,
   createJobProcessor,
   type JobOutcome,
   type JobProcessor,

@@ -109,6 +109,7 @@ export function createPgBossWorker<
   return startPollingWorker({
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
+    onClosed: () => process.close(),
     async take(limit) {
       if (!isReady) await createQueues(boss, queue, deadQueue);
       isReady = true;

@@ -184,11 +184,13 @@ export function createBullmqWorker<
   });
 
   async function close(graceMs: number): Promise<void> {
+    const endsAt = performance.now() + graceMs + RELEASE_MS;
     void waitAtMost(RELEASE_MS, worker.pause(true)); // takes no new jobs
     await waitAtMost(graceMs, running.idle());
     worker.cancelAllJobs();
     await waitAtMost(ABORT_MS, running.idle());
     await waitAtMost(RELEASE_MS - ABORT_MS, worker.close(running.size > 0));
+    await waitAtMost(endsAt - performance.now(), process.close());
   }
   return {
     worker,

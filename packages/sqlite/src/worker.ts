@@ -99,6 +99,7 @@ export function createSqliteWorker<
   const worker = startPollingWorker({
     concurrency: settings.concurrency,
     pollEvery: settings.pollEvery,
+    onClosed: () => process.close(),
     async take(limit) {
       const { jobs: taken, nextIn } = await jobs.take(limit, run, running);
       isFailing = false;

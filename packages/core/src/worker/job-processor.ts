@@ -105,10 +105,11 @@ interface Attempt {
   readonly maxRuns: number | undefined;
 }
 
+/** Runs one queued delivery. Never rejects. */
+export type JobProcessor = (delivery: QueuedDelivery, job?: WorkerJob) => Promise<JobResult>;
+
 /** What `createJobProcessor` returns. */
-export interface JobProcessor {
-  /** Runs one queued delivery. Never rejects. */
-  (delivery: QueuedDelivery, job?: WorkerJob): Promise<JobResult>;
+export interface ClosableJobProcessor extends JobProcessor {
   /**
    * Writes the rest of the outcome log, if there is one: for the worker's `close`, after the last job.
    * It ends within a second, and never rejects.
@@ -129,7 +130,7 @@ export function createJobProcessor<
   Extra extends ExtraEvents = {},
   Custom extends StandardSchema = StandardSchema,
   Context = HandlerContext,
->(options: WorkerOptions<Extra, Custom, Context>): JobProcessor {
+>(options: WorkerOptions<Extra, Custom, Context>): ClosableJobProcessor {
   const shape = {
     ...handlerShape(),
     maxRuns: option.default(option.count(1, 1_000_000), 100),

@@ -32,6 +32,8 @@ export interface PollingWorkerOptions {
    * or rejects with, is ignored.
    */
   onError(error: unknown): void;
+  /** Called by `close()` after the last job, and waited for as long as `close()` may take. */
+  onClosed?(): Promise<unknown>;
 }
 
 /** Options of the `close()` of a worker. */
@@ -125,10 +127,12 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
 
   async function close(graceMs: number): Promise<void> {
     clearTimeout(timer);
+    const endsAt = performance.now() + graceMs + RELEASE_MS;
     await waitAtMost(graceMs, Promise.all([polling, running.idle()]));
     clearTimeout(timer);
     running.abort();
     await waitAtMost(RELEASE_MS, Promise.all(running.ids().map(release)));
+    if (options.onClosed) await waitAtMost(endsAt - performance.now(), options.onClosed());
   }
 
   wake();
