@@ -71,8 +71,24 @@ CREATE INDEX IF NOT EXISTS ${prefix}jobs_due ON ${prefix}jobs (state, due_at);
 INSERT INTO ${prefix}schema (version, id)
   SELECT 1, lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM ${prefix}schema);`;
 
+/**
+ * Makes version 2, with the outcome log. `log_batches.rows` and `log_processes.process` are JSON, and
+ * `log_counts.minute` is one of the epoch.
+ */
+const createLog = (prefix: string) => `
+CREATE TABLE IF NOT EXISTS ${prefix}log_batches (
+  n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, rows TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ${prefix}log_counts (
+  minute INTEGER NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (minute, name)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ${prefix}log_processes (
+  id TEXT PRIMARY KEY, process TEXT NOT NULL, seen_at INTEGER NOT NULL
+);
+UPDATE ${prefix}schema SET version = 2 WHERE version = 1;`;
+
 /** Step n makes version n of version n - 1, and sets it. A step that was released never changes. */
-const STEPS: readonly ((prefix: string) => string)[] = [createTables];
+const STEPS: readonly ((prefix: string) => string)[] = [createTables, createLog];
 
 /** The version of the tables that this process uses. */
 export const SCHEMA_VERSION = STEPS.length;

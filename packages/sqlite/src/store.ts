@@ -1,5 +1,5 @@
 import type { Store } from '@call-webhooks/core';
-import type { Admission, Claim } from '@call-webhooks/core/stores';
+import type { Admission, Claim, EventState } from '@call-webhooks/core/stores';
 import { checkOptions } from '@call-webhooks/core/internal';
 import { completeIn, literal, type SqliteTransaction } from './complete-in.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type SqliteDatabase,
   type Statements,
 } from './database.ts';
+import { sqliteOutcomeLog } from './outcome-log.ts';
 import { sqliteOptionRules, type SqliteOptions } from './schema.ts';
 import { Transactions } from './transactions.ts';
 import { HeldLeases } from './wall-clock.ts';
@@ -81,9 +82,7 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     if (!isNew) return { status: 'replayed' };
     if (key === undefined) return { status: 'admitted', attempt: 1 };
 
-    const event = eventIn(
-      sql.first(`SELECT ${eventColumns} FROM ${events} WHERE key = ? AND keep_until > ?`, key, at),
-    );
+    const event = eventOf(sql, key, at);
     if (event && event.done !== NOT_DONE)
       return { status: event.done === DEAD_LETTERED ? 'dead-lettered' : 'duplicate' };
     if (event && isLive(sql, event, at, leaseMs))
@@ -109,6 +108,11 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     return { status: 'admitted', attempt };
   }
 
+  const eventOf = (sql: Statements, key: string, at: number) =>
+    eventIn(
+      sql.first(`SELECT ${eventColumns} FROM ${events} WHERE key = ? AND keep_until > ?`, key, at),
+    );
+
   /** The event of a group that was admitted last. The group is busy while it holds its lease. */
   const lastOf = (sql: Statements, group: string, at: number) =>
     eventIn(
@@ -120,11 +124,22 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
     );
 
   function isLive(sql: Statements, event: StoredEvent, at: number, leaseMs: number): boolean {
-    const { key, token, leaseUntil } = event;
+    const { key, leaseUntil } = event;
     // Such a lease was taken before the clock was set back: its process may be dead.
     if (leaseUntil > at + MAX_LEASE_MS)
       sql.change(`UPDATE ${events} SET lease_until = ? WHERE key = ?`, at + leaseMs, key);
-    return leaseUntil > at || (leaseUntil > 0 && held?.holds(key, token) === true);
+    return isLeased(event, at);
+  }
+
+  const isLeased = ({ key, token, leaseUntil }: StoredEvent, at: number): boolean =>
+    leaseUntil > at || (leaseUntil > 0 && held?.holds(key, token) === true);
+
+  function stateOf(sql: Statements, key: string): EventState | undefined {
+    const at = now();
+    const event = eventOf(sql, key, at);
+    if (!event) return undefined;
+    if (event.done !== NOT_DONE) return event.done === HANDLED ? 'handled' : 'dead-lettered';
+    return isLeased(event, at) ? 'running' : 'failed';
   }
 
   function sweep(sql: Statements, at: number): void {
@@ -187,6 +202,11 @@ export function sqliteStore(db: SqliteDatabase, options: SqliteStoreOptions = {}
       const reopen = `DELETE FROM ${events} WHERE key = ? AND done = ? AND keep_until > ?`;
       return transactions.run((sql) => sql.change(reopen, key, DEAD_LETTERED, now()));
     },
+    peek(keys) {
+      const stored = keys.map(storedKey);
+      return transactions.run((sql) => stored.map((key) => stateOf(sql, key)));
+    },
+    log: sqliteOutcomeLog(transactions, prefix, now),
     loadCursor(name) {
       const stored = storedKey(name);
       return transactions.run((sql) => {

@@ -181,7 +181,7 @@ async function useEverything(db: SqliteDatabase): Promise<void> {
   await waitFor(async () => (await queue.stats()).done === 1 && (await queue.stats()).dead === 1);
   await worker.close();
   expect((await deadJobs.list()).letters).toMatchObject([{ callId: 'dead', attempt: 1 }]);
-  expect(await migrate(db)).toEqual({ from: 1, to: 1 });
+  expect(await migrate(db)).toEqual({ from: 2, to: 2 });
 }
 
 const REFUSED = 'its rows are not objects with the columns of the statement. Turn off options';
