@@ -10,8 +10,10 @@ import {
 } from './client.ts';
 
 /** The version of the tables below. A release that changes one of them raises it. */
-const VERSION = 1;
-const UNDEFINED_TABLE = '42P01';
+const VERSION = 2;
+/** Version 1 has no outcome log. All but that works without it. */
+const OLDEST_VERSION = 1;
+export const UNDEFINED_TABLE = '42P01';
 
 /** It goes into the statements as it is. Postgres keeps 63 bytes of a name. */
 export const schemaOption = () =>
@@ -74,7 +76,7 @@ export class Tables {
         `The tables in the schema ${this.#schema} have version ${String(version)}, of a newer release of @call-webhooks/postgres. This one knows version ${String(VERSION)}: install the newer release here, too.`,
         { docs: docsUrl('stores.md#postgres') },
       );
-    if (version < VERSION)
+    if (version < OLDEST_VERSION)
       throw new Error('The tables of the store are missing. Run `await store.migrate()` once.');
     this.id = id;
   }
@@ -162,6 +164,24 @@ BEGIN
     );
     CREATE INDEX dead_letters_failed_at ON ${name}.dead_letters (failed_at, id);
   END IF;
+  IF to_regclass('${name}.log_batches') IS NULL THEN
+    CREATE TABLE ${name}.log_batches (
+      n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      id text COLLATE "C" NOT NULL UNIQUE,
+      rows text NOT NULL
+    );
+    CREATE TABLE ${name}.log_counts (
+      minute bigint NOT NULL,
+      name text COLLATE "C" NOT NULL,
+      count bigint NOT NULL,
+      PRIMARY KEY (minute, name)
+    ) WITH (fillfactor = 80);
+    CREATE TABLE ${name}.log_processes (
+      id text COLLATE "C" PRIMARY KEY,
+      process text NOT NULL,
+      seen_at timestamptz NOT NULL
+    ) WITH (fillfactor = 80);
+  END IF;
   IF to_regclass('${name}.schema_version') IS NULL THEN
     -- One row, whose random id tells these tables from those of the same name in another database.
     CREATE TABLE ${name}.schema_version (
@@ -170,6 +190,8 @@ BEGIN
     );
     INSERT INTO ${name}.schema_version
       VALUES (${String(VERSION)}, md5(random()::text || clock_timestamp()::text));
+  ELSIF (SELECT version FROM ${name}.schema_version) < ${String(VERSION)} THEN
+    UPDATE ${name}.schema_version SET version = ${String(VERSION)};
   END IF;
 END
 $migration$`;

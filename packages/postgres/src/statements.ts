@@ -155,6 +155,11 @@ SELECT coalesce(json_object_agg(key, true), '{}')::text AS answer FROM ended`;
     /** $1 key, $2 token, $3 ms of lease. Answers whether the lease was held. */
     extend: whether(`UPDATE ${events} AS event SET lease_until = ${later('$3')} WHERE ${ofToken}`),
     /** $1 key. Answers whether the event was dead-lettered. */
+    /** $1 a list of keys, in JSON. Answers with the states of those that are known. */
+    peek: `SELECT coalesce(json_object_agg(key, CASE
+  WHEN dead_lettered THEN 'dead-lettered' WHEN done THEN 'handled'
+  WHEN lease_until > ${now} THEN 'running' ELSE 'failed' END), '{}')::text AS answer
+FROM ${events} WHERE key IN (SELECT json_array_elements_text($1::text::json)) AND keep_until > ${now}`,
     reopen: whether(
       `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now}`,
     ),

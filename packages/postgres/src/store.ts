@@ -1,5 +1,5 @@
 import type { Logger, Store } from '@call-webhooks/core';
-import { storableKey, type Admission } from '@call-webhooks/core/stores';
+import { storableKey, type Admission, type EventState } from '@call-webhooks/core/stores';
 import {
   checkOptions,
   docsUrl,
@@ -8,6 +8,7 @@ import {
   safeLogger,
 } from '@call-webhooks/core/internal';
 import { checkClient, concurrencyOf, oddAnswer, type PostgresClient } from './client.ts';
+import { postgresOutcomeLog } from './outcome-log.ts';
 import { schemaOption, Tables, type Migration } from './schema.ts';
 import { statements } from './statements.ts';
 import { CallQueue } from './store-calls.ts';
@@ -145,6 +146,14 @@ export function postgresStore(
     extend: async (key, token, leaseMs) =>
       tables.askIf(sql.extend, await storableKey(key), token, leaseMs),
     reopen: async (key) => tables.askIf(sql.reopen, await storableKey(key)),
+    async peek(keys) {
+      const stored = await Promise.all(keys.map(async (key) => storableKey(key)));
+      const states = new Map<string, unknown>(
+        Object.entries(Object(await tables.ask(sql.peek, JSON.stringify(stored))) as object),
+      );
+      return stored.map((key) => states.get(key) as EventState | undefined);
+    },
+    log: postgresOutcomeLog(tables, schema),
     async loadCursor(name) {
       const answer = await tables.ask(sql.loadCursor, await storableKey(name));
       const { cursor } = Object(answer) as { cursor?: unknown };

@@ -20,7 +20,7 @@ const claim: Claim = {
   ...{ key: 'event', token: 't' },
 };
 const logger = { warn: () => undefined, error: () => undefined };
-const VERSION = { version: 1, id: 'of-these-tables' };
+const VERSION = { version: 2, id: 'of-these-tables' };
 const ADMITTED = { status: 'admitted', attempt: 1 };
 const isVersion = (text: string) => text.includes('schema_version');
 
@@ -151,16 +151,16 @@ describe('the version of the tables', () => {
   }
 
   it('is told by migrate(), before and now, of the store and of the dead letters', async () => {
-    const { client, texts } = tables(1);
-    expect(await postgresStore(client, { schema: 'mine' }).migrate()).toEqual({ from: 0, to: 1 });
+    const { client, texts } = tables(2);
+    expect(await postgresStore(client, { schema: 'mine' }).migrate()).toEqual({ from: 0, to: 2 });
     expect(texts).toContain(migrationSql({ schema: 'mine' }));
     expect(await postgresDeadLetters(client, { schema: 'mine' }).migrate()).toEqual({
-      ...{ from: 1, to: 1 },
+      ...{ from: 2, to: 2 },
     });
   });
 
   it('is asked for once', async () => {
-    const { client, texts } = tables(1, 1);
+    const { client, texts } = tables(2, 2);
     const store = postgresStore(client, { logger });
     await store.admit(claim);
     await store.admit(claim);
@@ -181,11 +181,11 @@ describe('the version of the tables', () => {
   );
 
   it('of a newer release is refused, and nothing is done to its tables', async () => {
-    const { client, texts } = tables(1, 2);
+    const { client, texts } = tables(2, 3);
     const store = postgresStore(client, { logger });
     const refused = {
       code: 'invalid-options',
-      message: expect.stringContaining('have version 2, of a newer release'),
+      message: expect.stringContaining('have version 3, of a newer release'),
     };
     await expect(store.admit(claim)).rejects.toMatchObject(refused);
     await expect(store.migrate()).rejects.toMatchObject(refused);

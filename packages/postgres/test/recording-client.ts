@@ -15,7 +15,7 @@ export function recordingClient(
   const calls: { text: string; values: unknown[] }[] = [];
   const client: PostgresClient = {
     async query(text, values = []) {
-      if (text.includes('schema_version')) return shaped({ version: 1, id: 'of-these-tables' });
+      if (text.includes('schema_version')) return shaped({ version: 2, id: 'of-these-tables' });
       calls.push({ text, values });
       return shaped(await reply(text, values));
     },
