@@ -1,5 +1,5 @@
 import { DurableObject as BaseClass } from '#durable-object';
-import type { Admission, Claim, DoneMark } from '@call-webhooks/core/stores';
+import type { Admission, Claim, DoneMark, EventState } from '@call-webhooks/core/stores';
 import type { ObjectState } from './durable-object.ts';
 import { SCHEMA, SQL, SWEEP_ROWS } from './statements.ts';
 
@@ -78,6 +78,17 @@ export class CallWebhooksStore<Env = unknown> extends DurableObject<Env> {
   /** As `reopen` of a store. */
   reopen(key: string): boolean {
     return this.#changes(SQL.reopen, key, this.now());
+  }
+
+  /** As `peek` of a store. */
+  peek(keys: readonly string[]): (EventState | undefined)[] {
+    const at = this.now();
+    return keys.map((key) => {
+      const [event] = this.#rows<EventRow>(SQL.event, key, at);
+      if (!event) return undefined;
+      if (event.done > 0) return event.done === 1 ? 'handled' : 'dead-lettered';
+      return event.leaseUntil > at ? 'running' : 'failed';
+    });
   }
 
   /** As `loadCursor` of a store. */

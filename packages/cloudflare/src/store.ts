@@ -2,6 +2,7 @@ import {
   storableKey,
   type Admission,
   type DoneMark,
+  type EventState,
   type StoreWithoutCompleteIn,
 } from '@call-webhooks/core/stores';
 import { checkOptions, option } from '@call-webhooks/core/internal';
@@ -28,6 +29,7 @@ interface StoreObject {
   release(key: string, token: string): Promise<boolean>;
   extend(key: string, token: string, leaseMs: number): Promise<boolean>;
   reopen(key: string): Promise<boolean>;
+  peek(keys: readonly string[]): Promise<(EventState | undefined)[]>;
   loadCursor(name: string): Promise<string | undefined>;
   saveCursor(name: string, cursor?: string): Promise<void>;
   ping(): Promise<void>;
@@ -122,6 +124,16 @@ export function durableObjectStore(
     async reopen(key) {
       const stored = await storableKey(key);
       return ask(key, (object) => object.reopen(stored));
+    },
+    async peek(keys) {
+      const states = new Map<string, EventState | undefined>();
+      for (const name of new Set(keys.map(nameOf))) {
+        const own = keys.filter((key) => nameOf(key) === name);
+        const stored = await Promise.all(own.map(async (key) => storableKey(key)));
+        const found = await ask(own[0], (object) => object.peek(stored));
+        for (const [index, key] of own.entries()) states.set(key, found[index]);
+      }
+      return keys.map((key) => states.get(key));
     },
     async loadCursor(cursorName) {
       const stored = await storableKey(cursorName);

@@ -4,6 +4,7 @@ import { callStore, freshFolder, storeAt } from './support.ts';
 
 storeContractTests({
   name: 'durableObjectStore in workerd, two Workers',
+  without: ['log'],
   async open() {
     const { folder, remove } = await freshFolder();
     const workers = await startStoreWorkers(folder);

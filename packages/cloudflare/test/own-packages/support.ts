@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Store } from '@call-webhooks/core';
+import type { EventState } from '@call-webhooks/core/stores';
 import { build } from 'esbuild';
 
 /** The compatibility date of all Workers here. The README names it as the oldest. */
@@ -79,5 +80,8 @@ export function storeAt(url: string): Store {
     method,
     (...args: unknown[]) => callStore(url, method, ...args),
   ]);
-  return { ...(Object.fromEntries(calls) as Store), rememberFor: 86_400_000 };
+  // JSON has no `undefined`.
+  const peek: Store['peek'] = async (keys) =>
+    ((await callStore(url, 'peek', keys)) as (EventState | null)[]).map((one) => one ?? undefined);
+  return { ...(Object.fromEntries(calls) as Store), peek, rememberFor: 86_400_000 };
 }
