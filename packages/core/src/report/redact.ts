@@ -255,6 +255,9 @@ const ID_WORDS = /^[A-Za-z\d_]+(?:[:-][A-Za-z\d_]+)*$/;
 const SUSPICIOUS =
   /whsec|[rs]k[_-]|gh[opsur]_|github|glpat|npm_|xox|A(?:KIA|SIA|Iza)|pass|pwd|secret|token|api|credential|signature|cookie|authorization|phone|mobile|tel|msisdn|fax|sms|whatsapp|dial|number|call(?:ed|ing)?:?\d/i;
 
+/** A text of the configuration, on one line. */
+export const printable = (text: string): string => text.slice(0, MAX_ID).replace(UNPRINTABLE, '?');
+
 /**
  * An id, key or event name, as log lines, hooks and spans have it: on one line, of a limited length,
  * and without what may have been made a part of it: an e-mail address, a phone number, a token.

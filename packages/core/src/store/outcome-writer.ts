@@ -10,7 +10,7 @@ import {
   type OutcomeRow,
 } from './outcome-log.ts';
 import { type Deadline, type Deadlines, waitAtMost } from '../time.ts';
-import { redactedText, redactId, shownTenant } from '../report/redact.ts';
+import { printable, redactedText, redactId, shownTenant } from '../report/redact.ts';
 import { loggedError, type LineOptions } from '../report/log-line.ts';
 import { LineLimit, type Logger, safeLogger } from '../report/logger.ts';
 
@@ -19,7 +19,7 @@ const WRITE_AFTER_MS = 1_000;
 /** The longest pause after failed writes; milliseconds. */
 const MAX_PAUSE_MS = 30_000;
 const MAX_ROWS = 50;
-const MAX_TEXT = 200;
+const MAX_ERROR = 200;
 /** As long as counters are kept: 26 hours. */
 const MAX_MINUTES = 1_560;
 /** After an outage, so that no batch blocks a store. */
@@ -75,9 +75,9 @@ export class OutcomeWriter {
     try {
       const at = Date.now();
       this.#count(outcome, at);
-      this.#keep(outcome, at);
       if (!this.#timer) this.#setTimer(at);
       else if (at > this.#timerAt + LOST_AFTER_MS) this.#writeNow();
+      this.#keep(outcome, at);
     } catch {
       // An error of the user, which cannot be read.
     }
@@ -104,19 +104,16 @@ export class OutcomeWriter {
     if (late) return; // its first outcome was the delivery
     if (lagMs !== undefined) add(counters, `lagMs/${String(durationBucket(lagMs))}`);
     if (secretId === undefined) return;
-    const name = `secret/${secretId.slice(0, MAX_TEXT)}`;
+    const name = `secret/${printable(secretId)}`;
     if (counters.size < MAX_COUNTERS || counters.has(name)) add(counters, name);
   }
 
   #keep(outcome: Outcome, at: number): void {
+    // Not before the first delivery: Workers allow no random values at import.
+    const id = (this.#processId ??= newToken());
     const rows = this.#rows[rank(outcome)] as OutcomeRow[];
-    if (rows.length < MAX_ROWS) rows.push(rowOf(outcome, at, this.#id));
+    if (rows.length < MAX_ROWS) rows.push(rowOf(outcome, at, id));
     else this.#rowsDropped += 1;
-  }
-
-  /** Not before the first delivery: Workers allow no random values at import. */
-  get #id(): string {
-    return (this.#processId ??= newToken());
   }
 
   #setTimer(now = Date.now()): void {
@@ -182,7 +179,7 @@ export class OutcomeWriter {
 
   #process(): LogProcess {
     return {
-      id: this.#id,
+      id: (this.#processId ??= newToken()),
       ...currentProcess(),
       startedAt: this.#startedAt,
       at: Date.now(),
@@ -194,14 +191,10 @@ export class OutcomeWriter {
   async #writeAll(): Promise<void> {
     await Promise.resolve(); // `#closing` is set
     if (this.#processId === undefined) return; // nothing ever ended
-    await this.#writing;
-    let isTold = false;
-    while (!isTold || this.#minutes.size > 0) {
-      isTold = this.#unwritten === undefined;
-      await this.#write();
-      if (this.#unwritten) return;
-    }
     this.#cancelTimer();
+    await this.#writing;
+    if (this.#unwritten) await this.#write();
+    if (!this.#unwritten) await this.#write();
   }
 
   #warn(error: unknown): void {
@@ -243,8 +236,8 @@ function rowOf(outcome: Outcome, at: number, process: string): OutcomeRow {
     durationMs: tenths(durationMs),
     handlerMs: handlerMs === undefined ? undefined : tenths(handlerMs),
     lagMs,
-    secretId: outcome.secretId?.slice(0, MAX_TEXT),
-    error: outcome.error && redactedText(outcome.error.message).slice(0, MAX_TEXT),
+    secretId: outcome.secretId && printable(outcome.secretId),
+    error: outcome.error && redactedText(outcome.error.message).slice(0, MAX_ERROR),
   };
 }
 

@@ -1,0 +1,440 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, it, jest } from '@jest/globals';
+import { memoryStore, type ReceiverOptions, type Store, WebhookError } from '../../src/index.ts';
+import { bucketEnd, durationBucket } from '../../src/internal.ts';
+import { createJobProcessor, type OutcomeBatch, type OutcomeLog } from '../../src/stores.ts';
+import { useLateClock } from '../late-clock.ts';
+import { createTenantsReceiver, secretOf } from '../tenants-support.ts';
+import {
+  createTestReceiver,
+  deferred,
+  delivery,
+  Lines,
+  NOW,
+  OTHER_SECRET,
+  SECONDS,
+  SECRET,
+  STARTED,
+} from '../support.ts';
+
+const MINUTE = Math.floor(NOW / 60_000);
+const SECOND_MS = 1_000;
+
+/** A store whose log can fail or hang, and the batches that it was given. */
+function loggedStore(append?: (batch: OutcomeBatch, log: OutcomeLog) => Promise<void>) {
+  const inner = memoryStore();
+  const log = inner.log!;
+  const batches: OutcomeBatch[] = [];
+  const store: Store = {
+    ...inner,
+    log: {
+      ...log,
+      append(batch) {
+        batches.push(batch);
+        return append ? append(batch, log) : log.append(batch);
+      },
+    },
+  };
+  /** All counts, of all minutes. */
+  async function counts(): Promise<Record<string, number>> {
+    const sums: Record<string, number> = {};
+    for (const ofMinute of (await log.counts(0, Infinity)).values())
+      for (const [name, count] of Object.entries(ofMinute)) sums[name] = (sums[name] ?? 0) + count;
+    return sums;
+  }
+  const counted = async () =>
+    Object.fromEntries(
+      Object.entries(await counts()).filter(([name]) => /^(?:outcome|late)/.test(name)),
+    );
+  const rows = async () => (await log.read({ batches: 2_000 })).rows;
+  return { store, batches, counts, counted, rows };
+}
+
+describe('the outcome log of a receiver', () => {
+  useLateClock();
+  const pass = (ms = SECOND_MS) => jest.advanceTimersByTimeAsync(ms);
+  const started = (callId: string) => ({ ...STARTED, callId });
+
+  function setup(
+    options: Partial<ReceiverOptions<never, never>> = {},
+    append?: Parameters<typeof loggedStore>[0],
+  ) {
+    const logged = loggedStore(append);
+    const logger = new Lines();
+    const on = { 'call:started': () => undefined };
+    const made = createTestReceiver({ store: logged.store, on, logger, ...options } as never);
+    return { ...logged, ...made, logger };
+  }
+
+  it('counts outcomes by their source, and has a row of each', async () => {
+    const deadLetter = () => undefined;
+    const on = {
+      'call:started': (event: { callId: string }) => {
+        if (event.callId === 'bad') throw new Error('no');
+      },
+    };
+    const { receiver, send, rows, counted, counts } = setup({
+      ...{ on, deadLetter, maxAttempts: 1 },
+      secret: [
+        { id: 'old', secret: SECRET },
+        { id: 'new', secret: OTHER_SECRET },
+      ],
+    } as never);
+    await send(started('c1'));
+    await send(started('c1'));
+    await send(started('c2'), { secret: OTHER_SECRET, timestamp: SECONDS - 2 });
+    await send(started('bad'));
+    await receiver.receive({ headers: {}, body: new Uint8Array() });
+    await receiver.deliver(started('c3') as never, { source: 'reconcile' });
+    await receiver.deliver(started('c4') as never);
+    await pass();
+    expect(await counted()).toEqual({
+      'outcome/webhook/handled': 2,
+      'outcome/webhook/duplicate': 1,
+      'outcome/webhook/dead-lettered': 1,
+      'outcome/webhook/missing-header': 1,
+      'outcome/reconcile/handled': 1,
+      'outcome/redrive/handled': 1,
+    });
+    expect(await counts()).toMatchObject({
+      ...{ 'secret/old': 3, 'secret/new': 1 },
+      ...{ 'handlerMs/0': 5, 'lagMs/0': 3, 'lagMs/44': 1 },
+    });
+    const found = await rows();
+    expect(found).toHaveLength(7);
+    expect(found.find(({ callId }) => callId === 'c2')).toMatchObject({
+      ...{ at: NOW, outcome: 'handled', source: 'webhook', eventName: 'call:started' },
+      ...{ key: 'c2:call:started', attempt: 1, lagMs: 2_000, secretId: 'new' },
+      webhookId: expect.any(String),
+      durationMs: expect.any(Number),
+    });
+    expect(found.find(({ callId }) => callId === 'bad')).toMatchObject({
+      ...{ outcome: 'dead-lettered', attemptsLeft: 0, error: 'The handler failed: Error: no' },
+    });
+  });
+
+  it('is written once a second, and never when nothing ended', async () => {
+    const { send, batches, receiver } = setup();
+    await pass(60_000);
+    for (let second = 0; second < 3; second++) {
+      await send(started(`a${String(second)}`));
+      await pass(SECOND_MS / 2);
+      await send(started(`b${String(second)}`));
+      expect(batches).toHaveLength(second);
+      await pass(SECOND_MS / 2);
+      expect(batches).toHaveLength(second + 1);
+    }
+    await pass(60_000);
+    expect(batches.map(({ rows }) => rows.length)).toEqual([2, 2, 2]);
+    expect(jest.getTimerCount()).toBe(0);
+    const [first, ...others] = batches.map(({ process }) => process);
+    expect(first).toMatchObject({ pid: process.pid, startedAt: NOW, inFlight: 0 });
+    expect(first!.host).not.toBe('');
+    expect(others.every(({ id }) => id === first!.id)).toBe(true);
+    await receiver.close();
+  });
+
+  it('says how many deliveries were being handled', async () => {
+    const work = deferred();
+    const on = {
+      'call:started': ({ callId }: { callId: string }) => callId === 'c1' && work.promise,
+    };
+    const { send, batches } = setup({ on } as never);
+    const sent = send(started('c1'));
+    await send(started('c2'));
+    await pass();
+    expect(batches[0]!.process.inFlight).toBe(1);
+    work.resolve();
+    await sent;
+  });
+
+  it('is not written with `log: false`, without a log, and to what only has its name', async () => {
+    for (const options of [
+      { log: false },
+      { store: { ...memoryStore(), log: undefined } },
+      { store: { ...memoryStore(), log: () => undefined } },
+    ]) {
+      const { send, batches, receiver, lines } = setup(options as never);
+      expect(await send(started('c1'))).toBe('handled');
+      await pass();
+      await receiver.close();
+      expect(batches).toEqual([]);
+      expect(lines).toEqual([]);
+    }
+    expect(() => setup({ log: true } as never)).toThrow('log: expected false');
+  });
+
+  it('loses nothing when writes fail, and delays no delivery', async () => {
+    let fails = 3;
+    const { send, batches, counted, logger } = setup({}, async (batch, log) => {
+      await log.append(batch); // it was taken, and the answer was lost
+      if ((fails -= 1) >= 0) throw new Error('no answer from 10.0.0.1, password=hunter2secret');
+    });
+    for (let second = 0; second < 20; second++) {
+      expect(await send(started(`c${String(second)}`))).toBe('handled');
+      await pass();
+    }
+    await pass(30 * SECOND_MS);
+    const ids = batches.map(({ id }) => id);
+    expect(ids.slice(0, 4)).toEqual(Array(4).fill(ids[0]));
+    expect(new Set(ids).size).toBe(ids.length - 3);
+    expect(await counted()).toEqual({ 'outcome/webhook/handled': 20 });
+    expect(logger.entries).toHaveLength(1); // of three within 10 s
+    expect(logger.entries[0]).toMatchObject({ level: 'warn' });
+    expect(logger.entries[0]!.message).toMatch(
+      /^call-webhooks: the outcome log was not written .* deliveries go on: Error: no answer from 10\.0\.0\.1/,
+    );
+    expect(logger.all.join()).not.toContain('hunter2');
+  });
+
+  it.each([
+    [
+      'throws at once',
+      (): never => {
+        throw new Error('broken');
+      },
+    ],
+    ['never answers', () => new Promise<never>(() => undefined)],
+  ])('may be one that %s', async (_how, append) => {
+    const { send, batches, receiver, logger } = setup({ storeTimeout: 100 }, append);
+    for (let second = 0; second < 60; second++) {
+      expect(await send(started(`c${String(second)}`))).toBe('handled');
+      await pass();
+    }
+    expect(batches.length).toBeLessThan(10);
+    expect(new Set(batches.map(({ id }) => id)).size).toBe(1);
+    expect(logger.entries.length).toBeLessThan(7);
+    const closed = receiver.close();
+    await pass(100);
+    await closed;
+  });
+
+  it('keeps 50 rows of a second, failures first, and exact counts', async () => {
+    const on = {
+      'call:started': ({ callId }: { callId: string }) => {
+        if (callId.startsWith('bad')) throw new Error(`no ${callId}`);
+      },
+    };
+    const { send, receiver, batches, counts, rows } = setup({ on } as never);
+    for (let n = 0; n < 60; n++) await receiver.receive({ headers: {}, body: new Uint8Array() });
+    for (let n = 0; n < 30; n++) await send(started(`c${String(n)}`));
+    for (let n = 0; n < 40; n++) await send(started(`bad${String(n)}`));
+    await pass();
+    expect(batches).toHaveLength(1);
+    const found = (await rows()).map(({ outcome }) => outcome);
+    expect(found.filter((outcome) => outcome === 'handler-failed')).toHaveLength(40);
+    expect(found.filter((outcome) => outcome === 'handled')).toHaveLength(10);
+    expect(await counts()).toMatchObject({
+      ...{ 'outcome/webhook/missing-header': 60, 'outcome/webhook/handled': 30 },
+      ...{ 'outcome/webhook/handler-failed': 40, rowsDropped: 80 },
+    });
+  });
+
+  it('keeps the counts of 26 hours when the store is down for longer, and writes them bit by bit', async () => {
+    let isDown = true;
+    const { send, batches, counts } = setup({}, async (batch, log) => {
+      if (isDown) throw new Error('down');
+      await log.append(batch);
+    });
+    const minutes = 27 * 60;
+    for (let minute = 0; minute < minutes; minute++) {
+      await send(started('c1'));
+      jest.setSystemTime(NOW + minute * 60_000);
+    }
+    isDown = false;
+    batches.length = 0;
+    await pass(60 * SECOND_MS);
+    for (const { counts: ofBatch } of batches)
+      expect(Object.keys(ofBatch).length).toBeLessThanOrEqual(60);
+    const sum = Object.entries(await counts())
+      .filter(([name]) => name.startsWith('outcome/'))
+      .reduce((total, [, count]) => total + count, 0);
+    expect(sum).toBeGreaterThan(26 * 60 - 5);
+    expect(sum).toBeLessThan(26 * 60 + 5);
+  });
+
+  it('is completed by close(), which says that the process was closed', async () => {
+    const { send, batches, receiver, counted } = setup();
+    await send(started('c1'));
+    await receiver.close();
+    await receiver.close();
+    expect(batches.map(({ process }) => process.closed)).toEqual([true]);
+    expect(await send(started('c2'))).toBe('shutting-down');
+    await pass();
+    expect(batches.map(({ process }) => process.closed)).toEqual([true, true]);
+    expect(await counted()).toEqual({
+      ...{ 'outcome/webhook/handled': 1, 'outcome/webhook/shutting-down': 1 },
+    });
+  });
+
+  it('has nothing of a process that did nothing, and the end of one that did', async () => {
+    const idle = setup();
+    await idle.receiver.close();
+    expect(idle.batches).toEqual([]);
+    const { send, batches, receiver } = setup();
+    await send(started('c1'));
+    await pass();
+    await receiver.close();
+    expect(batches.map(({ rows, process }) => [rows.length, process.closed])).toEqual([
+      [1, undefined],
+      [0, true],
+    ]);
+  });
+
+  it('is written by close() once more after a write that failed', async () => {
+    let fails = true;
+    const { send, receiver, batches, counted } = setup({}, async (batch, log) => {
+      if (fails) throw new Error('down');
+      await log.append(batch);
+    });
+    await send(started('c1'));
+    await pass();
+    await send(started('c2'));
+    fails = false;
+    await receiver.close();
+    const [first, again, last] = batches;
+    expect(again).toEqual(first);
+    expect(last!.process.closed).toBe(true);
+    expect(batches).toHaveLength(3);
+    expect(await counted()).toEqual({ 'outcome/webhook/handled': 2 });
+  });
+
+  it('does not make close() wait for longer than it may take', async () => {
+    const { send, receiver } = setup({ storeTimeout: 10_000 }, () => new Promise(() => undefined));
+    await send(started('c1'));
+    const startedAt = performance.now();
+    const closed = receiver.close({ graceMs: 0 }).then(() => performance.now() - startedAt);
+    await pass(5_000);
+    expect(await closed).toBeLessThanOrEqual(SECOND_MS);
+  });
+
+  it('counts the late end of a delivery apart', async () => {
+    const work = deferred();
+    const on = { 'call:started': () => work.promise };
+    const { send, counted, rows } = setup({ on, ackWithin: 50, now: undefined } as never);
+    const sent = send(started('c1'));
+    await pass(50);
+    expect(await sent).toBe('deadline');
+    work.resolve();
+    await pass();
+    expect(await counted()).toEqual({
+      ...{ 'outcome/webhook/deadline': 1, 'late/webhook/handled': 1 },
+    });
+    expect((await rows()).map(({ outcome, late }) => [outcome, late])).toEqual([
+      ['handled', true],
+      ['deadline', undefined],
+    ]);
+  });
+
+  it('has no value of a body, no secret, and short texts on one line', async () => {
+    const on = {
+      'call:started': ({ fromPhoneNumber }: { fromPhoneNumber: unknown }) => {
+        throw new Error(`no\nway ${JSON.stringify(fromPhoneNumber)} ${SECRET} ${'x'.repeat(500)}`);
+      },
+    };
+    const secret = { id: `old\n\u2028${'k'.repeat(300)}`, secret: SECRET };
+    const { send, counts, rows } = setup({ on, secret } as never);
+    await send({ ...started('ada@example.com'), fromPhoneNumber: { name: 'Ada Lovelace' } });
+    await pass();
+    const [row] = await rows();
+    expect(row!.error).toHaveLength(200);
+    expect(row!.error).toMatch(
+      /^The handler failed: Error: no way \{\"name\":\"\[redacted\]\"\} \[redacted\] x+$/,
+    );
+    const everything = JSON.stringify([row, await counts()]);
+    for (const value of ['Ada', 'Lovelace', 'ada@', SECRET, '\\n', '\u2028'])
+      expect(everything).not.toContain(value);
+    expect(row!.secretId).toHaveLength(200);
+  });
+
+  it('can be written whatever an error of the user does', async () => {
+    const error = new WebhookError('secret-unavailable', 'x');
+    Object.defineProperty(error, 'message', {
+      get() {
+        throw new Error('hostile');
+      },
+    });
+    const secret = () => Promise.reject(error);
+    const { send, counted } = setup({ secret } as never);
+    await send(started('c1')).catch(() => undefined);
+    await pass();
+    expect(Object.keys(await counted())).toHaveLength(1);
+  });
+
+  it('names the tenant of a row', async () => {
+    const { store, rows } = loggedStore();
+    const secret = ({ tenant }: { tenant?: string }) => secretOf(tenant ?? '');
+    const { send } = createTenantsReceiver({ secret, store: store as never });
+    await send('acme', STARTED);
+    await pass();
+    expect(await rows()).toMatchObject([
+      { tenant: 'acme', key: 'tenant:acme:call-1:call:started', outcome: 'ignored' },
+    ]);
+  });
+
+  it('is not written in the async context of a delivery', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const { send } = setup({}, async () => void seen.push(context.getStore()));
+    await context.run('a request', () => send(started('c1')));
+    await pass();
+    expect(seen).toEqual([undefined]);
+  });
+});
+
+describe('the outcome log of a worker', () => {
+  useLateClock();
+  const queued = (callId: string) => ({
+    ...{ webhookId: `w-${callId}`, timestamp: SECONDS, receivedAt: NOW - 500 },
+    body: btoa(JSON.stringify({ ...STARTED, callId })),
+  });
+  const on = {
+    'call:started': ({ callId }: { callId: string }) => {
+      if (callId === 'bad') throw new Error('no');
+    },
+  };
+
+  it('counts runs apart from deliveries, and close() completes it', async () => {
+    const { store, counted, counts, batches, rows } = loggedStore();
+    const run = createJobProcessor({ on, log: store.log, logger: new Lines() } as never);
+    await run(queued('c1'));
+    await run(queued('bad'), { attempt: 1, maxRuns: 2 });
+    await run(queued('bad'), { attempt: 2, maxRuns: 2 });
+    await jest.advanceTimersByTimeAsync(SECOND_MS);
+    expect(batches).toHaveLength(1);
+    await run(queued('c2'));
+    await run.close();
+    expect(batches[1]!.process.closed).toBe(true);
+    expect(await counted()).toEqual({
+      'outcome/queue/handled': 2,
+      'outcome/queue/handler-failed': 1,
+      'outcome/queue/dead-lettered': 1,
+    });
+    expect(await counts()).toMatchObject({ 'lagMs/36': 3, 'lagMs/43': 1 });
+    expect((await rows())[0]).toMatchObject({ source: 'queue', callId: 'c2', lagMs: 1_500 });
+    expect([...(await store.log!.counts(MINUTE, MINUTE)).keys()]).toEqual([MINUTE]);
+  });
+
+  it('is off by default, and has to be one', async () => {
+    const run = createJobProcessor({ on, logger: new Lines() } as never);
+    expect(await run(queued('c1'))).toEqual({ status: 'done' });
+    await run.close();
+    expect(() => createJobProcessor({ on, log: {} } as never)).toThrow('log: expected an object');
+  });
+});
+
+describe('the buckets of durations', () => {
+  it.each([
+    [0, 0],
+    [1, 0],
+    [1.01, 1],
+    [2, 4],
+    [1_000, 40],
+    [1_024, 40],
+    [NaN, 0],
+    [1e12, 106],
+  ])('%d ms are in bucket %d, which does not end before', (ms, bucket) => {
+    expect(durationBucket(ms)).toBe(bucket);
+    if (ms < 1e9) expect(bucketEnd(bucket)).toBeGreaterThanOrEqual(Math.floor(ms));
+  });
+});
