@@ -1,0 +1,64 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { bucketEnd, durationBucket } from '../../src/internal.ts';
+import { createJobProcessor } from '../../src/stores.ts';
+import { useLateClock } from '../late-clock.ts';
+import { loggedStore } from '../logged-store.ts';
+import { Lines, NOW, SECONDS, STARTED } from '../support.ts';
+
+describe('the outcome log of a worker', () => {
+  useLateClock();
+  const queued = (callId: string) => ({
+    ...{ webhookId: `w-${callId}`, timestamp: SECONDS, receivedAt: NOW - 500 },
+    body: btoa(JSON.stringify({ ...STARTED, callId })),
+  });
+  const on = {
+    'call:started': ({ callId }: { callId: string }) => {
+      if (callId === 'bad') throw new Error('no');
+    },
+  };
+
+  it('counts runs apart from deliveries, and close() completes it', async () => {
+    const { store, counted, counts, batches, rows } = loggedStore();
+    const run = createJobProcessor({ on, log: store.log, logger: new Lines() } as never);
+    await run(queued('c1'));
+    await run(queued('bad'), { attempt: 1, maxRuns: 2 });
+    await run(queued('bad'), { attempt: 2, maxRuns: 2 });
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(batches).toHaveLength(1);
+    await run(queued('c2'));
+    await run.close();
+    expect(batches[1]!.process.closed).toBe(true);
+    expect(await counted()).toEqual({
+      'outcome/queue/handled': 2,
+      'outcome/queue/handler-failed': 1,
+      'outcome/queue/dead-lettered': 1,
+    });
+    expect(await counts()).toMatchObject({ 'lagMs/36': 3, 'lagMs/43': 1 });
+    expect((await rows())[0]).toMatchObject({ source: 'queue', callId: 'c2', lagMs: 1_500 });
+    const minute = Math.floor(NOW / 60_000);
+    expect([...(await store.log!.counts(minute, minute)).keys()]).toEqual([minute]);
+  });
+
+  it('is off by default, and has to be one', async () => {
+    const run = createJobProcessor({ on, logger: new Lines() } as never);
+    expect(await run(queued('c1'))).toEqual({ status: 'done' });
+    await run.close();
+    expect(() => createJobProcessor({ on, log: {} } as never)).toThrow('log: expected an object');
+  });
+});
+
+describe('the buckets of durations', () => {
+  it.each([
+    [0, 0],
+    [1, 0],
+    [1.01, 1],
+    [2, 4],
+    [1_000, 40],
+    [1_024, 40],
+    [NaN, 0],
+    [1e12, 106],
+  ])('%d ms are in bucket %d, which does not end before', (ms, bucket) => {
+    expect(durationBucket(ms)).toBe(bucket);
+    if (ms < 1e9) expect(bucketEnd(bucket)).toBeGreaterThanOrEqual(Math.floor(ms));
+  });
+});
