@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { documents, read, sources } from './files.ts';
 
-/** Pages that users read: evidence and decisions are about the past, and the changelog about changes. */
+/** Pages that users read: decisions are about the past, and the changelog about changes. */
 const pages = () =>
   documents().filter(
     (file) =>
-      !/^(contributors\/|docs\/evidence\.md|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(
+      !/^(contributors\/|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(
         file,
       ),
   );

@@ -104,7 +104,6 @@ const LISTED: readonly Section[] = [
       doc('conformance', 'Grading a receiver'),
       doc('security', 'Security'),
       doc('performance', 'Performance'),
-      doc('evidence', 'Evidence'),
       doc('glossary', 'Glossary'),
     ],
   },
@@ -117,6 +116,7 @@ const LISTED: readonly Section[] = [
       { source: 'SECURITY.md', path: 'security-policy.md', title: 'Security policy' },
       contributors('architecture', 'Architecture'),
       contributors('decisions', 'Decisions'),
+      contributors('evidence', 'Evidence'),
     ],
   },
 ];
