@@ -1,5 +1,6 @@
 // npm run bench: see options.ts
 import { cpus } from 'node:os';
+import { chart } from './chart.ts';
 import { benchOptions, HELP, type BenchOptions, type QuestionName } from './options.ts';
 import { figuresOf, tables, type Result } from './report.ts';
 
@@ -23,12 +24,13 @@ async function bench(options: BenchOptions): Promise<void> {
     processor: cpus()[0]?.model,
   };
   const results: Record<string, Result> = {};
-  if (!options.json)
+  if (!options.json && !options.chart)
     console.log(`Node ${machine.node}, ${String(machine.cores)} cores of ${machine.processor}\n`);
   for (const name of options.questions) {
     const { measure } = await LOAD[name]();
     const result = await measure(options);
-    if (options.json) results[name] = { ...result, ...figuresOf(result) };
+    if (options.chart) console.log(chart(result));
+    else if (options.json) results[name] = { ...result, ...figuresOf(result) };
     else console.log(tables(result));
   }
   if (options.json) console.log(JSON.stringify({ machine, results }, null, 2));

@@ -31,12 +31,14 @@ Options:
   --events N         how many events the fullest stores remember (default: 1000000)
   --quick            one tiny round, to see that everything runs; its figures mean nothing
   --json             print JSON with every round instead of tables
+  --chart            print the costs of one question as an SVG
 
 Examples:
   npm run bench -- http
   npm run bench -- http --only express --connections 1,16,64
   npm run bench -- verify http --with ../before
   npm run --silent bench -- stores --rounds 5 --json > packages/benchmarks/results.json
+  npm run --silent bench -- http --connections 16 --chart > docs/images/performance.svg
 `;
 
 export interface BenchOptions {
@@ -50,6 +52,7 @@ export interface BenchOptions {
   readonly events: number;
   readonly quick: boolean;
   readonly json: boolean;
+  readonly chart: boolean;
 }
 
 /** @throws TypeError with a message for the user */
@@ -65,11 +68,12 @@ export function benchOptions(args: readonly string[]): BenchOptions | 'help' {
       events: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      chart: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   if (values.help) return 'help';
-  const { only, quick, json } = values;
+  const { only, quick, json, chart } = values;
   const questions = positionals.map((name) => {
     if (name in QUESTIONS) return name as QuestionName;
     throw new TypeError(`There is no question ${name}.`);
@@ -83,6 +87,7 @@ export function benchOptions(args: readonly string[]): BenchOptions | 'help' {
     events: wholeNumber('events', values.events ?? (quick ? '1000' : '1000000')),
     quick,
     json,
+    chart,
   };
 }
 

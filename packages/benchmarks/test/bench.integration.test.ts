@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from '@jest/globals';
+import { chart } from '../src/chart.ts';
 import { benchOptions } from '../src/options.ts';
 import { spread, tables } from '../src/report.ts';
 import { runRounds } from '../src/rounds.ts';
@@ -104,3 +105,22 @@ describe('figures', () => {
     expect(text).toMatch(/ours ÷ bare +2\.00 \(2\.00–2\.00\)/);
   });
 });
+
+it('a chart has a bar for each contender, all within the picture', () => {
+  const name = 'express + standardwebhooks + lru';
+  const round = {
+    'node bare': { CPU: 20 },
+    [name]: { CPU: 50 },
+    'node + call-webhooks': { CPU: 40 },
+  };
+  const svg = chart({ title: 'one delivery', rounds: [round], compare: [] });
+  const numbers = (pattern: RegExp) => [...svg.matchAll(pattern)].map(([, text]) => Number(text));
+  const [left = 0] = numbers(/<rect class="none" x="(\d+)"/g);
+  const widths = numbers(/<rect class="(?:none|peer|ours)" x="\d+" y="\d+" width="([\d.]+)"/g);
+  expect(widths.map((width) => width / widths[0]!)).toEqual([1, 2.5, 2].map(near));
+  expect(left).toBeGreaterThan(name.length * 7);
+  expect(left + Math.max(...widths)).toBeLessThan(860);
+  expect(left + Math.max(...widths)).toBeGreaterThan(750);
+});
+
+const near = (value: number) => expect.closeTo(value, 1) as number;
