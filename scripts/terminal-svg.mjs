@@ -1,18 +1,12 @@
-// Draws colored terminal output as an SVG for the README:
-// script -qefc 'stty cols 80; npm start --silent' /dev/null < /dev/null |
-//   node scripts/terminal-svg.mjs --until 'Press Ctrl+C' > docs/images/start.svg
-// The argument is the typed command; the default is `npm start`. `--until` stops after a line with this text.
+// Draws colored terminal output as an SVG, below the command that was typed:
+// script -qefc 'stty cols 80; npm start --silent -- --once' /dev/null < /dev/null |
+//   grep -v 'receiver │' | node scripts/terminal-svg.mjs 'npm start' > docs/images/start.svg
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 
 const COLORS = { 2: '#8b949e', 31: '#ff7b72', 32: '#7ee787', 33: '#e3b341', 36: '#79c0ff' };
 const LINE = 20;
 const CHARACTER = 8.5;
-const { values, positionals } = parseArgs({
-  options: { until: { type: 'string' } },
-  allowPositionals: true,
-});
-const [typed = 'npm start'] = positionals;
+const [typed = ''] = process.argv.slice(2);
 const escape = (plain) => plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 function spans(line) {
@@ -29,11 +23,8 @@ function spans(line) {
 }
 
 const lines = [];
-for await (const line of createInterface({ input: process.stdin })) {
+for await (const line of createInterface({ input: process.stdin }))
   lines.push(line.replaceAll('\r', ''));
-  if (values.until !== undefined && line.includes(values.until)) break;
-}
-process.stdin.destroy();
 while (lines.at(-1) === '') lines.pop();
 const height = (lines.length + 3) * LINE;
 const longest = Math.max(...lines.map((line) => line.replace(/\u001b\[\d+m/g, '').length));

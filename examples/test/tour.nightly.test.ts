@@ -44,11 +44,8 @@ it('npm start -- --once: every response is as expected, in plain text in a pipe'
   expect(stdout).not.toContain('\u001b');
   const rows = stdout.split('\n').filter((line) => !line.includes('receiver │'));
   expect(Math.max(...rows.map(({ length }) => length))).toBeLessThanOrEqual(80);
-  // The picture in the README shows all of it, and is up to date. The log depends on the seed.
-  const shown = await picture();
-  expect(wordsOf(shown)).toEqual(expect.arrayContaining(wordsOf(rows.join('\n'))));
-  for (const text of ['receiver │ listening on', 'Inspector:', 'Press Ctrl+C to stop.'])
-    expect(shown).toContain(text);
+  // The picture is up to date. It leaves out the log of the receiver.
+  expect(wordsOf(await picture())).toEqual(expect.arrayContaining(wordsOf(rows.join('\n'))));
   expect(stdout).not.toContain('whsec_');
 });
 
