@@ -1,5 +1,5 @@
 import { TurnBatch, type BatchedCall } from '@call-webhooks/core/internal';
-import { EVENT_CALLS, FAILED, type EventCallName } from './event-script.ts';
+import { EVENT_CALLS, type EventCallName } from './event-script.ts';
 import { explained, hasCode, textOf, unexpected, type Scripts } from './scripts.ts';
 
 /** One call of the script. */
@@ -9,7 +9,7 @@ interface EventCall {
   args: (string | number)[];
 }
 
-type Batch = readonly BatchedCall<EventCall, string>[];
+type Batch = readonly BatchedCall<EventCall, unknown>[];
 
 /** So few that the server works on one batch while the next ones are made. */
 const MAX_BATCH = 16;
@@ -21,7 +21,7 @@ const MAX_BATCH = 16;
 export class EventCalls {
   readonly #scripts: Scripts;
   readonly #rememberFor: number;
-  readonly #batch = new TurnBatch<EventCall, string>(MAX_BATCH, (batch) => {
+  readonly #batch = new TurnBatch<EventCall, unknown>(MAX_BATCH, (batch) => {
     if (this.#isCluster) this.#runEach(batch);
     else void this.#run(batch);
   });
@@ -40,7 +40,7 @@ export class EventCalls {
   }
 
   /** @returns the script's reply to this call */
-  run(name: EventCallName, keys: string[], args: EventCall['args']): Promise<string> {
+  run(name: EventCallName, keys: string[], args: EventCall['args']): Promise<unknown> {
     return this.#batch.add({ name, keys, args });
   }
 
@@ -60,24 +60,30 @@ export class EventCalls {
     for (const one of batch) void this.#run([one]);
   }
 
-  async #replies(batch: Batch, isApart: boolean): Promise<string[]> {
-    const keys: string[] = [];
-    const calls: (string | number)[] = [];
-    for (const { call } of batch) {
-      keys.push(...call.keys);
-      calls.push(call.name, ...call.args);
-    }
-    const args = [this.#rememberFor, calls.join('\n'), isApart ? 'apart' : 'together'];
-    const replies = textOf(await this.#scripts.run(EVENT_CALLS, keys, args)).split('\n');
+  async #replies(batch: Batch, isApart: boolean): Promise<unknown[]> {
+    const keys = batch.flatMap(({ call }) => call.keys);
+    const calls = JSON.stringify(batch.map(({ call }) => [call.name, ...call.args]));
+    const args = [this.#rememberFor, calls, isApart ? 'apart' : 'together'];
+    const replies = listOf(textOf(await this.#scripts.run(EVENT_CALLS, keys, args)));
     if (replies.length === batch.length) return replies;
     throw unexpected();
   }
 }
 
-function settle(batch: Batch, replies: readonly string[]): void {
+function listOf(text: string): unknown[] {
+  try {
+    const list: unknown = JSON.parse(text);
+    if (Array.isArray(list)) return list;
+  } catch {
+    // no JSON
+  }
+  throw unexpected();
+}
+
+function settle(batch: Batch, replies: readonly unknown[]): void {
   for (const [index, reply] of replies.entries()) {
     // The call failed among others.
-    if (reply.startsWith(FAILED)) batch[index]?.reject(explained(new Error(reply.slice(1))));
+    if (Array.isArray(reply)) batch[index]?.reject(explained(new Error(String(reply[0]))));
     else batch[index]?.resolve(reply);
   }
 }

@@ -14,12 +14,13 @@ const EVENT = `
 local function read(key)
   local text = call('GET', key)
   if not text then return 'attempts', 0 end
-  local kind, rest = string.match(text, '^(%S+) (.*)$')
-  if kind == 'attempts' then return kind, tonumber(rest) end
-  if kind ~= 'leased' then return kind, 0, rest end
-  local attempts, ends, token, group = string.match(rest, '^(%d+) (%d+) ([^\\n]*)\\n?(.*)$')
+  local attempts, ends, token, group = string.match(text, '^leased (%d+) (%d+) ([^\\n]*)\\n?(.*)$')
+  if not attempts then
+    local kind, rest = string.match(text, '^(%S+) (.*)$')
+    return kind, kind == 'attempts' and tonumber(rest) or 0, rest
+  end
   if call('PTTL', key) <= tonumber(ends) then return 'attempts', tonumber(attempts) end
-  return kind, tonumber(attempts), token, group
+  return 'leased', tonumber(attempts), token, group
 end
 local function lease(attempt, token, group, ms)
   local text = string.format('leased %d %d %s', attempt, memory - ms, token)
@@ -52,9 +53,7 @@ end
 local function extendGroup(group, token, ms)
   return call('GET', group) == token and call('PEXPIRE', group, ms) or 0
 end
-calls.takeGroup = { 1, 2, takeGroup }
-calls.freeGroup = { 1, 1, freeGroup }
-calls.extendGroup = { 1, 2, extendGroup }`;
+calls.takeGroup, calls.freeGroup, calls.extendGroup = takeGroup, freeGroup, extendGroup`;
 
 /**
  * remember: keys: the webhook id. args: token, when the id may be forgotten (ms since the epoch).
@@ -62,8 +61,8 @@ calls.extendGroup = { 1, 2, extendGroup }`;
  * admit: keys: the event. args: token, lease (ms), its group or nothing, and what is known of that:
  * `held` by this claim, `busy`, or nothing if it is to be taken here. Returns the attempt, or the status
  * of an admission.
- * claim, which does both: keys: the webhook id, the event. args: token, lease (ms), group, when the id
- * may be forgotten.
+ * claim, which does both: keys: the event, the webhook id. args: token, lease (ms), group, when the id may
+ * be forgotten.
  *
  * A new event, as nearly all are, takes one command: NX both looks and writes.
  */
@@ -84,12 +83,11 @@ local function admit(key, token, ms, group, state)
   call('SET', key, lease(attempts + 1, token, group, ms), 'PX', memory)
   return attempts + 1
 end
-calls.remember = { 1, 2, remember }
-calls.admit = { 1, 4, admit }
-calls.claim = { 2, 4, function(id, key, token, ms, group, forgetAt)
+calls.remember, calls.admit = remember, admit
+function calls.claim(key, token, ms, group, forgetAt, id)
   local seen = remember(id, token, forgetAt)
   return seen ~= 1 and seen or admit(key, token, ms, group, '')
-end }`;
+end`;
 
 /**
  * keys: the event. args: token, and the mark `done` or `dead-lettered`, or nothing, or the lease (ms).
@@ -103,74 +101,67 @@ local function freed(group, token)
   if group == '' then return 1 end
   return apart and group or freeGroup(group, token)
 end
-calls.complete = { 1, 2, function(key, token, mark)
+function calls.complete(key, token, mark)
   local kind, _, holder, group = read(key)
   if holder ~= token then return 0 end
   if kind ~= 'leased' then return kind == mark and 1 or 0 end
   put(key, mark .. ' ' .. token)
   return freed(group, token)
-end }
-calls.release = { 1, 1, function(key, token)
+end
+function calls.release(key, token)
   local kind, attempts, holder, group = read(key)
   if kind ~= 'leased' or holder ~= token then return 0 end
   put(key, 'attempts ' .. attempts)
   return freed(group, token)
-end }
-calls.extend = { 1, 2, function(key, token, ms)
+end
+function calls.extend(key, token, ms)
   local kind, attempts, holder, group = read(key)
   if kind ~= 'leased' or holder ~= token then return 0 end
   put(key, lease(attempts, token, group, ms))
   if group == '' then return 1 end
   return apart and group or extendGroup(group, token, ms)
-end }`;
+end`;
 
 /** keys: the event. Returns 1 if it was in the dead letters, else 0. */
 const REOPEN = `
-calls.reopen = { 1, 0, function(key)
+function calls.reopen(key)
   return read(key) == 'dead-lettered' and call('DEL', key) or 0
-end }`;
+end`;
 
 /** keys: the event. Returns the number of its attempts, or its kind if it is leased or done. */
 const PEEK = `
-calls.peek = { 1, 0, function(key)
+function calls.peek(key)
   local kind, attempts = read(key)
   return kind == 'attempts' and attempts or kind
-end }`;
+end`;
 
 /** The calls of the script. */
 export type EventCallName =
   | ('remember' | 'admit' | 'claim' | 'complete' | 'release' | 'extend' | 'reopen' | 'peek')
   | ('takeGroup' | 'freeGroup' | 'extendGroup');
 
-/** A call that fails among others has this reply, and the error after it. */
-export const FAILED = '!';
-
 /**
- * Makes calls, one after the other, and returns a text with a line for each reply.
- * KEYS: those of all calls. ARGV: memory of events (ms), a line for each call's name and for each of its
+ * Makes calls, one after the other, and returns a list of replies as JSON.
+ * KEYS: those of all calls. ARGV: memory of events (ms), the calls as JSON, each a list of its name and its
  * arguments, and `apart` on a cluster. Clients spend longer on many arguments than on long ones.
  *
- * Each call fails alone. If all fail, for instance on a replica that takes no writes, so does the
- * script, since clients have to see such errors.
+ * Each call fails alone: its reply is then a list of its error. If all fail, for instance on a replica
+ * that takes no writes, so does the script, since clients have to see such errors.
  */
 export const EVENT_CALLS = `
 local call, calls, memory, apart = redis.call, {}, ARGV[1], ARGV[3] == 'apart'
 ${EVENT}${PUT}${GROUP}${CLAIM}${END}${REOPEN}${PEEK}
-local replies, failed, failure = {}, 0, nil
-local lines, key, line = {}, 0, 1
-for text in string.gmatch(ARGV[2] .. '\\n', '(.-)\\n') do lines[#lines + 1] = text end
-while line <= #lines do
-  local keys, args, run = unpack(calls[lines[line]])
-  local given = { unpack(KEYS, key + 1, key + keys) }
-  for i = 1, args do given[keys + i] = lines[line + i] end
-  local ok, reply = pcall(run, unpack(given))
+local replies, failed, failure, at = {}, 0, nil, 1
+for i, one in ipairs(cjson.decode(ARGV[2])) do
+  local run = calls[one[1]]
+  one[1], at = KEYS[at], at + 1
+  if run == calls.claim then one[#one + 1], at = KEYS[at], at + 1 end
+  local ok, reply = pcall(run, unpack(one))
   if not ok then
     failed, failure = failed + 1, reply
-    local message = type(reply) == 'table' and reply.err or tostring(reply)
-    reply = '${FAILED}' .. string.gsub(message, '\\n', ' ')
+    reply = { type(reply) == 'table' and reply.err or tostring(reply) }
   end
-  replies[#replies + 1] = reply
-  key, line = key + keys, line + 1 + args
+  replies[i] = reply
 end
-if failed < #replies then return '=' .. table.concat(replies, '\\n') end
+if failed < #replies then return '=' .. cjson.encode(replies) end
 return type(failure) == 'table' and failure or redis.error_reply(failure)`;

@@ -91,7 +91,7 @@ export function redisStore(
   const ofEvent = async (name: EventCallName, key: string, args: (string | number)[]) =>
     calls.run(name, [await keyOf(key, 'event')], args);
 
-  async function admit(claim: Claim): Promise<string> {
+  async function admit(claim: Claim): Promise<unknown> {
     const { webhookId, key, token, replayUntil } = claim;
     // It does not depend on the event: a webhook id is refused whatever else its delivery says.
     const id = await keyOf(webhookId, 'id');
@@ -105,13 +105,13 @@ export function redisStore(
     const lease = [token, whole(claim.leaseMs), group];
     if (!calls.isCluster())
       try {
-        return await calls.run('claim', [id, event], [...lease, forgetIdAt]);
+        return await calls.run('claim', [event, id], [...lease, forgetIdAt]);
       } catch (error) {
         if (!calls.isCluster()) throw error;
       }
     // A cluster has them in different slots. If a step fails, so does the claim; its token may repeat it.
     const seen = await remember();
-    if (seen !== '1') return seen;
+    if (seen !== 1) return seen;
     const admitEvent = (state: string) => calls.run('admit', [event], [...lease, state]);
     return group === '' ? admitEvent('') : inGroup(group, claim, admitEvent);
   }
@@ -120,10 +120,10 @@ export function redisStore(
   async function inGroup(
     group: string,
     { token, leaseMs }: Claim,
-    admitEvent: (state: 'held' | 'busy') => Promise<string>,
-  ): Promise<string> {
+    admitEvent: (state: 'held' | 'busy') => Promise<unknown>,
+  ): Promise<unknown> {
     const isHeld =
-      (await calls.run('takeGroup', [group], [token, whole(leaseMs) + AHEAD_MS])) === '1';
+      (await calls.run('takeGroup', [group], [token, whole(leaseMs) + AHEAD_MS])) === 1;
     let isAdmitted = false;
     try {
       const reply = await admitEvent(isHeld ? 'held' : 'busy');
@@ -139,7 +139,7 @@ export function redisStore(
     calls.run('freeGroup', [group], [token]).catch(() => undefined);
 
   /** @param reply of the script that ended the lease of the event */
-  async function isFreed(reply: string, token: string): Promise<boolean> {
+  async function isFreed(reply: unknown, token: string): Promise<boolean> {
     if (!isGroup(reply)) return isHeld(reply);
     await freeGroup(reply, token);
     return true;
@@ -180,8 +180,8 @@ export function redisStore(
   };
 }
 
-function admissionOf(reply: string): Admission {
-  if (isAttempt(reply)) return { status: 'admitted', attempt: Number(reply) };
+function admissionOf(reply: unknown): Admission {
+  if (isAttempt(reply)) return { status: 'admitted', attempt: reply };
   const status = REFUSALS.find((refusal) => refusal === reply);
   if (status === undefined) throw unexpected();
   return { status };
@@ -193,19 +193,20 @@ const STATES: Readonly<Record<string, EventState>> = {
   'dead-lettered': 'dead-lettered',
 };
 
-function stateOf(reply: string): EventState | undefined {
-  if (reply === '0') return undefined;
-  const state = isAttempt(reply) ? 'failed' : STATES[reply];
+function stateOf(reply: unknown): EventState | undefined {
+  if (reply === 0) return undefined;
+  const state = isAttempt(reply) ? 'failed' : STATES[String(reply)];
   if (state === undefined) throw unexpected();
   return state;
 }
 
-const isAttempt = (reply: string) => /^[1-9]\d*$/.test(reply);
+const isAttempt = (reply: unknown): reply is number => Number.isInteger(reply) && Number(reply) > 0;
 
 /** On a cluster, the script replies with the key of the group, which it can't reach. */
-const isGroup = (reply: string) => reply.endsWith(':group');
+const isGroup = (reply: unknown): reply is string =>
+  typeof reply === 'string' && reply.endsWith(':group');
 
-function isHeld(reply: string): boolean {
-  if (reply !== '1' && reply !== '0') throw unexpected();
-  return reply === '1';
+function isHeld(reply: unknown): boolean {
+  if (reply !== 1 && reply !== 0) throw unexpected();
+  return reply === 1;
 }

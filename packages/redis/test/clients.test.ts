@@ -10,7 +10,7 @@ import { claim } from './claim.ts';
 const EVENT = 'p:{event}:event';
 
 /** Keeps each call, method first, and replies like a script that did something. */
-function recorded(reply: () => unknown = () => '=1') {
+function recorded(reply: () => unknown = () => '=[1]') {
   const calls: unknown[][] = [];
   const record =
     (method: string) =>
@@ -22,7 +22,7 @@ function recorded(reply: () => unknown = () => '=1') {
   return { calls, record };
 }
 
-const REOPEN = ['86400000', 'reopen', 'together'];
+const REOPEN = ['86400000', '[["reopen"]]', 'together'];
 
 /** A fake of each client, with its two calls and how it is called. */
 const CLIENTS: Record<
@@ -56,7 +56,7 @@ describe('redisStore calls a script as its client takes it, and whole once the s
   it.each(Object.keys(CLIENTS))('%s', async (name) => {
     let isKnown = true;
     const { calls, record } = recorded(() => {
-      if (isKnown) return '=1';
+      if (isKnown) return '=[1]';
       isKnown = true;
       throw new Error('NOSCRIPT No matching script. Please use EVAL.');
     });
@@ -73,7 +73,7 @@ describe('redisStore calls a script as its client takes it, and whole once the s
     const sent: string[][] = [];
     const send = (args: string[]) => {
       if (args[2] !== '0') sent.push(args);
-      return Promise.resolve('=1');
+      return Promise.resolve('=[1]');
     };
     const client =
       name === 'Bun'
@@ -87,7 +87,7 @@ describe('redisStore calls a script as its client takes it, and whole once the s
     'NoScriptError: No matching script.',
     'An error was signalled by the server: - NoScript: No matching script',
   ])('valkey-glide writes the error in another way: %s', async (message) => {
-    const evaluated = jest.fn(() => Promise.resolve('=1'));
+    const evaluated = jest.fn(() => Promise.resolve('=[1]'));
     const evalsha = () => Promise.reject(new Error(message));
     expect(await redisStore({ evalsha, eval: evaluated }).reopen!('event')).toBe(true);
   });
@@ -96,7 +96,7 @@ describe('redisStore calls a script as its client takes it, and whole once the s
     'but not after another error: %s',
     async (message) => {
       const evaluated = jest.fn((_script: string, keys: string[]) =>
-        Promise.resolve(keys.length > 0 ? '=1' : '='),
+        Promise.resolve(keys.length > 0 ? '=[1]' : '='),
       );
       const evalsha = () => Promise.reject(new Error(message));
       const store = redisStore({ evalsha, eval: evaluated });
@@ -108,7 +108,7 @@ describe('redisStore calls a script as its client takes it, and whole once the s
 describe('a client that is not connected would keep the call until the server is back', () => {
   const reopens = async (client: object) =>
     redisStore(client as RedisClient, { prefix: 'p' }).reopen!('event').catch(String);
-  const call = () => Promise.resolve('=1');
+  const call = () => Promise.resolve('=[1]');
   const REFUSED = 'Error: The client is not connected to its server.';
 
   it.each([
@@ -148,14 +148,18 @@ describe('a reply of another form than the script has', () => {
     ['zero', 0],
     ['a bigint', 1n],
     ['a text without its mark', '1'],
-    ['a list', ['=1']],
+    ['a list', ['=[1]']],
     ['OK', 'OK'],
-    ['an unknown answer', '=-9'],
-    ['an attempt of 0', '=0'],
-    ['two answers', '=1\n1'],
+    ['an unknown answer', '=[-9]'],
+    ['a number that is no list', '=1'],
+    ['an attempt of 0', '=[0]'],
+    ['half an attempt', '=[1.5]'],
+    ['an attempt in a text', '=["1"]'],
+    ['two answers', '=[1,1]'],
+    ['half a list', '=[1'],
     ['the mark alone', '='],
     ['bytes without the mark', Buffer.from('1')],
-    ['an object', { 0: '=1' }],
+    ['an object', { 0: '=[1]' }],
     ['true', true],
   ];
   const clientWith = (reply: unknown) => ({
@@ -169,7 +173,7 @@ describe('a reply of another form than the script has', () => {
       await expect(store.admit(claim(key))).rejects.toThrow('that the script never gives');
   });
 
-  it.each(REPLIES.filter(([, reply]) => reply !== '=0' && reply !== '='))(
+  it.each(REPLIES.filter(([, reply]) => !['=[0]', '=1', '='].includes(String(reply))))(
     '%s neither ends nor extends a lease, and is no letter',
     async (_name, reply) => {
       const store = redisStore(clientWith(reply));
@@ -215,7 +219,7 @@ describe('a reply of another form than the script has', () => {
 });
 
 describe('what is no client is refused', () => {
-  const call = () => Promise.resolve('=1');
+  const call = () => Promise.resolve('=[1]');
   const EXPECTED = 'expected a client of ioredis, node-redis, valkey-glide, @upstash/redis or Bun';
   it.each<[string, unknown, string]>([
     ['nothing', undefined, EXPECTED],
@@ -272,7 +276,7 @@ describe('what is no client is refused', () => {
 
 it('has no completeIn, as the types say: Redis is not the database of its transactions', async () => {
   const errors: unknown[] = [];
-  const call = () => Promise.resolve('=1');
+  const call = () => Promise.resolve('=[1]');
   const receiver = createReceiver({
     secret: generateSecret(),
     store: redisStore({ evalsha: call, eval: call }),
@@ -296,7 +300,7 @@ describe('a server that became a replica', () => {
       eval: () => Promise.resolve('='),
     };
     const some = {
-      evalsha: () => Promise.resolve(`=1\n!${message}`),
+      evalsha: () => Promise.resolve(`=${JSON.stringify([1, [message]])}`),
       eval: () => Promise.resolve('='),
     };
     const store = redisStore(some);

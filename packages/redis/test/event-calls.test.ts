@@ -25,17 +25,17 @@ function storeOn(reply: (keys: string[]) => unknown) {
   const sizes = () => evalsha.mock.calls.map(([, keys]) => keys.length);
   return { release, sizes, evalsha };
 }
-const one = (keys: string[]) => `=${keys.map(() => '1').join('\n')}`;
+const one = (keys: string[]) => `=${JSON.stringify(keys.map(() => 1))}`;
 
 describe('the calls of one turn of the event loop', () => {
   it('are one script, and each call gets its own reply', async () => {
-    const { release, evalsha } = storeOn(() => '=1\n0');
+    const { release, evalsha } = storeOn(() => '=[1,0]');
     expect(await Promise.all([release('a', 't1'), release('b', 't2')])).toEqual([true, false]);
     expect(evalsha.mock.calls).toEqual([
       [
         expect.any(String),
         ['p:{a}:event', 'p:{b}:event'],
-        ['700000', 'release\nt1\nrelease\nt2', 'together'],
+        ['700000', '[["release","t1"],["release","t2"]]', 'together'],
       ],
     ]);
   });
@@ -47,7 +47,7 @@ describe('the calls of one turn of the event loop', () => {
   });
 
   it('fail alone where the script says that a call failed', async () => {
-    const { release } = storeOn(() => '=1\n!ERR wrong type\n1');
+    const { release } = storeOn(() => '=[1,["ERR wrong type"],1]');
     const settled = await Promise.allSettled([release('a'), release('b'), release('c')]);
     expect(settled).toMatchObject([
       { value: true },
@@ -63,7 +63,7 @@ describe('the calls of one turn of the event loop', () => {
     expect(evalsha).toHaveBeenCalledTimes(1);
   });
 
-  it.each(['=1', '=1\n1\n1'])(
+  it.each(['=[1]', '=[1,1,1]', '={}', '=null'])(
     'fail if there are too few or too many replies: %j',
     async (reply) => {
       const { release } = storeOn(() => reply);
@@ -125,26 +125,26 @@ const CLAIM = { webhookId: 'w', key: 'e', token: 'token', leaseMs: 60_000, repla
 const ADMITTED = { status: 'admitted', attempt: 1 };
 const REMEMBER = [ID, 'remember'];
 const ADMIT = [EVENT, 'admit'];
-const TAKE = [GROUP, 'takeGroup', 'token', '70000'];
+const TAKE = [GROUP, 'takeGroup', 'token', 70_000];
 const FREE = [GROUP, 'freeGroup', 'token'];
-const EXTEND = [GROUP, 'extendGroup', 'token', '70000'];
+const EXTEND = [GROUP, 'extendGroup', 'token', 70_000];
 
 /**
  * A store over a client of a cluster. Each call for a key gets its next reply, or 1; a reply that is an
  * error is thrown.
  */
 function clusterStore(replies: Record<string, (number | string | Error)[]> = {}) {
-  const calls: string[][] = [];
+  const calls: unknown[][] = [];
   const customCommand = async ([, , count, ...rest]: string[]) => {
     if (count === '0') return '=';
     expect(count).toBe('1');
     const [key, , call, apart] = rest as [string, string, string, string];
     expect(apart).toBe('apart');
-    const [name, ...args] = call.split('\n') as [string, ...string[]];
+    const [[name, ...args]] = JSON.parse(call) as [[string, ...unknown[]]];
     calls.push([key, name, ...(key === GROUP ? args : [])]);
     const reply = replies[key]?.shift() ?? 1;
     if (reply instanceof Error) throw reply;
-    return `=${String(reply)}`;
+    return `=${JSON.stringify([reply])}`;
   };
   const client = { customCommand, invokeScriptWithRoute: () => undefined }; // a GlideClusterClient
   const store = redisStore(client, { prefix: 'p' });
@@ -183,7 +183,7 @@ describe('a claim on a cluster, which has the webhook id and the event in two sl
       const [first] = rest as [number | { keys: string[] }];
       const count = typeof first === 'number' ? first : first.keys.length;
       if (count > 0) keys.push(count);
-      return Promise.resolve(count === 0 ? '=' : '=1');
+      return Promise.resolve(count === 0 ? '=' : '=[1]');
     };
     Object.assign(client, { [name]: evaluate, eval: evaluate });
     expect(await redisStore(client as RedisClient).admit(CLAIM)).toEqual(ADMITTED);
@@ -239,7 +239,7 @@ describe('a group on a cluster, which has it in another slot than its event', ()
 /** A store with the prefix `p`, and the keys that its server is asked for. */
 function storeWithKeys() {
   const evalsha = jest.fn((_sha: string, _keys: string[], _args: string[]) =>
-    Promise.resolve('=1'),
+    Promise.resolve('=[1]'),
   );
   const store = redisStore(clientWith(evalsha), { prefix: 'p' });
   const asked = () => evalsha.mock.calls.flatMap(([, keys]) => keys);
@@ -252,7 +252,7 @@ describe('the keys of a store', () => {
     await store.admit({ ...CLAIM, key: undefined });
     await store.admit({ ...CLAIM, key: 'a' });
     await store.admit({ ...CLAIM, key: 'a', group: 'b' });
-    expect(asked()).toEqual([ID, ID, 'p:{a}:event', ID, 'p:{a}:event']);
+    expect(asked()).toEqual([ID, 'p:{a}:event', ID, 'p:{a}:event', ID]);
   });
 
   it.each(['call-1:call:completed', 'a', 'A_b.c:d-9', 'x'.repeat(80)])(
