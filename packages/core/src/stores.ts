@@ -39,9 +39,8 @@ export type { Admission, Claim, DoneMark, StoreWithoutCompleteIn } from './store
 export { type BackoffOptions, exponentialBackoff } from './time.ts';
 export {
   addFailure,
-  deadJobLetter,
-  deadJobList,
-  deadJobWithBody,
+  deadJobs,
+  type DeadJobEngine,
   type DeadJobRange,
   type DeadJobRecord,
   type JobFailure,

@@ -1,8 +1,6 @@
 import { WebhookError, type QueuedDelivery } from '@call-webhooks/core';
 import {
-  deadJobLetter,
-  deadJobList,
-  deadJobWithBody,
+  deadJobs,
   type DeadJobRecord,
   type DeadJobs,
   type JobFailure,
@@ -67,33 +65,23 @@ export function pgBossDeadJobs(boss: PgBossClient, options: PgBossDeadJobsOption
     return answer.map(jobOf);
   };
 
-  return {
-    ...deadJobList(async function* read({ since, until, after }) {
-      if (after && !UUID.test(after.id))
-        throw new WebhookError(
-          'invalid-options',
-          'Invalid options of list: cursor: expected the cursor of a page.',
-        );
-      let from = { failedAt: after?.failedAt ?? 0, id: after?.id ?? LOWEST };
-      for (;;) {
-        const jobs = await jobsOf(sql.list, since, until, from.failedAt, from.id, PAGE);
-        yield* jobs.map(deadJobLetter);
-        const last = jobs.at(-1);
-        if (!last || jobs.length < PAGE) return;
-        from = { failedAt: last.failedAt.getTime(), id: last.id };
-      }
-    }),
-    async get(id) {
-      const [job] = UUID.test(id) ? await jobsOf(sql.get, id) : [];
-      return job && deadJobWithBody(job);
+  return deadJobs({
+    async page({ since, until, after = { failedAt: 0, id: LOWEST } }) {
+      if (UUID.test(after.id))
+        return jobsOf(sql.list, since, until, after.failedAt, after.id, PAGE);
+      throw new WebhookError(
+        'invalid-options',
+        'Invalid options of list: cursor: expected the cursor of a page.',
+      );
     },
+    get: async (id) => (UUID.test(id) ? (await jobsOf(sql.get, id))[0] : undefined),
     async requeue(id) {
       if (!UUID.test(id)) return false;
       await createQueues(boss, queue, deadQueue);
       return yesOrNo(await ask(sql.requeue, id, retryLimitOf(1)));
     },
     remove: async (id) => UUID.test(id) && yesOrNo(await ask(sql.remove, id)),
-  };
+  });
 }
 
 const LOWEST = '00000000-0000-0000-0000-000000000000';

@@ -1,11 +1,5 @@
 import { WebhookError, type QueuedDelivery } from '@call-webhooks/core';
-import {
-  deadJobLetter,
-  deadJobList,
-  deadJobWithBody,
-  type DeadJobRecord,
-  type DeadJobs,
-} from '@call-webhooks/core/stores';
+import { deadJobs, type DeadJobRecord, type DeadJobs } from '@call-webhooks/core/stores';
 
 /** What is used of a failed `Job` of BullMQ. */
 export interface BullmqFailedJob {
@@ -73,32 +67,23 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
     return job && recordOf(job) && (await job.isFailed()) ? job : undefined;
   }
 
-  return {
-    ...deadJobList(async function* read({ since, until, after }) {
-      let last = after && after.failedAt >= since ? after : { failedAt: since, id: '' };
-      let index = await firstSince(last.failedAt);
-      for (;;) {
+  return deadJobs({
+    async page({ since, until, after }) {
+      const from = after && after.failedAt >= since ? after : { failedAt: since, id: '' };
+      const isNext = ({ failedAt, id }: DeadJobRecord) => {
+        const time = failedAt.getTime();
+        return time < until && (time > from.failedAt || (time === from.failedAt && id > from.id));
+      };
+      for (let index = await firstSince(from.failedAt); ; index += PAGE) {
         const jobs = await jobsAt(index, PAGE); // without those that were removed meanwhile
-        if (jobs.length === 0) return;
-        index += PAGE;
-        const before = last;
-        for (const job of jobs) {
-          const { id = '', finishedOn: failedAt } = job ?? {};
-          if (typeof failedAt !== 'number') continue; // it was retried meanwhile
-          if (failedAt < last.failedAt || (failedAt === last.failedAt && id <= last.id)) continue;
-          if (failedAt >= until) return;
-          last = { failedAt, id };
-          const record = job && recordOf(job);
-          if (record) yield deadJobLetter(record);
-        }
-        // The jobs move up when others are requeued.
-        if (last !== before) index = await firstSince(last.failedAt);
+        const found = jobs.flatMap((job) => (job && recordOf(job)) ?? []).filter(isNext);
+        const isEnd = jobs.length === 0 || jobs.some((job) => (job?.finishedOn ?? 0) >= until);
+        if (found.length > 0 || isEnd) return found;
       }
-    }),
+    },
     async get(id) {
       const job = await dead(id);
-      const record = job && recordOf(job);
-      return record && deadJobWithBody(record);
+      return job && recordOf(job);
     },
     async requeue(id) {
       const job = await dead(id);
@@ -116,7 +101,7 @@ export function bullmqDeadJobs(queue: BullmqFailedJobs): DeadJobs {
       await job?.remove();
       return job !== undefined;
     },
-  };
+  });
 }
 
 /** Whether BullMQ found that the job is missing or not failed. */

@@ -1,10 +1,5 @@
 import { WebhookError, type Queue } from '@call-webhooks/core';
-import {
-  deadJobLetter,
-  deadJobList,
-  deadJobWithBody,
-  type DeadJobs,
-} from '@call-webhooks/core/stores';
+import { deadJobs, type DeadJobs } from '@call-webhooks/core/stores';
 import type { SqliteDatabase } from './database.ts';
 import { Jobs, type QueueStats } from './jobs.ts';
 import type { SqliteOptions } from './schema.ts';
@@ -73,22 +68,11 @@ const idOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
  */
 export function sqliteDeadJobs(queue: SqliteQueue): DeadJobs {
   const jobs = jobsOf('sqliteDeadJobs', queue);
-  return {
-    ...deadJobList(async function* read({ since, until, after }) {
-      let from = { failedAt: after?.failedAt ?? 0, id: after ? idOf(after.id) : 0 };
-      for (;;) {
-        const page = await jobs.deadAfter(from, { since, until }, PAGE);
-        for (const job of page) yield deadJobLetter(job);
-        const last = page.at(-1);
-        if (!last || page.length < PAGE) return;
-        from = { failedAt: last.failedAt.getTime(), id: idOf(last.id) };
-      }
-    }),
-    async get(id) {
-      const job = await jobs.dead(idOf(id));
-      return job && deadJobWithBody(job);
-    },
+  return deadJobs({
+    page: ({ after, ...range }) =>
+      jobs.deadAfter({ failedAt: after?.failedAt ?? 0, id: idOf(after?.id ?? '0') }, range, PAGE),
+    get: (id) => jobs.dead(idOf(id)),
     requeue: (id) => jobs.retryDead(idOf(id)),
     remove: (id) => jobs.discardDead(idOf(id)),
-  };
+  });
 }

@@ -1,10 +1,9 @@
 import { fromBase64 } from '../base64.ts';
 import type {
+  DeadJobs,
   DeadLetterFilter,
-  DeadLetterList,
   DeadLetterQuery,
   ListedDeadLetter,
-  StoredDeadLetter,
 } from '../dead-letters/dead-letter.ts';
 import {
   checkDeadLetterQuery,
@@ -52,12 +51,22 @@ export interface DeadJobRange {
   readonly after: DeadLetterPosition | undefined;
 }
 
+/** What an engine can do with its dead jobs. */
+export interface DeadJobEngine extends Pick<DeadJobs, 'requeue' | 'remove'> {
+  /**
+   * The first jobs of a range, as many as the engine reads at once, and none if the range has none. Those
+   * that failed longest ago come first, then by id.
+   */
+  page(range: DeadJobRange): Promise<readonly DeadJobRecord[]>;
+  get(id: string): Promise<DeadJobRecord | undefined>;
+}
+
 /** What the messages of an `invalid-payload` begin with. */
 const INVALID =
   /^(?:The body is |The payload does not match|The schema failed: |The event has neither|The queued delivery has no|custom\.key (?:failed: |must return ))/;
 
 /** A dead job as a dead letter in a list: its body is not decoded. */
-export function deadJobLetter(job: DeadJobRecord): ListedDeadLetter {
+function letterOf(job: DeadJobRecord): ListedDeadLetter {
   const { id, delivery, attempt, failedAt, error } = job;
   const { failures = [{ at: failedAt.getTime(), attempt, error }] } = job;
   const { tenant, webhookId, timestamp, key, eventName, callId, body } = delivery;
@@ -82,30 +91,17 @@ export function deadJobLetter(job: DeadJobRecord): ListedDeadLetter {
   };
 }
 
-/** A dead job as a dead letter with its body. */
-export function deadJobWithBody(job: DeadJobRecord): StoredDeadLetter {
-  const letter = deadJobLetter(job);
-  try {
-    return { ...letter, rawBody: fromBase64(job.delivery.body) };
-  } catch {
-    return { ...letter, rawBody: new Uint8Array() }; // no delivery of a receiver
-  }
-}
-
-/**
- * Lists and counts the dead jobs of an engine.
- * @param read the dead jobs of a range; those that failed longest ago come first, then by id
- */
-export function deadJobList(
-  read: (range: DeadJobRange) => AsyncIterable<ListedDeadLetter>,
-): Pick<DeadLetterList, 'list' | 'count'> {
+/** The dead jobs of an engine as dead letters, for `redrive({ deadJobs })`. */
+export function deadJobs(engine: DeadJobEngine): DeadJobs {
   async function* matching(query: DeadLetterQuery | DeadLetterFilter | undefined) {
-    const { since, until, after, eventName, reason, tenant } = checkDeadLetterQuery(query);
-    for await (const letter of read({ since, until, after })) {
-      if (eventName !== undefined && storableName(letter.eventName) !== eventName) continue;
-      if (tenant !== undefined && storableName(letter.tenant) !== tenant) continue;
-      if (reason === undefined || letter.reason === reason) yield letter;
-    }
+    const { eventName, reason, tenant, ...range } = checkDeadLetterQuery(query);
+    for (let jobs = await engine.page(range); jobs.length > 0; jobs = await engine.page(range))
+      for (const letter of jobs.map(letterOf)) {
+        range.after = { failedAt: letter.failedAt.getTime(), id: letter.id };
+        if (eventName !== undefined && storableName(letter.eventName) !== eventName) continue;
+        if (tenant !== undefined && storableName(letter.tenant) !== tenant) continue;
+        if (reason === undefined || letter.reason === reason) yield letter;
+      }
   }
 
   return {
@@ -120,5 +116,19 @@ export function deadJobList(
       for await (const _letter of matching(filter)) count += 1;
       return count;
     },
+    async get(id) {
+      const job = await engine.get(id);
+      return job && { ...letterOf(job), rawBody: bodyOf(job.delivery) };
+    },
+    requeue: (id) => engine.requeue(id),
+    remove: (id) => engine.remove(id),
   };
+}
+
+function bodyOf({ body }: QueuedDelivery): Uint8Array {
+  try {
+    return fromBase64(body);
+  } catch {
+    return new Uint8Array(); // no delivery of a receiver
+  }
 }

@@ -4,9 +4,8 @@ import type { DeadLetter, QueuedDelivery } from '../../src/index.ts';
 import {
   addFailure,
   createJobProcessor,
-  deadJobLetter,
-  deadJobList,
-  deadJobWithBody,
+  deadJobs,
+  type DeadJobRecord,
   type DeadLetterFilter,
 } from '../../src/stores.ts';
 import { bytes, NOW, SECONDS, STARTED } from '../support.ts';
@@ -38,12 +37,33 @@ const process = createJobProcessor({
   },
 });
 
+/** The dead jobs of an engine, which reads one at a time, and the ids of those that were read. */
+function engineOf(records: DeadJobRecord[]) {
+  const read: string[] = [];
+  const jobs = deadJobs({
+    page({ since, until, after }) {
+      const next = records.find(({ id, failedAt }) => {
+        const at = failedAt.getTime();
+        const isPast = after && (at < after.failedAt || (at === after.failedAt && id <= after.id));
+        return at >= since && at < until && isPast !== true;
+      });
+      if (next) read.push(next.id);
+      return Promise.resolve(next ? [next] : []);
+    },
+    get: (id) => Promise.resolve(records.find((record) => record.id === id)),
+    requeue: () => Promise.resolve(false),
+    remove: () => Promise.resolve(false),
+  });
+  return { jobs, read };
+}
+const stored = async (job: DeadJobRecord) => (await engineOf([job]).jobs.get(job.id))!;
+
 /** The letter of a job whose last attempt ended so. */
 async function letterOf(delivery: QueuedDelivery, abandonReason?: Error) {
   const result = await process(delivery, { attempt: 3, isLastAttempt: true, abandonReason });
   if (result.status !== 'dead') throw new Error('not dead');
   const { message: error } = result.error;
-  return deadJobWithBody({ id: '1', delivery, attempt: 3, failedAt: new Date(5), error });
+  return stored({ id: '1', delivery, attempt: 3, failedAt: new Date(5), error });
 }
 const of = (text: string) => queued(Buffer.from(text));
 
@@ -65,8 +85,8 @@ describe('the dead letter of a dead job', () => {
     expect(letter.rawBody).toEqual(new Uint8Array()); // toMatchObject accepts anything for it
   });
 
-  it('has all that is known of the job', () => {
-    const { rawBody, ...letter } = deadJobWithBody({
+  it('has all that is known of the job', async () => {
+    const { rawBody, ...letter } = await stored({
       ...{ id: '7', attempt: 2, failedAt: new Date(9_000), error: 'away' },
       failures: [
         { at: 5_000, attempt: 1, error: 'busy' },
@@ -91,11 +111,14 @@ describe('the dead letter of a dead job', () => {
 
   it.each(['', '{}', '{"a":1}', '{"a":12}'])(
     'has no body in a list, and no field that the job has no value for: %s',
-    (body) => {
-      const letter = deadJobLetter({
-        ...{ id: '7', attempt: 1, failedAt: new Date(9_000), error: 'away' },
-        delivery: { webhookId: 'id-1', timestamp: 4, receivedAt: 4_500, body: btoa(body) },
-      });
+    async (body) => {
+      const { jobs } = engineOf([
+        {
+          ...{ id: '7', attempt: 1, failedAt: new Date(9_000), error: 'away' },
+          delivery: { webhookId: 'id-1', timestamp: 4, receivedAt: 4_500, body: btoa(body) },
+        },
+      ]);
+      const [letter] = (await jobs.list()).letters;
       expect(letter).toStrictEqual({
         ...{ id: '7', reason: 'handler-failed', source: 'queue', attempt: 1, error: 'away' },
         ...{ webhookId: 'id-1', timestamp: new Date(4_000), failedAt: new Date(9_000) },
@@ -127,14 +150,13 @@ describe('the dead letter of a dead job', () => {
 const INVALID = 'The body is no JSON.';
 
 /** A dead job that failed at this second. */
-const dead = (id: string, second: number, job: Partial<QueuedDelivery>, error = 'no') =>
-  deadJobLetter({
-    ...{ id, attempt: 3, error, failedAt: new Date(second * 1_000) },
-    delivery: queued(Buffer.from('{}'), job),
-  });
+const dead = (id: string, second: number, job: Partial<QueuedDelivery>, error = 'no') => ({
+  ...{ id, attempt: 3, error, failedAt: new Date(second * 1_000) },
+  delivery: queued(Buffer.from('{}'), job),
+});
 
 /** In the order of an engine: by time, then by id. */
-const LETTERS = [
+const JOBS: DeadJobRecord[] = [
   dead('a', 1, { eventName: 'call:started', tenant: 'acme' }),
   dead('b', 2, { eventName: 'call:started', tenant: 'globex' }, INVALID),
   dead('c', 2, { eventName: 'call:completed', tenant: 'acme' }),
@@ -143,22 +165,6 @@ const LETTERS = [
   dead('f', 5, { eventName: 'half\ud800', tenant: 'nul\0' }),
 ];
 const second = (seconds: number) => new Date(seconds * 1_000);
-
-/** The dead jobs of an engine that has these letters, and the ids of those that were read. */
-function setup() {
-  const read: string[] = [];
-  const jobs = deadJobList(async function* ({ since, until, after }) {
-    for (const letter of LETTERS) {
-      const { id } = letter;
-      const at = letter.failedAt.getTime();
-      const isBefore = after && (at < after.failedAt || (at === after.failedAt && id <= after.id));
-      if (at < since || at >= until || isBefore) continue;
-      read.push(await Promise.resolve(id));
-      yield letter;
-    }
-  });
-  return { jobs, read };
-}
 
 describe('the dead jobs of a queue', () => {
   it.each<[string, DeadLetterFilter | undefined, string]>([
@@ -181,7 +187,7 @@ describe('the dead jobs of a queue', () => {
     ],
     ['none', { eventName: 'call:moved' }, ''],
   ])('can be listed and counted: %s', async (_name, filter, ids) => {
-    const { jobs } = setup();
+    const { jobs } = engineOf(JOBS);
     const { letters } = await jobs.list(filter);
     expect(letters.map(({ id }) => id).join('')).toBe(ids);
     expect(await jobs.count(filter)).toBe(ids.length);
@@ -193,25 +199,25 @@ describe('the dead jobs of a queue', () => {
     ['of a tenant', { tenant: 'acme' }, 1, ['a', 'c', 'e']],
     ['of one page', {}, 6, ['abcdef']],
   ])('come in pages, each once: %s', async (_name, filter, limit, expected) => {
-    const { jobs } = setup();
+    const { jobs } = engineOf(JOBS);
     const pages: string[] = [];
     let cursor: string | undefined;
     do {
       const page = await jobs.list({ ...filter, limit, cursor });
       pages.push(page.letters.map(({ id }) => id).join(''));
       cursor = page.cursor;
-    } while (cursor !== undefined && pages.length < LETTERS.length);
+    } while (cursor !== undefined && pages.length < JOBS.length);
     expect(pages).toEqual(expected);
   });
 
   it('are read only as far as a page needs', async () => {
-    const { jobs, read } = setup();
+    const { jobs, read } = engineOf(JOBS);
     await jobs.list({ limit: 2 });
     expect(read).toEqual(['a', 'b', 'c']); // the third shows that there is another page
   });
 
   it('are not read for a query that is not valid', async () => {
-    const { jobs, read } = setup();
+    const { jobs, read } = engineOf(JOBS);
     await expect(jobs.list({ limit: 0 })).rejects.toMatchObject({ code: 'invalid-options' });
     await expect(jobs.count({ tenant: '' })).rejects.toMatchObject({ code: 'invalid-options' });
     expect(read).toEqual([]);
