@@ -67,14 +67,18 @@ export interface BullmqWorker<Worker> {
 
 /** What is used of BullMQ's `Job`. */
 interface Job {
-  data: QueuedDelivery;
+  data: JobData;
   opts: { attempts?: number };
   attemptsMade: number;
   attemptsStarted: number;
   failedReason?: string;
   finishedOn?: number;
+  updateData(data: JobData): Promise<void>;
   moveToDelayed(timestamp: number, token: string): Promise<void>;
 }
+
+/** With why the job is given up, if `deadLetter` failed. */
+type JobData = QueuedDelivery & { abandonReason?: string };
 
 /** How long handlers may take to end after they were aborted; milliseconds. */
 const ABORT_MS = 300;
@@ -142,18 +146,19 @@ export function createBullmqWorker<
     const maxRuns = job.opts.attempts ?? 1;
     // Each failure leaves its reason, and BullMQ removes it when a job is retried by hand.
     const isRetriedByHand = attemptsMade > 0 && failedReason === undefined;
-    const isUsedUp = attemptsMade >= maxRuns && failedReason !== undefined;
+    const { abandonReason } = isRetriedByHand ? {} : data;
     const result = await process(data, {
       ...{ attempt, maxRuns, signal },
       isLastAttempt: isRetriedByHand || attemptsMade + 1 >= maxRuns,
-      abandonReason: isUsedUp ? new Error(failedReason) : undefined,
+      abandonReason: abandonReason === undefined ? undefined : new Error(abandonReason),
     });
     if (result.status === 'done') return;
     const { error } = result;
     if (result.status === 'dead') throw new GivenUp(error.message, { cause: error });
     if (result.abandonReason === undefined) throw error;
-    // The attempts are used up, but `deadLetter` failed: BullMQ must not give the job up yet.
+    // `deadLetter` failed: BullMQ must not give the job up yet, whatever its attempts are.
     job.opts.attempts = Infinity;
+    await job.updateData({ ...data, abandonReason: result.abandonReason });
     throw new Error(result.abandonReason, { cause: error });
   }
 

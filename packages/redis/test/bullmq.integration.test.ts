@@ -8,8 +8,9 @@ import {
   waitFor,
 } from '@call-webhooks/contract-tests';
 import type { DeadLetter, HandlerContext } from '@call-webhooks/core';
+import { UnrecoverableError, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { bullmqQueue } from '../src/index.ts';
+import { bullmqDeadJobs, bullmqQueue } from '../src/index.ts';
 import { deliverer } from './deliverer.ts';
 import { SHORT_LOCKS, useBullmq } from './use-bullmq.ts';
 
@@ -157,6 +158,36 @@ describeWithProgram('redis-server', 'a receiver, BullMQ, and workers that come a
     await test.queue.add('call:completed', queuedCall(unique('call')));
     await waitFor(() => kept.length === 1);
     expect(runs).toBe(1);
+  });
+
+  it('asks deadLetter again for a job that died early and was requeued, without running it once more', async () => {
+    await test.receiver.deliver(unique('call'));
+    const connection = { host: '127.0.0.1', port: test.server.port };
+    const killer = new Worker(
+      test.queue.name,
+      () => Promise.reject(new UnrecoverableError('not mine')),
+      { connection },
+    );
+    await waitFor(async () => (await test.queue.getFailedCount()) === 1);
+    await killer.close();
+    const [job] = await test.queue.getFailed();
+    expect(await bullmqDeadJobs(test.queue).requeue(job!.id!)).toBe(true);
+    let runs = 0;
+    const letters: DeadLetter[] = [];
+    work({
+      on: {
+        'call:completed': () => {
+          runs += 1;
+          throw new Error('the CRM is down');
+        },
+      },
+      deadLetter(letter) {
+        if (letters.push(letter) < 3) throw new Error('the disk is full');
+      },
+    });
+    await waitFor(async () => (await test.queue.getFailedCount()) === 1);
+    expect(runs).toBe(1);
+    expect(letters).toHaveLength(3);
   });
 
   it('gives up on a job in which too many workers died, and tells deadLetter once, without running it', async () => {
