@@ -96,7 +96,6 @@ export function createPgBossWorker<
   // pg-boss 12 always sorts by priority, and warns about the option.
   const inOrder = isPgBoss10(boss) ? { priority: false } : {};
   let isReady = false;
-  let isFailing = false;
 
   function polledJob(given: unknown): PolledJob {
     const job = fetchedJob(given);
@@ -114,13 +113,9 @@ export function createPgBossWorker<
       if (!isReady) await createQueues(boss, queue, deadQueue);
       isReady = true;
       const fetching = { batchSize: limit, includeMetadata: true, ...inOrder } as const;
-      const jobs = (await boss.fetch(queue, fetching)).map(polledJob);
-      isFailing = false;
-      return { jobs };
+      return { jobs: (await boss.fetch(queue, fetching)).map(polledJob) };
     },
     onError(error) {
-      if (isFailing) return; // one line for each outage
-      isFailing = true;
       const { text, err } = loggedError(error, handlers.redact);
       log.error(
         { queue, err, docs: docsUrl('queues.md#pg-boss') },

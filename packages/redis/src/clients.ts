@@ -43,6 +43,8 @@ export type RedisClient =
 export interface ScriptClient {
   /** Whether it is connected to a cluster, which runs no script over keys of several slots. */
   readonly isCluster: boolean;
+  /** Whether a call would wait in the client until the server is back, maybe for ever. */
+  isAway?(): boolean;
   evalsha(sha1: string, keys: string[], args: string[]): Promise<unknown>;
   eval(script: string, keys: string[], args: string[]): Promise<unknown>;
 }
@@ -72,40 +74,19 @@ export function scriptClient(client: RedisClient): ScriptClient {
   throw invalid('expected a client of ioredis, node-redis, valkey-glide, @upstash/redis or Bun');
 }
 
-function overIoredis(client: IoredisClient): ScriptClient {
-  // Else the command would wait in the client until the server is back, maybe for ever.
-  const check = () => {
-    if (['reconnecting', 'close', 'end'].includes(client.status)) throw notConnected();
-  };
-  return {
-    isCluster: client.isCluster === true,
-    async evalsha(sha, keys, args) {
-      check();
-      return client.evalsha(sha, keys.length, ...keys, ...args);
-    },
-    async eval(script, keys, args) {
-      check();
-      return client.eval(script, keys.length, ...keys, ...args);
-    },
-  };
-}
+const overIoredis = (client: IoredisClient): ScriptClient => ({
+  isCluster: client.isCluster === true,
+  isAway: () => ['reconnecting', 'close', 'end'].includes(client.status),
+  evalsha: (sha, keys, args) => client.evalsha(sha, keys.length, ...keys, ...args),
+  eval: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
+});
 
-function overNodeRedis(client: NodeRedisClient): ScriptClient {
-  const check = () => {
-    if (client.isOpen === true && client.isReady === false) throw notConnected();
-  };
-  return {
-    isCluster: 'masters' in client,
-    async evalsha(sha, keys, args) {
-      check();
-      return client.evalSha(sha, { keys, arguments: args });
-    },
-    async eval(script, keys, args) {
-      check();
-      return client.eval(script, { keys, arguments: args });
-    },
-  };
-}
+const overNodeRedis = (client: NodeRedisClient): ScriptClient => ({
+  isCluster: 'masters' in client,
+  isAway: () => client.isOpen === true && client.isReady === false,
+  evalsha: (sha, keys, args) => client.evalSha(sha, { keys, arguments: args }),
+  eval: (script, keys, args) => client.eval(script, { keys, arguments: args }),
+});
 
 const overUpstash = (client: UpstashClient): ScriptClient => ({
   isCluster: false,
@@ -143,8 +124,6 @@ function hasKeyPrefix(client: unknown): boolean {
   };
   return Boolean(options?.keyPrefix ?? _keyPrefix);
 }
-
-const notConnected = () => new Error('The client is not connected to its server.');
 
 const invalid = (mistake: string) =>
   new WebhookError('invalid-options', `Invalid client of redisStore: ${mistake}.`);

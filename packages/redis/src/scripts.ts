@@ -24,6 +24,7 @@ export class Scripts {
 
   async #run(script: string, keys: string[], args: string[]): Promise<unknown> {
     const sha = shas.get(script) ?? (await sha1(script));
+    if (this.#client.isAway?.()) throw new Error('The client is not connected to its server.');
     try {
       return await this.#client.evalsha(sha, keys, args);
     } catch (error) {

@@ -83,7 +83,6 @@ export function createSqliteWorker<
   const log = safeLogger(handlers.logger ?? console);
   const run = { ...settings, backoff: exponentialBackoff(settings.backoff) };
   const running = new Set<number>();
-  let isFailing = false;
 
   function polledJob({ id, job }: TakenJob): PolledJob {
     const leased = new LeasedJobRun(job, process, log);
@@ -102,12 +101,9 @@ export function createSqliteWorker<
     onClosed: () => process.close(),
     async take(limit) {
       const { jobs: taken, nextIn } = await jobs.take(limit, run, running);
-      isFailing = false;
       return { jobs: taken.map(polledJob), nextIn };
     },
     onError(error) {
-      if (isFailing) return; // one line for each outage
-      isFailing = true;
       const { text, err } = loggedError(error, handlers.redact);
       log.error(
         { err, docs: docsUrl('queues.md#sqlite') },

@@ -28,8 +28,8 @@ export interface PollingWorkerOptions {
   /** Milliseconds between two polls when the engine has no jobs or fails. */
   pollEvery: number;
   /**
-   * Called when `take`, `run` or `release` failed. The worker goes on; what this throws,
-   * or rejects with, is ignored.
+   * Called when `take`, `run` or `release` failed: once for each outage, which ends when `take` succeeds.
+   * The worker goes on; what this throws, or rejects with, is ignored.
    */
   onError(error: unknown): void;
   /** Called by `close()` after the last job, and waited for as long as `close()` may take. */
@@ -73,9 +73,11 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
   let closing: Promise<void> | undefined;
   let polling: Promise<void> | undefined;
   let pollAgain = false;
+  let isFailing = false;
 
   const onError = (error: unknown): void => {
-    if (closing) return; // the engine may be closed already
+    if (closing || isFailing) return; // the engine may be closed already
+    isFailing = true;
     callHook((thrown) => options.onError(thrown), error);
   };
   const canTake = () => !paused && !closing && running.size < concurrency;
@@ -105,7 +107,9 @@ export function startPollingWorker(options: PollingWorkerOptions): PollingWorker
 
   async function take(limit: number): Promise<PollResult> {
     try {
-      return await options.take(limit);
+      const taken = await options.take(limit);
+      isFailing = false;
+      return taken;
     } catch (error) {
       onError(error);
       return { jobs: [] };

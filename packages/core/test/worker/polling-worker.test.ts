@@ -41,6 +41,24 @@ describe('startPollingWorker', () => {
     expect(log.slice(-2)).toEqual(['end 0', 'end 2']);
   });
 
+  it('tells of an outage once, and of the next one again', async () => {
+    const errors: unknown[] = [];
+    let asked = 0;
+    const worker = startPollingWorker({
+      ...{ concurrency: 1, pollEvery: 1 },
+      take: () => {
+        asked += 1;
+        return asked === 4
+          ? Promise.resolve({ jobs: [] })
+          : Promise.reject(new Error(`no ${asked}`));
+      },
+      onError: (error) => void errors.push(error),
+    });
+    while (asked < 8) await turn();
+    await worker.close();
+    expect(errors).toEqual([new Error('no 1'), new Error('no 5')]);
+  });
+
   it('continues after the engine failed, and polls when the engine says so', async () => {
     const { log, releases, jobs } = engine(1);
     releases[0]!.resolve();
