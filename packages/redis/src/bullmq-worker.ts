@@ -67,18 +67,21 @@ export interface BullmqWorker<Worker> {
 
 /** What is used of BullMQ's `Job`. */
 interface Job {
-  data: JobData;
+  data: QueuedDelivery;
   opts: { attempts?: number };
   attemptsMade: number;
   attemptsStarted: number;
   failedReason?: string;
   finishedOn?: number;
-  updateData(data: JobData): Promise<void>;
+  progress: unknown;
+  updateProgress(progress: Note): Promise<void>;
   moveToDelayed(timestamp: number, token: string): Promise<void>;
 }
 
-/** With why the job is given up, if `deadLetter` failed. */
-type JobData = QueuedDelivery & { abandonReason?: string };
+/** Kept as the progress of a job while `deadLetter` fails: why it is given up. */
+interface Note {
+  abandonReason?: string;
+}
 
 /** How long handlers may take to end after they were aborted; milliseconds. */
 const ABORT_MS = 300;
@@ -146,7 +149,7 @@ export function createBullmqWorker<
     const maxRuns = job.opts.attempts ?? 1;
     // Each failure leaves its reason, and BullMQ removes it when a job is retried by hand.
     const isRetriedByHand = attemptsMade > 0 && failedReason === undefined;
-    const { abandonReason } = isRetriedByHand ? {} : data;
+    const { abandonReason } = (isRetriedByHand ? {} : Object(job.progress)) as Note;
     const result = await process(data, {
       ...{ attempt, maxRuns, signal },
       isLastAttempt: isRetriedByHand || attemptsMade + 1 >= maxRuns,
@@ -158,7 +161,7 @@ export function createBullmqWorker<
     if (result.abandonReason === undefined) throw error;
     // `deadLetter` failed: BullMQ must not give the job up yet, whatever its attempts are.
     job.opts.attempts = Infinity;
-    await job.updateData({ ...data, abandonReason: result.abandonReason });
+    await job.updateProgress({ abandonReason: result.abandonReason });
     throw new Error(result.abandonReason, { cause: error });
   }
 
