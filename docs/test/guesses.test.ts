@@ -4,10 +4,7 @@ import { documents, read, sources } from './files.ts';
 /** Pages that users read: decisions are about the past, and the changelog about changes. */
 const pages = () =>
   documents().filter(
-    (file) =>
-      !/^(contributors\/|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(
-        file,
-      ),
+    (file) => !/^(contributors\/|CHANGELOG|packages\/\w+\/CHANGELOG|\.changeset)/.test(file),
   );
 
 const LIST = 'docs/wire-contract.md';
