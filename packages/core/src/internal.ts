@@ -1,5 +1,6 @@
 // For the packages of this project alone, all of one version: it may change in any release.
 export { checkOptions, option, type OptionRule } from './check-options.ts';
+export { maskedBody } from './dead-letters/masked.ts';
 export { storableName } from './dead-letters/record.ts';
 export { docsUrl, type PayloadIssue } from './errors.ts';
 export { DEFAULT_FIELD_NAMES } from './events/call-details.ts';

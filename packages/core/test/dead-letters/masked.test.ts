@@ -1,0 +1,73 @@
+import { expect, it } from '@jest/globals';
+import { maskedBody } from '../../src/internal.ts';
+
+const masked = (body: unknown): unknown =>
+  JSON.parse(maskedBody(new TextEncoder().encode(JSON.stringify(body))) ?? 'null');
+
+it('ids, times, states and booleans of a call are shown, and all else by its kind', () => {
+  const call = {
+    eventName: 'call:completed',
+    callId: 'call-17',
+    userId: 'user-1',
+    createdAt: 1_767_323_045_678,
+    endedAt: '2026-01-02T03:04:05.678Z',
+    status: 'no-answer',
+    recordingDurationSeconds: 61,
+    isTest: false,
+    note: null,
+    title: '',
+  };
+  expect(masked(call)).toEqual(call);
+  expect(
+    masked({
+      toPhoneNumber: '+15550104477',
+      recipientEmail: 'ada@example.com',
+      recipientName: 'Ada Lovelace',
+      recordingUrl: 'https://api.example.com/v1/calls/c1/recording?token=abc',
+      fromPhoneNumber: { label: 'Ada’s line', number: 15_550_104_477 },
+      bookedFor: '2026-01-02T03:04:05Z',
+      tags: ['Ada', 7, true],
+    }),
+  ).toEqual({
+    toPhoneNumber: '••• digits',
+    recipientEmail: '••• e-mail address',
+    recipientName: '••• text',
+    recordingUrl: '••• URL',
+    fromPhoneNumber: { label: '••• text', number: '••• number' },
+    bookedFor: '••• time',
+    tags: ['••• text', '••• number', true],
+  });
+});
+
+it.each([
+  [
+    'a field that only ends like an id',
+    { customerId: 'Ada', passportId: 'X123', patient_id: 'A1' },
+  ],
+  ['a person in a field of an id', { userId: 'Ada Lovelace', callId: 'ada@example.com' }],
+  ['a number in a field of an id', { userId: '15550104477', eventId: '+1 555 010 4477' }],
+  ['a person in a field of a time', { endedAt: 'Ada', createdAt: 15_550_104_477 }],
+  ['a person in a field of a state', { status: 'Ada Lovelace', state: 'A1' }],
+  ['an object in a field of an id', { callId: { name: 'Ada' } }],
+  ['a list in a field of a state', { status: ['ada'] }],
+  ['a name as a key', { 'Ada Lovelace': true, Ada: { x: 'ada' } }],
+])('%s is masked', (_what, body) => {
+  const text = JSON.stringify(masked(body));
+  expect(text).toContain('•••');
+  expect(text).not.toMatch(/Ada|"ada"|ada@|1555|555 010|X123|A1/);
+});
+
+it('keys that are masked stay apart, and none reaches a prototype', () => {
+  expect(masked({ 'Ada L.': 1, 'Bob M.': 2 })).toEqual({
+    '••• 1': '••• number',
+    '••• 2': '••• number',
+  });
+  const made = maskedBody(new TextEncoder().encode('{"__proto__":{"callId":"c1"}}'));
+  expect(made).toBe('{"__proto__":{"callId":"c1"}}');
+});
+
+it('a body that is no JSON is not shown, and a deep one is cut', () => {
+  expect(maskedBody(new TextEncoder().encode('Ada Lovelace'))).toBeUndefined();
+  const deep = `${'['.repeat(5_000)}"Ada"${']'.repeat(5_000)}`;
+  expect(maskedBody(new TextEncoder().encode(deep))).not.toContain('Ada');
+});
