@@ -1,5 +1,6 @@
 // For the packages of this project alone, all of one version: it may change in any release.
 export { checkOptions, option, type OptionRule } from './check-options.ts';
+export { causeId, type DeadLetterCause, groupByCause } from './dead-letters/causes.ts';
 export { maskedBody } from './dead-letters/masked.ts';
 export { storableName } from './dead-letters/record.ts';
 export { docsUrl, type PayloadIssue } from './errors.ts';
@@ -11,6 +12,7 @@ export type { OutputOf, StandardSchema } from './events/schema.ts';
 export type { HeadersLike, TenantRequest } from './http/request.ts';
 export { CONFIGURATION_ERRORS, type DeliverySource, type OutcomeInfo, STATUS } from './outcomes.ts';
 export { createReceiverOnFirstUse, type Health } from './receiver.ts';
+export { causeOf } from './report/cause.ts';
 export type {
   DeliveryMessage,
   EnqueueMessage,
