@@ -36,6 +36,10 @@ export function beganAt(call: CallRecord, fieldNames: FieldNames): number | unde
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
+/** When a call ended, or began if its record has no end. */
+export const happenedAt = (call: CallRecord, fieldNames: FieldNames): Date =>
+  callDetails(call, fieldNames).endedAt ?? new Date(beganAt(call, fieldNames) ?? 0);
+
 /** Whether a call had certainly ended by a time. */
 function hasEnded(call: CallRecord, by: Date, fieldNames: FieldNames): boolean {
   const began = beganAt(call, fieldNames) ?? Infinity;

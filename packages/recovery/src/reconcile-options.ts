@@ -6,6 +6,7 @@ import {
   type Outcome,
   type Store,
 } from '@call-webhooks/core';
+import type { EventState } from '@call-webhooks/core/stores';
 import { checkOptions, docsUrl, option, tenantKey } from '@call-webhooks/core/internal';
 import { completedEvents, type MissedEvent, type ToEvents } from './events.ts';
 
@@ -25,13 +26,18 @@ export interface ReconcileReceiver {
 }
 
 /** The part of a store that is used. Without cursors, each run begins at the beginning. */
-export type ReconcileStore = Pick<Store, 'rememberFor' | 'loadCursor' | 'saveCursor'>;
+export type ReconcileStore = Pick<Store, 'rememberFor' | 'loadCursor' | 'saveCursor' | 'peek'>;
 
 /** One event that should have come, and what became of it. */
 export interface ReconciledEvent {
   callId: string;
   event: MissedEvent;
-  outcome: Outcome['outcome'];
+  /** When the call ended, or began if its record has no end. */
+  at: Date;
+  /** Absent in a dry run. */
+  outcome?: Outcome['outcome'];
+  /** In a dry run: what the store knows of it. Absent for an event that was missed. */
+  state?: EventState;
   /** Whether no delivery had come for it. */
   missed: boolean;
 }
@@ -110,6 +116,11 @@ export interface ReconcileOptions extends SharedOptions {
    * data that only it has is lost.
    */
   until?: Date | undefined;
+  /**
+   * Only looks up which events were missed, with `peek` of the store: nothing is run, and no cursor is
+   * kept. `false` by default.
+   */
+  dryRun?: boolean | undefined;
   /** Called after each call with the result so far. What it throws is ignored. */
   onProgress?: ((result: ReconcileResult) => unknown) | undefined;
   /** Stops between two calls. The next run of this name goes on there. */
@@ -141,6 +152,7 @@ const rules = () => ({
   store: option.optional(option.object<ReconcileStore>()),
   since: option.date(),
   until: option.optional(option.date()),
+  dryRun: option.default(option.boolean(), false),
   onProgress: option.optional(option.function<NonNullable<ReconcileOptions['onProgress']>>()),
   signal: option.optional(option.object<AbortSignal>()),
   now: option.default(option.function<() => number>(), () => () => Date.now()),
@@ -163,7 +175,19 @@ export function resolveOptions(options: ReconcileOptions) {
       'reconcile: pass the store of the receiver as store.',
       { docs },
     );
-  const { fieldNames, toEvents = completedEvents(fieldNames), tenant } = checked;
+  const { fieldNames, toEvents = completedEvents(fieldNames), tenant, dryRun } = checked;
+  if (dryRun && !store.peek)
+    throw new WebhookError(
+      'invalid-options',
+      'reconcile: dryRun: the store has no peek(), so nobody can tell which events it knows.',
+      { docs },
+    );
   const name = tenantKey(tenant, checked.name);
-  return { ...checked, receiver, store, toEvents, name };
+  return { ...checked, receiver, store: dryRun ? withoutCursors(store) : store, toEvents, name };
 }
+
+/** A dry run must not move the cursor of another run. */
+const withoutCursors = (store: ReconcileStore): ReconcileStore => ({
+  rememberFor: store.rememberFor,
+  peek: async (keys) => (await store.peek?.(keys)) ?? [],
+});

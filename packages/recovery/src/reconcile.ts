@@ -1,6 +1,7 @@
 import type { CallRecord } from '@call-webhooks/client';
 import { eventKey, OUTCOMES, WebhookError, type Outcome } from '@call-webhooks/core';
-import { callHook, docsUrl } from '@call-webhooks/core/internal';
+import { callHook, docsUrl, tenantKey } from '@call-webhooks/core/internal';
+import type { EventState } from '@call-webhooks/core/stores';
 import {
   checkWindow,
   loadCursor,
@@ -11,7 +12,7 @@ import {
   type SavedCursor,
   type Window,
 } from './cursor.ts';
-import { beganAt, eventsOf, type MissedEvent } from './events.ts';
+import { beganAt, eventsOf, happenedAt, type MissedEvent } from './events.ts';
 import { inParallel } from './in-parallel.ts';
 import { pagesOf } from './pages.ts';
 import {
@@ -131,16 +132,26 @@ const STOPPING: readonly string[] = [
 
 async function deliverEvent(
   event: MissedEvent,
-  { _id: callId }: CallRecord,
-  { receiver, tenant, onEvent }: ReconcileSettings,
+  call: CallRecord,
+  settings: ReconcileSettings,
   result: ReconcileResult,
 ): Promise<void> {
-  if (eventKey(event) === undefined)
+  const key = eventKey(event);
+  if (key === undefined)
     throw new WebhookError(
       'invalid-options',
       'toEvents: an event needs an eventName, and a callId or an eventId. Without them it would run each time.',
       { docs: docsUrl('recovery.md#reconcile') },
     );
+  const { receiver, tenant, onEvent, fieldNames, dryRun } = settings;
+  const of = { callId: call._id, event, at: happenedAt(call, fieldNames) };
+  if (dryRun) {
+    const [state] = (await settings.store.peek?.([tenantKey(tenant, key)])) ?? [];
+    const missed = state === undefined;
+    result[state ? STATES[state] : 'missed']++;
+    if (onEvent) callHook(onEvent, { ...of, ...(state && { state }), missed });
+    return;
+  }
   const delivered = await receiver.deliver(event, { source: 'reconcile', tenant });
   const { outcome, attempt = 1, error } = delivered;
   if (STOPPING.includes(outcome))
@@ -149,8 +160,16 @@ async function deliverEvent(
   result[counted]++;
   const missed = attempt === 1 && (counted === 'handled' || counted === 'failed');
   if (missed) result.missed++;
-  if (onEvent) callHook(onEvent, { callId, event, outcome, missed });
+  if (onEvent) callHook(onEvent, { ...of, outcome, missed });
 }
+
+/** What a dry run counts an event as that the store knows. One that failed runs again. */
+const STATES = {
+  handled: 'known',
+  running: 'known',
+  failed: 'failed',
+  'dead-lettered': 'inDeadLetters',
+} as const satisfies Record<EventState, keyof ReconcileResult>;
 
 function countedAs({ outcome, attempt }: Pick<Outcome, 'outcome' | 'attempt'>) {
   if (outcome === 'handled' || outcome === 'queued') return 'handled';

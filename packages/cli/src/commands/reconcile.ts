@@ -205,7 +205,7 @@ class Report {
       );
     } else if (missed && outcome !== 'handled' && outcome !== 'queued') {
       this.#bar.clear();
-      output.message(t`${callId}  ${eventName}  failed: ${outcome}`);
+      output.message(t`${callId}  ${eventName}  failed: ${String(outcome)}`);
     }
   };
 
