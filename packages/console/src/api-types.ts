@@ -1,37 +1,29 @@
-import type { OutcomeCode } from '@call-webhooks/core';
-import type { OutcomeInfo } from '@call-webhooks/core/internal';
-
-export type * from './api-types/overview.ts';
-export type * from './api-types/deliveries.ts';
-export type * from './api-types/dead-letters.ts';
-export type * from './api-types/recovery.ts';
-
 // The console's JSON API. The server and the page share these types, and nothing else.
 //
 // Paths are relative to where the console is mounted. Times are milliseconds since the epoch, durations
-// are milliseconds. Every answer is JSON; one that is not 2xx is an `ApiError`.
+// are milliseconds. Every answer is JSON; one that is not 2xx is an `ApiError`. A POST needs
+// `content-type: application/json`, and has to come from the console's own page.
 //
-// A POST needs `content-type: application/json` and the token of `GET api/session` in `CSRF_HEADER`.
-//
-// | route                              | query, body              | answer             |
-// | ---------------------------------- | ------------------------ | ------------------ |
-// | GET  api/session                   |                          | Session            |
-// | GET  api/overview                  | OverviewQuery            | Overview           |
-// | GET  api/deliveries                | DeliveriesQuery          | DeliveriesPage     |
-// | GET  api/calls/:callId             | ?tenant=                 | CallTimeline       |
-// | GET  api/dead-letters              | DeadLettersQuery         | DeadLettersPage    |
-// | GET  api/dead-letters/:id          |                          | DeadLetterDetail   |
-// | POST api/dead-letters/:id/reveal   | {}                       | DeadLetterDetail   |
-// | POST api/dead-letters/:id/remove   | {}                       | Removed            |
-// | GET  api/redrive                   |                          | { task?: RedriveTask } |
-// | POST api/redrive                   | RedriveRequest           | { task: RedriveTask } |
-// | POST api/redrive/abort             | {}                       | { task?: RedriveTask } |
-// | GET  api/reconcile                 |                          | ReconcileState     |
-// | POST api/reconcile                 | ReconcileRequest         | ReconcileState     |
-// | POST api/reconcile/abort           | {}                       | ReconcileState     |
-
-/** The header that every POST needs: the `csrfToken` of the session. */
-export const CSRF_HEADER = 'x-call-webhooks-csrf';
+// | route                              | query, body           | answer             |
+// | ---------------------------------- | --------------------- | ------------------ |
+// | GET  api/session                   |                       | Session            |
+// | GET  api/overview                  |                       | Overview           |
+// | GET  api/deliveries                | DeliveriesQuery       | DeliveriesPage     |
+// | GET  api/deliveries/:id            |                       | DeliveryDetail     |
+// | GET  api/calls/:callId             | ?tenant=              | CallTimeline       |
+// | GET  api/dead-letters              | DeadLettersQuery      | DeadLettersPage    |
+// | GET  api/dead-letters/:id          |                       | DeadLetterDetail   |
+// | POST api/dead-letters/:id/reveal   | {}                    | DeadLetterDetail   |
+// | POST api/dead-letters/:id/remove   | {}                    | { removed }        |
+// | GET  api/tasks                     |                       | Tasks              |
+// | POST api/redrive                   | RedriveRequest        | Tasks              |
+// | POST api/redrive/stop              | {}                    | Tasks              |
+// | POST api/reconcile                 | ReconcileRequest      | Tasks              |
+// | POST api/reconcile/stop            | {}                    | Tasks              |
+import type { DeadLetter, OutcomeCode } from '@call-webhooks/core';
+import type { DeliverySource, Health, OutcomeInfo } from '@call-webhooks/core/internal';
+import type { EventState, OutcomeRow } from '@call-webhooks/core/stores';
+import type { ReconcileResult, RedriveResult } from '@call-webhooks/recovery';
 
 /** Every answer that is not 2xx. */
 export interface ApiError {
@@ -45,12 +37,12 @@ export interface ApiError {
 export type ApiErrorCode =
   /** 403, or 401 where `authorize` asks for credentials. */
   | 'unauthorized'
+  /** 503: `authorize` did not settle in time. */
+  | 'unavailable'
   /** 403: the console or this person may only read. */
   | 'read-only'
   /** 403: the request does not come from the console's page. */
   | 'cross-origin'
-  /** 403: load `api/session` again for a new token. */
-  | 'csrf-token'
   /** 400: no such path below the console. */
   | 'unknown-path'
   /** 405 */
@@ -61,13 +53,13 @@ export type ApiErrorCode =
   | 'body-too-large'
   /** 415: a POST that is not JSON. */
   | 'unsupported-type'
-  /** 409: a redrive or a reconcile is running already. */
+  /** 409: a redrive or a reconcile is running already, here or in another process. */
   | 'already-running'
   /** 422: there is no such dead letter (any more). */
   | 'unknown-letter'
-  /** 422: this console was created without `deadLetters` or `reconcile`. */
+  /** 422: this console was created without `deadLetters` or `reconcile`, or its store has no log. */
   | 'not-configured'
-  /** 503: the store of dead letters does not answer. */
+  /** 503: a store does not answer. */
   | 'store-unavailable'
   /** 500 */
   | 'internal';
@@ -80,19 +72,338 @@ export interface Session {
   canWrite: boolean;
   /** Whether the console was created with `readOnly`. */
   readOnly: boolean;
-  /** For `CSRF_HEADER`. Valid for 12 hours, for this person. */
-  csrfToken: string;
+  /** Where to sign in, if the console was told. */
+  signIn: string | null;
   /** The store of dead letters, the dead jobs of a queue, or `null` without either. */
   deadLetters: 'store' | 'jobs' | null;
   /** Whether there is a client to reconcile with. */
   reconcile: boolean;
+  /** Whether the receiver's store has a log of outcomes. */
+  log: boolean;
   /** The outcome table, by code. */
-  outcomes: Record<OutcomeCode, OutcomeRow>;
+  outcomes: Record<OutcomeCode, OutcomeInfo & { result: Result; docs: string }>;
   /** The page of the docs that tells how the names of fields are learned. */
   fieldNamesDocs: string;
 }
 
-/** A row of the outcome table, with a link to its page in the docs. */
-export interface OutcomeRow extends OutcomeInfo {
-  docs: string;
+/** What a delivery came to, in a word. */
+export type Result = 'handled' | 'duplicate' | 'ignored' | 'dead-letter' | 'failed' | 'refused';
+
+/** What the receivers and workers of the store do now, and did in the last hour and day. */
+export interface Overview {
+  now: number;
+  /** Of the receiver that answered; at most 5 seconds old. */
+  health: Health & { checkedAt: number };
+  /** `null` if the store has no log, or does not answer. */
+  log: {
+    /** 60 points of a minute; the last one is not over yet. */
+    hour: Period;
+    /** 156 points of ten minutes: 26 hours. */
+    day: Period;
+    processes: ProcessSeen[];
+    secrets: SecretUse[];
+    /** Rows that were not kept, since more than 50 a second ended. The counts have them. */
+    rowsDropped: number;
+  } | null;
+}
+
+export interface Period {
+  /** Milliseconds between two points. */
+  step: number;
+  /** Of deliveries by webhook. */
+  points: (Record<Result, number> & { at: number; handlerP95: number | null })[];
+  /** Each source apart. Sources that nothing came from are absent. */
+  sources: Partial<Record<DeliverySource, SourceCounts>>;
+  /** Handlers that ended after the deadline of their delivery. */
+  late: number;
+  /** How long handlers took; `null` if none ran. */
+  handlerMs: Percentiles | null;
+  /** From the signature to the receiver, to the second. */
+  lagMs: Percentiles | null;
+}
+
+export interface SourceCounts {
+  total: number;
+  results: Record<Result, number>;
+  outcomes: Partial<Record<OutcomeCode, number>>;
+}
+
+/** From buckets: exact to a fifth. */
+export interface Percentiles {
+  p50: number;
+  p95: number;
+}
+
+/** A process that wrote to the log in the last 26 hours; the one that wrote last comes first. */
+export interface ProcessSeen {
+  id: string;
+  host: string;
+  pid: number;
+  startedAt: number;
+  /** When it wrote last, by the clock of the store. It writes when something ended. */
+  seenAt: number;
+  inFlight: number;
+  /** `lost`: it wrote last while it handled deliveries, longer ago than any handler may run. */
+  state: 'active' | 'quiet' | 'lost' | 'closed';
+  /** By how much its clock is ahead of the store's, if that is more than 5 seconds. */
+  clockAheadMs?: number;
+}
+
+/** How often a secret verified a delivery, in all processes. Never the secret itself. */
+export interface SecretUse {
+  id: string;
+  /** Whether the receiver that answered is configured with it; `null` if that is not known. */
+  isConfigured: boolean | null;
+  /** In the last 26 hours. */
+  verified: number;
+  /** In the last hour. */
+  lastHour: number;
+  /** The begin of the minute in which it verified last; `null` if it did not in 26 hours. */
+  lastAt: number | null;
+}
+
+/** The query of `api/deliveries`. Every condition that is given has to hold. */
+export interface DeliveriesQuery {
+  result?: Result;
+  outcome?: OutcomeCode;
+  source?: DeliverySource;
+  /** The exact name of the event. */
+  event?: string;
+  call?: string;
+  tenant?: string;
+  /** In an id, a name, the outcome or the error, without regard to case. */
+  text?: string;
+  /** The `before` of the page before. */
+  before?: string;
+}
+
+/** Deliveries of all processes, newest first. */
+export interface DeliveriesPage {
+  deliveries: DeliveryRow[];
+  /** Where the next page begins; absent on the last page. */
+  before?: string;
+  /** How many were looked at for this page, and how old the oldest of them is. */
+  searched: number;
+  searchedTo: number | null;
+  /** The event names and tenants among those that were looked at, for filters; at most 50 of each. */
+  eventNames: string[];
+  tenants: string[];
+}
+
+/** One outcome. Ids are as in log lines: on one line, and without personal data. */
+export interface DeliveryRow extends OutcomeRow {
+  /** The webhook id, which is the same in every process; made up for what has none. */
+  id: string;
+  result: Result;
+}
+
+/** All outcomes of one webhook id, newest first, and what the store knows of its event. */
+export interface DeliveryDetail {
+  /** Empty if the log does not have it (any more). */
+  deliveries: DeliveryRow[];
+  state: EventState | null;
+  deadLetterId: string | null;
+}
+
+/** One call over its events. */
+export interface CallTimeline {
+  callId: string;
+  tenant: string | null;
+  /** The three events of the service in their order, and then all others that came. */
+  events: CallEvent[];
+}
+
+export interface CallEvent {
+  eventName: string;
+  /** What the store knows of it; `null`: nothing. `unknown`: the store can't tell. */
+  state: EventState | 'unknown' | null;
+  /** Of the log, oldest first. */
+  deliveries: DeliveryRow[];
+  deadLetter?: DeadLetterRow;
+}
+
+/** What `api/dead-letters` and a redrive choose by. Every condition that is given has to hold. */
+export interface DeadLetterSelection {
+  event?: string;
+  reason?: DeadLetter['reason'];
+  tenant?: string;
+  /** Failed last at this time or later. */
+  since?: number;
+  until?: number;
+  /** The id of a `Cause`. */
+  cause?: string;
+  /** In an id, a name or the error, without regard to case. */
+  text?: string;
+}
+
+/** The query of `api/dead-letters`. */
+export interface DeadLettersQuery extends DeadLetterSelection {
+  /** How many of the matching ones to leave out. */
+  offset?: number;
+  /** 1 to 200; 50 by default. */
+  limit?: number;
+}
+
+/** The letters that failed last come first. */
+export interface DeadLettersPage {
+  letters: DeadLetterRow[];
+  /** How many match. */
+  total: number;
+  /** Set if there are too many to search: only the newest ones were, and there are so many. */
+  searched?: number;
+  /** Why they failed, most frequent first. Of all that match, whatever their `cause` is; at most 50. */
+  causes: Cause[];
+  /** The event names and tenants that occur; at most 50 of each. */
+  eventNames: string[];
+  tenants: string[];
+}
+
+/** Dead letters with the same error but for ids, numbers and quoted texts. */
+export interface Cause {
+  id: string;
+  text: string;
+  count: number;
+  firstAt: number;
+  lastAt: number;
+  eventNames: string[];
+  /** The one that failed last. */
+  example: { id: string; error: string };
+}
+
+export interface DeadLetterRow {
+  id: string;
+  reason: DeadLetter['reason'];
+  tenant?: string;
+  webhookId: string;
+  eventName?: string;
+  callId?: string;
+  key?: string;
+  attempt: number;
+  /** When the last attempt was signed. */
+  signedAt: number;
+  failedAt: number;
+  source: DeliverySource;
+  /** Without personal data and secrets. */
+  error: string;
+  /** How many attempts failed, redrives among them. */
+  attempts: number;
+  /** Until when a redrive has it. */
+  claimedUntil?: number;
+}
+
+export interface DeadLetterDetail extends DeadLetterRow {
+  /** Every attempt that is known, oldest first: those of the log, and then at most the last 50. */
+  history: { at: number; source: DeliverySource; attempt: number; error: string }[];
+  /** How many attempts failed before the first one of the history. */
+  earlierAttempts: number;
+  body: DeadLetterBody;
+}
+
+/** The body of a dead letter. */
+export interface DeadLetterBody {
+  /** Whether personal data is masked. `reveal` answers with the body as it is. */
+  masked: boolean;
+  /** JSON is indented. A masked body that is no JSON has no text. */
+  text: string | null;
+  /** The size of the body. */
+  bytes: number;
+  /** Whether the text was cut at 256 KB. */
+  truncated: boolean;
+}
+
+/** What runs now or ran last, in whichever process. */
+export interface Tasks {
+  /** `false`: the store has no cursors, so those of other processes are not known. */
+  shared: boolean;
+  redrive: RedriveTask | null;
+  reconcile: ReconcileTask | null;
+  /** How many dead letters wait; `null` without `deadLetters`, and while their store does not answer. */
+  waiting: number | null;
+}
+
+interface Task {
+  id: string;
+  /** The name that `authorize` gave. */
+  by: string | null;
+  startedAt: number;
+  endedAt: number | null;
+  /** `lost`: its process died, or lost its lease. Another one may be started. */
+  state: 'running' | 'done' | 'stopped' | 'failed' | 'lost';
+  /** When its process wrote it last. */
+  savedAt: number;
+  /** Set with `failed`. */
+  error?: string;
+}
+
+/** Which letters are run again: exactly one of the three. */
+export type RedriveRequest = ({ ids: string[] } | { filter: DeadLetterSelection } | { all: true }) & {
+  /** How long the answer waits for the end; 0 to 20,000, 0 by default. Serverless needs it. */
+  waitMs?: number;
+};
+
+export interface RedriveTask extends Task {
+  /** `null` until they are counted. */
+  total: number | null;
+  counts: RedriveResult;
+  /** How often a store failed, and the letter was tried again. */
+  retries: number;
+  /** The last 50 letters that were run, newest first. */
+  letters: { id: string; result: keyof RedriveResult; outcome?: OutcomeCode }[];
+}
+
+export interface ReconcileRequest {
+  /** Only looks up which events were missed. Runs nothing and changes nothing. */
+  dryRun: boolean;
+  /** Calls that began then or later. One before all that the store knows is moved to then. */
+  since: number;
+  /** What happened before; 10 minutes ago by default. */
+  until?: number;
+  /** As in `RedriveRequest`. */
+  waitMs?: number;
+}
+
+export interface ReconcileTask extends Task {
+  dryRun: boolean;
+  since: number;
+  /** What was asked for, if the store knows nothing from so long ago: then `since` is later. */
+  askedSince?: number;
+  until: number;
+  /** Calls in the window, and what became of their events. */
+  counts: ReconcileResult;
+  /** Those that were missed, at most 200, and of the others at most 50. */
+  events: ReconciledRow[];
+  /** After a dry run that found missed events: why, as far as the log tells. */
+  reasons: MissReason[];
+  /** The runs before, newest first; at most 10. */
+  earlier: Omit<ReconcileTask, 'events' | 'reasons' | 'earlier'>[];
+}
+
+export interface ReconciledRow {
+  callId: string;
+  eventName: string;
+  /** When the call ended or began. */
+  at: number;
+  missed: boolean;
+  /** In a dry run; absent for what was missed. */
+  state?: EventState;
+  /** Otherwise. */
+  outcome?: OutcomeCode;
+}
+
+/** A stretch of time in which events were missed. */
+export interface MissReason {
+  /**
+   * `silence`: no delivery came to any process. `refused`: deliveries came that no secret verified.
+   * `failed`: deliveries failed then. `single`: others came and were handled. `unknown`: the log does
+   * not go back so far.
+   */
+  kind: 'silence' | 'refused' | 'failed' | 'single' | 'unknown';
+  missed: number;
+  /** The last minute before it with a delivery, and the first one after it; `null`: none is known. */
+  from: number | null;
+  until: number | null;
+  /** Deliveries that failed in the half hour before a silence: the service pauses a rule after retries. */
+  failedBefore: number;
+  /** Of a silence: whether a process ran all the time, so that it was not down. `null`: not known. */
+  wasRunning: boolean | null;
 }

@@ -1,30 +1,42 @@
-import { isObject } from './api/body.ts';
-import type { ConsoleParts } from './api/context.ts';
-import { findRoute, unknownPath, wrongMethod } from './api/routes.ts';
+import type { Api, Call, Handler } from './api.ts';
 import { jsonAnswer, RequestError, type Answer } from './http/answer.ts';
-import type { MountedRequest } from './http/console-request.ts';
-import { checkReader, checkSameOrigin } from './http/csrf.ts';
 import { operatorOf, type KnownOperator } from './http/operator.ts';
-import { assetAnswer, pageAnswer } from './http/page.ts';
-import { invalid } from './http/query.ts';
-import { logFailure } from './log-lines.ts';
+import { assetAnswer, pageAnswer, refusedAnswer } from './http/page.ts';
+import { invalid, type MountedRequest } from './http/request.ts';
+import { checkChange, checkRead } from './http/same-origin.ts';
+import type { ConsoleSettings } from './options.ts';
+import { logFailure } from './store-calls.ts';
 
 /** Answers one request. Never rejects, and never with 404, 410 or 3xx. */
-export async function handleRequest(parts: ConsoleParts, request: MountedRequest): Promise<Answer> {
-  const { authorize, logger } = parts.settings;
+export async function handleRequest(
+  settings: ConsoleSettings,
+  api: Api,
+  request: MountedRequest,
+): Promise<Answer> {
+  const { authorize, logger, signIn } = settings;
   try {
     // Before anything else, so that nobody learns which paths there are.
     const operator = await operatorOf(authorize, request, logger);
-    return await answerTo(parts, request, operator);
+    return await answerTo(settings, api, request, operator);
   } catch (error) {
-    if (error instanceof RequestError) return error.answer;
+    if (error instanceof RequestError) {
+      const isRefused = error.code === 'unauthorized' || error.code === 'unavailable';
+      return isRefused && isForPerson(request) ? refusedAnswer(error, signIn) : error.answer;
+    }
     logFailure(logger, 'a request failed', error);
     return new RequestError('internal', 'The console failed. The log has its error.').answer;
   }
 }
 
+/** A browser that opens the page, not a script that asks for data. */
+const isForPerson = ({ method, path, headers }: MountedRequest) =>
+  (method === 'GET' || method === 'HEAD') &&
+  path === '/' &&
+  (headers.get('accept') ?? '').includes('text/html');
+
 async function answerTo(
-  parts: ConsoleParts,
+  settings: ConsoleSettings,
+  api: Api,
   request: MountedRequest,
   operator: KnownOperator,
 ): Promise<Answer> {
@@ -36,30 +48,60 @@ async function answerTo(
     if (method !== 'GET') throw wrongMethod('GET');
     return answer;
   }
-  const { route, parameters } = findRoute(method, path);
-  let body = {};
-  if (method === 'POST') {
-    checkWriter(parts, request, operator);
-    const given = await request.body();
-    if (!isObject(given)) throw invalid('expected a JSON object');
-    body = given;
-  } else checkReader(request);
-  return jsonAnswer(await route({ ...parts, request, operator, parameters, body }));
-}
-
-/** @throws RequestError `read-only`, `cross-origin`, `unsupported-type`, `csrf-token` */
-function checkWriter(
-  { settings, tokens }: ConsoleParts,
-  request: MountedRequest,
-  operator: KnownOperator,
-): void {
-  checkSameOrigin(request, settings.origin);
-  // A form of another site cannot send this type.
-  if (!/^application\/json\s*(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
-    throw new RequestError('unsupported-type', 'Send application/json.');
-  tokens.check(operator.name, request.headers);
+  const { handler, parameters } = findHandler(api, method, path);
+  const call: Call = { query: request.query, body: undefined, operator, parameters };
+  if (method !== 'POST') {
+    checkRead(request);
+    return jsonAnswer(await handler(call));
+  }
+  checkChange(request, settings.origin);
   if (settings.readOnly)
     throw new RequestError('read-only', 'This console is read-only (option readOnly).');
   if (!operator.canWrite)
     throw new RequestError('read-only', 'You may read this console, but change nothing.');
+  return jsonAnswer(await handler({ ...call, body: await request.body() }));
+}
+
+/**
+ * Finds the route of a path as it was sent: it is compared piece by piece, so `..` and encoded slashes
+ * lead nowhere.
+ * @throws RequestError `unknown-path`, `method-not-allowed`, `invalid-request`
+ */
+function findHandler(
+  { routes }: Api,
+  method: string,
+  path: string,
+): { handler: Handler; parameters: string[] } {
+  const pieces = path.split('/');
+  for (const [pattern, methods] of routes) {
+    const expected = pattern.split('/');
+    if (!matches(expected, pieces)) continue;
+    const handler = method === 'GET' || method === 'POST' ? methods[method] : undefined;
+    if (!handler) throw wrongMethod(Object.keys(methods).join(', '));
+    return { handler, parameters: pieces.filter((_, at) => expected[at] === '*').map(decoded) };
+  }
+  throw unknownPath();
+}
+
+const matches = (expected: readonly string[], pieces: readonly string[]) =>
+  expected.length === pieces.length &&
+  expected.every(
+    (piece, index) => piece === pieces[index] || (piece === '*' && pieces[index] !== ''),
+  );
+
+const unknownPath = () =>
+  new RequestError(
+    'unknown-path',
+    'The console has no such path. Its page is where it is mounted; for fetch and node:http, set the option path.',
+  );
+
+const wrongMethod = (allowed: string) =>
+  new RequestError('method-not-allowed', `Use ${allowed}.`, { headers: { allow: allowed } });
+
+function decoded(piece: string): string {
+  try {
+    return decodeURIComponent(piece);
+  } catch {
+    throw invalid('a part of the path is not encoded correctly');
+  }
 }

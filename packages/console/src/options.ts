@@ -1,12 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { WebhookError, type DeadLetters, type Logger, type Receiver } from '@call-webhooks/core';
-import type { DeadJobs } from '@call-webhooks/core/stores';
+import {
+  WebhookError,
+  type DeadLetters,
+  type FieldNames,
+  type Logger,
+  type Receiver,
+} from '@call-webhooks/core';
 import { checkOptions, docsUrl, option } from '@call-webhooks/core/internal';
+import type { DeadJobs } from '@call-webhooks/core/stores';
+import type { CallsClient, ReconcileStore, ToEvents } from '@call-webhooks/recovery';
 import type { Authorize } from './http/operator.ts';
-import { reconcileRules, redriveRules } from './recovery/option-rules.ts';
-import type { ConsoleReconcile } from './recovery/reconcile-runs.ts';
-import type { ConsoleRedrive } from './recovery/redrive-tasks.ts';
-import { ProcessStats, type ConsoleStats } from './stats/console-stats.ts';
+import type { ConsoleReconcile } from './reconcile.ts';
+import type { ConsoleRedrive } from './redrive.ts';
 
 /** The part of a receiver that the console uses. */
 export type ConsoleReceiver = Pick<Receiver, 'health' | 'deliver' | 'store'>;
@@ -25,7 +29,10 @@ export interface ConsoleAction {
 
 /** Options of `createConsole`. */
 export interface ConsoleOptions<Raw = never> {
-  /** The receiver, such as `hook.receiver`. It tells its health and runs what is redriven. */
+  /**
+   * The receiver, such as `hook.receiver`. It runs what is redriven, and its store knows what happened in
+   * all processes.
+   */
   receiver: ConsoleReceiver;
   /**
    * Whether a request may see the console, and who it is. Called for every request.
@@ -38,8 +45,6 @@ export interface ConsoleOptions<Raw = never> {
   redrive?: ConsoleRedrive | undefined;
   /** Asks the service for calls whose events never came: `{ client }`, and all options of `reconcile`. */
   reconcile?: ConsoleReconcile | undefined;
-  /** Statistics that processes share: `consoleStats({ store })`. By default, this process alone. */
-  stats?: ConsoleStats | undefined;
   /** Nobody can change anything or see personal data; `false` by default. */
   readOnly?: boolean | undefined;
   /**
@@ -49,11 +54,8 @@ export interface ConsoleOptions<Raw = never> {
   path?: string | undefined;
   /** Such as `'https://ops.example.com'`: needed if a proxy changes the `Host` of requests. */
   origin?: string | undefined;
-  /**
-   * At least 32 random characters, the same in all processes: needed if the requests of one browser go to
-   * different processes. By default, each process makes its own.
-   */
-  csrfKey?: string | undefined;
+  /** Where to sign in, such as `'/login'`: the link that is shown to who may not see the console. */
+  signIn?: string | undefined;
   /** Gets a line for all that is changed or revealed; `console` by default. */
   logger?: Logger | undefined;
   /** Called with all that is changed or revealed, for an audit log. What it throws is ignored. */
@@ -80,13 +82,17 @@ const rules = () => ({
   ),
   redrive: option.default(option.object<ConsoleRedrive>(), {}),
   reconcile: option.optional(option.object<ConsoleReconcile>()),
-  stats: option.optional(option.object<ProcessStats>('flush', 'close', 'view')),
   readOnly: option.default(option.boolean(), false),
   path: option.optional(option.path()),
   origin: option.optional(
     option.text(/^https?:\/\/[^/?#\s]+$/, "expected an origin, such as 'https://ops.example.com'"),
   ),
-  csrfKey: option.optional(option.text(/^.{32,}$/s, 'expected at least 32 characters')),
+  signIn: option.optional(
+    option.text(
+      /^(?:https?:\/\/[^\s/]|\/(?![/\\]))[^\s]*$/,
+      "expected a path or a URL, such as '/login'",
+    ),
+  ),
   logger: option.default(option.object<Logger>('warn', 'error'), () => console),
   onAction: option.optional(option.function<(action: ConsoleAction) => unknown>()),
   now: option.default(option.function<() => number>(), () => () => Date.now()),
@@ -104,19 +110,12 @@ export function resolveOptions(options: ConsoleOptions) {
   const given = Object(options) as Partial<ConsoleOptions>;
   if (typeof given.authorize !== 'function') refuse(AUTHORIZE);
   if (isHandler(given.receiver)) refuse(HANDLER);
-  const {
-    csrfKey = randomBytes(32),
-    stats,
-    path = '',
-    origin,
-    ...settings
-  } = checkOptions('createConsole', rules(), options, docs);
-  const { deadLetters, now } = settings;
+  const { path = '', origin, ...settings } = checkOptions('createConsole', rules(), options, docs);
+  const { deadLetters } = settings;
   if (deadLetters && !('claim' in deadLetters) && !('requeue' in deadLetters))
     refuse('deadLetters: expected a store of dead letters, or the dead jobs of a queue.');
   return {
     ...settings,
-    csrfKey,
     path: path.replace(/\/+$/, ''),
     // As browsers write it.
     origin: origin === undefined ? undefined : new URL(origin).origin,
@@ -124,6 +123,30 @@ export function resolveOptions(options: ConsoleOptions) {
     reconcile:
       settings.reconcile &&
       checkOptions('createConsole: reconcile', reconcileRules(), settings.reconcile, docs),
-    stats: stats ?? ProcessStats.ofThisProcess(now),
   };
 }
+
+/** Tenants and times are checked by `redrive`. */
+const redriveRules = () =>
+  ({
+    defaultTenant: option.optional(option.string()),
+    concurrency: option.optional(option.count(1, 1_000)),
+    leaseFor: option.optional(option.milliseconds(1_000, 3_600_000)),
+  }) satisfies Record<keyof ConsoleRedrive, unknown>;
+
+/** `reconcile` checks them too, but only when somebody starts one. */
+const reconcileRules = () =>
+  ({
+    client: option.object<CallsClient>(),
+    store: option.optional(option.object<ReconcileStore>()),
+    toEvents: option.optional(option.function<ToEvents>()),
+    recordings: option.optional(option.boolean()),
+    fieldNames: option.optional(option.object<FieldNames>()),
+    query: option.optional(option.function<NonNullable<ConsoleReconcile['query']>>()),
+    newestFirst: option.optional(option.boolean()),
+    pageSize: option.optional(option.count(1, 100_000)),
+    concurrency: option.optional(option.count(1, 100)),
+    tenant: option.optional(
+      option.text(/^.{1,128}$/u, 'expected the name of a tenant, 1 to 128 characters'),
+    ),
+  }) satisfies Record<keyof ConsoleReconcile, unknown>;

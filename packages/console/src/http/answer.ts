@@ -71,7 +71,6 @@ const STATUS: Record<ApiErrorCode, number> = {
   unauthorized: 403,
   'read-only': 403,
   'cross-origin': 403,
-  'csrf-token': 403,
   'unknown-path': 400,
   'method-not-allowed': 405,
   'invalid-request': 400,
@@ -81,6 +80,7 @@ const STATUS: Record<ApiErrorCode, number> = {
   'unknown-letter': 422,
   'not-configured': 422,
   'store-unavailable': 503,
+  unavailable: 503,
   internal: 500,
 };
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { WebhookError } from '@call-webhooks/core';
-import type { ConsoleRequest } from './console-request.ts';
+import type { ConsoleRequest } from './request.ts';
 import type { Challenge, Operator } from './operator.ts';
 
 const MIN_LENGTH = 16;

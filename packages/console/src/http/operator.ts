@@ -1,7 +1,7 @@
 import type { Logger } from '@call-webhooks/core';
-import { logFailure } from '../log-lines.ts';
+import { inTime, logFailure, TimeoutError } from '../store-calls.ts';
 import { RequestError } from './answer.ts';
-import type { ConsoleRequest } from './console-request.ts';
+import type { ConsoleRequest } from './request.ts';
 
 /** Who uses the console. */
 export interface Operator {
@@ -32,8 +32,10 @@ export interface KnownOperator {
 }
 
 const MAX_NAME = 200;
+/** How long `authorize` may take; milliseconds. */
+const AUTHORIZE_MS = 5_000;
 
-/** @throws RequestError `unauthorized` */
+/** @throws RequestError `unauthorized`; `unavailable` if `authorize` does not settle */
 export async function operatorOf(
   authorize: Authorize,
   request: ConsoleRequest,
@@ -41,9 +43,12 @@ export async function operatorOf(
 ): Promise<KnownOperator> {
   let decision: Decision;
   try {
-    decision = await authorize(request as ConsoleRequest<never>);
+    const asked = Promise.resolve(authorize(request as ConsoleRequest<never>));
+    decision = await inTime(asked, AUTHORIZE_MS, 'authorize did not settle');
   } catch (error) {
     logFailure(logger, 'authorize failed, so nobody is let in', error);
+    if (error instanceof TimeoutError)
+      throw new RequestError('unavailable', 'Nobody could tell in time whether you may see this.');
     throw refusal();
   }
   if (decision === true) return { name: null, canWrite: true };

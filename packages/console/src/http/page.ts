@@ -1,13 +1,12 @@
 import { fileAnswer, RequestError, type Answer } from './answer.ts';
-import type { PageFile } from '../page-file.ts';
 import { PAGE_FILES } from '../page-files.generated.ts';
 
 /**
  * The page. Its files and the API are relative to it, so that it works behind a proxy that changes paths.
  * @param documentPath the path in the browser's address
  */
-export function pageAnswer(documentPath: string, files = PAGE_FILES): Answer {
-  const file = files.get('index.html');
+export function pageAnswer(documentPath: string): Answer {
+  const file = PAGE_FILES.get('index.html');
   if (!file) throw new RequestError('internal', 'The console was built without its page.');
   return fileAnswer(
     file.type,
@@ -17,12 +16,23 @@ export function pageAnswer(documentPath: string, files = PAGE_FILES): Answer {
 }
 
 /** @returns `undefined` if there is no such file */
-export function assetAnswer(
-  path: string,
-  files: ReadonlyMap<string, PageFile> = PAGE_FILES,
-): Answer | undefined {
-  const file = path.startsWith('/assets/') ? files.get(path.slice(1)) : undefined;
+export function assetAnswer(path: string): Answer | undefined {
+  const file = path.startsWith('/assets/') ? PAGE_FILES.get(path.slice(1)) : undefined;
   return file && fileAnswer(file.type, file.text, 'forever');
+}
+
+/**
+ * What a person sees who opens the page and may not.
+ * @param signIn where to sign in
+ */
+export function refusedAnswer({ status, headers, message }: RequestError, signIn?: string): Answer {
+  const link = signIn === undefined ? '' : `<p><a href="${escaped(signIn)}">Sign in</a></p>`;
+  const page = fileAnswer(
+    'text/html; charset=utf-8',
+    `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width"><title>Call webhooks: console</title></head><body><main><h1>Call webhooks: console</h1><p>${message}</p>${link}</main></body></html>`,
+    'never',
+  );
+  return { ...page, status, headers: { ...page.headers, ...headers } };
 }
 
 /** Without a slash at the end of the address, relative URLs would lead beside the console. */
@@ -32,4 +42,4 @@ function headFor(documentPath: string): string {
 }
 
 const escaped = (text: string) =>
-  text.replace(/[^\w.~%-]/g, (character) => `&#${String(character.codePointAt(0))};`);
+  text.replace(/[^\w.~%/:?=-]/g, (character) => `&#${String(character.codePointAt(0))};`);

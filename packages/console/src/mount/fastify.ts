@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebhookError } from '@call-webhooks/core';
 import type { Answer } from '../http/answer.ts';
-import type { MountedRequest } from '../http/console-request.ts';
+import type { MountedRequest } from '../http/request.ts';
 import { answerNode } from './node.ts';
 
 interface FastifyRequest {

@@ -1,6 +1,5 @@
 import { RequestError, type Answer } from '../http/answer.ts';
-import { MAX_BODY, pathBelow, splitUrl, type MountedRequest } from '../http/console-request.ts';
-import { invalid } from '../http/query.ts';
+import { invalid, MAX_BODY, pathBelow, splitUrl, type MountedRequest } from '../http/request.ts';
 
 /** Answers fetch's `Request`. */
 export type FetchMount = (request: Request) => Promise<Response>;

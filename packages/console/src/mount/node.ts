@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebhookError } from '@call-webhooks/core';
 import { discardRest, readRawBody } from '@call-webhooks/core/node';
 import { RequestError, type Answer } from '../http/answer.ts';
-import { MAX_BODY, pathBelow, splitUrl, type MountedRequest } from '../http/console-request.ts';
-import { invalid } from '../http/query.ts';
+import { invalid, MAX_BODY, pathBelow, splitUrl, type MountedRequest } from '../http/request.ts';
 import { parseJson, tooLarge } from './fetch.ts';
 
 /** Handles requests of `node:http` and Express. */

@@ -1,0 +1,241 @@
+import * as z from 'zod/mini';
+import { docsUrl, waitAtMost } from '@call-webhooks/core/internal';
+import type { ReconcileTask, RedriveTask, Session, Tasks } from './api-types.ts';
+import { DeadLetterReader } from './dead-letters.ts';
+import { DeliveryReader } from './deliveries.ts';
+import { RequestError } from './http/answer.ts';
+import type { KnownOperator } from './http/operator.ts';
+import { checked, invalid, queryOf, rule } from './http/request.ts';
+import type { ConsoleAction, ConsoleSettings } from './options.ts';
+import { OverviewReader } from './overview.ts';
+import { newReconcile, runReconcile } from './reconcile.ts';
+import { newRedrive, runRedrive, type RedriveWhat } from './redrive.ts';
+import { OUTCOME_CODES, outcomeTable, RESULTS } from './results.ts';
+import { askStore } from './store-calls.ts';
+import { SharedTask, taskStore } from './tasks.ts';
+
+/** One request that may be answered. */
+export interface Call {
+  readonly query: URLSearchParams;
+  /** Of a POST; not checked yet. */
+  readonly body: unknown;
+  readonly operator: KnownOperator;
+  /** The decoded parts of the path. */
+  readonly parameters: readonly string[];
+}
+
+export type Handler = (call: Call) => unknown;
+
+/** The longest that a request waits for what it has started; milliseconds. */
+const MAX_WAIT_MS = 20_000;
+const MAX_IDS = 500;
+
+const text = () => z.optional(rule.text());
+const whole = (min: number, max: number) => z.optional(rule.digits(rule.number(min, max)));
+const reason = () => z.optional(rule.oneOf(['handler-failed', 'invalid-payload']));
+const time = { since: z.optional(rule.time()), until: z.optional(rule.time()) };
+const waitMs = z.optional(rule.number(0, MAX_WAIT_MS));
+const selected = { event: text(), tenant: text(), cause: text(), text: text(), reason: reason() };
+
+const SHAPES = {
+  deliveries: {
+    result: z.optional(rule.oneOf(RESULTS)),
+    outcome: z.optional(rule.oneOf(OUTCOME_CODES)),
+    source: z.optional(rule.oneOf(['webhook', 'queue', 'redrive', 'reconcile'])),
+    ...{ event: text(), call: text(), tenant: text(), text: text(), before: text() },
+  },
+  call: { tenant: text() },
+  deadLetters: {
+    ...selected,
+    since: z.optional(rule.digits(rule.time())),
+    until: z.optional(rule.digits(rule.time())),
+    ...{ offset: whole(0, 1e6), limit: whole(1, 200) },
+  },
+  redrive: {
+    ids: z.optional(
+      z
+        .array(rule.text(), `expected 1 to ${MAX_IDS} ids`)
+        .check(z.minLength(1), z.maxLength(MAX_IDS, `expected 1 to ${MAX_IDS} ids`)),
+    ),
+    filter: z.optional(z.strictObject({ ...selected, ...time }, 'expected conditions')),
+    all: z.optional(z.literal(true, 'expected true')),
+    waitMs,
+  },
+  reconcile: {
+    dryRun: z.boolean('expected true or false'),
+    since: rule.time(),
+    until: z.optional(rule.time()),
+    waitMs,
+  },
+};
+
+/** What the page asks for, by path. */
+export class Api {
+  readonly #settings: ConsoleSettings;
+  readonly #log: (action: ConsoleAction) => void;
+  readonly #overview: OverviewReader;
+  readonly #letters: DeadLetterReader | undefined;
+  readonly #deliveries: DeliveryReader;
+  readonly #isShared: boolean;
+  readonly #redrive: SharedTask<RedriveTask>;
+  readonly #reconcile: SharedTask<ReconcileTask>;
+
+  /** @param log is told what somebody did */
+  constructor(settings: ConsoleSettings, log: (action: ConsoleAction) => void) {
+    const { receiver, deadLetters, logger, now } = settings;
+    const { store, isShared } = taskStore(receiver.store);
+    this.#settings = settings;
+    this.#log = log;
+    this.#overview = new OverviewReader(settings);
+    this.#letters = deadLetters && new DeadLetterReader(deadLetters, logger);
+    this.#deliveries = new DeliveryReader(settings, this.#letters);
+    this.#isShared = isShared;
+    this.#redrive = new SharedTask(store, 'console/redrive', logger, now);
+    this.#reconcile = new SharedTask(store, 'console/reconcile', logger, now);
+  }
+
+  readonly routes: readonly (readonly [string, { GET?: Handler; POST?: Handler }])[] = [
+    ['/api/session', { GET: ({ query, operator }) => this.#session(query, operator) }],
+    ['/api/overview', { GET: ({ query }) => queryOf({}, query) && this.#overview.read() }],
+    [
+      '/api/deliveries',
+      { GET: ({ query }) => this.#deliveries.page(queryOf(SHAPES.deliveries, query)) },
+    ],
+    ['/api/deliveries/*', { GET: (call) => this.#deliveries.detail(idOf(call)) }],
+    [
+      '/api/calls/*',
+      {
+        GET: (call) =>
+          this.#deliveries.call(idOf(call), queryOf(SHAPES.call, call.query).tenant),
+      },
+    ],
+    [
+      '/api/dead-letters',
+      { GET: ({ query }) => this.#reader.page(queryOf(SHAPES.deadLetters, query)) },
+    ],
+    ['/api/dead-letters/*', { GET: (call) => this.#letter(call) }],
+    ['/api/dead-letters/*/reveal', { POST: (call) => this.#reveal(call) }],
+    ['/api/dead-letters/*/remove', { POST: (call) => this.#remove(call) }],
+    ['/api/tasks', { GET: () => this.#tasks() }],
+    ['/api/redrive', { POST: (call) => this.#startRedrive(call) }],
+    ['/api/redrive/stop', { POST: (call) => this.#stop(this.#redrive, 'abort-redrive', call) }],
+    ['/api/reconcile', { POST: (call) => this.#startReconcile(call) }],
+    [
+      '/api/reconcile/stop',
+      { POST: (call) => this.#stop(this.#reconcile, 'abort-reconcile', call) },
+    ],
+  ];
+
+  async close(): Promise<void> {
+    await Promise.all([this.#redrive.close(), this.#reconcile.close()]);
+  }
+
+  #session(query: URLSearchParams, operator: KnownOperator): Session {
+    queryOf({}, query);
+    const { readOnly, signIn = null, reconcile, receiver } = this.#settings;
+    return {
+      name: operator.name,
+      canWrite: operator.canWrite && !readOnly,
+      ...{ readOnly, signIn },
+      deadLetters: this.#letters?.kind ?? null,
+      reconcile: reconcile !== undefined,
+      log: receiver.store.log !== undefined,
+      outcomes: outcomeTable(this.#letters !== undefined),
+      fieldNamesDocs: docsUrl('field-names.md'),
+    };
+  }
+
+  get #reader(): DeadLetterReader {
+    if (this.#letters) return this.#letters;
+    throw new RequestError(
+      'not-configured',
+      'Pass deadLetters to createConsole to see dead letters here.',
+    );
+  }
+
+  async #letter(call: Call) {
+    const letter = await this.#reader.detail(idOf(call));
+    return DeadLetterReader.withAttempts(letter, await this.#deliveries.failures(letter));
+  }
+
+  async #reveal(call: Call) {
+    const letterId = idOf(call);
+    const detail = await this.#reader.detail(letterId, true);
+    // Before anybody sees it.
+    this.#log({ action: 'reveal', by: call.operator.name, letterId });
+    return detail;
+  }
+
+  async #remove(call: Call) {
+    const letterId = idOf(call);
+    const removed = await this.#reader.remove(letterId);
+    if (removed) this.#log({ action: 'remove', by: call.operator.name, letterId });
+    return { removed };
+  }
+
+  async #tasks(): Promise<Tasks> {
+    const [redrive, reconcile, waiting] = await Promise.all([
+      this.#ask(this.#redrive.read()),
+      this.#ask(this.#reconcile.read()),
+      this.#letters?.waiting().catch(() => null) ?? null,
+    ]);
+    return { shared: this.#isShared, redrive, reconcile, waiting };
+  }
+
+  async #startRedrive({ body, operator }: Call): Promise<Tasks> {
+    const reader = this.#reader;
+    const { waitMs: wait = 0, ...given } = checked(SHAPES.redrive, body);
+    const what = whatOf(given);
+    const by = operator.name;
+    const done = await this.#redrive.start(by, newRedrive(what), (task, signal) =>
+      runRedrive(what, task, signal, this.#settings, reader),
+    );
+    this.#log({ action: 'redrive', by, ...('ids' in what && { letters: what.ids.length }) });
+    await waitAtMost(wait, done.ended);
+    return this.#tasks();
+  }
+
+  async #startReconcile({ body, operator }: Call): Promise<Tasks> {
+    const settings = this.#settings;
+    const { reconcile } = settings;
+    if (!reconcile)
+      throw new RequestError('not-configured', 'Pass reconcile: { client } to createConsole.');
+    const { waitMs: wait = 0, ...asked } = checked(SHAPES.reconcile, body);
+    const by = operator.name;
+    const content = newReconcile(asked, await this.#ask(this.#reconcile.read()), settings);
+    const done = await this.#reconcile.start(by, content, (task, signal) =>
+      runReconcile(task, signal, { ...settings, reconcile }, this.#overview),
+    );
+    this.#log({ action: 'reconcile', by, dryRun: asked.dryRun });
+    await waitAtMost(wait, done.ended);
+    return this.#tasks();
+  }
+
+  async #stop(
+    task: Pick<SharedTask<never>, 'stop'>,
+    action: ConsoleAction['action'],
+    { body, operator }: Call,
+  ): Promise<Tasks> {
+    checked({}, body);
+    if (await this.#ask(task.stop())) this.#log({ action, by: operator.name });
+    return this.#tasks();
+  }
+
+  #ask<T>(asked: Promise<T>): Promise<T> {
+    return askStore(this.#settings.logger, 'store', asked);
+  }
+}
+
+const MAX_ID = 300;
+
+function idOf({ parameters: [id = ''] }: Call): string {
+  if (id === '' || id.length > MAX_ID) throw invalid('expected an id');
+  return id;
+}
+
+/** Exactly one of the three: nobody redrives all by leaving something out. */
+function whatOf({ ids, filter, all }: Omit<z.output<z.ZodMiniObject<typeof SHAPES.redrive>>, 'waitMs'>): RedriveWhat {
+  const given = [ids, filter, all].filter((one) => one !== undefined);
+  if (given.length !== 1) throw invalid('expected one of ids, filter and all');
+  return ids ? { ids: [...new Set(ids)] } : { filter: filter ?? {} };
+}

@@ -1,0 +1,276 @@
+import {
+  WebhookError,
+  type DeadLetters,
+  type Logger,
+  type StoredDeadLetter,
+} from '@call-webhooks/core';
+import { causeId, causeOf, groupByCause, maskedBody, redactId } from '@call-webhooks/core/internal';
+import type { DeadJobs, DeadLetterFilter, ListedDeadLetter } from '@call-webhooks/core/stores';
+import type {
+  DeadLetterBody,
+  DeadLetterDetail,
+  DeadLetterRow,
+  DeadLetterSelection,
+  DeadLettersPage,
+  DeadLettersQuery,
+  DeliveryRow,
+} from './api-types.ts';
+import { RequestError } from './http/answer.ts';
+import { invalid } from './http/request.ts';
+import { indentJson } from './indent-json.ts';
+import { askStore } from './store-calls.ts';
+
+/** Only the newest of more letters are searched and grouped. */
+const MOST_SEARCHED = 10_000;
+const PAGE_OF_STORE = 1_000;
+/** Each open page asks every 5 seconds; milliseconds. */
+const KEPT_MS = 4_000;
+const MAX_SHOWN = 50;
+const MAX_ERROR = 2_000;
+/** The longest text that is sent; characters. */
+const MAX_TEXT = 256 * 1024;
+
+/** The newest letters that match what a store can filter. */
+interface Found {
+  readonly letters: readonly ListedDeadLetter[];
+  readonly total: number;
+}
+
+/** Lists, shows and removes dead letters. */
+export class DeadLetterReader {
+  readonly kind: 'store' | 'jobs';
+  readonly #letters: DeadLetters | DeadJobs;
+  readonly #logger: Logger;
+  #last: { key: string; at: number; found: Promise<Found> } | undefined;
+
+  constructor(letters: DeadLetters | DeadJobs, logger: Logger) {
+    this.kind = 'claim' in letters ? 'store' : 'jobs';
+    this.#letters = letters;
+    this.#logger = logger;
+  }
+
+  /** Forgets what was read a moment ago, since it was changed. */
+  refresh(): void {
+    this.#last = undefined;
+  }
+
+  async waiting(): Promise<number> {
+    return this.#ask(this.#letters.count());
+  }
+
+  /** @throws RequestError `invalid-request`, `store-unavailable` */
+  async page({ offset = 0, limit = 50, ...selection }: DeadLettersQuery): Promise<DeadLettersPage> {
+    const { cause, text, ...filter } = selection;
+    const found = await this.#ask(this.#find(filterOf(filter)));
+    const withText = found.letters.filter(matcher(text));
+    const causes = await groupByCause(withText);
+    const chosen = causes.find(({ id }) => id === cause)?.text;
+    const matching =
+      cause === undefined ? withText : withText.filter(({ error }) => causeOf(error) === chosen);
+    const isSearched = found.letters.length < found.total;
+    const names = (of: (letter: ListedDeadLetter) => string | undefined) =>
+      [...new Set(found.letters.flatMap((letter) => of(letter) ?? []))].sort().slice(0, MAX_SHOWN);
+    return {
+      letters: matching.slice(offset, offset + limit).map(rowOf),
+      total: cause === undefined && text === undefined ? found.total : matching.length,
+      ...(isSearched && { searched: found.letters.length }),
+      causes: causes.slice(0, MAX_SHOWN).map(({ firstAt, lastAt, example, ...rest }) => ({
+        ...rest,
+        firstAt: firstAt.getTime(),
+        lastAt: lastAt.getTime(),
+        example: { ...example, error: example.error.slice(0, MAX_ERROR) },
+      })),
+      eventNames: names(({ eventName }) => eventName && redactId(eventName)),
+      tenants: names(({ tenant }) => tenant),
+    };
+  }
+
+  /** The ids of all letters that are meant, however many there are, oldest first. */
+  async ids({ cause, text, ...filter }: DeadLetterSelection): Promise<string[]> {
+    const ids: string[] = [];
+    const hasText = matcher(text);
+    const known = new Map<string, boolean>();
+    const isOfCause = async ({ error }: ListedDeadLetter) => {
+      const own = causeOf(error);
+      if (cause !== undefined && !known.has(own)) known.set(own, (await causeId(own)) === cause);
+      return cause === undefined || known.get(own) === true;
+    };
+    for await (const letter of this.#all(filterOf(filter)))
+      if (hasText(letter) && (await isOfCause(letter))) ids.push(letter.id);
+    return ids;
+  }
+
+  /**
+   * With the attempts of before it was a dead letter, as far as the log has them.
+   * @param failures of its event, oldest first
+   */
+  static withAttempts(
+    letter: DeadLetterDetail,
+    failures: readonly DeliveryRow[],
+  ): DeadLetterDetail {
+    const [first] = letter.history;
+    const earlier = failures.flatMap(({ at, source, attempt, error = '' }) =>
+      attempt !== undefined && first && attempt < first.attempt && at <= first.at
+        ? [{ at, source, attempt, error }]
+        : [],
+    );
+    return {
+      ...letter,
+      history: [...earlier, ...letter.history],
+      earlierAttempts: Math.max(0, letter.earlierAttempts - earlier.length),
+    };
+  }
+
+  async row(id: string): Promise<DeadLetterRow | undefined> {
+    const letter = await this.#ask(this.#letters.get(id));
+    return letter && rowOf(letter);
+  }
+
+  /**
+   * @param isWhole whether to show the body as it is
+   * @throws RequestError `unknown-letter`, `store-unavailable`
+   */
+  async detail(id: string, isWhole = false): Promise<DeadLetterDetail> {
+    const letter = await this.#ask(this.#letters.get(id));
+    if (letter) return detailOf(letter, isWhole);
+    throw new RequestError(
+      'unknown-letter',
+      'There is no such dead letter. It may have been redriven or removed.',
+    );
+  }
+
+  async remove(id: string): Promise<boolean> {
+    this.refresh();
+    return this.#ask(this.#letters.remove(id));
+  }
+
+  /** Pages that are open at the same time share what was read. */
+  #find(filter: DeadLetterFilter): Promise<Found> {
+    const key = JSON.stringify(filter);
+    const now = performance.now();
+    if (this.#last?.key === key && now - this.#last.at < KEPT_MS) return this.#last.found;
+    const found = this.#read(filter);
+    this.#last = { key, at: now, found };
+    found.catch(() => {
+      this.refresh();
+    });
+    return found;
+  }
+
+  async #read(filter: DeadLetterFilter): Promise<Found> {
+    const total = await this.#letters.count(filter);
+    const newest = total > MOST_SEARCHED ? await this.#newest(filter) : filter;
+    const letters: ListedDeadLetter[] = [];
+    for await (const letter of this.#all(newest)) {
+      letters.push(letter);
+      if (letters.length >= MOST_SEARCHED) break;
+    }
+    return { letters: letters.reverse(), total: Math.max(total, letters.length) };
+  }
+
+  /** Stores list the oldest first: a filter that leaves so many of them out that the rest can be read. */
+  async #newest(filter: DeadLetterFilter): Promise<DeadLetterFilter> {
+    const [oldest] = (await this.#letters.list({ ...filter, limit: 1 })).letters;
+    let tooMany = oldest?.failedAt.getTime() ?? 0;
+    let few = filter.until?.getTime() ?? Date.now() + 60_000;
+    // Until what is read is at least half of what may be, or the times cannot be told apart.
+    while (few - tooMany > 1) {
+      const since = Math.floor((tooMany + few) / 2);
+      const count = await this.#letters.count({ ...filter, since: new Date(since) });
+      if (count > MOST_SEARCHED) tooMany = since;
+      else few = since;
+      if (count <= MOST_SEARCHED && count >= MOST_SEARCHED / 2) break;
+    }
+    return { ...filter, since: new Date(few) };
+  }
+
+  async *#all(filter: DeadLetterFilter): AsyncGenerator<ListedDeadLetter, void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#letters.list({ ...filter, limit: PAGE_OF_STORE, cursor });
+      yield* page.letters;
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+  }
+
+  async #ask<T>(asked: Promise<T>): Promise<T> {
+    return askStore(
+      this.#logger,
+      'store of dead letters',
+      asked.catch((error: unknown) => {
+        // Its message names what is wrong with the query, and never a value.
+        if (error instanceof WebhookError && error.code === 'invalid-options')
+          throw invalid(error.message.replace(/\.$/, ''));
+        throw error;
+      }),
+    );
+  }
+}
+
+const filterOf = ({ event, reason, tenant, since, until }: DeadLetterSelection): DeadLetterFilter => ({
+  ...{ eventName: event, reason, tenant },
+  since: since === undefined ? undefined : new Date(since),
+  until: until === undefined ? undefined : new Date(until),
+});
+
+/** @returns whether a letter has the text in what is shown of it */
+function matcher(text: string | undefined): (letter: ListedDeadLetter) => boolean {
+  const wanted = text?.toLowerCase();
+  if (wanted === undefined) return () => true;
+  return ({ id, webhookId, eventName, callId, key, error }) =>
+    [id, webhookId, eventName, callId, key, error].some((one) => one?.toLowerCase().includes(wanted));
+}
+
+/** A letter without its body. Ids are as in log lines. */
+function rowOf(letter: ListedDeadLetter): DeadLetterRow {
+  const { id, reason, tenant, webhookId, eventName, callId, key, claimedUntil } = letter;
+  return {
+    id,
+    reason,
+    ...(tenant !== undefined && { tenant }),
+    webhookId: redactId(webhookId),
+    ...(eventName !== undefined && { eventName: redactId(eventName) }),
+    ...(callId !== undefined && { callId: redactId(callId) }),
+    ...(key !== undefined && { key: redactId(key) }),
+    attempt: letter.attempt,
+    signedAt: letter.timestamp.getTime(),
+    failedAt: letter.failedAt.getTime(),
+    source: letter.source,
+    error: letter.error.slice(0, MAX_ERROR),
+    attempts: earlierAttempts(letter) + letter.history.length,
+    ...(claimedUntil && { claimedUntil: claimedUntil.getTime() }),
+  };
+}
+
+/** The first failure of the history was the last of so many attempts; each later one is one more. */
+const earlierAttempts = ({ attempt, history: [first] }: ListedDeadLetter): number =>
+  Math.max(0, (first?.attempt ?? attempt) - 1);
+
+function detailOf(letter: StoredDeadLetter, isWhole: boolean): DeadLetterDetail {
+  const { rawBody, history } = letter;
+  const text = isWhole ? new TextDecoder().decode(rawBody) : maskedBody(rawBody);
+  return {
+    ...rowOf(letter),
+    history: history.map(({ at, source, attempt, error }) => ({
+      ...{ at: at.getTime(), source, attempt },
+      error: error.slice(0, MAX_ERROR),
+    })),
+    earlierAttempts: earlierAttempts(letter),
+    body: { masked: !isWhole, ...shown(text), bytes: rawBody.length },
+  };
+}
+
+function shown(text: string | undefined): Pick<DeadLetterBody, 'text' | 'truncated'> {
+  if (text === undefined) return { text: null, truncated: false };
+  const whole = isJson(text) ? indentJson(text, MAX_TEXT + 1) : text;
+  return { text: whole.slice(0, MAX_TEXT), truncated: whole.length > MAX_TEXT };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

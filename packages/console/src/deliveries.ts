@@ -1,0 +1,215 @@
+import { EVENT_NAMES, eventKey } from '@call-webhooks/core';
+import { redactId, tenantKey } from '@call-webhooks/core/internal';
+import { deadLetterId, type EventState, type OutcomeLog, type OutcomeRow } from '@call-webhooks/core/stores';
+import type {
+  CallEvent,
+  CallTimeline,
+  DeadLetterDetail,
+  DeadLetterRow,
+  DeliveriesPage,
+  DeliveriesQuery,
+  DeliveryDetail,
+  DeliveryRow,
+} from './api-types.ts';
+import type { DeadLetterReader } from './dead-letters.ts';
+import { RequestError } from './http/answer.ts';
+import type { ConsoleSettings } from './options.ts';
+import { resultOf } from './results.ts';
+import { askStore } from './store-calls.ts';
+
+/** A page ends with the first batch after so many rows. */
+const PAGE = 50;
+const MOST_BATCHES_AT_ONCE = 64;
+/** A search gives up for this page after so long; the next one goes on. Milliseconds. */
+const SEARCH_MS = 2_000;
+const MAX_NAMES = 50;
+const MAX_EVENTS = 20;
+
+type LetterKey = Parameters<typeof deadLetterId>[0];
+
+/** Reads deliveries of all processes from the log, and the states of events from the store. */
+export class DeliveryReader {
+  readonly #settings: ConsoleSettings;
+  readonly #letters: DeadLetterReader | undefined;
+
+  constructor(settings: ConsoleSettings, letters: DeadLetterReader | undefined) {
+    this.#settings = settings;
+    this.#letters = letters;
+  }
+
+  /** @throws RequestError `not-configured`, `store-unavailable` */
+  async page({ before, ...filter }: DeliveriesQuery): Promise<DeliveriesPage> {
+    const eventNames = new Set<string>();
+    const tenants = new Set<string>();
+    const deliveries: DeliveryRow[] = [];
+    let searched = 0;
+    let searchedTo: number | null = null;
+    const isMatching = matcher(filter);
+    const next = await this.#search(before, (row) => {
+      searched += 1;
+      searchedTo = row.at;
+      if (row.eventName !== undefined) eventNames.add(row.eventName);
+      if (row.tenant !== undefined) tenants.add(row.tenant);
+      if (isMatching(row)) deliveries.push(row);
+      return deliveries.length >= PAGE;
+    });
+    return {
+      deliveries,
+      ...(next !== undefined && { before: next }),
+      ...{ searched, searchedTo },
+      eventNames: [...eventNames].sort().slice(0, MAX_NAMES),
+      tenants: [...tenants].sort().slice(0, MAX_NAMES),
+    };
+  }
+
+  /** @throws RequestError `not-configured`, `store-unavailable` */
+  async detail(id: string): Promise<DeliveryDetail> {
+    const deliveries: DeliveryRow[] = [];
+    await this.#search(undefined, (row) => {
+      if (row.id === id) deliveries.push(row);
+      return false;
+    });
+    const key = deliveries.find((row) => row.key !== undefined)?.key;
+    const state = key === undefined ? undefined : (await this.#states([key]))[0];
+    const letter = await this.#letterOf({ key, webhookId: id, tenant: deliveries[0]?.tenant });
+    return {
+      deliveries,
+      state: state === 'unknown' ? null : (state ?? null),
+      deadLetterId: letter?.id ?? null,
+    };
+  }
+
+  /** The attempts of an event that failed, oldest first, as far as the log has them. */
+  async failures(letter: DeadLetterDetail): Promise<DeliveryRow[]> {
+    const { key, webhookId } = letter;
+    const rows: DeliveryRow[] = [];
+    if (this.#settings.receiver.store.log)
+      await this.#search(undefined, (row) => {
+        const isOwn = key === undefined ? row.webhookId === webhookId : row.key === key;
+        if (isOwn && row.result === 'failed') rows.unshift(row);
+        return isOwn && row.attempt === 1;
+      });
+    return rows;
+  }
+
+  /**
+   * A call over its events: from the store, also if the log has nothing of it.
+   * @throws RequestError `store-unavailable`
+   */
+  async call(callId: string, tenant: string | undefined): Promise<CallTimeline> {
+    const rows: DeliveryRow[] = [];
+    const shownId = redactId(callId);
+    if (this.#settings.receiver.store.log)
+      await this.#search(undefined, (row) => {
+        if (row.callId === shownId && (tenant === undefined || row.tenant === tenant))
+          rows.unshift(row);
+        return false;
+      });
+    const names = new Set<string>(EVENT_NAMES);
+    for (const { eventName } of rows) if (eventName !== undefined) names.add(eventName);
+    const shown = [...names].slice(0, MAX_EVENTS);
+    const keys = shown.map((eventName) => keyOf(eventName, callId, tenant, rows));
+    const states = await this.#states(keys);
+    const events = shown.map(async (eventName, index): Promise<CallEvent> => {
+      const key = keys[index];
+      const deadLetter = key === undefined ? undefined : await this.#letterOf({ key });
+      return {
+        eventName,
+        state: states[index] ?? null,
+        deliveries: rows.filter((row) => row.eventName === eventName),
+        ...(deadLetter && { deadLetter }),
+      };
+    });
+    return { callId: shownId, tenant: tenant ?? null, events: await Promise.all(events) };
+  }
+
+  /** Its id follows from the event. While its store does not answer, the rest is shown without it. */
+  async #letterOf({ webhookId = '', ...of }: Partial<LetterKey>): Promise<DeadLetterRow | undefined> {
+    return this.#letters?.row(await deadLetterId({ ...of, webhookId })).catch(() => undefined);
+  }
+
+  /** What the store knows of events. `unknown` if it cannot tell. */
+  async #states(
+    keys: readonly (string | undefined)[],
+  ): Promise<(EventState | 'unknown' | undefined)[]> {
+    const { receiver, logger } = this.#settings;
+    const { store } = receiver;
+    if (!store.peek) return keys.map(() => 'unknown');
+    const known = keys.filter((key) => key !== undefined);
+    const states = await askStore(logger, 'store', store.peek(known));
+    return keys.map((key) => (key === undefined ? 'unknown' : states[known.indexOf(key)]));
+  }
+
+  /**
+   * Goes through the log, newest first, batch by batch, until a row says that it is enough.
+   * @returns where to go on, if there is more
+   */
+  async #search(
+    from: string | undefined,
+    isEnough: (row: DeliveryRow) => boolean,
+  ): Promise<string | undefined> {
+    const log = this.#log();
+    const { logger } = this.#settings;
+    const until = performance.now() + SEARCH_MS;
+    let before = from;
+    let enough = false;
+    for (let batches = 2; ; batches = Math.min(2 * batches, MOST_BATCHES_AT_ONCE)) {
+      const page = await askStore(logger, 'log of outcomes', log.read({ before, batches }));
+      for (const row of shownRows(page.rows)) enough = isEnough(row) || enough;
+      before = page.before;
+      if (before === undefined || enough || performance.now() > until) return before;
+    }
+  }
+
+  #log(): OutcomeLog {
+    const { log } = this.#settings.receiver.store;
+    if (log) return log;
+    throw new RequestError(
+      'not-configured',
+      'The store of this receiver keeps no log of outcomes. Use a store of Redis, Postgres or SQLite, or memoryStore().',
+    );
+  }
+}
+
+/** Batches of several processes overlap in time. */
+function shownRows(rows: readonly OutcomeRow[]): DeliveryRow[] {
+  const known = new Set<string>();
+  const sorted = [...rows].sort((one, other) => other.at - one.at);
+  return sorted.map((row) => {
+    let id = row.webhookId ?? `${row.process.slice(0, 8)}-${row.at.toString(36)}`;
+    while (row.webhookId === undefined && known.has(id)) id += '+';
+    known.add(id);
+    return { ...row, id, result: resultOf(row.outcome) };
+  });
+}
+
+/** @returns whether a row has all that is wanted */
+function matcher({ text, call, event, ...equal }: Omit<DeliveriesQuery, 'before'>) {
+  const searched = text?.toLowerCase();
+  const callId = call === undefined ? undefined : redactId(call);
+  const exact = Object.entries({ ...equal, callId, eventName: event }).filter(
+    ([, wanted]) => wanted !== undefined,
+  ) as [keyof DeliveryRow, string][];
+  return (row: DeliveryRow): boolean => {
+    if (!exact.every(([name, wanted]) => row[name] === wanted)) return false;
+    if (searched === undefined) return true;
+    const { eventName, callId: id, key, webhookId, outcome, error } = row;
+    return [eventName, id, key, webhookId, outcome, error].some((one) =>
+      one?.toLowerCase().includes(searched),
+    );
+  };
+}
+
+/** Made as the receiver makes it. Of an event that only a delivery tells, the key of that. */
+function keyOf(
+  eventName: string,
+  callId: string,
+  tenant: string | undefined,
+  rows: readonly DeliveryRow[],
+): string | undefined {
+  const eventId = `${callId}:recording-available`;
+  const isRecording = eventName === 'call:recording-available';
+  const own = eventKey({ eventName, callId, ...(isRecording && { eventId }) });
+  const known = rows.find((row) => row.eventName === eventName && row.key !== undefined);
+  return known?.key ?? (own === undefined ? undefined : tenantKey(tenant, own));
+}

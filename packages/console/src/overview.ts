@@ -1,0 +1,215 @@
+import type { OutcomeCode } from '@call-webhooks/core';
+import { bucketEnd, type DeliverySource, type Health } from '@call-webhooks/core/internal';
+import type { OutcomeLog, SeenProcess } from '@call-webhooks/core/stores';
+import type {
+  Overview,
+  Percentiles,
+  Period,
+  ProcessSeen,
+  SecretUse,
+  SourceCounts,
+} from './api-types.ts';
+import { RequestError } from './http/answer.ts';
+import type { ConsoleSettings } from './options.ts';
+import { RESULTS, resultOf } from './results.ts';
+import { askStore } from './store-calls.ts';
+
+const MINUTE = 60_000;
+/** Counters are kept so long: 26 hours, in minutes. */
+const KEPT = 26 * 60;
+/** What is older rarely changes: only a process whose writes failed adds to it. */
+const RECENT = 10;
+const REREAD_MS = 60_000;
+const HEALTH_MS = 5_000;
+/** A process that wrote in the last minute is active. */
+const ACTIVE_MS = 60_000;
+/** No handler of a receiver runs for longer than its lease. */
+const LONGEST_RUN_MS = 300_000;
+const CLOCK_MS = 5_000;
+
+type Minutes = Map<number, Readonly<Record<string, number>>>;
+
+/** Reads what the overview shows. What it keeps is only to read less: an open page asks every 3 s. */
+export class OverviewReader {
+  readonly #settings: ConsoleSettings;
+  #health: { at: number; report: Promise<Health> } | undefined;
+  #whole: { at: number; minutes: Promise<Minutes> } | undefined;
+
+  constructor(settings: ConsoleSettings) {
+    this.#settings = settings;
+  }
+
+  async read(): Promise<Overview> {
+    const { receiver, logger, now: clock } = this.#settings;
+    const now = clock();
+    const health = await this.#healthAt(now);
+    const { log } = receiver.store;
+    if (!log) return { now, health, log: null };
+    try {
+      const [minutes, processes] = await askStore(
+        logger,
+        'log of outcomes',
+        Promise.all([this.counts(log, now), log.processes()]),
+      );
+      return { now, health, log: logged(minutes, processes, health.secretIds, now) };
+    } catch (error) {
+      // The health says that the store is down, and why.
+      if (error instanceof RequestError) return { now, health, log: null };
+      throw error;
+    }
+  }
+
+  /** The counters of 26 hours. */
+  async counts(log: OutcomeLog, now: number): Promise<Minutes> {
+    const last = Math.floor(now / MINUTE) + 1; // another process's clock may be ahead
+    if (!this.#whole || Math.abs(now - this.#whole.at) >= REREAD_MS) {
+      const minutes = log.counts(last - KEPT, last);
+      this.#whole = { at: now, minutes };
+      minutes.catch(() => (this.#whole = undefined));
+      return minutes;
+    }
+    const [whole, recent] = await Promise.all([
+      this.#whole.minutes,
+      log.counts(last - RECENT, last),
+    ]);
+    return new Map([...whole, ...recent]);
+  }
+
+  async #healthAt(now: number): Promise<Overview['health']> {
+    const age = this.#health ? now - this.#health.at : Infinity;
+    // A clock that was set back must not keep an old answer.
+    if (!this.#health || age < 0 || age >= HEALTH_MS) {
+      const report = this.#settings.receiver.health();
+      this.#health = { at: now, report };
+      report.catch(() => (this.#health = undefined));
+    }
+    const { at, report } = this.#health;
+    return { ...(await report), checkedAt: at };
+  }
+}
+
+function logged(
+  minutes: Minutes,
+  processes: readonly SeenProcess[],
+  secretIds: readonly string[] | undefined,
+  now: number,
+): Overview['log'] {
+  const last = Math.floor(now / MINUTE);
+  return {
+    hour: periodOf(minutes, last, 60, 1),
+    day: periodOf(minutes, last, KEPT / 10, 10),
+    processes: processes
+      .map((one) => seenProcess(one, now))
+      .sort((one, other) => other.seenAt - one.seenAt),
+    secrets: secretsOf(minutes, secretIds, last),
+    rowsDropped: sum([...minutes.values()].map(({ rowsDropped = 0 }) => rowsDropped)),
+  };
+}
+
+/** @param last the minute that is not over yet */
+function periodOf(minutes: Minutes, last: number, length: number, step: number): Period {
+  const first = (Math.floor(last / step) - length + 1) * step;
+  const stretch = (from: number, to: number) =>
+    [...minutes].flatMap(([minute, counts]) => (minute >= from && minute < to ? [counts] : []));
+  const points = Array.from({ length }, (_, index) => {
+    const from = first + index * step;
+    const counts = stretch(from, from + step);
+    const handlerP95 = percentiles(counts, 'handlerMs/')?.p95 ?? null;
+    return { at: from * MINUTE, ...sourceOf(counts, 'webhook').results, handlerP95 };
+  });
+  const all = stretch(first, last + 2);
+  const sources: Period['sources'] = {};
+  for (const source of ['webhook', 'queue', 'redrive', 'reconcile'] as const) {
+    const counted = sourceOf(all, source);
+    if (counted.total > 0) sources[source] = counted;
+  }
+  return {
+    step: step * MINUTE,
+    points,
+    sources,
+    late: sum(all.flatMap((counts) => entriesOf(counts, 'late/').map(([, count]) => count))),
+    handlerMs: percentiles(all, 'handlerMs/'),
+    lagMs: percentiles(all, 'lagMs/'),
+  };
+}
+
+type Counts = readonly Readonly<Record<string, number>>[];
+
+/** What the outcomes of one source came to. */
+export function sourceOf(counts: Counts, source: DeliverySource): SourceCounts {
+  const results = Object.fromEntries(RESULTS.map((one) => [one, 0])) as SourceCounts['results'];
+  const outcomes: SourceCounts['outcomes'] = {};
+  let total = 0;
+  for (const minute of counts)
+    for (const [name, count] of entriesOf(minute, `outcome/${source}/`)) {
+      const code = name as OutcomeCode;
+      outcomes[code] = (outcomes[code] ?? 0) + count;
+      results[resultOf(code)] += count;
+      total += count;
+    }
+  return { total, results, outcomes };
+}
+
+function percentiles(counts: Counts, prefix: string): Percentiles | null {
+  const buckets = new Map<number, number>();
+  for (const minute of counts)
+    for (const [name, count] of entriesOf(minute, prefix))
+      buckets.set(Number(name), (buckets.get(Number(name)) ?? 0) + count);
+  const sorted = [...buckets].sort(([one], [other]) => one - other);
+  const total = sum(buckets.values());
+  if (total === 0) return null;
+  const at = (share: number) => {
+    let left = Math.ceil(total * share);
+    const [bucket = 0] = sorted.find(([, count]) => (left -= count) <= 0) ?? [];
+    return bucketEnd(bucket);
+  };
+  return { p50: at(0.5), p95: at(0.95) };
+}
+
+const entriesOf = (counts: Readonly<Record<string, number>>, prefix: string) =>
+  Object.entries(counts).flatMap(([name, count]) =>
+    name.startsWith(prefix) ? [[name.slice(prefix.length), count] as const] : [],
+  );
+
+const sum = (numbers: Iterable<number>): number => {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
+};
+
+function seenProcess(process: SeenProcess, now: number): ProcessSeen {
+  const { id, host, pid, startedAt, seenAt, at, inFlight, closed } = process;
+  const ahead = at - seenAt;
+  const silentFor = now - seenAt;
+  const isLost = inFlight > 0 && silentFor > LONGEST_RUN_MS;
+  const state = silentFor < ACTIVE_MS ? 'active' : isLost ? 'lost' : 'quiet';
+  return {
+    ...{ id, host, pid, startedAt, seenAt, inFlight: closed || isLost ? 0 : inFlight },
+    state: closed ? 'closed' : state,
+    ...(Math.abs(ahead) > CLOCK_MS && { clockAheadMs: ahead }),
+  };
+}
+
+/** Those that the receiver is configured with come first, in their order. */
+function secretsOf(
+  minutes: Minutes,
+  configured: readonly string[] | undefined,
+  last: number,
+): SecretUse[] {
+  const uses = new Map<string, SecretUse>();
+  const use = (id: string): SecretUse => {
+    const isConfigured = configured ? configured.includes(id) : null;
+    const known = uses.get(id) ?? { id, isConfigured, verified: 0, lastHour: 0, lastAt: null };
+    uses.set(id, known);
+    return known;
+  };
+  for (const id of configured ?? []) use(id);
+  for (const [minute, counts] of minutes)
+    for (const [id, count] of entriesOf(counts, 'secret/')) {
+      const known = use(id);
+      known.verified += count;
+      if (minute > last - 60) known.lastHour += count;
+      known.lastAt = Math.max(known.lastAt ?? 0, minute * MINUTE);
+    }
+  return [...uses.values()];
+}

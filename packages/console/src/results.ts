@@ -1,0 +1,48 @@
+import { OUTCOMES, type OutcomeCode } from '@call-webhooks/core';
+import { docsUrl } from '@call-webhooks/core/internal';
+import type { Result, Session } from './api-types.ts';
+
+export const RESULTS: readonly Result[] = [
+  ...(['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'refused'] as const),
+];
+
+const SETTLED: Partial<Record<OutcomeCode, Result>> = {
+  handled: 'handled',
+  queued: 'handled',
+  duplicate: 'duplicate',
+  ignored: 'ignored',
+  'dead-lettered': 'dead-letter',
+  'in-dead-letters': 'dead-letter',
+  'invalid-payload': 'failed',
+};
+
+/** What an outcome is in a word. What has a 4xx is refused: nobody knows who sent it, or it is a replay. */
+export function resultOf(code: OutcomeCode): Result {
+  // Another process may have a newer version.
+  const { status = 500 } = (OUTCOMES as Partial<typeof OUTCOMES>)[code] ?? {};
+  return SETTLED[code] ?? (status >= 400 && status < 500 ? 'refused' : 'failed');
+}
+
+export const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];
+
+/** What is said here in other words: the error itself stands beside it. */
+const WORDS: Partial<Record<OutcomeCode, { when?: string; fix?: string }>> = {
+  'handler-failed': {
+    when: 'Your handler threw an error.',
+    fix: 'Fix what the error says. Set deadLetter so that one bad event cannot pause the rule.',
+  },
+};
+const WITH_DEAD_LETTERS: typeof WORDS = {
+  'handler-failed': { when: 'Your handler threw an error.', fix: 'Fix what the error says.' },
+  'invalid-payload': { fix: 'Fix the schema or the custom payload.' },
+};
+
+/** The outcome table as it holds here: who has dead letters needs no advice to set them. */
+export const outcomeTable = (hasDeadLetters: boolean): Session['outcomes'] =>
+  Object.fromEntries(
+    OUTCOME_CODES.map((code) => {
+      const words = (hasDeadLetters && WITH_DEAD_LETTERS[code]) || WORDS[code];
+      const docs = docsUrl(`outcomes.md#${code}`);
+      return [code, { ...OUTCOMES[code], ...words, result: resultOf(code), docs }];
+    }),
+  ) as Session['outcomes'];

@@ -1,0 +1,56 @@
+import type { Logger } from '@call-webhooks/core';
+import { docsUrl, loggedError, safeLogger } from '@call-webhooks/core/internal';
+import { RequestError } from './http/answer.ts';
+
+/** How long a store may take to answer a request; milliseconds. */
+const STORE_MS = 5_000;
+
+export class TimeoutError extends Error {}
+
+/**
+ * The result of a promise, if it comes in time.
+ * @param ms milliseconds
+ * @param problem for the log
+ * @throws TimeoutError if it does not; and what the promise rejects with
+ */
+export async function inTime<T>(asked: Promise<T>, ms: number, problem: string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new TimeoutError(`${problem} within ${String(ms)} ms.`));
+    }, ms);
+  });
+  try {
+    return await Promise.race([asked, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Asks a store, and logs why it fails.
+ * @param what names the store: `'store of dead letters'`
+ * @throws RequestError `store-unavailable`
+ */
+export async function askStore<T>(logger: Logger, what: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await inTime(asked, STORE_MS, `The ${what} did not answer`);
+  } catch (error) {
+    logFailure(logger, `the ${what} failed`, error);
+    throw new RequestError('store-unavailable', `The ${what} failed. The log has its error.`);
+  }
+}
+
+/** Logs an error, redacted. The answer to the request must say nothing of it. */
+export function logFailure(logger: Logger, what: string, error: unknown): void {
+  const { text, err } = loggedError(error);
+  const docs = docsUrl('console.md');
+  safeLogger(logger).error({ err, docs }, `call-webhooks: console: ${what}: ${text}`);
+}
+
+/** Logs what somebody did. Nobody may miss it, so a logger without `info` gets a warning. */
+export function logDone(logger: Logger, fields: object, what: string): void {
+  const level = typeof logger.info === 'function' ? 'info' : 'warn';
+  const docs = docsUrl('console.md#security');
+  safeLogger(logger)[level]({ ...fields, docs }, `call-webhooks: console: ${what}`);
+}
