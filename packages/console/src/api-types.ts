@@ -164,17 +164,17 @@ export interface SecretUse {
 
 /** The query of `api/deliveries`. Every condition that is given has to hold. */
 export interface DeliveriesQuery {
-  result?: Result;
-  outcome?: OutcomeCode;
-  source?: DeliverySource;
+  result?: Result | undefined;
+  outcome?: OutcomeCode | undefined;
+  source?: DeliverySource | undefined;
   /** The exact name of the event. */
-  event?: string;
-  call?: string;
-  tenant?: string;
+  event?: string | undefined;
+  call?: string | undefined;
+  tenant?: string | undefined;
   /** In an id, a name, the outcome or the error, without regard to case. */
-  text?: string;
+  text?: string | undefined;
   /** The `before` of the page before. */
-  before?: string;
+  before?: string | undefined;
 }
 
 /** Deliveries of all processes, newest first. */
@@ -224,24 +224,24 @@ export interface CallEvent {
 
 /** What `api/dead-letters` and a redrive choose by. Every condition that is given has to hold. */
 export interface DeadLetterSelection {
-  event?: string;
-  reason?: DeadLetter['reason'];
-  tenant?: string;
+  event?: string | undefined;
+  reason?: DeadLetter['reason'] | undefined;
+  tenant?: string | undefined;
   /** Failed last at this time or later. */
-  since?: number;
-  until?: number;
+  since?: number | undefined;
+  until?: number | undefined;
   /** The id of a `Cause`. */
-  cause?: string;
+  cause?: string | undefined;
   /** In an id, a name or the error, without regard to case. */
-  text?: string;
+  text?: string | undefined;
 }
 
 /** The query of `api/dead-letters`. */
 export interface DeadLettersQuery extends DeadLetterSelection {
   /** How many of the matching ones to leave out. */
-  offset?: number;
+  offset?: number | undefined;
   /** 1 to 200; 50 by default. */
-  limit?: number;
+  limit?: number | undefined;
 }
 
 /** The letters that failed last come first. */
@@ -336,7 +336,9 @@ interface Task {
 }
 
 /** Which letters are run again: exactly one of the three. */
-export type RedriveRequest = ({ ids: string[] } | { filter: DeadLetterSelection } | { all: true }) & {
+export type RedriveRequest = (
+  { ids: string[] } | { filter: DeadLetterSelection } | { all: true }
+) & {
   /** How long the answer waits for the end; 0 to 20,000, 0 by default. Serverless needs it. */
   waitMs?: number;
 };
@@ -357,9 +359,9 @@ export interface ReconcileRequest {
   /** Calls that began then or later. One before all that the store knows is moved to then. */
   since: number;
   /** What happened before; 10 minutes ago by default. */
-  until?: number;
+  until?: number | undefined;
   /** As in `RedriveRequest`. */
-  waitMs?: number;
+  waitMs?: number | undefined;
 }
 
 export interface ReconcileTask extends Task {

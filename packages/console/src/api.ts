@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { docsUrl, waitAtMost } from '@call-webhooks/core/internal';
 import type { ReconcileTask, RedriveTask, Session, Tasks } from './api-types.ts';
-import { DeadLetterReader } from './dead-letters.ts';
+import { DeadLetterReader, withAttempts } from './dead-letters.ts';
 import { DeliveryReader } from './deliveries.ts';
 import { RequestError } from './http/answer.ts';
 import type { KnownOperator } from './http/operator.ts';
@@ -31,7 +31,6 @@ const MAX_WAIT_MS = 20_000;
 const MAX_IDS = 500;
 
 const text = () => z.optional(rule.text());
-const whole = (min: number, max: number) => z.optional(rule.digits(rule.number(min, max)));
 const reason = () => z.optional(rule.oneOf(['handler-failed', 'invalid-payload']));
 const time = { since: z.optional(rule.time()), until: z.optional(rule.time()) };
 const waitMs = z.optional(rule.number(0, MAX_WAIT_MS));
@@ -47,9 +46,9 @@ const SHAPES = {
   call: { tenant: text() },
   deadLetters: {
     ...selected,
-    since: z.optional(rule.digits(rule.time())),
-    until: z.optional(rule.digits(rule.time())),
-    ...{ offset: whole(0, 1e6), limit: whole(1, 200) },
+    since: z.optional(rule.digits(0)),
+    until: z.optional(rule.digits(0)),
+    ...{ offset: z.optional(rule.digits(0, 1e6)), limit: z.optional(rule.digits(1, 200)) },
   },
   redrive: {
     ids: z.optional(
@@ -105,8 +104,7 @@ export class Api {
     [
       '/api/calls/*',
       {
-        GET: (call) =>
-          this.#deliveries.call(idOf(call), queryOf(SHAPES.call, call.query).tenant),
+        GET: (call) => this.#deliveries.call(idOf(call), queryOf(SHAPES.call, call.query).tenant),
       },
     ],
     [
@@ -155,7 +153,7 @@ export class Api {
 
   async #letter(call: Call) {
     const letter = await this.#reader.detail(idOf(call));
-    return DeadLetterReader.withAttempts(letter, await this.#deliveries.failures(letter));
+    return withAttempts(letter, await this.#deliveries.failures(letter));
   }
 
   async #reveal(call: Call) {
@@ -234,7 +232,11 @@ function idOf({ parameters: [id = ''] }: Call): string {
 }
 
 /** Exactly one of the three: nobody redrives all by leaving something out. */
-function whatOf({ ids, filter, all }: Omit<z.output<z.ZodMiniObject<typeof SHAPES.redrive>>, 'waitMs'>): RedriveWhat {
+function whatOf({
+  ids,
+  filter,
+  all,
+}: Omit<z.output<z.ZodMiniObject<typeof SHAPES.redrive>>, 'waitMs'>): RedriveWhat {
   const given = [ids, filter, all].filter((one) => one !== undefined);
   if (given.length !== 1) throw invalid('expected one of ids, filter and all');
   return ids ? { ids: [...new Set(ids)] } : { filter: filter ?? {} };

@@ -100,27 +100,6 @@ export class DeadLetterReader {
     return ids;
   }
 
-  /**
-   * With the attempts of before it was a dead letter, as far as the log has them.
-   * @param failures of its event, oldest first
-   */
-  static withAttempts(
-    letter: DeadLetterDetail,
-    failures: readonly DeliveryRow[],
-  ): DeadLetterDetail {
-    const [first] = letter.history;
-    const earlier = failures.flatMap(({ at, source, attempt, error = '' }) =>
-      attempt !== undefined && first && attempt < first.attempt && at <= first.at
-        ? [{ at, source, attempt, error }]
-        : [],
-    );
-    return {
-      ...letter,
-      history: [...earlier, ...letter.history],
-      earlierAttempts: Math.max(0, letter.earlierAttempts - earlier.length),
-    };
-  }
-
   async row(id: string): Promise<DeadLetterRow | undefined> {
     const letter = await this.#ask(this.#letters.get(id));
     return letter && rowOf(letter);
@@ -207,7 +186,13 @@ export class DeadLetterReader {
   }
 }
 
-const filterOf = ({ event, reason, tenant, since, until }: DeadLetterSelection): DeadLetterFilter => ({
+const filterOf = ({
+  event,
+  reason,
+  tenant,
+  since,
+  until,
+}: DeadLetterSelection): DeadLetterFilter => ({
   ...{ eventName: event, reason, tenant },
   since: since === undefined ? undefined : new Date(since),
   until: until === undefined ? undefined : new Date(until),
@@ -218,7 +203,9 @@ function matcher(text: string | undefined): (letter: ListedDeadLetter) => boolea
   const wanted = text?.toLowerCase();
   if (wanted === undefined) return () => true;
   return ({ id, webhookId, eventName, callId, key, error }) =>
-    [id, webhookId, eventName, callId, key, error].some((one) => one?.toLowerCase().includes(wanted));
+    [id, webhookId, eventName, callId, key, error].some((one) =>
+      one?.toLowerCase().includes(wanted),
+    );
 }
 
 /** A letter without its body. Ids are as in log lines. */
@@ -257,6 +244,27 @@ function detailOf(letter: StoredDeadLetter, isWhole: boolean): DeadLetterDetail 
     })),
     earlierAttempts: earlierAttempts(letter),
     body: { masked: !isWhole, ...shown(text), bytes: rawBody.length },
+  };
+}
+
+/**
+ * With the attempts of before it was a dead letter, as far as the log has them.
+ * @param failures of its event, oldest first
+ */
+export function withAttempts(
+  letter: DeadLetterDetail,
+  failures: readonly DeliveryRow[],
+): DeadLetterDetail {
+  const [first] = letter.history;
+  const earlier = failures.flatMap(({ at, source, attempt, error = '' }) =>
+    attempt !== undefined && first && attempt < first.attempt && at <= first.at
+      ? [{ at, source, attempt, error }]
+      : [],
+  );
+  return {
+    ...letter,
+    history: [...earlier, ...letter.history],
+    earlierAttempts: Math.max(0, letter.earlierAttempts - earlier.length),
   };
 }
 

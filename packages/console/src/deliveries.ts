@@ -1,6 +1,11 @@
 import { EVENT_NAMES, eventKey } from '@call-webhooks/core';
 import { redactId, tenantKey } from '@call-webhooks/core/internal';
-import { deadLetterId, type EventState, type OutcomeLog, type OutcomeRow } from '@call-webhooks/core/stores';
+import {
+  deadLetterId,
+  type EventState,
+  type OutcomeLog,
+  type OutcomeRow,
+} from '@call-webhooks/core/stores';
 import type {
   CallEvent,
   CallTimeline,
@@ -25,7 +30,12 @@ const SEARCH_MS = 2_000;
 const MAX_NAMES = 50;
 const MAX_EVENTS = 20;
 
-type LetterKey = Parameters<typeof deadLetterId>[0];
+/** What the id of a dead letter is made of. */
+interface LetterKey {
+  key?: string | undefined;
+  webhookId?: string | undefined;
+  tenant?: string | undefined;
+}
 
 /** Reads deliveries of all processes from the log, and the states of events from the store. */
 export class DeliveryReader {
@@ -124,7 +134,8 @@ export class DeliveryReader {
   }
 
   /** Its id follows from the event. While its store does not answer, the rest is shown without it. */
-  async #letterOf({ webhookId = '', ...of }: Partial<LetterKey>): Promise<DeadLetterRow | undefined> {
+  async #letterOf({ key, webhookId = '', tenant }: LetterKey): Promise<DeadLetterRow | undefined> {
+    const of = { ...(key !== undefined && { key }), ...(tenant !== undefined && { tenant }) };
     return this.#letters?.row(await deadLetterId({ ...of, webhookId })).catch(() => undefined);
   }
 

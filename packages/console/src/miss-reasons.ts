@@ -60,7 +60,10 @@ function silence(
   if (from !== null)
     for (const [minute, { results }] of webhooks)
       if (minute > from - BEFORE && minute <= from) failedBefore += results.failed;
-  const [begin, end] = [from === null ? null : from * MINUTE, until === null ? null : until * MINUTE];
+  const [begin, end] = [
+    from === null ? null : from * MINUTE,
+    until === null ? null : until * MINUTE,
+  ];
   const wasRunning = processes.some(
     ({ startedAt, seenAt }) => startedAt <= (begin ?? 0) + MINUTE && end !== null && seenAt >= end,
   );

@@ -71,7 +71,12 @@ export async function runReconcile(
     else others += 1;
     if (missed ? missedAt.length > MAX_MISSED : others > MAX_OTHERS) return;
     task.events.push({
-      ...{ callId: redactId(callId), eventName: redactId(event.eventName), at: at.getTime(), missed },
+      ...{
+        callId: redactId(callId),
+        eventName: redactId(event.eventName),
+        at: at.getTime(),
+        missed,
+      },
       ...(state && { state }),
       ...(outcome && { outcome }),
     });

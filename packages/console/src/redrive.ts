@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { WebhookError, type DeadLetters } from '@call-webhooks/core';
+import { waitAtMost } from '@call-webhooks/core/internal';
 import type { DeadJobs } from '@call-webhooks/core/stores';
 import { redrive, type RedriveOptions, type RedriveProgress } from '@call-webhooks/recovery';
 import type { DeadLetterSelection, RedriveTask } from './api-types.ts';
@@ -8,8 +8,8 @@ import type { ConsoleSettings } from './options.ts';
 
 const MAX_LETTERS = 50;
 const CONCURRENCY = 4;
-/** A store may fail so often in a row, with a longer pause after each. */
-const MAX_FAILURES = 5;
+/** A store may fail so often in a row, with a longer pause after each: a failover takes a while. */
+const MAX_FAILURES = 10;
 const PAUSE_MS = 500;
 
 /** The options of `redrive` that a console can be given. */
@@ -40,6 +40,9 @@ export async function runRedrive(
   const ids = 'ids' in what ? what.ids : await reader.ids(what.filter);
   task.total = ids.length;
   const left = [...ids];
+  const aborted = new Promise((resolve) => {
+    signal.addEventListener('abort', resolve, { once: true });
+  });
   let failures = 0;
   let failure: unknown;
   const lane = async () => {
@@ -53,7 +56,7 @@ export async function runRedrive(
         if (++failures > MAX_FAILURES || isOfOptions(error)) failure = error;
         else {
           task.retries += 1;
-          await wait(PAUSE_MS * failures, undefined, { signal }).catch(() => undefined);
+          await waitAtMost(PAUSE_MS * failures, aborted);
         }
       }
     }

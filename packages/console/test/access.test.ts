@@ -1,10 +1,17 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { memoryStore, WebhookError } from '@call-webhooks/core';
+import { WebhookError } from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
-import type { Session } from '../src/api-types.ts';
-import { basicAuth, consoleStats, createConsole } from '../src/index.ts';
-import { attack, GETS, POSTS } from './attacks.ts';
-import { open, OWN_PAGE } from './support.ts';
+import { basicAuth, createConsole } from '../src/index.ts';
+import { codeOf, open, OWN_PAGE, withLetter, type Options } from './support.ts';
+
+const GETS = [
+  ...['', '/', '/assets/page.js', '/api/session', '/api/overview', '/api/deliveries', '/api/tasks'],
+  ...['/api/deliveries/w1', '/api/calls/c1', '/api/dead-letters', '/api/dead-letters/x'],
+];
+const POSTS = [
+  ...['/api/dead-letters/x/reveal', '/api/dead-letters/x/remove', '/api/redrive'],
+  ...['/api/redrive/stop', '/api/reconcile', '/api/reconcile/stop'],
+];
 
 describe('authorize', () => {
   it('is needed to start', () => {
@@ -44,6 +51,36 @@ describe('authorize', () => {
     expect([...bodies]).toEqual([expect.stringContaining('"unauthorized"')]);
   });
 
+  it('that never settles is answered 503, and lets nobody in', async () => {
+    jest.useFakeTimers();
+    try {
+      const { ask, logger } = open({ authorize: () => new Promise<never>(() => undefined) });
+      const asked = ask('/api/session');
+      await jest.advanceTimersByTimeAsync(5_000);
+      const response = await asked;
+      expect([response.status, await codeOf(response)]).toEqual([503, 'unavailable']);
+      expect(logger.lines.join()).toContain('authorize did not settle within 5000 ms');
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it('shows a person who opens the page, and may not, where to sign in', async () => {
+    const html = { headers: { accept: 'text/html,*/*' } };
+    const { ask } = open({ authorize: () => false, signIn: '/login?next=/ops&x="' });
+    const page = await ask('', html);
+    expect([page.status, page.headers.get('content-type')]).toEqual([
+      403,
+      'text/html; charset=utf-8',
+    ]);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await page.text()).toContain('<a href="/login?next=/ops&#38;x=&#34;">Sign in</a>');
+    expect(await codeOf(await ask('/api/session', html))).toBe('unauthorized');
+    expect(await codeOf(await ask(''))).toBe('unauthorized');
+    const without = await (await open({ authorize: () => false }).ask('', html)).text();
+    expect(without).not.toContain('<a ');
+  });
+
   it('can ask for credentials', async () => {
     const password = 'correct horse battery';
     const { ask } = open({ authorize: basicAuth({ ada: password, bob: 'another long password' }) });
@@ -68,6 +105,8 @@ describe('authorize', () => {
       `ada:${password}x`,
     ])
       expect(await status(wrong)).toBe(401);
+    const page = await ask('', { headers: { accept: 'text/html' } });
+    expect(page.headers.get('www-authenticate')).toMatch(/^Basic realm=/);
   });
 
   it('refuses names and passwords that nobody could sign in with', () => {
@@ -87,54 +126,89 @@ describe('authorize', () => {
   });
 });
 
+/**
+ * Sends every change to a console with one dead letter, and checks that nothing changed.
+ * @returns the codes of the refusals
+ */
+async function attack(headers: Record<string, string | undefined>, options: Options = {}) {
+  const { ask, deadLetters, id, logger } = await withLetter(options);
+  const sent = Object.fromEntries(
+    Object.entries({ ...OWN_PAGE, ...headers }).filter(([, value]) => value !== undefined),
+  ) as Record<string, string>;
+  const codes = new Set<string>();
+  for (const path of [
+    ...POSTS,
+    `/api/dead-letters/${id}/remove`,
+    `/api/dead-letters/${id}/reveal`,
+  ]) {
+    const response = await ask(path, { method: 'POST', headers: sent, body: '{"all":true}' });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    codes.add(await codeOf(response));
+  }
+  expect(await deadLetters.count()).toBe(1);
+  expect(logger.lines.filter((line) => line.includes('console:'))).toEqual([]);
+  return [...codes];
+}
+
 describe('a change', () => {
-  it('needs a token', async () => {
-    expect(await attack(({ 'x-call-webhooks-csrf': _token, ...rest }) => rest)).toEqual([
-      'csrf-token',
-    ]);
+  const NO_SITE = { 'sec-fetch-site': undefined };
+  it.each<[string, Record<string, string | undefined>]>([
+    ['from another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.test' }],
+    ['from a sibling site', { 'sec-fetch-site': 'same-site', origin: 'https://evil.ops.test' }],
+    ['opened by the user', { 'sec-fetch-site': 'none' }],
+    ['of a browser without Sec-Fetch-Site', { ...NO_SITE, origin: 'https://evil.test' }],
+    ['of a sandboxed page', { ...NO_SITE, origin: 'null' }],
+    ['without an origin', { origin: undefined }],
+    ['without both', { ...NO_SITE, origin: undefined }],
+    ['with nonsense as its origin', { ...NO_SITE, origin: 'ops.test' }],
+  ])('is refused %s', async (_what, headers) => {
+    expect(await attack({ host: 'ops.test', ...headers })).toEqual(['cross-origin']);
   });
 
   it.each([
-    ['', ''],
-    ['another text', 'x'],
-    ['another signature', `zzzzzzzz.${'A'.repeat(43)}`],
-  ])('refuses %s as a token', async (_what, token) => {
-    expect(await attack((own) => ({ ...own, 'x-call-webhooks-csrf': token }))).toEqual([
-      'csrf-token',
-    ]);
+    [undefined],
+    ['text/plain'],
+    ['application/x-www-form-urlencoded'],
+    ['multipart/form-data'],
+    ['application/jsonp'],
+    ['text/plain;application/json'],
+  ])('is refused as %s, which a form of another site can send', async (type) => {
+    expect(await attack({ 'content-type': type })).toEqual(['unsupported-type']);
   });
 
-  it('refuses the token of somebody else, of another process, and an old one', async () => {
-    let name = 'Eve';
-    const { ask, get, clock } = open({ authorize: () => ({ name }) });
-    const { csrfToken } = await get<Session>('/api/session');
-    const abort = async (token: string) => {
-      const headers = {
-        ...OWN_PAGE,
-        'content-type': 'application/json',
-        'x-call-webhooks-csrf': token,
-      };
-      return (await ask('/api/redrive/abort', { method: 'POST', headers, body: '{}' })).status;
-    };
-    expect(await abort(csrfToken)).toBe(200);
-    name = 'Ada';
-    expect(await abort(csrfToken)).toBe(403);
-    name = 'Eve';
-    const other = await open({ authorize: () => ({ name }) }).get<Session>('/api/session');
-    expect(await abort(other.csrfToken)).toBe(403);
-    clock.now += 12 * 3_600_000 - 1;
-    expect(await abort(csrfToken)).toBe(200);
-    clock.now += 1;
-    expect(await abort(csrfToken)).toBe(403);
+  it('is let through from the page, also by a browser that sends no Sec-Fetch-Site', async () => {
+    const { ask } = open();
+    const stop = async (headers: Record<string, string>) =>
+      (
+        await ask('/api/redrive/stop', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', origin: 'https://ops.test', ...headers },
+          body: '{}',
+        })
+      ).status;
+    expect(await stop({ 'sec-fetch-site': 'same-origin' })).toBe(200);
+    expect(await stop({ host: 'ops.test' })).toBe(200);
+    expect(await stop({ host: 'OPS.test' })).toBe(200);
+    expect(await stop({ host: 'inner:8080' })).toBe(403);
   });
 
-  it('takes the token of another process with the same csrfKey', async () => {
-    const csrfKey = 'k'.repeat(32);
-    const { csrfToken } = await open({ csrfKey }).get<Session>('/api/session');
-    const { send } = open({ csrfKey });
-    const response = await send('/api/redrive/abort', {}, { 'x-call-webhooks-csrf': csrfToken });
-    expect(response.status).toBe(200);
-    expect(() => open({ csrfKey: 'short' })).toThrow(/csrfKey/);
+  it('behind a proxy has to come from the origin that the console was told', async () => {
+    const origin = 'https://ops.example.com:443';
+    const { send } = open({ origin });
+    expect(
+      (await send('/api/redrive/stop', {}, { origin: 'https://ops.example.com' })).status,
+    ).toBe(200);
+    expect(await attack({}, { origin })).toEqual(['cross-origin']);
+  });
+
+  it.each<[string, Options]>([
+    ['a console that is read-only', { readOnly: true }],
+    ['a person who may only read', { authorize: () => ({ name: 'Eve', canWrite: false }) }],
+    ['a person of whom nobody knows', { authorize: () => ({ name: 'E', canWrite: 1 as never }) }],
+  ])('is refused for %s', async (_what, options) => {
+    expect(await attack({}, options)).toEqual(['read-only']);
+    const { get } = open(options);
+    expect(await get('/api/session')).toMatchObject({ canWrite: false });
   });
 });
 
@@ -159,7 +233,9 @@ describe('createConsole fails at once', () => {
       /there is no option "since"/,
     ],
     ['an unknown option of redrive', { redrive: { all: true } }, /there is no option "all"/],
-    ['statistics of nothing', { stats: {} }, /stats: expected an object with flush/],
+    ['a sign-in that is a script', { signIn: 'javascript:alert(1)' }, /signIn: expected a path/],
+    ['a sign-in elsewhere', { signIn: '//evil.test' }, /signIn: expected a path/],
+    ['an option that is gone', { csrfKey: 'k'.repeat(32) }, /there is no option "csrfKey"/],
   ])('with %s', (_what, options, problem) => {
     expect(started(options)).toThrow(problem);
   });
@@ -170,21 +246,5 @@ describe('createConsole fails at once', () => {
     expect(started({ receiver: { deliver: () => undefined } })).toThrow(/object with health/);
     await started({ receiver: hook.receiver, reconcile: { client } })().close();
     await hook.receiver.close();
-  });
-});
-
-describe('consoleStats', () => {
-  it.each<[string, object | undefined]>([
-    ['nothing', undefined],
-    ['no option', {}],
-    ['a store that is not set', { store: undefined }],
-    ['a name alone', { name: 'workers' }],
-  ])('with %s fails at once: no process would share anything', (_what, options) => {
-    expect(() => consoleStats(options as never)).toThrow(/consoleStats: store is missing/);
-  });
-
-  it('takes a store, or a capacity for this process', async () => {
-    await consoleStats({ capacity: 5 }).close();
-    await consoleStats({ store: memoryStore() }).close();
   });
 });

@@ -1,107 +1,118 @@
 import { describe, expect, it } from '@jest/globals';
-import { deferred, waitFor } from '@call-webhooks/contract-tests';
-import type { DeadLetterDetail, DeadLettersPage, RedriveTask } from '../src/api-types.ts';
+import fc from 'fast-check';
+import { memoryDeadLetters, type DeadLetter, type DeadLetters } from '@call-webhooks/core';
+import type { DeadLetterDetail, DeadLettersPage } from '../src/api-types.ts';
+import { indentJson } from '../src/indent-json.ts';
 import type { ConsoleAction } from '../src/index.ts';
-import { failing } from './attacks.ts';
-import { callBody, open, type Options } from './support.ts';
+import { callBody, NOW, open, withLetter, wrote } from './support.ts';
 
-const PERSONAL = {
-  recipientName: 'Grace Hopper',
-  toPhoneNumber: '+49 170 1234567',
-  note: 'call her back about the loan',
-  createdAt: '2026-01-02T03:04:05.678Z',
-  durationSeconds: 61,
-  'Grace Hopper': 3,
-};
+/** A dead letter as a receiver puts it. */
+const letterOf = (callId: string, more: Partial<DeadLetter> = {}): DeadLetter => ({
+  ...{ reason: 'handler-failed', eventName: 'call:completed', callId, attempt: 3 },
+  ...{ webhookId: `w-${callId}`, key: `${callId}:call:completed`, source: 'webhook' },
+  rawBody: new TextEncoder().encode(callBody(callId)),
+  timestamp: new Date(NOW - 5_000),
+  failedAt: new Date(NOW),
+  error: undefined,
+  errorText: `no contact "${callId}"`,
+  ...more,
+});
 
-/** A console with dead letters of these calls. Their handler fails as long as `crm.fails`. */
-async function withLetters(calls: string[], options: Options = {}) {
-  const crm = { fails: true, run: (_callId: string) => Promise.resolve() };
-  const on = {
-    'call:completed': async ({ callId }: { callId?: unknown }) => {
-      if (crm.fails) throw new Error('the CRM is down');
-      await crm.run(String(callId));
-    },
-  };
-  const opened = open({ receiving: { on, maxAttempts: 1 }, ...options });
-  for (const call of calls) await opened.deliver(callBody(call, 'call:completed', PERSONAL));
-  const { letters } = await opened.deadLetters.list();
-  const idOf = (call: string) => letters.find(({ callId }) => callId === call)?.id ?? '';
-  const redrive = async (body: object) =>
-    (await opened.post<{ task: RedriveTask }>('/api/redrive', { waitMs: 20_000, ...body })).task;
-  return { ...opened, crm, idOf, redrive };
+async function withLetters(letters: readonly DeadLetter[]) {
+  const deadLetters = memoryDeadLetters();
+  for (const letter of letters) await deadLetters.put(letter);
+  const opened = open({ deadLetters });
+  const list = (query = '') => opened.get<DeadLettersPage>(`/api/dead-letters?${query}`);
+  const calls = async (query: string) => (await list(query)).letters.map(({ callId }) => callId);
+  return { ...opened, deadLetters, list, calls };
 }
 
+const at = (minutes: number) => ({ failedAt: new Date(NOW + minutes * 60_000) });
+
 describe('api/dead-letters', () => {
-  it('lists what failed, a page at a time', async () => {
-    const { get } = await withLetters(['c1', 'c2', 'c3']);
-    const first = await get<DeadLettersPage>('/api/dead-letters?limit=2&event=call:completed');
+  it('lists the newest first, page by page', async () => {
+    const { list, calls } = await withLetters(
+      ['c1', 'c2', 'c3'].map((call, index) => letterOf(call, at(index))),
+    );
+    const first = await list('limit=2');
     expect(first.total).toBe(3);
     expect(first.letters).toMatchObject([
-      { callId: 'c1', reason: 'handler-failed', source: 'webhook', attempt: 1, attempts: 1 },
+      { callId: 'c3', reason: 'handler-failed', source: 'webhook', attempt: 3, attempts: 3 },
       { callId: 'c2' },
     ]);
-    const last = await get<DeadLettersPage>(
-      `/api/dead-letters?limit=2&cursor=${first.cursor ?? ''}`,
-    );
-    expect(last.letters.map(({ callId }) => callId)).toEqual(['c3']);
-    expect(last.cursor).toBeUndefined();
-    const none = await get<DeadLettersPage>('/api/dead-letters?reason=invalid-payload');
-    expect(none).toEqual({ letters: [], total: 0 });
+    expect(first).not.toHaveProperty('searched');
+    expect(await calls('limit=2&offset=2')).toEqual(['c1']);
   });
 
-  it('counts the failed attempts, those of redrives too', async () => {
-    const { deliver, redrive, get } = await withLetters([], {
-      receiving: { on: failing, maxAttempts: 3 },
-    });
-    for (let sent = 0; sent < 3; sent += 1) await deliver(callBody('c1'));
-    const attempts = async () =>
-      (await get<DeadLettersPage>('/api/dead-letters')).letters.map((letter) => letter.attempts);
-    expect(await attempts()).toEqual([3]);
-    await redrive({ all: true });
-    expect(await attempts()).toEqual([4]);
+  it('groups them by cause: how many, since when, which events, and an example', async () => {
+    const { list, calls } = await withLetters([
+      letterOf('c1', at(0)),
+      letterOf('c2', { ...at(1), eventName: 'call:started' }),
+      letterOf('c3', { ...at(2), errorText: 'The CRM responded 503' }),
+      letterOf('c4', at(3)),
+    ]);
+    const { causes, eventNames } = await list();
+    expect(causes).toMatchObject([
+      {
+        ...{ text: 'no contact …', count: 3, firstAt: NOW, lastAt: NOW + 180_000 },
+        eventNames: ['call:completed', 'call:started'],
+        example: { error: 'no contact "c4"' },
+      },
+      { text: 'The CRM responded 503', count: 1 },
+    ]);
+    expect(eventNames).toEqual(['call:completed', 'call:started']);
+    expect(await calls(`cause=${causes[0]?.id ?? ''}`)).toEqual(['c4', 'c2', 'c1']);
+    expect(await list(`cause=${causes[0]?.id ?? ''}`)).toMatchObject({ total: 3 });
+    expect(await calls('cause=unknown')).toEqual([]);
+    expect((await list('event=call:started')).causes).toMatchObject([{ count: 1 }]);
   });
 
-  it('masks personal data until somebody asks, and logs who asked', async () => {
-    const actions: ConsoleAction[] = [];
-    const { get, post, idOf, logger } = await withLetters(['c1'], {
-      onAction: (action) => actions.push(action),
-    });
-    const id = idOf('c1');
-    const masked = await get<DeadLetterDetail>(`/api/dead-letters/${id}`);
-    expect(masked.body).toMatchObject({ masked: true, isJson: true, truncated: false });
-    for (const secret of ['Grace', 'Hopper', '1234567', 'loan'])
-      expect(JSON.stringify(masked)).not.toContain(secret);
-    expect(JSON.parse(masked.body.text ?? '')).toMatchObject({
-      ...{ eventName: 'call:completed', callId: 'c1', recipientName: '•••', toPhoneNumber: '•••' },
-      ...{ createdAt: PERSONAL.createdAt, durationSeconds: 61, note: '•••' },
-    });
-    expect(masked.history).toMatchObject([{ source: 'webhook', attempt: 1 }]);
-    expect(actions).toEqual([]);
-
-    const { body } = await post<DeadLetterDetail>(`/api/dead-letters/${id}/reveal`);
-    expect(body).toMatchObject({ masked: false, bytes: masked.body.bytes });
-    expect(JSON.parse(body.text ?? '')).toEqual(
-      JSON.parse(callBody('c1', 'call:completed', PERSONAL)) as unknown,
-    );
-    expect(actions).toEqual([{ action: 'reveal', by: 'Ada', letterId: id }]);
-    expect(logger.entries.at(-1)).toMatchObject({
-      level: 'info',
-      fields: { action: 'reveal', by: 'Ada', letterId: id },
-      message: 'call-webhooks: console: Ada read the body of a dead letter',
-    });
+  it('filters, and searches by call, key and text of the error', async () => {
+    const { calls } = await withLetters([
+      letterOf('c1', at(0)),
+      letterOf('c2', {
+        ...at(1),
+        reason: 'invalid-payload',
+        tenant: 'acme',
+        eventName: 'crm:note',
+      }),
+      letterOf('c3', { ...at(2), errorText: 'Timeout of the CRM' }),
+    ]);
+    expect(await calls('text=C1')).toEqual(['c1']);
+    expect(await calls('text=c2:call')).toEqual(['c2']);
+    expect(await calls('text=timeout')).toEqual(['c3']);
+    expect(await calls('text=w-c3')).toEqual(['c3']);
+    expect(await calls('reason=invalid-payload')).toEqual(['c2']);
+    expect(await calls('tenant=acme')).toEqual(['c2']);
+    expect(await calls('event=crm:note')).toEqual(['c2']);
+    expect(await calls(`since=${NOW + 60_000}`)).toEqual(['c3', 'c2']);
+    expect(await calls(`until=${NOW + 60_000}`)).toEqual(['c1']);
+    expect(await calls('text=timeout&tenant=acme')).toEqual([]);
   });
 
-  it('removes a letter once, and logs it', async () => {
-    const { post, get, send, idOf, logger } = await withLetters(['c1']);
-    const id = idOf('c1');
-    expect(await post(`/api/dead-letters/${id}/remove`)).toEqual({ removed: true });
-    expect(await post(`/api/dead-letters/${id}/remove`)).toEqual({ removed: false });
-    expect(logger.lines.join()).toContain('Ada removed a dead letter');
-    expect(await get(`/api/dead-letters/${id}`)).toMatchObject({
-      error: { code: 'unknown-letter' },
-    });
-    expect((await send(`/api/dead-letters/${id}/reveal`, {})).status).toBe(422);
+  it('of more than 10,000 searches the newest, and says so', async () => {
+    const kept = Array.from({ length: 12_000 }, (_, index) => ({
+      ...{ ...letterOf(`c${index}`), id: `l${index}`, bytes: 2, error: 'no', history: [] },
+      failedAt: new Date(NOW + 10 * index),
+    }));
+    const from = (since = new Date(0)) => kept.filter(({ failedAt }) => failedAt >= since);
+    const deadLetters: DeadLetters = {
+      ...memoryDeadLetters(),
+      count: async ({ since } = {}) => from(since).length,
+      async list({ since, cursor = '0', limit = 100 } = {}) {
+        const end = Number(cursor) + limit;
+        const letters = from(since);
+        const more = end < letters.length && { cursor: String(end) };
+        return { letters: letters.slice(Number(cursor), end), ...more };
+      },
+    };
+    const { get } = open({ deadLetters });
+    const page = await get<DeadLettersPage>('/api/dead-letters');
+    expect(page.total).toBe(12_000);
+    expect(page.letters[0]?.callId).toBe('c11999');
+    expect(page.searched).toBeLessThanOrEqual(10_000);
+    expect(page.searched).toBeGreaterThanOrEqual(5_000);
+    expect(page.causes).toMatchObject([{ count: page.searched }]);
   });
 
   it('says when the store does not answer, and nothing of why', async () => {
@@ -114,87 +125,120 @@ describe('api/dead-letters', () => {
   });
 
   it('says when the console has none', async () => {
-    const { ask } = open({ deadLetters: undefined });
+    const { ask, get } = open({ deadLetters: undefined });
     const response = await ask('/api/dead-letters');
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ error: { code: 'not-configured' } });
+    expect(await get('/api/tasks')).toMatchObject({ waiting: null });
   });
 });
 
-describe('api/redrive', () => {
-  it('runs those that are named, and tells what became of each', async () => {
-    const { crm, idOf, redrive, deadLetters, get } = await withLetters(['c1', 'c2', 'c3']);
-    crm.fails = false;
-    const task = await redrive({ ids: [idOf('c1'), idOf('c3'), 'gone', idOf('c1')] });
-    expect(task).toMatchObject({
-      ...{ by: 'Ada', state: 'done', total: 3, endedAt: expect.any(Number) },
-      counts: { handled: 2, skipped: 1, failed: 0 },
+describe('one dead letter', () => {
+  it('is masked until somebody asks, which is logged', async () => {
+    const actions: ConsoleAction[] = [];
+    const { get, post, id, logger } = await withLetter({ onAction: (done) => actions.push(done) });
+    const masked = await get<DeadLetterDetail>(`/api/dead-letters/${id}`);
+    expect(masked.body).toMatchObject({ masked: true, truncated: false });
+    expect(JSON.stringify(masked)).not.toMatch(/Grace|Hopper/);
+    expect(JSON.parse(masked.body.text ?? '')).toMatchObject({
+      ...{ eventName: 'call:completed', callId: 'c1', recipientName: '••• text' },
     });
-    expect(task.letters).toContainEqual({ id: idOf('c3'), result: 'handled', outcome: 'handled' });
-    expect(await get('/api/redrive')).toEqual({ task });
-    expect((await deadLetters.list()).letters.map(({ callId }) => callId)).toEqual(['c2']);
+    expect(actions).toEqual([]);
+
+    const { body } = await post<DeadLetterDetail>(`/api/dead-letters/${id}/reveal`);
+    expect(body).toMatchObject({ masked: false, bytes: masked.body.bytes });
+    expect(body.text).toContain('"recipientName": "Grace Hopper"');
+    expect(actions).toEqual([{ action: 'reveal', by: 'Ada', letterId: id }]);
+    expect(logger.entries.at(-1)).toMatchObject({
+      level: 'info',
+      fields: { action: 'reveal', by: 'Ada', letterId: id },
+      message: 'call-webhooks: console: Ada read the body of a dead letter',
+    });
   });
 
-  it('runs those that match, and all', async () => {
-    const { crm, redrive, deadLetters } = await withLetters(['c1', 'c2', 'c3']);
-    const none = await redrive({ filter: { event: 'call:started' } });
-    expect(none).toMatchObject({ state: 'done', total: 0 });
-    const failed = await redrive({ filter: { event: 'call:completed' } });
-    expect(failed).toMatchObject({ total: 3, counts: { failed: 3, handled: 0 } });
-    crm.fails = false;
-    expect(await redrive({ all: true })).toMatchObject({ total: 3, counts: { handled: 3 } });
-    expect(await deadLetters.count()).toBe(0);
+  it('has every attempt: those of the log, the last one, and redrives', async () => {
+    const { deadLetters, get, log, calls } = await withLetters([letterOf('c1')]);
+    const { letters } = await deadLetters.list();
+    const { id = '' } = letters[0] ?? {};
+    const of = { outcome: 'handler-failed', key: 'c1:call:completed' } as const;
+    await wrote(log, [{ ...of, at: NOW - 600_000, attempt: 1, error: 'first' }]);
+    await wrote(log, [{ ...of, at: NOW - 300_000, attempt: 2, error: 'second' }]);
+    await wrote(log, [{ ...of, key: 'c2:call:completed', attempt: 2, error: 'of another' }]);
+    await deadLetters.claim(id, { token: 't', leaseMs: 1_000 });
+    const redriven = {
+      at: new Date(NOW + 1),
+      source: 'redrive',
+      attempt: 1,
+      error: 'again',
+    } as const;
+    await deadLetters.giveBack(id, 't', redriven);
+    const { history, earlierAttempts } = await get<DeadLetterDetail>(`/api/dead-letters/${id}`);
+    expect(history.map(({ source, attempt, error }) => [source, attempt, error])).toEqual([
+      ['webhook', 1, 'first'],
+      ['webhook', 2, 'second'],
+      ['webhook', 3, 'no contact "c1"'],
+      ['redrive', 1, 'again'],
+    ]);
+    expect(earlierAttempts).toBe(0);
+    expect(await calls('text=again')).toEqual(['c1']);
+    const other = await withLetters([letterOf('c1')]);
+    const [letter] = (await other.list()).letters;
+    expect(letter).toMatchObject({ attempts: 3 });
+    expect(await other.get(`/api/dead-letters/${letter?.id ?? ''}`)).toMatchObject({
+      ...{ history: [{ attempt: 3 }], earlierAttempts: 2 },
+    });
   });
 
-  it('shows its progress, runs once at a time, and stops when it is told to', async () => {
-    const calls = ['c1', 'c2', 'c3', 'c4'];
-    const { crm, get, post, send, deadLetters } = await withLetters(calls, {
-      redrive: { concurrency: 1 },
+  it('is removed once, which is logged', async () => {
+    const { post, get, send, id, logger } = await withLetter();
+    expect(await post(`/api/dead-letters/${id}/remove`)).toEqual({ removed: true });
+    expect(await post(`/api/dead-letters/${id}/remove`)).toEqual({ removed: false });
+    expect(logger.lines.join()).toContain('Ada removed a dead letter');
+    expect(await get(`/api/dead-letters/${id}`)).toMatchObject({
+      error: { code: 'unknown-letter' },
     });
-    crm.fails = false;
-    const begun = deferred<string>();
-    const running = deferred();
-    crm.run = (call) => {
-      if (call !== 'c2') return Promise.resolve();
-      begun.resolve(call);
-      return running.promise;
+    expect((await send(`/api/dead-letters/${id}/reveal`)).status).toBe(422);
+    expect(await get('/api/dead-letters')).toMatchObject({ letters: [], total: 0 });
+  });
+
+  it('is cut where its body is long, and has no text where it is no JSON', async () => {
+    const { list, get, post } = await withLetters([
+      letterOf('c1', { rawBody: new TextEncoder().encode('name=Ada') }),
+      letterOf('c2', {
+        ...at(1),
+        rawBody: new TextEncoder().encode(JSON.stringify(Array(200_000).fill('x'))),
+      }),
+    ]);
+    const [long, odd] = (await list()).letters;
+    const body = async (id = '', action = '') => {
+      const path = `/api/dead-letters/${id}${action}`;
+      return (action ? await post<DeadLetterDetail>(path) : await get<DeadLetterDetail>(path)).body;
     };
-    const { task } = await post<{ task: RedriveTask }>('/api/redrive', { all: true });
-    expect(task).toMatchObject({ state: 'running', endedAt: null });
-    await begun.promise;
-    const during = await get<{ task: RedriveTask }>('/api/redrive');
-    expect(during.task).toMatchObject({ id: task.id, total: 4, counts: { handled: 1 } });
-    const second = await send('/api/redrive', { all: true });
-    expect(second.status).toBe(409);
-    expect(await second.json()).toMatchObject({ error: { code: 'already-running' } });
-    await post('/api/redrive/abort');
-    running.resolve();
-    const state = async () => (await get<{ task: RedriveTask }>('/api/redrive')).task;
-    await waitFor(async () => (await state()).state !== 'running');
-    expect(await state()).toMatchObject({ state: 'aborted', total: 4, counts: { handled: 2 } });
-    expect(await deadLetters.count()).toBe(2);
+    expect(await body(odd?.id)).toEqual({ masked: true, text: null, bytes: 8, truncated: false });
+    expect(await body(odd?.id, '/reveal')).toMatchObject({ text: 'name=Ada' });
+    const cut = await body(long?.id, '/reveal');
+    expect(cut.truncated).toBe(true);
+    expect(cut.text).toHaveLength(256 * 1024);
+  });
+});
+
+describe('indented JSON', () => {
+  it('is as JSON.stringify indents it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const indented = JSON.stringify(value, null, 2);
+        expect(indentJson(JSON.stringify(value), Infinity)).toBe(indented);
+        expect(indentJson(JSON.stringify(value, null, 3), Infinity)).toBe(indented);
+      }),
+    );
   });
 
-  it('begins no further letter once one failed, or once it is closed', async () => {
-    const calls = Array.from({ length: 10 }, (_, index) => `c${String(index)}`);
-    const { redrive, idOf, deadLetters, console, send } = await withLetters(calls);
-    let claims = 0;
-    deadLetters.claim = () => {
-      claims += 1;
-      return Promise.reject(new Error('disk full'));
-    };
-    expect(await redrive({ ids: calls.map(idOf) })).toMatchObject({ state: 'failed', total: 10 });
-    expect(claims).toBeLessThanOrEqual(4); // those that ran at the same time
-    await console.close();
-    expect((await send('/api/redrive', { all: true })).status).toBe(409);
-  });
-
-  it('says why it failed', async () => {
-    const { redrive, deadLetters } = await withLetters(['c1']);
-    deadLetters.claim = () => Promise.reject(new Error('disk full'));
-    expect(await redrive({ all: true })).toMatchObject({
-      state: 'failed',
-      error: expect.stringContaining('disk full'),
-    });
+  it('is quick for many brackets and for long strings, and keeps long numbers', () => {
+    // Each of these took minutes, or more stack than there is, if a step looked at all that was made.
+    const empty = `[${'[],'.repeat(300_000)}[]]`;
+    expect(indentJson(empty, 2_000_000).split('\n')).toHaveLength(300_003);
+    const long = JSON.stringify('\\"x'.repeat(3_000_000));
+    expect(indentJson(long, Infinity)).toBe(long);
+    expect(indentJson('{"id":12345678901234567890}', 1_000)).toContain('12345678901234567890');
   });
 });

@@ -1,95 +1,129 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createClient } from '@call-webhooks/client';
 import { memoryStore } from '@call-webhooks/core';
 import { startSimulator } from '@call-webhooks/simulator';
-import type { ReconcileState } from '../src/api-types.ts';
-import { open } from './support.ts';
+import type { ReconcileTask, Tasks } from '../src/api-types.ts';
+import { closeLater, open, wrote } from './support.ts';
 
 const MINUTE = 60_000;
 const STARTED_AT = Date.UTC(2026, 0, 31, 12);
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
+/** When the store has begun to remember. */
+const KNOWN = STARTED_AT + 10 * MINUTE;
 
 /** A service with two calls that no webhook came for, and a console that can ask it. */
 async function withMissedCalls({ apiToken }: { apiToken?: string } = {}) {
   const simulator = await startSimulator({
     ...{ clock: 'manual', seed: 1, startAt: STARTED_AT, timestamps: 'clock' },
   });
-  closing.push(() => simulator.close());
+  closeLater(() => simulator.close());
   const now = () => simulator.clock.now();
   const client = createClient({ baseUrl: simulator.url, apiToken: apiToken ?? simulator.apiToken });
   const store = memoryStore({ now });
   const handled: string[] = [];
   const on = {
-    'call:completed': ({ callId }: { callId?: unknown }) => void handled.push(String(callId)),
+    'call:completed': ({ callId }: { callId?: unknown }) => {
+      if (callId === 'broken') throw new Error('no');
+      handled.push(String(callId));
+    },
   };
   await simulator.clock.advance('10m');
-  const opened = open({ reconcile: { client }, now, receiving: { on, store, now } });
-  const calls = [];
+  const opened = open({
+    ...{ reconcile: { client }, now },
+    receiving: { on, store, now, log: false, maxAttempts: 1 },
+  });
+  const calls: string[] = [];
   for (let made = 0; made < 2; made += 1) {
     calls.push(simulator.calls.place({ durationSeconds: 20 })._id);
     await simulator.clock.advance('1m');
   }
   await simulator.clock.advance('30m');
-  const run = (body: object) =>
-    opened.post<ReconcileState>('/api/reconcile', {
-      ...{ since: STARTED_AT + 10 * MINUTE, waitMs: 20_000 },
-      ...body,
-    });
+  const run = async (body: object) => {
+    const sent = { since: KNOWN, waitMs: 20_000, ...body };
+    return (await opened.post<Tasks>('/api/reconcile', sent)).reconcile as ReconcileTask;
+  };
   return { ...opened, simulator, now, client, calls, handled, run };
 }
 
 describe('api/reconcile', () => {
-  it('first only says what should have come, then runs it, and knows it the next time', async () => {
-    const { run, calls, handled, logger, get } = await withMissedCalls();
-    const [dry] = (await run({ dryRun: true })).runs;
+  it('first says exactly what was missed, then runs that alone, and knows it the next time', async () => {
+    const { run, calls, handled, logger, get, receiver } = await withMissedCalls();
+    const [known = '', missed = ''] = calls;
+    await receiver.deliver({ eventName: 'call:completed', callId: known }, { source: 'reconcile' });
+    handled.length = 0;
+    const dry = await run({ dryRun: true });
     expect(dry).toMatchObject({
-      ...{ by: 'Ada', dryRun: true, state: 'done', since: STARTED_AT + 10 * MINUTE },
-      counts: { seen: 2, expected: 2, handled: 0, missed: 0, ignored: 0 },
+      ...{ by: 'Ada', dryRun: true, state: 'done', since: KNOWN },
+      counts: { seen: 2, missed: 1, known: 1, handled: 0, ignored: 0 },
     });
-    expect(dry?.events.map(({ callId }) => callId).sort()).toEqual([...calls].sort());
+    const of = { eventName: 'call:completed', at: expect.any(Number) };
+    expect(dry.events).toContainEqual({ ...of, callId: missed, missed: true });
+    expect(dry.events).toContainEqual({ ...of, callId: known, missed: false, state: 'handled' });
     expect(handled).toEqual([]);
 
-    const [real] = (await run({ dryRun: false })).runs;
-    expect(real).toMatchObject({ state: 'done', counts: { missed: 2, handled: 2, known: 0 } });
-    expect(real?.events).toContainEqual({
-      ...{ callId: calls[0], eventName: 'call:completed', outcome: 'handled', missed: true },
+    const real = await run({ dryRun: false });
+    expect(real).toMatchObject({ state: 'done', counts: { missed: 1, handled: 1, known: 1 } });
+    expect(real.events).toContainEqual({
+      ...{ ...of, callId: missed, outcome: 'handled', missed: true },
     });
-    expect(handled.sort()).toEqual([...calls].sort());
+    expect(handled).toEqual([missed]);
 
-    const state = await run({ dryRun: false });
-    expect(state.running).toBeNull();
-    expect(state.runs).toHaveLength(3);
-    expect(state.runs[0]).toMatchObject({ counts: { missed: 0, known: 2 }, events: [] });
-    expect(await get('/api/reconcile')).toEqual(state);
-    expect(logger.entries[0]?.fields).toMatchObject({
-      action: 'reconcile',
-      by: 'Ada',
-      dryRun: true,
+    const again = await run({ dryRun: false });
+    expect(again).toMatchObject({ counts: { missed: 0, known: 2 } });
+    expect(again.earlier.map(({ id }) => id)).toEqual([real.id, dry.id]);
+    expect((await get<Tasks>('/api/tasks')).reconcile).toEqual(again);
+    expect(logger.entries.find(({ fields }) => fields['action'] === 'reconcile')).toMatchObject({
+      fields: { by: 'Ada', dryRun: true },
     });
   });
 
-  it('says why a run failed', async () => {
-    const { run, simulator } = await withMissedCalls();
+  it('tells what is in the dead letters or was given up apart from what was missed', async () => {
+    const { run, calls, store, receiver } = await withMissedCalls();
+    const [first = ''] = calls;
+    const key = `${first}:call:completed`;
+    await store.admit({ webhookId: 'w', replayUntil: 0, key, leaseMs: 1_000, token: 't' });
+    await store.complete(key, 't', 'dead-lettered');
+    expect(await run({ dryRun: true })).toMatchObject({
+      counts: { missed: 1, inDeadLetters: 1, known: 0 },
+      events: expect.arrayContaining([
+        expect.objectContaining({ callId: first, missed: false, state: 'dead-lettered' }),
+      ]),
+    });
+    expect((await receiver.health()).ok).toBe(true);
+  });
+
+  it('says why a run failed, with the fix for a token that the service refuses', async () => {
+    const { run, simulator } = await withMissedCalls({ apiToken: 'an-old-token' });
+    const refused = await run({ dryRun: true });
+    expect(refused).toMatchObject({
+      state: 'failed',
+      error: expect.stringMatching(/status 401.*\. Check the apiToken of the client/),
+    });
+    expect(refused.error).not.toContain('an-old-token');
     await simulator.close();
-    const [gone] = (await run({ dryRun: false })).runs;
-    expect(gone).toMatchObject({ state: 'failed', error: expect.any(String) });
+    expect(await run({ dryRun: false })).toMatchObject({ state: 'failed' });
+  });
+
+  it('of a store that cannot tell what it knows makes no dry run', async () => {
+    const { client, now } = await withMissedCalls();
+    const { peek: _peek, ...store } = memoryStore();
+    const { post } = open({ ...{ reconcile: { client }, now: () => now() }, receiving: { store } });
+    const body = { dryRun: true, since: now() - 1, until: now(), waitMs: 20_000 };
+    expect(await post('/api/reconcile', body)).toMatchObject({
+      error: { code: 'invalid-request' },
+    });
   });
 
   it.each([true, false])(
     'begins with what the store knows, and says so (dryRun: %s)',
     async (dryRun) => {
       const { run } = await withMissedCalls();
-      const [shortened] = (await run({ dryRun, since: STARTED_AT - 60 * MINUTE })).runs;
-      expect(shortened).toMatchObject({
+      const asked = STARTED_AT - 60 * MINUTE;
+      expect(await run({ dryRun, since: asked })).toMatchObject({
         ...{ state: 'done', counts: { seen: 2 } },
-        ...{ since: STARTED_AT, askedSince: STARTED_AT - 60 * MINUTE }, // the store's start
+        ...{ since: STARTED_AT, askedSince: asked }, // the store's start
       });
-      const [whole] = (await run({ dryRun })).runs;
-      expect(whole).toMatchObject({ state: 'done', since: STARTED_AT + 10 * MINUTE });
+      const whole = await run({ dryRun });
+      expect(whole).toMatchObject({ state: 'done', since: KNOWN });
       expect(whole).not.toHaveProperty('askedSince');
     },
   );
@@ -97,28 +131,17 @@ describe('api/reconcile', () => {
   it('has nothing to look at while the store is younger than what is left alone', async () => {
     const { simulator, now, client } = await withMissedCalls();
     const receiving = { store: memoryStore({ now }), now };
-    const { send, get, logger } = open({ reconcile: { client }, now, receiving });
+    const { send, get } = open({ reconcile: { client }, now, receiving });
     await simulator.clock.advance('4m');
     const response = await send('/api/reconcile', { dryRun: true, since: STARTED_AT });
     expect(response.status).toBe(400);
     expect(await response.text()).toContain(
       'the window ends 10 min ago, and the store knows nothing from before 4 min ago. Try again later.',
     );
-    expect(logger.entries).toEqual([]);
-    expect(await get('/api/reconcile')).toEqual({ running: null, runs: [] });
+    expect(await get('/api/tasks')).toMatchObject({ reconcile: null });
     await simulator.clock.advance('7m');
     const later = await send('/api/reconcile', { dryRun: true, since: STARTED_AT, waitMs: 20_000 });
-    expect(await later.json()).toMatchObject({ runs: [{ state: 'done' }] });
-  });
-
-  it('names the fix for a token that the service refuses', async () => {
-    const { run } = await withMissedCalls({ apiToken: 'an-old-token' });
-    const [refused] = (await run({ dryRun: true })).runs;
-    expect(refused).toMatchObject({
-      state: 'failed',
-      error: expect.stringMatching(/status 401.*\. Check the apiToken of the client/),
-    });
-    expect(refused?.error).not.toContain('an-old-token');
+    expect(await later.json()).toMatchObject({ reconcile: { state: 'done' } });
   });
 
   it.each([
@@ -130,7 +153,71 @@ describe('api/reconcile', () => {
     { dryRun: true, since: 0, waitMs: -1 },
   ])('refuses %j', async (body) => {
     const { send } = await withMissedCalls();
-    const response = await send('/api/reconcile', body);
-    expect(response.status).toBe(400);
+    expect((await send('/api/reconcile', body)).status).toBe(400);
+  });
+});
+
+describe('why events were missed', () => {
+  /** @param deliveries that came, by minutes since the store has begun to remember: the calls ended in 0 and 1 */
+  const reasons = async (
+    deliveries: Record<number, Parameters<typeof wrote>[1][number]['outcome']>,
+  ) => {
+    const { run, log } = await withMissedCalls();
+    const came = Object.entries(deliveries).sort(([one], [other]) => Number(one) - Number(other));
+    for (const [minute, outcome] of came) {
+      const at = KNOWN + Number(minute) * MINUTE;
+      await wrote(log, [{ outcome, at }], { startedAt: STARTED_AT, at });
+    }
+    return (await run({ dryRun: true })).reasons;
+  };
+  const SILENCE = { kind: 'silence', missed: 2, from: KNOWN - 5 * MINUTE };
+
+  it('a silence while a process ran all the time: the rule was paused, after failures', async () => {
+    expect(
+      await reasons({ '-9': 'handler-failed', '-5': 'handler-failed', 12: 'handled' }),
+    ).toEqual([{ ...SILENCE, until: KNOWN + 12 * MINUTE, failedBefore: 2, wasRunning: true }]);
+  });
+
+  it('a silence in which no process ran all the time: an outage', async () => {
+    const { run, log } = await withMissedCalls();
+    const at = (minute: number) => KNOWN + minute * MINUTE;
+    await wrote(log, [{ outcome: 'handled', at: at(-5) }], { id: 'a', at: at(-5) });
+    await wrote(log, [{ outcome: 'handled', at: at(20) }], {
+      ...{ id: 'b', startedAt: at(19), at: at(20) },
+    });
+    expect((await run({ dryRun: true })).reasons).toEqual([
+      { ...SILENCE, until: at(20), failedBefore: 0, wasRunning: false },
+    ]);
+  });
+
+  it('a silence that goes on', async () => {
+    expect(await reasons({ '-5': 'handled' })).toEqual([
+      { ...SILENCE, until: null, failedBefore: 0, wasRunning: null },
+    ]);
+  });
+
+  it('deliveries that nobody could verify', async () => {
+    expect(await reasons({ '-5': 'handled', 0: 'signature-mismatch', 1: 'handled' })).toMatchObject(
+      [
+        { kind: 'refused', missed: 1 },
+        { kind: 'single', missed: 1 },
+      ],
+    );
+  });
+
+  it('deliveries that failed, and others that were handled', async () => {
+    expect(await reasons({ '-5': 'handled', 1: 'store-unavailable' })).toMatchObject([
+      { kind: 'failed', missed: 2 },
+    ]);
+    expect(await reasons({ '-5': 'handled', 0: 'handled', 1: 'handled' })).toMatchObject([
+      { kind: 'single', missed: 2 },
+    ]);
+  });
+
+  it('unknown, where the log begins later', async () => {
+    const { run, log } = await withMissedCalls();
+    const at = KNOWN + 20 * MINUTE;
+    await wrote(log, [{ outcome: 'handled', at }], { startedAt: at, at });
+    expect((await run({ dryRun: true })).reasons).toMatchObject([{ kind: 'unknown', missed: 2 }]);
   });
 });

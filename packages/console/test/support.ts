@@ -4,36 +4,53 @@ import {
   createReceiver,
   generateSecret,
   memoryDeadLetters,
+  memoryStore,
   sign,
   type ReceiverOptions,
 } from '@call-webhooks/core';
-import type { Session } from '../src/api-types.ts';
+import type { OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
 import { createConsole, type ConsoleOptions } from '../src/index.ts';
 
 /** What a test says of its console. `authorize` lets Ada in by default. */
 export type Options = Partial<ConsoleOptions> & { receiving?: Partial<ReceiverOptions> };
 
-/** The headers of the console's own page. */
-export const OWN_PAGE = { 'sec-fetch-site': 'same-origin', origin: 'https://ops.test' };
+/** The headers of a change that the console's own page sends. */
+export const OWN_PAGE = {
+  ...{ 'sec-fetch-site': 'same-origin', origin: 'https://ops.test' },
+  'content-type': 'application/json',
+};
 export const BASE = 'https://ops.test/ops/webhooks';
+export const NOW = Date.UTC(2026, 0, 31, 12);
 
-const closing: (() => Promise<unknown>)[] = [];
+const closing: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
+  for (const close of closing.splice(0).reverse()) await close();
 });
+
+/** Closed after the test. */
+export const closeLater = (close: () => unknown): void => void closing.push(close);
+
+/** Handlers that always fail. */
+export const failing = {
+  'call:completed': () => {
+    throw new Error('the CRM is down');
+  },
+};
 
 /** A receiver and its console, which is closed after the test. */
 export function open({ receiving = {}, ...options }: Options = {}) {
-  const clock = { now: 1_800_000_000_000 };
+  const clock = { now: NOW };
   const now = () => clock.now;
   const secret = generateSecret();
   const logger = collectingLogger();
   const deadLetters = memoryDeadLetters();
+  const store = receiving.store ?? memoryStore();
   const receiver = createReceiver({
     secret: [{ id: 'blue', secret }],
     on: { 'call:completed': () => undefined, 'call:started': () => undefined },
     logger,
     ...receiving,
+    store,
     deadLetter: deadLetters,
   });
   const console = createConsole({
@@ -45,32 +62,92 @@ export function open({ receiving = {}, ...options }: Options = {}) {
     now,
     ...options,
   });
-  closing.push(
-    () => console.close(),
-    () => receiver.close({ graceMs: 0 }),
-  );
+  closeLater(() => receiver.close({ graceMs: 0 }));
+  closeLater(() => console.close());
 
   const ask = (path: string, init: RequestInit = {}) =>
     console.fetch(new Request(`${BASE}${path}`, init));
   const get = async <T>(path: string): Promise<T> => (await ask(path)).json() as Promise<T>;
-  const send = async (path: string, body: unknown, headers: Record<string, string> = {}) => {
-    const { csrfToken } = await get<Session>('/api/session');
-    const own = { ...OWN_PAGE, 'content-type': 'application/json' };
-    return ask(path, {
+  const send = (path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+    ask(path, {
       method: 'POST',
-      headers: { ...own, 'x-call-webhooks-csrf': csrfToken, ...headers },
+      headers: { ...OWN_PAGE, ...headers },
       body: JSON.stringify(body),
     });
-  };
   const post = async <T>(path: string, body: unknown = {}): Promise<T> =>
     (await send(path, body)).json() as Promise<T>;
-  const deliver = async (body: string, headers: Record<string, string> = {}) => {
+  const deliver = async (body: string) => {
     const bytes = new TextEncoder().encode(body);
-    const signed = await sign({ secret, body: bytes });
-    const request = { method: 'POST', headers: { ...signed, ...headers }, body: bytes };
-    return (await receiver.receive(request)).outcome.outcome;
+    const headers = await sign({ secret, body: bytes });
+    return (await receiver.receive({ method: 'POST', headers, body: bytes })).outcome.outcome;
   };
-  return { clock, secret, logger, deadLetters, receiver, console, ask, get, send, post, deliver };
+  const log = store.log as OutcomeLog;
+  return {
+    clock,
+    secret,
+    logger,
+    store,
+    deadLetters,
+    receiver,
+    console,
+    ask,
+    get,
+    send,
+    post,
+    deliver,
+    log,
+  };
+}
+
+/** A console with one dead letter. */
+export async function withLetter(options: Options = {}) {
+  const opened = open({ receiving: { on: failing, maxAttempts: 1 }, ...options });
+  await opened.deliver(callBody('c1', 'call:completed', { recipientName: 'Grace Hopper' }));
+  const { letters } = await opened.deadLetters.list();
+  return { ...opened, id: letters[0]?.id ?? '' };
+}
+
+export const codeOf = async (response: Response) =>
+  ((await response.json()) as { error: { code: string } }).error.code;
+
+const PROCESS = {
+  id: 'p1',
+  host: 'host-1',
+  pid: 11,
+  startedAt: NOW - 3_600_000,
+  at: NOW,
+  inFlight: 0,
+};
+type Row = Partial<OutcomeRow> & Pick<OutcomeRow, 'outcome'>;
+
+/**
+ * Writes to a log as a process does.
+ * @param more what is other than usual of the process, and more counters of the minute of the first row
+ */
+export async function wrote(
+  log: OutcomeLog,
+  rows: readonly Row[],
+  {
+    counts: more = {},
+    ...process
+  }: Partial<typeof PROCESS> & { closed?: true; counts?: Record<string, number> } = {},
+): Promise<void> {
+  const own = { ...PROCESS, ...process };
+  const whole = rows.map((row): OutcomeRow => {
+    return { at: NOW, process: own.id, source: 'webhook', durationMs: 5, ...row };
+  });
+  const counts: Record<number, Record<string, number>> = {};
+  const minuteOf = (at: number) => (counts[Math.floor(at / 60_000)] ??= {});
+  for (const { at, source, outcome, secretId } of whole)
+    for (const name of [
+      `outcome/${source}/${outcome}`,
+      ...(secretId ? [`secret/${secretId}`] : []),
+    ]) {
+      const minute = minuteOf(at);
+      minute[name] = (minute[name] ?? 0) + 1;
+    }
+  Object.assign(minuteOf(whole[0]?.at ?? NOW), more);
+  await log.append({ id: crypto.randomUUID(), process: own, rows: whole, counts });
 }
 
 export { callBody, recordingBody };

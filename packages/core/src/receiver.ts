@@ -172,6 +172,11 @@ export interface Health {
   /** Absent without a secret provider, and with tenants. `down`: it failed, and no secrets are cached. */
   secrets?: PortHealth;
   /**
+   * The ids of the configured secrets, in their order. Absent with tenants, and while a secret
+   * provider is down.
+   */
+  secretIds?: string[];
+  /**
    * Call events whose details were never found, so that `context.call` lacks them: `fieldNames` has to
    * be set. Absent if there are none.
    */
@@ -192,12 +197,17 @@ async function checkHealth(setup: Setup): Promise<Health> {
     port.ping
       ? healthOf(async () => deadlines.withTimeout(storeTimeout, Promise.resolve(port.ping?.())))
       : ({ status: 'unknown', durationMs: 0 } as const);
-  // Each tenant has secrets of its own: nobody knows which to ask for.
-  const hasProvider = typeof secret === 'function' && !tenant;
+  const hasProvider = typeof secret === 'function';
+  let secretIds: string[] | undefined;
+  const askSecrets = async () => {
+    const keys = await setup.keysFor({ headers: {} }).keySource.current('health-check');
+    secretIds = keys.map(({ id }) => id);
+  };
   const [storeHealth, queueHealth, secretsHealth] = await Promise.all([
     ping(store),
     queue && ping(queue),
-    hasProvider && healthOf(() => setup.keysFor({ headers: {} }).keySource.current('health-check')),
+    // Each tenant has secrets of its own: nobody knows which to ask for.
+    tenant ? undefined : healthOf(askSecrets),
   ]);
   const unknownFields = routes.fieldCheck.unknown;
   const parts = [storeHealth, queueHealth, secretsHealth];
@@ -206,7 +216,8 @@ async function checkHealth(setup: Setup): Promise<Health> {
     closing,
     store: storeHealth,
     ...(queueHealth && { queue: queueHealth }),
-    ...(secretsHealth && { secrets: secretsHealth }),
+    ...(hasProvider && secretsHealth && { secrets: secretsHealth }),
+    ...(secretIds && { secretIds }),
     ...(unknownFields.length > 0 && { unknownFields }),
     ...(full && { overloaded: true }),
   };

@@ -54,24 +54,33 @@ const MAX_TEXT = 300;
 /** The last millisecond that a `Date` can have. */
 const END_OF_TIME = 8.64e15;
 
+const isWithin = (value: unknown, min: number, max: number) =>
+  Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+const expectedNumber = (min: number, max: number) =>
+  `expected a whole number from ${min} to ${max}`;
+
 /** The rules for what is in a query or a body. Their messages hold nothing of the request. */
 export const rule = {
   text: (max = MAX_TEXT) =>
     z.string('expected a text').check(z.maxLength(max, `it has more than ${max} characters`)),
   number: (min: number, max: number) =>
-    z.custom<number>(
-      (value) => Number.isInteger(value) && (value as number) >= min && (value as number) <= max,
-      `expected a whole number from ${min} to ${max}`,
-    ),
+    z.custom<number>((value) => isWithin(value, min, max), expectedNumber(min, max)),
   /** Milliseconds since the epoch. */
   time: () => rule.number(0, END_OF_TIME),
   oneOf: <const Text extends string>(texts: readonly Text[]) =>
     z.enum(texts as readonly [Text, ...Text[]], `expected one of ${texts.join(', ')}`),
   /** A number in a query. */
-  digits: <Rule extends z.ZodMiniType<number>>(rules: Rule) =>
+  digits: (min: number, max = END_OF_TIME) =>
     z.pipe(
-      z.transform((text) => (/^\d{1,16}$/.test(String(text)) ? Number(text) : NaN)),
-      rules,
+      z
+        .string()
+        .check(
+          z.refine(
+            (text) => /^\d{1,16}$/.test(text) && isWithin(Number(text), min, max),
+            expectedNumber(min, max),
+          ),
+        ),
+      z.transform(Number),
     ),
 };
 

@@ -261,10 +261,14 @@ describe('receiver.health()', () => {
       ok: true,
       closing: false,
       store: up,
+      secretIds: ['secret-1'],
     });
     const ping = () => Promise.resolve('PONG');
     const { receiver } = createTestReceiver({ queue: { enqueue, ping } });
-    expect(await receiver.health()).toEqual({ ok: true, closing: false, store: up, queue: up });
+    expect(await receiver.health()).toEqual({
+      ...{ ok: true, closing: false, store: up, queue: up },
+      secretIds: ['secret-1'],
+    });
   });
 
   it('measures how long each of them took', async () => {
@@ -290,6 +294,7 @@ describe('receiver.health()', () => {
       closing: false,
       store: unknown,
       queue: unknown,
+      secretIds: ['secret-1'],
     });
   });
 
@@ -321,6 +326,14 @@ describe('receiver.health()', () => {
         },
       );
     }
+  });
+
+  it('names the configured secrets, never their values', async () => {
+    const secret = [{ id: 'old', secret: SECRET }, generateSecret()];
+    const { receiver } = createTestReceiver({ secret });
+    expect((await receiver.health()).secretIds).toEqual(['old', 'secret-2']);
+    const provided = createTestReceiver({ secret: () => secret }).receiver;
+    expect((await provided.health()).secretIds).toEqual(['old', 'secret-2']);
   });
 
   it('is not ok while a secret provider fails', async () => {
