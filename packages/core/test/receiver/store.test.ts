@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { toBase64 } from '../../src/base64.ts';
 import {
+  generateSecret,
   memoryDeadLetters,
   memoryStore,
   type ReceiverOptions,
