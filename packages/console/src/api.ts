@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { docsUrl, waitAtMost } from '@call-webhooks/core/internal';
-import type { ReconcileTask, RedriveTask, Session, Tasks } from './api-types.ts';
+import type { Overview, ReconcileTask, RedriveTask, Session, Tasks } from './api-types.ts';
 import { DeadLetterReader, withAttempts } from './dead-letters.ts';
 import { DeliveryReader } from './deliveries.ts';
 import { RequestError } from './http/answer.ts';
@@ -95,7 +95,7 @@ export class Api {
 
   readonly routes: readonly (readonly [string, { GET?: Handler; POST?: Handler }])[] = [
     ['/api/session', { GET: ({ query, operator }) => this.#session(query, operator) }],
-    ['/api/overview', { GET: ({ query }) => queryOf({}, query) && this.#overview.read() }],
+    ['/api/overview', { GET: (call) => this.#readOverview(call) }],
     [
       '/api/deliveries',
       { GET: ({ query }) => this.#deliveries.page(queryOf(SHAPES.deliveries, query)) },
@@ -141,6 +141,11 @@ export class Api {
       outcomes: outcomeTable(this.#letters !== undefined),
       fieldNamesDocs: docsUrl('field-names.md'),
     };
+  }
+
+  #readOverview({ query }: Call): Promise<Overview> {
+    queryOf({}, query);
+    return this.#overview.read();
   }
 
   get #reader(): DeadLetterReader {

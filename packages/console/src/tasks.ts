@@ -1,5 +1,6 @@
 import { memoryStore, type Logger, type Store } from '@call-webhooks/core';
 import { loggedError, waitAtMost } from '@call-webhooks/core/internal';
+import type { Task } from './api-types.ts';
 import { RequestError } from './http/answer.ts';
 import { inTime, logFailure } from './store-calls.ts';
 
@@ -9,19 +10,8 @@ const LEASE_MS = 15_000;
 const TICK_MS = 1_000;
 const STORE_MS = 5_000;
 
-/** What all tasks have. */
-export interface TaskState {
-  id: string;
-  by: string | null;
-  startedAt: number;
-  endedAt: number | null;
-  state: 'running' | 'done' | 'stopped' | 'failed' | 'lost';
-  savedAt: number;
-  error?: string;
-}
-
 /** What a run does: it changes its task as it goes, and ends soon once the signal is aborted. */
-type Run<Task> = (task: Task, signal: AbortSignal) => Promise<void>;
+type Run<Own> = (task: Own, signal: AbortSignal) => Promise<void>;
 
 /** Where tasks are kept. */
 type TaskStore = Pick<Store, 'admit' | 'extend' | 'release' | 'peek'> &
@@ -40,12 +30,12 @@ export const taskStore = (store: Store): { store: TaskStore; isShared: boolean }
  * One task at a time, in whichever process: a lease of the store is its lock, and a cursor has its
  * state, which every process shows and can stop.
  */
-export class SharedTask<Task extends TaskState> {
+export class SharedTask<Own extends Task> {
   readonly #store: TaskStore;
   readonly #name: string;
   readonly #logger: Logger;
   readonly #now: () => number;
-  #own: { task: Task; abort: AbortController; ended: Promise<void> } | undefined;
+  #own: { task: Own; abort: AbortController; ended: Promise<void> } | undefined;
   #isClosed = false;
 
   /** @param name of the lease and the cursor: `'console/redrive'` */
@@ -57,23 +47,23 @@ export class SharedTask<Task extends TaskState> {
   }
 
   /** The task that runs or ran last. Rejects if the store fails. */
-  async read(): Promise<Task | null> {
+  async read(): Promise<Own | null> {
     if (this.#own?.task.state === 'running') return { ...this.#own.task };
-    const task = parsed<Task>(await this.#store.loadCursor(this.#name));
+    const task = parsed(await this.#store.loadCursor(this.#name)) as Own | null;
     if (task?.state !== 'running') return task;
     return (await this.#isHeld(task)) ? task : { ...task, state: 'lost' };
   }
 
   /**
    * Starts a task.
-   * @param content what it has besides `TaskState`
+   * @param content what it has besides a `Task`
    * @returns `ended` resolves when it has ended, and never rejects
    * @throws RequestError `already-running`; and rejects if the store fails
    */
   async start(
     by: string | null,
-    content: Omit<Task, keyof TaskState>,
-    run: Run<Task>,
+    content: Omit<Own, keyof Task>,
+    run: Run<Own>,
   ): Promise<{ ended: Promise<void> }> {
     if (this.#isClosed) throw busy('The console is closing.');
     const token = crypto.randomUUID();
@@ -83,7 +73,7 @@ export class SharedTask<Task extends TaskState> {
     if ((await this.#store.admit(claim)).status !== 'admitted')
       throw busy('Another one is running. Wait for it, or stop it.');
     const times = { startedAt: now, endedAt: null, savedAt: now, state: 'running' as const };
-    const task = { id: token, by, ...times, ...content } as Task;
+    const task = { id: token, by, ...times, ...content } as unknown as Own;
     await this.#save(task);
     const abort = new AbortController();
     const ended = this.#run(task, abort, run);
@@ -110,9 +100,9 @@ export class SharedTask<Task extends TaskState> {
     return `${this.#name}/stop`;
   }
 
-  async #run(task: Task, abort: AbortController, run: Run<Task>): Promise<void> {
+  async #run(task: Own, abort: AbortController, run: Run<Own>): Promise<void> {
     let heldUntil = performance.now() + LEASE_MS;
-    let isHeld = true;
+    let isHeld = true as boolean; // changed by each tick
     const write = async () => {
       const before = performance.now();
       isHeld = await this.#store.extend(this.#name, task.id, LEASE_MS);
@@ -158,7 +148,7 @@ export class SharedTask<Task extends TaskState> {
     }
   }
 
-  async #save(task: Task): Promise<void> {
+  async #save(task: Own): Promise<void> {
     task.savedAt = this.#now();
     await this.#store.saveCursor(this.#name, JSON.stringify(task));
   }
@@ -172,10 +162,10 @@ export class SharedTask<Task extends TaskState> {
 
 const busy = (problem: string) => new RequestError('already-running', problem);
 
-function parsed<Task>(text: string | undefined): Task | null {
+function parsed(text: string | undefined): object | null {
   try {
     const task: unknown = JSON.parse(text ?? 'null');
-    return typeof task === 'object' ? (task as Task | null) : null;
+    return typeof task === 'object' ? task : null;
   } catch {
     return null;
   }

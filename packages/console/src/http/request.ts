@@ -94,7 +94,7 @@ export function checked<Shape extends z.core.$ZodShape>(
   const result = z.safeParse(z.strictObject(shape), given, {
     error: ({ code }) => (code === 'unrecognized_keys' ? only : 'expected a JSON object'),
   });
-  if (result.success) return result.data as z.output<z.ZodMiniObject<Shape>>;
+  if (result.success) return result.data;
   const [{ path, message } = { path: [], message: '' }] = result.error.issues;
   throw invalid(path.length > 0 ? `${String(path[0])}: ${message}` : message);
 }
