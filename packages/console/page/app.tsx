@@ -1,29 +1,28 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { messageOf, Notices, usePoll } from '@call-webhooks/ui';
-import type { DeadLettersPage } from '../src/api-types.ts';
-import { get, getSession } from './model/api.ts';
-import { SessionContext, useSession } from './model/session.ts';
+import type { Session } from '../src/api-types.ts';
+import { get } from './model/api.ts';
+import { SessionContext, TaskContext, useTaskControl } from './model/session.ts';
 import { useView, VIEWS, type View } from './model/place.ts';
-import { ConnectionBanner } from './parts/connection-banner.tsx';
+import { ConnectionBanner, ReadOnlyNote, TopBar, Views } from './parts/frame.tsx';
 import { Loading } from './parts/section.tsx';
-import { ReadOnlyNote } from './parts/read-only-note.tsx';
-import { TopBar } from './parts/top-bar.tsx';
-import { Views } from './parts/views.tsx';
 import { DeadLettersView } from './dead-letters/dead-letters-view.tsx';
 import { DeliveriesView } from './deliveries/deliveries-view.tsx';
 import { NowView } from './now/now-view.tsx';
 import { ReconcileView } from './reconcile/reconcile-view.tsx';
 
-const SHOWN: Readonly<Record<View, (onLetters: () => void) => preact.JSX.Element>> = {
-  now: () => <NowView />,
-  deliveries: () => <DeliveriesView />,
-  'dead-letters': (onLetters) => <DeadLettersView onChange={onLetters} />,
-  reconcile: () => <ReconcileView />,
+const SHOWN: Readonly<Record<View, () => preact.JSX.Element>> = {
+  now: NowView,
+  deliveries: DeliveriesView,
+  'dead-letters': DeadLettersView,
+  reconcile: ReconcileView,
 };
 
-/** The page. The token of a session lasts for hours; it is read again long before. */
+/** The page. */
 export function App() {
-  const { value: session, error } = usePoll('session', 60_000, getSession);
+  const { value: session, error } = usePoll('session', 60_000, (signal) =>
+    get<Session>('api/session', {}, signal),
+  );
   return (
     <SessionContext.Provider value={session}>
       <a class="skip" href="#view" onClick={skip}>
@@ -56,7 +55,7 @@ const Starting = ({ error }: { readonly error: unknown }) => (
 
 function Content() {
   const view = useView();
-  const { waiting, refresh } = useWaiting();
+  const control = useTaskControl();
   const title = VIEWS.find(([name]) => name === view)?.[1] ?? '';
   const main = useRef<HTMLElement>(null);
   const shown = useRef(view);
@@ -68,25 +67,15 @@ function Content() {
     main.current?.focus({ preventScroll: true });
     scrollTo({ top: 0 });
   }, [view, title]);
+  const Shown = SHOWN[view];
   return (
-    <>
-      <Views current={view} waiting={waiting} />
+    <TaskContext.Provider value={control}>
+      <Views current={view} waiting={control.tasks?.waiting ?? 0} />
       <ConnectionBanner />
       <main class="view" id="view" tabIndex={-1} ref={main} aria-label={title}>
         <ReadOnlyNote />
-        {SHOWN[view](refresh)}
+        <Shown />
       </main>
-    </>
+    </TaskContext.Provider>
   );
-}
-
-/** How many dead letters wait; `undefined` while that is not known. */
-function useWaiting() {
-  const { deadLetters } = useSession();
-  const { value, refresh } = usePoll(`waiting ${String(deadLetters)}`, 10_000, async (signal) =>
-    deadLetters === null
-      ? undefined
-      : get<DeadLettersPage>('api/dead-letters', { limit: 1 }, signal),
-  );
-  return { waiting: value?.total, refresh };
 }

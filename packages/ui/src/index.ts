@@ -13,5 +13,6 @@ export { Table, type Column } from './table.tsx';
 export { TabList, TabPanel, type Tab } from './tabs.tsx';
 export { Countdown, Time, useTick } from './time.tsx';
 export { day, moment, span, timeOfDay, took, zoneOf } from './time-format.ts';
+export { withVisibleDirections } from './text.ts';
 export { nextTheme, restoreTheme, ThemeButton } from './theme.tsx';
 export { addressWith, changeUrl, onUrlChange, readUrl, useUrl } from './url-state.ts';

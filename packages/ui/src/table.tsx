@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers stand at the end. */
   readonly align?: 'end';
+  /** Left out where the table has little room, but not so little that rows become blocks. */
+  readonly minor?: boolean;
 }
 
 interface TableProps<Row> {
@@ -34,8 +36,8 @@ export function Table<Row>(props: TableProps<Row>) {
       <table class="table" aria-label={label}>
         <thead>
           <tr>
-            {columns.map(({ name, align }) => (
-              <th key={name} scope="col" data-align={align}>
+            {columns.map(({ name, align, minor }) => (
+              <th key={name} scope="col" data-align={align} data-minor={minor}>
                 {name}
               </th>
             ))}
@@ -50,8 +52,8 @@ export function Table<Row>(props: TableProps<Row>) {
                 if (isOfRow(event)) onOpen?.(row);
               }}
             >
-              {columns.map(({ name, cell, align }) => (
-                <td key={name} data-column={name} data-align={align}>
+              {columns.map(({ name, cell, align, minor }) => (
+                <td key={name} data-column={name} data-align={align} data-minor={minor}>
                   <div>{cell(row)}</div>
                 </td>
               ))}

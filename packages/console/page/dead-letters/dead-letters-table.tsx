@@ -3,7 +3,7 @@ import type { DeadLetterRow } from '../../src/api-types.ts';
 import { counted } from '../model/format.ts';
 import { useSession } from '../model/session.ts';
 import { REASONS } from '../model/words.ts';
-import { Link, RowLink } from '../parts/link.tsx';
+import { CallLink, RowLink } from '../parts/link.tsx';
 import { When } from '../parts/when.tsx';
 
 interface TableProps {
@@ -14,7 +14,7 @@ interface TableProps {
   readonly onChoose: (chosen: ReadonlySet<string>) => void;
 }
 
-/** One row for each dead letter, those that failed longest ago first. */
+/** One row for each dead letter, newest first. */
 export function DeadLettersTable({ letters, selected, chosen, onChoose }: TableProps) {
   const { canWrite } = useSession();
   const choose = (ids: readonly string[], isChosen: boolean) => {
@@ -74,11 +74,12 @@ export function DeadLettersTable({ letters, selected, chosen, onChoose }: TableP
             : []),
           {
             name: 'Reason',
+            minor: true,
             cell: ({ reason, attempts }) =>
               `${REASONS[reason]}, after ${counted(attempts, 'attempt')}`,
           },
           { name: 'Error', cell: ({ error }) => <span class="error-line">{error}</span> },
-          { name: 'Call', cell: (letter) => <Call letter={letter} /> },
+          { name: 'Call', cell: (letter) => <CallLink {...letter} /> },
         ]}
       />
     </>
@@ -102,12 +103,3 @@ const Opener = ({
     {claimedUntil !== undefined && <Tag title="A redrive has it.">running</Tag>}
   </>
 );
-
-const Call = ({ letter: { callId, tenant } }: { readonly letter: DeadLetterRow }) =>
-  callId === undefined ? (
-    <span class="hint">none</span>
-  ) : (
-    <Link to="deliveries" query={{ call: callId, ...(tenant !== undefined && { tenant }) }}>
-      <code class="id">{callId}</code>
-    </Link>
-  );

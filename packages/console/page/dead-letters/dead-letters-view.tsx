@@ -1,30 +1,23 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { usePoll, useUrl } from '@call-webhooks/ui';
+import { Button, usePoll, useUrl } from '@call-webhooks/ui';
 import type { DeadLettersPage } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
-import { counted } from '../model/format.ts';
-import { useSession } from '../model/session.ts';
+import { count, counted } from '../model/format.ts';
+import { filterBy } from '../model/place.ts';
+import { useChange, useSession, useTasks } from '../model/session.ts';
 import { Empty, ErrorBox, Loading } from '../parts/section.tsx';
+import { CausesSection } from './causes.tsx';
 import { DeadLettersTable } from './dead-letters-table.tsx';
-import { Filters } from './filters.tsx';
+import { Filters, selectionIn } from './filters.tsx';
 import { LetterDetail } from './letter-detail.tsx';
-import { Pages } from './pages.tsx';
-import { filterOf } from './query.ts';
-import { RedriveBar } from './redrive-bar.tsx';
-import { RedriveSection } from './redrive-section.tsx';
-import { useRedrive } from './use-redrive.ts';
+import { RedriveBar, RedriveSection } from './redrive-section.tsx';
 
 const EVERY_MS = 5_000;
-
+const PAGE = 50;
 const HEADING = 'dead-letters-heading';
 
-interface ViewProps {
-  /** Called when letters were run or removed. */
-  readonly onChange: () => void;
-}
-
-/** What failed for good: look at it, run it again, or remove it. */
-export function DeadLettersView({ onChange }: ViewProps) {
+/** What failed for good: see why, run it again, or remove it. */
+export function DeadLettersView() {
   const { deadLetters } = useSession();
   return (
     <>
@@ -33,11 +26,7 @@ export function DeadLettersView({ onChange }: ViewProps) {
           Dead letters
         </h2>
       </div>
-      {deadLetters === null ? (
-        <NotConfigured />
-      ) : (
-        <Letters kind={deadLetters} onChange={onChange} />
-      )}
+      {deadLetters === null ? <NotConfigured /> : <Letters kind={deadLetters} />}
     </>
   );
 }
@@ -52,52 +41,56 @@ const NotConfigured = () => (
   </Empty>
 );
 
-function Letters({ kind, onChange }: ViewProps & { readonly kind: 'store' | 'jobs' }) {
+function Letters({ kind }: { readonly kind: 'store' | 'jobs' }) {
   const url = useUrl();
-  const filter = filterOf(url);
-  const query = { ...filter, cursor: url.get('cursor') ?? undefined };
+  const selection = selectionIn(url);
+  const offset = Number(url.get('offset') ?? 0);
+  const query = { ...selection, limit: PAGE, ...(offset > 0 && { offset }) };
   const { value, error, refresh } = usePoll(
     `letters ${JSON.stringify(query)}`,
     EVERY_MS,
     (signal) => get<DeadLettersPage>('api/dead-letters', query, signal),
   );
-  const changed = useCallback(() => {
-    refresh();
-    onChange();
-  }, [refresh, onChange]);
-  const redrive = useRedrive(changed);
+  const { tasks, refresh: refreshTasks } = useTasks();
+  // A redrive of any process.
+  useChange(
+    JSON.stringify([tasks?.redrive?.counts, tasks?.redrive?.state, tasks?.waiting]),
+    refresh,
+  );
+  const last = useRef(value);
+  if (value) last.current = value;
+  const page = value ?? (error === undefined ? last.current : undefined);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const letters = value?.letters ?? [];
+  const letters = page?.letters ?? [];
   const present = letters.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
-  const isFiltered = Object.keys(filter).length > 0;
+  const isFiltered = Object.keys(selection).length > 0;
   const opened = url.get('letter');
-  const focusAfter = useFocusAfterRemoval(value);
-  const removed = (id: string) => {
-    focusAfter(id);
-    changed();
-  };
+  const focusAfter = useFocusAfterRemoval(page);
+  const removed = useCallback(
+    (id: string) => {
+      focusAfter(id);
+      refresh();
+      refreshTasks();
+    },
+    [focusAfter, refresh, refreshTasks],
+  );
   return (
     <>
-      {value && value.total > 0 && (
+      <RedriveSection />
+      {page && <CausesSection page={page} selection={selection} />}
+      <Filters page={page} />
+      <ErrorBox error={error} />
+      {page && page.total > 0 && (
         <p class="hint">
-          {counted(value.total, 'dead letter')} {isFiltered ? 'matching' : 'waiting'}, oldest first.{' '}
-          {kind === 'jobs' && 'They are the dead jobs of the queue: its workers run them again.'}
+          {counted(page.total, 'dead letter')} {isFiltered ? 'matching' : 'waiting'}, newest first.
+          {kind === 'jobs' && ' They are the dead jobs of the queue: its workers run them again.'}
+          {page.searched !== undefined &&
+            ` Only the newest ${count(page.searched)} are searched and grouped: narrow the times to see older ones.`}
         </p>
       )}
-      <Filters letters={letters} />
-      <ErrorBox error={error} />
-      <RedriveSection redrive={redrive} />
-      <RedriveBar
-        redrive={redrive}
-        chosen={present}
-        filter={filter}
-        isFiltered={isFiltered}
-        total={value?.total ?? 0}
-      />
+      <RedriveBar chosen={present} selection={selection} total={page?.total ?? 0} />
       <div class="with-detail" data-open={opened === null ? undefined : ''}>
-        {opened !== null && (
-          <LetterDetail key={opened} id={opened} redrive={redrive} onGone={removed} />
-        )}
+        {opened !== null && <LetterDetail id={opened} onGone={removed} />}
         <div class="listed">
           {letters.length > 0 && (
             <DeadLettersTable
@@ -107,9 +100,9 @@ function Letters({ kind, onChange }: ViewProps & { readonly kind: 'store' | 'job
               onChoose={setChosen}
             />
           )}
-          {value && letters.length === 0 && <NoLetters isFiltered={isFiltered} />}
-          {!value && error === undefined && <Loading />}
-          {value && <Pages page={value} />}
+          {page && letters.length === 0 && <NoLetters isFiltered={isFiltered} />}
+          {!page && error === undefined && <Loading />}
+          {page && <Pages page={page} offset={offset} />}
         </div>
       </div>
     </>
@@ -122,15 +115,17 @@ function Letters({ kind, onChange }: ViewProps & { readonly kind: 'store' | 'job
  */
 function useFocusAfterRemoval(page: DeadLettersPage | undefined): (id: string) => void {
   const place = useRef<number | undefined>(undefined);
+  const latest = useRef(page);
+  latest.current = page;
   useEffect(() => {
     if (place.current === undefined || !page) return;
     const next = page.letters[place.current];
     place.current = undefined;
     document.getElementById(next ? `letter-${next.id}` : HEADING)?.focus();
   }, [page]);
-  return (id) => {
-    place.current = page?.letters.findIndex((letter) => letter.id === id);
-  };
+  return useCallback((id) => {
+    place.current = latest.current?.letters.findIndex((letter) => letter.id === id);
+  }, []);
 }
 
 const NoLetters = ({ isFiltered }: { readonly isFiltered: boolean }) =>
@@ -146,3 +141,26 @@ const NoLetters = ({ isFiltered }: { readonly isFiltered: boolean }) =>
       </p>
     </Empty>
   );
+
+interface PagesProps {
+  readonly page: DeadLettersPage;
+  readonly offset: number;
+}
+
+function Pages({ page: { letters, total, searched }, offset }: PagesProps) {
+  const end = offset + letters.length;
+  const hasMore = end < Math.min(total, searched ?? total);
+  if (offset === 0 && !hasMore) return null;
+  const to = (next: number) => () => {
+    filterBy({ offset: next > 0 ? String(next) : undefined });
+  };
+  return (
+    <div class="pages">
+      <span class="hint">
+        {letters.length > 0 && `${count(offset + 1)} to ${count(end)} of ${count(total)}`}
+      </span>
+      {offset > 0 && <Button label="Newer" small onClick={to(Math.max(0, offset - PAGE))} />}
+      {hasMore && <Button label="Older" small onClick={to(offset + PAGE)} />}
+    </div>
+  );
+}

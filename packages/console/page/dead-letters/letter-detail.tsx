@@ -8,35 +8,39 @@ import {
   openForm,
   usePoll,
 } from '@call-webhooks/ui';
-import type { DeadLetterDetail, Removed } from '../../src/api-types.ts';
+import type { DeadLetterDetail } from '../../src/api-types.ts';
 import { get, post } from '../model/api.ts';
-import { useSession } from '../model/session.ts';
+import { useChange, useSession, useTasks } from '../model/session.ts';
+import { counted } from '../model/format.ts';
 import { REASONS, SOURCES } from '../model/words.ts';
 import { DetailHead } from '../parts/detail-head.tsx';
-import { Link } from '../parts/link.tsx';
+import { CallLink } from '../parts/link.tsx';
 import { ErrorBox, Facts, Loading } from '../parts/section.tsx';
+import { When } from '../parts/when.tsx';
 import { LetterBody } from './letter-body.tsx';
-import { LetterHistory } from './letter-history.tsx';
-import type { Redrive } from './use-redrive.ts';
 
 interface DetailProps {
   readonly id: string;
-  readonly redrive: Redrive;
   /** Called with its id when the letter was removed. */
   readonly onGone: (id: string) => void;
 }
+
+const EVERY_MS = 15_000;
 
 const close = () => {
   changeUrl({ letter: undefined });
 };
 
 /** One dead letter: what failed, its history, and its body without personal data. */
-export function LetterDetail({ id, redrive, onGone }: DetailProps) {
+export function LetterDetail({ id, onGone }: DetailProps) {
   const path = `api/dead-letters/${encodeURIComponent(id)}`;
-  const { value, error } = usePoll(`letter ${id}`, 5_000, (signal) =>
+  const { value, error, refresh } = usePoll(`letter ${id}`, EVERY_MS, (signal) =>
     get<DeadLetterDetail>(path, {}, signal),
   );
-  const [revealed, setRevealed] = useState<DeadLetterDetail>();
+  const { tasks } = useTasks();
+  useChange(JSON.stringify([tasks?.redrive?.counts, tasks?.redrive?.state]), refresh);
+  const [shown, setShown] = useState<DeadLetterDetail>();
+  const revealed = shown?.id === id ? shown : undefined;
   const isGone = error instanceof ApiError && error.code === 'unknown-letter';
   return (
     <section class="detail section" aria-label="Dead letter">
@@ -55,7 +59,7 @@ export function LetterDetail({ id, redrive, onGone }: DetailProps) {
       {!value && error === undefined && <Loading />}
       {value && !isGone && (
         <>
-          <LetterActions letter={value} redrive={redrive} path={path} onGone={onGone} />
+          <LetterActions letter={value} path={path} onGone={onGone} />
           <div class="outcome-note" data-tone="bad">
             <p>
               <strong>{REASONS[value.reason]}.</strong> {value.error}
@@ -67,8 +71,8 @@ export function LetterDetail({ id, redrive, onGone }: DetailProps) {
             </p>
           </div>
           <LetterFacts letter={value} />
-          <LetterHistory history={value.history} />
-          <LetterBody body={(revealed ?? value).body} path={path} onReveal={setRevealed} />
+          <LetterHistory letter={value} />
+          <LetterBody body={(revealed ?? value).body} path={path} onReveal={setShown} />
         </>
       )}
     </section>
@@ -80,8 +84,9 @@ interface ActionsProps extends Omit<DetailProps, 'id'> {
   readonly path: string;
 }
 
-function LetterActions({ letter, redrive, path, onGone }: ActionsProps) {
+function LetterActions({ letter, path, onGone }: ActionsProps) {
   const { canWrite } = useSession();
+  const { tasks, redrive } = useTasks();
   if (!canWrite) return null;
   const remove = () => {
     openForm({
@@ -92,7 +97,7 @@ function LetterActions({ letter, redrive, path, onGone }: ActionsProps) {
         <p>It is removed for good, and its event is never run. A redrive is the way to run it.</p>
       ),
       async run() {
-        const { removed } = await post<Removed>(`${path}/remove`);
+        const { removed } = await post<{ removed: boolean }>(`${path}/remove`);
         notify(removed ? 'Removed.' : 'It was gone already.');
         close();
         onGone(letter.id);
@@ -105,8 +110,8 @@ function LetterActions({ letter, redrive, path, onGone }: ActionsProps) {
         label="Redrive"
         kind="primary"
         icon="again"
-        disabled={redrive.isRunning}
-        run={() => redrive.start({ ids: [letter.id] })}
+        disabled={tasks?.redrive?.state === 'running'}
+        run={() => redrive({ ids: [letter.id] })}
       />
       <ActionButton label="Remove …" run={remove} />
     </div>
@@ -118,27 +123,40 @@ const LetterFacts = ({ letter }: { readonly letter: DeadLetterDetail }) => (
     facts={[
       ['Failed', moment(letter.failedAt)],
       ['Signed', moment(letter.signedAt)],
-      [
-        'Call',
-        letter.callId !== undefined && (
-          <Link
-            to="deliveries"
-            query={{
-              call: letter.callId,
-              ...(letter.tenant !== undefined && { tenant: letter.tenant }),
-            }}
-          >
-            {letter.callId}
-          </Link>
-        ),
-      ],
+      ['Call', letter.callId !== undefined && <CallLink {...letter} />],
       ['Tenant', letter.tenant],
       ['Key', letter.key],
       ['Webhook id', letter.webhookId],
-      ['Attempt', String(letter.attempt)],
-      ['Came from', SOURCES[letter.source]],
+      ['Attempts', String(letter.attempts)],
+      ['Came from', SOURCES[letter.source][1]],
       ['Redrive', letter.claimedUntil !== undefined && 'A redrive is running this letter.'],
       ['Id', letter.id],
     ]}
   />
 );
+
+/** Every attempt, the latest first. */
+const LetterHistory = ({ letter: { history, earlierAttempts } }: LetterProps) => (
+  <div>
+    <h4>History</h4>
+    <ol class="history">
+      {[...history].reverse().map(({ at, source, attempt, error }) => (
+        <li key={`${String(at)} ${source} ${String(attempt)}`}>
+          <p>
+            <When at={at} /> · attempt {attempt}, from {SOURCES[source][1]}
+          </p>
+          <p class="error-line">{error}</p>
+        </li>
+      ))}
+    </ol>
+    {earlierAttempts > 0 && (
+      <p class="hint">
+        {counted(earlierAttempts, 'attempt')} before that, which the log does not have.
+      </p>
+    )}
+  </div>
+);
+
+interface LetterProps {
+  readonly letter: DeadLetterDetail;
+}

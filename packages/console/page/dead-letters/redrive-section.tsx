@@ -1,50 +1,95 @@
-import { ActionButton, Badge } from '@call-webhooks/ui';
-import type { RedriveTask } from '../../src/api-types.ts';
-import { count } from '../model/format.ts';
-import { useSession } from '../model/session.ts';
-import { REDRIVE_RESULTS } from '../model/words.ts';
+import { ActionButton, Badge, openForm } from '@call-webhooks/ui';
+import type { DeadLetterSelection, RedriveTask, Tasks } from '../../src/api-types.ts';
+import { count, counted } from '../model/format.ts';
+import { useSession, useTasks } from '../model/session.ts';
+import { REDRIVE_RESULTS, sentence, TASK_STATES } from '../model/words.ts';
 import { Link } from '../parts/link.tsx';
 import { Section } from '../parts/section.tsx';
 import { Ago } from '../parts/when.tsx';
-import type { Redrive } from './use-redrive.ts';
 
-const STATES = {
-  running: 'A redrive runs',
-  done: 'The last redrive is done',
-  aborted: 'The last redrive was stopped',
-  failed: 'The last redrive failed',
-} as const;
+/** Asks before many run. @param which names them: those of a cause, for instance */
+export function askToRedrive(total: number, which: string, run: () => Promise<void>): void {
+  openForm({
+    title: `Redrive ${counted(total, 'dead letter')}?`,
+    go: 'Redrive',
+    content: (
+      <>
+        <p class="error-line">{which}</p>
+        <p>
+          {total === 1 ? 'It runs' : 'They run'} again, a few at a time. What succeeds is gone from
+          this list. What fails waits here with its new error.
+        </p>
+      </>
+    ),
+    run,
+  });
+}
 
-/** How far a redrive is, and what became of its letters. */
-export function RedriveSection({ redrive }: { readonly redrive: Redrive }) {
+interface BarProps {
+  /** The ids of the letters that are ticked. */
+  readonly chosen: readonly string[];
+  readonly selection: DeadLetterSelection;
+  /** How many letters match. */
+  readonly total: number;
+}
+
+/** Runs letters again: those that are ticked, or all that match. Many at once are asked for first. */
+export function RedriveBar({ chosen, selection, total }: BarProps) {
   const { canWrite } = useSession();
-  const { task, isRunning, isLost } = redrive;
-  const lost = (
-    <p class="read-only" role="status">
-      The process that ran the redrive was restarted, or another one answers now. Letters that were
-      not run still wait: redrive them again.
-    </p>
+  const { tasks, redrive } = useTasks();
+  if (!canWrite || total === 0) return null;
+  const isRunning = tasks?.redrive?.state === 'running';
+  const isFiltered = Object.keys(selection).length > 0;
+  return (
+    <div class="buttons">
+      <ActionButton
+        label={
+          chosen.length === 0 ? 'Redrive selected' : `Redrive ${String(chosen.length)} selected`
+        }
+        kind="primary"
+        icon="again"
+        disabled={isRunning || chosen.length === 0}
+        run={() => redrive({ ids: [...chosen] })}
+      />
+      <ActionButton
+        label={isFiltered ? `Redrive all that match …` : 'Redrive all …'}
+        disabled={isRunning}
+        run={() => {
+          askToRedrive(total, isFiltered ? 'All that match the filters.' : 'All of them.', () =>
+            redrive(isFiltered ? { filter: selection } : { all: true }),
+          );
+        }}
+      />
+    </div>
   );
-  if (isLost || !task) return isLost ? lost : null;
+}
+
+/** How far a redrive is, in whichever process, and what became of its letters. */
+export function RedriveSection() {
+  const { canWrite } = useSession();
+  const { tasks, stop } = useTasks();
+  const task = tasks?.redrive;
+  if (!task) return null;
+  const [text, tone] = TASK_STATES[task.state];
   return (
     <Section
-      title={STATES[task.state]}
+      title={task.state === 'running' ? 'A redrive runs' : 'The last redrive'}
       beside={
         <span class="hint">
-          {task.by !== null && `by ${task.by}, `}
+          <Badge tone={tone}>{text}</Badge> {task.by !== null && `by ${task.by}, `}
           <Ago at={task.endedAt ?? task.startedAt} />
         </span>
       }
     >
       <Progress task={task} />
-      {task.error !== undefined && (
-        <p class="form-error" role="alert">
-          {task.error}. What was not run yet still waits: redrive it again.
-        </p>
-      )}
-      {isRunning && canWrite && (
+      <TaskTrouble
+        task={task}
+        tasks={tasks}
+        rest="What was not run yet still waits: redrive it again."
+      />
+      {task.state === 'running' && canWrite && (
         <div class="buttons">
-          <ActionButton label="Stop" small run={redrive.abort} />
+          <ActionButton label="Stop" small run={() => stop('redrive')} />
         </div>
       )}
       {task.letters.length > 0 && <Results task={task} />}
@@ -52,9 +97,35 @@ export function RedriveSection({ redrive }: { readonly redrive: Redrive }) {
   );
 }
 
-function Progress({ task: { total, counts, state } }: { readonly task: RedriveTask }) {
-  const ended = Object.values(counts).reduce<number>((sum, one) => sum + Number(one), 0);
-  const text = total === null ? 'Running …' : `${count(ended)} of ${count(total)}`;
+interface TroubleProps {
+  readonly task: Pick<RedriveTask, 'state' | 'error'>;
+  readonly tasks: Tasks;
+  /** What to do about what was not done. */
+  readonly rest: string;
+}
+
+/** What went wrong with a task, and what to do. */
+export const TaskTrouble = ({ task: { state, error }, tasks: { shared }, rest }: TroubleProps) => (
+  <>
+    {error !== undefined && (
+      <p class="form-error" role="alert">
+        {sentence(error)} {rest}
+      </p>
+    )}
+    {state === 'lost' && (
+      <p class="form-error">Its process died, or could not reach the store. {rest}</p>
+    )}
+    {!shared && (
+      <p class="hint">
+        The store of this receiver has no cursors, so only the process that answered is shown here.
+      </p>
+    )}
+  </>
+);
+
+function Progress({ task: { total, counts, state, retries } }: { readonly task: RedriveTask }) {
+  const ended = REDRIVE_RESULTS.reduce((sum, [result]) => sum + counts[result], 0);
+  const text = total === null ? 'Counting …' : `${count(ended)} of ${count(total)}`;
   return (
     <div class="progress" role="status">
       {state === 'running' && (
@@ -69,15 +140,18 @@ function Progress({ task: { total, counts, state } }: { readonly task: RedriveTa
           {count(counts[result])} {words}
         </Badge>
       ))}
+      {retries > 0 && (
+        <span class="hint">A store failed {counted(retries, 'time')}; those were tried again.</span>
+      )}
     </div>
   );
 }
 
-const Results = ({ task }: { readonly task: RedriveTask }) => (
+const Results = ({ task: { letters } }: { readonly task: RedriveTask }) => (
   <details>
-    <summary>Each letter</summary>
+    <summary>The last {counted(letters.length, 'letter')}</summary>
     <ul class="results">
-      {task.letters.map(({ id, result, outcome }) => (
+      {letters.map(({ id, result, outcome }) => (
         <li key={id}>
           <code class="id">{id}</code>{' '}
           {REDRIVE_RESULTS.find(([name]) => name === result)?.[1] ?? result}

@@ -1,24 +1,43 @@
-import { Badge, usePoll } from '@call-webhooks/ui';
+import { Badge, Button, usePoll } from '@call-webhooks/ui';
 import type { CallEvent, CallTimeline, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
 import { counted } from '../model/format.ts';
-import { AFTER_FAILURE, EVENT_STATES } from '../model/words.ts';
+import { filterBy } from '../model/place.ts';
+import { AFTER_FAILURE, EVENT_STATES, SOURCES } from '../model/words.ts';
 import { Link } from '../parts/link.tsx';
 import { ErrorBox, Section } from '../parts/section.tsx';
 import { When } from '../parts/when.tsx';
+
+const EVERY_MS = 10_000;
 
 interface CallProps {
   readonly callId: string;
   readonly tenant: string;
 }
 
-/** A call over its three events. */
+/** A call over its three events, as the store knows them. */
 export function CallSection({ callId, tenant }: CallProps) {
-  const { value, error } = usePoll(`call ${tenant} ${callId}`, 3_000, (signal) =>
+  const { value, error } = usePoll(`call ${tenant} ${callId}`, EVERY_MS, (signal) =>
     get<CallTimeline>(`api/calls/${encodeURIComponent(callId)}`, { tenant }, signal),
   );
   return (
-    <Section title="Call" beside={<code class="id">{callId}</code>}>
+    <Section
+      title="Call"
+      beside={
+        <>
+          <code class="id">{callId}</code>
+          <Button
+            label="Close the call"
+            icon="cross"
+            iconOnly
+            kind="ghost"
+            onClick={() => {
+              filterBy({ call: undefined });
+            }}
+          />
+        </>
+      }
+    >
       <ErrorBox error={error} />
       <ol class="call">
         {value?.events.map((event) => (
@@ -29,22 +48,37 @@ export function CallSection({ callId, tenant }: CallProps) {
   );
 }
 
+/** The state of the store, or what the log adds where the store knows nothing. */
+function stateOf({ state, deliveries, deadLetter }: CallEvent): string {
+  if (deadLetter && state !== 'handled') return 'dead-lettered';
+  if (state !== null && state !== 'unknown') return state;
+  const last = deliveries.at(-1)?.outcome;
+  if (last === 'queued' || last === 'ignored') return last;
+  return state ?? 'none';
+}
+
 function Event({ event }: { readonly event: CallEvent }) {
-  const { eventName, state, deliveries, deadLetter } = event;
-  const [text, tone, meaning = AFTER_FAILURE[deliveries.at(-1)?.source ?? 'webhook']] =
-    EVENT_STATES[state];
+  const { eventName, deliveries, deadLetter } = event;
+  const state = stateOf(event);
+  const [text, tone, meaning] = EVENT_STATES[state] ?? [state, 'muted', ''];
+  const last = deliveries.at(-1);
   return (
     <li data-tone={tone}>
       <p class="call-event">
         <strong>{eventName}</strong> <Badge tone={tone}>{text}</Badge>
       </p>
-      <p class="hint">{meaning}</p>
+      <p class="hint">
+        {meaning} {state === 'failed' && AFTER_FAILURE[last?.source ?? 'webhook']}
+      </p>
+      {(deadLetter?.error ?? last?.error) !== undefined && (
+        <p class="error-text">{deadLetter?.error ?? last?.error}</p>
+      )}
       {deliveries.length > 0 && (
         <>
-          <p class="hint">{counted(deliveries.length, 'delivery', 'deliveries')}:</p>
+          <p class="hint">{counted(deliveries.length, 'outcome')} in the log:</p>
           <ul class="call-deliveries">
             {deliveries.map((delivery) => (
-              <li key={delivery.id}>
+              <li key={`${String(delivery.at)} ${delivery.id} ${delivery.outcome}`}>
                 <Delivery delivery={delivery} />
               </li>
             ))}
@@ -60,9 +94,16 @@ function Event({ event }: { readonly event: CallEvent }) {
   );
 }
 
-const Delivery = ({ delivery: { at, outcome, attempt } }: { readonly delivery: DeliveryRow }) => (
+const Delivery = ({
+  delivery: { at, outcome, attempt, source },
+}: {
+  readonly delivery: DeliveryRow;
+}) => (
   <>
     <When at={at} /> <code class="code-name">{outcome}</code>
-    {attempt !== undefined && <span class="hint"> attempt {attempt}</span>}
+    <span class="hint">
+      {attempt !== undefined && ` attempt ${String(attempt)}`}
+      {source !== 'webhook' && `, from ${SOURCES[source][1]}`}
+    </span>
   </>
 );

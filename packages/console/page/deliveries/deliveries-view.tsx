@@ -1,21 +1,43 @@
 import { useRef } from 'preact/hooks';
-import { Button, changeUrl, usePoll, useUrl } from '@call-webhooks/ui';
-import type { DeliveriesPage } from '../../src/api-types.ts';
+import { Button, changeUrl, Table, usePoll, useUrl } from '@call-webhooks/ui';
+import type { DeliveriesPage, DeliveryRow } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
-import { count, counted } from '../model/format.ts';
-import { Empty, ErrorBox, Loading } from '../parts/section.tsx';
+import { count, duration } from '../model/format.ts';
+import { filterBy, filtersIn } from '../model/place.ts';
+import { useSession } from '../model/session.ts';
+import { SOURCES } from '../model/words.ts';
+import { CallLink, RowLink } from '../parts/link.tsx';
+import { ResultBadge } from '../parts/outcome.tsx';
+import { Empty, ErrorBox, Loading, NoLog, None } from '../parts/section.tsx';
+import { When } from '../parts/when.tsx';
 import { CallSection } from './call-section.tsx';
-import { DeliveryDetail } from './delivery-detail.tsx';
-import { DeliveriesTable } from './deliveries-table.tsx';
-import { Filters } from './filters.tsx';
-import { FILTERS, queryOf } from './query.ts';
+import { DeliveryDetailView } from './delivery-detail.tsx';
+import { Filters, FILTERS } from './filters.tsx';
 
 const EVERY_MS = 3_000;
 
-/** The latest deliveries, with search and filters in the address of the page. */
+/** Deliveries of all processes, with search and filters in the address of the page. */
 export function DeliveriesView() {
   const url = useUrl();
-  const query = queryOf(url);
+  const { log } = useSession();
+  const call = url.get('call');
+  return (
+    <>
+      <div class="view-head">
+        <h2>Deliveries</h2>
+        <p>
+          What ended in any process, newest first, also runs of the queue, redrives and reconciles.
+        </p>
+      </div>
+      {call !== null && <CallSection callId={call} tenant={url.get('tenant') ?? ''} />}
+      {log ? <Listed /> : <NoLog />}
+    </>
+  );
+}
+
+function Listed() {
+  const url = useUrl();
+  const query = filtersIn(url, [...FILTERS, 'before']);
   const { value, error } = usePoll(`deliveries ${JSON.stringify(query)}`, EVERY_MS, (signal) =>
     get<DeliveriesPage>('api/deliveries', query, signal),
   );
@@ -23,96 +45,122 @@ export function DeliveriesView() {
   const last = useRef(value);
   if (value) last.current = value;
   const page = value ?? (error === undefined ? last.current : undefined);
-  const call = url.get('call');
+  const selected = url.get('delivery');
   return (
     <>
-      <div class="view-head">
-        <h2>Deliveries</h2>
-        {page && (
-          <p>
-            The latest {counted(page.kept, 'delivery', 'deliveries')} of process {page.process}, at
-            most {count(page.capacity)}. Those of other processes are not in this list.
-          </p>
-        )}
-      </div>
       <Filters page={page} />
       <ErrorBox error={error} />
-      {call !== null && <CallSection callId={call} tenant={url.get('tenant') ?? ''} />}
-      {page ? <Listed page={page} /> : error === undefined && <Loading />}
+      <div class="with-detail" data-open={selected === null ? undefined : ''}>
+        {selected !== null && <DeliveryDetailView id={selected} />}
+        <div class="listed">
+          {page && page.deliveries.length > 0 && <Deliveries page={page} selected={selected} />}
+          {page?.deliveries.length === 0 && <NoDeliveries page={page} />}
+          {page ? <Pages page={page} /> : error === undefined && <Loading />}
+        </div>
+      </div>
     </>
   );
 }
 
-function Listed({ page }: { readonly page: DeliveriesPage }) {
-  const url = useUrl();
-  const selected = url.get('delivery') ?? undefined;
-  const row = page.deliveries.find(({ id }) => id === selected);
-  const isFiltered = FILTERS.some((name) => url.has(name));
-  const shown = useRef(row);
-  // A selected delivery stays in sight when newer ones push it off the page.
-  if (row) shown.current = row;
-  const detail = shown.current?.id === selected ? shown.current : undefined;
-  return (
-    <div class="with-detail" data-open={detail ? '' : undefined}>
-      {detail && <DeliveryDetail key={detail.id} delivery={detail} />}
-      {selected !== undefined && !detail && (
-        <p class="read-only">
-          This delivery is not in the list: it is too old, or another process has it.
-        </p>
-      )}
-      <div class="listed">
-        {page.deliveries.length > 0 ? (
-          <DeliveriesTable page={page} selected={selected} />
-        ) : (
-          <NoDeliveries page={page} isFiltered={isFiltered} />
-        )}
-        <Pages page={page} />
-      </div>
-    </div>
-  );
+interface DeliveriesProps {
+  readonly page: DeliveriesPage;
+  readonly selected: string | null;
 }
 
-const NoDeliveries = (props: { readonly page: DeliveriesPage; readonly isFiltered: boolean }) =>
-  props.isFiltered && props.page.kept > 0 ? (
+/** One row for each outcome. One webhook id may have several, such as queued and run. */
+const Deliveries = ({ page, selected }: DeliveriesProps) => (
+  <Table
+    label="Deliveries"
+    rows={page.deliveries}
+    keyOf={keyOf}
+    selected={page.deliveries.filter(({ id }) => id === selected).map(keyOf)[0]}
+    onOpen={({ id }) => {
+      changeUrl({ delivery: id });
+    }}
+    columns={[
+      { name: 'Time', cell: ({ at }) => <When at={at} /> },
+      { name: 'Result', cell: ({ result }) => <ResultBadge result={result} /> },
+      {
+        name: 'Outcome',
+        cell: (row) => (
+          <>
+            <RowLink id={`delivery-${keyOf(row)}`} opens={{ delivery: row.id }}>
+              {row.outcome}
+            </RowLink>
+            {row.late && <span class="hint"> late</span>}
+          </>
+        ),
+      },
+      { name: 'Event', cell: ({ eventName }) => <EventName name={eventName} /> },
+      ...(page.tenants.length > 0
+        ? [{ name: 'Tenant', cell: ({ tenant }: DeliveryRow) => tenant ?? <None /> }]
+        : []),
+      { name: 'Call', cell: (row) => <CallLink {...row} /> },
+      { name: 'From', minor: true, cell: ({ source }) => SOURCES[source][1] },
+      { name: 'Attempt', align: 'end', minor: true, cell: ({ attempt }) => attempt ?? <None /> },
+      { name: 'Took', align: 'end', minor: true, cell: ({ durationMs }) => duration(durationMs) },
+    ]}
+  />
+);
+
+const keyOf = ({ id, at, source, outcome, process }: DeliveryRow) =>
+  [id, at, source, outcome, process].join('_');
+
+const EventName = ({ name }: { readonly name: string | undefined }) =>
+  name === undefined ? <None>unknown</None> : <span class="event-name">{name}</span>;
+
+function NoDeliveries({ page }: { readonly page: DeliveriesPage }) {
+  const isFiltered = Object.keys(filtersIn(useUrl(), FILTERS)).length > 0;
+  return isFiltered || page.before !== undefined ? (
     <Empty title="No delivery matches">
       <p>
-        {counted(props.page.kept, 'delivery', 'deliveries')} of this process are kept. Change the
-        filters, or search the logs for older ones.
+        {count(page.searched)} were looked at
+        {page.searchedTo !== null && (
+          <>
+            , back to <When at={page.searchedTo} />
+          </>
+        )}
+        . {page.before === undefined ? 'Older ones are not kept.' : 'Search the older ones.'}
       </p>
     </Empty>
   ) : (
-    <Empty title="No delivery has come since this process started">
+    <Empty title="No delivery has come yet">
       <p>
-        Each request to the receiver appears here as one delivery: with its outcome, what that means
-        and what to do about it. The list is in memory and begins anew with each start.
+        Each request to a receiver appears here within a second or two: with its outcome, what that
+        means and what to do about it.
       </p>
     </Empty>
   );
+}
 
-function Pages({ page }: { readonly page: DeliveriesPage }) {
+function Pages({ page: { before, searched, searchedTo } }: { readonly page: DeliveriesPage }) {
   const isOlder = useUrl().has('before');
-  const { cursor } = page;
-  if (!isOlder && cursor === undefined) return null;
+  if (!isOlder && before === undefined) return null;
   return (
     <div class="pages">
       <span class="hint">
-        {count(page.deliveries.length)} of {count(page.matching)} that match
+        {count(searched)} looked at
+        {searchedTo !== null && (
+          <>
+            , back to <When at={searchedTo} />
+          </>
+        )}
       </span>
       {isOlder && (
         <Button
           label="Latest"
           small
           onClick={() => {
-            changeUrl({ before: undefined, delivery: undefined });
+            filterBy({});
           }}
         />
       )}
-      {cursor !== undefined && (
+      {before !== undefined && (
         <Button
           label="Older"
           small
           onClick={() => {
-            changeUrl({ before: cursor, delivery: undefined });
+            filterBy({ before });
           }}
         />
       )}

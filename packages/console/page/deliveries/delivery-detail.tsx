@@ -1,41 +1,77 @@
-import { changeUrl, moment } from '@call-webhooks/ui';
-import type { DeliveryRow } from '../../src/api-types.ts';
+import { Badge, changeUrl, moment, usePoll, useUrl } from '@call-webhooks/ui';
+import type { DeliveryDetail, DeliveryRow } from '../../src/api-types.ts';
+import { get } from '../model/api.ts';
 import { duration } from '../model/format.ts';
 import { useOutcome } from '../model/session.ts';
-import { AFTER_FAILURE, AFTER_SUCCESS, SOURCES } from '../model/words.ts';
+import { AFTER_FAILURE, AFTER_SUCCESS, EVENT_STATES, RESULTS, SOURCES } from '../model/words.ts';
 import { DetailHead } from '../parts/detail-head.tsx';
-import { Link } from '../parts/link.tsx';
-import { isDeadLetter, ResultBadge } from '../parts/outcome.tsx';
-import { Facts } from '../parts/section.tsx';
+import { CallLink, Link } from '../parts/link.tsx';
+import { ResultBadge } from '../parts/outcome.tsx';
+import { ErrorBox, Facts, Loading } from '../parts/section.tsx';
+import { When } from '../parts/when.tsx';
+
+const EVERY_MS = 30_000;
 
 const time = (ms: number | undefined) => (ms === undefined ? undefined : duration(ms));
 
-/** Everything that is known of a delivery; first what its outcome means and what to do. */
-export function DeliveryDetail({ delivery }: { readonly delivery: DeliveryRow }) {
-  const { id, outcome, result, callId, tenant, error, attempt, attemptsLeft } = delivery;
+const close = () => {
+  changeUrl({ delivery: undefined });
+};
+
+/** Everything that is known of a webhook id, in whichever process it was handled. */
+export function DeliveryDetailView({ id }: { readonly id: string }) {
+  const { value, error } = usePoll(`delivery ${id}`, EVERY_MS, (signal) =>
+    get<DeliveryDetail>(`api/deliveries/${encodeURIComponent(id)}`, {}, signal),
+  );
+  const [latest, ...earlier] = value?.deliveries ?? [];
+  const state = value?.state ? EVENT_STATES[value.state] : undefined;
   return (
     <section class="detail section" aria-label="Delivery">
-      <DetailHead
-        title={outcome}
-        opener={`delivery-${id}`}
-        onClose={() => {
-          changeUrl({ delivery: undefined });
-        }}
-      >
-        <ResultBadge result={result} outcome={outcome} />
+      <DetailHead title={latest?.outcome ?? 'Delivery'} opener={openerOf(id)} onClose={close}>
+        {latest && <ResultBadge result={latest.result} />}
       </DetailHead>
-      <OutcomeNote delivery={delivery} />
-      {error && (
-        <div class="error-text">
-          <strong>{error.code}</strong>
-          <p>{error.message}</p>
-        </div>
+      <ErrorBox error={error} />
+      {!value && error === undefined && <Loading />}
+      {value && !latest && (
+        <p class="read-only">
+          The log does not have this delivery: it is too old, or was not kept.
+        </p>
       )}
-      {callId !== undefined && (
+      {latest && <Outcome delivery={latest} />}
+      {state && (
         <p>
-          <Link to="deliveries" query={{ call: callId, ...(tenant !== undefined && { tenant }) }}>
-            Show the call over its three events
+          The store says of its event: <Badge tone={state[1]}>{state[0]}</Badge> {state[2]}
+        </p>
+      )}
+      {value?.deadLetterId != null && (
+        <p>
+          <Link to="dead-letters" query={{ letter: value.deadLetterId }}>
+            Open the dead letter
           </Link>
+        </p>
+      )}
+      {earlier.length > 0 && <Earlier rows={earlier} />}
+    </section>
+  );
+}
+
+/** The row that was opened has this id in its link, whichever of several rows it is. */
+function openerOf(id: string): string {
+  return document.querySelector(`[id^=${JSON.stringify(`delivery-${id}_`)}]`)?.id ?? '';
+}
+
+function Outcome({ delivery }: { readonly delivery: DeliveryRow }) {
+  const url = useUrl();
+  const { callId, tenant, error, attempt, attemptsLeft } = delivery;
+  return (
+    <>
+      <OutcomeNote delivery={delivery} />
+      {error !== undefined && <p class="error-text">{error}</p>}
+      {callId !== undefined && url.get('call') !== callId && (
+        <p>
+          <CallLink callId={callId} tenant={tenant}>
+            Show the call over its three events
+          </CallLink>
         </p>
       )}
       <Facts
@@ -47,31 +83,31 @@ export function DeliveryDetail({ delivery }: { readonly delivery: DeliveryRow })
           ['Key', delivery.key],
           ['Webhook id', delivery.webhookId],
           ['Attempt', attempt === undefined ? undefined : attemptText(attempt, attemptsLeft)],
-          ['Came from', SOURCES[delivery.source]],
-          ['Answer', `${String(delivery.status)}, after ${duration(delivery.durationMs)}`],
+          ['Came from', SOURCES[delivery.source][1]],
+          ['Took', duration(delivery.durationMs)],
           ['Handler', time(delivery.handlerMs)],
-          ['Store', time(delivery.storeMs)],
-          ['Waited for its group', time(delivery.waitMs)],
           ['Lag', time(delivery.lagMs)],
           ['Secret', delivery.secretId],
+          ['Process', delivery.process],
         ]}
       />
-    </section>
+    </>
   );
 }
 
 const attemptText = (attempt: number, left: number | undefined): string =>
   left === undefined ? String(attempt) : `${String(attempt)}, ${String(left)} left`;
 
-const TONES = { acknowledged: 'good', failed: 'bad', refused: 'wait' } as const;
-
 /** What an outcome means, what happens now, and the fix. */
-function OutcomeNote({ delivery }: { readonly delivery: DeliveryRow }) {
-  const { outcome: code, result, source } = delivery;
-  const row = useOutcome(code);
+function OutcomeNote({
+  delivery: { outcome, result, source },
+}: {
+  readonly delivery: DeliveryRow;
+}) {
+  const row = useOutcome(outcome);
   if (!row) return null;
   return (
-    <div class="outcome-note" data-tone={isDeadLetter(delivery) ? 'bad' : TONES[result]}>
+    <div class="outcome-note" data-tone={RESULTS[result][1]}>
       <p>{row.when}</p>
       <p>
         <strong>{(row.service === 'retried' ? AFTER_FAILURE : AFTER_SUCCESS)[source]}</strong>
@@ -79,9 +115,25 @@ function OutcomeNote({ delivery }: { readonly delivery: DeliveryRow }) {
       <p>
         {row.fix}{' '}
         <a class="link" href={row.docs} target="_blank" rel="noreferrer">
-          More about {code}
+          More about {outcome}
         </a>
       </p>
     </div>
   );
 }
+
+/** What happened to the same webhook id before: it was queued, and a worker ran it. */
+const Earlier = ({ rows }: { readonly rows: readonly DeliveryRow[] }) => (
+  <div>
+    <h4>Before</h4>
+    <ul class="results">
+      {rows.map((row) => (
+        <li key={`${String(row.at)} ${row.outcome} ${row.source}`}>
+          <When at={row.at} /> <code class="code-name">{row.outcome}</code>, from{' '}
+          {SOURCES[row.source][1]}
+          {row.error !== undefined && <p class="error-line">{row.error}</p>}
+        </li>
+      ))}
+    </ul>
+  </div>
+);

@@ -1,14 +1,10 @@
-import { ApiError, callJson } from '@call-webhooks/ui';
-import { CSRF_HEADER, type Session } from '../../src/api-types.ts';
-import { report } from './connection.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, callJson, withVisibleDirections } from '@call-webhooks/ui';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
 const LOST = 'The receiver does not answer. It may be restarting, or the network is down.';
-const FOREIGN =
-  'The answer did not come from the console. Your sign-in may have run out: reload the page to sign in again.';
-
-let token: string | undefined;
+const FOREIGN = 'The answer did not come from the console. Your session may have ended.';
 
 /** Where the console is mounted: this script is in a folder below. */
 const MOUNT = new URL('..', import.meta.url);
@@ -27,7 +23,7 @@ async function send<Body>(request: Parameters<typeof callJson>[0]): Promise<Body
     const body = await callJson<Body | undefined>({ ...request, unreachable: LOST });
     if (body === undefined) throw new ApiError('unauthorized', FOREIGN);
     report('live');
-    return body;
+    return withVisibleDirections(body);
   } catch (error) {
     const known = translated(error);
     if (known instanceof ApiError) report(stateAfter(known.code));
@@ -46,36 +42,49 @@ function translated(error: unknown): unknown {
 }
 
 const stateAfter = (code: string) =>
-  code === 'unreachable' ? 'lost' : code === 'unauthorized' ? 'signed-out' : 'live';
+  code === 'unreachable' || code === 'unavailable'
+    ? 'lost'
+    : code === 'unauthorized'
+      ? 'signed-out'
+      : 'live';
 
 /** @throws ApiError */
 export const get = <Body>(path: string, query?: Query, signal?: AbortSignal): Promise<Body> =>
   send({ url: urlOf(path, query), signal });
 
-/** @throws ApiError */
-export async function getSession(signal?: AbortSignal): Promise<Session> {
-  const session = await get<Session>('api/session', {}, signal);
-  token = session.csrfToken;
-  return session;
+/** Changes something. @throws ApiError */
+export const post = <Body>(path: string, body: unknown = {}): Promise<Body> =>
+  send({ method: 'POST', url: urlOf(path), body });
+
+/** Whether the receiver answers, and answers this person. */
+export interface Connection {
+  readonly state: 'connecting' | 'live' | 'lost' | 'signed-out';
+  /** When it last answered; milliseconds since the epoch. */
+  readonly answeredAt: number | undefined;
 }
 
-/**
- * Changes something. An old token is renewed once.
- * @throws ApiError
- */
-export async function post<Body>(path: string, body: unknown = {}): Promise<Body> {
-  const once = () =>
-    send<Body>({
-      method: 'POST',
-      url: urlOf(path),
-      body,
-      headers: token === undefined ? {} : { [CSRF_HEADER]: token },
-    });
-  try {
-    return await once();
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'csrf-token') throw error;
-    await getSession();
-    return once();
-  }
+let connection: Connection = { state: 'connecting', answeredAt: undefined };
+const listeners = new Set<(connection: Connection) => void>();
+
+/** Tells the page how a request went. */
+function report(state: Exclude<Connection['state'], 'connecting'>): void {
+  connection = { state, answeredAt: state === 'live' ? Date.now() : connection.answeredAt };
+  for (const listener of listeners) listener(connection);
 }
+
+/** The component renders again when the connection changes, not with each answer. */
+export function useConnection(): Connection {
+  const [known, setKnown] = useState(connection);
+  useEffect(() => {
+    const listener = (next: Connection) => {
+      setKnown((before) => (before.state === next.state ? before : next));
+    };
+    listener(connection);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
+  return known;
+}
+
+/** When the receiver last answered. */
+export const lastAnswer = (): number | undefined => connection.answeredAt;

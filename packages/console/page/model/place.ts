@@ -1,4 +1,4 @@
-import { useUrl } from '@call-webhooks/ui';
+import { changeUrl, useUrl } from '@call-webhooks/ui';
 
 export const VIEWS = [
   ['now', 'Now'],
@@ -19,4 +19,38 @@ export function useView(): View {
 export function hrefOf(view: View, query: Readonly<Record<string, string>> = {}): string {
   const text = new URLSearchParams({ ...(view !== 'now' && { view }), ...query }).toString();
   return text === '' ? location.pathname : `?${text}`;
+}
+
+/** The filters of a list that are in the address of the page. */
+export const filtersIn = (
+  url: URLSearchParams,
+  names: readonly string[],
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.flatMap((name) => (url.get(name) ? [[name, url.get(name) ?? '']] : [])));
+
+/** Filters anew, from the first page on and without a detail. */
+export function filterBy(
+  changes: Readonly<Record<string, string | undefined>>,
+  how?: 'replace',
+): void {
+  const rest = { before: undefined, offset: undefined, delivery: undefined, letter: undefined };
+  changeUrl({ ...rest, ...changes }, how);
+}
+
+/** A time of the address, which is in UTC: `2026-01-31T12:00Z`. @returns milliseconds since the epoch */
+export function timeIn(text: string | undefined): number | undefined {
+  const time = text === undefined ? NaN : Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** A local time of an input, as it is in the address. */
+export const toUtc = (local: string): string | undefined =>
+  local === '' ? undefined : `${new Date(local).toISOString().slice(0, 16)}Z`;
+
+/** A time of the address, as an input has it. */
+export function toLocal(text: string | undefined): string {
+  const time = timeIn(text);
+  if (time === undefined) return '';
+  const ahead = new Date(time).getTimezoneOffset() * 60_000;
+  return new Date(time - ahead).toISOString().slice(0, 16);
 }

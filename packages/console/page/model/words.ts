@@ -1,28 +1,40 @@
 import type { Tone } from '@call-webhooks/ui';
-import type { CallEvent, DeadLetterRow, DeliveryRow, RedriveCounts } from '../../src/api-types.ts';
+import type {
+  DeadLetterRow,
+  DeliveryRow,
+  ReconcileTask,
+  RedriveTask,
+  Result,
+} from '../../src/api-types.ts';
 
-export const RESULTS: Readonly<Record<DeliveryRow['result'], readonly [string, Tone]>> = {
-  acknowledged: ['Acknowledged', 'good'],
+export const RESULTS: Readonly<Record<Result, readonly [text: string, tone: Tone]>> = {
+  handled: ['Handled', 'good'],
+  duplicate: ['Duplicate', 'muted'],
+  ignored: ['Ignored', 'muted'],
+  'dead-letter': ['Dead letter', 'bad'],
   failed: ['Failed', 'bad'],
   refused: ['Refused', 'wait'],
 };
 
-export const SOURCES: Readonly<Record<DeliveryRow['source'], string>> = {
-  webhook: 'a webhook',
-  queue: 'the queue',
-  redrive: 'a redrive',
-  reconcile: 'a reconcile',
+type Source = DeliveryRow['source'];
+
+/** In the order in which they are told. */
+export const SOURCES: Readonly<Record<Source, readonly [name: string, from: string]>> = {
+  webhook: ['Webhook deliveries', 'a webhook'],
+  queue: ['Queued runs', 'the queue'],
+  redrive: ['Redrives', 'a redrive'],
+  reconcile: ['Reconciles', 'a reconcile'],
 };
 
-/** What happens after a delivery that was not answered 2xx. Only webhooks are sent by the service. */
-export const AFTER_FAILURE: Readonly<Record<DeliveryRow['source'], string>> = {
+/** What happens after a failure. Only webhooks are sent by the service. */
+export const AFTER_FAILURE: Readonly<Record<Source, string>> = {
   webhook: 'The service sends it again.',
   queue: 'The queue runs it again.',
   redrive: 'Nothing runs it again by itself: it waits in the dead letters for the next redrive.',
   reconcile: 'The service does not send it again: the next reconcile finds it.',
 };
 
-/** What happens after a delivery that was answered 2xx. */
+/** What happens after a 2xx. */
 export const AFTER_SUCCESS: typeof AFTER_FAILURE = {
   webhook: 'The service is done with it.',
   queue: 'The queue is done with it.',
@@ -35,19 +47,22 @@ export const REASONS: Readonly<Record<DeadLetterRow['reason'], string>> = {
   'invalid-payload': 'Invalid payload',
 };
 
-/** What a failed event waits for depends on where it came from: `AFTER_FAILURE`. */
+/** What the store knows of an event. */
 export const EVENT_STATES: Readonly<
-  Record<CallEvent['state'], readonly [string, Tone, meaning?: string]>
+  Record<string, readonly [text: string, tone: Tone, meaning: string]>
 > = {
-  'not-seen': ['Not seen', 'muted', 'This process has seen no delivery of it.'],
   handled: ['Handled', 'good', 'The event is done.'],
-  queued: ['Queued', 'info', 'A worker has not finished it yet.'],
-  failed: ['Failed', 'bad'],
+  running: ['Running', 'info', 'A handler has it now.'],
+  failed: ['Failed so far', 'bad', 'Its last attempt failed.'],
   'dead-lettered': ['Dead letter', 'bad', 'It failed for good and waits to be redriven.'],
+  queued: ['Queued', 'info', 'A worker has not finished it yet.'],
+  ignored: ['Ignored', 'muted', 'It came, and no handler is registered for it.'],
+  none: ['Nothing known', 'muted', 'No process has seen it, or it is too long ago.'],
+  unknown: ['Not known', 'muted', 'This store cannot tell what it knows (peek).'],
 };
 
 /** What became of dead letters, in the order in which it is told. */
-export const REDRIVE_RESULTS: readonly (readonly [keyof RedriveCounts, string, Tone])[] = [
+export const REDRIVE_RESULTS: readonly (readonly [keyof RedriveTask['counts'], string, Tone])[] = [
   ['handled', 'handled', 'good'],
   ['queued', 'given back to the queue', 'info'],
   ['failed', 'failed again', 'bad'],
@@ -56,5 +71,31 @@ export const REDRIVE_RESULTS: readonly (readonly [keyof RedriveCounts, string, T
   ['skipped', 'skipped', 'muted'],
 ];
 
-/** The names of the events of the service, for filters. */
-export const EVENT_NAMES = ['call:started', 'call:completed', 'call:recording-available'] as const;
+/** What a reconcile found and did, in the order in which it is told. */
+export const RECONCILE_COUNTS: readonly (readonly [
+  Exclude<keyof ReconcileTask['counts'], 'stoppedEarly'>,
+  string,
+  Tone,
+])[] = [
+  ['missed', 'missed', 'bad'],
+  ['handled', 'run now', 'good'],
+  ['failed', 'failed', 'bad'],
+  ['inDeadLetters', 'in the dead letters', 'wait'],
+  ['known', 'known', 'good'],
+  ['ignored', 'without a handler', 'muted'],
+  ['skipped', 'calls left out', 'muted'],
+];
+
+export const TASK_STATES: Readonly<Record<RedriveTask['state'], readonly [string, Tone]>> = {
+  running: ['Running', 'info'],
+  done: ['Done', 'good'],
+  stopped: ['Stopped', 'wait'],
+  failed: ['Failed', 'bad'],
+  lost: ['Ended unexpectedly', 'bad'],
+};
+
+/** The periods of the overview. */
+export const PERIODS = { hour: 'the last hour', day: 'the last 26 hours' } as const;
+
+/** A text that ends with one full stop. */
+export const sentence = (text: string): string => `${text.replace(/[.\s]+$/, '')}.`;

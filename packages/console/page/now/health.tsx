@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { Badge, timeOfDay, type IconName, type Tone } from '@call-webhooks/ui';
-import type { HealthReport } from '../../src/api-types.ts';
+import type { Overview } from '../../src/api-types.ts';
 import { duration } from '../model/format.ts';
 import { useSession } from '../model/session.ts';
+import { sentence } from '../model/words.ts';
 import { Section } from '../parts/section.tsx';
 
+type HealthReport = Overview['health'];
 type Port = HealthReport['store'];
 type UnknownFields = NonNullable<HealthReport['unknownFields']>[number];
 
@@ -93,7 +95,7 @@ function Row({ name, port, children }: RowProps) {
       <span class="hint">
         {port?.status === 'up' && `answered in ${duration(port.durationMs)}`}
         {port?.status === 'unknown' && 'it has no ping'}
-        {port?.status === 'down' && `${port.error ?? ''} ${FIXES[name]}`}
+        {port?.status === 'down' && `${sentence(port.error ?? '')} ${FIXES[name]}`}
         {!port && children}
       </span>
     </li>

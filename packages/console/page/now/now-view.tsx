@@ -1,46 +1,36 @@
 import { changeUrl, Select, usePoll, useUrl } from '@call-webhooks/ui';
-import type { Overview, ProcessSummary } from '../../src/api-types.ts';
+import type { Overview } from '../../src/api-types.ts';
 import { get } from '../model/api.ts';
 import { counted } from '../model/format.ts';
-import { ErrorBox, Loading } from '../parts/section.tsx';
-import { Charts } from './charts.tsx';
-import { FirstSteps } from './first-steps.tsx';
+import { useSession } from '../model/session.ts';
+import { ErrorBox, Loading, NoLog, Section } from '../parts/section.tsx';
 import { HealthSection } from './health.tsx';
-import { OutcomesSection } from './outcomes.tsx';
-import { ProcessesSection } from './processes.tsx';
-import { RestartNote } from './restart-note.tsx';
-import { SecretsSection } from './secrets.tsx';
-import { Tiles } from './tiles.tsx';
+import { Charts, OutcomesSection, SourcesSection, Tiles } from './numbers.tsx';
+import { ProcessesSection, SecretsSection } from './processes.tsx';
 
 const EVERY_MS = 3_000;
 
-/** What the receiver does now, and did in the last hour and day. */
+/** What the receivers do now, and did in the last hour and day. */
 export function NowView() {
-  const url = useUrl();
-  const chosen = url.get('process') ?? '';
-  const range = url.get('range') === 'day' ? 'day' : 'hour';
-  const { value, error } = usePoll(`overview ${chosen}`, EVERY_MS, (signal) =>
-    get<Overview>('api/overview', { process: chosen }, signal),
+  const range = useUrl().get('range') === 'day' ? 'day' : 'hour';
+  const { value, error } = usePoll('overview', EVERY_MS, (signal) =>
+    get<Overview>('api/overview', {}, signal),
   );
   return (
     <>
       <div class="view-head">
         <h2>Now</h2>
-        <div class="buttons">
-          {value && <Scope overview={value} chosen={chosen} />}
-          <Select
-            label="Period"
-            value={range}
-            options={[
-              ['hour', 'Last hour'],
-              ['day', 'Last day'],
-            ]}
-            onChange={(next) => {
-              changeUrl({ range: next === 'hour' ? undefined : next });
-            }}
-          />
-        </div>
-        {value && <p>{scopeOf(value, chosen)}</p>}
+        <Select
+          label="Period"
+          value={range}
+          options={[
+            ['hour', 'Last hour'],
+            ['day', 'Last 26 hours'],
+          ]}
+          onChange={(next) => {
+            changeUrl({ range: next === 'hour' ? undefined : next });
+          }}
+        />
       </div>
       <ErrorBox error={error} />
       {value ? <Shown overview={value} range={range} /> : error === undefined && <Loading />}
@@ -49,60 +39,60 @@ export function NowView() {
 }
 
 function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' }) {
-  const { health, secrets, processes, process, scope, sharedError, day } = overview;
-  const series = overview[range];
+  const { log: hasLog } = useSession();
+  const { health, log } = overview;
+  if (!log)
+    return (
+      <>
+        <HealthSection health={health} />
+        {hasLog ? (
+          <p class="form-error" role="alert">
+            The log of outcomes cannot be read now. The health above says whether the store is down.
+          </p>
+        ) : (
+          <NoLog />
+        )}
+      </>
+    );
+  const period = log[range];
+  const active = log.processes.filter(({ state }) => state === 'active' || state === 'quiet');
   return (
     <>
-      {sharedError !== undefined && (
-        <p class="form-error" role="alert">
-          The statistics of other processes cannot be read: {sharedError}. The numbers are of this
-          process alone until the store answers.
-        </p>
-      )}
-      <RestartNote overview={overview} />
+      <p class="hint">
+        All processes that share the store: {counted(active.length, 'process', 'processes')}.
+        {log.rowsDropped > 0 &&
+          ` ${counted(log.rowsDropped, 'outcome')} of the last 26 hours are counted here, but not listed: more than 50 ended in a second.`}
+      </p>
       <HealthSection health={health} />
-      {day.summary.deliveries === 0 && <FirstSteps />}
-      <Tiles overview={overview} series={series} range={range} />
-      <Charts series={series} range={range} />
-      <OutcomesSection summary={series.summary} range={range} />
-      <div class="pair">
-        <SecretsSection secrets={secrets} />
-        <ProcessesSection processes={processes} answered={process} shared={scope === 'shared'} />
-      </div>
+      {Object.keys(log.day.sources).length === 0 && <FirstSteps />}
+      <Tiles processes={active} period={period} range={range} />
+      <Charts period={period} range={range} />
+      <SourcesSection period={period} range={range} />
+      <OutcomesSection period={period} range={range} />
+      <SecretsSection secrets={log.secrets} />
+      <ProcessesSection processes={log.processes} />
     </>
   );
 }
 
-const nameOf = ({ host, pid }: ProcessSummary) => `${host}, process ${String(pid)}`;
-
-/** Whose numbers they are, in words. */
-function scopeOf({ scope, processes, process }: Overview, chosen: string): string {
-  const one = processes.find(({ id }) => id === (chosen || process));
-  const name = one ? nameOf(one) : process;
-  if (scope === 'process')
-    return `This process only: ${name}. No statistics are shared, so others that receive deliveries are not counted.`;
-  if (chosen !== '') return `Only ${name}.`;
-  return `The sum of ${counted(processes.length, 'process', 'processes')}.`;
-}
-
-/** Chooses between all processes and one. */
-const Scope = ({ overview, chosen }: { overview: Overview; chosen: string }) => {
-  const { scope, processes, process } = overview;
-  if (scope === 'process' && chosen === '') return null;
-  return (
-    <Select
-      label="Processes"
-      value={chosen}
-      options={[
-        ['', 'All processes'],
-        ...processes.map(
-          (one) =>
-            [one.id, one.id === process ? `${nameOf(one)} (answered)` : nameOf(one)] as const,
-        ),
-      ]}
-      onChange={(next) => {
-        changeUrl({ process: next });
-      }}
-    />
-  );
-};
+/** What to do while no delivery has come. */
+const FirstSteps = () => (
+  <Section title="No delivery has come yet">
+    <ol class="steps">
+      <li>Point the webhook action of your rule to the URL where the receiver is mounted.</li>
+      <li>
+        Check it from your machine:{' '}
+        <code>
+          CALL_WEBHOOK_SECRET=whsec_… npx call-webhooks check --to https://your.app/hook
+          --allow-external
+        </code>
+        . The deliveries that it sends appear here within seconds.
+      </li>
+      <li>Place a call. Each of its events is one delivery.</li>
+    </ol>
+    <p class="hint">
+      Nothing after a call? Then no request reached any process: look at the rule of the service,
+      the URL and the proxy. Refused requests would be counted here too.
+    </p>
+  </Section>
+);

@@ -1,45 +1,97 @@
-import { Table } from '@call-webhooks/ui';
-import type { ProcessSummary } from '../../src/api-types.ts';
+import { Badge, Table, type Tone } from '@call-webhooks/ui';
+import type { ProcessSeen, SecretUse } from '../../src/api-types.ts';
 import { count, duration } from '../model/format.ts';
 import { Section } from '../parts/section.tsx';
 import { Ago } from '../parts/when.tsx';
 
-interface ProcessesProps {
-  readonly processes: readonly ProcessSummary[];
-  /** The one that answered. */
-  readonly answered: string;
-  readonly shared: boolean;
+/** Which secret verified what, in all processes: whether a rotation is complete. */
+export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretUse[] }) => (
+  <Section title="Secrets">
+    <Table
+      label="Secrets"
+      rows={secrets}
+      keyOf={({ id }) => id}
+      empty="No secret has verified a delivery yet. Each one that does is listed here by its id, never by its value."
+      columns={[
+        { name: 'Secret', cell: ({ id }) => <code>{id}</code> },
+        { name: 'Last hour', align: 'end', cell: ({ lastHour }) => count(lastHour) },
+        { name: 'Last 26 hours', align: 'end', cell: ({ verified }) => count(verified) },
+        {
+          name: 'Last use',
+          cell: ({ lastAt }) => (lastAt === null ? 'not in 26 hours' : <Ago at={lastAt} />),
+        },
+        { name: 'What it means', cell: (secret) => <SecretState secret={secret} /> },
+      ]}
+    />
+    {secrets.length > 0 && (
+      <p class="hint">
+        A rotation is complete when deliveries come and the old secret verifies none of them. Remove
+        it when its last use is longer ago than the service retries.
+      </p>
+    )}
+  </Section>
+);
+
+function SecretState({ secret: { isConfigured, verified, lastHour } }: { secret: SecretUse }) {
+  if (isConfigured === false)
+    return (
+      <>
+        <Badge tone="wait">Not configured</Badge> The receiver that answered does not have it:
+        another process does, or did.
+      </>
+    );
+  if (verified === 0)
+    return (
+      <>
+        <Badge tone="muted">Unused</Badge> Nothing was signed with it. An old one can be removed;
+        for a new one, check the action that it belongs to.
+      </>
+    );
+  if (lastHour === 0) return <Badge tone="muted">Not in the last hour</Badge>;
+  return <Badge tone="good">In use</Badge>;
 }
 
-/** The processes that receive or work. */
-export const ProcessesSection = ({ processes, answered, shared }: ProcessesProps) => (
-  <Section title={shared ? 'Processes' : 'This process'}>
+const STATES: Readonly<Record<ProcessSeen['state'], readonly [string, Tone]>> = {
+  active: ['Active', 'good'],
+  quiet: ['Quiet', 'muted'],
+  lost: ['Lost', 'bad'],
+  closed: ['Closed', 'muted'],
+};
+
+/** The processes that receive or work, and those that just went. */
+export const ProcessesSection = ({ processes }: { readonly processes: readonly ProcessSeen[] }) => (
+  <Section title="Processes of the last 26 hours">
     <Table
       label="Processes"
       rows={processes}
       keyOf={({ id }) => id}
+      empty="No process has written yet."
       columns={[
-        {
-          name: 'Process',
-          cell: ({ id, host, pid }) => (
-            <>
-              {host}, {pid}
-              {shared && id === answered && <span class="hint"> (answered)</span>}
-            </>
-          ),
-        },
+        { name: 'Process', cell: ({ host, pid }) => `${host}, ${String(pid)}` },
         { name: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
-        { name: 'Last hour', align: 'end', cell: ({ summary }) => count(summary.deliveries) },
-        { name: 'In flight', align: 'end', cell: ({ inFlight }) => count(inFlight.deliveries) },
-        {
-          name: 'Handler p95',
-          align: 'end',
-          cell: ({ summary }) => (summary.handlerMs ? duration(summary.handlerMs.p95) : '–'),
-        },
-        ...(shared
-          ? [{ name: 'Seen', cell: ({ seenAt }: ProcessSummary) => <Ago at={seenAt} /> }]
-          : []),
+        { name: 'Wrote last', cell: ({ seenAt }) => <Ago at={seenAt} /> },
+        { name: 'In flight', align: 'end', cell: ({ inFlight }) => count(inFlight) },
+        { name: 'State', cell: (process) => <ProcessState process={process} /> },
       ]}
     />
+    <p class="hint">
+      A process writes when something has ended, so one without deliveries is quiet.
+    </p>
   </Section>
 );
+
+function ProcessState({ process: { state, clockAheadMs } }: { readonly process: ProcessSeen }) {
+  const [text, tone] = STATES[state];
+  return (
+    <>
+      <Badge tone={tone}>{text}</Badge>{' '}
+      {state === 'lost' && 'It was handling deliveries when it wrote last: it probably died. '}
+      {clockAheadMs !== undefined && (
+        <>
+          <Badge tone="wait">Clock</Badge> {duration(Math.abs(clockAheadMs))}{' '}
+          {clockAheadMs > 0 ? 'ahead' : 'behind'}: correct it (NTP), or deliveries are refused.
+        </>
+      )}
+    </>
+  );
+}

@@ -10,29 +10,33 @@ interface DetailHeadProps {
   readonly children?: ComponentChildren;
 }
 
-/** Gets the focus when the opener is gone. */
-const view = () => document.getElementById('view');
-
-/** The head of a detail: it takes the focus when it opens; Escape closes it. */
+/**
+ * The head of a detail. It takes the focus when the detail opens, not when another row is chosen, and
+ * gives it back when the detail closes. The page never scrolls for it. Escape closes it.
+ */
 export function DetailHead({ title, opener, onClose, children }: DetailHeadProps) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const closing = useRef(onClose);
-  closing.current = onClose;
+  const latest = useRef({ opener, onClose });
+  latest.current = { opener, onClose };
   useEffect(() => {
     heading.current?.focus({ preventScroll: true });
-    heading.current?.scrollIntoView({ block: 'nearest' });
     const close = (event: KeyboardEvent) => {
       if (event.key !== 'Escape' || event.defaultPrevented) return;
       // Escape empties a search and closes a list of options.
       if (event.target instanceof Element && event.target.closest('input, select, dialog')) return;
-      closing.current();
+      latest.current.onClose();
     };
     document.addEventListener('keydown', close);
     return () => {
       document.removeEventListener('keydown', close);
-      requestAnimationFrame(() => (document.getElementById(opener) ?? view())?.focus());
+      requestAnimationFrame(() => {
+        const { opener: id } = latest.current;
+        (document.getElementById(id) ?? document.getElementById('view'))?.focus({
+          preventScroll: true,
+        });
+      });
     };
-  }, [opener]);
+  }, []);
   return (
     <div class="detail-head">
       <h3 tabIndex={-1} ref={heading}>

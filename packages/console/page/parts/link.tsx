@@ -61,3 +61,24 @@ export const RowLink = ({ id, opens, children }: RowLinkProps) => (
     {children}
   </a>
 );
+
+interface CallLinkProps {
+  readonly callId?: string | undefined;
+  readonly tenant?: string | undefined;
+  /** The id of the call by default. */
+  readonly children?: ComponentChildren;
+}
+
+/** A link to the view of a call. */
+export const CallLink = ({ callId, tenant, children }: CallLinkProps) =>
+  callId === undefined ? (
+    <span class="hint">–</span>
+  ) : (
+    <Link to="deliveries" query={{ call: callId, ...(tenant !== undefined && { tenant }) }}>
+      {children ?? (
+        <code class="id" title={callId}>
+          {callId}
+        </code>
+      )}
+    </Link>
+  );

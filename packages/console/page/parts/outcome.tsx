@@ -1,5 +1,5 @@
-import { Badge } from '@call-webhooks/ui';
-import type { DeliveryRow } from '../../src/api-types.ts';
+import { Badge, type IconName } from '@call-webhooks/ui';
+import type { Result } from '../../src/api-types.ts';
 import { useOutcome } from '../model/session.ts';
 import { RESULTS } from '../model/words.ts';
 
@@ -14,17 +14,17 @@ export function OutcomeWords({ code }: { readonly code: string }) {
   );
 }
 
-/** Acknowledged, and yet somebody has to do something. */
-export const isDeadLetter = ({ outcome }: Pick<DeliveryRow, 'outcome'>): boolean =>
-  outcome === 'dead-lettered' || outcome === 'in-dead-letters';
+const ICONS: Partial<Record<Result, IconName>> = {
+  handled: 'check',
+  failed: 'cross',
+  refused: 'minus',
+};
 
-/** Whether a delivery was acknowledged, in colour and words. */
-export const ResultBadge = ({ result, outcome }: Pick<DeliveryRow, 'result' | 'outcome'>) => {
-  if (isDeadLetter({ outcome })) return <Badge tone="bad">Dead letter</Badge>;
+/** What a delivery came to, in colour and words. */
+export const ResultBadge = ({ result }: { readonly result: Result }) => {
   const [text, tone] = RESULTS[result];
-  const icon = { acknowledged: 'check', failed: 'cross', refused: 'minus' } as const;
   return (
-    <Badge tone={tone} icon={icon[result]}>
+    <Badge tone={tone} icon={ICONS[result]}>
       {text}
     </Badge>
   );

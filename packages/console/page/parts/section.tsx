@@ -43,6 +43,22 @@ export const ErrorBox = ({ error }: { readonly error: unknown }) => (
   </p>
 );
 
+/** Why a view needs a log, and how to get one. */
+export const NoLog = () => (
+  <Empty title="The store of this receiver keeps no log of outcomes">
+    <p>
+      Without one, nobody knows what other processes did. The stores of Redis, Postgres and SQLite
+      keep a log, and so does <code>memoryStore()</code> for one process, unless the receiver was
+      created with <code>log: false</code>. Health, dead letters and reconcile work without it.
+    </p>
+  </Empty>
+);
+
+/** What stands in a cell without a value. */
+export const None = ({ children = '–' }: { readonly children?: string }) => (
+  <span class="hint">{children}</span>
+);
+
 /** Shown until the first answer. */
 export const Loading = () => (
   <p class="none" role="status">

@@ -1,19 +1,17 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ActionButton, openForm, Select, usePoll } from '@call-webhooks/ui';
-import type { ReconcileRequest, ReconcileRun, ReconcileState } from '../../src/api-types.ts';
-import { get, post } from '../model/api.ts';
+import { useState } from 'preact/hooks';
+import { ActionButton, openForm, Select } from '@call-webhooks/ui';
+import type { ReconcileTask } from '../../src/api-types.ts';
 import { counted } from '../model/format.ts';
-import { useLost, useStarted } from '../model/use-started.ts';
-import { useSession } from '../model/session.ts';
+import { useSession, useTasks } from '../model/session.ts';
+import { TaskTrouble } from '../dead-letters/redrive-section.tsx';
 import { Empty, ErrorBox, Loading, Section } from '../parts/section.tsx';
-import { Run } from './run.tsx';
-import { windowText } from './words.tsx';
+import { Run, windowText } from './run.tsx';
 
 const HOUR = 3_600_000;
 /** Hours. A store remembers 24 by default, and the run for real comes a little later. */
 const WINDOWS = [1, 3, 6, 12, 23] as const;
 
-/** Asks the service for its calls, and runs the events that never came. */
+/** Asks the service for its calls, finds the events that never came, and runs them. */
 export function ReconcileView() {
   const { reconcile } = useSession();
   return (
@@ -22,7 +20,7 @@ export function ReconcileView() {
         <h2>Reconcile</h2>
         <p>
           While a rule is paused or nothing reaches the receiver, events are lost. A reconcile asks
-          the service for its calls, and runs the events that never came.
+          the service for its calls, and finds the events that never came.
         </p>
       </div>
       {reconcile ? <Reconcile /> : <NotConfigured />}
@@ -40,55 +38,37 @@ const NotConfigured = () => (
 );
 
 function Reconcile() {
-  const [isRunning, setRunning] = useState(false);
-  const { value, error, refresh } = usePoll('reconcile', isRunning ? 500 : 5_000, (signal) =>
-    get<ReconcileState>('api/reconcile', {}, signal),
-  );
+  const { tasks, error, stop } = useTasks();
   const { canWrite } = useSession();
-  const [state, setStarted] = useStarted(value);
-  const running = state?.running != null;
-  const task = state?.running ?? state?.runs[0];
-  const isLost = useLost(task, running, value !== undefined);
-  useEffect(() => {
-    setRunning(running);
-  }, [running]);
-  const start = async (request: ReconcileRequest) => {
-    setStarted(await post<ReconcileState>('api/reconcile', request));
-    refresh();
-  };
-  const abort = async () => {
-    setStarted(await post<ReconcileState>('api/reconcile/abort'));
-    refresh();
-  };
-  if (!state) return error === undefined ? <Loading /> : <ErrorBox error={error} />;
-  const [last, ...earlier] = state.runs.filter(({ endedAt }) => endedAt !== null);
+  if (!tasks) return error === undefined ? <Loading /> : <ErrorBox error={error} />;
+  const task = tasks.reconcile;
+  const isRunning = task?.state === 'running';
   return (
     <>
       <ErrorBox error={error} />
-      {isLost && (
-        <p class="read-only" role="status">
-          The process that ran the reconcile was restarted, or another one answers now. Run it
-          again: what was handled is not run twice.
-        </p>
-      )}
-      {canWrite && <Start isRunning={running} start={start} />}
-      {state.running && (
-        <Section
-          title={state.running.dryRun ? 'A dry run is under way' : 'A reconcile is under way'}
-        >
-          <Run key={state.running.id} run={state.running} />
-          {canWrite && (
+      {canWrite && <Start isRunning={isRunning} />}
+      {task ? (
+        <Section title={isRunning ? 'A run is under way' : 'Last run'}>
+          <Run run={task} />
+          <TaskTrouble
+            task={task}
+            tasks={tasks}
+            rest="Run it again: what was handled is not run twice."
+          />
+          {isRunning && canWrite && (
             <div class="buttons">
-              <ActionButton label="Stop" small run={abort} />
+              <ActionButton label="Stop" small run={() => stop('reconcile')} />
             </div>
           )}
+          {canWrite && <ForReal task={task} />}
         </Section>
+      ) : (
+        <NeverRan />
       )}
-      {last ? <Last run={last} isRunning={running} start={start} /> : !running && <NeverRan />}
-      {earlier.length > 0 && (
+      {task && task.earlier.length > 0 && (
         <Section title="Earlier runs">
           <ul class="runs">
-            {earlier.map((run) => (
+            {task.earlier.map((run) => (
               <li key={run.id}>
                 <Run run={run} />
               </li>
@@ -103,10 +83,10 @@ function Reconcile() {
 function NeverRan() {
   const { canWrite } = useSession();
   return (
-    <Empty title="No run yet since this process started">
+    <Empty title="No run yet">
       <p>
         {canWrite
-          ? 'Begin with a dry run: it only asks the service which events should have come.'
+          ? 'Begin with a dry run: it says which events were missed, and runs nothing.'
           : 'Runs that others start appear here.'}{' '}
         With <code>startReconciler</code>, the receiver reconciles by itself.
       </p>
@@ -114,16 +94,12 @@ function NeverRan() {
   );
 }
 
-interface StartProps {
-  readonly isRunning: boolean;
-  readonly start: (request: ReconcileRequest) => Promise<void>;
-}
-
 /** Always dry first. */
-function Start({ isRunning, start }: StartProps) {
+function Start({ isRunning }: { readonly isRunning: boolean }) {
+  const { reconcile } = useTasks();
   const [hours, setHours] = useState('6');
   return (
-    <Section title="Run now">
+    <Section title="What was missed?">
       <div class="buttons run-now">
         <Select
           label="Calls that began in the last"
@@ -138,7 +114,7 @@ function Start({ isRunning, start }: StartProps) {
           label="Dry run"
           kind="primary"
           disabled={isRunning}
-          run={() => start({ dryRun: true, since: Date.now() - Number(hours) * HOUR })}
+          run={() => reconcile({ dryRun: true, since: Date.now() - Number(hours) * HOUR })}
         />
       </div>
       <p class="hint">
@@ -150,35 +126,28 @@ function Start({ isRunning, start }: StartProps) {
   );
 }
 
-interface LastProps extends StartProps {
-  readonly run: ReconcileRun;
-}
-
-/** The last run. After a dry run, it can be run for real. */
-function Last({ run, isRunning, start }: LastProps) {
-  const { canWrite } = useSession();
+/** After a dry run that found something, it can be run for real. */
+function ForReal({ task }: { readonly task: ReconcileTask }) {
+  const { reconcile } = useTasks();
+  const { dryRun, state, counts, since, until } = task;
+  const events = counts.missed + counts.failed;
+  if (!dryRun || state !== 'done' || events === 0) return null;
   const ask = () => {
     openForm({
-      title: 'Run what was missed?',
-      go: 'Reconcile',
+      title: `Run ${counted(events, 'event')}?`,
+      go: 'Run',
       content: (
         <p>
-          {windowText(run)}: of {counted(run.counts.expected, 'event')}, those that the store does
-          not know run now, as if they had just come. The others are left alone.
+          {windowText(task)}: what the store does not know then runs as if it had just come. What
+          was handled before is left alone.
         </p>
       ),
-      run: () => start({ dryRun: false, since: run.since, until: run.until }),
+      run: () => reconcile({ dryRun: false, since, until }),
     });
   };
-  const isReady = canWrite && run.dryRun && run.state === 'done' && run.counts.expected > 0;
   return (
-    <Section title="Last run">
-      <Run key={run.id} run={run} />
-      {isReady && (
-        <div class="buttons">
-          <ActionButton label="Reconcile for real …" disabled={isRunning} run={ask} />
-        </div>
-      )}
-    </Section>
+    <div class="buttons">
+      <ActionButton label={`Run ${counted(events, 'event')} …`} kind="primary" run={ask} />
+    </div>
   );
 }

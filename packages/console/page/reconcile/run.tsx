@@ -1,14 +1,21 @@
-import { Badge, Table } from '@call-webhooks/ui';
-import type { ReconcileRun } from '../../src/api-types.ts';
-import { count, counted } from '../model/format.ts';
-import { Link } from '../parts/link.tsx';
+import { Badge, Table, Tag } from '@call-webhooks/ui';
+import type { MissReason, ReconciledRow, ReconcileTask } from '../../src/api-types.ts';
+import { count, counted, shortTime } from '../model/format.ts';
+import { EVENT_STATES, RECONCILE_COUNTS, TASK_STATES } from '../model/words.ts';
+import { CallLink, Link } from '../parts/link.tsx';
 import { When } from '../parts/when.tsx';
-import { COUNTS, STATES, windowText } from './words.tsx';
 
-/** One run: who ran it and when, what was found, and which events. */
-export function Run({ run }: { readonly run: ReconcileRun }) {
-  const { by, dryRun, startedAt, state, error, counts, events } = run;
-  const [text, tone] = STATES[state];
+type RunData = Omit<ReconcileTask, 'events' | 'reasons' | 'earlier'> &
+  Partial<Pick<ReconcileTask, 'events' | 'reasons'>>;
+
+/** `Calls from 08:00:00 to 11:50:00`. */
+export const windowText = ({ since, until }: Pick<RunData, 'since' | 'until'>): string =>
+  `Calls from ${shortTime(since)} to ${shortTime(until)}`;
+
+/** One run: who ran it and when, what was found and why, and which events. */
+export function Run({ run }: { readonly run: RunData }) {
+  const { by, dryRun, startedAt, state, counts, events = [], reasons = [] } = run;
+  const [text, tone] = TASK_STATES[state];
   return (
     <div class="run">
       <p>
@@ -18,22 +25,28 @@ export function Run({ run }: { readonly run: ReconcileRun }) {
         {run.askedSince !== undefined &&
           ' The store knows nothing from before, so earlier calls are left out.'}
       </p>
-      {error !== undefined && <p class="form-error">{error}</p>}
       {(state !== 'failed' || counts.seen > 0) && <Totals run={run} />}
-      {events.length > 0 && <Events run={run} />}
+      {reasons.length > 0 && (
+        <ul class="reasons">
+          {reasons.map((reason) => (
+            <li key={`${reason.kind} ${String(reason.from)}`}>
+              <Reason reason={reason} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {events.length > 0 && <Events events={events} dryRun={dryRun} />}
     </div>
   );
 }
 
-/** Of a run that failed, what it had done by then. */
-const Totals = ({ run: { dryRun, state, counts } }: { readonly run: ReconcileRun }) => (
+/** Of a run that did not end, what it had done by then. */
+const Totals = ({ run: { state, counts } }: { readonly run: RunData }) => (
   <p role={state === 'running' ? 'status' : undefined}>
-    {state === 'failed' && 'Until then: '}
+    {state !== 'done' && state !== 'running' && 'Until then: '}
     {counted(counts.seen, 'call')} looked at.{' '}
-    {dryRun
-      ? `${counted(counts.expected, 'event')} should have come. Whether they did is looked up when it is run for real.`
-      : state === 'done' && counts.missed === 0 && 'Nothing was missed.'}{' '}
-    {COUNTS.filter(([name]) => counts[name] > 0).map(([name, words, tone]) => (
+    {state === 'done' && counts.missed === 0 && 'Nothing was missed.'}{' '}
+    {RECONCILE_COUNTS.filter(([name]) => counts[name] > 0).map(([name, words, tone]) => (
       <Badge key={name} tone={tone}>
         {count(counts[name])} {words}
       </Badge>
@@ -41,35 +54,86 @@ const Totals = ({ run: { dryRun, state, counts } }: { readonly run: ReconcileRun
   </p>
 );
 
-const Events = ({ run: { dryRun, events } }: { readonly run: ReconcileRun }) => (
-  <details>
-    <summary>
-      {dryRun ? 'Events that should have come' : 'Events that were missed'} ({count(events.length)})
-    </summary>
+/** Why events were missed, as far as the log of outcomes tells. */
+function Reason({ reason }: { readonly reason: MissReason }) {
+  const { kind, missed, from, until } = reason;
+  const events = <strong>{counted(missed, 'event')}: </strong>;
+  if (kind === 'unknown') return <p>{events}the log of outcomes does not go back so far.</p>;
+  if (kind === 'silence')
+    return (
+      <p>
+        {events}
+        {from === null
+          ? 'no delivery came to any process before'
+          : 'no delivery came to any process from'}{' '}
+        {from !== null && <When at={from} />} {until === null ? 'until now' : 'to'}{' '}
+        {until !== null && <When at={until} />}. {silenceText(reason)}
+      </p>
+    );
+  return (
+    <p>
+      {events}
+      {DURING[kind]}{' '}
+      {kind !== 'single' && (
+        <Link to="deliveries" query={{ result: kind }}>
+          Show {kind} deliveries
+        </Link>
+      )}
+    </p>
+  );
+}
+
+const DURING = {
+  refused:
+    'deliveries came at that time that no secret verified. An action may sign with a secret that is not configured.',
+  failed: 'deliveries failed at that time before the store knew their events.',
+  single:
+    'others came at that time and were handled, so the rule was not paused. Something in between lost these: look at the proxy and at the conditions of the rule.',
+} as const;
+
+function silenceText({ wasRunning, failedBefore }: MissReason): string {
+  const failed =
+    failedBefore > 0
+      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} failed in the half hour before, after which the service pauses a rule.`
+      : '';
+  if (wasRunning === false)
+    return `No process ran all that time: the receivers were down or restarted.${failed}`;
+  if (wasRunning === true)
+    return `A process ran all that time, so the rule was paused, or nothing reached it.${failed} Look at the rule in the service, under Rules.`;
+  return `The rule may be paused: look at it in the service, under Rules.${failed}`;
+}
+
+interface EventsProps {
+  readonly events: readonly ReconciledRow[];
+  readonly dryRun: boolean;
+}
+
+const Events = ({ events, dryRun }: EventsProps) => (
+  <details open={events.some(({ missed }) => missed)}>
+    <summary>Events ({count(events.length)})</summary>
     <Table
-      label={dryRun ? 'Events that should have come' : 'Missed events'}
-      rows={events}
+      label="Reconciled events"
+      rows={[...events].sort((one, other) => Number(other.missed) - Number(one.missed))}
       keyOf={({ callId, eventName }) => `${callId} ${eventName}`}
       columns={[
+        { name: 'Call', cell: (event) => <CallLink callId={event.callId} /> },
+        { name: 'Event', cell: ({ eventName }) => <span class="event-name">{eventName}</span> },
+        { name: 'Happened', cell: ({ at }) => <When at={at} /> },
         {
-          name: 'Call',
-          cell: ({ callId }) => (
-            <Link to="deliveries" query={{ call: callId }}>
-              <code class="id">{callId}</code>
-            </Link>
+          name: dryRun ? 'The store knows' : 'Outcome',
+          cell: ({ missed, state, outcome }) => (
+            <>
+              {missed && <Badge tone="bad">Missed</Badge>} {state && <State state={state} />}
+              {outcome !== undefined && <code class="code-name">{outcome}</code>}
+            </>
           ),
-        },
-        { name: 'Event', cell: ({ eventName }) => eventName },
-        {
-          name: 'Outcome',
-          cell: ({ outcome }) =>
-            outcome === undefined ? (
-              <span class="hint">not run</span>
-            ) : (
-              <code class="code-name">{outcome}</code>
-            ),
         },
       ]}
     />
   </details>
 );
+
+const State = ({ state }: { readonly state: string }) => {
+  const [text, tone] = EVENT_STATES[state] ?? [state, 'muted'];
+  return tone === 'muted' ? <Tag>{text}</Tag> : <Badge tone={tone}>{text}</Badge>;
+};

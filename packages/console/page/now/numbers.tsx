@@ -1,0 +1,220 @@
+import type { ComponentChildren } from 'preact';
+import { BarChart, LineChart, Table } from '@call-webhooks/ui';
+import type {
+  Percentiles,
+  Period,
+  ProcessSeen,
+  Result,
+  SourceCounts,
+} from '../../src/api-types.ts';
+import { count, duration, minuteOf, shortMinute } from '../model/format.ts';
+import { PERIODS, RESULTS, SOURCES } from '../model/words.ts';
+import { Link } from '../parts/link.tsx';
+import { OutcomeWords } from '../parts/outcome.tsx';
+import { Section } from '../parts/section.tsx';
+
+interface PeriodProps {
+  readonly period: Period;
+  readonly range: 'hour' | 'day';
+}
+
+interface TileProps {
+  readonly name: string;
+  readonly value: string;
+  readonly tone?: 'bad' | 'wait' | false | undefined;
+  readonly children?: ComponentChildren;
+}
+
+const Tile = ({ name, value, tone, children }: TileProps) => (
+  <div class="tile" data-tone={tone || undefined}>
+    <dt>{name}</dt>
+    <dd>
+      <span class="tile-value">{value}</span>
+      <span class="tile-note">{children}</span>
+    </dd>
+  </div>
+);
+
+/** The numbers that matter most: of deliveries by webhook, each with its share. */
+export function Tiles({
+  processes,
+  period,
+  range,
+}: PeriodProps & { readonly processes: readonly ProcessSeen[] }) {
+  const { sources, handlerMs, lagMs, late } = period;
+  const { total = 0, results } = sources.webhook ?? {};
+  const tile = (result: Result, tone?: 'bad' | 'wait') => {
+    const times = results?.[result] ?? 0;
+    return (
+      <Tile
+        name={NAMES[result] ?? RESULTS[result][0]}
+        value={count(times)}
+        tone={times > 0 && tone}
+      >
+        {share(times, total)}
+      </Tile>
+    );
+  };
+  return (
+    <dl class="tiles" aria-label={`Webhook deliveries of ${PERIODS[range]}`}>
+      <Tile name="Webhook deliveries" value={count(total)}>
+        {rate(period)} a minute
+      </Tile>
+      {tile('handled')}
+      {tile('duplicate')}
+      {tile('dead-letter', 'bad')}
+      {tile('failed', 'bad')}
+      {tile('refused', 'wait')}
+      <TimeTile name="Handler time" times={handlerMs} none="No handler ran.">
+        {late > 0 && ` · ${count(late)} after the deadline`}
+      </TimeTile>
+      <TimeTile name="Lag" times={lagMs} none="From the signature to the receiver." />
+      <Tile name="In flight" value={count(processes.reduce((sum, one) => sum + one.inFlight, 0))}>
+        when each process wrote last
+      </Tile>
+    </dl>
+  );
+}
+
+const NAMES: Partial<Record<Result, string>> = {
+  duplicate: 'Duplicates',
+  'dead-letter': 'Dead-lettered',
+};
+
+interface TimeTileProps {
+  readonly name: string;
+  readonly times: Percentiles | null;
+  /** What is said while nothing was measured. */
+  readonly none: string;
+  readonly children?: ComponentChildren;
+}
+
+const TimeTile = ({ name, times, none, children }: TimeTileProps) => (
+  <Tile name={`${name}, p95`} value={times ? duration(times.p95) : '–'}>
+    {times ? `p50 ${duration(times.p50)}` : none}
+    {children}
+  </Tile>
+);
+
+/** Of the minutes that are over. */
+function rate({ points, step }: Period): string {
+  const over = points.slice(0, -1);
+  const sum = over.reduce((all, point) => all + totalOf(point), 0);
+  const perMinute = sum / ((over.length * step) / 60_000);
+  return perMinute > 0 && perMinute < 10 ? perMinute.toFixed(1) : count(Math.round(perMinute));
+}
+
+const totalOf = (results: Record<Result, number>): number =>
+  (Object.keys(RESULTS) as Result[]).reduce((sum, result) => sum + results[result], 0);
+
+/** Never `100%` while one is missing, and never `0%` if there is one. */
+function share(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  const percent = (part / whole) * 100;
+  if (part < whole && percent > 99.9) return '> 99.9%';
+  if (part > 0 && percent < 0.1) return '< 0.1%';
+  return `${percent.toFixed(percent > 0 && percent < 100 && (percent < 10 || percent > 99) ? 1 : 0)}%`;
+}
+
+/** Results and handler time over the last hour or day. */
+export function Charts({ period, range }: PeriodProps) {
+  const { points } = period;
+  const places = points.map(({ at }) => (range === 'hour' ? minuteOf(at) : shortMinute(at)));
+  const bars = ['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'refused'] as const;
+  const tones = { 'dead-letter': 'odd' } as Partial<Record<Result, 'odd'>>;
+  return (
+    <div class="charts">
+      <BarChart
+        label={`Webhook deliveries ${range === 'hour' ? 'a minute' : 'in ten minutes'}`}
+        places={places}
+        series={bars
+          .filter((result) => result !== 'ignored' || points.some(({ ignored }) => ignored > 0))
+          .map((result) => ({
+            name: RESULTS[result][0].toLowerCase(),
+            tone: tones[result] ?? RESULTS[result][1],
+            values: points.map((point) => point[result]),
+          }))}
+      />
+      <LineChart
+        label="Handler time"
+        places={places}
+        format={duration}
+        series={[
+          { name: 'p95', tone: 'info', values: points.map((one) => one.handlerP95 ?? undefined) },
+        ]}
+      />
+    </div>
+  );
+}
+
+const SHOWN: readonly Result[] = ['handled', 'duplicate', 'dead-letter', 'failed', 'refused'];
+
+/** Each source apart: a redrive is no delivery. */
+export function SourcesSection({ period, range }: PeriodProps) {
+  const rows = Object.entries(SOURCES).flatMap(([source, [name]]) => {
+    const counts = period.sources[source as 'webhook'];
+    return counts ? [{ source, name, counts }] : [];
+  });
+  if (rows.length === 0) return null;
+  return (
+    <Section title={`By source, ${PERIODS[range]}`}>
+      <Table
+        label="Sources"
+        rows={rows}
+        keyOf={({ source }) => source}
+        columns={[
+          {
+            name: 'Source',
+            cell: ({ source, name }) => (
+              <Link to="deliveries" query={{ source }}>
+                {name}
+              </Link>
+            ),
+          },
+          { name: 'In all', align: 'end', cell: ({ counts }) => count(counts.total) },
+          ...SHOWN.map((result) => ({
+            name: NAMES[result] ?? RESULTS[result][0],
+            align: 'end' as const,
+            cell: ({ counts }: { readonly counts: SourceCounts }) => (
+              <>
+                {count(counts.results[result])}{' '}
+                <span class="hint">{share(counts.results[result], counts.total)}</span>
+              </>
+            ),
+          })),
+        ]}
+      />
+    </Section>
+  );
+}
+
+/** How often each outcome came, with its meaning and fix. */
+export function OutcomesSection({ period, range }: PeriodProps) {
+  const sums = new Map<string, number>();
+  for (const counts of Object.values(period.sources))
+    for (const [code, times] of Object.entries(counts.outcomes))
+      sums.set(code, (sums.get(code) ?? 0) + times);
+  const rows = [...sums].sort(([, one], [, other]) => other - one);
+  return (
+    <Section title={`Outcomes of all sources, ${PERIODS[range]}`}>
+      <Table
+        label="Outcomes"
+        rows={rows}
+        keyOf={([code]) => code}
+        empty="Nothing has ended in this time."
+        columns={[
+          {
+            name: 'Outcome',
+            cell: ([code]) => (
+              <Link to="deliveries" query={{ outcome: code }}>
+                <code class="code-name">{code}</code>
+              </Link>
+            ),
+          },
+          { name: 'Times', align: 'end', cell: ([, times]) => count(times) },
+          { name: 'What it means', cell: ([code]) => <OutcomeWords code={code} /> },
+        ]}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,134 @@
+import { useContext } from 'preact/hooks';
+import { Badge, Button, moment, ThemeButton } from '@call-webhooks/ui';
+import { lastAnswer, useConnection, type Connection } from '../model/api.ts';
+import { clockTime, count, ZONE } from '../model/format.ts';
+import { VIEWS, type View } from '../model/place.ts';
+import { SessionContext, useSession } from '../model/session.ts';
+import { Link } from './link.tsx';
+
+const WORDS: Readonly<Record<Connection['state'], string>> = {
+  connecting: 'Connecting …',
+  live: 'Live',
+  lost: 'No answer',
+  'signed-out': 'Signed out',
+};
+
+/** The name of the page, the connection, the time zone, and who looks. */
+export function TopBar() {
+  const session = useContext(SessionContext);
+  const { state } = useConnection();
+  return (
+    <header class="top">
+      <div class="brand">
+        <BrandIcon />
+        <h1>
+          Call webhooks <span class="brand-note">console</span>
+        </h1>
+      </div>
+      <div class="connection" data-connection={state}>
+        <span class="dot" aria-hidden="true" />
+        <span role="status">{WORDS[state]}</span>
+      </div>
+      <div class="top-end">
+        {session && !session.canWrite && <Badge tone="wait">Read-only</Badge>}
+        <span class="zone">Times in {ZONE}</span>
+        {session?.name != null && <span class="zone">{session.name}</span>}
+        <ThemeButton />
+      </div>
+    </header>
+  );
+}
+
+const BrandIcon = () => (
+  <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true" class="brand-icon">
+    <rect width="24" height="24" rx="6" />
+    <path d="M4.5 13h3.5l2.3-6.5 3.6 11 2.2-4.5h3.4" />
+  </svg>
+);
+
+interface ViewsProps {
+  readonly current: View;
+  /** How many dead letters wait. */
+  readonly waiting: number;
+}
+
+/** The links to the views. */
+export const Views = ({ current, waiting }: ViewsProps) => (
+  <nav class="views" aria-label="Views">
+    <ul>
+      {VIEWS.map(([view, title]) => (
+        <li key={view}>
+          <Link to={view} class="view-link" current={view === current}>
+            {title}
+            {view === 'dead-letters' && waiting > 0 && (
+              <span class="tab-count" data-bad="">
+                {count(waiting)}
+                <span class="visually-hidden"> waiting</span>
+              </span>
+            )}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+/** Says what is wrong while the receiver does not answer, and what to do. */
+export function ConnectionBanner() {
+  const { state } = useConnection();
+  return (
+    <div role="alert">
+      {state === 'lost' && <Lost />}
+      {state === 'signed-out' && <SignedOut />}
+    </div>
+  );
+}
+
+function SignedOut() {
+  const { signIn } = useSession();
+  return (
+    <div class="banner">
+      <p>Your session has ended, or you may not see this console any more. What you see is old.</p>
+      {signIn === null ? (
+        <Button label="Reload" onClick={() => location.reload()} />
+      ) : (
+        <a class="button" href={signIn}>
+          Sign in
+        </a>
+      )}
+    </div>
+  );
+}
+
+function Lost() {
+  const at = lastAnswer();
+  return (
+    <div class="banner">
+      <p>
+        {navigator.onLine
+          ? 'The receiver does not answer: it is restarting or stopped, or the network between is down.'
+          : 'This computer is offline.'}{' '}
+        {at !== undefined && (
+          <>
+            What you see is from <span title={moment(at)}>{clockTime(at)}</span>.
+          </>
+        )}{' '}
+        The page tries again by itself.
+      </p>
+    </div>
+  );
+}
+
+/** Says why there are no buttons that change anything. */
+export function ReadOnlyNote() {
+  const { canWrite, readOnly } = useSession();
+  if (canWrite) return null;
+  return (
+    <p class="read-only">
+      <strong>Read-only.</strong>{' '}
+      {readOnly
+        ? 'This console was created with readOnly: nothing can be redriven, removed or reconciled here, and personal data stays masked.'
+        : 'You may look, but not redrive, remove, reconcile or show personal data. Ask whoever runs this receiver if you need to.'}
+    </p>
+  );
+}
