@@ -65,7 +65,7 @@ function Shown({ overview, range }: { overview: Overview; range: 'hour' | 'day' 
       </p>
       <HealthSection health={health} />
       {Object.keys(log.day.sources).length === 0 && <FirstSteps />}
-      <Tiles processes={active} period={period} range={range} />
+      <Tiles period={period} range={range} />
       <Charts period={period} range={range} />
       <SourcesSection period={period} range={range} />
       <OutcomesSection period={period} range={range} />

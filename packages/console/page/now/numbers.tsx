@@ -1,12 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { BarChart, LineChart, Table } from '@call-webhooks/ui';
-import type {
-  Percentiles,
-  Period,
-  ProcessSeen,
-  Result,
-  SourceCounts,
-} from '../../src/api-types.ts';
+import type { Percentiles, Period, Result, SourceCounts } from '../../src/api-types.ts';
 import { count, duration, minuteOf, shortMinute } from '../model/format.ts';
 import { PERIODS, RESULTS, SOURCES } from '../model/words.ts';
 import { Link } from '../parts/link.tsx';
@@ -36,11 +30,7 @@ const Tile = ({ name, value, tone, children }: TileProps) => (
 );
 
 /** The numbers that matter most: of deliveries by webhook, each with its share. */
-export function Tiles({
-  processes,
-  period,
-  range,
-}: PeriodProps & { readonly processes: readonly ProcessSeen[] }) {
+export function Tiles({ period, range }: PeriodProps) {
   const { sources, handlerMs, lagMs, late } = period;
   const { total = 0, results } = sources.webhook ?? {};
   const tile = (result: Result, tone?: 'bad' | 'wait') => {
@@ -69,9 +59,6 @@ export function Tiles({
         {late > 0 && ` · ${count(late)} after the deadline`}
       </TimeTile>
       <TimeTile name="Lag" times={lagMs} none="From the signature to the receiver." />
-      <Tile name="In flight" value={count(processes.reduce((sum, one) => sum + one.inFlight, 0))}>
-        when each process wrote last
-      </Tile>
     </dl>
   );
 }

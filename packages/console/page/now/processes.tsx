@@ -70,7 +70,7 @@ export const ProcessesSection = ({ processes }: { readonly processes: readonly P
         { name: 'Process', cell: ({ host, pid }) => `${host}, ${String(pid)}` },
         { name: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
         { name: 'Wrote last', cell: ({ seenAt }) => <Ago at={seenAt} /> },
-        { name: 'In flight', align: 'end', cell: ({ inFlight }) => count(inFlight) },
+        { name: 'In flight then', align: 'end', cell: ({ inFlight }) => count(inFlight) },
         { name: 'State', cell: (process) => <ProcessState process={process} /> },
       ]}
     />

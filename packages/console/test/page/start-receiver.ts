@@ -8,10 +8,11 @@ import express from 'express';
 import Database from 'libsql';
 import { createClient } from '@call-webhooks/client';
 import { memoryStore, type CallCompletedEvent, type CallStartedEvent } from '@call-webhooks/core';
+import type { OutcomeLog } from '@call-webhooks/core/stores';
 import { callWebhooks } from '@call-webhooks/express';
 import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { signedRequest, TEST_SECRET } from '@call-webhooks/testing';
-import { consoleStats, createConsole, type ConsoleAction } from '../../src/index.ts';
+import { createConsole, type ConsoleAction } from '../../src/index.ts';
 
 export interface ReceiverInput {
   /** Where the store is; a file of its own by default. */
@@ -23,17 +24,17 @@ export interface ReceiverInput {
   memoryFor?: number;
   /** How often a handler may fail; 1 by default. */
   maxAttempts?: number;
-  /** Whether the receivers of one file count together. */
-  shared?: boolean;
   withoutDeadLetters?: boolean;
+  withoutLog?: boolean;
   /** The service to reconcile with. */
   service?: { baseUrl: string; apiToken: string };
+  signIn?: string;
 }
 
 /** What a receiver does from now on. */
 interface Orders {
-  /** Handlers fail. */
-  broken: boolean;
+  /** Handlers fail, with this error if it is a text. */
+  broken: boolean | string;
   /** Whether the person may see the console. */
   allowed: boolean;
   /** Handlers wait until this is `false`. */
@@ -46,6 +47,8 @@ export interface RunningReceiver {
   readonly url: string;
   /** Its store. Another receiver can share it. */
   readonly file: string;
+  /** The log of its store. */
+  readonly log: OutcomeLog;
   /** What was logged of changes in the console. */
   readonly logged: readonly ConsoleAction[];
   /** Sends a signed delivery. @returns the status */
@@ -73,20 +76,24 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
   const now: Orders = { broken: false, allowed: true, held: false };
   const logged: ConsoleAction[] = [];
   const held: (() => void)[] = [];
-  const consoles: { close(): Promise<void> }[] = [];
+  const closing: (() => Promise<void>)[] = [];
+  const { log: sqliteLog, ...sqlite } = sqliteStore(db);
+  const shared = input.memoryFor === undefined ? sqlite : memoryFor(input.memoryFor);
+  const log = ('log' in shared ? shared.log : sqliteLog) as OutcomeLog;
+  const store = { ...shared, log: input.withoutLog ? undefined : log };
   let port = 0;
   let server: Server;
 
   async function handle(event: CallCompletedEvent | CallStartedEvent): Promise<void> {
     if (now.held) await new Promise<void>((go) => held.push(go));
-    if (now.broken) throw new Error(`The CRM refused ${event.eventName}: <b>no such contact</b>`);
+    const error = `The CRM refused ${event.eventName}: <b>no such contact</b>`;
+    if (now.broken) throw new Error(now.broken === true ? error : now.broken);
   }
 
   function app() {
-    const store = input.memoryFor === undefined ? sqliteStore(db) : memoryFor(input.memoryFor);
     const deadLetters = sqliteDeadLetters(db);
     const hook = callWebhooks({
-      secret: TEST_SECRET,
+      secret: { id: 'current', secret: TEST_SECRET },
       store,
       deadLetter: deadLetters,
       maxAttempts: input.maxAttempts ?? 1,
@@ -97,13 +104,16 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
       receiver: hook.receiver,
       ...(!input.withoutDeadLetters && { deadLetters, redrive: { concurrency: 1 } }),
       ...(input.service && { reconcile: { client: createClient(input.service) } }),
-      ...(input.shared && { stats: consoleStats({ store, every: 1_000 }) }),
       readOnly: input.readOnly ?? false,
+      signIn: input.signIn,
       authorize: () => now.allowed && { name: 'Ada <Ops>', canWrite: input.canWrite ?? true },
       onAction: (action) => logged.push(action),
       logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
-    consoles.push(ops);
+    closing.push(
+      () => ops.close(),
+      () => hook.receiver.close({ graceMs: 0 }),
+    );
     return express().all('/hook', hook).use('/ops/webhooks', ops);
   }
 
@@ -129,8 +139,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
   const origin = `http://127.0.0.1:${String(port)}`;
   return {
     url: `${origin}/ops/webhooks`,
-    file,
-    logged,
+    ...{ file, log, logged },
     async deliver(event, signing) {
       const { headers, body } = await signedRequest(event, { secret: TEST_SECRET, ...signing });
       return (await fetch(`${origin}/hook`, { method: 'POST', headers, body })).status;
@@ -141,7 +150,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
     async close() {
       tell({ held: false });
       await stop();
-      for (const one of consoles) await one.close();
+      for (const close of closing) await close();
       db.close();
       rmSync(folder, { recursive: true, force: true });
     },
