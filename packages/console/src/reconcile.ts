@@ -7,7 +7,7 @@ import {
   type ReconcileResult,
 } from '@call-webhooks/recovery';
 import type { ReconcileRequest, ReconcileTask } from './api-types.ts';
-import { invalid } from './http/request.ts';
+import { RequestError } from './http/answer.ts';
 import { missReasons } from './miss-reasons.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { OverviewReader } from './overview.ts';
@@ -100,7 +100,8 @@ export async function runReconcile(
 
 const nothingKnown = (now: number, since: number, until: number) => {
   const ago = (time: number) => `${Math.ceil((now - time) / 60_000)} min ago`;
-  return invalid(
-    `the window ends ${ago(until)}, and the store knows nothing from before ${ago(since)}. Try again later`,
+  return new RequestError(
+    'invalid-request',
+    `There is nothing to look at: the window ends ${ago(until)}, and the store knows nothing from before ${ago(since)}. Try again later.`,
   );
 };

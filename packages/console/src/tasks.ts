@@ -86,6 +86,7 @@ export class SharedTask<Own extends Task> {
     const task = await this.read();
     if (task?.state !== 'running') return false;
     await this.#store.saveCursor(this.#stopName, task.id);
+    if (this.#own?.task.id === task.id) this.#own.abort.abort(); // not only with the next tick
     return true;
   }
 

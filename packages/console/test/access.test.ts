@@ -133,7 +133,9 @@ describe('authorize', () => {
 async function attack(headers: Record<string, string | undefined>, options: Options = {}) {
   const { ask, deadLetters, id, logger } = await withLetter(options);
   const sent = Object.fromEntries(
-    Object.entries<string | undefined>({ ...OWN_PAGE, ...headers }).filter(([, value]) => value !== undefined),
+    Object.entries<string | undefined>({ ...OWN_PAGE, ...headers }).filter(
+      ([, value]) => value !== undefined,
+    ),
   ) as Record<string, string>;
   const codes = new Set<string>();
   for (const path of [

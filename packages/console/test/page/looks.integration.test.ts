@@ -5,12 +5,12 @@ import { axeFindings } from '@call-webhooks/ui/test/axe';
 import { describeInChromium } from '@call-webhooks/ui/test/describe-in-chromium';
 import { openConsole, testReceivers } from './open-console.ts';
 
-const WIDTHS = [1440, 900, 390, 320];
+const WIDTHS = [1440, 1024, 900, 390, 320];
 const LONG = 'call:' + 'averylongname'.repeat(8);
 
 /** Each view with its details open. */
 const PLACES: readonly (readonly [query: string, ready: string])[] = [
-  ['', '.health ~ .outcome-note'],
+  ['', '[aria-label=Outcomes] .link'],
   ['?range=day', '.health'],
   ['?view=deliveries', '[aria-label=Deliveries] .link'],
   ['?view=deliveries&call=call-2', '.call > li'],
@@ -66,14 +66,69 @@ describeInChromium('the looks of the console', (chromium) => {
   test('no findings of axe, in both themes, and no sideways overflow', async () => {
     const receiver = await withEverything();
     const page = await openConsole(chromium, receiver, '', { colorScheme: 'light' });
-    await look(page, receiver.url, [1440, 390], async (where) => {
+    await look(page, receiver.url, [1440, 1024, 390], async (where) => {
       expect([where, await axeFindings(page), await overflow(page)]).toEqual([where, [], []]);
     });
     await page.emulateMedia({ colorScheme: 'dark' });
-    await look(page, receiver.url, [1440], async (where) => {
+    await look(page, receiver.url, [1440, 1024, 390], async (where) => {
       expect([where, await axeFindings(page)]).toEqual([where, []]);
     });
   });
+
+  test('with a detail open, badges, times and names stay in one piece', async () => {
+    const receiver = await withEverything();
+    const page = await openConsole(chromium, receiver);
+    await look(page, receiver.url, [1440, 1024, 390], async (where) => {
+      // More than one line: a word that is broken into pieces.
+      const broken = await page.evaluate(`[...document.querySelectorAll(
+        'td .badge, td time, td .code-name, th, td[data-column=Outcome] a, td[data-column=Attempt]')]
+        .filter((one) => one.offsetParent !== null && one.getClientRects().length > 0)
+        .filter((one) => {
+          const range = document.createRange();
+          range.selectNodeContents(one);
+          const tops = [...range.getClientRects()].map(({ bottom }) => Math.round(bottom / 8));
+          return Math.max(...tops) - Math.min(...tops) > 1;
+        })
+        .map((one) => one.textContent)`);
+      expect([where, broken]).toEqual([where, []]);
+    });
+  });
+
+  test.each([1440, 1024, 390])(
+    'choosing another row keeps scroll and focus (%d px)',
+    async (width) => {
+      const receiver = await withEverything();
+      for (let made = 0; made < 30; made++)
+        await receiver.deliver(callCompleted({ callId: `more-${String(made)}` }));
+      const page = await openConsole(chromium, receiver, '?view=dead-letters', {
+        viewport: { width, height: 700 },
+      });
+      await page.getByText('32 dead letters waiting').waitFor();
+      const openers = page.locator('a[id^=letter-]');
+      await openers.nth(15).focus();
+      await page.keyboard.press('Enter');
+      const detail = page.getByRole('region', { name: 'Dead letter' });
+      await detail.locator('.facts').waitFor();
+      await page.locator('.detail h3:focus').waitFor();
+      const scrolled = () => page.evaluate<number>('Math.round(scrollY)');
+      const before = await scrolled();
+      expect(before).toBeGreaterThan(200);
+      const id = new URL(page.url()).searchParams.get('letter');
+      // Behind a detail that covers the list, only the keyboard reaches it.
+      await openers.nth(16).evaluate((link: { focus(options: object): void }) => {
+        link.focus({ preventScroll: true });
+      });
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.searchParams.get('letter') !== id);
+      await detail.locator('.facts').waitFor();
+      const next = new URL(page.url()).searchParams.get('letter') ?? '';
+      await page.locator(`#letter-${next}:focus`).waitFor();
+      expect(await scrolled()).toBe(before);
+      await page.keyboard.press('Escape');
+      await detail.waitFor({ state: 'detached' });
+      await page.locator(`#letter-${next}:focus`).waitFor();
+    },
+  );
 
   test('no sideways overflow, in the widest font either', async () => {
     const receiver = await withEverything();

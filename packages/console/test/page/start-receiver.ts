@@ -7,8 +7,12 @@ import { join } from 'node:path';
 import express from 'express';
 import Database from 'libsql';
 import { createClient } from '@call-webhooks/client';
-import { memoryStore, type CallCompletedEvent, type CallStartedEvent } from '@call-webhooks/core';
-import type { OutcomeLog } from '@call-webhooks/core/stores';
+import {
+  memoryStore,
+  type CallCompletedEvent,
+  type CallStartedEvent,
+  type Store,
+} from '@call-webhooks/core';
 import { callWebhooks } from '@call-webhooks/express';
 import { sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { signedRequest, TEST_SECRET } from '@call-webhooks/testing';
@@ -45,10 +49,9 @@ interface Orders {
 export interface RunningReceiver {
   /** Where the console is. */
   readonly url: string;
-  /** Its store. Another receiver can share it. */
+  /** Where its store is. Another receiver can share it. */
   readonly file: string;
-  /** The log of its store. */
-  readonly log: OutcomeLog;
+  readonly store: Store;
   /** What was logged of changes in the console. */
   readonly logged: readonly ConsoleAction[];
   /** Sends a signed delivery. @returns the status */
@@ -77,10 +80,8 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
   const logged: ConsoleAction[] = [];
   const held: (() => void)[] = [];
   const closing: (() => Promise<void>)[] = [];
-  const { log: sqliteLog, ...sqlite } = sqliteStore(db);
-  const shared = input.memoryFor === undefined ? sqlite : memoryFor(input.memoryFor);
-  const log = ('log' in shared ? shared.log : sqliteLog) as OutcomeLog;
-  const store = { ...shared, log: input.withoutLog ? undefined : log };
+  const kept: Store = input.memoryFor === undefined ? sqliteStore(db) : memoryFor(input.memoryFor);
+  const store: Store = input.withoutLog ? { ...kept, log: undefined } : kept;
   let port = 0;
   let server: Server;
 
@@ -139,7 +140,7 @@ export async function startReceiver(input: ReceiverInput = {}): Promise<RunningR
   const origin = `http://127.0.0.1:${String(port)}`;
   return {
     url: `${origin}/ops/webhooks`,
-    ...{ file, log, logged },
+    ...{ file, store, logged },
     async deliver(event, signing) {
       const { headers, body } = await signedRequest(event, { secret: TEST_SECRET, ...signing });
       return (await fetch(`${origin}/hook`, { method: 'POST', headers, body })).status;
