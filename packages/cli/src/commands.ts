@@ -92,8 +92,13 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
     ],
   ],
   [
-    'Repair what went wrong:',
+    'Find and repair what went wrong:',
     [
+      {
+        name: 'doctor',
+        what: 'Check secrets, store, receiver and REST API',
+        load: async () => (await import('./commands/doctor.ts')).doctorCommand,
+      },
       {
         name: 'dead-letters',
         what: "List and redrive what failed for good, in a receiver's store",

@@ -1,6 +1,6 @@
 import { CommanderError, type Command } from 'commander';
 import { App, fullName } from './app.ts';
-import { badInput, CliError, EXIT, Stopped } from './errors.ts';
+import { badInput, CliError, EXIT, Stopped, toCliError } from './errors.ts';
 import { didYouMean } from './input/did-you-mean.ts';
 import type { Io } from './io.ts';
 import { program } from './program.ts';
@@ -73,7 +73,8 @@ const LABEL_WIDTH = 'error: '.length;
 
 /** Prints an error to stderr. @returns its exit code */
 async function report({ output, io }: App, error: unknown): Promise<number> {
-  const { message, fix, exitCode } = await toCliError(error);
+  const { message, fix, exitCode } =
+    error instanceof CommanderError ? fromCommander(error) : await toCliError(error);
   if (output.json) {
     io.stderr.write(`${jsonLine({ error: { message, fix, exitCode } })}\n`);
     return exitCode;
@@ -90,28 +91,6 @@ async function report({ output, io }: App, error: unknown): Promise<number> {
   if (!(error instanceof CliError) && io.env['DEBUG'] && error instanceof Error)
     for (const line of (error.stack ?? '').split('\n')) output.message(line);
   return exitCode;
-}
-
-async function toCliError(error: unknown): Promise<CliError> {
-  if (error instanceof CliError) return error;
-  if (error instanceof CommanderError) return fromCommander(error);
-  // Loaded only now: it loads the libraries, and the program has to start quickly.
-  const { libraryError } = await import('./library-error.ts');
-  const known = libraryError(error);
-  if (known) return known;
-  const message = error instanceof Error ? error.message : String(error);
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
-    return new CliError(
-      EXIT.environment,
-      message,
-      `Check the file or address in this message (${code}).`,
-    );
-  return new CliError(
-    EXIT.environment,
-    `Unexpected error: ${message}`,
-    'Set DEBUG=1 to see the stack trace.',
-  );
 }
 
 function fromCommander(error: CommanderError): CliError {

@@ -89,30 +89,60 @@ async function run(app: App, options: CheckOptions & DeepOptions): Promise<numbe
 }
 
 async function check(app: App, options: CheckOptions): Promise<number> {
-  const { io, output, signal } = app;
-  const url = receiverUrl(options);
-  const { insecure, timeout } = options;
-  const [secret] = await givenSecrets(io, options);
-  const findings: Finding[] = [];
-  const results: PostResult[] = [];
-  for (const request of requests(secret, options.headerPrefix)) {
-    const result = await post({ url, insecure, timeout, ...request }, signal);
-    if (findings.length === 0) requireReached(url, result, true);
-    results.push(result);
-    findings.push(findingOf(request, result));
-  }
-  const failure = output.json ? undefined : allFailed(results);
-  if (failure === undefined) await printFindings(app, findings);
-  else {
+  const { output } = app;
+  const [secret] = await givenSecrets(app.io, options);
+  const { findings, failure } = await checkReceiver(
+    { ...options, url: receiverUrl(options), secret },
+    app.signal,
+  );
+  if (failure !== undefined && !output.json) {
     output.message(output.messageColors.red(failure));
     return EXIT.receiverFailed;
   }
+  await printFindings(app, findings);
   if (secret === undefined)
     output.message('Set CALL_WEBHOOK_SECRET to the secret of the receiver for five more tests.');
   const wrong = findings.filter(({ result }) => result === 'wrong').length;
   if (wrong === 0) return EXIT.done;
   output.message(output.messageColors.red(`${wrong} of ${findings.length} responses are wrong.`));
   return EXIT.receiverFailed;
+}
+
+/** A receiver to be checked. */
+interface Checked {
+  readonly url: string;
+  readonly secret: string | undefined;
+  readonly headerPrefix?: string | undefined;
+  readonly insecure?: boolean | undefined;
+  readonly timeout: number;
+}
+
+/** What a receiver made of all requests. */
+interface CheckResult {
+  readonly findings: readonly Finding[];
+  /** Set if it answers everything with the same server error, so that nothing was tested. */
+  readonly failure: string | undefined;
+  /** How far its clock is ahead of ours, if it tells the time; milliseconds. */
+  readonly clockAhead: number | undefined;
+}
+
+/** Sends all requests. None of them runs a handler. @throws CliError 3 when nothing listens there */
+export async function checkReceiver(
+  { url, secret, headerPrefix, insecure, timeout }: Checked,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const findings: Finding[] = [];
+  const results: PostResult[] = [];
+  let clockAhead: number | undefined;
+  for (const request of requests(secret, headerPrefix)) {
+    const result = await post({ url, insecure, timeout, ...request }, signal);
+    if (findings.length === 0) requireReached(url, result, true);
+    if (result.kind === 'status' && result.headers.date !== undefined)
+      clockAhead = Date.parse(result.headers.date) - Date.now();
+    results.push(result);
+    findings.push(findingOf(request, result));
+  }
+  return { findings, failure: allFailed(results), clockAhead };
 }
 
 /** The URL of `--to`. @throws CliError 2 */
@@ -187,7 +217,7 @@ function requests(secret: string | undefined, headerPrefix: string | undefined):
 }
 
 /** What a receiver made of one request. */
-interface Finding {
+export interface Finding {
   readonly probe: string;
   readonly result: 'ok' | 'warning' | 'wrong';
   readonly response: string;

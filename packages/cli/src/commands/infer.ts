@@ -67,7 +67,7 @@ export async function printInferred({ output }: App, inferred: InferredNames): P
 }
 
 /** Reads a file of samples. @throws CliError 2 and 3 */
-async function readSamples({ io }: App, file: string): Promise<unknown[]> {
+export async function readSamples({ io }: App, file: string): Promise<unknown[]> {
   const text =
     file === '-' ? decodeText(await readData(io, '-', 'capture')) : await readText(file, 'capture');
   return parseCapture(text, file).flatMap(samplesOf);

@@ -82,7 +82,7 @@ function clientFor(baseUrl: string, apiToken: string, { wire }: ServiceOptions):
   return createClient({ baseUrl, apiToken, wire: wireNames(wire), userAgent });
 }
 
-const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
+export const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
 
 /**
  * Lets requests go through the proxy of the environment, as curl does, but never those to this

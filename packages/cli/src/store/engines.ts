@@ -14,6 +14,19 @@ export interface OpenedStore {
   readonly deadLetters: DeadLetters;
   /** Why there may be no dead letters, although a receiver has some; `undefined` if all is well. */
   readonly doubt?: () => Promise<string | undefined>;
+  /** Asks the server about itself. Changes nothing. */
+  readonly inspect: () => Promise<StoreReport>;
+}
+
+/** What a server is, and what is wrong with it as the store of a receiver. */
+export interface StoreReport {
+  /** Such as `Redis 7.2.4`. */
+  readonly server: string;
+  readonly problems: readonly {
+    readonly result: 'warn' | 'bad';
+    readonly text: string;
+    readonly fix: string;
+  }[];
 }
 
 type Opened = OpenedStore & { close(): Promise<void> };
@@ -36,6 +49,8 @@ interface Connection<Client> {
   readonly close: () => Promise<unknown>;
 }
 type RedisConnection = Connection<RedisClient> & {
+  /** What one of its servers says about itself. Rejects if this user may not ask. */
+  readonly info: () => Promise<string>;
   /** Absent for a cluster, whose nodes have a part of the keys each. */
   readonly send?: (command: readonly [string, ...string[]]) => Promise<unknown>;
 };
@@ -52,8 +67,8 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
       // It rejects with "Connection is closed", whatever the cause.
       await client.connect().catch((error: unknown) => Promise.reject(failure() ?? error));
       // A user may be forbidden to ask.
-      const info = await client.info('cluster').catch(() => '');
-      if (info.includes('cluster_enabled:1')) {
+      const whole = await client.info().catch(() => '');
+      if (whole.includes('cluster_enabled:1')) {
         const { host, port, username, password, tls } = client.options;
         client.disconnect();
         const nodes = new Cluster([{ host, port }], {
@@ -62,11 +77,12 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
         });
         nodes.on('error', ignore);
         await nodes.connect();
-        return { client: nodes, close: () => nodes.quit() };
+        return { client: nodes, close: () => nodes.quit(), info: () => Promise.resolve(whole) };
       }
       return {
         client,
         close: () => client.quit(),
+        info: () => client.info(),
         send: ([name, ...args]) => client.call(name, ...args),
       };
     },
@@ -81,6 +97,7 @@ const REDIS: ClientPackage<Promise<RedisConnection>>[] = [
       return {
         client,
         close: () => client.close(),
+        info: () => client.info(),
         send: (command) => client.sendCommand([...command]),
       };
     },
@@ -96,11 +113,38 @@ function firstError(client: {
   return () => first;
 }
 
+/** What may lose events, or refuse them. Its memory has to keep what it was given. */
+function redisReport(info: string): StoreReport {
+  const said = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(info)?.[1]?.trim();
+  const policy = said('maxmemory_policy') ?? 'noeviction';
+  const isCluster = said('cluster_enabled') === '1';
+  const problems: StoreReport['problems'][number][] = [];
+  if (said('role') === 'slave')
+    problems.push({
+      ...{ result: 'bad', text: 'It is a replica, which refuses to write.' },
+      fix: 'Use the URL of the primary.',
+    });
+  if (policy !== 'noeviction')
+    problems.push({
+      result: said('maxmemory') === '0' ? 'warn' : 'bad',
+      text: `maxmemory-policy is ${policy}: when its memory is full, it drops webhook ids and events, which then run twice.`,
+      fix: 'Set maxmemory-policy to noeviction.',
+    });
+  if (said('aof_enabled') === '0')
+    problems.push({
+      ...{ result: 'warn', text: 'appendonly is no: a restart forgets the last events.' },
+      fix: 'Set appendonly to yes, above all if dead letters are kept there.',
+    });
+  const version = said('redis_version') ?? '(it does not tell its version)';
+  return { server: `Redis ${version}${isCluster ? ', a cluster' : ''}`, problems };
+}
+
 const openRedis: Engine = async ({ url, prefix }) => {
-  const { client, close, send } = await openWithInstalled(REDIS, url);
+  const { client, close, send, info } = await openWithInstalled(REDIS, url);
   return {
     store: redisStore(client, { prefix, logger }),
     deadLetters: redisDeadLetters(client, { prefix, logger }),
+    inspect: async () => redisReport(await info().catch(() => '')),
     async doubt() {
       const used = prefix ?? 'call-webhooks';
       return send === undefined || (await hasKeys(send, `${used}:*`))
@@ -142,12 +186,26 @@ const POSTGRES: ClientPackage<Connection<PostgresClient>>[] = [
   },
 ];
 
+async function postgresReport(client: PostgresClient): Promise<StoreReport> {
+  const { rows } = (await client.query(
+    "SELECT current_setting('server_version') AS version, current_setting('transaction_read_only') AS read_only",
+  )) as { rows: [{ version: string; read_only: string }] };
+  const [{ version, read_only: readOnly }] = rows;
+  const problem = {
+    result: 'bad' as const,
+    text: 'It is a replica, or read-only: a receiver cannot write there.',
+    fix: 'Use the URL of the primary.',
+  };
+  return { server: `Postgres ${version}`, problems: readOnly === 'on' ? [problem] : [] };
+}
+
 const openPostgres: Engine = async ({ url, prefix: schema }) => {
   const { client, close } = await openWithInstalled(POSTGRES, url);
   const store = postgresStore(client, { schema });
   return {
     store,
     deadLetters: postgresDeadLetters(client, { schema }),
+    inspect: () => postgresReport(client),
     async close() {
       await store.close();
       await close();
@@ -194,6 +252,7 @@ const openSqlite: Engine = async ({ url, prefix = 'call_webhooks_', readOnly }) 
     const db = withoutSetup(reading);
     return {
       store: sqliteStore(db, { prefix }),
+      inspect: () => Promise.resolve(sqliteReport(db)),
       // They are created when the first event is given up.
       deadLetters: tables.includes(`${prefix}dead_letters`)
         ? sqliteDeadLetters(db, { prefix })
@@ -206,9 +265,15 @@ const openSqlite: Engine = async ({ url, prefix = 'call_webhooks_', readOnly }) 
   return {
     store: sqliteStore(db, { prefix }),
     deadLetters: sqliteDeadLetters(db, { prefix }),
+    inspect: () => Promise.resolve(sqliteReport(db)),
     close: () => close(db),
   };
 };
+
+function sqliteReport(db: SqliteDatabase): StoreReport {
+  const [row] = db.prepare('SELECT sqlite_version() AS version').all() as [{ version: string }];
+  return { server: `SQLite ${row.version}`, problems: [] };
+}
 
 /** The tables with this prefix. @throws CliError 3 when there are none: it is another file */
 function tablesOf(db: SqliteDatabase, file: string, prefix: string): readonly string[] {

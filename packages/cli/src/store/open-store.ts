@@ -10,7 +10,7 @@ export interface StoreOptions {
   readonly prefix?: string;
 }
 
-const STORE_VARIABLE = 'CALL_WEBHOOKS_STORE';
+export const STORE_VARIABLE = 'CALL_WEBHOOKS_STORE';
 
 /** Adds `--store` and `--prefix`. */
 export const withStoreOptions = (command: Command): Command =>

@@ -1,0 +1,389 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { inferNames } from '@call-webhooks/client/infer';
+import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
+import type { Rule } from '@call-webhooks/simulator';
+import type { Command } from 'commander';
+import { examples, type App } from '../app.ts';
+import { EXIT, toCliError } from '../errors.ts';
+import { CALL_ID_PREFIX, UNHANDLED_EVENT } from '../grader/receiver.ts';
+import { describeResult } from '../http/effect.ts';
+import { post } from '../http/post.ts';
+import { fieldNames } from '../input/fields.ts';
+import { durationOption, repeatable } from '../input/options.ts';
+import { secretsByOwner, withSecretOptions, type SecretOptions } from '../input/secrets.ts';
+import { targetUrl, withReceiverOptions, type ReceiverOptions } from '../input/target-url.ts';
+import { postSigned } from '../receiver/target.ts';
+import {
+  givenBaseUrl,
+  PROXY_VARIABLES,
+  serviceClient,
+  withServiceOptions,
+  type ServiceOptions,
+} from '../service/client.ts';
+import { simulatorOf } from '../simulator/connection.ts';
+import { signingActions, type SecretsView } from '../simulator/secrets.ts';
+import type { OpenedStore } from '../store/engines.ts';
+import {
+  STORE_VARIABLE,
+  withStore,
+  withStoreOptions,
+  type StoreOptions,
+} from '../store/open-store.ts';
+import { paragraph } from '../terminal/fit.ts';
+import { duration } from '../terminal/format.ts';
+import { pad, t } from '../terminal/text.ts';
+import { checkReceiver } from './check.ts';
+import { readSamples } from './infer.ts';
+
+/** What a check of the setup found. */
+export interface Diagnosis {
+  readonly check: string;
+  readonly result: 'ok' | 'warn' | 'bad' | 'skipped';
+  readonly text: string;
+  readonly fix?: string | undefined;
+}
+
+/** The flags of `doctor`. */
+export interface DoctorOptions
+  extends StoreOptions, SecretOptions, ReceiverOptions, ServiceOptions {
+  readonly to?: string;
+  readonly capture?: string;
+  readonly fieldName?: readonly string[];
+  readonly headerPrefix?: string;
+  readonly timeout: number;
+}
+
+/** Adds the flags of {@link DoctorOptions}. */
+export const withDoctorOptions = (command: Command): Command =>
+  withStoreOptions(
+    withServiceOptions(
+      withReceiverOptions(
+        withSecretOptions(
+          command
+            .option('--to <url>', 'the URL of the running receiver')
+            .option('--header-prefix <prefix>', 'the prefix of the signature headers (X-Service)')
+            .option('--capture <file>', 'captured deliveries, the output of listen --json')
+            .option(
+              '--field-name <name=field>',
+              "the receiver's fieldNames, such as placedBy=owner; repeatable",
+              repeatable,
+            )
+            .addOption(
+              durationOption('--timeout <duration>', 'how long to wait for each response', 10_000),
+            ),
+        ),
+      ),
+    ),
+  );
+
+/** `doctor`: checks a whole setup. */
+export function doctorCommand(app: App, base: Command): Command {
+  return withDoctorOptions(base)
+    .addHelpText(
+      'after',
+      `
+Checks what it is told of: the secrets, the store, the receiver, the captured
+deliveries and the REST API. It changes nothing, opens the store read-only, and
+runs none of your handlers. Exit code 1 if something is bad.
+${examples(
+  ['doctor', 'What the environment tells of'],
+  ['doctor --to 3000/hook --store sqlite:calls.db --capture deliveries.jsonl', 'All of it'],
+)}`,
+    )
+    .action(
+      app.action(async (options: DoctorOptions) => {
+        const { output } = app;
+        const found = await diagnose(app, options, (one) =>
+          output.print(one, (colors) => {
+            const { check, result, text, fix } = one;
+            const paint = {
+              ok: colors.green,
+              warn: colors.yellow,
+              bad: colors.red,
+              skipped: colors.dim,
+            };
+            const [first = t``, ...rest] = paragraph(text, output.columns, INDENT);
+            return [
+              t`${paint[result](pad(result, 7))}  ${pad(check, CHECK_WIDTH)}  ${first.plain.trimStart()}`,
+              ...rest,
+              ...(fix === undefined ? [] : paragraph(`Fix: ${fix}`, output.columns, INDENT)),
+            ];
+          }),
+        );
+        const bad = found.filter(({ result }) => result === 'bad').length;
+        if (bad === 0) return EXIT.done;
+        output.message(output.messageColors.red(`${bad} of ${found.length} checks are bad.`));
+        return EXIT.receiverFailed;
+      }),
+    );
+}
+
+const CHECK_WIDTH = 'unknown path'.length;
+const INDENT = 'skipped'.length + 2 + CHECK_WIDTH + 2;
+
+/** Runs all checks, one after another. What a check throws is bad. */
+export async function diagnose(
+  app: App,
+  options: DoctorOptions,
+  onFound: (one: Diagnosis) => Promise<void> | void = () => undefined,
+): Promise<Diagnosis[]> {
+  const all: Diagnosis[] = [];
+  for (const [check, examine] of EXAMINATIONS) {
+    let found: Found;
+    try {
+      found = await examine(app, options);
+    } catch (error) {
+      app.signal.throwIfAborted();
+      const { message, fix } = await toCliError(error);
+      found = bad(check, message, fix);
+    }
+    for (const one of [found].flat()) {
+      await onFound(one);
+      all.push(one);
+    }
+  }
+  return all;
+}
+
+const diagnosis =
+  (result: Diagnosis['result']) =>
+  (check: string, text: string, fix?: string): Diagnosis => ({ check, result, text, fix });
+const ok = diagnosis('ok');
+const warn = diagnosis('warn');
+const bad = diagnosis('bad');
+const skipped = diagnosis('skipped');
+
+/** When each version gets no more fixes (nodejs/Release). */
+const END_OF_LIFE: Readonly<Record<string, string>> = {
+  20: '2026-04-30',
+  22: '2027-04-30',
+  24: '2028-04-30',
+  26: '2029-04-30',
+};
+
+function runtime(): Diagnosis {
+  const { node } = process.versions;
+  const end = END_OF_LIFE[node.split('.')[0] ?? ''];
+  if (end !== undefined && Date.now() < Date.parse(end))
+    return ok('node', `Node ${node}, which gets fixes until ${end}.`);
+  const why = end === undefined ? 'is no long-term version' : `got its last fixes on ${end}`;
+  return warn('node', `Node ${node} ${why}.`, 'Use Node 24 or 26.');
+}
+
+/** Our packages in the user's project have to be of one version: they use each other's internals. */
+function packages(): Diagnosis {
+  let folder = process.cwd();
+  while (!existsSync(join(folder, SCOPE)) && folder !== dirname(folder)) folder = dirname(folder);
+  const scope = join(folder, SCOPE);
+  if (!existsSync(scope)) return skipped('packages', 'None of ours is installed in this folder.');
+  const names = new Map<string, string[]>();
+  for (const name of readdirSync(scope)) {
+    const file = readFileSync(join(scope, name, 'package.json'), 'utf8');
+    const { version, private: isPrivate } = JSON.parse(file) as Record<string, string | boolean>;
+    if (!isPrivate) names.set(String(version), [...(names.get(String(version)) ?? []), name]);
+  }
+  if (names.size <= 1) return ok('packages', `All are of version ${[...names.keys()].join('')}.`);
+  const told = [...names].map(([version, list]) => `${version} (${list.join(', ')})`).join('; ');
+  const fix = 'Install one version of all: npm install @call-webhooks/NAME@latest';
+  return bad('packages', `They are of different versions: ${told}.`, fix);
+}
+
+const SCOPE = 'node_modules/@call-webhooks';
+
+async function secrets(app: App, options: DoctorOptions): Promise<Diagnosis> {
+  const check = 'secrets';
+  const { calls, recording } = await secretsByOwner(app.io, options);
+  const given = [...calls, ...recording];
+  if (given.length === 0)
+    return bad(check, 'None is given.', 'Set CALL_WEBHOOK_SECRET, or pass --secret-file FILE.');
+  if (new Set(given).size < given.length)
+    return warn(check, 'One is given twice.', 'Give each once. Is another one missing?');
+  const missing = await unknownActions(app, options, given);
+  if (missing.length > 0)
+    return bad(
+      check,
+      `The simulator signs with others, too: ${missing.join(', ')}.`,
+      'Copy them: call-webhooks rules list --show-secret',
+    );
+  if (given.length > 1)
+    return ok(
+      check,
+      `${calls.length} of call actions, ${recording.length} of the recording webhook.`,
+    );
+  return warn(
+    check,
+    'There is one. Each action has its own, and so has the recording webhook.',
+    'Give those of all actions, separated by commas, and RECORDING_WEBHOOK_SECRET.',
+  );
+}
+
+/** The actions of a running simulator whose secrets are not given. */
+async function unknownActions(
+  app: App,
+  options: DoctorOptions,
+  given: readonly string[],
+): Promise<string[]> {
+  const connection = simulatorOf(app, options);
+  try {
+    const all = await connection.get<SecretsView>('/secrets');
+    return signingActions(await connection.get<Rule[]>('/rules'), all)
+      .filter(({ secret }) => secret !== null && !given.includes(secret))
+      .map(({ trigger, actionId }) => `${trigger} (action ${actionId})`);
+  } catch (error) {
+    app.signal.throwIfAborted();
+    if (options.simulator !== undefined) throw error;
+    return []; // none is running
+  }
+}
+
+function proxies({ io: { env } }: App): Diagnosis {
+  const set = PROXY_VARIABLES.filter((name) => env[name]).join(', ');
+  if (set === '') return ok('proxy', 'The environment names none.');
+  if (env['NODE_USE_ENV_PROXY'] === '1') return ok('proxy', `Node uses that of ${set}.`);
+  const text = `${set} is set, and Node ignores it: REST calls of your app go past the proxy.`;
+  return warn('proxy', text, 'Set NODE_USE_ENV_PROXY=1 (Node 22.21, 24 or later), or unset it.');
+}
+
+async function store(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
+  const check = 'store';
+  if ((options.store ?? app.io.env[STORE_VARIABLE] ?? '') === '')
+    return [skipped(check, `Pass --store URL, or set ${STORE_VARIABLE}.`)];
+  const examine = async ({ deadLetters, doubt, inspect }: OpenedStore) => {
+    const { server, problems } = await inspect();
+    const waiting = await deadLetters.count();
+    const found = problems.map(({ result, text, fix }) => diagnosis(result)(check, text, fix));
+    const doubtful = waiting === 0 ? await doubt?.() : undefined;
+    if (doubtful !== undefined) found.push(bad(check, doubtful, 'Check --store and --prefix.'));
+    if (found.length === 0) found.push(ok(check, `${server} answers, and has the tables or keys.`));
+    const fix = 'See why: call-webhooks dead-letters causes';
+    if (waiting > 0) found.push(warn('dead letters', `${waiting} to look at.`, fix));
+    return found;
+  };
+  return withStore(app, options, examine, true);
+}
+
+/** Above what body parsers take by default; bytes. */
+const LARGE_BODY = 262_144;
+
+async function receiver(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
+  const check = 'receiver';
+  if (options.to === undefined) return [skipped(check, 'Pass --to URL.')];
+  const { insecure, timeout, headerPrefix } = options;
+  const url = targetUrl(options.to, options.allowExternal);
+  const { calls, recording } = await secretsByOwner(app.io, options);
+  const [secret, ...others] = [...calls, ...recording];
+  const target = { url, insecure, timeout, headerPrefix };
+  const checked = await checkReceiver({ ...target, secret }, app.signal);
+  if (checked.failure !== undefined) return [bad(check, checked.failure, 'Read its log.')];
+  const problems = checked.findings.filter(({ result }) => result !== 'ok');
+  const found = problems.map(({ probe, response, expected, result, fix }) => {
+    const text = `${probe}: it answered ${response}, and ${expected} is right.`;
+    return (result === 'wrong' ? bad : warn)(check, text, fix);
+  });
+  const genuine =
+    secret === undefined ? 'No secret is given for a genuine one' : 'A genuine one is acknowledged';
+  if (found.length === 0) found.push(ok(check, `A forged delivery is refused. ${genuine}.`));
+  if (secret !== undefined && problems.every(({ probe }) => probe !== 'authentic')) {
+    const send = async (by: string, padding = '') => {
+      const callId = CALL_ID_PREFIX + crypto.randomUUID();
+      const body = Buffer.from(JSON.stringify({ eventName: UNHANDLED_EVENT, callId, padding }));
+      const answer = await postSigned(body, { ...target, secret: by }, crypto.randomUUID());
+      return describeResult(answer.result);
+    };
+    for (const [at, other] of others.entries()) {
+      const answer = await send(other);
+      const which = `secret ${at + 2} of ${others.length + 1}`;
+      if (!answer.startsWith('2'))
+        found.push(
+          bad(check, `It answered ${answer} to ${which}.`, 'Give the receiver this secret, too.'),
+        );
+    }
+    const large = await send(secret, 'x'.repeat(LARGE_BODY));
+    found.push(
+      large.startsWith('2')
+        ? ok('large body', 'A body of 256 kB is acknowledged.')
+        : bad(
+            'large body',
+            `It answered ${large} to 256 kB.`,
+            'Raise the limit of the proxy and of the framework to 1 MB.',
+          ),
+    );
+  }
+  return [...found, await unknownPath(app, url, options), clock(checked.clockAhead)];
+}
+
+async function unknownPath(
+  { signal }: App,
+  url: string,
+  { insecure, timeout }: DoctorOptions,
+): Promise<Diagnosis> {
+  const other = new URL(url);
+  other.pathname += other.pathname.endsWith('/') ? 'typo' : '-typo';
+  const headers = { 'Content-Type': 'application/json' };
+  const request = { url: other.href, headers, body: Buffer.from('{}'), timeout, insecure };
+  const answer = describeResult(await post(request, signal));
+  const text = `${other.pathname} is answered ${answer}.`;
+  if (answer !== '404') return ok('unknown path', text);
+  const risk = 'A mistyped path in a rule would pause it at once.';
+  return warn('unknown path', `${text} ${risk}`, 'Answer unknown paths with 503.');
+}
+
+/** Of the five minutes of the spec, one is left for the way. @param ahead milliseconds */
+function clock(ahead: number | undefined): Diagnosis {
+  if (ahead === undefined) return skipped('clock', 'The receiver does not tell the time.');
+  const off = Math.abs(ahead);
+  if (off < 30_000) return ok('clock', "The receiver's agrees with ours.");
+  const direction = ahead > 0 ? 'ahead of' : 'behind';
+  return (off < 240_000 ? warn : bad)(
+    'clock',
+    `The receiver's is ${duration(off)} ${direction} ours. At 5 minutes, all is refused.`,
+    'Synchronize its clock, or ours, with NTP.',
+  );
+}
+
+async function captured(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
+  const check = 'field names';
+  if (options.capture === undefined) return [skipped(check, 'Pass --capture FILE.')];
+  const samples = await readSamples(app, options.capture);
+  const { fieldNames: proposals, read } = inferNames(samples);
+  if (read.callEvents === 0) return [skipped(check, 'The file has no events of calls.')];
+  const settings = Object.keys(DEFAULT_FIELD_NAMES) as (keyof typeof DEFAULT_FIELD_NAMES)[];
+  const names = { ...DEFAULT_FIELD_NAMES, ...fieldNames(settings, options.fieldName) };
+  const known = new Set(samples.flatMap((sample) => Object.keys(Object(sample) as object)));
+  const missing = settings.filter((setting) => !known.has(names[setting]));
+  if (missing.length === 0)
+    return [ok(check, `All seven occur in ${read.callEvents} captured events.`)];
+  return missing.map((setting) => {
+    const candidates = proposals.find((one) => one.setting === setting)?.candidates ?? [];
+    const fits = candidates.map(({ name }) => `${setting}: '${name}'`).join(' or ');
+    const text = `No event has ${names[setting]}, so context.call lacks ${setting}.`;
+    return bad(check, text, fits === '' ? 'Capture more calls.' : `In fieldNames: ${fits}`);
+  });
+}
+
+async function service(app: App, options: DoctorOptions): Promise<Diagnosis> {
+  const check = 'REST API';
+  const url = givenBaseUrl(app, options);
+  if (url === undefined && options.simulator === undefined)
+    return skipped(check, 'Pass --base-url URL, or set CALL_WEBHOOKS_BASE_URL.');
+  if (url !== undefined && /\/v1\/?$/.test(url))
+    return bad(check, 'The base URL ends with /v1, which the client adds.', 'Remove /v1 from it.');
+  const client = await serviceClient(app, options);
+  await client.calls.list({ limit: 1, signal: app.signal });
+  return ok(check, 'It answers, and accepts the token.');
+}
+
+type Found = Diagnosis | Diagnosis[];
+type Examine = (app: App, options: DoctorOptions) => Promise<Found> | Found;
+
+const EXAMINATIONS: readonly (readonly [check: string, examine: Examine])[] = [
+  ['node', runtime],
+  ['packages', packages],
+  ['secrets', secrets],
+  ['proxy', proxies],
+  ['store', store],
+  ['receiver', receiver],
+  ['field names', captured],
+  ['REST API', service],
+];
