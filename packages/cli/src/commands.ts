@@ -100,10 +100,14 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
         load: async () => (await import('./commands/doctor.ts')).doctorCommand,
       },
       {
+        name: 'mcp',
+        what: 'Let an assistant look at all of this (Model Context Protocol)',
+        load: async () => (await import('./commands/mcp.ts')).mcpCommand,
+      },
+      {
         name: 'dead-letters',
         what: "List and redrive what failed for good, in a receiver's store",
-        load: async () =>
-          (await import('./commands/dead-letters/dead-letters.ts')).deadLettersCommand,
+        load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
       },
       {
         name: 'reconcile',

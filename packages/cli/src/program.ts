@@ -1,11 +1,7 @@
-import { createRequire } from 'node:module';
 import type { Command } from 'commander';
 import type { App } from './app.ts';
 import { COMMANDS } from './commands.ts';
-
-const { version } = createRequire(import.meta.url)('@call-webhooks/cli/package.json') as {
-  version: string;
-};
+import { version } from './version.ts';
 
 const HELP = `
 Signing secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET.

@@ -23,6 +23,7 @@ export type {
 export { redactId } from './report/redact.ts';
 export { loggedError, loggedFailure } from './report/log-line.ts';
 export { callHook, consoleLine, requestLogger, safeLogger } from './report/logger.ts';
+export { createRedactor } from './report/redact.ts';
 export type { ErrorHook, ReportingHooks } from './report/reporter.ts';
 export type { HeaderPrefix, Profile } from './signature/headers.ts';
 export type { ProvidedSecret } from './signature/secret-provider.ts';

@@ -25,6 +25,7 @@ import { simulatorOf } from '../simulator/connection.ts';
 import { signingActions, type SecretsView } from '../simulator/secrets.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import {
+  isStoreGiven,
   STORE_VARIABLE,
   withStore,
   withStoreOptions,
@@ -247,7 +248,7 @@ function proxies({ io: { env } }: App): Diagnosis {
 
 async function store(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
   const check = 'store';
-  if ((options.store ?? app.io.env[STORE_VARIABLE] ?? '') === '')
+  if (!isStoreGiven(app, options))
     return [skipped(check, `Pass --store URL, or set ${STORE_VARIABLE}.`)];
   const examine = async ({ deadLetters, doubt, inspect }: OpenedStore) => {
     const { server, problems } = await inspect();

@@ -45,7 +45,7 @@ async function explain({ output }: App, asked: string | undefined): Promise<unde
     output.message('For the cause and the fix: call-webhooks explain OUTCOME');
     return undefined;
   }
-  for (const one of asked === undefined ? CODES.map(explanationOf) : find(asked))
+  for (const one of asked === undefined ? CODES.map(explanationOf) : explanations(asked))
     await output.print(one, (colors) => explanationLines(colors, one, output.columns));
   return undefined;
 }
@@ -78,7 +78,7 @@ function explanationOf(code: Code): Explanation {
 }
 
 /** Finds an outcome, or everything with a status. @throws CliError 2 */
-function find(asked: string): Explanation[] {
+export function explanations(asked: string): Explanation[] {
   const code = CODES.find((one) => one === asked);
   if (code !== undefined) return [explanationOf(code)];
   if (/^[1-5]\d\d$/.test(asked)) return withStatus(Number(asked));

@@ -2,6 +2,7 @@ import { WebhookError } from '@call-webhooks/core';
 import {
   reconcile,
   type ReconciledEvent,
+  type ReconcileOptions,
   type ReconcileReceiver,
   type ReconcileResult,
   SETTLE_FOR_MS,
@@ -10,8 +11,7 @@ import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
 import { fieldNames, TIME_FIELDS } from '../input/fields.ts';
-import { durationOption, repeatable, wholeNumber } from '../input/options.ts';
-import { time } from '../input/time.ts';
+import { durationOption, repeatable, time, wholeNumber } from '../input/options.ts';
 import { endingOf, postSigned } from '../receiver/target.ts';
 import {
   type Target,
@@ -20,11 +20,17 @@ import {
   withTargetOptions,
 } from '../receiver/target.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
+import {
+  isStoreGiven,
+  type StoreOptions,
+  withStore,
+  withStoreOptions,
+} from '../store/open-store.ts';
 import { dateTime, duration } from '../terminal/format.ts';
 import { progressBar } from '../terminal/progress.ts';
 import { t } from '../terminal/text.ts';
 
-interface Options extends ServiceOptions, TargetOptions, WindowOptions {
+interface Options extends ServiceOptions, TargetOptions, WindowOptions, StoreOptions {
   readonly to?: string;
   readonly dryRun?: boolean;
   readonly fieldName?: readonly string[];
@@ -48,7 +54,7 @@ export function reconcileCommand(app: App, base: Command): Command {
     .option('--to <url>', 'the URL of the running receiver')
     .option(
       '--dry-run',
-      'only list the events that would be sent, including those that the receiver knows',
+      'send nothing; with --store: tell what was missed, without: list all that would be sent',
     )
     .addOption(
       durationOption(
@@ -64,7 +70,7 @@ export function reconcileCommand(app: App, base: Command): Command {
       repeatable,
     )
     .option('--concurrency <number>', 'how many at once', wholeNumber('--concurrency', 1, 100), 4);
-  return withTargetOptions(withServiceOptions(command))
+  return withTargetOptions(withServiceOptions(withStoreOptions(command)))
     .addHelpText(
       'after',
       `
@@ -77,7 +83,7 @@ The window must not be longer than the receiver's store remembers: older events
 would run again. With a memory store, begin after the start of the process.
 Exit code 1 if any event failed.
 ${examples(
-  ['reconcile --since 12h --to 3000/hook --dry-run', 'What would be sent'],
+  ['reconcile --since 12h --dry-run --store sqlite:calls.db', 'What was missed'],
   ['reconcile --since 12h --to 3000/hook', 'Send it'],
   ['reconcile --since 1h --until 0s --to 3000/hook', 'Calls of the running simulator'],
   [
@@ -96,16 +102,19 @@ async function run(app: App, options: Options): Promise<number> {
   const window = windowOf(options, Date.now());
   const names = fieldNames(TIME_FIELDS, options.fieldName);
   const client = await serviceClient(app, options);
+  const looksUp = dryRun && isStoreGiven(app, options);
   const target = to === undefined || dryRun ? undefined : await targetOf(app, to, options);
-  const report = new Report(app, dryRun);
+  const report = new Report(app, looksUp ? 'look-up' : dryRun ? 'list' : 'send');
+  const { onEvent, onProgress } = report;
+  const request = { client, ...window, fieldNames: names, recordings, concurrency };
+  const hooks = { onEvent, onProgress, signal: app.signal };
   try {
-    const result = await reconcile({
-      ...{ client, ...window, fieldNames: names, recordings, concurrency, signal: app.signal },
-      receiver: target ? httpReceiver(target) : noReceiver,
-      store: { rememberFor },
-      onEvent: report.onEvent,
-      onProgress: report.onProgress,
-    });
+    const result = looksUp
+      ? await lookUp(app, options, { ...request, ...hooks })
+      : await reconcile({
+          ...{ ...request, ...hooks, store: { rememberFor } },
+          receiver: target ? httpReceiver(target) : noReceiver,
+        });
     await report.end();
     await report.print(result);
     if (result.seen === 0) tellWindow(app, options, window);
@@ -125,6 +134,22 @@ async function run(app: App, options: Options): Promise<number> {
   }
 }
 
+/** Tells which events were missed, by what the receiver's store knows. Changes nothing. */
+export const lookUp = (
+  app: App,
+  options: StoreOptions & Pick<WindowOptions, 'rememberFor'>,
+  request: Omit<ReconcileOptions, 'receiver' | 'store' | 'dryRun'>,
+): Promise<ReconcileResult> =>
+  withStore(
+    app,
+    options,
+    ({ store: known }) => {
+      const store = { ...known, rememberFor: options.rememberFor };
+      return reconcile({ ...request, receiver: noReceiver, store, dryRun: true });
+    },
+    true,
+  );
+
 function tellWindow({ output }: App, options: Options, { since, until }: Window): void {
   output.message(`No call began from ${dateTime(since)} to ${dateTime(until)}.`);
   if (options.until === undefined)
@@ -139,19 +164,19 @@ function tellHowToGoOn({ output }: App, { since, until }: Window): void {
 }
 
 /** How long stores remember handled events by default; milliseconds. */
-const REMEMBER_MS = 86_400_000;
+export const REMEMBER_MS = 86_400_000;
 /** So much may pass between the reading of `--since` and its check; milliseconds. */
 const SLACK_MS = 60_000;
 
 /** Which calls are looked at. */
-interface WindowOptions {
+export interface WindowOptions {
   readonly since: Date;
   readonly until?: Date;
   /** Milliseconds. */
   readonly rememberFor: number;
 }
 
-interface Window {
+export interface Window {
   readonly since: Date;
   readonly until: Date;
 }
@@ -160,7 +185,7 @@ interface Window {
  * The window of the flags. The store is not asked how long it remembers, so the flag says it.
  * @throws CliError 2 for a window that is empty, or longer than the store remembers
  */
-function windowOf({ since, until, rememberFor }: WindowOptions, now: number): Window {
+export function windowOf({ since, until, rememberFor }: WindowOptions, now: number): Window {
   const end = until ?? new Date(now - SETTLE_FOR_MS);
   if (since >= end)
     throw badInput(
@@ -181,31 +206,31 @@ class Report {
   /** So far. */
   result: ReconcileResult | undefined;
   readonly #app: App;
-  readonly #isDry: boolean;
+  readonly #does: 'send' | 'list' | 'look-up';
   readonly #bar: ReturnType<typeof progressBar>;
   #printing = Promise.resolve();
 
-  constructor(app: App, isDry: boolean) {
+  constructor(app: App, does: 'send' | 'list' | 'look-up') {
     this.#app = app;
-    this.#isDry = isDry;
+    this.#does = does;
     this.#bar = progressBar(app.io, app.output.messageColors, (seen) => `${String(seen)} calls`);
   }
 
-  readonly onEvent = ({ callId, event, outcome, missed }: ReconciledEvent): void => {
+  readonly onEvent = ({ callId, event, outcome, state, missed }: ReconciledEvent): void => {
     const { output } = this.#app;
     const { eventName } = event;
-    const found = this.#isDry ? {} : { outcome, missed };
+    const does = this.#does;
+    const found = { send: { outcome, missed }, list: {}, 'look-up': { state, missed } }[does];
     const record = { type: 'event', eventName, callId, ...found };
-    if (output.json) {
-      this.#printing = this.#printing.then(() => output.print(record));
-    } else if (this.#isDry) {
+    const isShown = output.json || does === 'list' || (does === 'look-up' && missed);
+    if (isShown) {
       this.#bar.clear();
       this.#printing = this.#printing.then(() =>
         output.print(record, ({ bold }) => t`${eventName}  ${bold(callId)}`),
       );
-    } else if (missed && outcome !== 'handled' && outcome !== 'queued') {
+    } else if (does === 'send' && missed && outcome !== 'handled' && outcome !== 'queued') {
       this.#bar.clear();
-      output.message(t`${callId}  ${eventName}  failed: ${String(outcome)}`);
+      output.message(t`${callId}  ${eventName}  failed: ${outcome ?? ''}`);
     }
   };
 
@@ -221,19 +246,24 @@ class Report {
   }
 
   /** Prints the result of all. */
-  async print({ ignored, stoppedEarly: _never, ...result }: ReconcileResult): Promise<void> {
-    const { seen, missed, handled, known, inDeadLetters, failed, skipped } = result;
-    const record = this.#isDry ? { dryRun: true, seen, events: ignored, skipped } : { ...result };
-    const others = skipped > 0 ? t`, ${skipped} skipped` : t``;
-    const dead = inDeadLetters > 0 ? t`, ${inDeadLetters} in the dead letters` : t``;
-    const unhandled = !this.#isDry && ignored > 0 ? t`, ${ignored} without a handler` : t``;
-    await this.#app.output.print(
-      { type: 'result', ...record, ...(!this.#isDry && { ignored }) },
-      ({ bold }) =>
-        this.#isDry
-          ? t`${seen} calls, ${bold(ignored)} events would be sent${others}`
-          : t`${seen} calls: ${bold(missed)} events missed, ${handled} handled, ${known} known, ${failed} failed${dead}${unhandled}${others}`,
-    );
+  async print({ stoppedEarly: _never, ...result }: ReconcileResult): Promise<void> {
+    const { seen, missed, handled, known, inDeadLetters, failed, ignored, skipped } = result;
+    const does = this.#does;
+    const record = {
+      send: result,
+      list: { dryRun: true, seen, events: ignored, skipped },
+      'look-up': { dryRun: true, seen, missed, known, failed, inDeadLetters, skipped },
+    }[does];
+    await this.#app.output.print({ type: 'result', ...record }, ({ bold }) => {
+      const dead = inDeadLetters > 0 ? `, ${String(inDeadLetters)} in the dead letters` : '';
+      const unhandled = ignored > 0 ? `, ${String(ignored)} without a handler` : '';
+      const others = skipped > 0 ? `, ${String(skipped)} skipped` : '';
+      if (does === 'list') return t`${seen} calls, ${bold(ignored)} events would be sent${others}`;
+      const ran = does === 'send' ? `${String(handled)} handled, ` : '';
+      return t`${seen} calls: ${bold(missed)} events missed, ${ran}${known} known, ${failed} failed${dead}${unhandled}${others}`;
+    });
+    if (does === 'list')
+      this.#app.output.message('To see which of them were missed, pass the store: --store URL');
     if (inDeadLetters > 0)
       this.#app.output.message(
         'To run what is in the dead letters: call-webhooks dead-letters redrive',

@@ -2,8 +2,9 @@ import {
   verify as verifySignature,
   type VerifyOptions as SignatureOptions,
   WebhookError,
+  type WebhookErrorCode,
 } from '@call-webhooks/core';
-import type { HeadersLike } from '@call-webhooks/core/internal';
+import type { HeadersLike, Verified } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
@@ -54,25 +55,46 @@ async function verify(app: App, options: VerifyOptions): Promise<number> {
     throw badInput('No headers are given.', 'Pass --headers FILE, or each one with --header.');
   const secret = await requiredSecrets(io, options);
   const body = await readData(io, options.data, 'body');
-  const settings = { secret, headerPrefix, toleranceSeconds };
+  const result = await checkSignature(
+    { headers, body },
+    { secret, headerPrefix, toleranceSeconds },
+  );
+  await output.print(result, ({ dim, green, red, yellow }) => {
+    if (result.verified)
+      return t`${green('verified')}  signed ${dateTime(result.timestamp)}  ${dim(result.webhookId)}`;
+    const { code, message, cause } = result;
+    return [
+      t`${red(code)}  ${message}`,
+      ...(cause === undefined ? [] : [t`${yellow('cause:')} ${cause}`]),
+    ];
+  });
+  return result.verified ? EXIT.done : EXIT.receiverFailed;
+}
+
+/** What was found out about a signature. */
+export type SignatureResult =
+  | ({ readonly verified: true } & Verified)
+  | {
+      readonly verified: false;
+      readonly code: WebhookErrorCode;
+      readonly message: string;
+      /** What changed the body on its way, if that is known. */
+      readonly cause: string | undefined;
+    };
+
+/** @throws WebhookError for an invalid secret or header prefix, which the user has to fix */
+export async function checkSignature(
+  request: { readonly headers: HeadersLike; readonly body: Uint8Array },
+  options: SignatureOptions,
+): Promise<SignatureResult> {
   try {
-    const verified = await verifySignature({ headers, body }, settings);
-    const { timestamp, webhookId } = verified;
-    await output.print(
-      { verified: true, ...verified },
-      ({ green, dim }) => t`${green('verified')}  signed ${dateTime(timestamp)}  ${dim(webhookId)}`,
-    );
-    return EXIT.done;
+    return { verified: true, ...(await verifySignature(request, options)) };
   } catch (error) {
     if (!(error instanceof WebhookError) || error.code.startsWith('invalid')) throw error;
     const { code, message } = error;
-    const cause =
-      code === 'signature-mismatch' ? await diagnose({ headers, body }, settings) : undefined;
-    await output.print({ verified: false, code, message, cause }, ({ red, yellow }) => [
-      t`${red(code)}  ${message}`,
-      ...(cause === undefined ? [] : [t`${yellow('cause:')} ${cause}`]),
-    ]);
-    return EXIT.receiverFailed;
+    const isMismatch = code === 'signature-mismatch';
+    const cause = isMismatch ? await diagnose(request, options) : undefined;
+    return { verified: false, code, message, cause };
   }
 }
 
@@ -116,7 +138,7 @@ function serializedAgain(body: Buffer, write: (value: unknown) => string): Buffe
 }
 
 /** Finds the change to the body that explains a signature mismatch, if it is a common one. */
-export async function diagnose(
+async function diagnose(
   { headers, body }: { headers: HeadersLike; body: Uint8Array },
   options: SignatureOptions,
 ): Promise<string | undefined> {

@@ -27,6 +27,15 @@ export function milliseconds(given: string): number {
   throw badInput(`Invalid duration: ${given}`, 'Examples: 250ms, 30s, 5m, 1.5h, 2d');
 }
 
+/** Parses a time, or a duration before now. @throws CliError 2 */
+export function time(given: string): Date {
+  const ms = /^\d+(\.\d+)?\s*[a-z]+$/.test(given)
+    ? Date.now() - milliseconds(given)
+    : Date.parse(given);
+  if (Number.isFinite(ms)) return new Date(ms);
+  throw badInput(`Invalid time: ${given}`, 'Examples: 2h (ago), 2026-01-31, 2026-01-31T12:00Z');
+}
+
 /** An option that is a duration. @param defaultMs in milliseconds */
 export const durationOption = (flags: string, description: string, defaultMs: number): Option =>
   new Option(flags, description).argParser(milliseconds).default(defaultMs, duration(defaultMs));

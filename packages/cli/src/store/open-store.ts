@@ -21,6 +21,10 @@ export const withStoreOptions = (command: Command): Command =>
     )
     .option('--prefix <name>', "the receiver's prefix, or its schema of Postgres");
 
+/** Whether the flags or the environment name a store. */
+export const isStoreGiven = ({ io }: App, { store }: StoreOptions): boolean =>
+  (store ?? io.env[STORE_VARIABLE] ?? '') !== '';
+
 /**
  * Opens the store that the flags or the environment name, and closes it when the work has ended.
  * @param readOnly whether nothing may be written

@@ -4,13 +4,12 @@ import {
   eventKey,
   memoryStore,
   type OutcomeCode,
-  verify,
-  type VerifyOptions,
   WebhookError,
+  type WebhookErrorCode,
 } from '@call-webhooks/core';
 import { STATUS } from '@call-webhooks/core/internal';
 import { readRawBody } from '@call-webhooks/core/node';
-import { diagnose } from '../verify.ts';
+import { checkSignature, type SignatureResult } from '../verify.ts';
 import { describeResult } from '../../http/effect.ts';
 import { post, type PostResult } from '../../http/post.ts';
 import type { Colors } from '../../terminal/colors.ts';
@@ -61,13 +60,14 @@ export async function handle(request: IncomingMessage, options: HandleOptions): 
   const read = await readRawBody(request, BODY_LIMITS).catch((error: unknown) =>
     error instanceof WebhookError ? error : new WebhookError('body-timeout', String(error)),
   );
-  if (read instanceof WebhookError) return respondWith(codeOf(read), { problem: read.message });
+  if (read instanceof WebhookError)
+    return respondWith(codeOf(read.code), { problem: read.message });
   const known = { ...namesOf(read), body: read };
   const { verification } = options;
   const checked = verification && (await verifyRequest(request, read, verification));
   if (checked?.verified === false) {
-    const { error, cause } = checked;
-    return respondWith(codeOf(error), { ...known, problem: cause ?? error.message });
+    const { code, message, cause } = checked;
+    return respondWith(codeOf(code), { ...known, problem: cause ?? message });
   }
   const verified = checked !== undefined;
   const webhookId = checked?.webhookId;
@@ -87,29 +87,16 @@ export async function handle(request: IncomingMessage, options: HandleOptions): 
   return { ...handled, arrival, body: Buffer.from('{}') };
 }
 
-const codeOf = ({ code }: WebhookError): OutcomeCode =>
+const codeOf = (code: WebhookErrorCode): OutcomeCode =>
   Object.hasOwn(STATUS, code) ? (code as OutcomeCode) : 'invalid-payload';
 
-type VerifyResult =
-  | { readonly verified: true; readonly webhookId: string }
-  | { readonly verified: false; readonly error: WebhookError; readonly cause: string | undefined };
-
-/** @throws WebhookError for an invalid secret or header prefix, which the user has to fix */
 async function verifyRequest(
   { headers }: IncomingMessage,
   body: Uint8Array,
   { secrets, headerPrefix, toleranceSeconds }: Verification,
-): Promise<VerifyResult> {
-  const options: VerifyOptions = { secret: [...(await secrets())], headerPrefix, toleranceSeconds };
-  try {
-    const { webhookId } = await verify({ headers, body }, options);
-    return { verified: true, webhookId };
-  } catch (error) {
-    if (!(error instanceof WebhookError) || error.code.startsWith('invalid')) throw error;
-    const isMismatch = error.code === 'signature-mismatch';
-    const cause = isMismatch ? await diagnose({ headers, body }, options) : undefined;
-    return { verified: false, error, cause };
-  }
+): Promise<SignatureResult> {
+  const options = { secret: [...(await secrets())], headerPrefix, toleranceSeconds };
+  return checkSignature({ headers, body }, options);
 }
 
 /** Remembers webhook ids and events, as a receiver does, and says whether a delivery is new. */

@@ -14,23 +14,29 @@ import {
   type RedriveResult,
 } from '@call-webhooks/recovery';
 import type { Command } from 'commander';
-import { type App, examples } from '../../app.ts';
-import { filterOf, findLetter, withFilterOptions, type FilterOptions } from './selection.ts';
-import { badInput, EXIT } from '../../errors.ts';
-import { wholeNumber } from '../../input/options.ts';
-import { endingOf, isTaken, mayBeRunning, postSigned } from '../../receiver/target.ts';
+import { type App, examples } from '../app.ts';
+import {
+  filterOf,
+  findLetter,
+  lettersOf,
+  withFilterOptions,
+  type FilterOptions,
+} from '../store/letters.ts';
+import { badInput, EXIT } from '../errors.ts';
+import { wholeNumber } from '../input/options.ts';
+import { endingOf, isTaken, mayBeRunning, postSigned } from '../receiver/target.ts';
 import {
   type Target,
   targetOf,
   type TargetOptions,
   withTargetOptions,
-} from '../../receiver/target.ts';
-import type { OpenedStore } from '../../store/engines.ts';
-import { type StoreOptions, withStore, withStoreOptions } from '../../store/open-store.ts';
-import { duration } from '../../terminal/format.ts';
-import { progressBar } from '../../terminal/progress.ts';
-import { shortId } from '../../terminal/table.ts';
-import { t, type Text } from '../../terminal/text.ts';
+} from '../receiver/target.ts';
+import type { OpenedStore } from '../store/engines.ts';
+import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import { duration } from '../terminal/format.ts';
+import { progressBar } from '../terminal/progress.ts';
+import { shortId } from '../terminal/table.ts';
+import { t, type Text } from '../terminal/text.ts';
 
 interface RedriveOptions extends StoreOptions, FilterOptions, TargetOptions {
   readonly to: string;
@@ -69,7 +75,10 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
   const { tenant: _tenant, ...others } = options;
   // With ids, --tenant selects nothing: it says whose they have to be.
   const isFiltered = filterOf(ids.length > 0 ? others : options) !== undefined;
-  const selected = [ids.length > 0, isFiltered || options.all === true];
+  const selected = [
+    ids.length > 0,
+    isFiltered || options.cause !== undefined || options.all === true,
+  ];
   if (!selected.includes(true))
     throw badInput('Which letters?', 'Pass ids, a filter such as --event, or --all.');
   if (!selected.includes(false))
@@ -78,7 +87,11 @@ async function run(app: App, ids: readonly string[], options: RedriveOptions): P
   return withStore(app, options, async (opened) => {
     const found = new Set<string>();
     for (const id of ids) found.add((await findLetter(opened.deadLetters, id)).id);
-    const selections = found.size > 0 ? [...found].map((id) => ({ id })) : [{ filter }];
+    // A store knows no causes.
+    if (options.cause !== undefined)
+      for await (const { id } of lettersOf(opened.deadLetters, options)) found.add(id);
+    const isEachGiven = ids.length > 0 || options.cause !== undefined;
+    const selections = isEachGiven ? [...found].map((id) => ({ id })) : [{ filter }];
     return redriveLetters(app, opened, target, selections, options);
   });
 }

@@ -1,25 +1,34 @@
 import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
 import type { ListedDeadLetter } from '@call-webhooks/core/stores';
-import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
-import { type App, examples } from '../../app.ts';
+import { type App, examples } from '../app.ts';
+import { badInput } from '../errors.ts';
+import { wholeNumber } from '../input/options.ts';
+import type { OpenedStore } from '../store/engines.ts';
+import {
+  causesOf,
+  filterOf,
+  type FilterOptions,
+  findLetter,
+  lettersOf,
+  MAX_GROUPED,
+  shownBody,
+  withFilterOptions,
+} from '../store/letters.ts';
+import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
+import type { Colors } from '../terminal/colors.ts';
+import { paragraph } from '../terminal/fit.ts';
+import { bodyLines, dateTime } from '../terminal/format.ts';
+import { askYesNo } from '../terminal/prompts.ts';
+import { type Column, pairs, table } from '../terminal/table.ts';
+import { type Printable, t, type Text } from '../terminal/text.ts';
 import { redriveCommand } from './redrive.ts';
-import { filterOf, findLetter, withFilterOptions, type FilterOptions } from './selection.ts';
-import { badInput } from '../../errors.ts';
-import { wholeNumber } from '../../input/options.ts';
-import type { OpenedStore } from '../../store/engines.ts';
-import { type StoreOptions, withStore, withStoreOptions } from '../../store/open-store.ts';
-import type { Colors } from '../../terminal/colors.ts';
-import { paragraph } from '../../terminal/fit.ts';
-import { bodyLines, dateTime } from '../../terminal/format.ts';
-import { askYesNo } from '../../terminal/prompts.ts';
-import { type Column, pairs, table } from '../../terminal/table.ts';
-import { type Printable, t, type Text } from '../../terminal/text.ts';
 
 /** `dead-letters`: what a receiver gave up, in its store. */
 export function deadLettersCommand(app: App, base: Command): Command {
   return base
     .addCommand(listCommand(app))
+    .addCommand(causesCommand(app))
     .addCommand(showCommand(app))
     .addCommand(redriveCommand(app))
     .addCommand(removeCommand(app))
@@ -58,18 +67,17 @@ async function printLetters(
   { deadLetters, doubt }: OpenedStore,
   options: ListOptions,
 ): Promise<undefined> {
-  const filter = filterOf(options);
   const found: ListedDeadLetter[] = [];
-  let cursor: string | undefined;
-  do {
-    const limit = Math.min(1_000, options.limit - found.length);
-    const page = await deadLetters.list({ ...filter, limit, cursor });
-    found.push(...page.letters);
-    cursor = page.cursor;
-  } while (cursor !== undefined && found.length < options.limit && !signal.aborted);
+  let more = 0;
+  for await (const letter of lettersOf(deadLetters, options)) {
+    if (found.length < options.limit) found.push(letter);
+    else more++;
+    signal.throwIfAborted();
+  }
+  const isFiltered = filterOf(options) !== undefined || options.cause !== undefined;
   if (output.json) for (const letter of found) await output.print(letter);
   else if (found.length === 0)
-    output.message(filter ? 'There are no such dead letters.' : 'There are no dead letters.');
+    output.message(isFiltered ? 'There are no such dead letters.' : 'There are no dead letters.');
   else {
     await output.print(found, (colors) => rows(colors, found, output.columns));
     if (output.columns !== Infinity)
@@ -77,10 +85,58 @@ async function printLetters(
   }
   const reason = found.length === 0 ? await doubt?.() : undefined;
   if (reason !== undefined) output.warn(reason);
-  if (cursor !== undefined) {
-    const total = await deadLetters.count(filter);
-    output.message(`${String(total - found.length)} more. To see them: --limit ${String(total)}`);
-  }
+  if (more > 0)
+    output.message(`${String(more)} more. To see them: --limit ${String(found.length + more)}`);
+  return undefined;
+}
+
+function causesCommand(app: App): Command {
+  const command = app
+    .command('causes', 'Group dead letters by what failed: the most frequent first')
+    .option('--tenant <name>', 'only those of this tenant');
+  return withStoreOptions(withFilterOptions(command))
+    .addHelpText(
+      'after',
+      examples(
+        ['dead-letters causes', 'What failed, and how often'],
+        ['dead-letters redrive --cause 1f2e --to 3000/hook', 'Redrive those of one cause'],
+      ),
+    )
+    .action(
+      app.action((options: StoreOptions & FilterOptions) =>
+        withStore(app, options, (opened) => printCauses(app, opened, options), true),
+      ),
+    );
+}
+
+async function printCauses(
+  { output }: App,
+  { deadLetters, doubt }: OpenedStore,
+  options: FilterOptions,
+): Promise<undefined> {
+  const { causes, isWhole } = await causesOf(deadLetters, options);
+  if (output.json) for (const cause of causes) await output.print(cause);
+  else if (causes.length === 0) output.message('There are no dead letters.');
+  else
+    await output.print(causes, (colors) => {
+      const head = [{ title: 'count' }, { title: 'cause', cut: 'id' as const }, { title: 'last' }];
+      const cells = causes.map(({ count, id, lastAt, eventNames, text }) => [
+        count,
+        id,
+        dateTime(lastAt),
+        eventNames.join(', '),
+        text,
+      ]);
+      return table(
+        colors,
+        [...head, { title: 'events' }, { title: 'error' }],
+        cells,
+        output.columns,
+      );
+    });
+  const reason = causes.length === 0 ? await doubt?.() : undefined;
+  if (reason !== undefined) output.warn(reason);
+  if (!isWhole) output.message(`These are the first ${String(MAX_GROUPED)} letters.`);
   return undefined;
 }
 
@@ -139,7 +195,7 @@ async function show(
 ): Promise<undefined> {
   const letter = await findLetter(deadLetters, id);
   const { rawBody: _rawBody, ...record } = letter;
-  const body = bodyOf(letter, reveal);
+  const body = reveal ? wholeBody(letter) : shownBody(letter);
   const text =
     typeof body === 'string' ? { body } : { base64: Buffer.from(body).toString('base64') };
   await output.print({ ...record, ...text }, (colors) => [
@@ -214,59 +270,8 @@ async function remove(
   return undefined;
 }
 
-/** These identify events, not people. */
-const SHOWN = new Set([
-  'eventName',
-  'eventId',
-  'callId',
-  'userId',
-  'workspaceId',
-  'recordingDurationSeconds',
-]);
-/** These are times (spec, the bodies of webhooks). Anything else in them is hidden. */
-const TIMES = new Set<string>([
-  DEFAULT_FIELD_NAMES.createdAt,
-  DEFAULT_FIELD_NAMES.dialedAt,
-  DEFAULT_FIELD_NAMES.endedAt,
-  'recordingStartedAt',
-  'occurredAt',
-]);
-const HIDDEN = '•••';
-
-/** The body of a letter: as it is, or with its personal data hidden. */
-function bodyOf({ rawBody }: StoredDeadLetter, reveal = false): string | Uint8Array {
+/** The body as it was sent: a text, where it is one. */
+function wholeBody({ rawBody }: StoredDeadLetter): string | Uint8Array {
   const text = Buffer.from(rawBody).toString('utf8');
-  const isText = Buffer.from(text).equals(rawBody);
-  if (reveal) return isText ? text : rawBody;
-  try {
-    return JSON.stringify(masked(JSON.parse(text)));
-  } catch {
-    return `(${String(rawBody.length)} bytes that are no JSON)`;
-  }
+  return Buffer.from(text).equals(rawBody) ? text : rawBody;
 }
-
-/** Keeps the shape, the field names and what is known to be harmless. */
-function masked(value: unknown): unknown {
-  if (value === null || typeof value === 'boolean') return value;
-  if (typeof value !== 'object') return HIDDEN;
-  if (Array.isArray(value)) return value.map(masked);
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [
-      // A key may be the name of a person.
-      /^[a-z_]\w*$/.test(name) ? name : HIDDEN,
-      isShown(name, inner) ? inner : masked(inner),
-    ]),
-  );
-}
-
-const isShown = (name: string, value: unknown): boolean =>
-  TIMES.has(name) ? isTime(value) : SHOWN.has(name) && typeof value !== 'object';
-
-const [EARLIEST, LATEST] = [Date.UTC(2000, 0), Date.UTC(2100, 0)];
-
-/** Epoch milliseconds of this century, or an ISO 8601 date and time. */
-const isTime = (value: unknown): boolean =>
-  typeof value === 'number'
-    ? Number.isInteger(value) && value >= EARLIEST && value < LATEST
-    : typeof value === 'string' &&
-      /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(value);

@@ -1,0 +1,361 @@
+import { EVENT_NAMES, eventKey, OUTCOMES } from '@call-webhooks/core';
+import { causeOf, redactId, tenantKey } from '@call-webhooks/core/internal';
+import type { ListedDeadLetter, OutcomeLog, OutcomeRow } from '@call-webhooks/core/stores';
+import type { Call, ClockView, DeliverySummary } from '@call-webhooks/simulator';
+import * as z from 'zod';
+import type { App } from '../app.ts';
+import { badInput } from '../errors.ts';
+import { milliseconds, time } from '../input/options.ts';
+import { requiredSecrets, givenSecrets } from '../input/secrets.ts';
+import { targetUrl } from '../input/target-url.ts';
+import { serviceClient } from '../service/client.ts';
+import { simulatorOf } from '../simulator/connection.ts';
+import { findDelivery } from '../simulator/deliveries.ts';
+import type { OpenedStore } from '../store/engines.ts';
+import { causesOf, findLetter, lettersOf, shownBody } from '../store/letters.ts';
+import { withStore } from '../store/open-store.ts';
+import { checkReceiver } from './check.ts';
+import { diagnose, type DoctorOptions } from './doctor.ts';
+import { explanations } from './explain.ts';
+import { lookUp, REMEMBER_MS, windowOf } from './reconcile.ts';
+import { checkSignature } from './verify.ts';
+
+/** One tool. What it returns becomes JSON, what it throws an error with a fix. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodObject;
+  /** Whether it changes something. */
+  readonly writes: boolean;
+  readonly run: (input: never) => Promise<object>;
+}
+
+const tool = <Shape extends z.ZodRawShape>(
+  name: string,
+  description: string,
+  shape: Shape,
+  run: (input: z.output<z.ZodObject<Shape>>) => Promise<object>,
+): Tool => ({ name, description, input: z.strictObject(shape), writes: false, run });
+
+const writing = (given: Tool): Tool => ({ ...given, writes: true });
+
+const LIMIT = z.int().min(1).max(50).default(20);
+const TENANT = z.string().max(128).optional();
+const TIME = z.string().max(40).describe('2h (ago), or 2026-01-31T12:00Z');
+
+/** All tools. Their answers have no names, numbers or addresses of people. */
+export function toolsOf(app: App, options: DoctorOptions): Tool[] {
+  const inStore = <T>(work: (opened: OpenedStore) => Promise<T>) =>
+    withStore(app, options, work, true);
+  const simulator = () => simulatorOf(app, options);
+  const receiverUrl = (to: string | undefined) => {
+    const given = to ?? options.to;
+    if (given === undefined)
+      throw badInput('Which receiver?', 'Pass its URL as "to", or start mcp with --to URL.');
+    return targetUrl(given, options.allowExternal);
+  };
+
+  return [
+    tool(
+      'doctor',
+      'Checks the whole setup: secrets, store, receiver, REST API. Begin here.',
+      { to: z.string().max(500).optional().describe('the URL of the receiver') },
+      async ({ to = options.to }) => ({
+        checks: await diagnose(app, { ...options, ...(to !== undefined && { to }) }),
+      }),
+    ),
+    tool(
+      'explain',
+      'Explains an outcome, a status or a network error of a receiver, with its fix.',
+      { about: z.string().max(60).describe('signature-mismatch, 404, ECONNREFUSED') },
+      ({ about }) => Promise.resolve({ explanations: explanations(about) }),
+    ),
+    tool(
+      'verify_signature',
+      'Verifies the signature of a captured request, and says what changed its body.',
+      {
+        headers: z.record(z.string().max(200), z.string().max(4_000)),
+        bodyBase64: z.base64().max(14_000_000),
+        anyAge: z.boolean().default(false).describe('accepts old timestamps'),
+      },
+      async ({ headers, bodyBase64, anyAge }) => {
+        const { headerPrefix } = options;
+        const secret = await requiredSecrets(app.io, options);
+        const settings = { secret, headerPrefix, ...(anyAge && { toleranceSeconds: 1e10 }) };
+        const body = Buffer.from(bodyBase64, 'base64');
+        const result = await checkSignature({ headers, body }, settings);
+        if (result.verified) return { verified: true, signedAt: result.timestamp };
+        return { ...result, fix: OUTCOMES[result.code as keyof typeof OUTCOMES].fix };
+      },
+    ),
+    tool(
+      'dead_letters',
+      'Events that failed for good, grouped by cause. With a cause: its letters, the newest first.',
+      {
+        cause: z
+          .string()
+          .regex(/^[\da-f]{4,12}$/)
+          .optional()
+          .describe('the id of a cause'),
+        eventName: z.string().max(200).optional(),
+        reason: z.enum(['handler-failed', 'invalid-payload']).optional(),
+        since: TIME.optional(),
+        tenant: TENANT,
+        limit: LIMIT,
+      },
+      ({ cause, eventName, reason, since, tenant, limit }) =>
+        inStore(async ({ deadLetters, doubt }) => {
+          const filter = { cause, event: eventName, reason, since: since && time(since), tenant };
+          const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+          const wanted = Object.fromEntries(given);
+          const { causes, isWhole } = await causesOf(deadLetters, wanted);
+          const letters: ListedDeadLetter[] = [];
+          if (cause !== undefined)
+            for await (const letter of lettersOf(deadLetters, wanted)) {
+              letters.push(letter);
+              if (letters.length > limit) letters.shift();
+            }
+          return {
+            letters: causes.reduce((sum, { count }) => sum + count, 0),
+            ...(!isWhole && { note: 'There are more: these are the first 10,000.' }),
+            ...(causes.length === 0 && { doubt: await doubt?.() }),
+            causes: causes.slice(0, limit).map(({ text, example, eventNames, ...group }) => ({
+              ...group,
+              eventNames: eventNames.map(shownName),
+              newest: example.id,
+              untrusted: { error: text },
+            })),
+            ...(cause !== undefined && { newestFirst: letters.reverse().map(letterView) }),
+          };
+        }),
+    ),
+    tool(
+      'dead_letter',
+      'One event that failed for good: its history, and its body without personal data.',
+      { id: z.string().min(4).max(200) },
+      ({ id }) =>
+        inStore(async ({ deadLetters }) => {
+          const letter = await findLetter(deadLetters, id);
+          const history = letter.history.map(({ at, source, attempt, error }) => ({
+            ...{ at, source, attempt },
+            untrusted: { error: causeOf(error) },
+          }));
+          return { ...letterView(letter), history, untrustedBody: shownBody(letter) };
+        }),
+    ),
+    tool(
+      'call',
+      'What became of a call: its events in the store, its deliveries and its dead letters.',
+      { callId: z.string().min(1).max(200), tenant: TENANT },
+      ({ callId, tenant }) =>
+        inStore(async ({ store, deadLetters }) => {
+          const names = ['call:started', 'call:completed'];
+          const keys = names.map((eventName) =>
+            tenantKey(tenant, eventKey({ eventName, callId }) ?? ''),
+          );
+          const states = await store.peek?.(keys);
+          const letters: ListedDeadLetter[] = [];
+          for await (const letter of lettersOf(deadLetters, tenant === undefined ? {} : { tenant }))
+            if (letter.callId === callId) letters.push(letter);
+          const ofCall = (row: OutcomeRow) => row.callId === redactId(callId);
+          return {
+            events: states
+              ? names.map((eventName, at) => ({ eventName, state: states[at] ?? 'not known' }))
+              : 'This store cannot tell the state of an event.',
+            deadLetters: letters.map(letterView),
+            deliveries: store.log
+              ? (await rowsOf(store.log, ofCall, 50)).rows.map(rowView)
+              : NO_LOG,
+          };
+        }),
+    ),
+    tool(
+      'deliveries',
+      'What ended lately in all processes of the receiver: the newest first.',
+      {
+        outcome: z.enum(Object.keys(OUTCOMES) as [string, ...string[]]).optional(),
+        source: z.enum(['webhook', 'queue', 'redrive', 'reconcile']).optional(),
+        before: z.string().max(200).optional().describe('the "before" of the page before'),
+        limit: LIMIT,
+      },
+      ({ outcome, source, before, limit }) =>
+        inStore(async ({ store: { log } }) => {
+          if (!log) throw badInput(NO_LOG, 'Use a newer store, or read the log lines.');
+          const isWanted = (row: OutcomeRow) =>
+            (outcome === undefined || row.outcome === outcome) &&
+            (source === undefined || row.source === source);
+          const page = await rowsOf(log, isWanted, limit, before);
+          return { rows: page.rows.map(rowView), before: page.before };
+        }),
+    ),
+    tool(
+      'reconcile_dry_run',
+      "Compares the service's calls with the store, and lists the events that never came.",
+      { since: TIME, until: TIME.optional() },
+      async ({ since, until }) => {
+        const given = { since: time(since), ...(until !== undefined && { until: time(until) }) };
+        const window = windowOf({ ...given, rememberFor: REMEMBER_MS }, Date.now());
+        const missed: object[] = [];
+        const client = await serviceClient(app, options);
+        const { seen, known, failed, inDeadLetters, skipped, ...result } = await lookUp(
+          app,
+          { ...options, rememberFor: REMEMBER_MS },
+          {
+            ...{ client, ...window, signal: app.signal },
+            onEvent: ({ callId, event, at, missed: isMissed }) => {
+              const eventName = shownName(event.eventName);
+              if (isMissed) missed.push({ eventName, callId: redactId(callId), at });
+            },
+          },
+        );
+        const counts = { seen, missed: result.missed, known, failed, inDeadLetters, skipped };
+        return { ...window, ...counts, events: missed.slice(0, 100) };
+      },
+    ),
+    tool(
+      'check_receiver',
+      'Sends forged, stale, replayed and genuine requests to a receiver. Runs none of its handlers.',
+      { to: z.string().max(500).optional().describe('its URL') },
+      async ({ to }) => {
+        const [secret] = await givenSecrets(app.io, options);
+        const { headerPrefix, insecure, timeout } = options;
+        const target = { url: receiverUrl(to), secret, headerPrefix, insecure, timeout };
+        const { findings, failure } = await checkReceiver(target, app.signal);
+        return failure === undefined ? { findings } : { failure };
+      },
+    ),
+    tool(
+      'redrive_command',
+      'The command with which a person runs dead letters again. It is not run.',
+      {
+        cause: z
+          .string()
+          .regex(/^[\da-f]{4,12}$/)
+          .optional(),
+        ids: z
+          .array(z.string().regex(/^[\w-]{4,100}$/))
+          .max(50)
+          .optional(),
+        to: z.string().max(500).optional().describe('the URL of the receiver'),
+      },
+      ({ cause, ids = [], to }) =>
+        inStore(async ({ deadLetters }) => {
+          if ((cause === undefined) === (ids.length === 0))
+            throw badInput('Which letters?', 'Pass "cause", or "ids".');
+          const url = receiverUrl(to);
+          for (const id of ids) await findLetter(deadLetters, id);
+          let letters = ids.length;
+          if (cause !== undefined)
+            for await (const _ of lettersOf(deadLetters, { cause })) letters++;
+          const which = cause === undefined ? ids.join(' ') : `--cause ${cause}`;
+          const prefix = options.prefix === undefined ? '' : ` --prefix ${quoted(options.prefix)}`;
+          const external = options.allowExternal ? ' --allow-external' : '';
+          return {
+            letters,
+            command: `call-webhooks dead-letters redrive ${which} --to ${quoted(url)}${prefix}${external}`,
+            note: 'For a person to run, with CALL_WEBHOOKS_STORE and CALL_WEBHOOK_SECRET set. Their handlers run again: is the cause mended?',
+          };
+        }),
+    ),
+    tool(
+      'simulator_deliveries',
+      'What the running simulator sent: the newest first.',
+      { callId: z.string().max(100).optional(), limit: LIMIT },
+      async ({ callId, limit }) => {
+        const query = { callId, limit };
+        const found = await simulator().get<DeliverySummary[]>('/deliveries', query);
+        return { deliveries: found.reverse().map(deliveryView) };
+      },
+    ),
+    tool('simulator_clock', "The simulator's time, and what is due next.", {}, () =>
+      simulator().get<ClockView>('/clock'),
+    ),
+    writing(
+      tool('simulator_call', 'Places a call of one second in the simulator.', {}, async () => {
+        const call = await simulator().post<Call>('/calls', { durationSeconds: 1 });
+        return { callId: call._id };
+      }),
+    ),
+    writing(
+      tool(
+        'simulator_advance',
+        "Advances the simulator's clock, and runs what falls due.",
+        { by: z.string().max(20).describe('30s, 6m or 2h') },
+        ({ by }) => simulator().post<ClockView>('/clock/advance', { by: milliseconds(by) }),
+      ),
+    ),
+    writing(
+      tool(
+        'simulator_resend',
+        'Sends a delivery of the simulator again, as a new one.',
+        { id: z.string().max(100) },
+        async ({ id }) => {
+          const { _id } = await findDelivery(simulator(), id);
+          const copy = await simulator().post<{ _id: string }>(`/deliveries/${_id}/resend`);
+          return { id: copy._id };
+        },
+      ),
+    ),
+  ];
+}
+
+const NO_LOG = 'This store keeps no log of deliveries.';
+
+/** The newest rows that are wanted. Reads at most some thousand rows. */
+async function rowsOf(
+  log: OutcomeLog,
+  isWanted: (row: OutcomeRow) => boolean,
+  limit: number,
+  from?: string,
+): Promise<{ rows: OutcomeRow[]; before?: string | undefined }> {
+  const MAX_PAGES = 20;
+  const rows: OutcomeRow[] = [];
+  let before = from;
+  for (let read = 0; read < MAX_PAGES && rows.length < limit; read++) {
+    const page = await log.read({ before });
+    rows.push(...page.rows.filter(isWanted));
+    before = page.before;
+    if (before === undefined) break;
+  }
+  return { rows, before };
+}
+
+const rowView = ({ error, eventName, process: _process, ...row }: OutcomeRow) => ({
+  ...row,
+  at: new Date(row.at),
+  ...(eventName !== undefined && { eventName: shownName(eventName) }),
+  ...(error !== undefined && { untrusted: { error: causeOf(error) } }),
+});
+
+/** What tells a letter apart. Of its error only the cause: it may quote what others wrote. */
+const letterView = (letter: ListedDeadLetter) => ({
+  id: letter.id,
+  eventName: letter.eventName === undefined ? undefined : shownName(letter.eventName),
+  reason: letter.reason,
+  callId: letter.callId === undefined ? undefined : redactId(letter.callId),
+  tenant: letter.tenant === undefined ? undefined : redactId(letter.tenant),
+  attempts: letter.attempt,
+  failedAt: letter.failedAt,
+  beingRedrivenUntil: letter.claimedUntil,
+  untrusted: { error: causeOf(letter.error) },
+});
+
+const deliveryView = ({ _id, eventName, state, callId, attempts }: DeliverySummary) => ({
+  ...{ id: _id, eventName, state, callId },
+  attempts: attempts.map(({ startedAt, response, outcome }) => ({
+    at: new Date(startedAt),
+    response: response?.kind === 'status' ? response.status : response?.kind,
+    outcome: outcome !== undefined && Object.hasOwn(OUTCOMES, outcome) ? outcome : undefined,
+  })),
+});
+
+/** Whoever has a secret may send an event of any name. */
+const shownName = (name: string): string =>
+  (EVENT_NAMES as readonly string[]).includes(name) ||
+  (/^[a-z]+(?:[:.-][a-z]+){0,5}$/.test(name) && name.length <= 60)
+    ? name
+    : '•••';
+
+/** For a POSIX shell. */
+const quoted = (text: string): string =>
+  /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,0 +1,96 @@
+import type { DeadLetters, StoredDeadLetter } from '@call-webhooks/core';
+import {
+  causeId,
+  causeOf,
+  type DeadLetterCause,
+  groupByCause,
+  maskedBody,
+} from '@call-webhooks/core/internal';
+import type { DeadLetterFilter, ListedDeadLetter } from '@call-webhooks/core/stores';
+import { type Command, Option } from 'commander';
+import { badInput } from '../errors.ts';
+import { time } from '../input/options.ts';
+
+/** The flags that select dead letters. */
+export interface FilterOptions {
+  readonly event?: string;
+  readonly reason?: 'handler-failed' | 'invalid-payload';
+  readonly since?: Date;
+  readonly until?: Date;
+  readonly tenant?: string;
+  readonly cause?: string;
+}
+
+/** Adds `--event`, `--reason`, `--cause`, `--since` and `--until`. */
+export const withFilterOptions = (command: Command): Command =>
+  command
+    .option('--event <name>', 'only of this event')
+    .addOption(
+      new Option('--reason <reason>', 'only those').choices(['handler-failed', 'invalid-payload']),
+    )
+    .option('--cause <id>', 'only of this cause; see: call-webhooks dead-letters causes')
+    .option('--since <time>', 'failed then or later: 2h (ago), 2026-01-31T12:00Z', time)
+    .option('--until <time>', 'failed before', time);
+
+/** The filter of the flags, which a store applies; `undefined` if none is given. */
+export function filterOf(options: FilterOptions): DeadLetterFilter | undefined {
+  const { event, reason, since, until, tenant } = options;
+  const given = [event, reason, since, until, tenant].some((value) => value !== undefined);
+  return given ? { eventName: event, reason, since, until, tenant } : undefined;
+}
+
+/** The letters that are meant, those that failed longest ago first. */
+export async function* lettersOf(
+  deadLetters: DeadLetters,
+  options: FilterOptions,
+): AsyncGenerator<ListedDeadLetter> {
+  const { cause } = options;
+  let cursor: string | undefined;
+  do {
+    const page = await deadLetters.list({ ...filterOf(options), limit: 1_000, cursor });
+    for (const letter of page.letters)
+      if (cause === undefined || (await causeId(causeOf(letter.error))).startsWith(cause))
+        yield letter;
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+/** More are not grouped. */
+export const MAX_GROUPED = 10_000;
+
+/** The causes of the letters that are meant: the most frequent first. */
+export async function causesOf(
+  deadLetters: DeadLetters,
+  options: FilterOptions,
+): Promise<{ causes: DeadLetterCause[]; isWhole: boolean }> {
+  const letters: ListedDeadLetter[] = [];
+  for await (const letter of lettersOf(deadLetters, options))
+    if (letters.push(letter) === MAX_GROUPED) break;
+  return { causes: await groupByCause(letters), isWhole: letters.length < MAX_GROUPED };
+}
+
+/**
+ * The letter with this id, or with an id that begins so.
+ * @throws CliError 2 when there is none, or more than one
+ */
+export async function findLetter(deadLetters: DeadLetters, id: string): Promise<StoredDeadLetter> {
+  const exact = await deadLetters.get(id);
+  if (exact) return exact;
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await deadLetters.list({ limit: 1_000, cursor });
+    found.push(...page.letters.map((letter) => letter.id).filter((one) => one.startsWith(id)));
+    cursor = page.cursor;
+  } while (cursor !== undefined && found.length < 2);
+  const [only, another] = found;
+  const letter = only === undefined ? undefined : await deadLetters.get(only);
+  if (!letter)
+    throw badInput(`There is no dead letter ${id}.`, 'List them: call-webhooks dead-letters list');
+  if (another) throw badInput(`Several dead letters begin with ${id}.`, 'Give more of the id.');
+  return letter;
+}
+
+/** The body with its personal data hidden. */
+export const shownBody = ({ rawBody }: StoredDeadLetter): string =>
+  maskedBody(rawBody) ?? `(${String(rawBody.length)} bytes that are no JSON)`;

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { generateSecret } from '@call-webhooks/core';
+import { startSimulator } from '@call-webhooks/simulator';
+import Database from 'libsql';
+import { closing, fill, setup } from './support/dead-letters.ts';
+import { receiver, SECRET } from './support/receiver.ts';
+import { type Given, run } from './support/run.ts';
+
+const OTHER = generateSecret();
+
+/** What `doctor --json` found, by check. */
+async function doctor(argv: readonly string[], given?: Given) {
+  const { code, records } = await run(['doctor', '--json', ...argv], given);
+  const found = records() as { check: string; result: string; text: string; fix?: string }[];
+  const of = (check: string) => found.filter((one) => one.check === check);
+  return { code, found, of, only: (check: string) => of(check)[0] };
+}
+
+const folder = () => {
+  const path = mkdtempSync(join(tmpdir(), 'cli-doctor-'));
+  closing.push(() => {
+    rmSync(path, { recursive: true });
+  });
+  return path;
+};
+
+const CALL = {
+  ...{ eventName: 'call:completed', callId: 'c-1', userId: 'u-1' },
+  ...{ recipientName: 'Ada Lovelace', recipientNumber: '+12025550147' },
+  ...{ recipientEmail: 'ada@example.com' },
+};
+
+/** A text that matches. */
+const like = (pattern: RegExp): string => expect.stringMatching(pattern) as string;
+
+describe('doctor', () => {
+  test('finds nothing bad in a good setup, and says what it was not told of', async () => {
+    const { url, env, file, store } = await setup({ secret: [SECRET, OTHER] });
+    await store.ping?.();
+    const secrets = { CALL_WEBHOOK_SECRET: SECRET, RECORDING_WEBHOOK_SECRET: OTHER };
+    const before = readFileSync(file);
+    const { code, found, only } = await doctor(['--to', url], { env: { ...env, ...secrets } });
+    expect(found.filter(({ result }) => result === 'bad')).toEqual([]);
+    expect(code).toBe(0);
+    for (const check of [
+      'packages',
+      'secrets',
+      'proxy',
+      'store',
+      'receiver',
+      'clock',
+      'large body',
+    ])
+      expect(only(check)).toMatchObject({ result: 'ok' });
+    for (const check of ['field names', 'REST API'])
+      expect(only(check)).toMatchObject({ result: 'skipped', text: like(/^Pass /) });
+    expect(readFileSync(file)).toEqual(before);
+    const people = await run(['doctor', '--to', url], { env: { ...env, ...secrets } });
+    expect(people.stdout).toMatch(/^ok {7}receiver {6}A forged delivery is refused\./m);
+  });
+
+  test('knows a secret that is missing, whole, doubled, or of an action of the simulator', async () => {
+    expect(await doctor([])).toMatchObject({ code: 1 });
+    expect((await doctor([])).only('secrets')).toMatchObject({ result: 'bad' });
+    const one = await doctor(['--secret', SECRET]);
+    expect(one.only('secrets')).toMatchObject({ result: 'warn', text: like(/recording webhook/) });
+    const twice = await doctor(['--secret', `${SECRET},${SECRET}`]);
+    expect(twice.only('secrets')).toMatchObject({ result: 'warn', text: like(/twice/) });
+    const cut = await doctor(['--secret', 'whsec_abc']);
+    expect(cut.only('secrets')).toMatchObject({ result: 'bad' });
+    expect(JSON.stringify(cut.found)).not.toContain('whsec_abc');
+
+    const simulator = await startSimulator({});
+    closing.push(() => simulator.close());
+    const actions = [{ url: 'http://127.0.0.1:9/hook', secret: SECRET }];
+    simulator.rules.create({ trigger: 'call:completed', scope: 'workspace', actions });
+    const given = ['--simulator', simulator.url, '--secret'];
+    const foreign = await doctor([...given, OTHER]);
+    expect(foreign.only('secrets')).toMatchObject({ result: 'bad', text: like(/call:completed/) });
+    const right = await doctor([...given, `${SECRET},${OTHER}`]);
+    expect(right.only('secrets')).toMatchObject({ result: 'ok' });
+    expect(right.only('REST API')).toMatchObject({ result: 'ok' });
+    const url = ['--base-url', simulator.url, '--api-token', 'wrong'];
+    expect((await doctor(url)).only('REST API')).toMatchObject({
+      result: 'bad',
+      fix: like(/API_TOKEN/),
+    });
+    const v1 = await doctor(['--base-url', `${simulator.url}/v1`]);
+    expect(v1.only('REST API')).toMatchObject({ result: 'bad', text: like(/ends with \/v1/) });
+  });
+
+  test('knows a store that is not one, and dead letters that wait', async () => {
+    const made = await setup();
+    await fill(made, 2);
+    const { only } = await doctor([], made);
+    expect(only('dead letters')).toMatchObject({
+      result: 'warn',
+      text: like(/^2 /),
+      fix: like(/causes/),
+    });
+    const missing = await doctor(['--store', 'sqlite:no-such.db']);
+    expect(missing.only('store')).toMatchObject({ result: 'bad', fix: 'Check the path.' });
+    const other = join(folder(), 'other.db');
+    const people = new Database(other);
+    people.exec('CREATE TABLE people (name TEXT)');
+    people.close();
+    const foreign = await doctor(['--store', `sqlite:${other}`]);
+    expect(foreign.only('store')).toMatchObject({
+      result: 'bad',
+      text: like(/no tables of a receiver/),
+    });
+    const down = await doctor(['--store', 'redis://127.0.0.1:1']);
+    expect(down.only('store')).toMatchObject({ result: 'bad', text: like(/ECONNREFUSED/) });
+  });
+
+  test('knows a receiver that accepts forgeries, limits bodies, or has one secret of two', async () => {
+    const open = await receiver();
+    closing.push(() => open.close());
+    const forged = await doctor(['--to', open.url, '--secret', SECRET]);
+    expect(forged.code).toBe(1);
+    expect(
+      forged
+        .of('receiver')
+        .map(({ text }) => text)
+        .join(),
+    ).toContain('forged');
+    const { url } = await setup({ bodyLimit: '100kb' });
+    const limited = await doctor(['--to', url, '--secret', `${SECRET},${OTHER}`]);
+    expect(limited.only('large body')).toMatchObject({ result: 'bad', text: like(/413/) });
+    const refused = { result: 'bad', text: 'It answered 401 to secret 2 of 2.' };
+    expect(limited.of('receiver')).toContainEqual(expect.objectContaining(refused));
+    const closed = await doctor(['--to', '1/hook']);
+    expect(closed.only('receiver')).toMatchObject({ result: 'bad', text: like(/Nothing listens/) });
+    const broken = await receiver(() => ({ status: 500 }));
+    closing.push(() => broken.close());
+    const failing = await doctor(['--to', broken.url]);
+    expect(failing.only('receiver')).toMatchObject({
+      result: 'bad',
+      text: like(/500 to everything/),
+    });
+  });
+
+  test('knows a clock that is off, and a path that is answered 404', async () => {
+    let off = 290_000;
+    const server = createServer((request, response) => {
+      response.sendDate = false;
+      response.setHeader('date', new Date(Date.now() + off).toUTCString());
+      response.writeHead(request.url === '/hook' ? 401 : 404).end();
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    closing.push(() => server.close());
+    const to = ['--to', `${String((server.address() as AddressInfo).port)}/hook`];
+    const late = await doctor(to);
+    expect(late.only('clock')).toMatchObject({ result: 'bad', text: like(/ahead of ours/) });
+    expect(late.only('unknown path')).toMatchObject({
+      result: 'warn',
+      text: like(/hook-typo.*404/),
+    });
+    off = -60_000;
+    const behind = await doctor(to);
+    expect(behind.only('clock')).toMatchObject({ result: 'warn', text: like(/behind ours/) });
+  });
+
+  test('compares field names with captured deliveries, and shows none of their values', async () => {
+    const file = join(folder(), 'deliveries.jsonl');
+    const { recipientName: _name, ...rest } = CALL;
+    writeFileSync(file, JSON.stringify({ ...rest, person: 'Grace Hopper' }));
+    const { of, found } = await doctor(['--capture', file, '--field-name', 'placedBy=userId']);
+    const lacking = of('field names').map(({ text }) => text);
+    expect(lacking.join('\n')).toContain('context.call lacks calledName');
+    expect(lacking.join('\n')).not.toContain('placedBy');
+    expect(JSON.stringify(found)).not.toMatch(/Grace|Hopper|5550147/);
+    const none = await doctor(['--capture', 'no-such.jsonl']);
+    expect(none.only('field names')).toMatchObject({ result: 'bad', text: like(/Cannot read/) });
+  });
+
+  test('knows a proxy that Node ignores', async () => {
+    const proxy = { HTTPS_PROXY: 'http://user:secret@proxy.example:3128' };
+    const ignored = await doctor([], { env: proxy });
+    expect(ignored.only('proxy')).toMatchObject({
+      result: 'warn',
+      text: like(/HTTPS_PROXY is set/),
+    });
+    expect(JSON.stringify(ignored.found)).not.toContain('user:secret');
+    const used = await doctor([], { env: { ...proxy, NODE_USE_ENV_PROXY: '1' } });
+    expect(used.only('proxy')).toMatchObject({ result: 'ok' });
+  });
+});
