@@ -89,7 +89,7 @@ deliveries and the REST API. It changes nothing, opens the store read-only, and
 runs none of your handlers. Exit code 1 if something is bad.
 ${examples(
   ['doctor', 'What the environment tells of'],
-  ['doctor --to 3000/hook --store sqlite:calls.db --capture deliveries.jsonl', 'All of it'],
+  ['doctor --to 3000/hook --store sqlite:calls.db', 'Also the receiver and its store'],
 )}`,
     )
     .action(
