@@ -92,6 +92,7 @@ const LISTED: readonly Section[] = [
       doc('recovery', 'Recovery'),
       doc('observability', 'Observability'),
       doc('console', 'Console'),
+      doc('assistants', 'Assistants'),
       doc('upgrading', 'Upgrading'),
     ],
   },

@@ -109,7 +109,7 @@ describe('mcp', () => {
     const { answer: command } = await ask('redrive_command', { cause });
     expect(command).toMatchObject({
       letters: 1,
-      command: `call-webhooks dead-letters redrive --cause ${String(cause)} --to ${url}`,
+      command: `call-webhooks dead-letters redrive --cause ${cause} --to ${url}`,
     });
     const { answer: sent } = await ask('simulator_deliveries', { callId });
     expect(sent.deliveries).toHaveLength(2);
