@@ -62,7 +62,7 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'listen',
         what: 'Receive, verify and show deliveries',
-        load: async () => (await import('./commands/listen/listen.ts')).listenCommand,
+        load: async () => (await import('./commands/listen.ts')).listenCommand,
       },
       {
         name: 'check',

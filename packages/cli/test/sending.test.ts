@@ -242,7 +242,7 @@ describe('listening', () => {
         'timestamp-out-of-tolerance',
         'timestamp-out-of-tolerance',
         'signature-mismatch',
-        'handled',
+        'ignored',
         'replayed',
       ]);
     });
@@ -300,6 +300,17 @@ describe('listening', () => {
       ]);
       expect(forged.records()).toMatchObject([{ response: { status: 401 } }]);
       expect(behind.received).toEqual([]);
+    });
+
+    test('tells a duplicate, and refuses what is no JSON, as a receiver does', async () => {
+      const { url, arrivals } = await listening();
+      const event = ['--data', '{"eventName":"call:started","callId":"c-1"}'];
+      expect((await send(url, ...event)).code).toBe(0);
+      expect((await send(url, ...event)).code).toBe(0);
+      expect((await send(url, '--data', 'no JSON')).code).toBe(1);
+      expect((await send(url, '--data', '{"a custom":"payload"}')).code).toBe(0);
+      const outcomes = arrivals().map(({ outcome }) => outcome);
+      expect(outcomes).toEqual(['handled', 'duplicate', 'invalid-payload', 'ignored']);
     });
 
     test('--answer sets the status, and --no-verify accepts unsigned requests', async () => {

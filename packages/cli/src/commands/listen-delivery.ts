@@ -1,137 +1,100 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import {
-  eventKey,
-  memoryStore,
-  type OutcomeCode,
-  WebhookError,
-  type WebhookErrorCode,
-} from '@call-webhooks/core';
-import { STATUS } from '@call-webhooks/core/internal';
+import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
+import type { HeadersLike } from '@call-webhooks/core/internal';
 import { readRawBody } from '@call-webhooks/core/node';
-import { checkSignature, type SignatureResult } from '../verify.ts';
-import { describeResult } from '../../http/effect.ts';
-import { post, type PostResult } from '../../http/post.ts';
-import type { Colors } from '../../terminal/colors.ts';
-import { bodyLines, duration, timeOfDay } from '../../terminal/format.ts';
-import { shortId } from '../../terminal/table.ts';
-import { join, t, type Text } from '../../terminal/text.ts';
-
-/** How `listen` verifies a delivery. */
-export interface Verification {
-  /** Read for every delivery, so that a secret rotated in a file is known at once. */
-  readonly secrets: () => Promise<readonly string[]>;
-  readonly headerPrefix?: string | undefined;
-  readonly toleranceSeconds: number;
-}
+import { describeResult } from '../http/effect.ts';
+import { post, type PostResult } from '../http/post.ts';
+import type { Colors } from '../terminal/colors.ts';
+import { bodyLines, duration, timeOfDay } from '../terminal/format.ts';
+import { shortId } from '../terminal/table.ts';
+import { join, t, type Text } from '../terminal/text.ts';
+import { checkSignature } from './verify.ts';
 
 /** How `listen` handles a request. */
-export interface HandleOptions {
-  /** Without it, everything is accepted. */
-  readonly verification: Verification | undefined;
+export interface Handling {
+  /** Read for every delivery, so that a secret rotated in a file is known at once. */
+  readonly secrets: () => Promise<readonly string[]>;
+  /** Whether to accept everything. */
+  readonly unverified: boolean;
+  readonly headerPrefix?: string | undefined;
+  readonly toleranceSeconds: number;
   readonly forwardTo: string | undefined;
   /** Whether the server behind may have any TLS certificate. */
   readonly insecure: boolean | undefined;
   /** The status to respond with instead of 200. */
   readonly answer: number | undefined;
-  readonly memory: EventMemory;
   readonly signal: AbortSignal;
 }
 
 /** The response, and what to print. */
 export interface Handled {
   readonly arrival: Arrival;
-  readonly body: Uint8Array;
+  readonly body: string | Uint8Array;
   readonly contentType: string | undefined;
 }
 
-const BODY_LIMITS = { bodyLimit: 10 * 1024 ** 2, bodyTimeout: 10_000 };
+const BODY_LIMIT = 10 * 1024 ** 2;
+const logger = { warn: () => undefined, error: () => undefined };
+const acknowledge = () => undefined;
 
-/** Handles one request: method, body, signature, then forwarding or deduplication. */
-export async function handle(request: IncomingMessage, options: HandleOptions): Promise<Handled> {
-  const { method = '', url: path = '' } = request;
-  const base = { time: new Date().toISOString(), method, path, verified: false };
-  const respondWith = (code: OutcomeCode, more: Partial<Arrival> = {}): Handled => ({
-    arrival: { ...base, status: STATUS[code], outcome: code, body: new Uint8Array(), ...more },
-    body: Buffer.from(JSON.stringify({ outcome: code })),
-    contentType: 'application/json',
-  });
-  if (method !== 'POST') return respondWith('method-not-allowed');
-  const read = await readRawBody(request, BODY_LIMITS).catch((error: unknown) =>
-    error instanceof WebhookError ? error : new WebhookError('body-timeout', String(error)),
-  );
-  if (read instanceof WebhookError)
-    return respondWith(codeOf(read.code), { problem: read.message });
-  const known = { ...namesOf(read), body: read };
-  const { verification } = options;
-  const checked = verification && (await verifyRequest(request, read, verification));
-  if (checked?.verified === false) {
-    const { code, message, cause } = checked;
-    return respondWith(codeOf(code), { ...known, problem: cause ?? message });
-  }
-  const verified = checked !== undefined;
-  const webhookId = checked?.webhookId;
-  if (options.forwardTo !== undefined) {
-    const { body, contentType, ...result } = await forward(
-      request,
-      read,
-      options.forwardTo,
-      options,
-    );
-    return { arrival: { ...base, ...known, verified, webhookId, ...result }, body, contentType };
-  }
-  const code = await options.memory(webhookId ?? crypto.randomUUID(), read);
-  const handled = respondWith(code, { ...known, verified, webhookId });
-  if (options.answer === undefined || code === 'replayed') return handled;
-  const arrival = { ...handled.arrival, status: options.answer, outcome: 'answered as told' };
-  return { ...handled, arrival, body: Buffer.from('{}') };
-}
-
-const codeOf = (code: WebhookErrorCode): OutcomeCode =>
-  Object.hasOwn(STATUS, code) ? (code as OutcomeCode) : 'invalid-payload';
-
-async function verifyRequest(
-  { headers }: IncomingMessage,
-  body: Uint8Array,
-  { secrets, headerPrefix, toleranceSeconds }: Verification,
-): Promise<SignatureResult> {
-  const options = { secret: [...(await secrets())], headerPrefix, toleranceSeconds };
-  return checkSignature({ headers, body }, options);
-}
-
-/** Remembers webhook ids and events, as a receiver does, and says whether a delivery is new. */
-type EventMemory = (
-  webhookId: string,
-  body: Uint8Array,
-) => Promise<'handled' | 'duplicate' | 'replayed'>;
-
-/** Creates a memory of the latest 10,000 deliveries. */
-export function createEventMemory(): EventMemory {
+/** A receiver that handles nothing, and what to print of each request. */
+export function createListener(handling: Handling): (request: IncomingMessage) => Promise<Handled> {
+  const { headerPrefix, toleranceSeconds, unverified, forwardTo, answer } = handling;
   const store = memoryStore({ maxEntries: 10_000, onEvicted: () => undefined });
-  return async (webhookId, body) => {
-    const key = keyOf(body);
-    const token = crypto.randomUUID();
-    const { status } = await store.admit({
-      webhookId,
-      replayUntil: Date.now() + 600_000,
-      leaseMs: 1_000,
-      token,
-      ...(key !== undefined && { key }),
+  // What nobody has signed is signed here: there is one way through the receiver.
+  const own = unverified ? generateSecret() : undefined;
+  const receiverOf = async () => {
+    const secret = own ?? [...(await handling.secrets())];
+    const receiver = createReceiver({
+      ...{ secret, headerPrefix, toleranceSeconds, store, logger, bodyLimit: BODY_LIMIT },
+      on: {
+        'call:started': acknowledge,
+        'call:completed': acknowledge,
+        'call:recording-available': acknowledge,
+      },
     });
-    if (status === 'replayed') return 'replayed';
-    if (status !== 'admitted') return 'duplicate';
-    if (key !== undefined) await store.complete(key, token);
-    return 'handled';
+    return { secret, receiver };
   };
-}
 
-function keyOf(body: Uint8Array): string | undefined {
-  try {
-    const event: unknown = JSON.parse(Buffer.from(body).toString('utf8'));
-    return typeof event === 'object' && event !== null ? eventKey(event) : undefined;
-  } catch {
-    return undefined;
-  }
+  return async (request) => {
+    const { method = '', url: path = '' } = request;
+    const time = new Date().toISOString();
+    const read = await readRawBody(request, { bodyLimit: BODY_LIMIT, bodyTimeout: 10_000 }).catch(
+      (error: unknown) => () => Promise.reject(error as Error),
+    );
+    const body = typeof read === 'function' ? new Uint8Array() : read;
+    const { secret, receiver } = await receiverOf();
+    const signature = own ? await sign({ secret: own, body, headerPrefix }) : {};
+    const signed = Object.entries(signature).map(([name, value]) => [name.toLowerCase(), value]);
+    const headers = { ...request.headers, ...Object.fromEntries(signed) } as HeadersLike;
+    const response = await receiver.receive({ method, headers, body: read });
+    const { outcome, webhookId, error } = response.outcome;
+    const isMismatch = outcome === 'signature-mismatch';
+    const found = isMismatch && (await checkSignature({ headers, body }, { secret, headerPrefix }));
+    const cause = found && !found.verified ? found.cause : undefined;
+    const isAuthentic = webhookId !== undefined;
+    const arrival: Arrival = {
+      ...{ time, method, path, status: response.status, outcome, ...namesOf(body), body },
+      verified: isAuthentic && !unverified,
+      problem: isAuthentic ? undefined : (cause ?? error?.message),
+      webhookId: unverified ? undefined : webhookId,
+    };
+    if (isAuthentic && forwardTo !== undefined) {
+      const { body, contentType, ...result } = await forward(
+        request,
+        arrival.body,
+        forwardTo,
+        handling,
+      );
+      return { arrival: { ...arrival, ...result }, body, contentType };
+    }
+    if (answer !== undefined && isAuthentic && outcome !== 'replayed') {
+      const told = { ...arrival, status: answer, outcome: 'answered as told' };
+      return { arrival: told, body: '{}', contentType: 'application/json' };
+    }
+    return { arrival, body: response.body, contentType: 'application/json' };
+  };
 }
 
 /** Below the service's 30 seconds, so that it gets our response. In milliseconds. */
@@ -182,7 +145,7 @@ async function forward(
   request: IncomingMessage,
   body: Uint8Array,
   url: string,
-  { insecure, signal }: Pick<HandleOptions, 'insecure' | 'signal'>,
+  { insecure, signal }: Pick<Handling, 'insecure' | 'signal'>,
 ): Promise<ForwardResult> {
   const headers = headersToForward(request);
   const result = await post({ url, headers, body, timeout: TIMEOUT_MS, insecure }, signal);

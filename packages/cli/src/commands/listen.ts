@@ -3,29 +3,27 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inferNames } from '@call-webhooks/client/infer';
 import type { Command } from 'commander';
-import { type App, examples } from '../../app.ts';
-import { printInferred } from '../infer.ts';
+import { type App, examples } from '../app.ts';
+import { printInferred } from './infer.ts';
 import {
   type Arrival,
   arrivalLines,
   arrivalRecord,
-  createEventMemory,
-  handle,
+  createListener,
   type Handled,
-  type HandleOptions,
-  type Verification,
-} from './handle.ts';
-import { badInput, environmentError } from '../../errors.ts';
-import { wholeNumber } from '../../input/options.ts';
-import { requiredSecrets, type SecretOptions, withSecretOptions } from '../../input/secrets.ts';
+  type Handling,
+} from './listen-delivery.ts';
+import { badInput, environmentError } from '../errors.ts';
+import { wholeNumber } from '../input/options.ts';
+import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
 import {
   isLoopback,
   targetUrl,
   withReceiverOptions,
   type ReceiverOptions,
-} from '../../input/target-url.ts';
-import { askSecret } from '../../terminal/prompts.ts';
-import { t } from '../../terminal/text.ts';
+} from '../input/target-url.ts';
+import { askSecret } from '../terminal/prompts.ts';
+import { t } from '../terminal/text.ts';
 
 /** `listen`: a receiver that shows what arrives. */
 export function listenCommand(app: App, base: Command): Command {
@@ -71,30 +69,19 @@ function parseStatus(given: string): number {
 }
 
 async function listen(app: App, options: ListenOptions): Promise<undefined> {
-  const { forwardTo, allowExternal, insecure, answer } = options;
-  return serve(app, options, {
-    verification: options.verify ? await verificationOf(app, options) : undefined,
-    forwardTo: forwardTo === undefined ? undefined : targetUrl(forwardTo, allowExternal),
-    insecure,
-    answer,
-    memory: createEventMemory(),
-    signal: app.signal,
-  });
-}
-
-async function verificationOf(app: App, options: ListenOptions): Promise<Verification> {
+  const { forwardTo, allowExternal, insecure, answer, headerPrefix, tolerance } = options;
+  const { io, signal } = app;
   const ask = app.interactive
     ? () => askSecret(app, 'The signing secret of the webhook')
     : undefined;
-  const atStart = await requiredSecrets(app.io, options, ask);
-  return {
-    secrets:
-      options.secretFile === undefined
-        ? () => Promise.resolve(atStart)
-        : () => requiredSecrets(app.io, options),
-    headerPrefix: options.headerPrefix,
-    toleranceSeconds: options.tolerance,
-  };
+  const atStart = options.verify ? await requiredSecrets(io, options, ask) : [];
+  const isFile = options.verify && options.secretFile !== undefined;
+  return serve(app, options, {
+    secrets: () => (isFile ? requiredSecrets(io, options) : Promise.resolve(atStart)),
+    unverified: !options.verify,
+    ...{ headerPrefix, toleranceSeconds: tolerance, insecure, answer, signal },
+    forwardTo: forwardTo === undefined ? undefined : targetUrl(forwardTo, allowExternal),
+  });
 }
 
 /** The flags of `listen`. */
@@ -111,20 +98,17 @@ interface ListenOptions extends SecretOptions, ReceiverOptions {
 }
 
 /** Receives deliveries until it is stopped, and prints each. */
-async function serve(
-  app: App,
-  options: ListenOptions,
-  handling: HandleOptions,
-): Promise<undefined> {
+async function serve(app: App, options: ListenOptions, handling: Handling): Promise<undefined> {
   const { output, signal } = app;
   // One after another, so that lines do not mix and a slow pipe slows the server down.
   let printed: Promise<void> = Promise.resolve();
   const learner = options.learn ? createLearner(app) : undefined;
+  const handle = createListener(handling);
   let failure: Error | undefined;
   const failed = new AbortController();
   const server = createServer((request, response) => {
     void (async () => {
-      const handled = await handle(request, handling);
+      const handled = await handle(request);
       respond(response, handled);
       await (printed = printed.then(async () => {
         await printArrival(app, handled.arrival, options.body);
@@ -146,7 +130,7 @@ async function serve(
     output.message(t`Listening at ${output.messageColors.cyan(url)} on any path.`);
     if (forwardTo !== undefined) output.message(t`Forwarding to ${forwardTo}.`);
     output.message('Press Ctrl-C to stop.');
-    if (!handling.verification) output.warn('Nothing is verified: anyone can send anything.');
+    if (handling.unverified) output.warn('Nothing is verified: anyone can send anything.');
     await aborted(AbortSignal.any([signal, failed.signal]));
     if (failure !== undefined && !signal.aborted) throw failure;
     return undefined;
@@ -186,7 +170,7 @@ function respond(response: ServerResponse, { arrival, body, contentType }: Handl
   response.writeHead(status, {
     ...(contentType !== undefined && { 'content-type': contentType }),
     ...(status === 405 && { allow: 'POST' }),
-    ...(status !== 204 && { 'content-length': body.length }),
+    ...(status !== 204 && { 'content-length': Buffer.byteLength(body) }),
   });
   response.end(body);
 }
