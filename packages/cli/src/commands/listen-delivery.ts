@@ -67,7 +67,7 @@ export function createListener(handling: Handling): (request: IncomingMessage) =
     const { secret, receiver } = await receiverOf();
     const signature = own ? await sign({ secret: own, body, headerPrefix }) : {};
     const signed = Object.entries(signature).map(([name, value]) => [name.toLowerCase(), value]);
-    const headers = { ...request.headers, ...Object.fromEntries(signed) } as HeadersLike;
+    const headers: HeadersLike = { ...request.headers, ...Object.fromEntries(signed) };
     const response = await receiver.receive({ method, headers, body: read });
     const { outcome, webhookId, error } = response.outcome;
     const isMismatch = outcome === 'signature-mismatch';
