@@ -51,6 +51,10 @@ async function assistant(argv: readonly string[], env: Record<string, string> = 
 
 const NO_SIMULATOR = { CALL_WEBHOOKS_SIMULATOR: 'http://127.0.0.1:1' };
 
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
 /** A receiver whose handler fails, and the service in front of it. */
 async function failing() {
   const made = await setup({
@@ -74,6 +78,8 @@ async function failing() {
   const call = simulator.calls.start({ ...PLANTED, recorded: false });
   simulator.calls.end(call._id);
   await simulator.deliveries.settled();
+  // The log is written once a second.
+  await until(async () => (await made.store.log?.read())?.rows.length === 2);
   return { ...made, simulator, callId: call._id };
 }
 
@@ -102,8 +108,20 @@ describe('mcp', () => {
     expect(letter['untrustedBody']).toContain('recipientName');
     const { answer: ofCall } = await ask('call', { callId });
     expect(ofCall['deadLetters']).toHaveLength(1);
-    await ask('deliveries', { outcome: 'dead-lettered' });
-    await ask('reconcile_dry_run', { since: '1h', until: '0s' });
+    expect(ofCall).toMatchObject({
+      events: [{ state: 'not known' }, { state: 'dead-lettered' }],
+      deliveries: [{ outcome: 'dead-lettered', callId }, { outcome: 'ignored' }],
+    });
+    const { answer: ended } = await ask('deliveries', { outcome: 'dead-lettered', limit: 5 });
+    expect(ended['rows']).toMatchObject([{ eventName: 'call:completed', source: 'webhook' }]);
+    const missed = simulator.calls.start({ ...PLANTED, recorded: false });
+    for (const { _id } of simulator.rules.list()) simulator.rules.pause(_id);
+    simulator.calls.end(missed._id);
+    expect((await ask('reconcile_dry_run', { since: '1h', until: '0s' })).answer).toMatchObject({
+      ...{ seen: 2, missed: 1, inDeadLetters: 1 },
+      events: [{ eventName: 'call:completed', callId: missed._id }],
+    });
+    for (const { _id } of simulator.rules.list()) simulator.rules.resume(_id);
     const { answer: checked } = await ask('check_receiver');
     expect(checked['findings']).toHaveLength(8);
     const { answer: command } = await ask('redrive_command', { cause });
