@@ -15,7 +15,8 @@ export function callsCommand(app: App, base: Command): Command {
     .action(
       app.action(async (options: ServiceOptions & ListOptions) => {
         const client = await serviceClient(app, options);
-        return printList(app, client.calls, {}, options, 'calls', columnsOf);
+        const trigger = 'call-webhooks trigger call';
+        return printList(app, client.calls, {}, options, 'calls', columnsOf, trigger);
       }),
     );
 }

@@ -16,12 +16,11 @@ import { targetUrl, withReceiverOptions, type ReceiverOptions } from '../input/t
 import { postSigned } from '../receiver/target.ts';
 import {
   givenBaseUrl,
-  PROXY_VARIABLES,
   serviceClient,
   withServiceOptions,
   type ServiceOptions,
 } from '../service/client.ts';
-import { simulatorOf } from '../simulator/connection.ts';
+import { PROXY_VARIABLES, simulatorOf } from '../simulator/connection.ts';
 import { signingActions, type SecretsView } from '../simulator/secrets.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import {

@@ -1,4 +1,3 @@
-import * as http from 'node:http';
 import { createClient, version, type Client } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
@@ -9,6 +8,7 @@ import { readText } from '../input/read.ts';
 import { isLoopback } from '../input/target-url.ts';
 import {
   simulatorOf,
+  useProxies,
   withSimulatorOption,
   type Connection,
   type SimulatorOptions,
@@ -63,7 +63,6 @@ export async function simulatorClient(
   connection: Connection,
   options: ServiceOptions,
 ): Promise<Client> {
-  useProxies(app);
   try {
     const { apiToken } = await connection.get<{ apiToken: string }>('/api-token');
     return clientFor(connection.url, apiToken, options);
@@ -80,23 +79,6 @@ export async function simulatorClient(
 function clientFor(baseUrl: string, apiToken: string, { wire }: ServiceOptions): Client {
   const userAgent = `call-webhooks-cli/${version}`;
   return createClient({ baseUrl, apiToken, wire: wireNames(wire), userAgent });
-}
-
-export const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
-
-/**
- * Lets requests go through the proxy of the environment, as curl does, but never those to this
- * machine. Current versions of Node can do it; where it can't, the error of the client says what to do.
- */
-function useProxies({ io: { env } }: App): void {
-  if (!PROXY_VARIABLES.some((name) => env[name])) return;
-  const hosts = [env['no_proxy'] || env['NO_PROXY'], 'localhost', '127.0.0.1', '[::1]'];
-  const list = hosts.filter((host) => host).join(',');
-  // A Node that was told to use proxies reads it for each request.
-  process.env['no_proxy'] = process.env['NO_PROXY'] = list;
-  const set: unknown = Reflect.get(http, 'setGlobalProxyFromEnv');
-  if (typeof set === 'function')
-    Reflect.apply(set, http, [{ ...env, no_proxy: list, NO_PROXY: list }]);
 }
 
 const WIRE_NAMES = [

@@ -43,6 +43,7 @@ export async function printList<T>(
   { all, limit, next }: ListOptions,
   noun: string,
   columnsOf: (first: T) => readonly ShownColumn<T>[],
+  howToMakeSome: string,
 ): Promise<undefined> {
   const { output, signal } = app;
   const request = { ...query, limit, next, signal };
@@ -66,7 +67,7 @@ export async function printList<T>(
   } finally {
     await flush(); // also what was read before an error
   }
-  if (count === 0) output.message(`No ${noun} found.`);
+  if (count === 0) output.message(`No ${noun} found. In the simulator: ${howToMakeSome}`);
   if (page?.hasNext) output.message(t`There are more: --all, or --next ${page.next ?? ''}`);
   return undefined;
 }

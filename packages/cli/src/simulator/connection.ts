@@ -1,3 +1,4 @@
+import * as http from 'node:http';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { CliError, EXIT, badInput, environmentError } from '../errors.ts';
@@ -33,11 +34,31 @@ export interface Connection {
 }
 
 /** Connects to the simulator that the flags or the environment name. */
-export const simulatorOf = (
-  { io, signal }: App,
+export function simulatorOf(
+  app: App,
   { simulator }: SimulatorOptions,
-  until: AbortSignal = signal,
-): Connection => connect(simulatorUrl(io, simulator), until);
+  until: AbortSignal = app.signal,
+): Connection {
+  useProxies(app);
+  return connect(simulatorUrl(app.io, simulator), until);
+}
+
+export const PROXY_VARIABLES = ['http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY'];
+
+/**
+ * Lets requests go through the proxy of the environment, as curl does, but never those to this
+ * machine. Current versions of Node can do it; where it can't, the error of the client says what to do.
+ */
+export function useProxies({ io: { env } }: App): void {
+  if (!PROXY_VARIABLES.some((name) => env[name])) return;
+  const hosts = [env['no_proxy'] || env['NO_PROXY'], 'localhost', '127.0.0.1', '[::1]'];
+  const list = hosts.filter((host) => host).join(',');
+  // A Node that was told to use proxies reads it for each request.
+  process.env['no_proxy'] = process.env['NO_PROXY'] = list;
+  const set: unknown = Reflect.get(http, 'setGlobalProxyFromEnv');
+  if (typeof set === 'function')
+    Reflect.apply(set, http, [{ ...env, no_proxy: list, NO_PROXY: list }]);
+}
 
 /** @throws CliError 2 for a URL of another machine */
 function simulatorUrl({ env }: Io, given: string | undefined): string {

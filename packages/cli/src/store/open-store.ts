@@ -92,6 +92,10 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
     /42P01|3F000/,
     'Check the database in the URL, and --prefix, the schema. A receiver creates its tables with store.migrate().',
   ],
+  [
+    /no such table|no such column/,
+    'An older release made its tables: start the receiver once with this one.',
+  ],
   [/3D000/, 'Check the name of the database in the URL.'],
   [/NOTADB|not a database/i, 'Check the path: the file is no SQLite database.'],
   [

@@ -29,7 +29,8 @@ ${examples(
       app.action(async (words: string[], options: ServiceOptions & ListOptions) => {
         const search = words.join(' ');
         const client = await serviceClient(app, options);
-        return printList(app, client.events, { search }, options, 'events', () => COLUMNS);
+        const trigger = 'call-webhooks trigger message';
+        return printList(app, client.events, { search }, options, 'events', () => COLUMNS, trigger);
       }),
     );
 }
