@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Io } from './io.ts';
-import { colorsFor, wantsColor } from './terminal/colors.ts';
 import { Output, type OutputFlags } from './terminal/output.ts';
+import { colorsFor, wantsColor } from './terminal/text.ts';
 
 /** What all commands share: the streams, the output and the exit code. */
 export class App {

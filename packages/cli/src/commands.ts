@@ -17,12 +17,12 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'simulate',
         what: 'Run the service on this machine, with the inspector, a web page',
-        load: async () => (await import('./commands/simulate/simulate.ts')).simulateCommand,
+        load: async () => (await import('./commands/simulate.ts')).simulateCommand,
       },
       {
         name: 'trigger',
         what: 'Trigger an event or a scenario',
-        load: async () => (await import('./commands/trigger/trigger.ts')).triggerCommand,
+        load: async () => (await import('./commands/trigger.ts')).triggerCommand,
       },
       {
         name: 'deliveries',
@@ -47,7 +47,7 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'rules',
         what: 'Manage the rules of the simulator',
-        load: async () => (await import('./commands/rules/rules.ts')).rulesCommand,
+        load: async () => (await import('./commands/rules.ts')).rulesCommand,
       },
     ],
   ],
@@ -122,32 +122,22 @@ export const COMMANDS: readonly (readonly [heading: string, entries: readonly Co
       {
         name: 'events',
         what: 'List activity events',
-        load: async () => (await import('./commands/events/events.ts')).eventsCommand,
+        load: async () => (await import('./commands/rest.ts')).eventsCommand,
       },
       {
         name: 'calls',
         what: 'List call records',
-        load: async () => (await import('./commands/calls.ts')).callsCommand,
+        load: async () => (await import('./commands/rest.ts')).callsCommand,
       },
       {
         name: 'recording',
         what: 'Download the recording of a call',
-        load: async () => (await import('./commands/recording.ts')).recordingCommand,
+        load: async () => (await import('./commands/rest.ts')).recordingCommand,
       },
       {
         name: 'rotate',
         what: 'Rotate the signing secret of an action',
-        load: async () => (await import('./commands/rotate/rotate.ts')).rotateCommand,
-      },
-    ],
-  ],
-  [
-    'Other:',
-    [
-      {
-        name: 'completion',
-        what: 'Print a shell completion script',
-        load: async () => (await import('./commands/completion.ts')).completionCommand,
+        load: async () => (await import('./commands/rotate.ts')).rotateCommand,
       },
     ],
   ],

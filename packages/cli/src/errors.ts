@@ -36,17 +36,3 @@ export const badInput = (message: string, fix: string) => new CliError(EXIT.badI
 /** Exit code 3: a file, a port or a server is not available. */
 export const environmentError = (message: string, fix: string) =>
   new CliError(EXIT.environment, message, fix);
-
-/** Any error as one for people: those of our libraries, of Node and of files have fixes of their own. */
-export async function toCliError(error: unknown): Promise<CliError> {
-  if (error instanceof CliError) return error;
-  // Loaded only now: it loads the libraries, and the program has to start quickly.
-  const { libraryError } = await import('./library-error.ts');
-  const known = libraryError(error);
-  if (known) return known;
-  const message = error instanceof Error ? error.message : String(error);
-  const { code } = Object(error) as { code?: unknown };
-  return typeof code === 'string' && /^E[A-Z]+$/.test(code)
-    ? environmentError(message, `Check the file or address in this message (${code}).`)
-    : environmentError(`Unexpected error: ${message}`, 'Set DEBUG=1 to see the stack trace.');
-}

@@ -1,10 +1,10 @@
-import { CommanderError, type Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { App, fullName } from './app.ts';
-import { badInput, CliError, EXIT, Stopped, toCliError } from './errors.ts';
-import { didYouMean } from './input/did-you-mean.ts';
+import { badInput, CliError, EXIT, Stopped } from './errors.ts';
+import { didYouMean } from './input/options.ts';
 import type { Io } from './io.ts';
 import { program } from './program.ts';
-import { paragraph } from './terminal/fit.ts';
+import { paragraph } from './terminal/table.ts';
 import { jsonLine, t } from './terminal/text.ts';
 
 /**
@@ -73,8 +73,7 @@ const LABEL_WIDTH = 'error: '.length;
 
 /** Prints an error to stderr. @returns its exit code */
 async function report({ output, io }: App, error: unknown): Promise<number> {
-  const { message, fix, exitCode } =
-    error instanceof CommanderError ? fromCommander(error) : await toCliError(error);
+  const { message, fix, exitCode } = await shown(error);
   if (output.json) {
     io.stderr.write(`${jsonLine({ error: { message, fix, exitCode } })}\n`);
     return exitCode;
@@ -91,6 +90,13 @@ async function report({ output, io }: App, error: unknown): Promise<number> {
   if (!(error instanceof CliError) && io.env['DEBUG'] && error instanceof Error)
     for (const line of (error.stack ?? '').split('\n')) output.message(line);
   return exitCode;
+}
+
+async function shown(error: unknown): Promise<CliError> {
+  if (error instanceof CliError) return error;
+  if (error instanceof CommanderError) return fromCommander(error);
+  // Loaded only now: it loads the libraries, and the program has to start quickly.
+  return (await import('./library-error.ts')).toCliError(error);
 }
 
 function fromCommander(error: CommanderError): CliError {

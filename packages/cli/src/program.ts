@@ -1,7 +1,12 @@
+import { createRequire } from 'node:module';
 import type { Command } from 'commander';
 import type { App } from './app.ts';
 import { COMMANDS } from './commands.ts';
-import { version } from './version.ts';
+
+/** The version of this package. */
+const { version } = createRequire(import.meta.url)('@call-webhooks/cli/package.json') as {
+  version: string;
+};
 
 const HELP = `
 Signing secrets come from --secret, --secret-file or $CALL_WEBHOOK_SECRET.
@@ -50,8 +55,7 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
 
 /** No option before the command takes a value, so the first word is the command. */
 function wanted(argv: readonly string[] | undefined): (name: string) => boolean {
-  const [first, second] = argv?.filter((word) => !word.startsWith('-')) ?? [];
-  // Its script knows the options of all commands.
-  if (argv === undefined || (first === 'completion' && second !== 'ids')) return () => true;
+  if (argv === undefined) return () => true;
+  const [first, second] = argv.filter((word) => !word.startsWith('-'));
   return (name) => name === (first === 'help' ? second : first);
 }

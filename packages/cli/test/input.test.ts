@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { didYouMean } from '../src/input/did-you-mean.ts';
+import { didYouMean } from '../src/input/options.ts';
 import { setFields } from '../src/input/fields.ts';
 import { headerRecord, milliseconds, probabilities, wholeNumber } from '../src/input/options.ts';
-import { formatSecretFile, parseSecretFile, writeSecretFile } from '../src/input/secret-file.ts';
-import { targetUrl } from '../src/input/target-url.ts';
+import { formatSecretFile, parseSecretFile, writeSecretFile } from '../src/input/secrets.ts';
+import { targetUrl } from '../src/input/target.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
 import { App } from '../src/app.ts';
 import { CODES } from '../src/commands/explain.ts';
-import { failureOf } from '../src/http/failures.ts';
+import { failureOf } from '../src/http/effects.ts';
 import { program } from '../src/program.ts';
 import { SECRET } from './support/receiver.ts';
 import { run } from './support/run.ts';
@@ -86,7 +86,6 @@ describe('bad input is exit code 2, with a fix on stderr', () => {
     [['explain', 'signature-missmatch'], 'Did you mean signature-mismatch?'],
     [['trigger'], '--list'],
     [['deliveries', 'show'], 'Usage: call-webhooks deliveries show [options] <id>'],
-    [['completion', 'tcsh'], 'Use one of: bash, zsh, fish.'],
     [['help', 'nosuch'], 'List the commands: call-webhooks --help'],
     [['help', 'rules', 'paus'], 'Did you mean pause?'],
     [['nosuch', '--help'], 'List the commands: call-webhooks --help'],
@@ -191,17 +190,5 @@ describe('explain', () => {
       expect(explained.code).toBe(0);
       expect(explained.stdout).toContain(fix);
     }
-  });
-});
-
-describe('completion', () => {
-  test.each(['bash', 'zsh', 'fish'])('%s knows every command', async (shell) => {
-    const { code, stdout } = await run(['completion', shell]);
-    expect(code).toBe(0);
-    for (const path of COMMANDS) expect(stdout).toContain(path.join(' '));
-    expect(stdout).toContain(shell === 'fish' ? "'retry-every'" : '--retry-every');
-    // --json is an option of the root, and is allowed after every command.
-    const options = stdout.match(shell === 'fish' ? /-l 'json'/g : /--json/g);
-    expect(options).toHaveLength(COMMANDS.length + 1);
   });
 });

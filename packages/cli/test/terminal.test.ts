@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { anyCharacter } from '@call-webhooks/contract-tests/any-text';
 import fc from 'fast-check';
-import { colorsFor, wantsColor } from '../src/terminal/colors.ts';
+import { colorsFor, wantsColor } from '../src/terminal/text.ts';
 import { dateTime, duration, lines, timeOfDay } from '../src/terminal/format.ts';
-import { barText, progressBar } from '../src/terminal/progress.ts';
+import { barText, progressBar } from '../src/terminal/prompts.ts';
 import { table, pairs } from '../src/terminal/table.ts';
 import {
   escapeControl,
@@ -16,7 +16,7 @@ import {
   widthOf,
 } from '../src/terminal/text.ts';
 import type { Io, Sink } from '../src/io.ts';
-import { cut, paragraph, wrap } from '../src/terminal/fit.ts';
+import { cut, paragraph, wrap } from '../src/terminal/table.ts';
 
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 

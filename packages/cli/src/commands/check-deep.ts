@@ -3,19 +3,23 @@ import { sign } from '@call-webhooks/core';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { App } from '../app.ts';
 import { badInput, environmentError, EXIT } from '../errors.ts';
-import { groupOf, NEEDS, type Check } from '../grader/check.ts';
 import { checksOf, grade, type Grade } from '../grader/grade.ts';
-import { GradedReceiver, type GradingOptions } from '../grader/receiver.ts';
+import {
+  type Check,
+  GradedReceiver,
+  type GradingOptions,
+  groupOf,
+  NEEDS,
+} from '../grader/receiver.ts';
 import { BASELINE } from '../grader/vectors.ts';
-import { didYouMean } from '../input/did-you-mean.ts';
 import { fieldNames } from '../input/fields.ts';
+import { didYouMean } from '../input/options.ts';
 import { givenSecrets } from '../input/secrets.ts';
-import { targetUrl } from '../input/target-url.ts';
-import type { Colors } from '../terminal/colors.ts';
-import { paragraph } from '../terminal/fit.ts';
-import { progressBar } from '../terminal/progress.ts';
-import { join, pad, t, type Text } from '../terminal/text.ts';
-import { receiverUrl, type CheckOptions } from './check.ts';
+import { targetUrl } from '../input/target.ts';
+import { progressBar } from '../terminal/prompts.ts';
+import { paragraph } from '../terminal/table.ts';
+import { type Colors, join, pad, t, type Text } from '../terminal/text.ts';
+import { type CheckOptions, receiverUrl } from './check.ts';
 
 /** The flags of `check --deep`. */
 export interface DeepOptions {

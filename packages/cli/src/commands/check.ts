@@ -1,17 +1,16 @@
 import { createVectors, type VectorDelivery } from '@call-webhooks/contract';
 import type { Command } from 'commander';
-import { examples, type App } from '../app.ts';
+import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { describeResult, requireReached } from '../http/effect.ts';
-import { post, type PostResult } from '../http/post.ts';
-import { durationOption, repeatable } from '../input/options.ts';
-import { givenSecrets, withSecretOptions, type SecretOptions } from '../input/secrets.ts';
-import { targetUrl, withReceiverOptions, type ReceiverOptions } from '../input/target-url.ts';
-import type { Colors } from '../terminal/colors.ts';
-import { paragraph } from '../terminal/fit.ts';
-import { pad, t, type Text } from '../terminal/text.ts';
 import { CALL_ID_PREFIX, UNHANDLED_EVENT } from '../grader/receiver.ts';
 import { requestOf } from '../grader/vectors.ts';
+import { describeResult, requireReached } from '../http/effects.ts';
+import { post, type PostResult } from '../http/post.ts';
+import { durationOption, repeatable } from '../input/options.ts';
+import { givenSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
+import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
+import { paragraph } from '../terminal/table.ts';
+import { type Colors, pad, t, type Text } from '../terminal/text.ts';
 import type { DeepOptions } from './check-deep.ts';
 
 /** The flags of both kinds of `check`. */

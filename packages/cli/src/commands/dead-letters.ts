@@ -16,12 +16,10 @@ import {
   withFilterOptions,
 } from '../store/letters.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
-import type { Colors } from '../terminal/colors.ts';
-import { paragraph } from '../terminal/fit.ts';
 import { bodyLines, dateTime } from '../terminal/format.ts';
 import { askYesNo } from '../terminal/prompts.ts';
-import { type Column, pairs, table } from '../terminal/table.ts';
-import { type Printable, t, type Text } from '../terminal/text.ts';
+import { type Column, pairs, paragraph, table } from '../terminal/table.ts';
+import { type Colors, type Printable, t, type Text } from '../terminal/text.ts';
 import { redriveCommand } from './redrive.ts';
 
 /** `dead-letters`: what a receiver gave up, in its store. */

@@ -1,9 +1,8 @@
 import type { Delivery, DeliverySummary, DeliveryView } from '@call-webhooks/simulator';
-import { Option, type Command } from 'commander';
-import { examples, type App } from '../app.ts';
+import { type Command, Option } from 'commander';
+import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { describeResult, requireReached } from '../http/effect.ts';
-import { causeOf } from '../http/failures.ts';
+import { causeOf, describeResult, requireReached } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 import { wholeNumber } from '../input/options.ts';
 import {
@@ -14,18 +13,17 @@ import {
   resultText,
 } from '../simulator/attempt-lines.ts';
 import {
-  simulatorOf,
-  withSimulatorOption,
   type Connection,
+  findDelivery,
+  simulatorOf,
   type SimulatorOptions,
+  wasAttempted,
+  withSimulatorOption,
 } from '../simulator/connection.ts';
-import { findDelivery, wasAttempted } from '../simulator/deliveries.ts';
-import { createUpdatePrinter } from '../simulator/update-lines.ts';
-import { changesOf, updatesOf } from '../simulator/updates.ts';
-import type { Colors } from '../terminal/colors.ts';
+import { changesOf, createUpdatePrinter, updatesOf } from '../simulator/updates.ts';
 import { bodyLines, dateTime, duration, timeOfDay } from '../terminal/format.ts';
-import { pairs, table, type Column } from '../terminal/table.ts';
-import { join, t, type Printable, type Text } from '../terminal/text.ts';
+import { type Column, pairs, table } from '../terminal/table.ts';
+import { type Colors, join, type Printable, t, type Text } from '../terminal/text.ts';
 
 interface ListOptions extends SimulatorOptions {
   readonly state?: string;

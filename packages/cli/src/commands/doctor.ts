@@ -4,34 +4,39 @@ import { inferNames } from '@call-webhooks/client/infer';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { Rule } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
-import { examples, type App } from '../app.ts';
-import { EXIT, toCliError } from '../errors.ts';
+import { type App, examples } from '../app.ts';
+import { toCliError } from '../library-error.ts';
+import { EXIT } from '../errors.ts';
 import { CALL_ID_PREFIX, UNHANDLED_EVENT } from '../grader/receiver.ts';
-import { describeResult } from '../http/effect.ts';
+import { describeResult } from '../http/effects.ts';
 import { post } from '../http/post.ts';
 import { fieldNames } from '../input/fields.ts';
 import { durationOption, repeatable } from '../input/options.ts';
-import { secretsByOwner, withSecretOptions, type SecretOptions } from '../input/secrets.ts';
-import { targetUrl, withReceiverOptions, type ReceiverOptions } from '../input/target-url.ts';
-import { postSigned } from '../receiver/target.ts';
+import { type SecretOptions, secretsByOwner, withSecretOptions } from '../input/secrets.ts';
+import {
+  postSigned,
+  type ReceiverOptions,
+  targetUrl,
+  withReceiverOptions,
+} from '../input/target.ts';
 import {
   givenBaseUrl,
   serviceClient,
-  withServiceOptions,
   type ServiceOptions,
+  withServiceOptions,
 } from '../service/client.ts';
 import { PROXY_VARIABLES, simulatorOf } from '../simulator/connection.ts';
-import { signingActions, type SecretsView } from '../simulator/secrets.ts';
+import { type SecretsView, signingActions } from '../simulator/secrets.ts';
 import type { OpenedStore } from '../store/engines.ts';
 import {
   isStoreGiven,
   STORE_VARIABLE,
+  type StoreOptions,
   withStore,
   withStoreOptions,
-  type StoreOptions,
 } from '../store/open-store.ts';
-import { paragraph } from '../terminal/fit.ts';
 import { duration } from '../terminal/format.ts';
+import { paragraph } from '../terminal/table.ts';
 import { pad, t } from '../terminal/text.ts';
 import { checkReceiver } from './check.ts';
 import { readSamples } from './infer.ts';
@@ -135,7 +140,7 @@ export async function diagnose(
       found = await examine(app, options);
     } catch (error) {
       app.signal.throwIfAborted();
-      const { message, fix } = await toCliError(error);
+      const { message, fix } = toCliError(error);
       found = bad(check, message, fix);
     }
     for (const one of [found].flat()) {

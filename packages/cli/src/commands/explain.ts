@@ -1,15 +1,18 @@
 import { OUTCOMES } from '@call-webhooks/core';
 import { CONFIGURATION_ERRORS, docsUrl } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
-import { examples, type App } from '../app.ts';
+import { type App, examples } from '../app.ts';
 import { badInput } from '../errors.ts';
-import { didYouMean } from '../input/did-you-mean.ts';
-import { EFFECT_TEXT, effectOfStatus } from '../http/effect.ts';
-import { failureOf, foreignStatus, NO_RESPONSE } from '../http/failures.ts';
-import type { Colors } from '../terminal/colors.ts';
-import { paragraph } from '../terminal/fit.ts';
-import { table } from '../terminal/table.ts';
-import { join, t, type Text } from '../terminal/text.ts';
+import {
+  EFFECT_TEXT,
+  effectOfStatus,
+  failureOf,
+  foreignStatus,
+  NO_RESPONSE,
+} from '../http/effects.ts';
+import { didYouMean } from '../input/options.ts';
+import { paragraph, table } from '../terminal/table.ts';
+import { type Colors, join, t, type Text } from '../terminal/text.ts';
 
 /** `explain`: explains the responses of a receiver. */
 export function explainCommand(app: App, base: Command): Command {

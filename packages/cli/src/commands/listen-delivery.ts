@@ -3,12 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
 import type { HeadersLike } from '@call-webhooks/core/internal';
 import { readRawBody } from '@call-webhooks/core/node';
-import { describeResult } from '../http/effect.ts';
+import { describeResult } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
-import type { Colors } from '../terminal/colors.ts';
 import { bodyLines, duration, timeOfDay } from '../terminal/format.ts';
 import { shortId } from '../terminal/table.ts';
-import { join, t, type Text } from '../terminal/text.ts';
+import { type Colors, join, t, type Text } from '../terminal/text.ts';
 import { checkSignature } from './verify.ts';
 
 /** How `listen` handles a request. */

@@ -4,6 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { inferNames } from '@call-webhooks/client/infer';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
+import { badInput, environmentError } from '../errors.ts';
+import { wholeNumber } from '../input/options.ts';
+import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
+import {
+  isLoopback,
+  type ReceiverOptions,
+  targetUrl,
+  withReceiverOptions,
+} from '../input/target.ts';
+import { askSecret } from '../terminal/prompts.ts';
+import { t } from '../terminal/text.ts';
 import { printInferred } from './infer.ts';
 import {
   type Arrival,
@@ -13,17 +24,6 @@ import {
   type Handled,
   type Handling,
 } from './listen-delivery.ts';
-import { badInput, environmentError } from '../errors.ts';
-import { wholeNumber } from '../input/options.ts';
-import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
-import {
-  isLoopback,
-  targetUrl,
-  withReceiverOptions,
-  type ReceiverOptions,
-} from '../input/target-url.ts';
-import { askSecret } from '../terminal/prompts.ts';
-import { t } from '../terminal/text.ts';
 
 /** `listen`: a receiver that shows what arrives. */
 export function listenCommand(app: App, base: Command): Command {

@@ -1,11 +1,11 @@
 import { finished } from 'node:stream/promises';
+import { version } from '@call-webhooks/client';
 import { createRedactor } from '@call-webhooks/core/internal';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import type { Command } from 'commander';
-import { examples, type App } from '../app.ts';
-import { toCliError } from '../errors.ts';
-import { version } from '../version.ts';
+import { type App, examples } from '../app.ts';
+import { toCliError } from '../library-error.ts';
 import { type DoctorOptions, withDoctorOptions } from './doctor.ts';
 import { type Tool, toolsOf } from './mcp-tools.ts';
 
@@ -68,7 +68,7 @@ function serverOf(tools: readonly Tool[]): McpServer {
         try {
           return { content: [{ type: 'text', text: jsonOf(await run(given as never)) }] };
         } catch (error) {
-          const { message, fix } = await toCliError(error);
+          const { message, fix } = toCliError(error);
           return {
             isError: true,
             content: [{ type: 'text', text: jsonOf({ error: message, fix }) }],

@@ -12,13 +12,14 @@ import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
 import { fieldNames, TIME_FIELDS } from '../input/fields.ts';
 import { durationOption, repeatable, time, wholeNumber } from '../input/options.ts';
-import { endingOf, postSigned } from '../receiver/target.ts';
 import {
+  endingOf,
+  postSigned,
   type Target,
   targetOf,
   type TargetOptions,
   withTargetOptions,
-} from '../receiver/target.ts';
+} from '../input/target.ts';
 import { serviceClient, type ServiceOptions, withServiceOptions } from '../service/client.ts';
 import {
   isStoreGiven,
@@ -27,7 +28,7 @@ import {
   withStoreOptions,
 } from '../store/open-store.ts';
 import { dateTime, duration } from '../terminal/format.ts';
-import { progressBar } from '../terminal/progress.ts';
+import { progressBar } from '../terminal/prompts.ts';
 import { t } from '../terminal/text.ts';
 
 interface Options extends ServiceOptions, TargetOptions, WindowOptions, StoreOptions {

@@ -15,26 +15,29 @@ import {
 } from '@call-webhooks/recovery';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
-import {
-  filterOf,
-  findLetter,
-  lettersOf,
-  withFilterOptions,
-  type FilterOptions,
-} from '../store/letters.ts';
 import { badInput, EXIT } from '../errors.ts';
 import { wholeNumber } from '../input/options.ts';
-import { endingOf, isTaken, mayBeRunning, postSigned } from '../receiver/target.ts';
 import {
+  endingOf,
+  isTaken,
+  mayBeRunning,
+  postSigned,
   type Target,
   targetOf,
   type TargetOptions,
   withTargetOptions,
-} from '../receiver/target.ts';
+} from '../input/target.ts';
 import type { OpenedStore } from '../store/engines.ts';
+import {
+  filterOf,
+  type FilterOptions,
+  findLetter,
+  lettersOf,
+  withFilterOptions,
+} from '../store/letters.ts';
 import { type StoreOptions, withStore, withStoreOptions } from '../store/open-store.ts';
 import { duration } from '../terminal/format.ts';
-import { progressBar } from '../terminal/progress.ts';
+import { progressBar } from '../terminal/prompts.ts';
 import { shortId } from '../terminal/table.ts';
 import { t, type Text } from '../terminal/text.ts';
 

@@ -5,19 +5,23 @@ import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
 import { type App, examples } from '../app.ts';
 import { badInput, EXIT } from '../errors.ts';
-import { describeResult, EFFECT_TEXT, effectOf, requireReached } from '../http/effect.ts';
+import { describeResult, EFFECT_TEXT, effectOf, requireReached } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
-import { didYouMean } from '../input/did-you-mean.ts';
 import { setFields } from '../input/fields.ts';
-import { durationOption, headerRecord, repeatable, wholeNumber } from '../input/options.ts';
+import {
+  didYouMean,
+  durationOption,
+  headerRecord,
+  repeatable,
+  wholeNumber,
+} from '../input/options.ts';
 import { decodeText, readData } from '../input/read.ts';
 import { requiredSecrets, type SecretOptions, withSecretOptions } from '../input/secrets.ts';
-import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target-url.ts';
+import { type ReceiverOptions, targetUrl, withReceiverOptions } from '../input/target.ts';
 import type { Io } from '../io.ts';
-import type { Colors } from '../terminal/colors.ts';
 import { bodyLines, duration } from '../terminal/format.ts';
 import { askSecret } from '../terminal/prompts.ts';
-import { isPrintable, t, type Text } from '../terminal/text.ts';
+import { type Colors, isPrintable, t, type Text } from '../terminal/text.ts';
 
 interface SendOptions extends SecretOptions, BodyOptions, ReceiverOptions {
   readonly to: string;

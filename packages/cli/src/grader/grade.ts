@@ -1,18 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CliError, environmentError } from '../errors.ts';
-import { requireReached } from '../http/effect.ts';
+import { requireReached } from '../http/effects.ts';
+import { OWN_CHECKS } from './own-checks.ts';
 import {
+  type Check,
   fail,
+  type Finding,
+  GradedReceiver,
+  type GradingOptions,
   groupOf,
+  isAcknowledged,
   missingNeed,
   NEEDS,
   pass,
+  readEffects,
   skipped,
-  type Check,
-  type Finding,
-} from './check.ts';
-import { OWN_CHECKS } from './own-checks.ts';
-import { GradedReceiver, isAcknowledged, readEffects, type GradingOptions } from './receiver.ts';
+} from './receiver.ts';
 import { BASELINE, VectorCheck, vectorChecks } from './vectors.ts';
 
 /** A check and what it came to. */

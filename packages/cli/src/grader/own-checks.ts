@@ -1,8 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sentence } from '@call-webhooks/contract';
-import { describeResult } from '../http/effect.ts';
-import { accepted, answered, fail, pass, type Check, type Finding } from './check.ts';
-import { effectKey, isAcknowledged, type GradedReceiver, type TestEvent } from './receiver.ts';
+import { describeResult } from '../http/effects.ts';
+import {
+  accepted,
+  answered,
+  type Check,
+  effectKey,
+  fail,
+  type Finding,
+  type GradedReceiver,
+  isAcknowledged,
+  pass,
+  type TestEvent,
+} from './receiver.ts';
 
 const sentence = (section: string, text: string): Sentence => ({ section, text });
 

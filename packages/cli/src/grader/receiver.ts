@@ -1,8 +1,10 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import type { ClientRequest } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Sentence } from '@call-webhooks/contract';
 import { DEFAULT_FIELD_NAMES } from '@call-webhooks/core/internal';
 import { environmentError } from '../errors.ts';
+import { describeResult } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
 
 /** The names of the fields that the interface does not show. */
@@ -224,3 +226,67 @@ function entryOf(entry: unknown): [string, number] {
   if (typeof key === 'string' && typeof count === 'number') return [key, count];
   throw environmentError('The list of effects has an entry without key or count.', EFFECTS_FIX);
 }
+
+/** What a check found. */
+export interface Finding {
+  readonly result: 'pass' | 'fail' | 'skipped';
+  /** What the receiver did, or why that is not judged. Never a value of a body. */
+  readonly saw: string;
+}
+
+/** What a check needs besides a running receiver, and how the user gives it. */
+export const NEEDS = {
+  secret: 'the signing secret',
+  'second-secret': 'a file with two secrets',
+  handlers: '--run-handlers',
+  effects: '--effects',
+} as const;
+
+export type Need = keyof typeof NEEDS;
+
+/** One check of `check --deep`. */
+export interface Check {
+  /** `clock/letters-after`: stable, since scripts select by it. */
+  readonly id: string;
+  readonly title: string;
+  /** The sentences of the interface that it rests on. */
+  readonly why: readonly Sentence[];
+  readonly fix: string;
+  readonly needs: readonly Need[];
+  /** Why it can't run on a receiver whose clock and secrets are its own. */
+  readonly impossible?: string | undefined;
+  /** It takes long, so it runs beside all others. */
+  readonly background?: true;
+  run(receiver: GradedReceiver): Promise<Finding>;
+}
+
+/** `clock` of `clock/letters-after`. */
+export const groupOf = ({ id }: Pick<Check, 'id'>): string => id.slice(0, id.indexOf('/'));
+
+/** The first need that is not met. */
+export const missingNeed = (
+  { needs }: Check,
+  { secret, secondSecret, runHandlers, effectsUrl }: GradingOptions,
+): Need | undefined => {
+  const given: Readonly<Record<Need, boolean>> = {
+    secret: secret !== undefined,
+    'second-secret': secondSecret !== undefined,
+    handlers: runHandlers,
+    effects: effectsUrl !== undefined,
+  };
+  return needs.find((need) => !given[need]);
+};
+
+export const pass = (saw: string): Finding => ({ result: 'pass', saw });
+export const fail = (saw: string): Finding => ({ result: 'fail', saw });
+export const skipped = (saw: string): Finding => ({ result: 'skipped', saw });
+
+/** Passes if the delivery was acknowledged. */
+export const accepted = (result: PostResult, of = ''): Finding =>
+  isAcknowledged(result) ? pass(describeResult(result)) : fail(`${describeResult(result)}${of}`);
+
+/** Passes if there is a response, and it doesn't pause the rule. */
+export const answered = (result: PostResult, to = ''): Finding =>
+  result.kind === 'status' && result.status !== 404
+    ? pass(describeResult(result))
+    : fail(`${describeResult(result)}${to}`);

@@ -1,9 +1,16 @@
 import { createVectors, type Vector, type VectorDelivery } from '@call-webhooks/contract';
 import { EVENT_NAMES } from '@call-webhooks/core';
-import { describeResult } from '../http/effect.ts';
+import { describeResult } from '../http/effects.ts';
 import type { PostResult } from '../http/post.ts';
-import { fail, pass, type Check, type Finding } from './check.ts';
-import { CALL_ID_PREFIX, effectKey, type GradedReceiver } from './receiver.ts';
+import {
+  CALL_ID_PREFIX,
+  type Check,
+  effectKey,
+  fail,
+  type Finding,
+  type GradedReceiver,
+  pass,
+} from './receiver.ts';
 
 /** The first check: without it, a refusal shows nothing. */
 export const BASELINE = 'signature/valid';

@@ -1,5 +1,5 @@
 import { badInput } from '../errors.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean } from './options.ts';
 
 /** The times of call records. */
 export const TIME_FIELDS = ['createdAt', 'dialedAt', 'endedAt'] as const;

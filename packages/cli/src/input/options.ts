@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { closestMatch } from 'leven';
 import { badInput } from '../errors.ts';
 import { duration } from '../terminal/format.ts';
 
@@ -72,4 +73,16 @@ export function headerRecord(lines: readonly string[]): Record<string, string> {
     record[name] = value;
   }
   return record;
+}
+
+/**
+ * Suggests the name that was most likely meant.
+ * @param otherwise the suggestion when no name is close
+ */
+export function didYouMean(given: string, names: readonly string[], otherwise: string): string {
+  const wanted = given.toLowerCase();
+  const suffixOf = names.find((name) => name.endsWith(`:${wanted}`));
+  const maxDistance = Math.max(1, Math.floor(wanted.length / 3));
+  const match = suffixOf ?? closestMatch(wanted, names, { maxDistance });
+  return match === undefined ? otherwise : `Did you mean ${match}?`;
 }

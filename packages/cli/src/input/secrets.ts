@@ -1,9 +1,10 @@
-import { secretTexts } from '@call-webhooks/core/internal';
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { secretTexts, splitSecrets } from '@call-webhooks/core/internal';
 import type { Command } from 'commander';
-import { badInput } from '../errors.ts';
+import { badInput, environmentError } from '../errors.ts';
 import type { Io } from '../io.ts';
 import { readText } from './read.ts';
-import { CALLS_VARIABLE, parseSecretFile, RECORDING_VARIABLE } from './secret-file.ts';
 
 /** The flags that name a signing secret. */
 export interface SecretOptions {
@@ -74,4 +75,212 @@ async function secretsOfFile(path: string): Promise<GivenSecrets> {
     calls: textsOf(valid.filter((one) => !isRecording(one))),
     recording: textsOf(valid.filter(isRecording)),
   };
+}
+
+/** The environment variables of signing secrets. */
+export const CALLS_VARIABLE = 'CALL_WEBHOOK_SECRET';
+export const RECORDING_VARIABLE = 'RECORDING_WEBHOOK_SECRET';
+
+/** A secret in a file. */
+export interface FileSecret {
+  readonly secret: string;
+  /** The action that it belongs to, if the file says so. */
+  readonly actionId?: string;
+  /** When it stops being valid, in milliseconds since the epoch. */
+  readonly expiresAt?: number;
+  /** The variable that it is the value of. */
+  readonly variable?: string;
+}
+
+/** A line of a secret file: secrets with a comment, or anything else, which is kept as it is. */
+interface Line {
+  readonly text: string;
+  readonly secrets: readonly FileSecret[];
+  readonly variable?: string | undefined;
+}
+
+// A base64 text may end in `=`.
+const ASSIGNMENT = /^(?:export\s+)?(?!whsec_)([A-Za-z_]\w*)=/;
+const OURS = new RegExp(`^(?:export\\s+)?(?:${CALLS_VARIABLE}|${RECORDING_VARIABLE})=`);
+const SECRET = /^whsec_[^\s"'#]+$/;
+
+/**
+ * Parses a secret file: one secret per line, or several separated by commas. A comment starts with `#`:
+ * `# action <id>` names the action of a secret, and `# until <time>` the end of an old one. Lines of an
+ * `.env` file are accepted; next to our variables, others are ignored.
+ * @throws CliError 2 that names the line, but not its content
+ */
+export function parseSecretFile(content: string, path: string): FileSecret[] {
+  const found = secretsOf(content, path);
+  if (found.length === 0)
+    throw badInput(`There is no secret in ${path}.`, 'Put one whsec_… secret on each line.');
+  return found;
+}
+
+/** As {@link parseSecretFile}, but there may be none. */
+export const secretsOf = (content: string, path: string): FileSecret[] =>
+  linesOf(content, path).flatMap(({ secrets }) => secrets);
+
+function linesOf(content: string, path: string): Line[] {
+  const texts = content.replace(/^\uFEFF/, '').split(/\r?\n/);
+  const isEnvFile = texts.some((text) => OURS.test(text.trim()));
+  return texts.map((text, at) => {
+    const line = text.trim();
+    const isForeign = isEnvFile && ASSIGNMENT.test(line) && !OURS.test(line);
+    if (line === '' || line.startsWith('#') || isForeign) return { text, secrets: [] };
+    const variable = ASSIGNMENT.exec(line)?.[1];
+    const secrets = secretsIn(line.replace(ASSIGNMENT, ''), variable);
+    if (secrets) return { text, secrets, variable };
+    throw badInput(
+      `Line ${String(at + 1)} of ${path} is not a signing secret.`,
+      'Put one whsec_… secret on each line. Comments start with #.',
+    );
+  });
+}
+
+/** The secrets of a line, or `undefined` if there is something else. A variable may be empty. */
+function secretsIn(line: string, variable: string | undefined): FileSecret[] | undefined {
+  const { value, comment } = partsOf(line);
+  const texts = splitSecrets(value.replace(/^(["']?)(.*)\1$/, '$2'));
+  if (texts.length === 0 && variable === undefined) return undefined;
+  if (!texts.every((one) => SECRET.test(one))) return undefined;
+  const actionId = /\baction\s+([^\s,;]+)/.exec(comment)?.[1];
+  const expiresAt = Date.parse(/\buntil\s+(\S+)/.exec(comment)?.[1] ?? '');
+  return texts.map((secret) => ({
+    secret,
+    ...(actionId !== undefined && { actionId }),
+    ...(Number.isFinite(expiresAt) && { expiresAt }),
+    ...(variable !== undefined && { variable }),
+  }));
+}
+
+/** What is before the comment, and the comment with its `#`. */
+function partsOf(line: string): { value: string; comment: string } {
+  const at = line.includes('#') ? line.indexOf('#') : line.length;
+  return { value: line.slice(0, at).trimEnd(), comment: line.slice(at) };
+}
+
+/** The content of a new secret file. @param secrets may each have a note for people */
+export const formatSecretFile = (
+  secrets: readonly (FileSecret & { readonly note?: string })[],
+): string =>
+  secrets
+    .map((one) => `${withComment(one.note ? `${one.secret} # ${one.note}` : one.secret, one)}\n`)
+    .join('');
+
+/**
+ * Changes the secrets of a file to those that are given: new ones come first, ends and actions are
+ * noted, and the others are removed. Every other line stays as it is. In an `.env` file the new ones
+ * come first in their variable, and nothing ends: a variable can't say when.
+ * @throws CliError 2
+ */
+export function updateSecretFile(
+  content: string,
+  path: string,
+  secrets: readonly FileSecret[],
+): string {
+  const lines = linesOf(content, path);
+  const known = new Set(lines.flatMap((line) => line.secrets.map(({ secret }) => secret)));
+  const fresh = secrets.filter(({ secret }) => !known.has(secret));
+  const home = variableOf(lines, secrets, fresh[0]?.actionId);
+  const updated = lines.flatMap((line) =>
+    line === home ? withFirst(line, fresh) : updatedLine(line, secrets),
+  );
+  const text = (home ? '' : formatSecretFile(fresh)) + updated.join('\n');
+  return content.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
+}
+
+/** A variable with further secrets before its own. */
+const withFirst = ({ text, secrets }: Line, fresh: readonly FileSecret[]): string =>
+  text.replace(/=\s*["']?/, (start) => {
+    const added = fresh.map(({ secret }) => secret).join(',');
+    return `${start}${added}${fresh.length > 0 && secrets.length > 0 ? ',' : ''}`;
+  });
+
+/** The line of an `.env` file that new secrets of an action belong to. */
+function variableOf(
+  lines: readonly Line[],
+  secrets: readonly FileSecret[],
+  actionId: string | undefined,
+): Line | undefined {
+  const ofAction = new Set(
+    secrets.filter((one) => one.actionId === actionId).map(({ secret }) => secret),
+  );
+  const variables = lines.filter(({ variable }) => variable !== undefined);
+  return (
+    variables.find((line) => line.secrets.some(({ secret }) => ofAction.has(secret))) ??
+    variables.find(({ variable }) => variable === CALLS_VARIABLE) ??
+    variables[0]
+  );
+}
+
+/** The line as it is, or what became known of its secrets, without those that are not wanted. */
+function updatedLine({ text, secrets }: Line, wanted: readonly FileSecret[]): string[] {
+  const now = secrets.map((one) => wanted.find(({ secret }) => secret === one.secret));
+  const isSame = secrets.every(
+    ({ variable, actionId, expiresAt }, at) =>
+      variable !== undefined ||
+      (now[at]?.actionId === actionId && now[at]?.expiresAt === expiresAt && now[at]),
+  );
+  if (isSame) return [text];
+  const { comment } = partsOf(text);
+  return now.flatMap((one) =>
+    one ? [withComment(secrets.length > 1 ? `${one.secret} ${comment}` : text, one)] : [],
+  );
+}
+
+function withComment(line: string, { actionId, expiresAt }: FileSecret): string {
+  const { value, comment } = partsOf(line);
+  const note = comment
+    .replace(/^#\s*/, '')
+    .replace(/\s*\buntil\s+\S+/, '')
+    .trim();
+  const words = [
+    note,
+    actionId !== undefined && !/\baction\s/.test(note) && `action ${actionId}`,
+    expiresAt !== undefined && `until ${new Date(expiresAt).toISOString()}`,
+  ].filter(Boolean);
+  return words.length > 0 ? `${value} # ${words.join(' ')}` : value;
+}
+
+/** The content of a secret file, or nothing if there is none. @throws CliError 3 */
+export const contentOf = async (path: string): Promise<string> =>
+  existsSync(path) ? readText(path, 'secret file') : '';
+
+/**
+ * Refuses to replace an `.env` file: its variables would be lost.
+ * @throws CliError 2
+ */
+export async function checkReplaceable(path: string): Promise<void> {
+  const content = await contentOf(path);
+  if (content.split(/\r?\n/).some((line) => ASSIGNMENT.test(line.trim())))
+    throw badInput(
+      `${path} has variables, which --secret-out would remove.`,
+      'Pass a file of its own, such as --secret-out .secret, and read it with --secret-file.',
+    );
+}
+
+/**
+ * Replaces a secret file in one step. Only its owner may read it.
+ * @throws CliError 3
+ */
+export async function writeSecretFile(path: string, content: string): Promise<void> {
+  const temporary = `${path}.${String(process.pid)}.tmp`;
+  try {
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const { code = String(error) } = error as NodeJS.ErrnoException;
+    throw environmentError(
+      `Cannot write the secret file ${path}: ${code}.`,
+      'Check that its directory exists and is writable.',
+    );
+  }
 }

@@ -1,17 +1,16 @@
-import { createClient, version, type Client } from '@call-webhooks/client';
+import { type Client, createClient, version } from '@call-webhooks/client';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
 import { badInput, CliError, EXIT } from '../errors.ts';
-import { didYouMean } from '../input/did-you-mean.ts';
-import { repeatable } from '../input/options.ts';
+import { didYouMean, repeatable } from '../input/options.ts';
 import { readText } from '../input/read.ts';
-import { isLoopback } from '../input/target-url.ts';
+import { isLoopback } from '../input/target.ts';
 import {
+  type Connection,
   simulatorOf,
+  type SimulatorOptions,
   useProxies,
   withSimulatorOption,
-  type Connection,
-  type SimulatorOptions,
 } from '../simulator/connection.ts';
 
 export const BASE_URL_VARIABLE = 'CALL_WEBHOOKS_BASE_URL';
@@ -47,7 +46,7 @@ export const givenBaseUrl = (
 export async function serviceClient(app: App, options: ServiceOptions): Promise<Client> {
   useProxies(app);
   const baseUrl = givenBaseUrl(app, options);
-  if (baseUrl === undefined) return simulatorClient(app, simulatorOf(app, options), options);
+  if (baseUrl === undefined) return simulatorClient(simulatorOf(app, options), options);
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url?.protocol === 'http:' && !isLoopback(url.hostname))
     throw badInput(`${url.origin} is plain http, which would expose the API token.`, 'Use https.');
@@ -59,7 +58,6 @@ export async function serviceClient(app: App, options: ServiceOptions): Promise<
  * @throws CliError 2 when none is running
  */
 export async function simulatorClient(
-  app: App,
   connection: Connection,
   options: ServiceOptions,
 ): Promise<Client> {

@@ -1,10 +1,17 @@
 import type { AttemptSummary, DeliverySummary } from '@call-webhooks/simulator';
-import { causeOf } from '../http/failures.ts';
-import type { Colors } from '../terminal/colors.ts';
-import { cut, paragraph } from '../terminal/fit.ts';
+import { causeOf } from '../http/effects.ts';
 import { duration, timeOfDay } from '../terminal/format.ts';
-import { shortId } from '../terminal/table.ts';
-import { join, pad, t, text, widthOf, type Printable, type Text } from '../terminal/text.ts';
+import { cut, paragraph, shortId } from '../terminal/table.ts';
+import {
+  type Colors,
+  join,
+  pad,
+  type Printable,
+  t,
+  text,
+  type Text,
+  widthOf,
+} from '../terminal/text.ts';
 
 const WIDEST_EVENT = 'call:recording-available'.length;
 const GAP = '  ';

@@ -1,5 +1,7 @@
 import type { Rule } from '@call-webhooks/simulator';
-import { formatSecretFile } from '../input/secret-file.ts';
+import type { Command } from 'commander';
+import { formatSecretFile, type SecretOptions, secretsByOwner } from '../input/secrets.ts';
+import type { Io } from '../io.ts';
 
 /** The secrets of the simulator, by the id of their action; `null` for an action without one. */
 export type SecretsView = Readonly<
@@ -33,3 +35,29 @@ export const secretFileOf = (actions: readonly SigningAction[]): string =>
       secret === null ? [] : [{ secret, actionId, note: `${trigger},` }],
     ),
   );
+
+/** Flags of commands that create actions. */
+interface ActionSecretOptions extends SecretOptions {
+  readonly sharedSecret?: boolean | undefined;
+}
+
+/** Adds `--shared-secret`. */
+export const withSharedSecretOption = (command: Command): Command =>
+  command.option('--shared-secret', 'sign all actions with one secret, unlike the service');
+
+/**
+ * The given secrets, one for each action that is created: those of the call actions in their order, and
+ * that of the recording webhook, or else the next one.
+ * @returns the secret of the next action for an event; `undefined` where none is left, or given
+ */
+export async function secretsForActions(
+  io: Io,
+  options: ActionSecretOptions,
+): Promise<(event: Rule['trigger']) => string | undefined> {
+  const { calls, recording } = await secretsByOwner(io, options);
+  if (options.sharedSecret) return () => calls[0] ?? recording[0];
+  const left = { calls: [...calls], recording: [...recording] };
+  return (event) =>
+    (event === 'call:recording-available' ? left.recording.shift() : undefined) ??
+    left.calls.shift();
+}

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { memoryDeadLetters, type DeadLetters, type Store } from '@call-webhooks/core';
-import { postgresDeadLetters, postgresStore, type PostgresClient } from '@call-webhooks/postgres';
-import { redisDeadLetters, redisStore, type RedisClient } from '@call-webhooks/redis';
-import { sqliteDeadLetters, sqliteStore, type SqliteDatabase } from '@call-webhooks/sqlite';
+import { type DeadLetters, memoryDeadLetters, type Store } from '@call-webhooks/core';
+import { type PostgresClient, postgresDeadLetters, postgresStore } from '@call-webhooks/postgres';
+import { type RedisClient, redisDeadLetters, redisStore } from '@call-webhooks/redis';
+import { type SqliteDatabase, sqliteDeadLetters, sqliteStore } from '@call-webhooks/sqlite';
 import { environmentError } from '../errors.ts';
-import { openWithInstalled, type ClientPackage } from './load-client.ts';
 
 /** The events and dead letters of a receiver. */
 export interface OpenedStore {
@@ -310,3 +310,42 @@ export const ENGINES: Readonly<Record<string, Engine>> = {
   'postgresql://': openPostgres,
   'sqlite:': openSqlite,
 };
+
+/** A package, and how it opens a URL. */
+export interface ClientPackage<Client> {
+  readonly name: string;
+  readonly open: (module: never, url: string) => Client;
+}
+
+/**
+ * Opens a URL with the first of these packages that is installed: in the user's project, or beside
+ * this program.
+ * @throws CliError 3 when none is installed
+ */
+export async function openWithInstalled<Client>(
+  packages: readonly ClientPackage<Client>[],
+  url: string,
+): Promise<Client> {
+  for (const { name, open } of packages) {
+    const loaded = await load(name);
+    if (loaded !== undefined) return open(loaded as never, url);
+  }
+  const names = packages.map(({ name }) => name).filter((name) => !name.startsWith('node:'));
+  throw environmentError(
+    `This store needs a client, and none is installed: ${names.join(', ')}.`,
+    `npm install ${names[0] ?? ''}`,
+  );
+}
+
+async function load(name: string): Promise<unknown> {
+  for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
+    try {
+      const path = createRequire(from).resolve(name);
+      return await import(path.startsWith('node:') ? path : pathToFileURL(path).href);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_UNKNOWN_BUILTIN_MODULE') throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,8 +1,16 @@
 import { once } from 'node:events';
 import type { Io, Sink } from '../io.ts';
-import { colorsFor, wantsColor, type Colors } from './colors.ts';
-import { wrap } from './fit.ts';
-import { jsonLine, t, text, type Printable, type Text } from './text.ts';
+import { wrap } from './table.ts';
+import {
+  type Colors,
+  colorsFor,
+  jsonLine,
+  type Printable,
+  t,
+  text,
+  type Text,
+  wantsColor,
+} from './text.ts';
 
 /** The global flags. */
 export interface OutputFlags {

@@ -1,4 +1,6 @@
+import { styleText } from 'node:util';
 import stringWidth from 'fast-string-width';
+import type { Io, Sink } from '../io.ts';
 
 // Control and format characters, line separators and lone surrogates: C0, C1, escape sequences,
 // bidirectional overrides, tags. The joiners of emoji and of some scripts are harmless.
@@ -91,4 +93,31 @@ export function pad(value: Printable, width: number): Text {
 export function wordsOf({ styled, plain }: Text): Text[] {
   const withColors = styled.split(' ');
   return plain.split(' ').map((word, at) => create(withColors[at] ?? word, word));
+}
+
+const STYLES = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan', 'magenta'] as const;
+
+/** The colors of one stream. Where colors are off, they change nothing. */
+export type Colors = Readonly<Record<(typeof STYLES)[number], (value: Printable) => Text>>;
+
+/** Creates colors. */
+export function colorsFor(enabled: boolean): Colors {
+  const formatter = (name: (typeof STYLES)[number]) =>
+    enabled ? (plain: string) => styleText(name, plain, { validateStream: false }) : String;
+  return Object.fromEntries(
+    STYLES.map((name) => [name, (value: Printable) => style(value, formatter(name))]),
+  ) as Colors;
+}
+
+/**
+ * Whether a stream gets colors. `--color` and `--no-color` decide first, then `FORCE_COLOR`, then
+ * `NO_COLOR` (any value but an empty one), then whether it is a terminal that can show colors.
+ */
+export function wantsColor(flag: boolean | undefined, env: Io['env'], stream: Sink): boolean {
+  if (flag !== undefined) return flag;
+  const { FORCE_COLOR, NO_COLOR, TERM } = env;
+  if (FORCE_COLOR !== undefined && FORCE_COLOR !== '')
+    return FORCE_COLOR !== '0' && FORCE_COLOR !== 'false';
+  if (NO_COLOR !== undefined && NO_COLOR !== '') return false;
+  return stream.isTTY === true && TERM !== 'dumb';
 }

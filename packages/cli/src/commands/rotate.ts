@@ -1,31 +1,26 @@
 import {
-  UnconfirmedWriteError,
   type Client,
   type SecretStore,
   type StoredSecret,
+  UnconfirmedWriteError,
 } from '@call-webhooks/client';
 import type { Command } from 'commander';
-import { examples, type App } from '../../app.ts';
-import { badInput, environmentError, EXIT } from '../../errors.ts';
-import {
-  contentOf,
-  secretsOf,
-  updateSecretFile,
-  writeSecretFile,
-} from '../../input/secret-file.ts';
-import { isLoopback } from '../../input/target-url.ts';
+import { type App, examples } from '../app.ts';
+import { badInput, environmentError, EXIT } from '../errors.ts';
+import { contentOf, secretsOf, updateSecretFile, writeSecretFile } from '../input/secrets.ts';
+import { isLoopback } from '../input/target.ts';
 import {
   givenBaseUrl,
   serviceClient,
+  type ServiceOptions,
   simulatorClient,
   withServiceOptions,
-  type ServiceOptions,
-} from '../../service/client.ts';
-import { simulatorOf } from '../../simulator/connection.ts';
-import type { SecretsView } from '../../simulator/secrets.ts';
-import { askYesNo } from '../../terminal/prompts.ts';
-import { t, type Text } from '../../terminal/text.ts';
-import { findActionOf, findRule } from '../rules/find.ts';
+} from '../service/client.ts';
+import { simulatorOf } from '../simulator/connection.ts';
+import type { SecretsView } from '../simulator/secrets.ts';
+import { askYesNo } from '../terminal/prompts.ts';
+import { t, type Text } from '../terminal/text.ts';
+import { findActionOf, findRule } from './rules.ts';
 
 /** The action whose secret is rotated. */
 interface ActionIds {
@@ -125,7 +120,7 @@ async function prepareSimulator(
   options: RotateOptions,
 ): Promise<{ client: Client; ids: ActionIds; old?: string | undefined }> {
   const connection = simulatorOf(app, options);
-  const client = await simulatorClient(app, connection, options);
+  const client = await simulatorClient(connection, options);
   const rule = await findRule(connection, ruleId);
   const action = findActionOf(rule, actionId);
   const secrets = await connection.get<SecretsView>('/secrets');

@@ -1,25 +1,27 @@
 import { EVENT_NAMES, generateSecret } from '@call-webhooks/core';
-import type { Rule } from '@call-webhooks/simulator';
+import type { Action, Rule } from '@call-webhooks/simulator';
 import type { Command } from 'commander';
-import { examples, type App } from '../../app.ts';
-import { badInput } from '../../errors.ts';
-import { readData, decodeText } from '../../input/read.ts';
-import { withSecretOptions, type SecretOptions } from '../../input/secrets.ts';
-import { targetUrl } from '../../input/target-url.ts';
-import type { Io } from '../../io.ts';
-import { secretsForActions, withSharedSecretOption } from '../../simulator/action-secrets.ts';
-import { localUrl } from '../../simulator/attempt-lines.ts';
+import { type App, examples } from '../app.ts';
+import { badInput } from '../errors.ts';
+import { decodeText, readData } from '../input/read.ts';
+import { type SecretOptions, withSecretOptions } from '../input/secrets.ts';
+import { targetUrl } from '../input/target.ts';
+import type { Io } from '../io.ts';
+import { localUrl } from '../simulator/attempt-lines.ts';
 import {
-  simulatorOf,
-  withSimulatorOption,
   type Connection,
+  simulatorOf,
   type SimulatorOptions,
-} from '../../simulator/connection.ts';
-import { signingActions, type SecretsView } from '../../simulator/secrets.ts';
-import type { Colors } from '../../terminal/colors.ts';
-import { table, type Column } from '../../terminal/table.ts';
-import { t, type Printable } from '../../terminal/text.ts';
-import { findRule } from './find.ts';
+  withSimulatorOption,
+} from '../simulator/connection.ts';
+import {
+  secretsForActions,
+  type SecretsView,
+  signingActions,
+  withSharedSecretOption,
+} from '../simulator/secrets.ts';
+import { type Column, table } from '../terminal/table.ts';
+import { type Colors, type Printable, t } from '../terminal/text.ts';
 
 /** `rules`: manages the rules of the simulator. */
 export function rulesCommand(app: App, base: Command): Command {
@@ -262,4 +264,32 @@ async function printSecrets(
     for (const secret of new Set(actions.flatMap((one) => one.secret ?? [])))
       await output.print(secret, () => t`${secret}`);
   return undefined;
+}
+
+const SEE_LIST = 'List them: call-webhooks rules list';
+
+/** Finds a rule by its id or the beginning of it. @throws CliError 2 unless there is one */
+export async function findRule(connection: Connection, id: string): Promise<Rule> {
+  const rules = await connection.get<Rule[]>('/rules');
+  return onlyMatch('rule', id, rules);
+}
+
+/** Finds an action of a rule. @throws CliError 2 unless there is one */
+export const findActionOf = (rule: Rule, id: string): Action =>
+  onlyMatch('action', id, rule.actions);
+
+function onlyMatch<T extends { readonly _id: string }>(
+  noun: string,
+  id: string,
+  all: readonly T[],
+): T {
+  const matching = all.filter(({ _id }) => id !== '' && _id.startsWith(id));
+  const [first] = matching;
+  if (!first) throw badInput(`There is no ${noun} ${id}.`, SEE_LIST);
+  if (matching.length > 1)
+    throw badInput(
+      `${String(matching.length)} ${noun}s start with ${id}.`,
+      'Give more characters of the id.',
+    );
+  return first;
 }
