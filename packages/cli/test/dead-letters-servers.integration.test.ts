@@ -1,7 +1,11 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { expect, test } from '@jest/globals';
 import type { DeadLetters, Store } from '@call-webhooks/core';
 import { createNodeHandler } from '@call-webhooks/core/node';
@@ -139,6 +143,40 @@ describeWithProgram('redis-server', 'what is wrong with Redis', () => {
     expect((await list(`rediss://${host}`)).stderr).toContain('NODE_EXTRA_CA_CERTS');
     expect((await list(`redis://${host}`)).stderr).toContain('use rediss://');
     server.close();
+  });
+});
+
+describeWithProgram('openssl', 'a Postgres whose certificate', () => {
+  test('is not trusted, or is for another host, is named with its fix', async () => {
+    const own = certificate();
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => {
+        socket.write('S'); // the answer to the request for TLS
+        const secure = new TLSSocket(socket, { isServer: true, ...own });
+        secure.on('error', () => undefined);
+      });
+    });
+    await once(server.listen(0), 'listening');
+    const folder = mkdtempSync(join(tmpdir(), 'cli-postgres-'));
+    try {
+      const { port } = server.address() as AddressInfo;
+      const list = (host: string, query: string) => {
+        const url = `postgres://user:right@${host}:${String(port)}/db?${query}`;
+        return run(['dead-letters', 'list', '--store', url]);
+      };
+      const untrusted = await list('127.0.0.1', 'sslmode=verify-full');
+      expect(untrusted.code).toBe(3);
+      expect(untrusted.stderr).toContain('sslrootcert=FILE');
+      expect(untrusted.stderr).not.toContain('right');
+      const file = join(folder, 'cert.pem');
+      writeFileSync(file, own.cert);
+      const other = await list('127.0.0.2', `sslmode=verify-full&sslrootcert=${file}`);
+      expect(other.stderr).toContain('Use the host name of the certificate');
+    } finally {
+      server.close();
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -84,7 +84,7 @@ describe('doctor', () => {
     const foreign = await doctor([...given, OTHER]);
     expect(foreign.only('secrets')).toMatchObject({ result: 'bad', text: like(/call:completed/) });
     const right = await doctor([...given, `${SECRET},${OTHER}`]);
-    expect(right.only('secrets')).toMatchObject({ result: 'ok' });
+    expect(right.only('secrets')).toMatchObject({ result: 'ok', text: like(/^All actions/) });
     expect(right.only('REST API')).toMatchObject({ result: 'ok' });
     const url = ['--base-url', simulator.url, '--api-token', 'wrong'];
     expect((await doctor(url)).only('REST API')).toMatchObject({

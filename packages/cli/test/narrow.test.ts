@@ -51,8 +51,7 @@ test('trigger --wait says which receiver failed, why, and how to find the fix', 
   expect(code).toBe(1);
   const [handled, refused, where, why, fix] = stdout.split('\n');
   expect(handled).toMatch(/^\d\d:\d\d:\d\dZ {2}call:started +\w{8} {2}200 handled {2}\S+$/);
-  // The room for the URL depends on the digits of its port.
-  expect(handled?.endsWith(url(0)) || handled?.includes('…')).toBe(true);
+  expect(url(0)).toContain(/\S+$/.exec(handled ?? '')?.[0]);
   expect(refused).toMatch(/^\d\d:\d\d:\d\dZ {2}call:started +\w{8} {2}401 signature-mismatch$/);
   expect(where).toMatch(new RegExp(`^ {11}${url(1)} {2}retry in .+$`));
   expect(why).toBe('           No configured secret matches the signature of the raw body.');

@@ -5,7 +5,7 @@ import { receiver as otherServer } from './support/receiver.ts';
 import { run, start } from './support/run.ts';
 
 test('sends the missed events to a receiver in another process, which runs each once', async () => {
-  const { receiver, simulator, rule, after, env, reconcile } = await setup({
+  const { receiver, simulator, rule, after, env, file, reconcile } = await setup({
     ...{ handled: 5, missed: 25 },
   });
   expect(receiver.runs).toHaveLength(5);
@@ -15,6 +15,16 @@ test('sends the missed events to a receiver in another process, which runs each 
     ...{ type: 'result', dryRun: true, seen: 30, events: 30, skipped: 0 },
   });
   expect(dry.records()).toHaveLength(31);
+  expect(receiver.runs).toHaveLength(5);
+
+  const store = ['--store', `sqlite:${file}`];
+  const looked = await run([...reconcile, '--dry-run', ...store, '--json'], { env });
+  expect(looked.records().at(-1)).toEqual({
+    ...{ type: 'result', dryRun: true, seen: 30, missed: 25, known: 5 },
+    ...{ failed: 0, inDeadLetters: 0, skipped: 0 },
+  });
+  const people = await run([...reconcile, '--dry-run', ...store], { env });
+  expect(people.stdout.match(/^call:completed {2}/gm)).toHaveLength(25);
   expect(receiver.runs).toHaveLength(5);
 
   const first = await run([...reconcile, '--to', receiver.url], { env, terminal: true });

@@ -6,9 +6,9 @@ import { afterEach, expect, test } from '@jest/globals';
 import { describeWithProgram } from '@call-webhooks/contract-tests';
 import { createNodeHandler } from '@call-webhooks/core/node';
 import { certificate } from './support/certificate.ts';
-import { logger } from './support/dead-letters.ts';
+import { fill, logger, setup } from './support/dead-letters.ts';
 import { SECRET } from './support/receiver.ts';
-import { run } from './support/run.ts';
+import { run, start } from './support/run.ts';
 
 const env = { CALL_WEBHOOK_SECRET: SECRET };
 const closing: (() => void)[] = [];
@@ -45,6 +45,34 @@ describeWithProgram('openssl', 'a receiver with TLS of its own', () => {
     expect(stderr).toContain('The certificate is not trusted');
     expect(stderr).toContain('NODE_EXTRA_CA_CERTS');
     expect((await run([...argv, '--to', url, '--insecure'], { env })).code).toBe(0);
+  });
+
+  test('doctor, listen and redrive say so, and accept it with --insecure', async () => {
+    const url = `https://127.0.0.1:${String(await receiver(true))}/hook`;
+    const doctor = await run(['doctor', '--to', url], { env });
+    expect(doctor.stdout).toMatch(/^bad +receiver +The certificate is not trusted/m);
+    const trusting = await run(['doctor', '--to', url, '--insecure'], { env });
+    expect(trusting.stdout).toMatch(/^ok +receiver/m);
+
+    for (const [flags, code] of [
+      [[], 1],
+      [['--insecure'], 0],
+    ] as const) {
+      const listener = start(['listen', '--port', '0', '--json', '-f', url, ...flags], { env });
+      await listener.until('"ready"');
+      const [to = ''] = /http:[^"]+/.exec(listener.stdout()) ?? [];
+      expect((await run(['send', 'call:started', '--to', to], { env })).code).toBe(code);
+      listener.stop();
+      await listener.code;
+    }
+
+    const made = await setup();
+    await fill(made, 1);
+    const redrive = ['dead-letters', 'redrive', '--all', '--to', url];
+    const refused = await run(redrive, made);
+    expect(refused).toMatchObject({ code: 3 });
+    expect(refused.stderr).toContain('The certificate is not trusted');
+    expect((await run([...redrive, '--insecure'], made)).code).toBe(0);
   });
 
   test.each(COMMANDS)('%s %s says that a port has no TLS', async (...argv) => {

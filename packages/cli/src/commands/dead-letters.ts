@@ -122,12 +122,12 @@ async function printCauses(
         count,
         id,
         dateTime(lastAt),
-        eventNames.join(', '),
         text,
+        eventNames.join(', '),
       ]);
       return table(
         colors,
-        [...head, { title: 'events' }, { title: 'error' }],
+        [...head, { title: 'error' }, { title: 'events' }],
         cells,
         output.columns,
       );

@@ -205,12 +205,13 @@ async function secrets(app: App, options: DoctorOptions): Promise<Diagnosis> {
   if (new Set(given).size < given.length)
     return warn(check, 'One is given twice.', 'Give each once. Is another one missing?');
   const missing = await unknownActions(app, options, given);
-  if (missing.length > 0)
+  if (missing && missing.length > 0)
     return bad(
       check,
       `The simulator signs with others, too: ${missing.join(', ')}.`,
       'Copy them: call-webhooks rules list --show-secret',
     );
+  if (missing) return ok(check, 'All actions of the simulator sign with what is given.');
   if (given.length > 1)
     return ok(
       check,
@@ -223,22 +224,26 @@ async function secrets(app: App, options: DoctorOptions): Promise<Diagnosis> {
   );
 }
 
-/** The actions of a running simulator whose secrets are not given. */
+/** The actions of a running simulator whose secrets are not given. Without one, nobody knows. */
 async function unknownActions(
   app: App,
   options: DoctorOptions,
   given: readonly string[],
-): Promise<string[]> {
+): Promise<string[] | undefined> {
   const connection = simulatorOf(app, options);
   try {
     const all = await connection.get<SecretsView>('/secrets');
-    return signingActions(await connection.get<Rule[]>('/rules'), all)
-      .filter(({ secret }) => secret !== null && !given.includes(secret))
+    const signed = signingActions(await connection.get<Rule[]>('/rules'), all).filter(
+      ({ secret }) => secret !== null,
+    );
+    if (signed.length === 0) return undefined;
+    return signed
+      .filter(({ secret }) => !given.includes(secret ?? ''))
       .map(({ trigger, actionId }) => `${trigger} (action ${actionId})`);
   } catch (error) {
     app.signal.throwIfAborted();
     if (options.simulator !== undefined) throw error;
-    return []; // none is running
+    return undefined;
   }
 }
 
@@ -260,7 +265,7 @@ async function store(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
     const found = problems.map(({ result, text, fix }) => diagnosis(result)(check, text, fix));
     const doubtful = waiting === 0 ? await doubt?.() : undefined;
     if (doubtful !== undefined) found.push(bad(check, doubtful, 'Check --store and --prefix.'));
-    if (found.length === 0) found.push(ok(check, `${server} answers, and has the tables or keys.`));
+    if (found.length === 0) found.push(ok(check, `${server} answers, and a receiver uses it.`));
     const fix = 'See why: call-webhooks dead-letters causes';
     if (waiting > 0) found.push(warn('dead letters', `${waiting} to look at.`, fix));
     return found;

@@ -77,8 +77,9 @@ export function attemptLines(
   const first = join(head, GAP);
   const room = columns - widthOf(first) - GAP.length;
   const isPlain = attempt.result?.next === 'acknowledged' && notes.length === 0;
-  if (isPlain && room >= Math.min(MIN_URL, url.length))
-    return [join([first, cut(url, room, 'middle')], GAP)];
+  const local = localUrl(attempt.url);
+  if (isPlain && room >= Math.min(MIN_URL, local.length))
+    return [join([first, cut(local, room, 'middle')], GAP)];
   const more = join([result, ...notes], GAP);
   const left = columns - INDENT - widthOf(more) - GAP.length;
   const second = join([cut(url, Math.max(MIN_URL, left), 'middle'), more], GAP);

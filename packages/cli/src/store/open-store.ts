@@ -75,6 +75,8 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
   [/NOAUTH/, 'Add the password to the URL: redis://:PASSWORD@HOST or redis://USER:PASSWORD@HOST.'],
   [/ECONNREFUSED/, 'Nothing listens there. Start it, or check the host and the port in the URL.'],
   [/ENOTFOUND|EAI_AGAIN/, 'Check the host name in the URL.'],
+  [/ALTNAME|altnames/, 'Use the host name of the certificate in the URL.'],
+  [/EXPIRED|has expired/, 'Renew the certificate of the server.'],
   [/SELF_SIGNED|self-signed|CERT|certificate|UNABLE_TO_/i, CERTIFICATE],
   [
     /does not support SSL|WRONG_VERSION|EPROTO|packet length too long|wrong version number/i,
