@@ -1,144 +1,138 @@
 import type { Command } from 'commander';
 import type { App } from './app.ts';
 
+/** Adds its arguments, options and action to a command that has its name and description. */
+type Define = (app: App, base: Command) => Command;
+
 /** A command, which is loaded when it is asked for. */
-export interface CommandEntry {
-  readonly name: string;
-  readonly what: string;
-  /** Adds its arguments, options and action to a command that has its name and description. */
-  readonly load: () => Promise<(app: App, base: Command) => Command>;
-}
+type Entry = readonly [name: string, what: string, load: () => Promise<Define>];
 
 /** All commands, in the groups of `--help`. */
-export const COMMANDS: readonly (readonly [heading: string, entries: readonly CommandEntry[]])[] = [
+export const COMMANDS: readonly (readonly [heading: string, entries: readonly Entry[]])[] = [
   [
     'Simulate the service:',
     [
-      {
-        name: 'simulate',
-        what: 'Run the service on this machine, with the inspector, a web page',
-        load: async () => (await import('./commands/simulate.ts')).simulateCommand,
-      },
-      {
-        name: 'trigger',
-        what: 'Trigger an event or a scenario',
-        load: async () => (await import('./commands/trigger.ts')).triggerCommand,
-      },
-      {
-        name: 'deliveries',
-        what: 'List and inspect what the simulator sent',
-        load: async () => (await import('./commands/deliveries.ts')).deliveriesCommand,
-      },
-      {
-        name: 'resend',
-        what: 'Send a delivery of the simulator again',
-        load: async () => (await import('./commands/deliveries.ts')).resendCommand,
-      },
-      {
-        name: 'clock',
-        what: "Show or advance the simulator's clock",
-        load: async () => (await import('./commands/clock-and-chaos.ts')).clockCommand,
-      },
-      {
-        name: 'chaos',
-        what: 'Inject faults into the simulator',
-        load: async () => (await import('./commands/clock-and-chaos.ts')).chaosCommand,
-      },
-      {
-        name: 'rules',
-        what: 'Manage the rules of the simulator',
-        load: async () => (await import('./commands/rules.ts')).rulesCommand,
-      },
+      [
+        'simulate',
+        'Run the service on this machine, with the inspector, a web page',
+        async () => (await import('./commands/simulate.ts')).simulateCommand,
+      ],
+      [
+        'trigger',
+        'Trigger an event or a scenario',
+        async () => (await import('./commands/trigger.ts')).triggerCommand,
+      ],
+      [
+        'deliveries',
+        'List and inspect what the simulator sent',
+        async () => (await import('./commands/deliveries.ts')).deliveriesCommand,
+      ],
+      [
+        'resend',
+        'Send a delivery of the simulator again',
+        async () => (await import('./commands/deliveries.ts')).resendCommand,
+      ],
+      [
+        'clock',
+        "Show or advance the simulator's clock",
+        async () => (await import('./commands/clock-and-chaos.ts')).clockCommand,
+      ],
+      [
+        'chaos',
+        'Inject faults into the simulator',
+        async () => (await import('./commands/clock-and-chaos.ts')).chaosCommand,
+      ],
+      [
+        'rules',
+        'Manage the rules of the simulator',
+        async () => (await import('./commands/rules.ts')).rulesCommand,
+      ],
     ],
   ],
   [
     'Work with single deliveries:',
     [
-      {
-        name: 'send',
-        what: 'Sign and send one delivery',
-        load: async () => (await import('./commands/send.ts')).sendCommand,
-      },
-      {
-        name: 'listen',
-        what: 'Receive, verify and show deliveries',
-        load: async () => (await import('./commands/listen.ts')).listenCommand,
-      },
-      {
-        name: 'check',
-        what: 'Test a receiver with forged, stale and replayed requests',
-        load: async () => (await import('./commands/check.ts')).checkCommand,
-      },
-      {
-        name: 'sign',
-        what: 'Print the signature headers for a body',
-        load: async () => (await import('./commands/send.ts')).signCommand,
-      },
-      {
-        name: 'verify',
-        what: 'Verify a signature and explain a mismatch',
-        load: async () => (await import('./commands/verify.ts')).verifyCommand,
-      },
-      {
-        name: 'explain',
-        what: 'Explain a response of a receiver',
-        load: async () => (await import('./commands/explain.ts')).explainCommand,
-      },
-      {
-        name: 'infer',
-        what: 'Find unknown field names in captured deliveries',
-        load: async () => (await import('./commands/infer.ts')).inferCommand,
-      },
+      [
+        'send',
+        'Sign and send one delivery',
+        async () => (await import('./commands/send.ts')).sendCommand,
+      ],
+      [
+        'listen',
+        'Receive, verify and show deliveries',
+        async () => (await import('./commands/listen.ts')).listenCommand,
+      ],
+      [
+        'check',
+        'Test a receiver with forged, stale and replayed requests',
+        async () => (await import('./commands/check.ts')).checkCommand,
+      ],
+      [
+        'sign',
+        'Print the signature headers for a body',
+        async () => (await import('./commands/send.ts')).signCommand,
+      ],
+      [
+        'verify',
+        'Verify a signature and explain a mismatch',
+        async () => (await import('./commands/verify.ts')).verifyCommand,
+      ],
+      [
+        'explain',
+        'Explain a response of a receiver',
+        async () => (await import('./commands/explain.ts')).explainCommand,
+      ],
+      [
+        'infer',
+        'Find unknown field names in captured deliveries',
+        async () => (await import('./commands/infer.ts')).inferCommand,
+      ],
     ],
   ],
   [
     'Find and repair what went wrong:',
     [
-      {
-        name: 'doctor',
-        what: 'Check secrets, store, receiver and REST API',
-        load: async () => (await import('./commands/doctor.ts')).doctorCommand,
-      },
-      {
-        name: 'mcp',
-        what: 'Let an assistant look at all of this (Model Context Protocol)',
-        load: async () => (await import('./commands/mcp.ts')).mcpCommand,
-      },
-      {
-        name: 'dead-letters',
-        what: "List and redrive what failed for good, in a receiver's store",
-        load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
-      },
-      {
-        name: 'reconcile',
-        what: 'Find calls whose webhooks never came, and send their events',
-        load: async () => (await import('./commands/reconcile.ts')).reconcileCommand,
-      },
+      [
+        'doctor',
+        'Check secrets, store, receiver and REST API',
+        async () => (await import('./commands/doctor.ts')).doctorCommand,
+      ],
+      [
+        'mcp',
+        'Let an assistant look at all of this (Model Context Protocol)',
+        async () => (await import('./commands/mcp.ts')).mcpCommand,
+      ],
+      [
+        'dead-letters',
+        "List and redrive what failed for good, in a receiver's store",
+        async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
+      ],
+      [
+        'reconcile',
+        'Find calls whose webhooks never came, and send their events',
+        async () => (await import('./commands/reconcile.ts')).reconcileCommand,
+      ],
     ],
   ],
   [
     "Use the service's REST API:",
     [
-      {
-        name: 'events',
-        what: 'List activity events',
-        load: async () => (await import('./commands/rest.ts')).eventsCommand,
-      },
-      {
-        name: 'calls',
-        what: 'List call records',
-        load: async () => (await import('./commands/rest.ts')).callsCommand,
-      },
-      {
-        name: 'recording',
-        what: 'Download the recording of a call',
-        load: async () => (await import('./commands/rest.ts')).recordingCommand,
-      },
-      {
-        name: 'rotate',
-        what: 'Rotate the signing secret of an action',
-        load: async () => (await import('./commands/rotate.ts')).rotateCommand,
-      },
+      [
+        'events',
+        'List activity events',
+        async () => (await import('./commands/rest.ts')).eventsCommand,
+      ],
+      ['calls', 'List call records', async () => (await import('./commands/rest.ts')).callsCommand],
+      [
+        'recording',
+        'Download the recording of a call',
+        async () => (await import('./commands/rest.ts')).recordingCommand,
+      ],
+      [
+        'rotate',
+        'Rotate the signing secret of an action',
+        async () => (await import('./commands/rotate.ts')).rotateCommand,
+      ],
     ],
   ],
 ];

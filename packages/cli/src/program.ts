@@ -45,7 +45,7 @@ export async function program(app: App, argv?: readonly string[]): Promise<Comma
   app.flagsFrom(() => root.opts());
   const isWanted = wanted(argv);
   for (const [heading, entries] of COMMANDS)
-    for (const { name, what, load } of entries) {
+    for (const [name, what, load] of entries) {
       const base = app.command(name, what);
       const command = isWanted(name) ? (await load())(app, base) : base;
       root.addCommand(command.helpGroup(heading));

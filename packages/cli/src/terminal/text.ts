@@ -17,13 +17,6 @@ export function escapeControl(text: string): string {
   });
 }
 
-/** As {@link escapeControl}, but keeps the line breaks. */
-export const escapeLines = (text: string): string =>
-  text
-    .split(/(\r?\n)/)
-    .map((part, at) => (at % 2 === 1 ? part : escapeControl(part)))
-    .join('');
-
 /** Whether a text is safe as it is. Line feeds and tabs are allowed. */
 export const isPrintable = (text: string): boolean =>
   text.replace(/[\n\t]/g, '').search(UNSAFE) === -1;
