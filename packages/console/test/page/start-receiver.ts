@@ -32,7 +32,7 @@ export interface ReceiverInput {
   withoutLog?: boolean;
   /** The service to reconcile with. */
   service?: { baseUrl: string; apiToken: string };
-  signIn?: string;
+  signIn?: string | undefined;
 }
 
 /** What a receiver does from now on. */

@@ -1,5 +1,5 @@
 import { DEFAULT_FIELD_NAMES } from '../events/call-details.ts';
-import { redactId } from '../report/ids.ts';
+import { redactId } from '../report/redact.ts';
 
 const MASK = '•••';
 const MAX_DEPTH = 50;
