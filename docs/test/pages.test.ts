@@ -96,7 +96,7 @@ async function parse(argv: readonly string[]): Promise<void> {
 
 describe('the commands in the pages', () => {
   it('are found', () => {
-    expect(shown.map(({ file }) => file)).toContain('packages/console/page/now/first-steps.tsx');
+    expect(shown.map(({ file }) => file)).toContain('packages/console/page/now/now-view.tsx');
   });
 
   it.each(shown)(

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 /** One program of the docs, written to a file of its own, where it finds the workspace's packages. */
 export interface Sample {
-  /** `docs/console.md#2`: the second program in that file. */
   readonly name: string;
   readonly language: 'ts' | 'js';
   readonly code: string;
@@ -53,7 +52,6 @@ export const RUN_ELSEWHERE = [
   ...numbered('docs/tenants.md', 1, 2, 3), // programs.test.ts
   ...numbered('docs/exactly-once.md', 1, 2), // run in packages/verification
   ...numbered('docs/recovery.md', 1, 2, 3, 4), // run in packages/verification
-  'docs/console.md#2', // also in packages/console, with each engine
   ...numbered('packages/adapters/README.md', 4, 5), // SvelteKit: built in its integration test
 ];
 
