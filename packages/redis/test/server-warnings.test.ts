@@ -13,17 +13,20 @@ import { claim } from './claim.ts';
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** A client whose server says this of itself, and how often it was asked. */
-function clientOf(info: () => Promise<string>) {
+function clientOf(info: () => Promise<string>, reply = '=[1]') {
   const asked = jest.fn(info);
   const evaluate = (_script: string, keys: string[]) =>
-    keys.length === 0 ? asked() : Promise.resolve('=1');
+    keys.length === 0 ? asked() : Promise.resolve(reply);
   return { client: { evalsha: evaluate, eval: evaluate }, asked };
 }
 
 /** What is logged by a store and by dead letters, when each is used three times. */
 async function logged(of: 'store' | 'dead letters', info: string) {
   const logger = collectingLogger();
-  const { client, asked } = clientOf(() => Promise.resolve(`=${info}`));
+  const { client, asked } = clientOf(
+    () => Promise.resolve(`=${info}`),
+    of === 'store' ? '=[1]' : '=1',
+  );
   const store = of === 'store' && redisStore(client, { logger });
   const letters = of === 'dead letters' && redisDeadLetters(client, { logger });
   for (let i = 0; i < 3; i++) {

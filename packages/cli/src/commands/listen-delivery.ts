@@ -60,13 +60,13 @@ export function createListener(handling: Handling): (request: IncomingMessage) =
     const { method = '', url: path = '' } = request;
     const time = new Date().toISOString();
     const read = await readRawBody(request, { bodyLimit: BODY_LIMIT, bodyTimeout: 10_000 }).catch(
-      (error: unknown) => () => Promise.reject(error as Error),
+      (error: unknown) => (): Promise<never> => Promise.reject(error),
     );
     const body = typeof read === 'function' ? new Uint8Array() : read;
     const { secret, receiver } = await receiverOf();
     const signature = own ? await sign({ secret: own, body, headerPrefix }) : {};
     const signed = Object.entries(signature).map(([name, value]) => [name.toLowerCase(), value]);
-    const headers: HeadersLike = { ...request.headers, ...Object.fromEntries(signed) };
+    const headers: HeadersLike = { ...request.headers, ...Object.fromEntries<string>(signed) };
     const response = await receiver.receive({ method, headers, body: read });
     const { outcome, webhookId, error } = response.outcome;
     const isMismatch = outcome === 'signature-mismatch';
