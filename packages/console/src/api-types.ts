@@ -304,7 +304,7 @@ export interface DeadLetterDetail extends DeadLetterRow {
 export interface DeadLetterBody {
   /** Whether personal data is masked. `reveal` answers with the body as it is. */
   masked: boolean;
-  /** JSON is indented. A masked body that is no JSON has no text. */
+  /** A masked body that is no JSON has no text. */
   text: string | null;
   /** The size of the body. */
   bytes: number;

@@ -17,7 +17,6 @@ import type {
 } from './api-types.ts';
 import { RequestError } from './http/answer.ts';
 import { invalid } from './http/request.ts';
-import { indentJson } from './indent-json.ts';
 import { askStore } from './store-calls.ts';
 
 /** Only the newest of more letters are searched and grouped. */
@@ -270,15 +269,5 @@ export function withAttempts(
 
 function shown(text: string | undefined): Pick<DeadLetterBody, 'text' | 'truncated'> {
   if (text === undefined) return { text: null, truncated: false };
-  const whole = isJson(text) ? indentJson(text, MAX_TEXT + 1) : text;
-  return { text: whole.slice(0, MAX_TEXT), truncated: whole.length > MAX_TEXT };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return { text: text.slice(0, MAX_TEXT), truncated: text.length > MAX_TEXT };
 }

@@ -15,6 +15,8 @@ import { DeliveryDetailView } from './delivery-detail.tsx';
 import { Filters, FILTERS } from './filters.tsx';
 
 const EVERY_MS = 3_000;
+/** A search may go through the whole log. */
+const SEARCH_EVERY_MS = 10_000;
 
 /** Deliveries of all processes, with search and filters in the address of the page. */
 export function DeliveriesView() {
@@ -38,7 +40,8 @@ export function DeliveriesView() {
 function Listed() {
   const url = useUrl();
   const query = filtersIn(url, [...FILTERS, 'before']);
-  const { value, error } = usePoll(`deliveries ${JSON.stringify(query)}`, EVERY_MS, (signal) =>
+  const everyMs = Object.keys(query).length > 0 ? SEARCH_EVERY_MS : EVERY_MS;
+  const { value, error } = usePoll(`deliveries ${JSON.stringify(query)}`, everyMs, (signal) =>
     get<DeliveriesPage>('api/deliveries', query, signal),
   );
   // While a new search is read, the list before it stays instead of a flash of nothing.
