@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { createReceiver, generateSecret, memoryStore, sign } from '@call-webhooks/core';
-import type { HeadersLike } from '@call-webhooks/core/internal';
 import { readRawBody } from '@call-webhooks/core/node';
 import { describeResult } from '../http/effects.ts';
 import { post, type PostResult } from '../http/post.ts';
@@ -60,13 +59,13 @@ export function createListener(handling: Handling): (request: IncomingMessage) =
     const { method = '', url: path = '' } = request;
     const time = new Date().toISOString();
     const read = await readRawBody(request, { bodyLimit: BODY_LIMIT, bodyTimeout: 10_000 }).catch(
-      (error: unknown) => (): Promise<never> => Promise.reject(error),
+      (error: unknown) => () => Promise.reject(error instanceof Error ? error : new Error()),
     );
     const body = typeof read === 'function' ? new Uint8Array() : read;
     const { secret, receiver } = await receiverOf();
     const signature = own ? await sign({ secret: own, body, headerPrefix }) : {};
-    const signed = Object.entries(signature).map(([name, value]) => [name.toLowerCase(), value]);
-    const headers: HeadersLike = { ...request.headers, ...Object.fromEntries<string>(signed) };
+    const headers: Record<string, string | string[] | undefined> = { ...request.headers };
+    for (const [name, value] of Object.entries(signature)) headers[name.toLowerCase()] = value;
     const response = await receiver.receive({ method, headers, body: read });
     const { outcome, webhookId, error } = response.outcome;
     const isMismatch = outcome === 'signature-mismatch';
