@@ -40,7 +40,7 @@ export class DeadLetterReader {
   readonly kind: 'store' | 'jobs';
   readonly #letters: DeadLetters | DeadJobs;
   readonly #logger: Logger;
-  #last: { key: string; at: number; found: Promise<Found> } | undefined;
+  #last: { key: string; found: Promise<Found> } | undefined;
 
   constructor(letters: DeadLetters | DeadJobs, logger: Logger) {
     this.kind = 'claim' in letters ? 'store' : 'jobs';
@@ -122,16 +122,17 @@ export class DeadLetterReader {
     return this.#ask(this.#letters.remove(id));
   }
 
-  /** Pages that are open at the same time share what was read. */
+  /** Pages that are open at the same time share what was read, for a moment. */
   #find(filter: DeadLetterFilter): Promise<Found> {
     const key = JSON.stringify(filter);
-    const now = performance.now();
-    if (this.#last?.key === key && now - this.#last.at < KEPT_MS) return this.#last.found;
+    if (this.#last?.key === key) return this.#last.found;
     const found = this.#read(filter);
-    this.#last = { key, at: now, found };
-    found.catch(() => {
-      this.refresh();
-    });
+    this.#last = { key, found };
+    const forget = () => {
+      if (this.#last?.found === found) this.refresh();
+    };
+    found.catch(forget);
+    setTimeout(forget, KEPT_MS).unref();
     return found;
   }
 
