@@ -62,11 +62,10 @@ function Reason({ reason }: { readonly reason: MissReason }) {
   if (kind === 'silence')
     return (
       <p>
-        {events}
-        {from === null
-          ? 'no delivery came to any process before'
-          : 'no delivery came to any process from'}{' '}
-        {from !== null && <When at={from} />} {until === null ? 'until now' : 'to'}{' '}
+        {events}no delivery came to any process {from !== null && until === null && 'since '}
+        {from !== null && until !== null && 'from '}
+        {from !== null && <When at={from} />}
+        {until !== null && (from === null ? 'before ' : ' to ')}
         {until !== null && <When at={until} />}. {silenceText(reason)}
       </p>
     );
@@ -85,7 +84,7 @@ function Reason({ reason }: { readonly reason: MissReason }) {
 
 const DURING = {
   refused:
-    'deliveries came at that time that no secret verified. An action may sign with a secret that is not configured.',
+    'deliveries were refused at that time. An action may sign with a secret that is not configured.',
   failed: 'deliveries failed at that time before the store knew their events.',
   single:
     'others came at that time and were handled, so the rule was not paused. Something in between lost these: look at the proxy and at the conditions of the rule.',

@@ -15,8 +15,34 @@ const PLACES: readonly (readonly [query: string, ready: string])[] = [
   ['?view=deliveries', '[aria-label=Deliveries] .link'],
   ['?view=deliveries&call=call-2', '.call > li'],
   ['?view=dead-letters', '[aria-label="Dead letters"] .link'],
-  ['?view=reconcile', '.run-now'],
+  ['?view=reconcile', '.reasons'],
 ];
+
+/** A dry run that found missed events, for every reason that there is. */
+function dryRun(now: number) {
+  const counts = { seen: 9, missed: 5, known: 3, inDeadLetters: 1, handled: 0, failed: 0 };
+  const silence = { kind: 'silence', from: now - 7_200_000, until: now - 3_600_000, missed: 1 };
+  const run = {
+    ...{ id: 'run', by: 'Ada', state: 'done', dryRun: true, savedAt: now },
+    ...{ startedAt: now - 9_000, endedAt: now, since: now - 9_000_000, until: now - 600_000 },
+    counts: { ...counts, ignored: 0, skipped: 0, stoppedEarly: false },
+  };
+  return {
+    ...run,
+    events: ['call-1', 'x'.repeat(120)].map((callId, index) => ({
+      ...{ callId, eventName: 'call:completed', at: now, missed: index === 0 },
+      ...(index > 0 && { state: 'dead-lettered' }),
+    })),
+    reasons: [
+      { ...silence, wasRunning: true, failedBefore: 3 },
+      { ...silence, from: null, wasRunning: false, failedBefore: 0 },
+      { ...silence, kind: 'refused', failedBefore: 0, wasRunning: null },
+      { ...silence, kind: 'single', failedBefore: 0, wasRunning: null },
+      { ...silence, kind: 'unknown', failedBefore: 0, wasRunning: null },
+    ],
+    earlier: [run],
+  };
+}
 
 /** What is wider than the page. */
 const overflow = (page: Page): Promise<string[]> =>
@@ -39,6 +65,7 @@ describeInChromium('the looks of the console', (chromium) => {
     await receiver.deliver({ eventName: LONG, callId: 'x'.repeat(120) });
     receiver.tell({ broken: true });
     for (const callId of ['call-1', 'call-2']) await receiver.deliver(callCompleted({ callId }));
+    await receiver.store.saveCursor?.('console/reconcile', JSON.stringify(dryRun(Date.now())));
     return receiver;
   }
 
