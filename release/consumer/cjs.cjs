@@ -12,7 +12,7 @@ const sveltekit = require('@call-webhooks/adapters/sveltekit').callWebhooks;
 const next = require('@call-webhooks/next').callWebhooks;
 const pages = require('@call-webhooks/next/pages').callWebhooks;
 const { instrument } = require('@call-webhooks/opentelemetry');
-const { consoleStats, createConsole } = require('@call-webhooks/console');
+const { createConsole } = require('@call-webhooks/console');
 const { redrive, startReconciler } = require('@call-webhooks/recovery');
 const { createVectors } = require('@call-webhooks/contract');
 const event = require('@call-webhooks/contract/schemas/event.schema.json');
@@ -37,7 +37,7 @@ assert.equal(event.oneOf.length, 3);
 instrument().close();
 assert.throws(() => startReconciler({}), WebhookError);
 assert.throws(() => createConsole({}), WebhookError);
-assert.throws(() => consoleStats({ every: 0 }), WebhookError);
+assert.throws(() => createConsole({ every: 0 }), WebhookError);
 
 async function main() {
   const body = new TextEncoder().encode('{"eventName":"call:completed","callId":"c1"}');
