@@ -30,5 +30,5 @@ for vector, delivery in deliveries:
     headers = {name.lower(): value for name, value in delivery["headers"]}
     body = base64.b64decode(delivery["body"]["base64"])
     authentic = verify(headers, body, vector["secrets"], delivery["now"] / 1000)
-    assert authentic == (delivery["expect"]["result"] != "refuse"), vector["id"]
+    assert authentic == (delivery["expect"]["result"] != "reject"), vector["id"]
 print(f"{len(deliveries)} deliveries of {len(vectors)} vectors")

@@ -53,7 +53,7 @@ function statusError(error: ApiError): CliError {
   const isInput = status >= 400 && status < 500 && status !== 429;
   const said =
     code === 'unauthorized'
-      ? `${method} ${path} was answered with status 401: the API token is wrong or missing`
+      ? `${method} ${path} responded with status 401: the API token is wrong or missing`
       : error.message;
   const detail = serviceMessage(error);
   return new CliError(

@@ -114,7 +114,7 @@ describe('check --deep', () => {
     const argv = ['check', '--deep', '--to', href, '--timeout', '200ms'];
     const { code, stderr } = await run(argv);
     expect(code).toBe(3);
-    expect(stderr).toContain('never answered');
+    expect(stderr).toContain('never responded');
   });
 
   test('a receiver that crashes ends it, and the error names the check', async () => {

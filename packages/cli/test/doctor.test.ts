@@ -62,7 +62,7 @@ describe('doctor', () => {
       expect(only(check)).toMatchObject({ result: 'skipped', text: like(/^Pass /) });
     expect(readFileSync(file)).toEqual(before);
     const people = await run(['doctor', '--to', url], { env: { ...env, ...secrets } });
-    expect(people.stdout).toMatch(/^ok {7}receiver {6}A forged delivery is refused\./m);
+    expect(people.stdout).toMatch(/^ok {7}receiver {6}A forged delivery is rejected\./m);
   });
 
   test('knows a secret that is missing, whole, doubled, or of an action of the simulator', async () => {
@@ -133,7 +133,7 @@ describe('doctor', () => {
     const { url } = await setup({ bodyLimit: '100kb' });
     const limited = await doctor(['--to', url, '--secret', `${SECRET},${OTHER}`]);
     expect(limited.only('large body')).toMatchObject({ result: 'bad', text: like(/413/) });
-    const refused = { result: 'bad', text: 'It answered 401 to secret 2 of 2.' };
+    const refused = { result: 'bad', text: 'It responded 401 to secret 2 of 2.' };
     expect(limited.of('receiver')).toContainEqual(expect.objectContaining(refused));
     const closed = await doctor(['--to', '1/hook']);
     expect(closed.only('receiver')).toMatchObject({ result: 'bad', text: like(/Nothing listens/) });
@@ -146,7 +146,7 @@ describe('doctor', () => {
     });
   });
 
-  test('knows a clock that is off, and a path that is answered 404', async () => {
+  test('knows a clock that is off, and a path that responds 404', async () => {
     let off = 290_000;
     const server = createServer((request, response) => {
       response.sendDate = false;

@@ -157,7 +157,7 @@ test('check says in one line that a receiver fails at everything', async () => {
   const { code, stdout, stderr } = await see('check', '--to', broken.url);
   await broken.close();
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^The receiver answers 500 to everything, so nothing could be tested\./);
+  expect(stderr).toMatch(/^The receiver responds 500 to everything, so nothing could be tested\./);
 });
 
 test('deliveries list takes one line each, also for the longest event and outcome', async () => {

@@ -84,7 +84,7 @@ describe('dead-letters redrive', () => {
     state.broken = true;
     expect((await run([...redrive, '--all', '--to', url], { env })).code).toBe(1);
     const { letters } = await deadLetters.list();
-    expect(letters[0]!.error).toContain('The receiver answered 500 handler-failed.');
+    expect(letters[0]!.error).toContain('The receiver responded 500 handler-failed.');
     const letter = (await deadLetters.get(letters[0]!.id))!;
     const outcome = await hook.receiver.deliver(letter, { source: 'reconcile' });
     expect(outcome.outcome).toBe('in-dead-letters');

@@ -82,7 +82,7 @@ describe('events', () => {
     async (search) => {
       const { code, stderr } = await cli('events', search);
       expect(code).toBe(2);
-      expect(stderr).toContain('GET /v1/events was answered with status 400');
+      expect(stderr).toContain('GET /v1/events responded with status 400');
     },
   );
 });

@@ -266,7 +266,7 @@ describe('listening', () => {
         const { url, stderr, arrivals } = await listening('--forward-to', behind.url);
         const { records } = await send(url, '--json');
         expect(records()).toMatchObject([{ response: { status: 503 } }]);
-        expect(stderr()).toContain(`{"warning":"The server answered ${String(status)}`);
+        expect(stderr()).toContain(`{"warning":"The server responded ${String(status)}`);
         expect(arrivals()).toMatchObject([
           { status: 503, forwarded: { response: String(status) } },
         ]);

@@ -136,7 +136,7 @@ describe('rules, chaos and the clock', () => {
     expect(code).toBe(1);
     expect(stdout).toContain('404: the rule is paused');
     status = 200;
-    await simulator.until('"pauseReason":"answered-404"');
+    await simulator.until('"pauseReason":"responded-404"');
     const paused = (await records('rules', 'list')).find(({ state }) => state === 'paused');
     const dropped = await cli('trigger', 'call:started', '--wait');
     expect(dropped.stdout).toContain(`rules resume ${String(paused?.['_id'])}`);

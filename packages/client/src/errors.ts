@@ -233,7 +233,7 @@ export class ApiError extends ClientError {
 
   constructor(details: ApiErrorDetails) {
     const { method, path, status, code, problem } = details;
-    const answered = code === undefined ? ` was answered with status ${status}` : '';
+    const answered = code === undefined ? ` responded with status ${status}` : '';
     super(`${method} ${path}${answered}${problem === undefined ? '' : `: ${problem}`}`);
     this.code = code ?? codeOf(status);
     this.status = status;

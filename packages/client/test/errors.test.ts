@@ -28,7 +28,7 @@ describe('api-error', () => {
   ])('status %d has the code %s', (status, code) => {
     const error = new ApiError({ method: 'GET', path: '/v1/events', status });
     expect(error).toMatchObject({ code, status });
-    expect(error.message).toBe(`GET /v1/events was answered with status ${status}`);
+    expect(error.message).toBe(`GET /v1/events responded with status ${status}`);
   });
 
   test('the body is there, but is not printed', () => {

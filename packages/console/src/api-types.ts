@@ -60,7 +60,7 @@ export type ApiErrorCode =
   | 'unknown-letter'
   /** 422: this console was created without `deadLetters` or `reconcile`, or its store has no log. */
   | 'not-configured'
-  /** 503: a store does not answer. */
+  /** 503: a store does not respond. */
   | 'store-unavailable'
   /** 500 */
   | 'internal';
@@ -88,14 +88,14 @@ export interface Session {
 }
 
 /** What a delivery came to, in a word. */
-export type Result = 'handled' | 'duplicate' | 'ignored' | 'dead-letter' | 'failed' | 'refused';
+export type Result = 'handled' | 'duplicate' | 'ignored' | 'dead-letter' | 'failed' | 'rejected';
 
 /** What the receivers and workers of the store do now, and did in the last hour and day. */
 export interface Overview {
   now: number;
   /** Of the receiver that answered; at most 5 seconds old. */
   health: Health & { checkedAt: number };
-  /** `null` if the store has no log, or does not answer. */
+  /** `null` if the store has no log, or does not respond. */
   log: {
     /** 60 points of a minute; the last one is not over yet. */
     hour: Period;

@@ -133,7 +133,7 @@ export class DeliveryReader {
     return { callId: shownId, tenant: tenant ?? null, events: await Promise.all(events) };
   }
 
-  /** Its id follows from the event. While its store does not answer, the rest is shown without it. */
+  /** Its id follows from the event. While its store does not respond, the rest is shown without it. */
   async #letterOf({ key, webhookId = '', tenant }: LetterKey): Promise<DeadLetterRow | undefined> {
     const of = { ...(key !== undefined && { key }), ...(tenant !== undefined && { tenant }) };
     return this.#letters?.row(await deadLetterId({ ...of, webhookId })).catch(() => undefined);

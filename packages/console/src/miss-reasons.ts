@@ -78,14 +78,14 @@ function silence(
 }
 
 function during(from: number, to: number, webhooks: Webhooks): MissReason {
-  let [refused, failed] = [0, 0];
+  let [rejected, failed] = [0, 0];
   for (const [minute, { results }] of webhooks)
     if (minute >= from && minute <= to) {
-      refused += results.refused;
+      rejected += results.rejected;
       failed += results.failed;
     }
   return {
-    kind: refused > 0 ? 'refused' : failed > 0 ? 'failed' : 'single',
+    kind: rejected > 0 ? 'rejected' : failed > 0 ? 'failed' : 'single',
     missed: 0,
     from: from * MINUTE,
     until: (from + 1) * MINUTE,

@@ -3,7 +3,7 @@ import { docsUrl } from '@call-webhooks/core/internal';
 import type { Result, Session } from './api-types.ts';
 
 export const RESULTS: readonly Result[] = [
-  ...(['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'refused'] as const),
+  ...(['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'rejected'] as const),
 ];
 
 const SETTLED: Partial<Record<OutcomeCode, Result>> = {
@@ -16,11 +16,11 @@ const SETTLED: Partial<Record<OutcomeCode, Result>> = {
   'invalid-payload': 'failed',
 };
 
-/** What an outcome is in a word. What has a 4xx is refused: nobody knows who sent it, or it is a replay. */
+/** What an outcome is in a word. What has a 4xx is rejected: nobody knows who sent it, or it is a replay. */
 export function resultOf(code: OutcomeCode): Result {
   // Another process may have a newer version.
   const { status = 500 } = (OUTCOMES as Partial<typeof OUTCOMES>)[code] ?? {};
-  return SETTLED[code] ?? (status >= 400 && status < 500 ? 'refused' : 'failed');
+  return SETTLED[code] ?? (status >= 400 && status < 500 ? 'rejected' : 'failed');
 }
 
 export const OUTCOME_CODES = Object.keys(OUTCOMES) as OutcomeCode[];

@@ -34,7 +34,7 @@ export async function inTime<T>(asked: Promise<T>, ms: number, problem: string):
  */
 export async function askStore<T>(logger: Logger, what: string, asked: Promise<T>): Promise<T> {
   try {
-    return await inTime(asked, STORE_MS, `The ${what} did not answer`);
+    return await inTime(asked, STORE_MS, `The ${what} did not respond`);
   } catch (error) {
     logFailure(logger, `the ${what} failed`, error);
     throw new RequestError('store-unavailable', `The ${what} failed. The log has its error.`);

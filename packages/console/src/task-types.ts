@@ -9,7 +9,7 @@ export interface Tasks {
   shared: boolean;
   redrive: RedriveTask | null;
   reconcile: ReconcileTask | null;
-  /** How many dead letters wait; `null` without `deadLetters`, and while their store does not answer. */
+  /** How many dead letters wait; `null` without `deadLetters`, and while their store does not respond. */
   waiting: number | null;
 }
 
@@ -88,11 +88,11 @@ export interface ReconciledRow {
 /** A stretch of time in which events were missed. */
 export interface MissReason {
   /**
-   * `silence`: no delivery came to any process. `refused`: deliveries came that no secret verified.
+   * `silence`: no delivery came to any process. `rejected`: deliveries came that no secret verified.
    * `failed`: deliveries failed then. `single`: others came and were handled. `unknown`: the log does
    * not go back so far.
    */
-  kind: 'silence' | 'refused' | 'failed' | 'single' | 'unknown';
+  kind: 'silence' | 'rejected' | 'failed' | 'single' | 'unknown';
   missed: number;
   /** The last minute before it with a delivery, and the first one after it; `null`: none is known. */
   from: number | null;

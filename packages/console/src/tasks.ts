@@ -141,7 +141,7 @@ export class SharedTask<Own extends Task> {
   /** Logs what a store fails with. @returns whether it did not */
   async #try(asked: Promise<unknown>): Promise<boolean> {
     try {
-      await inTime(asked, STORE_MS, 'The store did not answer');
+      await inTime(asked, STORE_MS, 'The store did not respond');
       return true;
     } catch (error) {
       logFailure(this.#logger, `the state of ${this.#name} was not saved`, error);

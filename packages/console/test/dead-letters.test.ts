@@ -113,7 +113,7 @@ describe('api/dead-letters', () => {
     expect(page.causes).toMatchObject([{ count: page.searched }]);
   });
 
-  it('says when the store does not answer, and nothing of why', async () => {
+  it('says when the store does not respond, and nothing of why', async () => {
     const { ask, deadLetters, logger } = await withLetters([]);
     deadLetters.list = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'));
     const response = await ask('/api/dead-letters');

@@ -39,7 +39,7 @@ describe('api/deliveries', () => {
     };
     expect(await found('')).toHaveLength(4);
     expect(await found('result=failed')).toEqual(['webhook handler-failed']);
-    expect(await found('result=refused')).toEqual(['webhook replayed']);
+    expect(await found('result=rejected')).toEqual(['webhook replayed']);
     expect(await found('outcome=handled&source=webhook')).toEqual(['webhook handled']);
     expect(await found('event=call:started')).toEqual(['webhook handled']);
     expect(await found('call=c1')).toHaveLength(2);
@@ -60,7 +60,7 @@ describe('api/deliveries', () => {
     await wrote(log, [refused, refused, { outcome: 'dead-lettered', webhookId: 'w1' }]);
     const { deliveries } = await get<DeliveriesPage>('/api/deliveries');
     expect(deliveries.map(({ result }) => result).sort()).toEqual([
-      ...['dead-letter', 'refused', 'refused'],
+      ...['dead-letter', 'rejected', 'rejected'],
     ]);
     expect(new Set(deliveries.map(({ id }) => id)).size).toBe(3);
   });

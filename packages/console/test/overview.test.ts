@@ -56,7 +56,7 @@ describe('counts', () => {
     expect(hour.sources.webhook).toMatchObject({
       total: 11,
       results: {
-        ...{ handled: 2, duplicate: 1, ignored: 1, 'dead-letter': 2, failed: 3, refused: 2 },
+        ...{ handled: 2, duplicate: 1, ignored: 1, 'dead-letter': 2, failed: 3, rejected: 2 },
       },
     });
     expect(hour.sources.queue?.results).toMatchObject({ handled: 1 });
@@ -175,7 +175,7 @@ describe('a store', () => {
     ]);
   });
 
-  it('that does not answer keeps nobody from seeing why', async () => {
+  it('that does not respond keeps nobody from seeing why', async () => {
     const store = memoryStore();
     const counts = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.1'));
     const log = store.log && { ...store.log, counts, read: counts };

@@ -199,7 +199,7 @@ describe('why events were missed', () => {
   it('deliveries that nobody could verify', async () => {
     expect(await reasons({ '-5': 'handled', 0: 'signature-mismatch', 1: 'handled' })).toMatchObject(
       [
-        { kind: 'refused', missed: 1 },
+        { kind: 'rejected', missed: 1 },
         { kind: 'single', missed: 1 },
       ],
     );

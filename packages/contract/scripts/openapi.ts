@@ -33,7 +33,7 @@ const LICENSE = { name: 'MIT', url: 'https://opensource.org/license/mit' } as co
 /** What applies to all deliveries. */
 const DELIVERY = [
   'Delivery is at least once and in no particular order.',
-  'To verify a delivery, require all three headers, refuse a timestamp that differs from the clock by more than 5 minutes, compare the signature in constant time, and reject a webhook id that was accepted before, for at least 5 minutes.',
+  'To verify a delivery, require all three headers, reject a timestamp that differs from the clock by more than 5 minutes, compare the signature in constant time, and reject a webhook id that was accepted before, for at least 5 minutes.',
   'Duplicates of an event have the same `callId` and `eventName`.',
 ].join(' ');
 

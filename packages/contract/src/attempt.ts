@@ -100,7 +100,7 @@ const NOT_ACKNOWLEDGED: Expectation['statuses'] = [
 
 const EXPECTED: { readonly [Result in VectorResult]: Expectation } = {
   accept: { result: 'accept', statuses: ACKNOWLEDGED, effects: 1 },
-  refuse: { result: 'refuse', statuses: NOT_ACKNOWLEDGED, effects: 0 },
+  reject: { result: 'reject', statuses: NOT_ACKNOWLEDGED, effects: 0 },
   duplicate: { result: 'duplicate', statuses: ACKNOWLEDGED, effects: 0 },
   replay: { result: 'replay', statuses: NOT_ACKNOWLEDGED, effects: 0 },
 };

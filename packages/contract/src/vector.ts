@@ -5,11 +5,11 @@ export const VECTORS_VERSION = 1;
  * What a receiver has to make of one delivery:
  *
  * - `accept`: authentic and new. It is processed and acknowledged.
- * - `refuse`: not authentic. It is neither processed nor acknowledged.
+ * - `reject`: not authentic. It is neither processed nor acknowledged.
  * - `duplicate`: authentic, but its event was processed before. It is acknowledged and not processed.
  * - `replay`: its webhook id was accepted before. It is neither processed nor acknowledged.
  */
-export type VectorResult = 'accept' | 'refuse' | 'duplicate' | 'replay';
+export type VectorResult = 'accept' | 'reject' | 'duplicate' | 'replay';
 
 /** What is right for one delivery. */
 export interface Expectation {

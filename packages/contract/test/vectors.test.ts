@@ -58,7 +58,7 @@ describe('vectors', () => {
           .sort(),
       );
       const results = deliveries.map(({ delivery }) => delivery.expect.result);
-      for (const result of ['accept', 'refuse', 'duplicate', 'replay'] as const)
+      for (const result of ['accept', 'reject', 'duplicate', 'replay'] as const)
         expect(results.filter((one) => one === result).length).toBeGreaterThan(4);
     });
 
@@ -81,7 +81,7 @@ describe('vectors', () => {
 
     it('are signed as core signs', async () => {
       for (const { vector, delivery } of deliveries) {
-        if (delivery.expect.result === 'refuse') continue;
+        if (delivery.expect.result === 'reject') continue;
         const headers = headersOf(delivery);
         const signed = await sign({
           secret: vector.secrets[0]!,
@@ -96,7 +96,7 @@ describe('vectors', () => {
 
   it('no vector asks for an answer that the interface does not show', () => {
     const bodies = deliveries
-      .filter(({ delivery }) => delivery.expect.result !== 'refuse')
+      .filter(({ delivery }) => delivery.expect.result !== 'reject')
       .map(({ vector, delivery }) => ({
         id: vector.id,
         event: JSON.parse(bytesOf(delivery).toString()) as object,
@@ -165,7 +165,7 @@ describe('vectors', () => {
       ]);
       for (const { deliveries: sent } of all)
         for (const { body, expect: right } of sent) {
-          if (right.result === 'refuse') continue;
+          if (right.result === 'reject') continue;
           const event = JSON.parse(body.text ?? '') as Record<string, string>;
           expect(event['callId']).toMatch(/^check\./);
           expect(event['eventName']).not.toBe('call:completed');
@@ -222,7 +222,7 @@ describe('our receiver', () => {
       );
       expect({ id: vector.id, verified }).toEqual({
         id: vector.id,
-        verified: delivery.expect.result !== 'refuse',
+        verified: delivery.expect.result !== 'reject',
       });
     }
   });

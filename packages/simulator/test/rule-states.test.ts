@@ -91,7 +91,7 @@ describe('a receiver answers within 30 seconds', () => {
       body: 'so far',
       truncated: true,
     });
-    expect([gone!.delivery().state, gone!.rule().pauseReason]).toEqual(['failed', 'answered-404']);
+    expect([gone!.delivery().state, gone!.rule().pauseReason]).toEqual(['failed', 'responded-404']);
   });
 });
 
@@ -101,7 +101,7 @@ describe('a receiver answers 404', () => {
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(1);
     expect(delivery().state).toBe('failed');
-    expect(rule()).toMatchObject({ state: 'paused', pauseReason: 'answered-404' });
+    expect(rule()).toMatchObject({ state: 'paused', pauseReason: 'responded-404' });
     expect(simulator.outbox.list()).toMatchObject([{ to: ['ada@workspace.example'] }]);
   });
 
@@ -113,7 +113,7 @@ describe('a receiver answers 404', () => {
     );
     await simulator.clock.runUntilIdle();
     expect(receiver.received).toHaveLength(2);
-    expect([delivery().state, rule().pauseReason]).toEqual(['failed', 'answered-404']);
+    expect([delivery().state, rule().pauseReason]).toEqual(['failed', 'responded-404']);
   });
 
   test("a workspace's rule mails the admins", async () => {

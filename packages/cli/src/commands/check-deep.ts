@@ -95,9 +95,9 @@ export async function checkDeeply(app: App, options: CheckOptions & DeepOptions)
 }
 
 const UNKNOWN_EVENT =
-  'The receiver refuses an event that it does not know, so little was tested. Pass --run-handlers: it sends marked call events.';
+  'The receiver rejects an event that it does not know, so little was tested. Pass --run-handlers: it sends marked call events.';
 const GUESSED_NAMES =
-  'The receiver refuses call events with guessed field names, so little was tested. Pass --field-name placedBy=FIELD: call-webhooks infer finds the names.';
+  'The receiver rejects call events with guessed field names, so little was tested. Pass --field-name placedBy=FIELD: call-webhooks infer finds the names.';
 
 async function gradingOf(
   { io }: App,

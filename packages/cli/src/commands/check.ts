@@ -206,7 +206,7 @@ function requests(secret: string | undefined, headerPrefix: string | undefined):
     },
     {
       ...{ name: 'authentic', ...of('replays/at-once'), expected: '2xx' },
-      fix: 'The receiver refuses an authentic event with an unknown name. Check that it uses this secret, that it verifies the raw body before any parser, and that it returns 2xx for unknown events.',
+      fix: 'The receiver rejects an authentic event with an unknown name. Check that it uses this secret, that it verifies the raw body before any parser, and that it returns 2xx for unknown events.',
     },
     {
       ...{ name: 'replayed', ...of('replays/at-once', 1), expected: '409' },
@@ -244,7 +244,7 @@ function findingOf({ name, expected, fix }: Request, posted: PostResult): Findin
   if (status < 300 !== (expected === '2xx'))
     return finding(expected === '405' ? 'warning' : 'wrong', fix);
   if (expected !== '2xx' && status >= 500)
-    return finding('warning', 'The request was refused, but as a server error. Check the log.');
+    return finding('warning', 'The request was rejected, but as a server error. Check the log.');
   return finding('ok');
 }
 
@@ -253,7 +253,7 @@ function allFailed([first, ...others]: readonly PostResult[]): string | undefine
   if (first?.kind !== 'status' || first.status < 500) return undefined;
   const { status } = first;
   if (!others.every((one) => one.kind === 'status' && one.status === status)) return undefined;
-  return `The receiver answers ${String(status)} to everything, so nothing could be tested. Its log has the error.`;
+  return `The receiver responds ${String(status)} to everything, so nothing could be tested. Its log has the error.`;
 }
 
 async function printFindings({ output }: App, findings: readonly Finding[]): Promise<void> {

@@ -239,7 +239,7 @@ The event is sent as a new delivery, with a new id, timestamp and signature. The
 receiver must acknowledge it, as a duplicate. Exit code 1 if it does not.
 With --replay, the last request is sent again as it was captured. The receiver
 must refuse it: with 409, or with 401 once it is older than five minutes.
-${examples(['resend 1f2e', 'Deliver the event again'], ['resend 1f2e --replay', 'Does the receiver refuse a captured request?'])}`,
+${examples(['resend 1f2e', 'Deliver the event again'], ['resend 1f2e --replay', 'Does the receiver reject a captured request?'])}`,
     )
     .action(app.action((id: string, options: ResendOptions) => resend(app, id, options)));
 }
@@ -297,7 +297,7 @@ async function sendCaptured(
   const refused = result.kind === 'status' && (result.status === 409 || result.status === 401);
   await output.print({ url, response: withoutBody(result), refused }, ({ green, red }) =>
     refused
-      ? t`${green(describeResult(result))}  refused, as it must be`
+      ? t`${green(describeResult(result))}  rejected, as it must be`
       : t`${red(describeResult(result))}  ${problemOf(result)}`,
   );
   return refused ? EXIT.done : EXIT.receiverFailed;
@@ -306,7 +306,7 @@ async function sendCaptured(
 function problemOf(result: PostResult): string {
   if (result.kind === 'status' && result.status >= 200 && result.status < 300)
     return 'accepted: the receiver does not remember webhook ids, so anyone who captures a request can replay it';
-  return 'neither accepted nor refused with 409 or 401';
+  return 'neither accepted nor rejected with 409 or 401';
 }
 
 const withoutBody = (result: PostResult) =>

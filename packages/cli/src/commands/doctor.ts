@@ -265,7 +265,7 @@ async function store(app: App, options: DoctorOptions): Promise<Diagnosis[]> {
     const found = problems.map(({ result, text, fix }) => diagnosis(result)(check, text, fix));
     const doubtful = waiting === 0 ? await doubt?.() : undefined;
     if (doubtful !== undefined) found.push(bad(check, doubtful, 'Check --store and --prefix.'));
-    if (found.length === 0) found.push(ok(check, `${server} answers, and a receiver uses it.`));
+    if (found.length === 0) found.push(ok(check, `${server} responds, and a receiver uses it.`));
     const fix = 'See why: call-webhooks dead-letters causes';
     if (waiting > 0) found.push(warn('dead letters', `${waiting} to look at.`, fix));
     return found;
@@ -288,12 +288,12 @@ async function receiver(app: App, options: DoctorOptions): Promise<Diagnosis[]> 
   if (checked.failure !== undefined) return [bad(check, checked.failure, 'Read its log.')];
   const problems = checked.findings.filter(({ result }) => result !== 'ok');
   const found = problems.map(({ probe, response, expected, result, fix }) => {
-    const text = `${probe}: it answered ${response}, and ${expected} is right.`;
+    const text = `${probe}: it responded ${response}, and ${expected} is right.`;
     return (result === 'wrong' ? bad : warn)(check, text, fix);
   });
   const genuine =
     secret === undefined ? 'No secret is given for a genuine one' : 'A genuine one is acknowledged';
-  if (found.length === 0) found.push(ok(check, `A forged delivery is refused. ${genuine}.`));
+  if (found.length === 0) found.push(ok(check, `A forged delivery is rejected. ${genuine}.`));
   if (secret !== undefined && problems.every(({ probe }) => probe !== 'authentic')) {
     const send = async (by: string, padding = '') => {
       const callId = CALL_ID_PREFIX + crypto.randomUUID();
@@ -306,7 +306,7 @@ async function receiver(app: App, options: DoctorOptions): Promise<Diagnosis[]> 
       const which = `secret ${at + 2} of ${others.length + 1}`;
       if (!answer.startsWith('2'))
         found.push(
-          bad(check, `It answered ${answer} to ${which}.`, 'Give the receiver this secret, too.'),
+          bad(check, `It responded ${answer} to ${which}.`, 'Give the receiver this secret, too.'),
         );
     }
     const large = await send(secret, 'x'.repeat(LARGE_BODY));
@@ -315,7 +315,7 @@ async function receiver(app: App, options: DoctorOptions): Promise<Diagnosis[]> 
         ? ok('large body', 'A body of 256 kB is acknowledged.')
         : bad(
             'large body',
-            `It answered ${large} to 256 kB.`,
+            `It responded ${large} to 256 kB.`,
             'Raise the limit of the proxy and of the framework to 1 MB.',
           ),
     );
@@ -333,7 +333,7 @@ async function unknownPath(
   const headers = { 'Content-Type': 'application/json' };
   const request = { url: other.href, headers, body: Buffer.from('{}'), timeout, insecure };
   const answer = describeResult(await post(request, signal));
-  const text = `${other.pathname} is answered ${answer}.`;
+  const text = `${other.pathname} responds ${answer}.`;
   if (answer !== '404') return ok('unknown path', text);
   const risk = 'A mistyped path in a rule would pause it at once.';
   return warn('unknown path', `${text} ${risk}`, 'Answer unknown paths with 503.');
@@ -347,7 +347,7 @@ function clock(ahead: number | undefined): Diagnosis {
   const direction = ahead > 0 ? 'ahead of' : 'behind';
   return (off < 240_000 ? warn : bad)(
     'clock',
-    `The receiver's is ${duration(off)} ${direction} ours. At 5 minutes, all is refused.`,
+    `The receiver's is ${duration(off)} ${direction} ours. At 5 minutes, all deliveries are rejected.`,
     'Synchronize its clock, or ours, with NTP.',
   );
 }
@@ -381,7 +381,7 @@ async function service(app: App, options: DoctorOptions): Promise<Diagnosis> {
     return bad(check, 'The base URL ends with /v1, which the client adds.', 'Remove /v1 from it.');
   const client = await serviceClient(app, options);
   await client.calls.list({ limit: 1, signal: app.signal });
-  return ok(check, 'It answers, and accepts the token.');
+  return ok(check, 'It responds, and accepts the token.');
 }
 
 type Found = Diagnosis | Diagnosis[];

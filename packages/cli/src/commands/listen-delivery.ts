@@ -88,7 +88,7 @@ export function createListener(handling: Handling): (request: IncomingMessage) =
       return { arrival: { ...arrival, ...result }, body, contentType };
     }
     if (answer !== undefined && isAuthentic && outcome !== 'replayed') {
-      const told = { ...arrival, status: answer, outcome: 'answered as told' };
+      const told = { ...arrival, status: answer, outcome: 'responded as told' };
       return { arrival: told, body: '{}', contentType: 'application/json' };
     }
     return { arrival, body: response.body, contentType: 'application/json' };
@@ -170,11 +170,11 @@ function warningFor(result: PostResult): string | undefined {
   if (result.kind !== 'status') return undefined;
   const { status } = result;
   if (status === 404)
-    return 'The server answered 404, which would pause the rule at once. The service gets a 503. Check the path of --forward-to.';
+    return 'The server responded 404, which would pause the rule at once. The service gets a 503. Check the path of --forward-to.';
   if (status === 410)
-    return 'The server answered 410, which means "gone". The service gets a 503. Check the path of --forward-to.';
+    return 'The server responded 410, which means "gone". The service gets a 503. Check the path of --forward-to.';
   if (status < 200 || (status >= 300 && status < 400))
-    return `The server answered ${String(status)}. The service gets a 503. Use the final URL in --forward-to.`;
+    return `The server responded ${String(status)}. The service gets a 503. Use the final URL in --forward-to.`;
   return undefined;
 }
 

@@ -247,7 +247,7 @@ function rowsOf({ green, red, yellow }: Colors, rule: Rule): Printable[][] {
 }
 
 const PAUSED: Readonly<Record<NonNullable<Rule['pauseReason']>, string>> = {
-  'answered-404': '404',
+  'responded-404': '404',
   'last-attempt-failed': 'failed',
   'by-hand': 'by hand',
 };

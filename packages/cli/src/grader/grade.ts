@@ -214,7 +214,7 @@ async function requireAnswer(receiver: GradedReceiver): Promise<void> {
   const result = requireReached(url, await askUnsigned(receiver), true);
   if (result.kind === 'timeout')
     throw environmentError(
-      `${url} never answered.`,
+      `${url} never responded.`,
       'Check the address and the log of the receiver, or raise --timeout.',
     );
 }

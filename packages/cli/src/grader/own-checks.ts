@@ -166,7 +166,7 @@ export const OWN_CHECKS: readonly Check[] = [
   },
   {
     id: 'events/unknown-event',
-    title: 'An event that is new to the receiver is not answered 404',
+    title: 'An event that is new to the receiver does not get 404',
     why: [SPEC.notFound],
     fix: 'Acknowledge events that you do not handle. A 404 pauses the rule at once.',
     needs: ['secret'],
@@ -220,8 +220,8 @@ export const OWN_CHECKS: readonly Check[] = [
     },
   },
   {
-    id: 'failures/lost-answer',
-    title: 'The connection ends before the answer: the retry is acknowledged',
+    id: 'failures/lost-response',
+    title: 'The connection ends before the response: the retry is acknowledged',
     why: [SPEC.twice],
     fix: 'Acknowledge the retry of an event that was handled, and run a handler once for each key.',
     needs: ['secret'],
@@ -237,9 +237,9 @@ export const OWN_CHECKS: readonly Check[] = [
   },
   {
     id: 'failures/deadline',
-    title: 'A handler that takes 33 s: there is an answer within 30 s',
+    title: 'A handler that takes 33 s: there is a response within 30 s',
     why: [SPEC.retried],
-    fix: 'Answer 503 before 30 s have passed, or put the event into a queue and answer 202.',
+    fix: 'Respond 503 before 30 s have passed, or put the event into a queue and respond 202.',
     needs: ['secret', 'handlers', 'effects'],
     background: true,
     async run(receiver) {

@@ -21,14 +21,14 @@ const AT_ONCE_MS = 60_000;
 
 const FIXES: Readonly<Record<string, string>> = {
   signature: 'Compute the signature yourself, over the raw bytes, and compare the whole of it.',
-  headers: 'Require all three headers, without regard to case, and refuse what lacks one.',
+  headers: 'Require all three headers, without regard to case, and reject what lacks one.',
   clock:
     'Refuse a timestamp that is not all digits, or more than 300 s from the clock, in either direction.',
   'body-bytes':
     'Verify the HMAC over the exact bytes that arrived, before you decode or parse them.',
   secrets: 'The key is what the secret without whsec_ decodes to. Never fall back to another key.',
   replays:
-    'Remember each accepted webhook id for as long as its signature verifies, ten minutes, and refuse repeats, such as with 409.',
+    'Remember each accepted webhook id for as long as its signature verifies, ten minutes, and reject repeats, such as with 409.',
   duplicates:
     'Recognize an event by callId and eventName together, and acknowledge one that is done with 2xx.',
   events: 'Acknowledge these events with 2xx, and ignore fields that you do not know.',

@@ -70,7 +70,7 @@ const SPOKE_OTHERWISE: readonly (readonly [code: RegExp, what: string, fix: stri
 
 /**
  * Returns a result from a receiver that was reached.
- * @param isFirst whether it never answered before: closing the connection is no answer then
+ * @param isFirst whether it never responded before: closing the connection is no answer then
  * @throws CliError 3 when nothing listens there, or what listens has no TLS, or one that is not trusted
  */
 export function requireReached(url: string, result: PostResult, isFirst = false): PostResult {
@@ -80,7 +80,7 @@ export function requireReached(url: string, result: PostResult, isFirst = false)
   if (fix !== undefined) throw environmentError(`Nothing listens at ${url} (${code}).`, fix);
   if (isFirst && code === 'ECONNRESET')
     throw environmentError(
-      `${url} closed the connection without an answer (${code}).`,
+      `${url} closed the connection without a response (${code}).`,
       'If the receiver has TLS, use https:// in the URL. Otherwise, read its log.',
     );
   const other = SPOKE_OTHERWISE.find(([pattern]) => pattern.test(code));

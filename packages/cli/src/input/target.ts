@@ -172,7 +172,7 @@ export function endingOf(answer: Answer, { url, timeout }: Target, reassurance: 
       code: 'deadline',
       message: `The connection broke before a response (${result.code}).`,
     };
-  const message = `The receiver answered ${String(result.status)} ${code ?? 'without an outcome'}.`;
+  const message = `The receiver responded ${String(result.status)} ${code ?? 'without an outcome'}.`;
   if (code && FAILED.includes(code)) return { code, message: `${message} Its log has the error.` };
   if (code && (isTaken(answer) || mayBeRunning(answer))) return { code, message };
   throw new CliError(EXIT.receiverFailed, message, `${fixOf(code, result.status)} ${reassurance}`);

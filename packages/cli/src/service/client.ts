@@ -30,7 +30,11 @@ export const withServiceOptions = (command: Command): Command =>
     .option('--base-url <url>', `the service's URL (or $${BASE_URL_VARIABLE})`)
     .option('--api-token <token>', `the API token; safer: $${TOKEN_VARIABLE} or a file`)
     .option('--api-token-file <file>', 'a file with the API token')
-    .option('--wire <name=value>', 'a name that the spec does not show; repeatable', repeatable);
+    .option(
+      '--wire <name=value>',
+      'a name that the interface does not show; repeatable',
+      repeatable,
+    );
 
 /** The service's URL, if it is given. With `--simulator` it is not used. */
 export const givenBaseUrl = (

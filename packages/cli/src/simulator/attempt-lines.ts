@@ -48,7 +48,7 @@ export function resultText(
   if (!result) return colors.dim('in flight');
   if (result.next === 'acknowledged') return colors.green('acknowledged');
   if (result.next === 'paused') {
-    const reason = result.reason === 'answered-404' ? '404' : 'the last attempt failed';
+    const reason = result.reason === 'responded-404' ? '404' : 'the last attempt failed';
     return colors.red(`${reason}: the rule is paused`);
   }
   const wait = nextAttemptAt - (endedAt ?? startedAt);

@@ -110,7 +110,7 @@ export function createUpdatePrinter(output: Output): (update: Update) => Promise
 function ruleLine(colors: Colors, { _id, name, state, pauseReason }: Rule): Text {
   if (state === 'active') return colors.green(t`The rule "${name}" (${_id}) was resumed.`);
   const reason =
-    pauseReason === 'answered-404'
+    pauseReason === 'responded-404'
       ? 'the receiver returned 404'
       : pauseReason === 'last-attempt-failed'
         ? 'the last attempt failed'

@@ -82,7 +82,7 @@ export class FaultyEvents {
     if (has('out-of-order') && isRecording && !this.#done.has(completed)) return 200;
     if (has('retry-after-failure')) this.#done.add(key);
     if (!has('race')) this.#running.add(key);
-    const forgets = has('lost-answer') && deliveries === 1 && key.includes('.slow-');
+    const forgets = has('lost-response') && deliveries === 1 && key.includes('.slow-');
     const ended = this.#handle(`${String(callId)}:${String(eventName)}`).then(async (result) => {
       if (forgets) await closed;
       return result;

@@ -133,7 +133,7 @@ describe('a status that is about this side', () => {
     const error = await failure(401);
     expect(error).toMatchObject({ code: 'unauthorized', status: 401 });
     expect(error.message).toBe(
-      'GET /v1/events was answered with status 401: the API token (the option apiToken) is wrong, or is no longer valid',
+      'GET /v1/events responded with status 401: the API token (the option apiToken) is wrong, or is no longer valid',
     );
   });
 

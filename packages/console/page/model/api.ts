@@ -3,8 +3,8 @@ import { ApiError, callJson, withVisibleDirections } from '@call-webhooks/ui';
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-const LOST = 'The receiver does not answer. It may be restarting, or the network is down.';
-const FOREIGN = 'The answer did not come from the console. Your session may have ended.';
+const LOST = 'The receiver does not respond. It may be restarting, or the network is down.';
+const FOREIGN = 'The response did not come from the console. Your session may have ended.';
 
 /** Where the console is mounted: this script is in a folder below. */
 const MOUNT = new URL('..', import.meta.url);

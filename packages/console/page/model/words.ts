@@ -13,7 +13,7 @@ export const RESULTS: Readonly<Record<Result, readonly [text: string, tone: Tone
   ignored: ['Ignored', 'muted'],
   'dead-letter': ['Dead letter', 'bad'],
   failed: ['Failed', 'bad'],
-  refused: ['Refused', 'wait'],
+  rejected: ['Rejected', 'wait'],
 };
 
 type Source = DeliveryRow['source'];

@@ -18,8 +18,8 @@ const STATES: Readonly<Record<Port['status'], readonly [string, Tone, IconName]>
 
 /** What to do about a part that is down. */
 const FIXES = {
-  Store: 'Deliveries are answered 503 and are retried. Check the server of the store.',
-  Queue: 'Deliveries are answered 503 and are retried. Check the server of the queue.',
+  Store: 'Deliveries get 503 and are retried. Check the server of the store.',
+  Queue: 'Deliveries get 503 and are retried. Check the server of the queue.',
   Secrets: 'No delivery can be verified. Check your secrets manager.',
 } as const;
 
@@ -93,7 +93,7 @@ function Row({ name, port, children }: RowProps) {
         </Badge>
       )}
       <span class="hint">
-        {port?.status === 'up' && `answered in ${duration(port.durationMs)}`}
+        {port?.status === 'up' && `responded in ${duration(port.durationMs)}`}
         {port?.status === 'unknown' && 'it has no ping'}
         {port?.status === 'down' && `${sentence(port.error ?? '')} ${FIXES[name]}`}
         {!port && children}

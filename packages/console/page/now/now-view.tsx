@@ -92,7 +92,7 @@ const FirstSteps = () => (
     </ol>
     <p class="hint">
       Nothing after a call? Then no request reached any process: look at the rule of the service,
-      the URL and the proxy. Refused requests would be counted here too.
+      the URL and the proxy. Rejected requests would be counted here too.
     </p>
   </Section>
 );

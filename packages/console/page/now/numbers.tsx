@@ -54,7 +54,7 @@ export function Tiles({ period, range }: PeriodProps) {
       {tile('duplicate')}
       {tile('dead-letter', 'bad')}
       {tile('failed', 'bad')}
-      {tile('refused', 'wait')}
+      {tile('rejected', 'wait')}
       <TimeTile name="Handler time" times={handlerMs} none="No handler ran.">
         {late > 0 && ` · ${count(late)} after the deadline`}
       </TimeTile>
@@ -107,7 +107,7 @@ function share(part: number, whole: number): string {
 export function Charts({ period, range }: PeriodProps) {
   const { points } = period;
   const places = points.map(({ at }) => (range === 'hour' ? minuteOf(at) : shortMinute(at)));
-  const bars = ['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'refused'] as const;
+  const bars = ['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'rejected'] as const;
   const tones = { 'dead-letter': 'odd' } as Partial<Record<Result, 'odd'>>;
   return (
     <div class="charts">
@@ -134,7 +134,7 @@ export function Charts({ period, range }: PeriodProps) {
   );
 }
 
-const SHOWN: readonly Result[] = ['handled', 'duplicate', 'dead-letter', 'failed', 'refused'];
+const SHOWN: readonly Result[] = ['handled', 'duplicate', 'dead-letter', 'failed', 'rejected'];
 
 /** Each source apart: a redrive is no delivery. */
 export function SourcesSection({ period, range }: PeriodProps) {

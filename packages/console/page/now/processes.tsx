@@ -36,7 +36,7 @@ function SecretState({ secret: { isConfigured, verified, lastHour } }: { secret:
   if (isConfigured === false)
     return (
       <>
-        <Badge tone="wait">Not configured</Badge> The receiver that answered does not have it:
+        <Badge tone="wait">Not configured</Badge> The receiver that responded does not have it:
         another process does, or did.
       </>
     );
@@ -89,7 +89,7 @@ function ProcessState({ process: { state, clockAheadMs } }: { readonly process: 
       {clockAheadMs !== undefined && (
         <>
           <Badge tone="wait">Clock</Badge> {duration(Math.abs(clockAheadMs))}{' '}
-          {clockAheadMs > 0 ? 'ahead' : 'behind'}: correct it (NTP), or deliveries are refused.
+          {clockAheadMs > 0 ? 'ahead' : 'behind'}: correct it (NTP), or deliveries are rejected.
         </>
       )}
     </>

@@ -9,7 +9,7 @@ import { Link } from './link.tsx';
 const WORDS: Readonly<Record<Connection['state'], string>> = {
   connecting: 'Connecting …',
   live: 'Live',
-  lost: 'No answer',
+  lost: 'No response',
   'signed-out': 'Signed out',
 };
 
@@ -73,7 +73,7 @@ export const Views = ({ current, waiting }: ViewsProps) => (
   </nav>
 );
 
-/** Says what is wrong while the receiver does not answer, and what to do. */
+/** Says what is wrong while the receiver does not respond, and what to do. */
 export function ConnectionBanner() {
   const { state } = useConnection();
   return (
@@ -106,7 +106,7 @@ function Lost() {
     <div class="banner">
       <p>
         {navigator.onLine
-          ? 'The receiver does not answer: it is restarting or stopped, or the network between is down.'
+          ? 'The receiver does not respond: it is restarting or stopped, or the network between is down.'
           : 'This computer is offline.'}{' '}
         {at !== undefined && (
           <>

@@ -17,7 +17,7 @@ export function OutcomeWords({ code }: { readonly code: string }) {
 const ICONS: Partial<Record<Result, IconName>> = {
   handled: 'check',
   failed: 'cross',
-  refused: 'minus',
+  rejected: 'minus',
 };
 
 /** What a delivery came to, in colour and words. */

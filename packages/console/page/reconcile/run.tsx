@@ -83,8 +83,8 @@ function Reason({ reason }: { readonly reason: MissReason }) {
 }
 
 const DURING = {
-  refused:
-    'deliveries were refused at that time. An action may sign with a secret that is not configured.',
+  rejected:
+    'deliveries were rejected at that time. An action may sign with a secret that is not configured.',
   failed: 'deliveries failed at that time before the store knew their events.',
   single:
     'others came at that time and were handled, so the rule was not paused. Something in between lost these: look at the proxy and at the conditions of the rule.',

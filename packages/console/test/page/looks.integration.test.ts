@@ -36,7 +36,7 @@ function dryRun(now: number) {
     reasons: [
       { ...silence, wasRunning: true, failedBefore: 3 },
       { ...silence, from: null, wasRunning: false, failedBefore: 0 },
-      { ...silence, kind: 'refused', failedBefore: 0, wasRunning: null },
+      { ...silence, kind: 'rejected', failedBefore: 0, wasRunning: null },
       { ...silence, kind: 'single', failedBefore: 0, wasRunning: null },
       { ...silence, kind: 'unknown', failedBefore: 0, wasRunning: null },
     ],

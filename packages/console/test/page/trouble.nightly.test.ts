@@ -35,13 +35,13 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     const handled = page.locator('.tile', { hasText: 'Handled' });
     await handled.getByText('1', { exact: true }).waitFor();
     await receiver.stop();
-    await page.getByText('The receiver does not answer: it is restarting or stopped').waitFor();
+    await page.getByText('The receiver does not respond: it is restarting or stopped').waitFor();
     await page.getByText(/What you see is from \d\d:\d\d:\d\d/).waitFor();
-    await page.locator('.top').getByText('No answer').waitFor();
+    await page.locator('.top').getByText('No response').waitFor();
     await handled.getByText('1', { exact: true }).waitFor(); // the last known numbers stay
     await receiver.start();
     await page.locator('.top').getByText('Live').waitFor();
-    expect(await page.getByText('The receiver does not answer').count()).toBe(0);
+    expect(await page.getByText('The receiver does not respond').count()).toBe(0);
     await handled.getByText('1', { exact: true }).waitFor(); // the store has what was before
     receiver.tell({ broken: true });
     await receiver.deliver(callStarted());
@@ -93,7 +93,7 @@ describeInChromium('the console, when something is wrong', (chromium) => {
     await page.getByText('Your session has ended').waitFor();
     await page.unroute('**/api/**');
     await page.route('**/api/**', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
-    await page.getByText('The receiver does not answer').waitFor();
+    await page.getByText('The receiver does not respond').waitFor();
   });
 
   test('an error of the API in its own words', async () => {

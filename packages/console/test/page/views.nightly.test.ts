@@ -30,7 +30,7 @@ describeInChromium('the console: now', (chromium) => {
     await tile('Webhook deliveries').getByText('5', { exact: true }).waitFor();
     await tile('Handled').getByText('60%').waitFor();
     await tile('Duplicates').getByText('20%').waitFor();
-    await tile('Refused').getByText('20%').waitFor();
+    await tile('Rejected').getByText('20%').waitFor();
     await page.getByText('All processes that share the store: 2 processes.').waitFor();
     expect(await page.getByRole('table', { name: 'Processes' }).getByText('Active').count()).toBe(
       2,
@@ -307,7 +307,7 @@ describeInChromium('the console: reconcile', (chromium) => {
     }
   });
 
-  test('a service that does not answer is told, and a console without a client says so', async () => {
+  test('a service that does not respond is told, and a console without a client says so', async () => {
     const receiver = await start({
       service: { baseUrl: 'http://127.0.0.1:9', apiToken: 'a-token' },
     });

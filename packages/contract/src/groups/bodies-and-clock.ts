@@ -118,7 +118,7 @@ export const bodyBytes: Group = {
     ...CHANGED(completed).map(([name, what, signed, sent]) => {
       const body = signed(callId(name));
       const description = `The body was changed after signing: ${what}.`;
-      return one('refuse', name, description, [signedText], { body, sent: sent(body) });
+      return one('reject', name, description, [signedText], { body, sent: sent(body) });
     }),
   ],
 };
@@ -165,7 +165,7 @@ export const clock: Group = {
     return [
       ...AGES.map(([name, when, age]) =>
         one(
-          Math.abs(age) <= 300 ? 'accept' : 'refuse',
+          Math.abs(age) <= 300 ? 'accept' : 'reject',
           name,
           `Signed ${when}.`,
           [checkTimestamp, tolerance],
@@ -174,7 +174,7 @@ export const clock: Group = {
       ),
       ...texts.map(([name, what, timestamp]) =>
         one(
-          'refuse',
+          'reject',
           name,
           `The timestamp ${what}. The signature covers it and is right.`,
           [checkTimestamp],

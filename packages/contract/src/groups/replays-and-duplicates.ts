@@ -63,7 +63,7 @@ export const replays: Group = {
         [rejectReplays],
         [
           expecting(
-            'refuse',
+            'reject',
             attempt('forged', completed(callId('forged-before')), {
               webhookId: 'forged-before',
               ...stranger,

@@ -165,22 +165,22 @@ export const signature: Group = {
   vectors: ({ one, completed, callId, source }) => [
     one('accept', 'valid', 'A valid delivery.', [signedText, SENTENCES.acknowledge]),
     ...[...COMPUTED, ...WRITTEN].map(([name, description, why, sign]) =>
-      one('refuse', name, description, why, { signature: sign }),
+      one('reject', name, description, why, { signature: sign }),
     ),
-    one('refuse', 'other-secret', 'Signed with a secret that the receiver does not have.', [key], {
+    one('reject', 'other-secret', 'Signed with a secret that the receiver does not have.', [key], {
       secret: source.secretOf('stranger', 24),
     }),
-    one('refuse', 'other-webhook-id', 'The webhook id was replaced after signing.', [webhookId], {
+    one('reject', 'other-webhook-id', 'The webhook id was replaced after signing.', [webhookId], {
       headers: replaced(HEADERS.id, source.uuid('signature/replaced')),
     }),
     one(
-      'refuse',
+      'reject',
       'other-timestamp',
       'The timestamp was replaced after signing by one that is also recent.',
       [SENTENCES.timestamp],
       { signed: -60, headers: replaced(HEADERS.timestamp, String(source.now / 1000)) },
     ),
-    one('refuse', 'other-body', 'The body was replaced after signing.', [signedText], {
+    one('reject', 'other-body', 'The body was replaced after signing.', [signedText], {
       sent: completed(callId('other')),
     }),
   ],
@@ -211,20 +211,20 @@ export const headers: Group = {
   title: 'Headers',
   vectors: ({ one }) => [
     ...NAMES.flatMap(([short, name]) => [
-      one('refuse', `no-${short}`, `There is no ${name}.`, [requireHeaders], without(name)),
-      one('refuse', `empty-${short}`, `${name} is empty.`, [requireHeaders], {
+      one('reject', `no-${short}`, `There is no ${name}.`, [requireHeaders], without(name)),
+      one('reject', `empty-${short}`, `${name} is empty.`, [requireHeaders], {
         headers: replaced(name, ''),
       }),
     ]),
     one(
-      'refuse',
+      'reject',
       'none',
       'None of the three headers, as from an action that was saved before signing was introduced.',
       [requireHeaders, unsignedActions],
       without(...Object.values(HEADERS)),
     ),
     one(
-      'refuse',
+      'reject',
       'other-names',
       'The headers have the names of Standard Webhooks: webhook-id, webhook-timestamp and webhook-signature.',
       [requireHeaders],
@@ -277,13 +277,13 @@ export const secrets: Group = {
         { secret: symbols, secrets: [symbols] },
       ),
       ...keysInText(source.secret).map(([name, description, bytes]) =>
-        one('refuse', name, description, [key], {
+        one('reject', name, description, [key], {
           signature: (signed) =>
             `v1,${hmacOf({ ...signed, key: Buffer.from(bytes) }).toString('base64')}`,
         }),
       ),
       one(
-        'refuse',
+        'reject',
         'not-updated',
         'Signed with the new secret after a rotation. The receiver only has the old one.',
         [rotation],
@@ -297,7 +297,7 @@ export const secrets: Group = {
         { secret: after, secrets: [after] },
       ),
       one(
-        'refuse',
+        'reject',
         'rotated-away',
         'Signed with the old secret. The receiver only has the new one.',
         [key, rotation],

@@ -78,7 +78,7 @@ async function proof(engine: EngineName, url: string): Promise<void> {
     isDeployedWrongly = true;
     await place(1);
     expect(simulator.rules.get(rule._id)).toMatchObject({
-      ...{ state: 'paused', pauseReason: 'answered-404' },
+      ...{ state: 'paused', pauseReason: 'responded-404' },
     });
     isDeployedWrongly = false;
     await place(MISSED - 1);

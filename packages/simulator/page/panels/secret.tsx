@@ -23,7 +23,7 @@ export function Secret({ ruleId, actionId }: SecretProps) {
       danger: true,
       content: (
         <p>
-          The next delivery is signed with a new secret. The receiver refuses it until it has that
+          The next delivery is signed with a new secret. The receiver rejects it until it has that
           secret.
         </p>
       ),

@@ -27,7 +27,7 @@ export const STATES: Readonly<Record<DeliveryState, Look>> = {
 
 /** Why a rule is paused. */
 export const PAUSE_REASONS: Readonly<Record<PauseReason, string>> = {
-  'answered-404': 'its URL responded 404 and is considered gone',
+  'responded-404': 'its URL responded 404 and is considered gone',
   'last-attempt-failed': 'the last attempt to deliver an event failed',
   'by-hand': 'somebody paused it',
 };
@@ -92,7 +92,7 @@ export function stateReason(delivery: DeliverySummary, policy: PolicyView): stri
 }
 
 function outcome({ result }: AttemptSummary): string {
-  return result?.next === 'paused' && result.reason === 'answered-404'
+  return result?.next === 'paused' && result.reason === 'responded-404'
     ? 'the rule was paused at once'
     : 'it was the last attempt, so the rule was paused';
 }

@@ -120,7 +120,7 @@ function attemptResult(
 ): AttemptResult {
   if (response.kind === 'status') {
     if (response.status >= 200 && response.status < 300) return { next: 'acknowledged' };
-    if (response.status === 404) return { next: 'paused', reason: 'answered-404' };
+    if (response.status === 404) return { next: 'paused', reason: 'responded-404' };
   }
   if (attempt >= maxAttempts) return { next: 'paused', reason: 'last-attempt-failed' };
   return { next: 'retry', reason: response.kind };

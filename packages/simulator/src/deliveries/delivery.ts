@@ -37,7 +37,7 @@ export type AttemptResult =
   | { readonly next: 'retry'; readonly reason: FailureReason }
   | {
       readonly next: 'paused';
-      readonly reason: Extract<PauseReason, 'answered-404' | 'last-attempt-failed'>;
+      readonly reason: Extract<PauseReason, 'responded-404' | 'last-attempt-failed'>;
     };
 
 /** One HTTP request of a delivery. */

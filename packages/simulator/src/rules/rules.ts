@@ -11,7 +11,7 @@ export type RuleTrigger = 'call:started' | 'call:completed';
 export type EventName = RuleTrigger | 'call:recording-available';
 
 /** Why a rule is paused. `by-hand` is an addition of the simulator; the other two are the spec's. */
-export type PauseReason = 'answered-404' | 'last-attempt-failed' | 'by-hand';
+export type PauseReason = 'responded-404' | 'last-attempt-failed' | 'by-hand';
 
 /** A "Post to webhook" action of a rule. `Secrets` holds its signing secret. */
 export interface Action {
