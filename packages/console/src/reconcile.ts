@@ -29,7 +29,7 @@ const nothingYet = (): ReconcileResult => ({
 
 /**
  * What a run has before it begins.
- * @throws RequestError `invalid-request` if the store knows nothing of the window
+ * @throws RequestError `invalid-request` if the store knows nothing of the window, or cannot tell it
  */
 export function newReconcile(
   { dryRun, since: askedSince, until: asked }: ReconcileRequest,
@@ -39,7 +39,12 @@ export function newReconcile(
   const now = clock();
   const until = Math.min(asked ?? now - SETTLE_FOR_MS, now);
   // What was handled before would look missed, and would be run again.
-  const { rememberFor } = options?.store ?? receiver.store;
+  const { rememberFor, peek } = options?.store ?? receiver.store;
+  if (dryRun && !peek)
+    throw new RequestError(
+      'invalid-request',
+      'The store has no peek(), so nobody can tell which events it knows: there is no dry run.',
+    );
   const knownSince = rememberFor === undefined ? -Infinity : Math.ceil(now - rememberFor);
   const since = Math.max(askedSince, knownSince);
   if (since > askedSince && since >= until) throw nothingKnown(now, since, until);

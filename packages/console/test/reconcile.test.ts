@@ -109,7 +109,7 @@ describe('api/reconcile', () => {
     const { post } = open({ ...{ reconcile: { client }, now: () => now() }, receiving: { store } });
     const body = { dryRun: true, since: now() - 1, until: now(), waitMs: 20_000 };
     expect(await post('/api/reconcile', body)).toMatchObject({
-      error: { code: 'invalid-request' },
+      error: { code: 'invalid-request', message: expect.stringContaining('peek()') },
     });
   });
 
