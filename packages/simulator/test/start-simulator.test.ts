@@ -167,7 +167,7 @@ describe('the README', () => {
     const options = message.split('The fields are: ')[1]!.replace('.', '').split(', ');
     expect(options).toContain('whilePaused');
     for (const name of [...options, ...simulator.CHAOS_MODES])
-      expect(text).toContain(`| \`${name}\` `);
+      expect(text).toContain(`\`${name}\``);
   });
 });
 
