@@ -25,6 +25,10 @@ export type ToEvents = (call: CallRecord, window: { until: Date }) => readonly M
 /** A call without an end is taken for completed when it began this long ago; milliseconds. */
 export const LONGEST_CALL_MS = 4 * 3_600_000;
 
+/** Services write 0, or the year 1, where there is no time. */
+const known = (time: Date | undefined): Date | undefined =>
+  time && time.getTime() > 0 ? time : undefined;
+
 /**
  * When a call began; milliseconds since the epoch.
  * @param fieldNames the names of the times, as for `context.call`
@@ -32,19 +36,19 @@ export const LONGEST_CALL_MS = 4 * 3_600_000;
  */
 export function beganAt(call: CallRecord, fieldNames: FieldNames): number | undefined {
   const { createdAt, dialedAt } = callDetails(call, fieldNames);
-  const times = [createdAt, dialedAt].flatMap((time) => time?.getTime() ?? []);
+  const times = [createdAt, dialedAt].flatMap((time) => known(time)?.getTime() ?? []);
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
 /** When a call ended, or began if its record has no end. */
 export const happenedAt = (call: CallRecord, fieldNames: FieldNames): Date =>
-  callDetails(call, fieldNames).endedAt ?? new Date(beganAt(call, fieldNames) ?? 0);
+  known(callDetails(call, fieldNames).endedAt) ?? new Date(beganAt(call, fieldNames) ?? 0);
 
 /** Whether a call had certainly ended by a time. */
 function hasEnded(call: CallRecord, by: Date, fieldNames: FieldNames): boolean {
   const began = beganAt(call, fieldNames) ?? Infinity;
   const { endedAt } = callDetails(call, fieldNames);
-  return (endedAt?.getTime() ?? began + LONGEST_CALL_MS) <= by.getTime();
+  return (known(endedAt)?.getTime() ?? began + LONGEST_CALL_MS) <= by.getTime();
 }
 
 /**

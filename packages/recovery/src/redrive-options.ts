@@ -14,7 +14,10 @@ export interface RedriveResult {
   alreadyHandled: number;
   /** No result came in time: the handlers may be running. These stay. */
   unknown: number;
-  /** Not run: another redrive has it, its event is being handled, or it is of another tenant. */
+  /**
+   * Not run: another redrive has it, its event is being handled or has no handler here, it is of another
+   * tenant, it is a dead job of a queue, or there is none with this `id`. `onProgress` is told why.
+   */
   skipped: number;
 }
 
@@ -24,9 +27,14 @@ export interface RedriveProgress extends RedriveResult {
   total: number;
   id: string;
   result: keyof RedriveResult;
-  /** How the run ended. Absent if another redrive had it. */
+  /** How the run ended. Absent if it was not run. */
   outcome?: OutcomeCode;
-  /** As it was before the run. Absent as `outcome` is. */
+  /**
+   * Why it was not run: there is none with this id (any more), another redrive has it, it is of another
+   * tenant, or it is a dead job, which `redrive({ deadJobs })` runs. Absent if it was run.
+   */
+  reason?: 'not-found' | 'claimed' | 'other-tenant' | 'dead-job';
+  /** As it was before the run. Absent if another redrive had it. */
   letter?: StoredDeadLetter;
 }
 

@@ -32,16 +32,21 @@ export async function redrive(options: RedriveOptions | RequeueOptions): Promise
   if ('deadJobs' in options) {
     const settings = checkRequeueOptions(options);
     const { deadJobs } = settings;
-    return redriveAll(deadJobs, settings, async (id) => ({
-      result: (await deadJobs.requeue(id)) ? 'queued' : 'skipped',
-    }));
+    return redriveAll(deadJobs, settings, async (id) =>
+      (await deadJobs.requeue(id)) ? { result: 'queued' } : skipped('not-found'),
+    );
   }
   const settings = checkRedriveOptions(options);
   return redriveAll(settings.deadLetters, settings, (id) => redriveOne(id, settings));
 }
 
 /** What became of one dead letter. */
-type Redriven = Pick<RedriveProgress, 'result' | 'outcome' | 'letter'>;
+type Redriven = Pick<RedriveProgress, 'result' | 'outcome' | 'reason' | 'letter'>;
+
+const skipped = (
+  reason: NonNullable<RedriveProgress['reason']>,
+  letter?: StoredDeadLetter,
+): Redriven => ({ result: 'skipped', reason, ...(letter && { letter }) });
 
 async function redriveAll(
   list: DeadLetterList,
@@ -53,12 +58,14 @@ async function redriveAll(
   const ids = wanted === undefined ? await idsOf(list, ofTenant) : [wanted];
   const total = ids.length;
   const counts = { handled: 0, queued: 0, failed: 0, alreadyHandled: 0, unknown: 0, skipped: 0 };
-  const isOther = async (id: string) => {
-    if (wanted === undefined || tenant === undefined) return false; // the list knows
-    return (await list.get(id))?.tenant !== tenant;
+  const skippedBefore = async (id: string) => {
+    if (wanted === undefined || tenant === undefined) return undefined; // the list knows
+    const letter = await list.get(id);
+    if (!letter) return skipped('not-found');
+    return letter.tenant === tenant ? undefined : skipped('other-tenant');
   };
   await inParallel(ids, settings, async (id) => {
-    const one: Redriven = (await isOther(id)) ? { result: 'skipped' } : await redriveById(id);
+    const one = (await skippedBefore(id)) ?? (await redriveById(id));
     counts[one.result] += 1;
     if (onProgress) callHook(onProgress, { ...counts, ...one, id, total });
   });
@@ -105,12 +112,12 @@ async function redriveOne(
 ): Promise<Redriven> {
   const token = crypto.randomUUID();
   const letter = await deadLetters.claim(id, { token, leaseMs: leaseFor });
-  if (!letter) return { result: 'skipped' };
+  if (!letter) return skipped((await deadLetters.get(id)) ? 'claimed' : 'not-found');
   const giveBack = (failure?: DeadLetterFailure) => deadLetters.giveBack(id, token, failure);
   // Only its queue knows whether such a job was run since. The store has its event as handed over.
   if (letter.source === 'queue') {
     await giveBack();
-    return { result: 'skipped', letter };
+    return skipped('dead-job', letter);
   }
 
   const claim = keepClaim(() => deadLetters.extend(id, token, leaseFor), leaseFor);

@@ -100,7 +100,8 @@ describe('redrive', () => {
     const told: RedriveProgress[] = [];
     const onProgress = (progress: RedriveProgress) => void told.push(progress);
     expect(await redrive({ receiver, deadLetters, onProgress })).toMatchObject({ skipped: 2 });
-    expect(told.map(({ outcome }) => outcome).sort()).toEqual(['ignored', undefined]);
+    const why = told.map(({ outcome, reason }) => outcome ?? reason);
+    expect(why.sort()).toEqual(['dead-job', 'ignored']);
     expect(runs).toEqual([]);
     const { letters } = await deadLetters.list();
     expect(letters.map(({ history, claimedUntil }) => [history.length, claimedUntil])).toEqual([
@@ -175,6 +176,28 @@ describe('a redrive', () => {
       [1, 2, 3].map((handled) => ({ total: 3, handled, result: 'handled' })),
     );
     expect(told[0]).toMatchObject({ outcome: 'handled', letter: { id: told[0]!.id } });
+  });
+
+  it('says why it ran nothing: no such id, another redrive, another tenant', async () => {
+    const { receiver, deadLetters } = setup();
+    await fill(deadLetters, 1);
+    const [{ id } = { id: '' }] = (await deadLetters.list()).letters;
+    await deadLetters.claim(id, { token: 'another', leaseMs: 60_000 });
+    const requeue = () => Promise.resolve(false);
+    const told: RedriveProgress[] = [];
+    const onProgress = (progress: RedriveProgress) => void told.push(progress);
+    for (const options of [
+      { receiver, deadLetters, id: 'nope' },
+      { receiver, deadLetters, id: 'nope', tenant: 'acme' },
+      { deadJobs: { ...deadLetters, requeue }, id: 'nope' },
+      { receiver, deadLetters, id },
+      { receiver, deadLetters, id, tenant: 'acme' },
+    ])
+      expect(await redrive({ ...options, onProgress })).toMatchObject({ skipped: 1 });
+    expect(told.map(({ reason }) => reason)).toEqual([
+      ...['not-found', 'not-found', 'not-found'],
+      ...['claimed', 'other-tenant'],
+    ]);
   });
 
   it('runs as many at once as it may, and ends what runs when it is aborted', async () => {
