@@ -51,9 +51,12 @@ export interface ScriptClient {
 
 /**
  * Tells the clients apart by their methods.
+ * @param creator the function that was called with the client
  * @throws WebhookError `invalid-options` for anything else
  */
-export function scriptClient(client: RedisClient): ScriptClient {
+export function scriptClient(creator: string, client: RedisClient): ScriptClient {
+  const invalid = (mistake: string) =>
+    new WebhookError('invalid-options', `Invalid client of ${creator}: ${mistake}.`);
   if (has(client, 'then')) throw invalid('this is a promise. Await it first');
   if (isPipeline(client))
     throw invalid('this is a pipeline or transaction. Pass the client itself');
@@ -124,9 +127,6 @@ function hasKeyPrefix(client: unknown): boolean {
   };
   return Boolean(options?.keyPrefix ?? _keyPrefix);
 }
-
-const invalid = (mistake: string) =>
-  new WebhookError('invalid-options', `Invalid client of redisStore: ${mistake}.`);
 
 const has = (client: unknown, method: string): boolean =>
   typeof client === 'object' &&

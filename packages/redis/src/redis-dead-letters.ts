@@ -54,7 +54,7 @@ export function redisDeadLetters(
   options: RedisDeadLettersOptions = {},
 ): DeadLetters {
   const { prefix, logger } = checkOptions('redisDeadLetters', rules(), options);
-  const scripts = new Scripts(client);
+  const scripts = new Scripts('redisDeadLetters', client);
   const ask = async (script: string) => textOf(await scripts.run(script, []));
   const warnOfLoss = deadLetterWarning(ask, safeLogger(logger));
   warnOfLoss();

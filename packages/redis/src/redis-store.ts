@@ -78,7 +78,7 @@ export function redisStore(
   options: RedisStoreOptions = {},
 ): StoreWithoutCompleteIn {
   const { prefix, rememberFor, logger } = checkOptions('redisStore', rules(), options);
-  const scripts = new Scripts(client);
+  const scripts = new Scripts('redisStore', client);
   const calls = new EventCalls(scripts, rememberFor);
   const ask = async (script: string) => textOf(await scripts.run(script, []));
   const warnOfEviction = evictionWarning(ask, safeLogger(logger));

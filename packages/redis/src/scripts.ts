@@ -4,9 +4,12 @@ import { scriptClient, type RedisClient, type ScriptClient } from './clients.ts'
 export class Scripts {
   readonly #client: ScriptClient;
 
-  /** @throws WebhookError `invalid-options` if it is no client */
-  constructor(client: RedisClient) {
-    this.#client = scriptClient(client);
+  /**
+   * @param creator the function that was called with the client
+   * @throws WebhookError `invalid-options` if it is no client
+   */
+  constructor(creator: string, client: RedisClient) {
+    this.#client = scriptClient(creator, client);
   }
 
   get isCluster(): boolean {
@@ -24,7 +27,10 @@ export class Scripts {
 
   async #run(script: string, keys: string[], args: string[]): Promise<unknown> {
     const sha = shas.get(script) ?? (await sha1(script));
-    if (this.#client.isAway?.()) throw new Error('The client is not connected to its server.');
+    if (this.#client.isAway?.())
+      throw new Error(
+        'The client is not connected to its server. Its `error` event has the cause, such as a wrong password.',
+      );
     try {
       return await this.#client.evalsha(sha, keys, args);
     } catch (error) {
