@@ -154,12 +154,12 @@ SELECT coalesce(json_object_agg(key, true), '{}')::text AS answer FROM ended`;
     endBatch,
     /** $1 key, $2 token, $3 ms of lease. Answers whether the lease was held. */
     extend: whether(`UPDATE ${events} AS event SET lease_until = ${later('$3')} WHERE ${ofToken}`),
-    /** $1 key. Answers whether the event was dead-lettered. */
     /** $1 a list of keys, in JSON. Answers with the states of those that are known. */
     peek: `SELECT coalesce(json_object_agg(key, CASE
   WHEN dead_lettered THEN 'dead-lettered' WHEN done THEN 'handled'
   WHEN lease_until > ${now} THEN 'running' ELSE 'failed' END), '{}')::text AS answer
 FROM ${events} WHERE key IN (SELECT json_array_elements_text($1::text::json)) AND keep_until > ${now}`,
+    /** $1 key. Answers whether the event was dead-lettered. */
     reopen: whether(
       `DELETE FROM ${events} WHERE key = $1 AND dead_lettered AND keep_until > ${now}`,
     ),
@@ -180,6 +180,8 @@ FROM ${events} WHERE key IN (SELECT json_array_elements_text($1::text::json)) AN
     saveCursor: whether(`INSERT INTO ${cursors} (name, cursor) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET cursor = excluded.cursor`),
     removeCursor: whether(`DELETE FROM ${cursors} WHERE name = $1`),
+    /** It reads no row, and fails without one of the tables that a delivery needs. */
+    ping: `SELECT (NOT EXISTS (SELECT FROM ${ids}, ${events}, ${groups} WHERE false))::text AS answer`,
     /** $1 how many rows of each table at most. It never waits for a lock. Answers with their number. */
     sweep: `WITH old_ids AS (${expired(ids, 'id')}), old_events AS (${expired(events, 'key')}),
 old_groups AS (${expired(groups, 'id')})

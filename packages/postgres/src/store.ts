@@ -58,7 +58,7 @@ export interface PostgresStore extends Store {
    * @throws WebhookError `invalid-options` for what is no transaction
    */
   completeIn(tx: PostgresTransaction, key: string, token: string): Promise<boolean>;
-  /** Resolves when the server answers. Rejects with the client's error. */
+  /** Resolves when the server answers and has the tables. Rejects with the client's error. */
   ping(): Promise<void>;
   /** Waits for a running sweep. Close the client afterwards. */
   close(): Promise<void>;
@@ -168,7 +168,7 @@ export function postgresStore(
     migrate: () => tables.migrate(),
     sweep,
     async ping() {
-      await client.query('SELECT 1');
+      await tables.askIf(sql.ping);
     },
     close: () => sweeper.idle(),
   };

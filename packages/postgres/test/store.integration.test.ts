@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createReceiver, generateSecret } from '@call-webhooks/core';
 import type { Claim } from '@call-webhooks/core/stores';
 import { storeContractTests } from '@call-webhooks/contract-tests';
 import pg from 'pg';
@@ -172,9 +173,20 @@ withPostgres('postgresStore', () => {
     expect(await store.admit(claim(3))).toEqual({ status: 'admitted', attempt: 1 });
   });
 
+  it.each(['webhook_ids', 'events', 'groups'])('is down without the table %s', async (table) => {
+    const { store, schema } = await openTestStore(test.pool);
+    const receiver = createReceiver({ secret: generateSecret(), store });
+    expect(await receiver.health()).toMatchObject({ ok: true, store: { status: 'up' } });
+    await test.pool.query(`DROP TABLE ${schema}.${table}`);
+    const error = expect.stringContaining(`"${schema}.${table}" does not exist`) as unknown;
+    expect(await receiver.health()).toMatchObject({ ok: false, store: { status: 'down', error } });
+  });
+
   it('says what to do when the tables are missing, and which schema names it takes', async () => {
     const store = postgresStore(test.pool, { schema: freshSchema() });
     await expect(store.admit(claim(1))).rejects.toThrow('await store.migrate()');
+    const { store: health } = await createReceiver({ secret: generateSecret(), store }).health();
+    expect(health.error).toContain('Run `await store.migrate()` once.');
     for (const schema of ['', 'Calls', 'a b', 'a"b', 'x'.repeat(64)])
       expect(() => postgresStore(test.pool, { schema })).toThrow('schema: expected');
   });
