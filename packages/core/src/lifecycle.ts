@@ -71,7 +71,7 @@ const aClosable = () => option.object<Closable>('close');
 const aResource = () =>
   z.union(
     [option.function<() => unknown>(), aClosable()],
-    'expected a function or an object with close',
+    'expected an object with close, or a function such as () => redis.disconnect()',
   );
 
 const rules = () => ({

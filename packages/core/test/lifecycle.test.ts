@@ -205,7 +205,10 @@ describe('closeOnSignal', () => {
 
   it.each<[string, object]>([
     ['server: expected what listen() returned', { server: () => undefined }],
-    ['resources.0: expected a function or an object with close', { resources: [{}] }],
+    [
+      'resources.0: expected an object with close, or a function such as () => redis.disconnect()',
+      { resources: [{ quit: () => 'OK', disconnect: () => undefined }] },
+    ],
     ['there is no option "timeout"', { timeout: 1 }],
   ])('refuses at start: %s', (message, options) => {
     const { receiver } = createTestReceiver();
