@@ -52,7 +52,7 @@ function openRedis(url: string) {
       createBullmqWorker({ Worker, queueName: queue.name, connection, ...options }),
     close: async () => {
       redis.disconnect(); // nobody uses it any more, and quit() would wait for a server that is down
-      await queue.close();
+      await queue.close().catch(() => queue.disconnect());
     },
   };
 }
