@@ -115,12 +115,12 @@ export function createReceiver<
 
 /** A store of the user may call something else its log. */
 function writerOf(
-  { store, log, logger, redact, storeTimeout: timeoutMs }: Settings,
+  { store, log, logger, redact, now, storeTimeout: timeoutMs }: Settings,
   deadlines: Deadlines,
   inFlight: InFlight,
 ): OutcomeWriter | undefined {
   if (log === false || typeof store.log?.append !== 'function') return undefined;
-  const settings = { logger, redact, deadlines, timeoutMs, inFlight: () => inFlight.size };
+  const settings = { logger, redact, now, deadlines, timeoutMs, inFlight: () => inFlight.size };
   return new OutcomeWriter(store.log, settings);
 }
 

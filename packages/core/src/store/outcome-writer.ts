@@ -37,6 +37,8 @@ export interface WriterSettings extends LineOptions {
   readonly deadlines: Deadlines;
   /** How long a write may take; milliseconds. */
   readonly timeoutMs: number;
+  /** The clock of what is written; milliseconds since the epoch. Timers have their own. */
+  now(): number;
   /** How many deliveries are being handled. */
   inFlight(): number;
 }
@@ -49,7 +51,7 @@ export interface WriterSettings extends LineOptions {
 export class OutcomeWriter {
   readonly #log: OutcomeLog;
   readonly #settings: WriterSettings;
-  readonly #startedAt = Date.now();
+  readonly #startedAt: number;
   readonly #limit = new LineLimit();
   /** Timers run in the context of the delivery that set them, whose trace has no part in this. */
   readonly #onTimer = apartFromRequests(() => void this.#write());
@@ -68,15 +70,16 @@ export class OutcomeWriter {
   constructor(log: OutcomeLog, settings: WriterSettings) {
     this.#log = log;
     this.#settings = settings;
+    this.#startedAt = this.#clock();
   }
 
   /** Counts an outcome, and keeps its row if there is room. Never throws. */
   add(outcome: Outcome): void {
     try {
-      const at = Date.now();
+      const at = this.#clock();
       this.#count(outcome, at);
-      if (!this.#timer) this.#setTimer(at);
-      else if (at > this.#timerAt + LOST_AFTER_MS) this.#writeNow();
+      if (!this.#timer) this.#setTimer();
+      else if (Date.now() > this.#timerAt + LOST_AFTER_MS) this.#writeNow();
       this.#keep(outcome, at);
     } catch {
       // An error of the user, which cannot be read.
@@ -89,6 +92,17 @@ export class OutcomeWriter {
    */
   close(withinMs: number): Promise<void> {
     return (this.#closing ??= waitAtMost(withinMs, this.#writeAll()));
+  }
+
+  /** A clock of the user may throw or be odd, which must not cost an outcome. */
+  #clock(): number {
+    try {
+      const now = Math.floor(this.#settings.now());
+      if (Number.isSafeInteger(now)) return now;
+    } catch {
+      // As if there was none.
+    }
+    return Date.now();
   }
 
   #count({ source, outcome, late, handlerMs, lagMs, secretId }: Outcome, at: number): void {
@@ -116,10 +130,10 @@ export class OutcomeWriter {
     else this.#rowsDropped += 1;
   }
 
-  #setTimer(now = Date.now()): void {
+  #setTimer(): void {
     this.#timer?.cancel();
     const pause = Math.min(MAX_PAUSE_MS, WRITE_AFTER_MS * 2 ** this.#failures);
-    this.#timerAt = now + pause;
+    this.#timerAt = Date.now() + pause;
     this.#timer = this.#settings.deadlines.in(pause, () => {
       this.#cancelTimer();
       this.#onTimer();
@@ -182,7 +196,7 @@ export class OutcomeWriter {
       id: (this.#processId ??= newToken()),
       ...currentProcess(),
       startedAt: this.#startedAt,
-      at: Date.now(),
+      at: this.#clock(),
       inFlight: this.#settings.inFlight(),
       ...(this.#closing && { closed: true }),
     };

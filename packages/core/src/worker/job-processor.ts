@@ -146,6 +146,7 @@ export function createJobProcessor<
     settings.log &&
     new OutcomeWriter(settings.log, {
       ...{ logger, redact, deadlines: new Deadlines(), timeoutMs: RELEASE_MS },
+      now: () => Date.now(),
       inFlight: () => inFlight,
     });
 

@@ -80,6 +80,33 @@ describe('the outcome log of a receiver', () => {
     });
   });
 
+  it("has the times of the receiver's clock, while it is written by real ones", async () => {
+    const clock = { now: NOW - 86_400_000 };
+    const { send, batches, store } = setup({ now: () => clock.now });
+    const at = clock.now + 90_000;
+    clock.now = at;
+    await send(started('c1'), { timestamp: Math.floor(at / 1_000) });
+    await pass();
+    expect(batches).toMatchObject([{ process: { startedAt: at - 90_000, at }, rows: [{ at }] }]);
+    const minute = Math.floor(at / 60_000);
+    expect([...(await store.log!.counts(minute, minute)).keys()]).toEqual([minute]);
+  });
+
+  it.each([
+    [
+      'throws',
+      (): never => {
+        throw new Error('no clock');
+      },
+    ],
+    ['tells no number', () => NaN],
+  ])('has other times of a clock that %s', async (_how, now) => {
+    const { receiver, batches } = setup({ now });
+    await receiver.receive({ headers: {}, body: new Uint8Array() });
+    await pass();
+    expect(batches).toMatchObject([{ rows: [{ at: NOW }] }]);
+  });
+
   it('is written once a second, and never when nothing ended', async () => {
     const { send, batches, receiver } = setup();
     await pass(60_000);
@@ -199,7 +226,7 @@ describe('the outcome log of a receiver', () => {
 
   it('keeps the counts of 26 hours when the store is down for longer, and writes them bit by bit', async () => {
     let isDown = true;
-    const { send, batches, counts } = setup({}, async (batch, log) => {
+    const { send, batches, counts } = setup({ now: undefined }, async (batch, log) => {
       if (isDown) throw new Error('down');
       await log.append(batch);
     });
