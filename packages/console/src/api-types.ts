@@ -88,7 +88,16 @@ export interface Session {
 }
 
 /** What a delivery came to, in a word. */
-export type Result = 'handled' | 'duplicate' | 'ignored' | 'dead-letter' | 'failed' | 'rejected';
+export type Result =
+  | 'handled'
+  | 'duplicate'
+  | 'ignored'
+  /** It became a dead letter. */
+  | 'dead-letter'
+  /** It was one before, and did not run. */
+  | 'in-dead-letters'
+  | 'failed'
+  | 'rejected';
 
 /** What the receivers and workers of the store do now, and did in the last hour and day. */
 export interface Overview {

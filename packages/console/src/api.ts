@@ -190,10 +190,12 @@ export class Api {
     const { waitMs: wait = 0, ...given } = checked(SHAPES.redrive, body);
     const what = whatOf(given);
     const by = operator.name;
-    const done = await this.#redrive.start(by, newRedrive(what), (task, signal) =>
+    const cause = 'filter' in what ? await reader.causeText(what.filter) : undefined;
+    const done = await this.#redrive.start(by, newRedrive(what, cause), (task, signal) =>
       runRedrive(what, task, signal, this.#settings, reader),
     );
-    this.#log({ action: 'redrive', by, ...('ids' in what && { letters: what.ids.length }) });
+    const letters = 'ids' in what && { letters: what.ids.length };
+    this.#log({ action: 'redrive', by, ...letters, ...(cause !== undefined && { cause }) });
     await waitAtMost(wait, done.ended);
     return this.#tasks();
   }
@@ -205,9 +207,10 @@ export class Api {
       throw new RequestError('not-configured', 'Pass reconcile: { client } to createConsole.');
     const { waitMs: wait = 0, ...asked } = checked(SHAPES.reconcile, body);
     const by = operator.name;
+    const readers = { overview: this.#overview, deliveries: this.#deliveries };
     const content = newReconcile(asked, await this.#ask(this.#reconcile.read()), settings);
     const done = await this.#reconcile.start(by, content, (task, signal) =>
-      runReconcile(task, signal, { ...settings, reconcile }, this.#overview),
+      runReconcile(task, signal, { ...settings, reconcile }, readers),
     );
     this.#log({ action: 'reconcile', by, dryRun: asked.dryRun });
     await waitAtMost(wait, done.ended);

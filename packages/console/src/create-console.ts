@@ -30,7 +30,9 @@ export function createConsole<Raw = never>(options: ConsoleOptions<Raw>): Consol
   const settings = resolveOptions(options);
   const { logger, onAction, path } = settings;
   const api = new Api(settings, (action) => {
-    logDone(logger, action, `${action.by ?? 'somebody'} ${DONE[action.action]}`);
+    const { by, cause } = action;
+    const which = cause === undefined ? '' : ` of “${cause}”`;
+    logDone(logger, action, `${by ?? 'somebody'} ${DONE[action.action]}${which}`);
     if (onAction) callHook(onAction, { ...action });
   });
   const handle = handleRequest.bind(undefined, settings, api);

@@ -29,6 +29,9 @@ const MAX_ERROR = 2_000;
 /** The longest text that is sent; characters. */
 const MAX_TEXT = 256 * 1024;
 
+/** The log has it before the error, and a dead letter has it as its reason. */
+const SAYS_SO = /^The handler failed: /;
+
 /** The newest letters that match what a store can filter. */
 interface Found {
   readonly letters: readonly ListedDeadLetter[];
@@ -73,15 +76,28 @@ export class DeadLetterReader {
       letters: matching.slice(offset, offset + limit).map(rowOf),
       total: cause === undefined && text === undefined ? found.total : matching.length,
       ...(isSearched && { searched: found.letters.length }),
-      causes: causes.slice(0, MAX_SHOWN).map(({ firstAt, lastAt, example, ...rest }) => ({
-        ...rest,
-        firstAt: firstAt.getTime(),
-        lastAt: lastAt.getTime(),
-        example: { ...example, error: example.error.slice(0, MAX_ERROR) },
-      })),
+      causes: causes
+        .slice(0, MAX_SHOWN)
+        .map(({ text: cause, firstAt, lastAt, example, ...rest }) => ({
+          ...rest,
+          text: shownCause(cause),
+          firstAt: firstAt.getTime(),
+          lastAt: lastAt.getTime(),
+          example: { ...example, error: example.error.slice(0, MAX_ERROR) },
+        })),
       eventNames: names(({ eventName }) => eventName && redactId(eventName)),
       tenants: names(({ tenant }) => tenant),
     };
+  }
+
+  /**
+   * The error that the letters have in common, if a cause was chosen.
+   * @throws RequestError `invalid-request`, `store-unavailable`
+   */
+  async causeText({ cause, ...rest }: DeadLetterSelection): Promise<string | undefined> {
+    if (cause === undefined) return undefined;
+    const { causes } = await this.page({ ...rest, limit: 1 });
+    return causes.find(({ id }) => id === cause)?.text;
   }
 
   /** The ids of all letters that are meant, however many there are, oldest first. */
@@ -198,6 +214,9 @@ const filterOf = ({
   until: until === undefined ? undefined : new Date(until),
 });
 
+/** What was left out at the end of a sentence needs no full stop. */
+const shownCause = (cause: string) => cause.replace(/…\.(?=\s|$)/g, '…');
+
 /** @returns whether a letter has the text in what is shown of it */
 function matcher(text: string | undefined): (letter: ListedDeadLetter) => boolean {
   const wanted = text?.toLowerCase();
@@ -258,7 +277,7 @@ export function withAttempts(
   const [first] = letter.history;
   const earlier = failures.flatMap(({ at, source, attempt, error = '' }) =>
     attempt !== undefined && first && attempt < first.attempt && at <= first.at
-      ? [{ at, source, attempt, error }]
+      ? [{ at, source, attempt, error: error.replace(SAYS_SO, '') }]
       : [],
   );
   return {

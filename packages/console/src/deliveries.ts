@@ -30,6 +30,11 @@ const SEARCH_MS = 2_000;
 const MAX_NAMES = 50;
 const MAX_EVENTS = 20;
 
+/** The event is done, or waits where nothing loses it. */
+const ACKNOWLEDGED: ReadonlySet<string> = new Set([
+  ...['handled', 'duplicate', 'queued', 'dead-lettered', 'in-dead-letters'],
+]);
+
 /** What the id of a dead letter is made of. */
 interface LetterKey {
   key?: string | undefined;
@@ -100,6 +105,21 @@ export class DeliveryReader {
         return isOwn && row.attempt === 1;
       });
     return rows;
+  }
+
+  /** How many failures of each minute were of events that were acknowledged later, as far as the log has them. */
+  async settledFailures(): Promise<Map<number, number>> {
+    const acknowledged = new Set<string>();
+    const settled = new Map<number, number>();
+    await this.#search(undefined, ({ source, late, key, outcome, result, at }) => {
+      if (source !== 'webhook' || late || key === undefined) return false;
+      const minute = Math.floor(at / 60_000);
+      if (ACKNOWLEDGED.has(outcome)) acknowledged.add(key);
+      else if (result === 'failed' && acknowledged.has(key))
+        settled.set(minute, (settled.get(minute) ?? 0) + 1);
+      return false;
+    });
+    return settled;
   }
 
   /**

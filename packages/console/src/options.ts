@@ -24,6 +24,8 @@ export interface ConsoleAction {
   letterId?: string;
   /** How many letters were named; absent if all that match a filter are meant. */
   letters?: number;
+  /** The cause whose letters are redriven: what their errors have in common. */
+  cause?: string;
   dryRun?: boolean;
 }
 

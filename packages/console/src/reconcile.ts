@@ -7,12 +7,13 @@ import {
   type ReconcileResult,
 } from '@call-webhooks/recovery';
 import type { ReconcileRequest, ReconcileTask } from './api-types.ts';
+import type { DeliveryReader } from './deliveries.ts';
 import { RequestError } from './http/answer.ts';
 import { missReasons } from './miss-reasons.ts';
 import type { ConsoleSettings } from './options.ts';
 import type { OverviewReader } from './overview.ts';
 
-const MAX_MISSED = 200;
+const MAX_TO_RUN = 200;
 const MAX_OTHERS = 50;
 const MAX_EARLIER = 10;
 
@@ -53,7 +54,7 @@ export function newReconcile(
     ...(since > askedSince && { askedSince }),
     counts: nothingYet(),
     events: [],
-    reasons: [],
+    reasons: !dryRun && before?.dryRun && before.until === until ? before.reasons : [],
     earlier: before ? [withoutEvents(before), ...before.earlier].slice(0, MAX_EARLIER) : [],
   };
 }
@@ -65,16 +66,18 @@ export async function runReconcile(
   task: ReconcileTask,
   signal: AbortSignal,
   settings: ConsoleSettings & { reconcile: ConsoleReconcile },
-  overview: OverviewReader,
+  { overview, deliveries }: { overview: OverviewReader; deliveries: DeliveryReader },
 ): Promise<void> {
   const { dryRun } = task;
   const { receiver, now } = settings;
   const missedAt: number[] = [];
-  let others = 0;
+  let [toRun, others] = [0, 0];
   const onEvent = ({ callId, event, at, outcome, state, missed }: ReconciledEvent) => {
     if (missed) missedAt.push(at.getTime());
+    const isToRun = missed || state === 'failed';
+    if (isToRun) toRun += 1;
     else others += 1;
-    if (missed ? missedAt.length > MAX_MISSED : others > MAX_OTHERS) return;
+    if (isToRun ? toRun > MAX_TO_RUN : others > MAX_OTHERS) return;
     task.events.push({
       ...{
         callId: redactId(callId),
@@ -98,8 +101,17 @@ export async function runReconcile(
   });
   const { log } = receiver.store;
   if (dryRun && log && missedAt.length > 0) {
-    const [minutes, processes] = await Promise.all([overview.counts(log, now()), log.processes()]);
-    task.reasons = missReasons(missedAt, minutes, processes);
+    const [minutes, processes, settled] = await Promise.all([
+      overview.counts(log, now()),
+      log.processes(),
+      deliveries.settledFailures(),
+    ]);
+    const reasons = missReasons(missedAt, { minutes, processes, settled });
+    task.reasons = [...new Set(reasons.values())];
+    for (const event of task.events) {
+      const reason = event.missed ? reasons.get(event.at) : undefined;
+      if (reason) event.reason = reason.kind;
+    }
   }
 }
 

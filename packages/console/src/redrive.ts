@@ -18,8 +18,9 @@ export type ConsoleRedrive = Pick<RedriveOptions, 'defaultTenant' | 'concurrency
 /** Which letters are meant: these, or those that match. */
 export type RedriveWhat = { ids: readonly string[] } | { filter: DeadLetterSelection };
 
-/** What a redrive has before it begins. */
-export const newRedrive = (what: RedriveWhat) => ({
+/** What a redrive has before it begins. @param cause the error that its letters have in common */
+export const newRedrive = (what: RedriveWhat, cause: string | undefined) => ({
+  ...(cause !== undefined && { cause }),
   total: 'ids' in what ? what.ids.length : null,
   counts: { handled: 0, queued: 0, failed: 0, alreadyHandled: 0, unknown: 0, skipped: 0 },
   retries: 0,

@@ -3,7 +3,8 @@ import { docsUrl } from '@call-webhooks/core/internal';
 import type { Result, Session } from './api-types.ts';
 
 export const RESULTS: readonly Result[] = [
-  ...(['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'rejected'] as const),
+  ...(['handled', 'duplicate', 'ignored', 'dead-letter', 'in-dead-letters'] as const),
+  ...(['failed', 'rejected'] as const),
 ];
 
 const SETTLED: Partial<Record<OutcomeCode, Result>> = {
@@ -12,7 +13,7 @@ const SETTLED: Partial<Record<OutcomeCode, Result>> = {
   duplicate: 'duplicate',
   ignored: 'ignored',
   'dead-lettered': 'dead-letter',
-  'in-dead-letters': 'dead-letter',
+  'in-dead-letters': 'in-dead-letters',
   'invalid-payload': 'failed',
 };
 

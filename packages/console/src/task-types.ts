@@ -37,6 +37,8 @@ export type RedriveRequest = (
 };
 
 export interface RedriveTask extends Task {
+  /** The text of the cause whose letters are meant; absent if none was chosen. */
+  cause?: string;
   /** `null` until they are counted. */
   total: number | null;
   counts: RedriveResult;
@@ -65,9 +67,12 @@ export interface ReconcileTask extends Task {
   until: number;
   /** Calls in the window, and what became of their events. */
   counts: ReconcileResult;
-  /** Those that were missed, at most 200, and of the others at most 50. */
+  /** Those that were missed or failed so far, at most 200, and of the others at most 50. */
   events: ReconciledRow[];
-  /** After a dry run that found missed events: why, as far as the log tells. */
+  /**
+   * After a dry run that found missed events: why, as far as the log tells. The run for real of the same
+   * window keeps them.
+   */
   reasons: MissReason[];
   /** The runs before, newest first; at most 10. */
   earlier: Omit<ReconcileTask, 'events' | 'reasons' | 'earlier'>[];
@@ -79,6 +84,8 @@ export interface ReconciledRow {
   /** When the call ended or began. */
   at: number;
   missed: boolean;
+  /** After a dry run: why it was missed. Absent without a log. */
+  reason?: MissReason['kind'];
   /** In a dry run; absent for what was missed. */
   state?: EventState;
   /** Otherwise. */
@@ -89,15 +96,20 @@ export interface ReconciledRow {
 export interface MissReason {
   /**
    * `silence`: no delivery came to any process. `rejected`: deliveries came that no secret verified.
-   * `failed`: deliveries failed then. `single`: others came and were handled. `unknown`: the log does
-   * not go back so far.
+   * `failed`: deliveries failed before the store knew their events. `single`: only others came.
+   * `unknown`: the log does not go back so far.
    */
   kind: 'silence' | 'rejected' | 'failed' | 'single' | 'unknown';
   missed: number;
+  /** What the deliveries of `rejected` and `failed` came to. */
+  outcomes: OutcomeCode[];
   /** The last minute before it with a delivery, and the first one after it; `null`: none is known. */
   from: number | null;
   until: number | null;
-  /** Deliveries that failed in the half hour before a silence: the service pauses a rule after retries. */
+  /**
+   * Deliveries that failed in the half hour before a silence, without those whose events were handled or
+   * dead-lettered then: the service pauses a rule after retries.
+   */
   failedBefore: number;
   /** Of a silence: whether a process ran all the time, so that it was not down. `null`: not known. */
   wasRunning: boolean | null;

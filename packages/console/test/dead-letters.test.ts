@@ -46,7 +46,7 @@ describe('api/dead-letters', () => {
     const { list, calls } = await withLetters([
       letterOf('c1', at(0)),
       letterOf('c2', { ...at(1), eventName: 'call:started' }),
-      letterOf('c3', { ...at(2), errorText: 'The CRM responded 503' }),
+      letterOf('c3', { ...at(2), errorText: 'The CRM responded 503 for "c3".' }),
       letterOf('c4', at(3)),
     ]);
     const { causes, eventNames } = await list();
@@ -56,7 +56,7 @@ describe('api/dead-letters', () => {
         eventNames: ['call:completed', 'call:started'],
         example: { error: 'no contact "c4"' },
       },
-      { text: 'The CRM responded 503', count: 1 },
+      { text: 'The CRM responded 503 for …', count: 1 },
     ]);
     expect(eventNames).toEqual(['call:completed', 'call:started']);
     expect(await calls(`cause=${causes[0]?.id ?? ''}`)).toEqual(['c4', 'c2', 'c1']);
@@ -159,7 +159,9 @@ describe('one dead letter', () => {
     const { letters } = await deadLetters.list();
     const { id = '' } = letters[0] ?? {};
     const of = { outcome: 'handler-failed', key: 'c1:call:completed' } as const;
-    await wrote(log, [{ ...of, at: NOW - 600_000, attempt: 1, error: 'first' }]);
+    await wrote(log, [
+      { ...of, at: NOW - 600_000, attempt: 1, error: 'The handler failed: first' },
+    ]);
     await wrote(log, [{ ...of, at: NOW - 300_000, attempt: 2, error: 'second' }]);
     await wrote(log, [{ ...of, key: 'c2:call:completed', attempt: 2, error: 'of another' }]);
     await deadLetters.claim(id, { token: 't', leaseMs: 1_000 });

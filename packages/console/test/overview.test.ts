@@ -56,7 +56,8 @@ describe('counts', () => {
     expect(hour.sources.webhook).toMatchObject({
       total: 11,
       results: {
-        ...{ handled: 2, duplicate: 1, ignored: 1, 'dead-letter': 2, failed: 3, rejected: 2 },
+        ...{ handled: 2, duplicate: 1, ignored: 1, failed: 3, rejected: 2 },
+        ...{ 'dead-letter': 1, 'in-dead-letters': 1 },
       },
     });
     expect(hour.sources.queue?.results).toMatchObject({ handled: 1 });

@@ -56,19 +56,23 @@ describe('api/reconcile', () => {
       counts: { seen: 2, missed: 1, known: 1, handled: 0, ignored: 0 },
     });
     const of = { eventName: 'call:completed', at: expect.any(Number) };
-    expect(dry.events).toContainEqual({ ...of, callId: missed, missed: true });
+    expect(dry.events).toContainEqual({
+      ...{ ...of, callId: missed, missed: true, reason: 'unknown' },
+    });
     expect(dry.events).toContainEqual({ ...of, callId: known, missed: false, state: 'handled' });
     expect(handled).toEqual([]);
 
     const real = await run({ dryRun: false });
     expect(real).toMatchObject({ state: 'done', counts: { missed: 1, handled: 1, known: 1 } });
+    expect(dry.reasons).toHaveLength(1);
+    expect(real.reasons).toEqual(dry.reasons);
     expect(real.events).toContainEqual({
       ...{ ...of, callId: missed, outcome: 'handled', missed: true },
     });
     expect(handled).toEqual([missed]);
 
     const again = await run({ dryRun: false });
-    expect(again).toMatchObject({ counts: { missed: 0, known: 2 } });
+    expect(again).toMatchObject({ counts: { missed: 0, known: 2 }, reasons: [] });
     expect(again.earlier.map(({ id }) => id)).toEqual([real.id, dry.id]);
     expect((await get<Tasks>('/api/tasks')).reconcile).toEqual(again);
     expect(logger.entries.find(({ fields }) => fields['action'] === 'reconcile')).toMatchObject({
@@ -158,24 +162,38 @@ describe('api/reconcile', () => {
 });
 
 describe('why events were missed', () => {
+  type Came = Parameters<typeof wrote>[1][number];
   /** @param deliveries that came, by minutes since the store has begun to remember: the calls ended in 0 and 1 */
-  const reasons = async (
-    deliveries: Record<number, Parameters<typeof wrote>[1][number]['outcome']>,
-  ) => {
+  const reasons = async (deliveries: Record<number, Came['outcome'] | Came>) => {
     const { run, log } = await withMissedCalls();
     const came = Object.entries(deliveries).sort(([one], [other]) => Number(one) - Number(other));
-    for (const [minute, outcome] of came) {
+    for (const [minute, given] of came) {
       const at = KNOWN + Number(minute) * MINUTE;
-      await wrote(log, [{ outcome, at }], { startedAt: STARTED_AT, at });
+      const row = typeof given === 'string' ? { outcome: given } : given;
+      await wrote(log, [{ ...row, at }], { startedAt: STARTED_AT, at });
     }
     return (await run({ dryRun: true })).reasons;
   };
-  const SILENCE = { kind: 'silence', missed: 2, from: KNOWN - 5 * MINUTE };
+  const SILENCE = { kind: 'silence', missed: 2, outcomes: [], from: KNOWN - 5 * MINUTE };
 
   it('a silence while a process ran all the time: the rule was paused, after failures', async () => {
     expect(
       await reasons({ '-9': 'handler-failed', '-5': 'handler-failed', 12: 'handled' }),
     ).toEqual([{ ...SILENCE, until: KNOWN + 12 * MINUTE, failedBefore: 2, wasRunning: true }]);
+  });
+
+  it('a silence: what was acknowledged later paused no rule', async () => {
+    const [dead, done, open] = ['dead', 'done', 'open'].map((key) => ({ key }));
+    expect(
+      await reasons({
+        '-9': { outcome: 'handler-failed', ...dead },
+        '-8': { outcome: 'deadline', ...done },
+        '-7': { outcome: 'handler-failed', ...open },
+        '-6': { outcome: 'dead-lettered', ...dead },
+        '-5': { outcome: 'handled', ...done },
+        12: 'handled',
+      }),
+    ).toMatchObject([{ ...SILENCE, failedBefore: 1 }]);
   });
 
   it('a silence in which no process ran all the time: an outage', async () => {
@@ -199,15 +217,21 @@ describe('why events were missed', () => {
   it('deliveries that nobody could verify', async () => {
     expect(await reasons({ '-5': 'handled', 0: 'signature-mismatch', 1: 'handled' })).toMatchObject(
       [
-        { kind: 'rejected', missed: 1 },
-        { kind: 'single', missed: 1 },
+        { kind: 'rejected', missed: 1, outcomes: ['signature-mismatch'] },
+        { kind: 'single', missed: 1, outcomes: [] },
       ],
     );
   });
 
+  it('not a replay or a failed handler: those are of other events', async () => {
+    expect(
+      await reasons({ '-5': 'handled', 0: 'replayed', 1: 'handler-failed', 2: 'handled' }),
+    ).toMatchObject([{ kind: 'single', missed: 2, outcomes: [] }]);
+  });
+
   it('deliveries that failed, and others that were handled', async () => {
     expect(await reasons({ '-5': 'handled', 1: 'store-unavailable' })).toMatchObject([
-      { kind: 'failed', missed: 2 },
+      { kind: 'failed', missed: 2, outcomes: ['store-unavailable'] },
     ]);
     expect(await reasons({ '-5': 'handled', 0: 'handled', 1: 'handled' })).toMatchObject([
       { kind: 'single', missed: 2 },

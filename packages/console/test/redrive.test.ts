@@ -55,16 +55,25 @@ describe('api/redrive', () => {
   });
 
   it('runs those that match, those of a cause, and all', async () => {
-    const { crm, redrive, deadLetters, get } = await withLetters(['c1', 'c2', 'c3']);
+    const { crm, redrive, deadLetters, get, logger } = await withLetters(['c1', 'c2', 'c3']);
     expect(await redrive({ filter: { event: 'call:started' } })).toMatchObject({ total: 0 });
     expect(await redrive({ filter: { text: '"c2"' } })).toMatchObject({ counts: { failed: 1 } });
     const { causes } = await get<DeadLettersPage>('/api/dead-letters');
     expect(causes).toMatchObject([{ count: 3 }]);
     const failed = await redrive({ filter: { cause: causes[0]?.id } });
-    expect(failed).toMatchObject({ total: 3, counts: { failed: 3, handled: 0 } });
+    const cause = 'Error: no contact …';
+    expect(failed).toMatchObject({ cause, total: 3, counts: { failed: 3, handled: 0 } });
+    expect(logger.entries.filter(({ fields }) => fields['cause'] !== undefined)).toMatchObject([
+      {
+        fields: { action: 'redrive', cause },
+        message: `call-webhooks: console: Ada started a redrive of “${cause}”`,
+      },
+    ]);
     expect(await redrive({ filter: { cause: 'another' } })).toMatchObject({ total: 0 });
     crm.fails = false;
-    expect(await redrive({ all: true })).toMatchObject({ total: 3, counts: { handled: 3 } });
+    const all = await redrive({ all: true });
+    expect(all).toMatchObject({ total: 3, counts: { handled: 3 } });
+    expect(all).not.toHaveProperty('cause');
     expect(await deadLetters.count()).toBe(0);
   });
 

@@ -81,6 +81,7 @@ export function RedriveSection() {
         </span>
       }
     >
+      {task.cause !== undefined && <p class="error-line">Of the cause “{task.cause}”</p>}
       <Progress task={task} />
       <TaskTrouble
         task={task}

@@ -69,6 +69,11 @@ function Event({ event }: { readonly event: CallEvent }) {
       </p>
       <p class="hint">
         {meaning} {state === 'failed' && AFTER_FAILURE[last?.source ?? 'webhook']}
+        {state === 'none' && eventName === 'call:completed' && (
+          <>
+            If the call has ended, it may be missed: <Link to="reconcile">reconcile</Link>.
+          </>
+        )}
       </p>
       {(deadLetter?.error ?? last?.error) !== undefined && (
         <p class="error-text">{deadLetter?.error ?? last?.error}</p>

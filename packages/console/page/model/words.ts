@@ -12,6 +12,7 @@ export const RESULTS: Readonly<Record<Result, readonly [text: string, tone: Tone
   duplicate: ['Duplicate', 'muted'],
   ignored: ['Ignored', 'muted'],
   'dead-letter': ['Dead letter', 'bad'],
+  'in-dead-letters': ['In dead letters', 'muted'],
   failed: ['Failed', 'bad'],
   rejected: ['Rejected', 'wait'],
 };

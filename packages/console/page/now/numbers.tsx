@@ -55,10 +55,12 @@ export function Tiles({ period, range }: PeriodProps) {
       {tile('dead-letter', 'bad')}
       {tile('failed', 'bad')}
       {tile('rejected', 'wait')}
-      <TimeTile name="Handler time" times={handlerMs} none="No handler ran.">
+      <TimeTile name="Handler time, all sources" times={handlerMs} none="No handler ran.">
         {late > 0 && ` · ${count(late)} after the deadline`}
       </TimeTile>
-      <TimeTile name="Lag" times={lagMs} none="From the signature to the receiver." />
+      <TimeTile name="Lag" times={lagMs} none="From the signature to the receiver." show={lag}>
+        {lagMs && ', in whole seconds'}
+      </TimeTile>
     </dl>
   );
 }
@@ -73,12 +75,16 @@ interface TimeTileProps {
   readonly times: Percentiles | null;
   /** What is said while nothing was measured. */
   readonly none: string;
+  readonly show?: (ms: number) => string;
   readonly children?: ComponentChildren;
 }
 
-const TimeTile = ({ name, times, none, children }: TimeTileProps) => (
-  <Tile name={`${name}, p95`} value={times ? duration(times.p95) : '–'}>
-    {times ? `p50 ${duration(times.p50)}` : none}
+/** It is measured in whole seconds. */
+const lag = (ms: number) => (ms < 1_000 ? '< 1 s' : duration(ms));
+
+const TimeTile = ({ name, times, none, show = duration, children }: TimeTileProps) => (
+  <Tile name={`${name}, p95`} value={times ? show(times.p95) : '–'}>
+    {times ? `p50 ${show(times.p50)}` : none}
     {children}
   </Tile>
 );
@@ -107,15 +113,14 @@ function share(part: number, whole: number): string {
 export function Charts({ period, range }: PeriodProps) {
   const { points } = period;
   const places = points.map(({ at }) => (range === 'hour' ? minuteOf(at) : shortMinute(at)));
-  const bars = ['handled', 'duplicate', 'ignored', 'dead-letter', 'failed', 'rejected'] as const;
   const tones = { 'dead-letter': 'odd' } as Partial<Record<Result, 'odd'>>;
   return (
     <div class="charts">
       <BarChart
         label={`Webhook deliveries ${range === 'hour' ? 'a minute' : 'in ten minutes'}`}
         places={places}
-        series={bars
-          .filter((result) => result !== 'ignored' || points.some(({ ignored }) => ignored > 0))
+        series={(Object.keys(RESULTS) as Result[])
+          .filter((result) => !RARE.includes(result) || points.some((point) => point[result] > 0))
           .map((result) => ({
             name: RESULTS[result][0].toLowerCase(),
             tone: tones[result] ?? RESULTS[result][1],
@@ -123,7 +128,7 @@ export function Charts({ period, range }: PeriodProps) {
           }))}
       />
       <LineChart
-        label="Handler time"
+        label="Handler time, all sources"
         places={places}
         format={duration}
         series={[
@@ -134,7 +139,11 @@ export function Charts({ period, range }: PeriodProps) {
   );
 }
 
-const SHOWN: readonly Result[] = ['handled', 'duplicate', 'dead-letter', 'failed', 'rejected'];
+const SHOWN: readonly Result[] = [
+  ...(['handled', 'duplicate', 'dead-letter', 'in-dead-letters', 'failed', 'rejected'] as const),
+];
+/** Shown only where there are any. */
+const RARE: readonly Result[] = ['ignored', 'in-dead-letters'];
 
 /** Each source apart: a redrive is no delivery. */
 export function SourcesSection({ period, range }: PeriodProps) {
@@ -159,7 +168,10 @@ export function SourcesSection({ period, range }: PeriodProps) {
             ),
           },
           { name: 'In all', align: 'end', cell: ({ counts }) => count(counts.total) },
-          ...SHOWN.map((result) => ({
+          ...SHOWN.filter(
+            (result) =>
+              !RARE.includes(result) || rows.some(({ counts }) => counts.results[result] > 0),
+          ).map((result) => ({
             name: NAMES[result] ?? RESULTS[result][0],
             align: 'end' as const,
             cell: ({ counts }: { readonly counts: SourceCounts }) => (

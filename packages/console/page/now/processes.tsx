@@ -25,8 +25,8 @@ export const SecretsSection = ({ secrets }: { readonly secrets: readonly SecretU
     />
     {secrets.length > 0 && (
       <p class="hint">
-        A rotation is complete when deliveries come and the old secret verifies none of them. Remove
-        it when its last use is longer ago than the service retries.
+        A rotation is complete when deliveries come and the old secret has verified none of them for
+        ten minutes. Remove it then.
       </p>
     )}
   </Section>

@@ -20,7 +20,9 @@ export function ReconcileView() {
         <h2>Reconcile</h2>
         <p>
           While a rule is paused or nothing reaches the receiver, events are lost. A reconcile asks
-          the service for its calls, and finds the events that never came.
+          the service for its calls, and finds each <code>call:completed</code> that never came.
+          Other events are looked for only if <code>recordings</code> or <code>toEvents</code> of{' '}
+          <code>reconcile</code> add them.
         </p>
       </div>
       {reconcile ? <Reconcile /> : <NotConfigured />}
@@ -138,8 +140,8 @@ function ForReal({ task }: { readonly task: ReconcileTask }) {
       go: 'Run',
       content: (
         <p>
-          {windowText(task)}: what the store does not know then runs as if it had just come. What
-          was handled before is left alone.
+          {windowText(task)}: what the store does not know then runs as if it had just come, and so
+          does what failed so far. What was handled before is left alone.
         </p>
       ),
       run: () => reconcile({ dryRun: false, since, until }),

@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { Badge, Table, Tag } from '@call-webhooks/ui';
 import type { MissReason, ReconciledRow, ReconcileTask } from '../../src/api-types.ts';
 import { count, counted, shortTime } from '../model/format.ts';
@@ -56,7 +57,7 @@ const Totals = ({ run: { state, counts } }: { readonly run: RunData }) => (
 
 /** Why events were missed, as far as the log of outcomes tells. */
 function Reason({ reason }: { readonly reason: MissReason }) {
-  const { kind, missed, from, until } = reason;
+  const { kind, missed, outcomes, from, until } = reason;
   const events = <strong>{counted(missed, 'event')}: </strong>;
   if (kind === 'unknown') return <p>{events}the log of outcomes does not go back so far.</p>;
   if (kind === 'silence')
@@ -72,28 +73,31 @@ function Reason({ reason }: { readonly reason: MissReason }) {
   return (
     <p>
       {events}
-      {DURING[kind]}{' '}
-      {kind !== 'single' && (
-        <Link to="deliveries" query={{ result: kind }}>
-          Show {kind} deliveries
-        </Link>
-      )}
+      {DURING[kind]}
+      {outcomes.map((outcome) => (
+        <Fragment key={outcome}>
+          {' '}
+          <Link to="deliveries" query={{ outcome, source: 'webhook' }}>
+            Show <code class="code-name">{outcome}</code>
+          </Link>
+        </Fragment>
+      ))}
     </p>
   );
 }
 
 const DURING = {
   rejected:
-    'deliveries were rejected at that time. An action may sign with a secret that is not configured.',
+    'deliveries came at that time that no secret verified. An action may sign with a secret that is not configured.',
   failed: 'deliveries failed at that time before the store knew their events.',
   single:
-    'others came at that time and were handled, so the rule was not paused. Something in between lost these: look at the proxy and at the conditions of the rule.',
+    'others came at that time, so the rule was not paused. Something in between lost these: look at the proxy and at the conditions of the rule.',
 } as const;
 
 function silenceText({ wasRunning, failedBefore }: MissReason): string {
   const failed =
     failedBefore > 0
-      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} failed in the half hour before, after which the service pauses a rule.`
+      ? ` ${counted(failedBefore, 'delivery', 'deliveries')} failed in the half hour before and were not acknowledged later, after which the service pauses a rule.`
       : '';
   if (wasRunning === false)
     return `No process ran all that time: the receivers were down or restarted.${failed}`;
@@ -101,6 +105,18 @@ function silenceText({ wasRunning, failedBefore }: MissReason): string {
     return `A process ran all that time, so the rule was paused, or nothing reached it.${failed} Look at the rule in the service, under Rules.`;
   return `The rule may be paused: look at it in the service, under Rules.${failed}`;
 }
+
+/** The reason of one event, in a few words. */
+const WHY: Readonly<Record<MissReason['kind'], string>> = {
+  silence: 'nothing came',
+  rejected: 'rejected',
+  failed: 'failed before the store knew it',
+  single: 'lost on the way',
+  unknown: 'from before the log',
+};
+
+/** What was missed comes first, then what failed so far: both run. */
+const rank = ({ missed, state }: ReconciledRow) => (missed ? 0 : state === 'failed' ? 1 : 2);
 
 interface EventsProps {
   readonly events: readonly ReconciledRow[];
@@ -112,7 +128,7 @@ const Events = ({ events, dryRun }: EventsProps) => (
     <summary>Events ({count(events.length)})</summary>
     <Table
       label="Reconciled events"
-      rows={[...events].sort((one, other) => Number(other.missed) - Number(one.missed))}
+      rows={[...events].sort((one, other) => rank(one) - rank(other))}
       keyOf={({ callId, eventName }) => `${callId} ${eventName}`}
       columns={[
         { name: 'Call', cell: (event) => <CallLink callId={event.callId} /> },
@@ -123,14 +139,29 @@ const Events = ({ events, dryRun }: EventsProps) => (
           cell: ({ missed, state, outcome }) => (
             <>
               {missed && <Badge tone="bad">Missed</Badge>} {state && <State state={state} />}
-              {outcome !== undefined && <code class="code-name">{outcome}</code>}
+              {outcome !== undefined && <RunOutcome outcome={outcome} />}
             </>
           ),
         },
+        ...(events.some(({ reason }) => reason !== undefined)
+          ? [{ name: 'Why', cell: ({ reason }: ReconciledRow) => reason && WHY[reason] }]
+          : []),
       ]}
     />
   </details>
 );
+
+/** What was left alone keeps the word that the dry run had for it. */
+const RunOutcome = ({ outcome }: { readonly outcome: string }) => {
+  const known = LEFT_ALONE[outcome];
+  return known === undefined ? <code class="code-name">{outcome}</code> : <State state={known} />;
+};
+
+const LEFT_ALONE: Readonly<Record<string, string>> = {
+  duplicate: 'handled',
+  'in-dead-letters': 'dead-lettered',
+  'in-progress': 'running',
+};
 
 const State = ({ state }: { readonly state: string }) => {
   const [text, tone] = EVENT_STATES[state] ?? [state, 'muted'];

@@ -21,7 +21,13 @@ const PLACES: readonly (readonly [query: string, ready: string])[] = [
 /** A dry run that found missed events, for every reason that there is. */
 function dryRun(now: number) {
   const counts = { seen: 9, missed: 5, known: 3, inDeadLetters: 1, handled: 0, failed: 0 };
-  const silence = { kind: 'silence', from: now - 7_200_000, until: now - 3_600_000, missed: 1 };
+  const silence = {
+    kind: 'silence',
+    outcomes: [],
+    from: now - 7_200_000,
+    until: now - 3_600_000,
+    missed: 1,
+  };
   const run = {
     ...{ id: 'run', by: 'Ada', state: 'done', dryRun: true, savedAt: now },
     ...{ startedAt: now - 9_000, endedAt: now, since: now - 9_000_000, until: now - 600_000 },
@@ -31,12 +37,18 @@ function dryRun(now: number) {
     ...run,
     events: ['call-1', 'x'.repeat(120)].map((callId, index) => ({
       ...{ callId, eventName: 'call:completed', at: now, missed: index === 0 },
-      ...(index > 0 && { state: 'dead-lettered' }),
+      ...(index > 0 ? { state: 'dead-lettered' } : { reason: 'silence' }),
     })),
     reasons: [
       { ...silence, wasRunning: true, failedBefore: 3 },
       { ...silence, from: null, wasRunning: false, failedBefore: 0 },
-      { ...silence, kind: 'rejected', failedBefore: 0, wasRunning: null },
+      {
+        ...silence,
+        kind: 'rejected',
+        outcomes: ['signature-mismatch'],
+        failedBefore: 0,
+        wasRunning: null,
+      },
       { ...silence, kind: 'single', failedBefore: 0, wasRunning: null },
       { ...silence, kind: 'unknown', failedBefore: 0, wasRunning: null },
     ],
@@ -166,6 +178,30 @@ describeInChromium('the looks of the console', (chromium) => {
         expect([where, font, await overflow(page)]).toEqual([where, font, []]);
       }
     });
+  });
+
+  test('at 1280 px, the tiles fill their rows, and what is searched and found is not cut', async () => {
+    const receiver = await withEverything();
+    await receiver.deliver(callCompleted({ callId: '6c0ffee0c0ffee0c0ffee0a1' }));
+    const page = await openConsole(chromium, receiver, '', {
+      viewport: { width: 1280, height: 800 },
+    });
+    await page.locator('.tile').nth(7).waitFor();
+    const tops = await page.evaluate<number[]>(
+      `[...document.querySelectorAll('.tile')].map((one) => one.getBoundingClientRect().top)`,
+    );
+    expect([...new Set(tops)].map((top) => tops.filter((one) => one === top).length)).toEqual([
+      4, 4,
+    ]);
+    await page.goto(`${receiver.url}?view=deliveries`);
+    const id = page.locator('td code.id', { hasText: '6c0ffee' });
+    await id.waitFor();
+    const isCut = '(one) => one.scrollWidth > one.clientWidth';
+    expect(await id.evaluate(isCut)).toBe(false);
+    const search = page.getByLabel('Search');
+    const placeholder = await search.getAttribute('placeholder');
+    await search.evaluate(`(one) => { one.value = ${JSON.stringify(placeholder)}; }`);
+    expect(await search.evaluate(isCut)).toBe(false);
   });
 
   test('with the keyboard alone: skip, change views, open, close, redrive and remove', async () => {
