@@ -183,6 +183,11 @@ describeInChromium('the console: deliveries', (chromium) => {
     await event('call:completed').getByText('The CRM refused').waitFor();
     await event('call:recording-available').getByText('Nothing known').waitFor();
     await shows(page, 2);
+    await page.goto(`${receiver.url}?view=deliveries&call=call-z`);
+    await event('call:completed').getByRole('link', { name: 'reconcile' }).click();
+    await page.getByRole('heading', { name: 'Reconcile', exact: true }).waitFor();
+    await page.goBack();
+    await page.goto(`${receiver.url}?view=deliveries&call=call-a`);
     await page.reload();
     await event('call:completed').getByRole('link', { name: 'Open the dead letter' }).click();
     await page
@@ -240,6 +245,7 @@ describeInChromium('the console: reconcile', (chromium) => {
       await page.getByText('the log of outcomes does not go back so far').waitFor();
       const table = page.getByRole('table', { name: 'Reconciled events' });
       expect(await table.getByText('Missed').count()).toBe(3);
+      expect(await table.getByText('from before the log').count()).toBe(3);
       expect(receiver.logged).toMatchObject([{ action: 'reconcile', dryRun: true }]);
 
       // Another process shows it, and runs it.
@@ -249,6 +255,7 @@ describeInChromium('the console: reconcile', (chromium) => {
       const dialog = there.getByRole('dialog', { name: 'Run 3 events?' });
       await dialog.getByRole('button', { name: 'Run' }).click();
       await page.getByText('3 run now').waitFor();
+      await page.getByText('the log of outcomes does not go back so far').waitFor();
       await page.getByRole('heading', { name: 'Earlier runs' }).waitFor();
       await page
         .getByRole('table', { name: 'Reconciled events' })
