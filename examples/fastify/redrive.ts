@@ -9,4 +9,4 @@ const secret = secretsOf(process.env);
 const storage = openStorage(process.env);
 const { app, receiver } = createApp({ secret, storage, on: handlers, level: 'info' });
 app.log.info(await redrive({ receiver, deadLetters: storage.deadLetters }), 'redriven');
-await storage.close();
+storage.close();
