@@ -76,6 +76,13 @@ describe('trouble', () => {
     ).rejects.toThrow('pass the store');
   });
 
+  it('takes 0 in a call record for a time that is not known', async () => {
+    const { receiver } = oldReceiver();
+    const { client } = listing([[call(15, { startedAt: 0 }), call(23, { endedAt: 0 })]]);
+    const result = await reconcile({ client, receiver, since, now });
+    expect(result).toMatchObject({ seen: 2, handled: 1 }); // the other may still be running
+  });
+
   it('waits as long as the service asks it to', async () => {
     let wall = STARTED_AT;
     const waits: number[] = [];
