@@ -197,6 +197,9 @@ describeWithProgram(
           code: 3,
           stderr: expect.stringContaining('store.migrate()') as unknown,
         });
+        expect(missing.stderr).toContain(
+          'Check the database in the URL, and --prefix, the schema.',
+        );
         expect((await list(`${server.url}?sslmode=require`)).stderr).toContain('has no TLS');
         await store.migrate();
         await redrivesOver(server.url, {

@@ -48,6 +48,16 @@ test('sends the missed events to a receiver in another process, which runs each 
   expect(receiver.runs).toHaveLength(30);
 });
 
+test('a service that is down is not taken for a store that is', async () => {
+  const { env, file, reconcile } = await setup({ handled: 1 });
+  const down = { ...env, CALL_WEBHOOKS_BASE_URL: 'http://127.0.0.1:1' };
+  const looksUp = [...reconcile, '--dry-run', '--store', `sqlite:${file}`];
+  const { code, stderr } = await run(looksUp, { env: down });
+  expect(code).toBe(3);
+  expect(stderr).toMatch(/^error: GET \/v1\/calls: /);
+  expect(stderr).toContain('ask the provider of the service');
+});
+
 test('an event that fails is counted, named, and found again', async () => {
   const { receiver, after, env, reconcile } = await setup({ missed: 6 });
   const [bad = ''] = after;

@@ -42,6 +42,16 @@ describe('dead-letters redrive', () => {
     expect(handled).toEqual(keys.slice(0, 2));
   });
 
+  test('the dead job of a queue is left to its workers, and says how they get it', async () => {
+    const made = await setup();
+    await fill(made, 1, { source: 'queue' });
+    const given = { env: made.env, columns: 200 };
+    const { stdout, stderr } = await run([...redrive, '--all', '--to', made.url], given);
+    expect(stdout).toBe('0 handled, 0 failed, 1 skipped\n');
+    expect(stderr).toContain('a dead job of a queue; to run it, call redrive({ deadJobs })');
+    expect(made.handled).toEqual([]);
+  });
+
   test('a second failure is dead again, and the service finds it so', async () => {
     const made = await setup({ maxAttempts: 1 });
     const { deadLetters, state, url, env, hook } = made;

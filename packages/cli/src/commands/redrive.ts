@@ -199,11 +199,13 @@ class RedriveReport {
   };
 
   /** What became of a letter that was not handled, for people. */
-  #said({ id, result, outcome, letter }: RedriveProgress): Text {
+  #said({ id, result, outcome, reason }: RedriveProgress): Text {
     if (result === 'alreadyHandled') return t`already handled; the letter is removed`;
     if (result === 'unknown') return t`unknown  ${this.#unknown.get(id) ?? ''}`;
     if (this.#others.has(id)) return t`${result}: ${ownerOf(this.#others.get(id))}`;
-    if (letter?.source === 'queue') return t`${result}  it is a dead job of a queue`;
+    if (reason === 'dead-job')
+      return t`${result}  it is a dead job of a queue; to run it, call redrive({ deadJobs }) of @call-webhooks/recovery`;
+    if (reason === 'not-found') return t`${result}  it is gone: another redrive ran it`;
     if (outcome === 'in-progress') return t`${result}  its event is being handled`;
     return t`${result}  ${outcome ?? 'another redrive has it'}`;
   }

@@ -1,3 +1,4 @@
+import { ClientError } from '@call-webhooks/client';
 import { WebhookError } from '@call-webhooks/core';
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
@@ -28,7 +29,7 @@ export const isStoreGiven = ({ io }: App, { store }: StoreOptions): boolean =>
 /**
  * Opens the store that the flags or the environment name, and closes it when the work has ended.
  * @param readOnly whether nothing may be written
- * @throws CliError 2 for a URL that is none, 3 when the store fails
+ * @throws CliError 2 for a URL that is none, 3 when the store fails; and what else the work throws
  */
 export async function withStore<T>(
   { io }: App,
@@ -58,10 +59,13 @@ export async function withStore<T>(
       await opened.close();
     }
   } catch (error) {
-    if (error instanceof CliError || error instanceof WebhookError) throw error;
-    throw storeError(error);
+    throw isOfStore(error) ? storeError(error) : error;
   }
 }
+
+/** Not those with words of their own, nor of the service that the work asks. */
+const isOfStore = (error: unknown): boolean =>
+  ![CliError, WebhookError, ClientError].some((known) => error instanceof known);
 
 const CERTIFICATE =
   'Set NODE_EXTRA_CA_CERTS to a file with its certificate or that of its authority. For Postgres, sslrootcert=FILE in the URL does the same.';
@@ -91,7 +95,7 @@ const FIXES: readonly (readonly [pattern: RegExp, fix: string])[] = [
     'Check the host and the port in the URL, and the firewall. If the server has no TLS, use redis://.',
   ],
   [
-    /42P01|3F000/,
+    /42P01|3F000|store\.migrate\(\)/,
     'Check the database in the URL, and --prefix, the schema. A receiver creates its tables with store.migrate().',
   ],
   [
