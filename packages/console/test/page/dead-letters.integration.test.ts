@@ -64,7 +64,7 @@ describeInChromium('the console: dead letters', (chromium) => {
     await dialog.getByText('ETIMEDOUT').waitFor();
     await dialog.getByRole('button', { name: 'Redrive' }).click();
     await page.getByText('2 handled', { exact: true }).waitFor();
-    await page.getByText('Of the cause “connect ETIMEDOUT …”').waitFor();
+    await page.getByText('Of the cause “Error: connect ETIMEDOUT …”').waitFor();
     await shows(page, 4);
     expect(await cause('ETIMEDOUT').count()).toBe(0);
     await page.getByLabel('Search').fill('CALL-2');
