@@ -18,7 +18,7 @@ const [everythingInto] = process.argv.slice(2);
 const folder = everythingInto ?? 'docs/images';
 const MINUTES = 58;
 
-// The console's clock goes through the last hour while the deliveries come.
+// The clock goes through the last hour while the deliveries come.
 let now = Date.now() - MINUTES * 60_000;
 let isBroken = false;
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -26,13 +26,14 @@ const handle = async (): Promise<void> => {
   await wait(2 + ((now / 60_000) % 7) * 3);
   if (isBroken) throw new Error('The CRM responded 422: no such contact');
 };
-const deadLetters = memoryDeadLetters();
+const deadLetters = memoryDeadLetters({ now: () => now });
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const hook = callWebhooks({
   secret: TEST_SECRET,
   deadLetter: deadLetters,
   maxAttempts: 2,
   logger,
+  now: () => now,
   on: { 'call:started': handle, 'call:completed': handle },
 });
 const app = express();
@@ -52,7 +53,7 @@ await once(server, 'listening');
 const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 
 async function deliver(event: object, secret = TEST_SECRET): Promise<void> {
-  const { headers, body } = await signedRequest(event, { secret });
+  const { headers, body } = await signedRequest(event, { secret, timestamp: Math.floor(now / 1_000) });
   await fetch(`${origin}/hook`, { method: 'POST', headers, body });
 }
 
@@ -68,9 +69,12 @@ async function anHour(): Promise<void> {
       if (isBroken || minute % 6 === 2) await deliver(completed);
       isBroken = false;
     }
+    // Each second, the log keeps 50 rows at most.
+    if (minute % 4 === 3) await wait(1_100);
     if (minute % 17 === 5) await deliver(callStarted(), 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
   }
   now = Date.now();
+  await wait(1_100);
 }
 
 async function shoot(page: Page, name: string, forDocs: boolean): Promise<void> {
