@@ -53,7 +53,10 @@ await once(server, 'listening');
 const origin = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
 
 async function deliver(event: object, secret = TEST_SECRET): Promise<void> {
-  const { headers, body } = await signedRequest(event, { secret, timestamp: Math.floor(now / 1_000) });
+  const { headers, body } = await signedRequest(event, {
+    secret,
+    timestamp: Math.floor(now / 1_000),
+  });
   await fetch(`${origin}/hook`, { method: 'POST', headers, body });
 }
 
