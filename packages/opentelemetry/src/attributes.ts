@@ -12,7 +12,7 @@ export const SCOPE = '@call-webhooks/opentelemetry';
 export const SOURCE = 'call_webhooks.source';
 export const EVENT = 'call_webhooks.event';
 export const OUTCOME = 'call_webhooks.outcome';
-/** `acknowledged`; `failed`: it is retried; `refused`: nobody knows who sent it. */
+/** `acknowledged`; `failed`: it is retried; `rejected`: nobody knows who sent it. */
 export const RESULT = 'call_webhooks.result';
 export const QUEUE = 'call_webhooks.queue';
 export const STATE = 'call_webhooks.state';

@@ -165,7 +165,7 @@ export class Metrics {
 /** Whether the event came through, will be tried again, or the request may be anybody's. */
 function resultOf({ outcome, status, webhookId }: Outcome): string {
   if (OUTCOMES[outcome].service === 'acknowledged') return 'acknowledged';
-  return webhookId !== undefined || status >= 500 ? 'failed' : 'refused';
+  return webhookId !== undefined || status >= 500 ? 'failed' : 'rejected';
 }
 
 /** Reports what the engines tell, each time that metrics are collected. @returns stops that */

@@ -54,7 +54,7 @@ describe('metrics', () => {
           attributes: {
             ...webhook,
             'call_webhooks.outcome': 'missing-header',
-            'call_webhooks.result': 'refused',
+            'call_webhooks.result': 'rejected',
             'call_webhooks.event': 'none',
           },
         },
