@@ -1,6 +1,6 @@
+import type * as NodeBodies from '@call-webhooks/core/node';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { WebhookError } from '@call-webhooks/core';
-import { discardRest, readRawBody } from '@call-webhooks/core/node';
 import { RequestError, type Answer } from '../http/answer.ts';
 import { invalid, MAX_BODY, pathBelow, splitUrl, type MountedRequest } from '../http/request.ts';
 import { parseJson, tooLarge } from './fetch.ts';
@@ -72,6 +72,8 @@ export async function answerNode(
   { url, documentUrl, mount, raw = request }: NodePlace,
 ): Promise<void> {
   try {
+    // Not at the top: the bundle of a fetch server would need CommonJS, which raw-body is.
+    const { discardRest, readRawBody } = await import('@call-webhooks/core/node');
     const { path, query } = splitUrl(url);
     const { method = 'GET' } = request;
     const answer = await handle({
@@ -81,7 +83,7 @@ export async function answerNode(
       headers: headersOf(request),
       documentPath: splitUrl(documentUrl).path,
       raw,
-      body: () => readJson(request),
+      body: () => readJson(request, readRawBody),
     });
     if (response.headersSent || response.destroyed) return;
     const length = String(Buffer.byteLength(answer.body));
@@ -114,7 +116,10 @@ function headersOf({ headers: given }: IncomingMessage): Headers {
 }
 
 /** @throws RequestError `body-too-large`, `invalid-request` */
-async function readJson(request: FrameworkRequest): Promise<unknown> {
+async function readJson(
+  request: FrameworkRequest,
+  readRawBody: typeof NodeBodies.readRawBody,
+): Promise<unknown> {
   // A parser before the console, such as express.json(), has a limit of its own.
   const { body } = request;
   const isParsed = typeof body === 'object' && body !== null && !(body instanceof Uint8Array);
