@@ -73,7 +73,7 @@ async function run(
   { source = 'redrive', tenant, signal, log }: DeliverOptions,
   setup: Setup,
 ): Promise<Outcome> {
-  const { settings, inFlight, reporter } = setup;
+  const { settings, reporter } = setup;
   const startedAt = performance.now();
   const outcome: PendingOutcome = { source };
   const logger = log ?? settings.logger;
@@ -86,9 +86,7 @@ async function run(
     const { length } = delivery.rawBody;
     if (length > settings.bodyLimit)
       throw new WebhookError('body-too-large', `The body has ${String(length)} bytes.`);
-    inFlight.check(delivery.tenant);
     const running = new EventRun(delivery, outcome, startedAt, setup);
-    inFlight.add(running, startedAt, delivery.tenant);
     const abort = () => {
       running.abort(new WebhookError('shutting-down', 'The caller of deliver() aborted it.'));
     };

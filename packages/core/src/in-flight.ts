@@ -3,7 +3,10 @@ import { MAX_LEASE_MS } from './store/lease.ts';
 import { Bag, RELEASE_MS, waitAtMost, type Bagged } from './time.ts';
 
 /** A delivery that is being handled. */
-export interface RunningDelivery {
+export interface RunningDelivery extends Bagged {
+  /** Milliseconds of `performance.now()`. */
+  readonly startedAt: number;
+  readonly tenant: string | undefined;
   /** Settles when it ends; never rejects. */
   readonly done: Promise<unknown>;
   /** Whether it waits for another event of its group, and so takes up no place. */
@@ -12,19 +15,11 @@ export interface RunningDelivery {
   abandon(): Promise<void>;
 }
 
-/** The place that a delivery takes up. */
-interface Place extends Bagged {
-  readonly delivery: RunningDelivery;
-  /** Since when; milliseconds of `performance.now()`. */
-  readonly at: number;
-  readonly tenant: string | undefined;
-}
-
 /** Limits the deliveries that are handled at the same time, and stops admitting at shutdown. */
 export class InFlight {
   readonly #max: number;
   readonly #maxPerTenant: number;
-  readonly #places = new Bag<Place>();
+  readonly #deliveries = new Bag<RunningDelivery>();
   readonly #ofTenants = new Map<string, number>();
   /** None of them is older; milliseconds of `performance.now()`. */
   #oldestAt = Infinity;
@@ -47,7 +42,7 @@ export class InFlight {
 
   /** How many deliveries are being handled. */
   get size(): number {
-    return this.#places.size;
+    return this.#deliveries.size;
   }
 
   /** Whether as many deliveries are running as may run. */
@@ -60,14 +55,18 @@ export class InFlight {
    * `maxInFlight`: many events of one call must not keep out all others.
    */
   get #running(): number {
-    if (this.#places.size < this.#max) return this.#places.size;
+    if (this.#deliveries.size < this.#max) return this.#deliveries.size;
     let waiting = 0;
-    for (const { delivery } of this.#places) if (delivery.isWaiting) waiting += 1;
-    return this.#places.size - Math.min(waiting, this.#max);
+    for (const { isWaiting } of this.#deliveries) if (isWaiting) waiting += 1;
+    return this.#deliveries.size - Math.min(waiting, this.#max);
   }
 
-  /** @throws WebhookError `shutting-down`, `overloaded` */
-  check(tenant?: string): void {
+  /**
+   * Takes a place for a delivery, until `remove`.
+   * @throws WebhookError `shutting-down`, `overloaded`
+   */
+  add(delivery: RunningDelivery): void {
+    const { tenant, startedAt } = delivery;
     if (this.#closing) throw new WebhookError('shutting-down', 'The receiver is closing.');
     if (tenant !== undefined && this.#isFull(() => this.#runningOf(tenant), this.#maxPerTenant))
       throw new WebhookError(
@@ -79,6 +78,9 @@ export class InFlight {
         'overloaded',
         `The receiver is already handling ${String(this.#max)} deliveries (maxInFlight).`,
       );
+    this.#deliveries.add(delivery);
+    this.#oldestAt = Math.min(this.#oldestAt, startedAt);
+    if (tenant !== undefined) this.#ofTenants.set(tenant, this.#runningOf(tenant) + 1);
   }
 
   #runningOf(tenant: string): number {
@@ -91,21 +93,10 @@ export class InFlight {
     return count() >= max;
   }
 
-  /**
-   * Takes a place until the delivery ends.
-   * @param at `performance.now()`
-   */
-  add(delivery: RunningDelivery, at: number, tenant?: string): void {
-    const place = { place: 0, delivery, at, tenant };
-    this.#places.add(place);
-    this.#oldestAt = Math.min(this.#oldestAt, at);
-    if (tenant !== undefined) this.#ofTenants.set(tenant, this.#runningOf(tenant) + 1);
-    void delivery.done.then(() => this.#free(place));
-  }
-
-  #free(place: Place): void {
-    const { tenant } = place;
-    if (!this.#places.delete(place) || tenant === undefined) return;
+  /** Frees the place of a delivery, unless that was done before. */
+  remove(delivery: RunningDelivery): void {
+    const { tenant } = delivery;
+    if (!this.#deliveries.delete(delivery) || tenant === undefined) return;
     const left = this.#runningOf(tenant) - 1;
     if (left > 0) this.#ofTenants.set(tenant, left);
     else this.#ofTenants.delete(tenant);
@@ -116,9 +107,9 @@ export class InFlight {
     const before = performance.now() - MAX_LEASE_MS;
     if (this.#oldestAt > before) return; // so that a full receiver looks at all of them seldom
     this.#oldestAt = Infinity;
-    for (const place of this.#places)
-      if (place.at > before) this.#oldestAt = Math.min(this.#oldestAt, place.at);
-      else this.#free(place);
+    for (const delivery of this.#deliveries)
+      if (delivery.startedAt <= before) this.remove(delivery);
+      else this.#oldestAt = Math.min(this.#oldestAt, delivery.startedAt);
   }
 
   /**
@@ -131,10 +122,10 @@ export class InFlight {
     this.#draining = true;
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     this.#closing = true;
-    await Promise.resolve(); // a handler that calls this as it starts has not been added yet
+    await Promise.resolve(); // a schema that calls this keeps its delivery from having `done`
     this.#dropStuck();
-    const running = () => [...this.#places].map(({ delivery }) => delivery);
-    await waitAtMost(graceMs, Promise.all(running().map(({ done }) => done)));
-    await waitAtMost(RELEASE_MS, Promise.all(running().map((delivery) => delivery.abandon())));
+    await waitAtMost(graceMs, Promise.all([...this.#deliveries].map(({ done }) => done)));
+    const left = [...this.#deliveries].map((delivery) => delivery.abandon());
+    await waitAtMost(RELEASE_MS, Promise.all(left));
   }
 }

@@ -44,7 +44,7 @@ export function receive(request: ReceiverRequest, setup: Setup): Promise<Receive
 
 async function respond(request: ReceiverRequest, setup: Setup): Promise<ReceiverResponse> {
   const startedAt = performance.now();
-  const { settings, deadlines, inFlight, reporter } = setup;
+  const { settings, deadlines, reporter } = setup;
   const log = request.log ?? settings.logger; // unchanged: a handler may use more of it than we do
   const outcome: PendingOutcome = { source: 'webhook' };
   let rawBody: Uint8Array | undefined;
@@ -71,10 +71,8 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
     outcome.secretId = secretId;
     outcome.lagMs = Math.max(0, receivedAt - timestamp * 1000);
 
-    inFlight.check(tenant);
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
     const run = new EventRun(delivery, outcome, startedAt, setup);
-    inFlight.add(run, startedAt, tenant);
     try {
       result = await deadlines.withTimeout(settings.ackWithin, run.done, startedAt);
     } catch {

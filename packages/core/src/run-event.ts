@@ -55,8 +55,11 @@ const pause = exponentialBackoff({ initialDelay: 50, maxDelay: 500 });
  * it or gives it back. This goes on beyond the deadline of the response.
  */
 export class EventRun implements RunningDelivery {
+  readonly startedAt: number;
+  readonly tenant: string | undefined;
   /** Settles when the run ends; never rejects. */
   readonly done: Promise<Result>;
+  place = 0;
   isWaiting = false;
   readonly #delivery: Delivery;
   /** Fills up with what gets known. */
@@ -69,17 +72,26 @@ export class EventRun implements RunningDelivery {
   #lease: Lease | undefined;
   #transactions: Transactions | undefined;
 
-  /** @param startedAt `performance.now()` when the request arrived */
+  /**
+   * @param startedAt `performance.now()` when the request arrived
+   * @throws WebhookError `shutting-down`, `overloaded`
+   */
   constructor(delivery: Delivery, outcome: PendingOutcome, startedAt: number, setup: Setup) {
+    this.startedAt = startedAt;
+    this.tenant = delivery.tenant;
     this.#delivery = delivery;
     this.#outcome = outcome;
     this.#setup = setup;
-    this.done = this.#run(startedAt);
+    setup.inFlight.add(this);
+    this.done = this.#run();
   }
 
   /** Tells the handler that its result is no longer waited for. */
   abort(reason: WebhookError): void {
-    if (reason.code === 'deadline') this.#isLate = true;
+    if (reason.code === 'deadline') {
+      this.#isLate = true;
+      void this.#lease?.keep();
+    }
     this.#abort.abort(reason);
   }
 
@@ -90,8 +102,8 @@ export class EventRun implements RunningDelivery {
     await this.#lease?.release();
   }
 
-  async #run(startedAt: number): Promise<Result> {
-    const { routes, store, deadlines } = this.#setup;
+  async #run(): Promise<Result> {
+    const { routes, store, deadlines, inFlight, settings } = this.#setup;
     const { source, tenant, rawBody, earlierAttempts = 0 } = this.#delivery;
     let result: Result | undefined;
     try {
@@ -112,8 +124,7 @@ export class EventRun implements RunningDelivery {
       const askedAt = performance.now();
       const answer = await store.admit(claim);
       this.#addStoreMs(askedAt);
-      const admission =
-        answer.status === 'group-busy' ? await this.#admitInTurn(claim, startedAt) : answer;
+      const admission = answer.status === 'group-busy' ? await this.#admitInTurn(claim) : answer;
       if (admission.status !== 'admitted') return { outcome: refusal(admission) };
       const lease = new Lease(store, deadlines, claim, () => this.abort(leaseLost()));
       this.#lease = lease;
@@ -122,7 +133,9 @@ export class EventRun implements RunningDelivery {
 
       const attempt = admission.attempt + earlierAttempts;
       this.#outcome.attempt = attempt;
-      lease.keep();
+      // Unless a renewal is due before the deadline of the response, that starts them.
+      const isRenewedFirst = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
+      if (isRenewedFirst || this.#isLate) void lease.keep();
       result = await this.#work(work, attempt, lease);
       const endedAt = performance.now();
       const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
@@ -137,6 +150,8 @@ export class EventRun implements RunningDelivery {
       // Of a result that could not be committed, `onError` is told as well. It is retried.
       if (result) delete this.#outcome.attemptsLeft;
       return failureResult(result?.error ? alsoThrown(error, originsOf(result.error)) : error);
+    } finally {
+      inFlight.remove(this);
     }
   }
 
@@ -269,17 +284,14 @@ export class EventRun implements RunningDelivery {
    * Makes a claim again until no other event of its group runs.
    * @throws WebhookError `in-progress` if the group stays busy
    */
-  async #admitInTurn(
-    claim: Claim,
-    startedAt: number,
-  ): Promise<Exclude<Admission, { status: 'group-busy' }>> {
+  async #admitInTurn(claim: Claim): Promise<Exclude<Admission, { status: 'group-busy' }>> {
     const { store, deadlines, settings } = this.#setup;
     const waitingMs = settings.ackWithin * WAITING_SHARE;
     const outcome = this.#outcome;
     try {
       for (let attempt = 1; ; attempt++) {
         const waitsSince = performance.now();
-        const left = startedAt + waitingMs - waitsSince;
+        const left = this.startedAt + waitingMs - waitsSince;
         if (left <= 0)
           throw new WebhookError(
             'in-progress',

@@ -90,22 +90,11 @@ export class Deadlines {
   #armedFor = Infinity;
 
   /**
-   * Calls `onReached` after `ms` milliseconds, in the async context of the caller.
+   * Calls `onReached` after `ms` milliseconds, in the async context of anybody: let it settle a
+   * promise, since what awaits a promise keeps its own context.
    * @param since when they began; `performance.now()`
    */
   in(ms: number, onReached: () => void, since = performance.now()): Deadline {
-    if (!sharesTimers) return ownTimer(ms, onReached, since);
-    let deadline!: Deadline;
-    const reached = new Promise<void>(
-      (resolve) => (deadline = this.inAnyContext(ms, resolve, since)),
-    );
-    // What waits for a promise keeps its async context, whoever resolves it.
-    void reached.then(onReached);
-    return deadline;
-  }
-
-  /** As `in`, but for what only settles a promise: whoever awaits that has the context. */
-  inAnyContext(ms: number, onReached: () => void, since = performance.now()): Deadline {
     if (!sharesTimers) return ownTimer(ms, onReached, since);
     const at = since + ms;
     const waiting = new Waiting(at, onReached, this.#waiting);
@@ -124,7 +113,7 @@ export class Deadlines {
   withTimeout<T>(ms: number, promise: PromiseLike<T>, since?: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const onReached = () => reject(new TimeoutError(ms));
-      const deadline = this.inAnyContext(ms, onReached, since);
+      const deadline = this.in(ms, onReached, since);
       promise.then(
         (value) => {
           deadline.cancel();

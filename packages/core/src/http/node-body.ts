@@ -71,7 +71,7 @@ function readStream(
   { bodyLimit, bodyTimeout }: BodyLimits,
 ): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const deadline = deadlines.inAnyContext(bodyTimeout, () => reject(bodyTimedOut(bodyTimeout)));
+    const deadline = deadlines.in(bodyTimeout, () => reject(bodyTimedOut(bodyTimeout)));
     const options = { limit: bodyLimit, length };
     // The callback form: the promise form would add a promise for each body.
     getRawBody(stream, options, (error: getRawBody.RawBodyError | null, body: Uint8Array) => {

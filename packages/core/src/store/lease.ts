@@ -183,30 +183,25 @@ export class Lease {
   }
 
   /** Renews the lease at every third of its length until it ends. */
-  keep(since = this.takenAt): void {
-    const { key, leaseMs } = this.#claim;
-    if (key === undefined || this.#ended) return;
-    this.#renewal?.cancel();
-    this.#renewal = this.#deadlines.in(leaseMs / 3, () => void this.#renew(key), since);
-  }
-
-  async #renew(key: string): Promise<void> {
-    const { token, leaseMs } = this.#claim;
-    const now = performance.now();
-    const left = Math.min(leaseMs, this.takenAt + MAX_LEASE_MS - now);
-    let isHeld = left > 0;
-    if (isHeld) {
-      this.keep(now);
-      try {
-        isHeld = await this.#store.extend(key, token, left);
-      } catch {
-        return; // The store is unavailable: the next renewal or the commit will tell.
+  async keep(): Promise<void> {
+    const { key, token, leaseMs } = this.#claim;
+    if (key === undefined || this.#renewal) return;
+    let renewedAt = this.takenAt;
+    while (!this.#ended) {
+      await new Promise<void>((resolve) => {
+        this.#renewal = this.#deadlines.in(leaseMs / 3, resolve, renewedAt);
+      });
+      renewedAt = performance.now();
+      const left = Math.min(leaseMs, this.takenAt + MAX_LEASE_MS - renewedAt);
+      if (left > 0) {
+        // While the store is unavailable, the next renewal or the commit will tell.
+        const isHeld = await this.#store.extend(key, token, left).catch(() => true);
+        // A commit or a release may have come first.
+        if (isHeld || this.#ended || this.#mayBeDone) continue;
       }
-      // A commit or a release may have come first.
-      if (isHeld || this.#ended || this.#mayBeDone) return;
+      this.#onLost();
+      return;
     }
-    this.#renewal?.cancel();
-    this.#onLost();
   }
 
   /**
