@@ -92,7 +92,7 @@ async function run(
     };
     if (signal?.aborted) abort();
     signal?.addEventListener('abort', abort, { once: true });
-    result = await running.done;
+    result = await running.run();
     signal?.removeEventListener('abort', abort);
   } catch (error) {
     if (error instanceof WebhookError && error.code === 'invalid-options') throw error;

@@ -7,8 +7,6 @@ export interface RunningDelivery extends Bagged {
   /** Milliseconds of `performance.now()`. */
   readonly startedAt: number;
   readonly tenant: string | undefined;
-  /** Settles when it ends; never rejects. */
-  readonly done: Promise<unknown>;
   /** Whether it waits for another event of its group, and so takes up no place. */
   readonly isWaiting: boolean;
   /** Gives up on it at shutdown: aborts the handler and releases its lease. */
@@ -23,6 +21,8 @@ export class InFlight {
   readonly #ofTenants = new Map<string, number>();
   /** None of them is older; milliseconds of `performance.now()`. */
   #oldestAt = Infinity;
+  /** Called when the last delivery has ended. */
+  readonly #closings: (() => void)[] = [];
   #draining = false;
   #closing = false;
 
@@ -96,7 +96,9 @@ export class InFlight {
   /** Frees the place of a delivery, unless that was done before. */
   remove(delivery: RunningDelivery): void {
     const { tenant } = delivery;
-    if (!this.#deliveries.delete(delivery) || tenant === undefined) return;
+    if (!this.#deliveries.delete(delivery)) return;
+    if (this.#deliveries.size === 0) for (const resolve of this.#closings) resolve();
+    if (tenant === undefined) return;
     const left = this.#runningOf(tenant) - 1;
     if (left > 0) this.#ofTenants.set(tenant, left);
     else this.#ofTenants.delete(tenant);
@@ -122,9 +124,9 @@ export class InFlight {
     this.#draining = true;
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     this.#closing = true;
-    await Promise.resolve(); // a schema that calls this keeps its delivery from having `done`
     this.#dropStuck();
-    await waitAtMost(graceMs, Promise.all([...this.#deliveries].map(({ done }) => done)));
+    if (this.#deliveries.size > 0)
+      await waitAtMost(graceMs, new Promise<void>((resolve) => this.#closings.push(resolve)));
     const left = [...this.#deliveries].map((delivery) => delivery.abandon());
     await waitAtMost(RELEASE_MS, Promise.all(left));
   }

@@ -73,11 +73,13 @@ async function respond(request: ReceiverRequest, setup: Setup): Promise<Receiver
 
     const delivery: Delivery = { source: 'webhook', tenant, ...verified, receivedAt, rawBody, log };
     const run = new EventRun(delivery, outcome, startedAt, setup);
+    const done = run.run();
     try {
-      result = await deadlines.withTimeout(settings.ackWithin, run.done, startedAt);
+      result = await deadlines.withTimeout(settings.ackWithin, done, startedAt);
     } catch {
       // A run never rejects: only the time can be over.
-      result = leaveRunning(run, outcome, request, startedAt, setup);
+      const late = done.then((end) => reporter.report(startedAt, outcome, end, log, true));
+      result = leaveRunning(run, late, outcome, request, log, setup);
     }
   } catch (error) {
     result = failureResult(error);
@@ -97,21 +99,22 @@ function sentBy(webhookId: string): DeliverySource {
   return webhookId.startsWith(RECONCILE) ? 'reconcile' : 'webhook';
 }
 
-/** The result `deadline` of a run that goes on: its own result is reported as late. */
+/**
+ * The result `deadline` of a run that goes on.
+ * @param late its own result, once it is reported
+ */
 function leaveRunning(
   run: EventRun,
+  late: Promise<unknown>,
   outcome: PendingOutcome,
   request: ReceiverRequest,
-  startedAt: number,
+  log: Logger,
   { settings, reporter }: Setup,
 ): Result {
-  const { ackWithin, logger } = settings;
   const error = new WebhookError(
     'deadline',
-    `The handler took longer than ackWithin (${String(ackWithin)} ms). It keeps running.`,
+    `The handler took longer than ackWithin (${String(settings.ackWithin)} ms). It keeps running.`,
   );
-  const log = request.log ?? logger;
-  const late = run.done.then((result) => reporter.report(startedAt, outcome, result, log, true));
   run.abort(error);
   const waiter = request.waitUntil ? request : settings;
   if (waiter.waitUntil) reporter.keepAlive(late, (work) => waiter.waitUntil?.(work), outcome, log);

@@ -20,6 +20,7 @@ import { describeError } from './report/error-text.ts';
 import {
   failureResult,
   reportAfterCommit,
+  type AfterCommit,
   type PendingOutcome,
   type Result,
 } from './report/reporter.ts';
@@ -57,8 +58,6 @@ const pause = exponentialBackoff({ initialDelay: 50, maxDelay: 500 });
 export class EventRun implements RunningDelivery {
   readonly startedAt: number;
   readonly tenant: string | undefined;
-  /** Settles when the run ends; never rejects. */
-  readonly done: Promise<Result>;
   place = 0;
   isWaiting = false;
   readonly #delivery: Delivery;
@@ -72,41 +71,22 @@ export class EventRun implements RunningDelivery {
   #lease: Lease | undefined;
   #transactions: Transactions | undefined;
 
-  /**
-   * @param startedAt `performance.now()` when the request arrived
-   * @throws WebhookError `shutting-down`, `overloaded`
-   */
+  /** @param startedAt `performance.now()` when the request arrived */
   constructor(delivery: Delivery, outcome: PendingOutcome, startedAt: number, setup: Setup) {
     this.startedAt = startedAt;
     this.tenant = delivery.tenant;
     this.#delivery = delivery;
     this.#outcome = outcome;
     this.#setup = setup;
-    setup.inFlight.add(this);
-    this.done = this.#run();
   }
 
-  /** Tells the handler that its result is no longer waited for. */
-  abort(reason: WebhookError): void {
-    if (reason.code === 'deadline') {
-      this.#isLate = true;
-      void this.#lease?.keep();
-    }
-    this.#abort.abort(reason);
-  }
-
-  /** At shutdown: starts nothing new, and releases the lease. */
-  async abandon(): Promise<void> {
-    this.#isAbandoned = true;
-    this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
-    await this.#lease?.release();
-  }
-
-  async #run(): Promise<Result> {
+  /** To be called once. Never rejects. */
+  async run(): Promise<Result> {
     const { routes, store, deadlines, inFlight, settings } = this.#setup;
     const { source, tenant, rawBody, earlierAttempts = 0 } = this.#delivery;
     let result: Result | undefined;
     try {
+      inFlight.add(this);
       let work: Work;
       try {
         work = this.#workOf(await routes.find(rawBody, tenant));
@@ -133,15 +113,15 @@ export class EventRun implements RunningDelivery {
 
       const attempt = admission.attempt + earlierAttempts;
       this.#outcome.attempt = attempt;
-      // Unless a renewal is due before the deadline of the response, that starts them.
-      const isRenewedFirst = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
-      if (isRenewedFirst || this.#isLate) void lease.keep();
+      // Usually the first renewal is due after the deadline of the response, which starts them then.
+      const isDueEarlier = source !== 'webhook' || settings.leaseFor / 3 < settings.ackWithin;
+      if (isDueEarlier || this.#isLate) void lease.keep();
       result = await this.#work(work, attempt, lease);
       const endedAt = performance.now();
       const mark = result.outcome === 'dead-lettered' ? result.outcome : undefined;
       if (!(await lease.complete(mark))) throw leaseLost();
       this.#addStoreMs(endedAt);
-      if (result === work.result)
+      if (!result.error)
         this.#transactions?.onLateCall((error) =>
           this.#reportAfterCommit('late-transaction', error, work.route),
         );
@@ -153,6 +133,22 @@ export class EventRun implements RunningDelivery {
     } finally {
       inFlight.remove(this);
     }
+  }
+
+  /** Tells the handler that its result is no longer waited for. */
+  abort(reason: WebhookError): void {
+    if (reason.code === 'deadline') {
+      this.#isLate = true;
+      void this.#lease?.keep();
+    }
+    this.#abort.abort(reason);
+  }
+
+  /** At shutdown: starts nothing new, and releases the lease. */
+  async abandon(): Promise<void> {
+    this.#isAbandoned = true;
+    this.abort(new WebhookError('shutting-down', 'The receiver is closing.'));
+    await this.#lease?.release();
   }
 
   #addStoreMs(since: number): void {
@@ -311,7 +307,7 @@ export class EventRun implements RunningDelivery {
     }
   }
 
-  /** What the work came to. The lease is released before it throws. */
+  /** What the work came to. The lease of work that failed is released before it throws. */
   async #work(work: Work, attempt: number, lease: Lease): Promise<Result> {
     const { settings } = this.#setup;
     const { route } = work;
@@ -370,11 +366,7 @@ export class EventRun implements RunningDelivery {
     return attempt > maxAttempts * 3;
   }
 
-  #reportAfterCommit(
-    kind: 'failed-after-commit' | 'late-transaction',
-    error: unknown,
-    route: Route,
-  ): void {
+  #reportAfterCommit(kind: AfterCommit['kind'], error: unknown, route: Route): void {
     const { attempt = 1 } = this.#outcome;
     const failed = { kind, error, route, delivery: this.#delivery, attempt, late: this.#isLate };
     reportAfterCommit(failed, this.#setup.settings);

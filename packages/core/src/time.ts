@@ -79,7 +79,7 @@ class Waiting implements Deadline, Bagged {
 }
 
 /**
- * One timer for everything that a receiver waits for: response deadlines, lease renewals, slow stores.
+ * One timer for all that its owner waits for: response deadlines, lease renewals, slow stores.
  * Nearly all deadlines are cancelled before they are reached, and a timer for each would make a delivery
  * half as expensive again (decision 5). Where requests can't share a timer, as on Workers, each deadline
  * has its own.

@@ -292,7 +292,7 @@ export function withWarnings(
 }
 
 /** Something went wrong with an event that is done. */
-interface AfterCommit {
+export interface AfterCommit {
   readonly error: unknown;
   /** What the error means for the event. */
   readonly kind: 'failed-after-commit' | 'late-transaction';

@@ -24,16 +24,17 @@ export function newToken(): string {
 }
 
 /**
- * The calls of a store. Each ends within `timeoutMs`: clients of dead servers can hang for many
- * seconds. A call that timed out may still be applied later; the fencing tokens make that harmless.
- * Every failure is a `WebhookError` with the code `store-unavailable`.
+ * The calls of a store. Those of a store that was passed in end within `timeoutMs`, as clients of dead
+ * servers can hang for many seconds, and every failure is a `WebhookError` with the code
+ * `store-unavailable`. A call that timed out may still be applied later; the fencing tokens make that
+ * harmless.
  */
 export class StoreCalls {
   readonly #store: Store;
   readonly #deadlines: Deadlines;
   readonly #timeoutMs: number | undefined;
 
-  /** @param timeoutMs milliseconds; absent for a store of our own, which answers at once and never fails */
+  /** @param timeoutMs milliseconds; absent for the `memoryStore()` that the receiver created, which answers at once */
   constructor(store: Store, deadlines: Deadlines, timeoutMs?: number) {
     this.#store = store;
     this.#deadlines = deadlines;
@@ -41,19 +42,17 @@ export class StoreCalls {
   }
 
   admit(claim: Claim): Promise<Admission> {
-    if (this.#timeoutMs === undefined)
-      return this.#call('admit', claim.key, () => this.#store.admit(claim));
+    const { key, group } = claim;
     let asked: Promise<Admission> | undefined;
-    const answer = this.#call('admit', claim.key, () => {
-      asked = this.#store.admit(claim);
-      return checked(asked, claim);
-    });
-    answer.catch(() => void this.#releaseUnanswered(claim, asked));
+    const ask = () => (asked = this.#store.admit(claim));
+    const answer = this.#call('admit', key, ask, (value) => isAdmission(value, group));
+    if (this.#timeoutMs !== undefined)
+      answer.catch(() => void this.#releaseUnanswered(claim, asked));
     return answer;
   }
 
   complete(key: string, token: string, mark?: DoneMark): Promise<boolean> {
-    return this.#held('complete', key, () => this.#store.complete(key, token, mark));
+    return this.#call('complete', key, () => this.#store.complete(key, token, mark), isBoolean);
   }
 
   /** In a transaction of the user, whose client has its own time limits. */
@@ -67,48 +66,51 @@ export class StoreCalls {
   }
 
   release(key: string, token: string): Promise<boolean> {
-    return this.#held('release', key, () => this.#store.release(key, token));
+    return this.#call('release', key, () => this.#store.release(key, token), isBoolean);
   }
 
   extend(key: string, token: string, leaseMs: number): Promise<boolean> {
-    return this.#held('extend', key, () => this.#store.extend(key, token, leaseMs));
+    return this.#call('extend', key, () => this.#store.extend(key, token, leaseMs), isBoolean);
   }
 
   async reopen(key: string): Promise<void> {
     const store = this.#store;
-    await this.#call('reopen', key, async () => store.reopen?.(key));
+    await this.#call(
+      'reopen',
+      key,
+      async () => store.reopen?.(key),
+      () => true,
+    );
   }
 
-  /** A call that tells whether the token holds the lease. */
-  #held(
-    operation: 'complete' | 'release' | 'extend',
-    key: string,
-    call: () => Promise<boolean>,
-  ): Promise<boolean> {
-    if (this.#timeoutMs === undefined) return this.#call(operation, key, call);
-    return this.#call(operation, key, async () => {
-      const isHeld: unknown = await call();
-      if (typeof isHeld === 'boolean') return isHeld;
-      throw new TypeError(`it returned an invalid answer to ${operation}`);
-    });
-  }
-
-  /** Each call is a message of `call-webhooks:store`. */
+  /**
+   * Each call is a message of `call-webhooks:store`.
+   * @param isAnswer stores are written by users as well: what is no answer must not pass for one
+   */
   #call<T>(
     operation: StoreMessage['operation'],
     key: string | undefined,
     call: () => Promise<T>,
+    isAnswer: (value: unknown) => boolean,
   ): Promise<T> {
     const timeoutMs = this.#timeoutMs;
-    const inTime = timeoutMs === undefined ? call : () => this.#inTime(timeoutMs, call);
+    const inTime =
+      timeoutMs === undefined ? call : () => this.#inTime(timeoutMs, operation, call, isAnswer);
     const channel = CHANNELS.store;
     if (channel?.hasSubscribers !== true) return inTime();
     return traced(channel, withRedactedIds({ operation, key }), inTime);
   }
 
-  async #inTime<T>(timeoutMs: number, call: () => Promise<T>): Promise<T> {
+  async #inTime<T>(
+    timeoutMs: number,
+    operation: StoreMessage['operation'],
+    call: () => Promise<T>,
+    isAnswer: (value: unknown) => boolean,
+  ): Promise<T> {
     try {
-      return await this.#deadlines.withTimeout(timeoutMs, Promise.resolve(call()));
+      const answer = await this.#deadlines.withTimeout(timeoutMs, Promise.resolve(call()));
+      if (isAnswer(answer)) return answer;
+      throw new TypeError(`it returned an invalid answer to ${operation}`);
     } catch (error) {
       const message = `The store failed: ${describeError(error)}`;
       const failure = new WebhookError('store-unavailable', message);
@@ -138,20 +140,14 @@ export class StoreCalls {
   }
 }
 
-/**
- * Stores are written by users as well. What is no answer must not pass for one.
- * @throws WebhookError `store-unavailable`
- */
-async function checked(asked: Promise<unknown>, { group }: Claim): Promise<Admission> {
-  const answer = await asked;
-  const { status, attempt } = Object(answer) as { status?: unknown; attempt?: unknown };
-  const isAdmitted = status === 'admitted' && Number.isInteger(attempt) && Number(attempt) >= 1;
-  const isBusy = status === 'group-busy' && group !== undefined;
-  if (isAdmitted || isBusy || REFUSALS.includes(status as string)) return answer as Admission;
-  throw new TypeError('it returned an invalid answer to admit');
-}
+const isBoolean = (value: unknown) => typeof value === 'boolean';
 
-const REFUSALS = ['duplicate', 'dead-lettered', 'in-progress', 'replayed'];
+function isAdmission(value: unknown, group: string | undefined): boolean {
+  const { status, attempt } = Object(value) as { status?: unknown; attempt?: unknown };
+  if (status === 'admitted') return Number.isInteger(attempt) && Number(attempt) >= 1;
+  if (status === 'group-busy') return group !== undefined;
+  return ['duplicate', 'dead-lettered', 'in-progress', 'replayed'].includes(status as string);
+}
 
 /** Whether a transaction with `completeIn` was committed. `lost`: it was not, and somebody else may run the event. */
 export type TransactionEnd = 'committed' | 'rolled-back' | 'lost';
@@ -187,21 +183,19 @@ export class Lease {
     const { key, token, leaseMs } = this.#claim;
     if (key === undefined || this.#renewal) return;
     let renewedAt = this.takenAt;
-    while (!this.#ended) {
+    let isLost = false;
+    while (!this.#ended && !isLost) {
       await new Promise<void>((resolve) => {
         this.#renewal = this.#deadlines.in(leaseMs / 3, resolve, renewedAt);
       });
       renewedAt = performance.now();
       const left = Math.min(leaseMs, this.takenAt + MAX_LEASE_MS - renewedAt);
-      if (left > 0) {
-        // While the store is unavailable, the next renewal or the commit will tell.
-        const isHeld = await this.#store.extend(key, token, left).catch(() => true);
-        // A commit or a release may have come first.
-        if (isHeld || this.#ended || this.#mayBeDone) continue;
-      }
-      this.#onLost();
-      return;
+      // While the store is unavailable, the next renewal or the commit will tell.
+      const isHeld = left > 0 && (await this.#store.extend(key, token, left).catch(() => true));
+      isLost = left <= 0 || !(isHeld || this.#mayBeDone);
     }
+    // A commit or a release may have come first.
+    if (!this.#ended) this.#onLost();
   }
 
   /**

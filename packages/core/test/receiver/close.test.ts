@@ -198,7 +198,6 @@ describe('places in flight', () => {
     place: 0,
     startedAt: performance.now(),
     tenant: undefined,
-    done: new Promise<void>(() => undefined),
     isWaiting: false,
     abandon: () => Promise.resolve(),
   });

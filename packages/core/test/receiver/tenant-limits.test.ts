@@ -8,7 +8,6 @@ afterEach(() => void jest.useRealTimers());
 
 const hung = (tenant: string) => ({
   ...{ place: 0, startedAt: performance.now(), tenant, isWaiting: false },
-  done: new Promise<void>(() => undefined),
   abandon: () => Promise.resolve(),
 });
 
