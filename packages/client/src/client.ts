@@ -16,13 +16,9 @@ import { searchText, type SearchParts } from './search/text.ts';
 export interface Client {
   /** The base URL, without `/v1` and without a slash at its end. */
   readonly baseUrl: string;
-  /** Activity events on sent messages. */
   readonly events: Events;
-  /** Calls and their recordings. */
   readonly calls: Calls;
-  /** Recordings that events announce. */
   readonly recordings: Recordings;
-  /** Webhook actions of rules, and their signing secrets. */
   readonly rules: Rules;
 }
 
@@ -39,8 +35,8 @@ export interface Events {
    *
    * @throws {SearchSyntaxError} if `search` has parts that the search language cannot express
    * @throws {ConfigurationError} if `limit` is not a page size
-   * @throws {ApiError} for another status than 2xx; `invalid-response` if the next page cannot be
-   * found: the message names the setting of `wire` to change
+   * @throws {ApiError} for another status than 2xx; `invalid-response` if the records or the next page
+   * cannot be found: the message names the setting of `wire` to change
    * @throws {NetworkError | TimeoutError}
    */
   list(options?: EventListOptions): Promise<Page<ActivityEvent>>;
@@ -77,10 +73,7 @@ export interface Calls {
   /**
    * Gets one page of call records. Paging is assumed to work as for events, which is a guess.
    *
-   * @throws {ConfigurationError} if `limit` is not a page size
-   * @throws {ApiError} for another status than 2xx; `invalid-response` if records or the next page
-   * cannot be found: the message names the setting of `wire` to change
-   * @throws {NetworkError | TimeoutError}
+   * @throws like `events.list`
    */
   list(options?: CallListOptions): Promise<Page<CallRecord>>;
   /** Gets all call records, and requests each page when it is needed. @throws like `list` */

@@ -18,43 +18,43 @@ export const systemClock: Clock = {
 };
 
 /** Waits `delay` milliseconds. Rejects with `signal.reason` as soon as the signal is aborted. */
-export function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const cancel = clock.schedule(delay, () => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    const onAbort = (): void => {
-      cancel();
-      reject(signal?.reason);
-    };
-    signal?.addEventListener('abort', onAbort, { once: true });
+export async function sleep(clock: Clock, delay: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted();
+  let cancel: (() => void) | undefined;
+  const waited = new Promise<void>((resolve) => (cancel = clock.schedule(delay, resolve)));
+  await orAbort(waited, signal).finally(cancel);
+}
+
+/**
+ * Settles like `promise`, or rejects with `signal.reason` as soon as the signal is aborted, even if
+ * the work behind the promise ignores the signal.
+ */
+export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  let onAbort: (() => void) | undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    if (onAbort) signal.removeEventListener('abort', onAbort);
+  }
 }
 
 /** Combines the caller's signal with a time limit for each step of a request. */
 export interface Deadline {
   /** Aborted by the caller's signal, or with a TimeoutError. */
   readonly signal: AbortSignal;
-  /**
-   * Runs one step of a request. The limit applies to this step, not to the pauses between steps.
-   *
-   * @param note what the message of a TimeoutError adds
-   */
+  /** Runs one step of a request, with a limit. A TimeoutError has what `note` returns. */
   run<T>(phase: TimeoutPhase, step: () => Promise<T>, note?: () => string): Promise<T>;
   /** Stops listening to the caller's signal. */
   close(): void;
 }
 
-/**
- * Creates the deadline of one attempt.
- *
- * @param timeout the limit of each step, in milliseconds
- */
+/** Creates the deadline of one attempt. `timeout` is the limit of each step, in milliseconds. */
 export function createDeadline(
   clock: Clock,
   timeout: number,
@@ -85,23 +85,4 @@ export function createDeadline(
     },
     close: () => caller?.removeEventListener('abort', follow),
   };
-}
-
-/**
- * Settles like `promise`, or rejects with `signal.reason` as soon as the signal is aborted, even if
- * the work behind the promise ignores the signal.
- */
-export async function orAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  let onAbort: (() => void) | undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    else signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    if (onAbort) signal.removeEventListener('abort', onAbort);
-  }
 }

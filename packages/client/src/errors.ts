@@ -1,43 +1,9 @@
-const nativeHasInstance = Function.prototype[Symbol.hasInstance];
-
-/**
- * Makes `instanceof` work across two copies of this package (ESM and CJS, or two versions): a
- * registered symbol on the prototype decides, not the identity of the class. A subclass without a
- * brand of its own keeps the native test.
- */
-export function brand(constructor: { readonly prototype: object }, name: string): void {
-  const mark = Symbol.for(`@call-webhooks/client/${name}`);
-  Object.defineProperty(constructor.prototype, mark, { value: true });
-  // Set here so that minified bundles still print the real name.
-  Object.defineProperty(constructor.prototype, 'name', {
-    value: name,
-    configurable: true,
-    writable: true,
-  });
-  Object.defineProperty(constructor, Symbol.hasInstance, {
-    configurable: true,
-    value(this: unknown, value: unknown): boolean {
-      if (this !== constructor) return nativeHasInstance.call(this as () => void, value);
-      return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
-    },
-  });
-}
-
-/** Defines a property that `util.inspect`, `JSON.stringify` and spread do not show. */
-function hide(target: object, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: false });
-}
-
 /**
  * The base class of every error in this package. Branch on the class or on `code`, never on the
  * message: both are stable. No error prints the API token, a signing secret, or the query of a URL,
  * which may name people.
  */
 export abstract class ClientError extends Error {
-  static {
-    brand(this, 'ClientError');
-  }
-
   /** A stable code. Each class documents its own values. */
   abstract readonly code: string;
 }
@@ -53,10 +19,6 @@ export type ConfigurationErrorCode = 'configuration' | 'foreign-origin' | 'unsup
 
 /** Something on this side is wrong: an option, an argument, `fetch` or the runtime. */
 export class ConfigurationError extends ClientError {
-  static {
-    brand(this, 'ConfigurationError');
-  }
-
   readonly code: ConfigurationErrorCode;
 
   constructor(message: string, code: ConfigurationErrorCode = 'configuration') {
@@ -65,51 +27,23 @@ export class ConfigurationError extends ClientError {
   }
 }
 
-/** Why a search is refused. */
-export type SearchSyntaxReason =
-  | 'duplicate'
-  | 'empty'
-  | 'unclosed-quote'
-  | 'misplaced-quote'
-  | 'invalid-character'
-  | 'invalid-date'
-  | 'unknown-type'
-  | 'operator-in-text'
-  | 'text-and-subject'
-  | 'subject-and-operators'
-  | 'unknown-part';
-
 /** A search that the search language of `GET /v1/events` cannot express. Nothing was sent. */
 export class SearchSyntaxError extends ClientError {
-  static {
-    brand(this, 'SearchSyntaxError');
-  }
-
-  /** Always `'search-syntax'`. */
   readonly code = 'search-syntax';
-  /** What is wrong. */
-  readonly reason: SearchSyntaxReason;
   /** Index of the offending character in the parsed text. Undefined for errors of `searchText`. */
   readonly position: number | undefined;
 
-  constructor(reason: SearchSyntaxReason, message: string, position?: number) {
+  constructor(message: string, position?: number) {
     super(position === undefined ? message : `${message} (at position ${position})`);
-    this.reason = reason;
     this.position = position;
   }
 }
 
 /**
- * No connection, or one that broke before the response was complete. A body that is shorter or
- * longer than its content length counts too. `cause` is a cleaned copy of what `fetch` threw: name,
- * message and code, without the token and the query.
+ * No connection, or one that broke before the response was complete. `cause` is a cleaned copy of
+ * what `fetch` threw: name, message and code, without the token and the query.
  */
 export class NetworkError extends ClientError {
-  static {
-    brand(this, 'NetworkError');
-  }
-
-  /** Always `'network'`. */
   readonly code = 'network';
   /** False when it is certain that nothing of the request reached the service. */
   readonly maybeSent: boolean;
@@ -125,15 +59,9 @@ export type TimeoutPhase = 'token' | 'headers' | 'body';
 
 /** Nothing happened for `timeout` milliseconds. */
 export class TimeoutError extends ClientError {
-  static {
-    brand(this, 'TimeoutError');
-  }
-
-  /** Always `'timeout'`. */
   readonly code = 'timeout';
   /** The limit, in milliseconds. */
   readonly timeout: number;
-  /** What was waited for. */
   readonly phase: TimeoutPhase;
   /** False when nothing of the request was sent, because the token function was too slow. */
   readonly maybeSent: boolean;
@@ -147,30 +75,7 @@ export class TimeoutError extends ClientError {
   }
 }
 
-/**
- * What is wrong with a response: its status as a word, or
- * - `redirect`: a redirect that is not followed: too many, unsafe, of a write, or hidden by the
- *   runtime.
- * - `invalid-response`: a 2xx response that cannot be used: not JSON, not the expected shape, larger
- *   than the limit, or a recording that is not audio.
- *
- * The spec shows no error codes of the service, so these are our own.
- */
-export type ApiErrorCode =
-  | 'bad-request'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not-found'
-  | 'conflict'
-  | 'range-not-satisfiable'
-  | 'rate-limited'
-  | 'client-error'
-  | 'server-error'
-  | 'unexpected-status'
-  | 'redirect'
-  | 'invalid-response';
-
-const codes: Readonly<Record<number, ApiErrorCode>> = {
+const codes = {
   400: 'bad-request',
   401: 'unauthorized',
   403: 'forbidden',
@@ -178,11 +83,29 @@ const codes: Readonly<Record<number, ApiErrorCode>> = {
   409: 'conflict',
   416: 'range-not-satisfiable',
   429: 'rate-limited',
-};
+} as const;
+
+/**
+ * What is wrong with a response: its status as a word, or
+ * - `redirect`: a redirect that is not followed: too many, unsafe, of a write, or hidden by the
+ *   runtime.
+ * - `invalid-response`: a 2xx response that cannot be used: not JSON, not the expected shape, larger
+ *   than 32 MiB, or a recording that is not audio.
+ *
+ * The spec shows no error codes of the service, so these are our own.
+ */
+export type ApiErrorCode =
+  | (typeof codes)[keyof typeof codes]
+  | 'client-error'
+  | 'server-error'
+  | 'unexpected-status'
+  | 'redirect'
+  | 'invalid-response';
 
 function codeOf(status: number): ApiErrorCode {
   if (status >= 500) return 'server-error';
-  return codes[status] ?? (status >= 400 ? 'client-error' : 'unexpected-status');
+  if (status < 400) return 'unexpected-status';
+  return (codes as Readonly<Record<number, ApiErrorCode>>)[status] ?? 'client-error';
 }
 
 /** The parts of an {@link ApiError}. */
@@ -194,7 +117,6 @@ export interface ApiErrorDetails {
   readonly code?: 'redirect' | 'invalid-response';
   /** What is wrong, for the message. */
   readonly problem?: string | undefined;
-  readonly serviceCode?: string | undefined;
   readonly requestId?: string | undefined;
   readonly retryAfter?: number | undefined;
   readonly body?: unknown;
@@ -203,24 +125,15 @@ export interface ApiErrorDetails {
 /**
  * The service answered, but not with what was asked for: with another status than 2xx (and retries,
  * where allowed, did not help), a redirect that is not followed, or a response that cannot be used.
- * Where a setting of `wire` helps, the message names it. The spec shows neither statuses nor bodies
- * of REST errors, so `serviceCode`, `requestId` and `body` may be undefined.
+ * Where a setting of `wire` helps, the message names it.
  */
 export class ApiError extends ClientError {
-  static {
-    brand(this, 'ApiError');
-  }
-
-  /** What is wrong, such as `'unauthorized'`, `'rate-limited'` or `'invalid-response'`. */
   readonly code: ApiErrorCode;
   /** The HTTP status, or 0 where the runtime hides it (a redirect in a browser). */
   readonly status: number;
-  /** The request's method. */
   readonly method: string;
   /** The request's path, without its query. */
   readonly path: string;
-  /** `code`, `error.code` or `error` of a JSON response, if it is one short word. A guess. */
-  readonly serviceCode: string | undefined;
   /** The request id header of the response, for a support ticket. A guess: `wire.requestIdHeader`. */
   readonly requestId: string | undefined;
   /** What `Retry-After` asked for, as a number or a date, in whole seconds (rounded up). */
@@ -231,18 +144,16 @@ export class ApiError extends ClientError {
    */
   declare readonly body: unknown;
 
-  constructor(details: ApiErrorDetails) {
-    const { method, path, status, code, problem } = details;
+  constructor({ method, path, status, code, problem, ...more }: ApiErrorDetails) {
     const answered = code === undefined ? ` responded with status ${status}` : '';
     super(`${method} ${path}${answered}${problem === undefined ? '' : `: ${problem}`}`);
     this.code = code ?? codeOf(status);
     this.status = status;
     this.method = method;
     this.path = path;
-    this.serviceCode = details.serviceCode;
-    this.requestId = details.requestId;
-    this.retryAfter = details.retryAfter;
-    hide(this, 'body', details.body);
+    this.requestId = more.requestId;
+    this.retryAfter = more.retryAfter;
+    Object.defineProperty(this, 'body', { value: more.body, enumerable: false });
   }
 }
 
@@ -276,50 +187,66 @@ export type UnconfirmedWriteCode = 'write-unconfirmed' | 'secret-ambiguous' | 's
  * message, `util.inspect` nor JSON shows a secret.
  */
 export class UnconfirmedWriteError extends ClientError {
-  static {
-    brand(this, 'UnconfirmedWriteError');
-  }
-
-  /** What became of the new secret. */
   readonly code: UnconfirmedWriteCode;
-  /** Which write it was. */
   readonly operation: WriteOperation;
-  // Private, so that nothing prints them, not even what shows hidden properties.
-  readonly #secrets: readonly FoundSecret[];
-  readonly #response: unknown;
-  readonly #retry: (() => Promise<void>) | undefined;
+  // Private, so that nothing prints it, not even what shows hidden properties.
+  readonly #more: Partial<Pick<UnconfirmedWriteError, 'secrets' | 'response' | 'retry'>>;
 
   constructor(
     code: UnconfirmedWriteCode,
     operation: WriteOperation,
     message: string,
-    more: {
-      readonly secrets?: readonly FoundSecret[];
-      readonly response?: unknown;
-      readonly retry?: (() => Promise<void>) | undefined;
-      readonly cause?: unknown;
-    } = {},
+    more: Partial<Pick<UnconfirmedWriteError, 'secrets' | 'response' | 'retry' | 'cause'>> = {},
   ) {
     super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.code = code;
     this.operation = operation;
-    this.#secrets = more.secrets ?? [];
-    this.#response = more.response;
-    this.#retry = more.retry;
+    this.#more = more;
   }
 
   /** The new secret, or those that may be it. Empty if none arrived. */
   get secrets(): readonly FoundSecret[] {
-    return this.#secrets;
+    return this.#more.secrets ?? [];
   }
 
   /** The whole response, if there was one. It may hold the secret. */
   get response(): unknown {
-    return this.#response;
+    return this.#more.response;
   }
 
   /** Saves again, if `code` is `secret-not-saved`. Rejects with what the store throws. */
   get retry(): (() => Promise<void>) | undefined {
-    return this.#retry;
+    return this.#more.retry;
   }
 }
+
+const nativeHasInstance = Function.prototype[Symbol.hasInstance];
+
+/**
+ * Makes `instanceof` work across two copies of this package (ESM and CJS, or two versions): a
+ * registered symbol on the prototype decides, not the identity of the class. A class that users
+ * derive keeps the native test. Minified bundles still print the real name.
+ */
+export function brand(type: { readonly prototype: object }, name: string): void {
+  const mark = Symbol.for(`@call-webhooks/client/${name}`);
+  Object.defineProperty(type.prototype, mark, { value: true });
+  Object.defineProperty(type.prototype, 'name', {
+    value: name,
+    configurable: true,
+    writable: true,
+  });
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: () => void, value: unknown): boolean {
+      if ((this as unknown) !== type) return nativeHasInstance.call(this, value);
+      return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
+    },
+  });
+}
+
+brand(ClientError, 'ClientError');
+brand(ConfigurationError, 'ConfigurationError');
+brand(SearchSyntaxError, 'SearchSyntaxError');
+brand(NetworkError, 'NetworkError');
+brand(TimeoutError, 'TimeoutError');
+brand(ApiError, 'ApiError');
+brand(UnconfirmedWriteError, 'UnconfirmedWriteError');

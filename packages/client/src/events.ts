@@ -64,9 +64,12 @@ export interface ActivityEventFields {
   readonly recipients: readonly EventRecipient[];
 }
 
-/** A synthetic event: sent, but not opened by all recipients. Disappears once all have opened it. */
-export interface UnopenedEvent extends ActivityEventFields {
-  readonly action: 'unopened';
+/**
+ * An event without fields of its own. `unopened` is synthetic: sent, but not opened by all
+ * recipients. It disappears once all have opened it.
+ */
+export interface PlainEvent extends ActivityEventFields {
+  readonly action: Exclude<ActivityAction, 'opened' | 'clicked' | 'downloaded'>;
 }
 
 /** A recipient opened the message; one event per opening. */
@@ -90,21 +93,6 @@ export interface DownloadedEvent extends ActivityEventFields {
   readonly object: EventObject;
 }
 
-/** The message was replied to. */
-export interface RepliedEvent extends ActivityEventFields {
-  readonly action: 'replied';
-}
-
-/** A meeting was confirmed. */
-export interface MeetingConfirmedEvent extends ActivityEventFields {
-  readonly action: 'meetinginvites:confirmed';
-}
-
-/** A poll was voted on. */
-export interface PollVotedEvent extends ActivityEventFields {
-  readonly action: 'poll:voted';
-}
-
 /**
  * Any other action; this exists in types only. It is an enum because TypeScript narrows a union by
  * literal types: with `string`, `event.action === 'opened'` would not narrow to OpenedEvent.
@@ -124,11 +112,4 @@ export interface UnknownActivityEvent extends ActivityEventFields {
 
 /** One element of `results`, discriminated by `action`. The service may add fields. */
 export type ActivityEvent =
-  | UnopenedEvent
-  | OpenedEvent
-  | ClickedEvent
-  | DownloadedEvent
-  | RepliedEvent
-  | MeetingConfirmedEvent
-  | PollVotedEvent
-  | UnknownActivityEvent;
+  PlainEvent | OpenedEvent | ClickedEvent | DownloadedEvent | UnknownActivityEvent;

@@ -20,7 +20,6 @@ export {
   type ApiErrorDetails,
   type ConfigurationErrorCode,
   type FoundSecret,
-  type SearchSyntaxReason,
   type TimeoutPhase,
   type UnconfirmedWriteCode,
   type WriteOperation,
@@ -37,12 +36,9 @@ export {
   type EventLocation,
   type EventObject,
   type EventRecipient,
-  type MeetingConfirmedEvent,
   type OpenedEvent,
-  type PollVotedEvent,
-  type RepliedEvent,
+  type PlainEvent,
   type UnknownActivityEvent,
-  type UnopenedEvent,
 } from './events.ts';
 export {
   defaultWireNames,
@@ -51,7 +47,6 @@ export {
   type Fetch,
   type FetchInit,
   type RequestNotice,
-  type RetryOptions,
   type WebhookInput,
   type WireNames,
 } from './options.ts';

@@ -16,7 +16,7 @@ export interface Proposal {
   readonly setting: CallField;
   /**
    * - `found`: exactly one field fits. It is the only candidate.
-   * - `not-sure`: several fields fit, or one fits only loosely. Choose among the candidates.
+   * - `not-sure`: several fields fit. Choose among the candidates.
    * - `not-seen`: no field fits. There are no candidates.
    */
   readonly status: 'found' | 'not-sure' | 'not-seen';
@@ -156,11 +156,10 @@ function isSteady({ cells }: Column): boolean {
   });
 }
 
-/** The fields that fit a meaning, and why. `loose` if even a single one may be something else. */
+/** The fields that fit a meaning, and why. */
 interface Fit {
   readonly columns: readonly Column[];
   readonly reason: string;
-  readonly loose?: boolean;
 }
 
 type Fits<Field extends CallField> = Readonly<Record<Field, Fit>>;
@@ -190,7 +189,7 @@ function fitTexts(
   // Digits alone may as well be an id: they count only where nothing else does.
   const written = numbers.filter((column) => !like(column, DIGITS));
   const words = texts.filter((column) => like(column, WORDS) && !like(column, STATUS));
-  const full = words.filter(({ cells }) =>
+  const names = words.filter(({ cells }) =>
     cells.some(({ value }) => FULL_NAME.test(String(value))),
   );
   return {
@@ -206,10 +205,7 @@ function fitTexts(
       columns: texts.filter((column) => like(column, EMAIL)),
       reason: 'email addresses',
     },
-    calledName:
-      full.length > 0
-        ? { columns: full, reason: 'full names' }
-        : { columns: words, reason: 'single words: names, or something else', loose: true },
+    calledName: { columns: names, reason: 'full names' },
   };
 }
 
@@ -272,41 +268,30 @@ function isBefore(first: Column, second: Column): boolean {
   return gaps.every((gap) => gap >= 0) && gaps.some((gap) => gap > 0);
 }
 
-/** What is open about one meaning. */
-interface Open {
-  readonly setting: CallField;
-  readonly fit: Fit;
-  names: readonly string[];
-}
-
 /** Turns fits into proposals: a field that is the only one to fit a meaning has no other meaning. */
 function settle(fits: Fits<CallField>): Proposal[] {
-  const open = Object.entries(fits).map(([setting, fit]): Open => ({
-    setting: setting as CallField,
-    fit,
-    names: fit.columns.map(({ name }) => name),
-  }));
-  const isTaken = (name: string, by: Open): boolean =>
-    open.some(
-      (other) =>
-        other !== by && !other.fit.loose && other.names.length === 1 && other.names[0] === name,
+  const settings = Object.keys(fits) as CallField[];
+  const names = new Map(
+    settings.map((setting) => [setting, fits[setting].columns.map(({ name }) => name)]),
+  );
+  const namesOf = (setting: CallField): string[] => names.get(setting) ?? [];
+  const isTaken = (name: string, by: CallField): boolean =>
+    settings.some(
+      (other) => other !== by && namesOf(other).length === 1 && namesOf(other)[0] === name,
     );
-  for (let changed = true; changed;) {
-    changed = false;
-    for (const one of open) {
-      const left = one.names.filter((name) => !isTaken(name, one));
-      if (left.length === 0 || left.length === one.names.length) continue;
-      one.names = left;
-      changed = true;
+  // Each pass settles at least one more meaning, if any.
+  for (let pass = 0; pass < settings.length; pass++)
+    for (const setting of settings) {
+      const left = namesOf(setting).filter((name) => !isTaken(name, setting));
+      if (left.length > 0) names.set(setting, left);
     }
-  }
-  return open.map((one) => {
-    const { setting, fit, names } = one;
-    const sure = names.length === 1 && !fit.loose && names.every((name) => !isTaken(name, one));
+  return settings.map((setting) => {
+    const found = namesOf(setting);
+    const sure = found.length === 1 && !found.some((name) => isTaken(name, setting));
     return {
       setting,
-      status: sure ? 'found' : names.length === 0 ? 'not-seen' : 'not-sure',
-      candidates: names.map((name) => ({ name, reasons: [fit.reason] })),
+      status: sure ? 'found' : found.length === 0 ? 'not-seen' : 'not-sure',
+      candidates: found.map((name) => ({ name, reasons: [fits[setting].reason] })),
     };
   });
 }

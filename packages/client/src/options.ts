@@ -26,18 +26,6 @@ export interface RequestNotice {
   readonly authenticated: boolean;
 }
 
-/** How often to retry, and how long to wait. All times are in milliseconds. */
-export interface RetryOptions {
-  /** Attempts after the first one. 0 turns retries off. Defaults to 3. */
-  readonly limit?: number;
-  /** The first backoff. It doubles with each retry, and half of it is random. Defaults to 500. */
-  readonly baseDelay?: number;
-  /** The longest backoff. Defaults to 20,000. */
-  readonly maxDelay?: number;
-  /** If `Retry-After` asks for more, the ApiError is thrown at once. Defaults to 60,000. */
-  readonly maxRetryAfter?: number;
-}
-
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
@@ -60,8 +48,12 @@ export interface ClientOptions {
    * To limit a whole call, pass it `AbortSignal.timeout(…)`.
    */
   readonly timeout?: number;
-  /** A number sets the `limit`. GETs are retried; writes only if nothing can have been sent. */
-  readonly retries?: number | RetryOptions;
+  /**
+   * Attempts after the first one: of a GET after 429, 5xx, a broken connection or a timeout, of a
+   * write only if nothing can have been sent. The pauses double from 500 ms to 20 s, half of each is
+   * random, and `Retry-After` is honoured up to 60 s. Defaults to 3.
+   */
+  readonly retries?: number;
   /** The `User-Agent` header. Defaults to `call-webhooks-client/<version>`. */
   readonly userAgent?: string;
   /**
@@ -71,18 +63,10 @@ export interface ClientOptions {
   readonly onRequest?: (notice: RequestNotice) => unknown;
   /** Allows plain http to other hosts than loopback, which exposes the token. Defaults to false. */
   readonly allowInsecure?: boolean;
-  /** How many redirects to follow. Defaults to 5. */
-  readonly maxRedirects?: number;
-  /**
-   * The largest JSON response, in bytes. Recordings are not limited. Defaults to 33,554,432 (32 MiB).
-   */
-  readonly bodyLimit?: number;
   /** Names that the spec does not show. The defaults are guesses. */
   readonly wire?: Partial<WireNames>;
   /** The source of time. Defaults to the clock of the machine. */
   readonly clock?: Clock;
-  /** The source of jitter, from 0 up to but not including 1. Defaults to `Math.random`. */
-  readonly random?: () => number;
 }
 
 /** The webhook action that `client.rules.addWebhook` creates. */
@@ -139,22 +123,13 @@ export const defaultWireNames: WireNames = {
 };
 
 /** The checked options, with defaults filled in. */
-export interface Settings {
+export interface Settings extends Required<
+  Pick<ClientOptions, 'allowInsecure' | 'fetch' | 'timeout' | 'retries' | 'userAgent' | 'clock'>
+> {
   readonly baseUrl: URL;
-  readonly allowInsecure: boolean;
   readonly readToken: () => Promise<string>;
-  readonly fetch: Fetch;
-  /** Whether `fetch` is not the global one. */
-  readonly ownFetch: boolean;
-  readonly timeout: number;
-  readonly retry: Required<RetryOptions>;
-  readonly maxRedirects: number;
-  readonly bodyLimit: number;
-  readonly userAgent: string;
   readonly onRequest: ClientOptions['onRequest'];
   readonly wire: WireNames;
-  readonly clock: Clock;
-  readonly random: () => number;
 }
 
 /** The version of this package, as in the default user agent. */
@@ -163,19 +138,9 @@ export const version = '0.1.0';
 // The longest delay that setTimeout supports. A longer one would fire at once.
 const longestTimer = 2_147_483_647;
 
-function whole(name: string, value: number, minimum: number, maximum = longestTimer): number {
+function whole(name: string, value: number, minimum: number, maximum: number): number {
   if (Number.isInteger(value) && value >= minimum && value <= maximum) return value;
   throw new ConfigurationError(`${name} must be a whole number from ${minimum} to ${maximum}`);
-}
-
-function resolveRetry(retries: ClientOptions['retries']): Required<RetryOptions> {
-  const given = typeof retries === 'number' ? { limit: retries } : (retries ?? {});
-  return {
-    limit: whole('retries.limit', given.limit ?? 3, 0, 100),
-    baseDelay: whole('retries.baseDelay', given.baseDelay ?? 500, 0),
-    maxDelay: whole('retries.maxDelay', given.maxDelay ?? 20_000, 0),
-    maxRetryAfter: whole('retries.maxRetryAfter', given.maxRetryAfter ?? 60_000, 0),
-  };
 }
 
 // The error of fetch for an invalid header quotes the token, so an invalid token is refused here.
@@ -194,45 +159,31 @@ function tokenReader(apiToken: ClientOptions['apiToken']): () => Promise<string>
   return () => Promise.resolve(token);
 }
 
-function resolveWire(names: Partial<WireNames> | undefined): WireNames {
-  const given = Object.entries(names ?? {}).filter(([, value]) => value !== undefined);
-  return { ...defaultWireNames, ...Object.fromEntries(given) };
-}
-
-function resolveFetch(given: unknown): Fetch {
-  // Looked up for each call, and called without a receiver, as browsers and Workers require.
-  if (given === undefined) return (url, init) => globalThis.fetch(url, init);
-  if (typeof given === 'function') return given as Fetch;
-  throw new ConfigurationError('fetch must be a function, such as the global fetch');
-}
-
-function checkUserAgent(value: string): string {
-  if (/^[\x20-\x7e]+$/.test(value)) return value;
-  throw new ConfigurationError('userAgent must be a non-empty line of ASCII text');
-}
-
 /**
  * Checks the options and fills in the defaults.
  *
  * @throws {ConfigurationError} if an option is invalid, with the reason
  */
 export function resolveSettings(options: ClientOptions): Settings {
-  const allowInsecure = options.allowInsecure ?? false;
+  const { allowInsecure = false, fetch, timeout = 30_000, retries = 3, onRequest } = options;
+  const { userAgent = `call-webhooks-client/${version}`, clock = systemClock } = options;
+  if (fetch !== undefined && typeof fetch !== 'function')
+    throw new ConfigurationError('fetch must be a function, such as the global fetch');
+  if (!/^[\x20-\x7e]+$/.test(userAgent))
+    throw new ConfigurationError('userAgent must be a non-empty line of ASCII text');
+  const wire = Object.entries(options.wire ?? {}).filter(([, value]) => value !== undefined);
   return {
     baseUrl: parseBaseUrl(options.baseUrl, allowInsecure),
     allowInsecure,
     readToken: tokenReader(options.apiToken),
-    fetch: resolveFetch(options.fetch),
-    ownFetch: options.fetch !== undefined,
-    timeout: whole('timeout', options.timeout ?? 30_000, 1),
-    retry: resolveRetry(options.retries),
-    maxRedirects: whole('maxRedirects', options.maxRedirects ?? 5, 0, 20),
-    bodyLimit: whole('bodyLimit', options.bodyLimit ?? 33_554_432, 1),
-    userAgent: checkUserAgent(options.userAgent ?? `call-webhooks-client/${version}`),
-    onRequest: options.onRequest,
-    wire: resolveWire(options.wire),
-    clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
+    // Looked up for each call, and called without a receiver, as browsers and Workers require.
+    fetch: fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    timeout: whole('timeout', timeout, 1, longestTimer),
+    retries: whole('retries', retries, 0, 100),
+    userAgent,
+    onRequest,
+    wire: { ...defaultWireNames, ...Object.fromEntries(wire) },
+    clock,
   };
 }
 
@@ -260,14 +211,11 @@ export function isSafeTransport(url: URL, allowInsecure: boolean): boolean {
  * or a fragment, or if the token would be sent over plain http
  */
 export function parseBaseUrl(baseUrl: string | URL, allowInsecure: boolean): URL {
-  let url: URL;
-  try {
-    url = new URL(baseUrl);
-  } catch {
+  if (!URL.canParse(String(baseUrl)))
     throw new ConfigurationError(
       'baseUrl must be an absolute URL, such as https://api.example.com',
     );
-  }
+  const url = new URL(baseUrl);
   if (url.username !== '' || url.password !== '') {
     throw new ConfigurationError('baseUrl must not hold credentials');
   }

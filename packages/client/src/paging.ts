@@ -1,6 +1,6 @@
 import { ConfigurationError, type ApiError } from './errors.ts';
 import { endpoint, invalidResponse, type QueryValue, type RequestSpec } from './http/exchange.ts';
-import type { JsonResponse, Transport } from './http/transport.ts';
+import type { TextResponse, Transport } from './http/transport.ts';
 import { isRecord, pathsTo, valueAt } from './json-path.ts';
 import { defaultWireNames, type Settings, type WireNames } from './options.ts';
 
@@ -48,14 +48,20 @@ export function createList<T, O extends PageOptions>(
   transport: Transport,
   { path, query, ...where }: ListEndpoint<O>,
 ): List<T, O> {
-  const specOf = (options: O): RequestSpec => ({
-    method: 'GET',
-    url: endpoint(baseUrl, path, { ...query(options), ...pageQuery(options, wire) }),
-    signal: options.signal,
-  });
+  const specOf = (options: O): RequestSpec => {
+    const { next, limit, signal } = options;
+    if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0))
+      throw new ConfigurationError('limit must be a whole number, 1 or more');
+    const paging = { [wire.nextParam]: next, [wire.limitParam]: limit };
+    return {
+      method: 'GET',
+      url: endpoint(baseUrl, path, { ...query(options), ...paging }),
+      signal,
+    };
+  };
   async function list(options = {} as O): Promise<Page<T>> {
     const spec = specOf(options);
-    return readPage<T>(spec, await transport.json(spec), where, wire);
+    return readPage<T>(spec, await transport.read(spec), where, wire);
   }
   /** A page is requested when its first record is needed, never earlier. */
   async function* iterate(options = {} as O): AsyncGenerator<T, void, undefined> {
@@ -81,15 +87,7 @@ export function createList<T, O extends PageOptions>(
   return { list, iterate };
 }
 
-function pageQuery(
-  { next, limit }: PageOptions,
-  wire: Pick<WireNames, 'nextParam' | 'limitParam'>,
-): Record<string, QueryValue> {
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-    throw new ConfigurationError('limit must be a whole number, 1 or more');
-  }
-  return { [wire.nextParam]: next, [wire.limitParam]: limit };
-}
+type PagingNames = Pick<WireNames, 'nextField' | 'hasNextField' | 'nextParam'>;
 
 /**
  * Reads one page. A bare array is a page too; only a `Link` header can give it a next one.
@@ -99,110 +97,90 @@ function pageQuery(
  */
 export function readPage<T>(
   spec: RequestSpec,
-  response: JsonResponse,
-  where: { readonly field: string; readonly setting?: 'callsField' },
+  { text, headers }: TextResponse,
+  { field, setting }: Pick<ListEndpoint<never>, 'field' | 'setting'>,
   wire: PagingNames,
 ): Page<T> {
-  const raw = response.value;
-  const results = Array.isArray(raw) ? (raw as unknown[]) : valueAt(raw, where.field);
-  if (!Array.isArray(results)) throw noResults(spec, raw, where);
+  const raw = parse(spec, text);
+  const results = Array.isArray(raw) ? (raw as unknown[]) : valueAt(raw, field);
+  if (!Array.isArray(results)) {
+    const problem = `the response has no array "${field}"`;
+    if (setting === undefined) throw invalidResponse(spec, problem);
+    const other = pathsTo(raw, (value) => Array.isArray(value) && value.every(isRecord))[0];
+    const fix = `Set wire.${setting} to the field that holds them${perhaps(other)}`;
+    throw invalidResponse(spec, `${problem} of records. ${fix}`);
+  }
   if (!results.every(isRecord)) throw invalidResponse(spec, 'some results are not objects');
-  return { results: results as T[], ...findNext(spec, response, wire), raw };
+  const next = nextCursor(spec, raw, headers, wire);
+  const hasNext = next !== undefined && valueAt(raw, wire.hasNextField) !== false;
+  return { results: results as T[], next, hasNext, raw };
 }
 
-function noResults(
-  spec: RequestSpec,
-  raw: unknown,
-  { field, setting }: { readonly field: string; readonly setting?: 'callsField' },
-): ApiError {
-  const problem = `the response has no array "${field}"`;
-  if (setting === undefined) return invalidResponse(spec, problem);
-  const others = pathsTo(raw, (value) => Array.isArray(value) && value.every(isRecord));
-  const found = others.map((other) => `"${other}"`).join(' or ');
-  const hint = found === '' ? '' : `, perhaps ${found}`;
-  const fix = `Set wire.${setting} to the field that holds them${hint}`;
-  return invalidResponse(spec, `${problem} of records. ${fix}`);
+function parse(spec: RequestSpec, text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser's own message quotes the response, so it is dropped.
+    throw invalidResponse(spec, 'the response is not JSON');
+  }
 }
-
-type PagingNames = Pick<WireNames, 'nextField' | 'hasNextField' | 'nextParam'>;
 
 /**
- * Finds the cursor of the next page: in the field `wire.nextField`, or in a `Link` header. If it is
- * a URL of the requested origin, its parameter `wire.nextParam` is the cursor.
+ * Finds the cursor of the next page: in the field `wire.nextField`, or in a `Link` header. If it is a
+ * URL, its parameter `wire.nextParam` is the cursor; the URL itself is never requested.
  *
- * @throws {ApiError} `invalid-response` if the response announces another page, but has no cursor that is
- * understood. The message names the setting of `wire` to change.
+ * @throws {ApiError} `invalid-response` if the response announces another page, but has no cursor
  */
-function findNext(
+function nextCursor(
   spec: RequestSpec,
-  response: JsonResponse,
+  raw: unknown,
+  headers: Headers,
   wire: PagingNames,
-): Pick<Page<unknown>, 'next' | 'hasNext'> {
-  const { value } = response;
-  const field = valueAt(value, wire.nextField);
-  const more = valueAt(value, wire.hasNextField);
-  const source = `the field "${wire.nextField}"`;
-  if (typeof field === 'number' && field > 0)
-    return { next: String(field), hasNext: more !== false };
-  if (typeof field === 'string' && field !== '') {
-    const next = isUrl(field, spec.url) ? cursorOfUrl(field, source, spec, wire) : field;
-    return { next, hasNext: more !== false };
+): string | undefined {
+  const field = valueAt(raw, wire.nextField);
+  if (isCursor(field)) {
+    const text = String(field);
+    return isUrl(text, spec.url) ? cursorOfUrl(text, spec, wire) : text;
   }
-  if (more === false) return { next: undefined, hasNext: false };
-  if (field === true || (typeof field === 'object' && field !== null)) {
-    const inner = pathsTo(value, isCursor).find((path) => path.startsWith(`${wire.nextField}.`));
-    throw stopped(spec, `${source} holds no cursor`, changeNextField(inner));
-  }
-  const link = nextLink(response.headers);
-  if (link !== undefined) {
-    return { next: cursorOfUrl(link, 'the Link header', spec, wire), hasNext: true };
-  }
-  const announced = more === true ? wire.hasNextField : announcement(value, wire);
-  if (announced === undefined) return { next: undefined, hasNext: false };
+  const more = valueAt(raw, wire.hasNextField);
+  if (more === false) return undefined;
+  const link = nextLink(headers);
+  if (link !== undefined) return cursorOfUrl(link, spec, wire);
+  const unreadable = field === true || (typeof field === 'object' && field !== null);
+  const announced = unreadable
+    ? wire.nextField
+    : more === true
+      ? wire.hasNextField
+      : announcement(raw, wire);
+  if (announced === undefined) return undefined;
+  const candidate = pathsTo(raw, isNamedCursor)[0];
   throw stopped(
     spec,
-    `there is another page ("${announced}"), but ${source} holds no cursor`,
-    changeNextField(pathsTo(value, isNamedNext)[0] ?? pathsTo(value, isNamedCursor)[0]),
+    `there is another page ("${announced}"), but the field "${wire.nextField}" holds no cursor`,
+    `Set wire.nextField to the field that holds the cursor${perhaps(candidate)}`,
   );
 }
 
 /** A field that announces another page, in a response that lacks the default `wire.nextField`. */
-function announcement(value: unknown, wire: PagingNames): string | undefined {
+function announcement(raw: unknown, { nextField }: PagingNames): string | undefined {
   // Whoever has configured the field knows better than a guess by names.
-  if (wire.nextField !== defaultWireNames.nextField) return undefined;
-  if (valueAt(value, wire.nextField) !== undefined) return undefined;
-  return (
-    pathsTo(value, isNamedNext)[0] ??
-    pathsTo(
-      value,
-      (flag, path) => flag === true && /(?:^|\.)(?:has_?)?(?:more|next)(?:_?pages?)?$/i.test(path),
-    )[0] ??
-    pathsTo(value, (total, path) => isTotalAbovePage(total, path, value))[0]
-  );
-}
-
-/** Whether a field such as `totalPages` is greater than the number of the page beside it. */
-function isTotalAbovePage(total: unknown, path: string, response: unknown): boolean {
-  const match = /^(.*\.)?total_?pages$/i.exec(path);
-  if (match === null || typeof total !== 'number') return false;
-  const page = ['page', 'pageNumber', 'page_number', 'currentPage', 'current_page']
-    .map((name) => valueAt(response, `${match[1] ?? ''}${name}`))
-    .find((value) => typeof value === 'number');
-  // Where pages are counted from 0, the first of one page is the last.
-  return page !== undefined && total > Math.max(1, page);
-}
-
-function isNamedNext(value: unknown, path: string): boolean {
-  return /next/i.test(path) && isCursor(value) && !/(?:at|time|date)$/i.test(path);
-}
-
-function isNamedCursor(value: unknown, path: string): boolean {
-  return /cursor|after|token/i.test(path) && isCursor(value);
+  if (nextField !== defaultWireNames.nextField || valueAt(raw, nextField) !== undefined)
+    return undefined;
+  return pathsTo(raw, (value, path) => {
+    if (value === true) return /(?:^|\.)(?:has_?)?(?:more|next)(?:_?pages?)?$/i.test(path);
+    return /next/i.test(path) && isNamedCursor(value, path);
+  })[0];
 }
 
 /** Whether a value may be a cursor. No page number or offset of 0 comes next, so 0 means none. */
 function isCursor(value: unknown): boolean {
   return (typeof value === 'number' && value > 0) || (typeof value === 'string' && value !== '');
+}
+
+function isNamedCursor(value: unknown, path: string): boolean {
+  return (
+    isCursor(value) && /next|cursor|after|token/i.test(path) && !/(?:at|time|date)$/i.test(path)
+  );
 }
 
 /** Whether a text is a URL and not a cursor. A cursor in base64 may start with a slash, too. */
@@ -211,17 +189,15 @@ function isUrl(text: string, base: URL): boolean {
   return text.startsWith('/') && (text.includes('?') || text.startsWith(base.pathname));
 }
 
-function cursorOfUrl(text: string, source: string, spec: RequestSpec, wire: PagingNames): string {
-  const url = URL.canParse(text, spec.url.href) ? new URL(text, spec.url) : undefined;
-  if (url === undefined) throw stopped(spec, `${source} holds a URL that cannot be read`);
-  if (url.origin !== spec.url.origin)
-    throw stopped(spec, `${source} holds a URL of another origin, which is not requested`);
-  const cursor = url.searchParams.get(wire.nextParam);
+function cursorOfUrl(text: string, spec: RequestSpec, wire: PagingNames): string {
+  const isReadable = URL.canParse(text, spec.url.href);
+  const parameters = isReadable ? new URL(text, spec.url).searchParams : new URLSearchParams();
+  const cursor = parameters.get(wire.nextParam);
   if (cursor !== null && cursor !== '') return cursor;
-  const names = [...new Set(url.searchParams.keys())].map((name) => `"${name}"`).join(', ');
+  const names = [...new Set(parameters.keys())].map((name) => `"${name}"`).join(', ');
   throw stopped(
     spec,
-    `${source} holds a URL without the parameter "${wire.nextParam}"`,
+    `its URL has no parameter "${wire.nextParam}"`,
     `Set wire.nextParam to the parameter that holds the cursor${names === '' ? '' : `, one of ${names}`}`,
   );
 }
@@ -235,14 +211,9 @@ function nextLink(headers: Headers): string | undefined {
   return undefined;
 }
 
-function changeNextField(found: string | undefined): string {
-  const hint = found === undefined ? '' : `, perhaps "${found}"`;
-  return `Set wire.nextField to the field that holds the cursor${hint}`;
-}
+const perhaps = (path: string | undefined): string =>
+  path === undefined ? '' : `, perhaps "${path}"`;
 
-function stopped(spec: RequestSpec, what: string, fix = ''): ApiError {
-  return invalidResponse(
-    spec,
-    `the next page cannot be requested: ${what}${fix === '' ? '' : `. ${fix}`}`,
-  );
+function stopped(spec: RequestSpec, what: string, fix: string): ApiError {
+  return invalidResponse(spec, `the next page cannot be requested: ${what}. ${fix}`);
 }

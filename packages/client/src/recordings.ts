@@ -1,8 +1,7 @@
-import { sleep } from './clock.ts';
 import { ConfigurationError } from './errors.ts';
-import { expectedLength, hasBegun } from './http/body.ts';
-import { endpoint, invalidResponse, pathSegment, type RequestSpec } from './http/exchange.ts';
-import { backoff, type OpenResponse, type Transport } from './http/transport.ts';
+import { hasBegun } from './http/body.ts';
+import { endpoint, invalidResponse, pathSegment } from './http/exchange.ts';
+import type { Transport } from './http/transport.ts';
 import type { Settings } from './options.ts';
 
 /** The options of a download. */
@@ -60,8 +59,9 @@ export interface Recording {
    * Writes the recording to a file beside `path`, and renames it when it is complete and on the
    * disk, so that `path` never holds a part of it. An existing file is replaced.
    *
-   * If the connection breaks, the rest is requested (with `Range`) up to the limit of `retries`. A
-   * download that fails or is killed begins anew with the next call.
+   * If the connection breaks, the rest is requested (with `Range`, if the service sends an ETag or a
+   * date) up to the limit of `retries`. A download that fails or is killed begins anew with the next
+   * call.
    *
    * @throws {NetworkError} if the connection breaks too often, or the length is not the announced one
    * @throws {ConfigurationError} if the body was read or `saveTo` called before; with the code
@@ -74,10 +74,7 @@ export interface Recording {
   saveTo(path: string, options?: SaveOptions): Promise<SavedRecording>;
 }
 
-/**
- * The fields of a `call:recording-available` event that a download needs: one of them is enough. An
- * event may lack fields, since the spec does not say which ones are always there.
- */
+/** The fields of a `call:recording-available` event that a download needs: one of them is enough. */
 export interface RecordingAvailable {
   readonly callId?: string | null | undefined;
   readonly recordingUrl?: string | null | undefined;
@@ -105,7 +102,7 @@ export interface Recordings {
    */
   fromEvent(event: RecordingAvailable, options?: RecordingOptions): Promise<Recording>;
   /**
-   * Starts to download the recording of a call. The same as `client.calls.recording`.
+   * The same as `client.calls.recording`.
    *
    * @throws like `client.calls.recording`
    */
@@ -116,8 +113,30 @@ export interface Recordings {
 export function createRecordings(settings: Settings, transport: Transport): Recordings {
   async function open(url: URL, options: RecordingOptions = {}): Promise<Recording> {
     const { signal, anyContentType = false } = options;
-    const source = recordingSource(settings, transport, url, anyContentType);
-    return createRecording(source, await source.open(signal), signal);
+    const request: OpenPart = (abort, start, validator) =>
+      openPart(transport, url, { signal: abort, anyContentType, start, validator });
+    const opened = await request(signal);
+    const { body, headers, total } = opened;
+    let isSaving = false;
+    return {
+      body,
+      contentType: headers.get('content-type') ?? undefined,
+      contentLength: total,
+      etag: headers.get('etag') ?? undefined,
+      async saveTo(path, saving = {}) {
+        if (isSaving || hasBegun(body))
+          throw new ConfigurationError(
+            'the body of this recording is being read, or was read before',
+          );
+        isSaving = true;
+        // Loaded when needed, so that bundles for browsers do not carry it.
+        const { saveRecording } = await import('./save-recording.ts');
+        return saveRecording(settings, request, opened, path, {
+          ...saving,
+          signal: saving.signal ?? signal,
+        });
+      },
+    };
   }
   async function ofCall(callId: string, options?: RecordingOptions): Promise<Recording> {
     const path = `/calls/${pathSegment('callId', callId)}/recording`;
@@ -126,17 +145,13 @@ export function createRecordings(settings: Settings, transport: Transport): Reco
   return {
     ofCall,
     async fromEvent({ recordingUrl, callId }, options) {
-      if (isPresent(recordingUrl)) return open(eventUrl(recordingUrl, settings.baseUrl), options);
-      if (isPresent(callId)) return ofCall(callId, options);
+      if (recordingUrl) return open(eventUrl(recordingUrl, settings.baseUrl), options);
+      if (callId) return ofCall(callId, options);
       throw new ConfigurationError(
         'the event has neither a recordingUrl nor a callId, so its recording cannot be found',
       );
     },
   };
-}
-
-function isPresent(value: string | null | undefined): value is string {
-  return value !== undefined && value !== null && value !== '';
 }
 
 function eventUrl(recordingUrl: string, baseUrl: URL): URL {
@@ -152,142 +167,64 @@ function eventUrl(recordingUrl: string, baseUrl: URL): URL {
   );
 }
 
-/** The recording that users see, for a download that has started. */
-function createRecording(
-  source: RecordingSource,
-  opened: OpenedRecording,
-  signal: AbortSignal | undefined,
-): Recording {
-  let saving = false;
-  return {
-    body: opened.body,
-    contentType: opened.contentType,
-    contentLength: opened.total,
-    etag: opened.etag,
-    async saveTo(path, options = {}) {
-      if (saving || hasBegun(opened.body)) {
-        throw new ConfigurationError(
-          'the body of this recording is being read, or was read before',
-        );
-      }
-      saving = true;
-      // Loaded when needed, so that bundles for browsers do not carry it.
-      const { saveRecording } = await import('./save-recording.ts');
-      return saveRecording(source, opened, path, { ...options, signal: options.signal ?? signal });
-    },
-  };
-}
-
 /** A recording, or the rest of one, whose headers have arrived. */
-export interface OpenedRecording {
+export interface OpenedPart {
   readonly body: ReadableStream<Uint8Array>;
+  readonly headers: Headers;
   /** The index of the body's first byte in the whole recording. */
   readonly start: number;
   /** The size of the whole recording in bytes, if it is known. */
   readonly total: number | undefined;
-  readonly contentType: string | undefined;
-  readonly etag: string | undefined;
-  readonly lastModified: string | undefined;
-  /** False if the service says that it serves no ranges, or compresses the bytes. */
-  readonly resumable: boolean;
 }
 
-/** The rest of a download: the bytes from `start` on, if the recording is still the same. */
-export interface ResumePoint {
-  /** The first byte that is missing. */
-  readonly start: number;
-  /** An ETag or a date for `If-Range`. Without it only the sizes are compared. */
-  readonly validator: string | undefined;
-}
+/** Requests a recording: the bytes from `start` on if it still has this validator, or all of them. */
+export type OpenPart = (
+  signal: AbortSignal | undefined,
+  start?: number,
+  validator?: string,
+) => Promise<OpenedPart>;
 
-/** Requests the bytes of a recording, as often as needed. */
-export interface RecordingSource {
-  /** For errors. */
-  readonly url: URL;
-  /** Requests the recording, or the rest of it. */
-  open(signal: AbortSignal | undefined, from?: ResumePoint): Promise<OpenedRecording>;
-  /** The time to wait before reconnection number `retry`, in ms. Undefined if there are no more. */
-  delay(retry: number): number | undefined;
-  /** Waits, in ms. */
-  pause(delay: number, signal: AbortSignal | undefined): Promise<void>;
-}
+const notAudio =
+  /^(?:text\/html|(?:application|text)\/(?:.+\+)?(?:json|xml)|application\/xhtml\+xml)$/;
+const contentRange = /^bytes (\d{1,15})-\d{1,15}\/(\d{1,15}|\*)$/;
 
-/** Creates the source of a recording from its URL, which is of the configured origin. */
-function recordingSource(
-  settings: Settings,
+async function openPart(
   transport: Transport,
   url: URL,
-  anyContentType: boolean,
-): RecordingSource {
-  return {
-    url,
-    async open(signal, from) {
-      // Compressed bytes can be neither counted nor resumed.
-      const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'identity' };
-      if (from !== undefined) headers['range'] = `bytes=${from.start}-`;
-      if (from?.validator !== undefined) headers['if-range'] = from.validator;
-      const spec = { method: 'GET', url, headers, signal } as const;
-      const received = await transport.open(spec);
-      try {
-        if (!anyContentType) checkContentType(spec, received.response);
-        return readOpened(spec, received, from !== undefined);
-      } catch (error) {
-        void received.body.cancel().catch(() => undefined);
-        throw error;
-      }
-    },
-    delay: (retry) => (retry > settings.retry.limit ? undefined : backoff(settings, retry)),
-    pause: (delay, signal) => sleep(settings.clock, delay, signal),
+  options: RecordingOptions & { start: number | undefined; validator: string | undefined },
+): Promise<OpenedPart> {
+  const { start, validator, signal } = options;
+  // Compressed bytes can be neither counted nor resumed.
+  const asked: Record<string, string> = { accept: '*/*', 'accept-encoding': 'identity' };
+  if (start !== undefined) asked['range'] = `bytes=${start}-`;
+  if (validator !== undefined) asked['if-range'] = validator;
+  const spec = { method: 'GET', url, headers: asked, signal } as const;
+  const { response, body } = await transport.open(spec);
+  const { headers, status } = response;
+  const refuse = (problem: string): Error => {
+    void body.cancel().catch(() => undefined);
+    return invalidResponse(spec, problem, status);
   };
+  const type = headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (notAudio.test(type) && !options.anyContentType)
+    throw refuse(
+      `the recording came as ${type}, which is not audio. To accept any content type, pass anyContentType: true`,
+    );
+  if (status !== 206) return { body, headers, start: 0, total: lengthOf(headers) };
+  const range = contentRange.exec(headers.get('content-range') ?? '');
+  if (range === null || start === undefined)
+    throw refuse('the service sent a part of the recording that was not asked for');
+  const total = range[2] === '*' ? undefined : Number(range[2]);
+  return { body, headers, start: Number(range[1]), total };
 }
 
-function checkContentType(spec: RequestSpec, response: Response): void {
-  const type = response.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
-  if (
-    !/^(?:text\/html|(?:application|text)\/(?:.+\+)?(?:json|xml)|application\/xhtml\+xml)$/.test(
-      type,
-    )
-  )
-    return;
-  const fix = 'To accept any content type, pass anyContentType: true';
-  throw invalidResponse(spec, `the recording came as ${type}, which is not audio. ${fix}`);
+/** The length of a body in bytes. Undefined if it is unknown or compressed. */
+function lengthOf(headers: Headers): number | undefined {
+  const length = headers.get('content-length') ?? '';
+  return /^\d{1,15}$/.test(length) && !isCompressed(headers) ? Number(length) : undefined;
 }
 
-const contentRange = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/;
-
-/**
- * Reads the headers of a download.
- *
- * @param asked whether only the rest was requested
- * @throws {ApiError} `invalid-response` if a 206 response was not asked for, or does not say its range
- */
-function readOpened(
-  spec: RequestSpec,
-  { response, body }: OpenResponse,
-  asked: boolean,
-): OpenedRecording {
-  const header = (name: string): string | undefined => response.headers.get(name) ?? undefined;
-  let start = 0;
-  let total = expectedLength(response);
-  if (response.status === 206) {
-    const range = contentRange.exec(header('content-range') ?? '');
-    if (range === null || !asked) {
-      const problem = asked
-        ? 'the service sent a part of the recording without a Content-Range header'
-        : 'the service sent a part of the recording when the whole was requested';
-      throw invalidResponse(spec, problem, 206);
-    }
-    start = Number(range[1]);
-    total = range[3] === '*' ? undefined : Number(range[3]);
-  }
-  const encoding = header('content-encoding') ?? 'identity';
-  return {
-    body,
-    start,
-    total,
-    contentType: header('content-type'),
-    etag: header('etag'),
-    lastModified: header('last-modified'),
-    resumable: encoding === 'identity' && header('accept-ranges') !== 'none',
-  };
+/** Whether the bytes that `fetch` returns are others than those that were sent. */
+export function isCompressed(headers: Headers): boolean {
+  return (headers.get('content-encoding') ?? 'identity') !== 'identity';
 }

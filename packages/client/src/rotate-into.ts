@@ -1,6 +1,6 @@
 import { sleep } from './clock.ts';
 import { ConfigurationError, UnconfirmedWriteError, type FoundSecret } from './errors.ts';
-import { createRedactor, safeCause } from './http/failure.ts';
+import { createRedact, safeCause } from './http/failure.ts';
 import { backoff } from './http/transport.ts';
 import type { Settings } from './options.ts';
 import type { SecretResponse } from './rules.ts';
@@ -36,10 +36,7 @@ export interface SecretStore {
 }
 
 /** A secret in the form that a receiver's `secret` option takes. */
-export interface ProvidedSecret {
-  readonly id: string;
-  readonly secret: string;
-}
+export type ProvidedSecret = Pick<StoredSecret, 'id' | 'secret'>;
 
 /** Returns the secrets that are accepted at `now` (epoch milliseconds). Never throws. */
 export function liveSecrets(secrets: readonly StoredSecret[], now: number): StoredSecret[] {
@@ -101,7 +98,6 @@ export type Rotate = (
   known: ReadonlySet<string>,
 ) => Promise<SecretResponse>;
 
-const defaultOverlap = 600_000;
 const saveAttempts = 3;
 
 /**
@@ -117,7 +113,7 @@ export function rotateInto(
   store: SecretStore,
   options: RotateIntoOptions,
 ): Promise<RotatedSecret> {
-  const { actionId, signal, overlap = defaultOverlap } = options;
+  const { actionId, signal, overlap = 600_000 } = options;
   if (!Number.isFinite(overlap) || overlap < 0) {
     throw new ConfigurationError('overlap must be a number of milliseconds, 0 or more');
   }
@@ -144,30 +140,27 @@ export function rotateInto(
   });
 }
 
+/** The new secrets, and then those from before; the action's own get an end. */
 function withNewSecrets(
   fresh: readonly string[],
   old: readonly StoredSecret[],
   rotation: { readonly actionId: string; readonly overlap: number; readonly now: number },
 ): StoredSecret[] {
   const { actionId, overlap, now } = rotation;
-  const saved: StoredSecret[] = [];
-  for (const secret of new Set(fresh)) {
-    saved.push({ id: unusedId(actionId, now, [...old, ...saved]), secret, actionId });
-  }
-  for (const entry of liveSecrets(old, now)) {
-    if (fresh.includes(entry.secret)) continue;
+  const taken = new Set(old.map(({ id }) => id));
+  const current = [...new Set(fresh)].map((secret) => {
+    const base = `${actionId}@${new Date(now).toISOString()}`;
+    let id = base;
+    for (let number = 2; taken.has(id); number++) id = `${base}-${number}`;
+    taken.add(id);
+    return { id, secret, actionId };
+  });
+  const before = liveSecrets(old, now).filter(({ secret }) => !fresh.includes(secret));
+  const ended = before.map((entry) => {
     const expiresAt = Math.min(entry.expiresAt ?? Infinity, now + overlap);
-    saved.push(entry.actionId === actionId ? { ...entry, expiresAt } : entry);
-  }
-  return saved;
-}
-
-function unusedId(actionId: string, now: number, taken: readonly StoredSecret[]): string {
-  const base = `${actionId}@${new Date(now).toISOString()}`;
-  for (let number = 1; ; number++) {
-    const id = number === 1 ? base : `${base}-${number}`;
-    if (!taken.some((entry) => entry.id === id)) return id;
-  }
+    return entry.actionId === actionId ? { ...entry, expiresAt } : entry;
+  });
+  return [...current, ...ended];
 }
 
 async function save(
@@ -176,29 +169,27 @@ async function save(
   secrets: readonly StoredSecret[],
   found: { readonly secrets: readonly FoundSecret[]; readonly response: unknown },
 ): Promise<void> {
+  const notSaved = (error: unknown) =>
+    new UnconfirmedWriteError(
+      'secret-not-saved',
+      'rotate-signing-secret',
+      'The signing secret was rotated, but the store did not save the new one. ' +
+        'Call retry() on this error, or save its "secrets" (not printed) yourself, now',
+      {
+        secrets: found.secrets,
+        response: found.response,
+        retry: () => store.save(secrets),
+        // Stores tend to quote what they could not write.
+        cause: safeCause(error, createRedact(secrets.map(({ secret }) => secret))),
+      },
+    );
   for (let attempt = 1; ; attempt++) {
     try {
       await store.save(secrets);
       return;
     } catch (error) {
-      if (attempt < saveAttempts) {
-        await sleep(settings.clock, backoff(settings, attempt));
-        continue;
-      }
-      // Stores tend to quote what they could not write.
-      const redactor = createRedactor(secrets.map(({ secret }) => secret));
-      throw new UnconfirmedWriteError(
-        'secret-not-saved',
-        'rotate-signing-secret',
-        'The signing secret was rotated, but the store did not save the new one. ' +
-          'Call retry() on this error, or save its "secrets" (not printed) yourself, now',
-        {
-          secrets: found.secrets,
-          response: found.response,
-          retry: () => store.save(secrets),
-          cause: safeCause(error, redactor),
-        },
-      );
+      if (attempt === saveAttempts) throw notSaved(error);
+      await sleep(settings.clock, backoff(attempt));
     }
   }
 }

@@ -6,6 +6,7 @@ import {
   type WriteOperation,
 } from './errors.ts';
 import { endpoint, pathSegment, type RequestSpec } from './http/exchange.ts';
+import { property } from './http/failure.ts';
 import type { Transport } from './http/transport.ts';
 import { valueAt } from './json-path.ts';
 import type { Settings, WebhookInput } from './options.ts';
@@ -85,17 +86,17 @@ export function createRules(settings: Settings, transport: Transport): Rules {
   const actions = (ruleId: string): string => `/rules/${pathSegment('ruleId', ruleId)}/actions`;
   const rotate: Rotate = async ({ ruleId, actionId, signal }, known) => {
     const url = endpoint(baseUrl, `${actions(ruleId)}/${pathSegment('actionId', actionId)}`);
-    const body = { rotateSigningSecret: true };
-    const spec = { method: 'PATCH', url, body, signal } as const;
+    const spec = { method: 'PATCH', url, body: { rotateSigningSecret: true }, signal } as const;
     return sendWrite(transport, spec, 'rotate-signing-secret', field, known);
   };
   return {
     async addWebhook(ruleId, input, { signal } = {}) {
-      checkUrl(input.url);
+      if (!URL.canParse(input.url) || !/^https?:$/.test(new URL(input.url).protocol))
+        throw new ConfigurationError('url must be an absolute http or https URL');
       const url = endpoint(baseUrl, actions(ruleId));
       const body = wire.webhookAction(input);
-      if (input.payload !== undefined) checkJson('payload', input.payload);
-      checkJson('the body of the webhook action', body);
+      if (!isJson(input.payload ?? null) || !isJson(body))
+        throw new ConfigurationError('the webhook action cannot be written as JSON');
       const spec = { method: 'POST', url, body, signal } as const;
       return sendWrite(transport, spec, 'add-webhook', field, new Set());
     },
@@ -105,29 +106,18 @@ export function createRules(settings: Settings, transport: Transport): Rules {
   };
 }
 
-function checkUrl(value: string): void {
-  const protocol = URL.canParse(value) ? new URL(value).protocol : undefined;
-  if (protocol === 'https:' || protocol === 'http:') return;
-  throw new ConfigurationError('url must be an absolute http or https URL');
-}
-
-// A circular object, a BigInt or a function has no JSON form. The message of JSON.stringify names
-// keys of the payload, so it is dropped.
-function checkJson(what: string, value: unknown): void {
+/** A circular object, a BigInt or a function has no JSON form. */
+function isJson(value: unknown): boolean {
   try {
-    if ((JSON.stringify(value) as string | undefined) !== undefined) return;
+    return (JSON.stringify(value) as string | undefined) !== undefined;
   } catch {
-    // Thrown below.
+    return false;
   }
-  throw new ConfigurationError(`${what} cannot be written as JSON`);
 }
 
-const effects: Readonly<Record<WriteOperation, readonly [maybe: string, done: string]>> = {
-  'add-webhook': ['The webhook action may have been created', 'The webhook action was created'],
-  'rotate-signing-secret': [
-    'The signing secret may have been rotated',
-    'The signing secret was rotated',
-  ],
+const effects: Readonly<Record<WriteOperation, readonly [what: string, done: string]>> = {
+  'add-webhook': ['The webhook action', 'created'],
+  'rotate-signing-secret': ['The signing secret', 'rotated'],
 };
 
 /**
@@ -145,17 +135,17 @@ async function sendWrite(
   field: string | undefined,
   known: ReadonlySet<string>,
 ): Promise<SecretResponse> {
-  const [maybe, done] = effects[operation];
+  const [what, done] = effects[operation];
   const unconfirmed = (why: string, more: { cause?: unknown; response?: unknown }) =>
     new UnconfirmedWriteError(
       'write-unconfirmed',
       operation,
-      `${maybe}: ${why}. Check the action in the service, and rotate its secret to get a known one`,
+      `${what} may have been ${done}: ${why}. Check the action in the service, and rotate its secret to get a known one`,
       more,
     );
   let sent = false;
-  const text = await transport
-    .text({ ...spec, onSend: () => (sent = true) })
+  const { text } = await transport
+    .read({ ...spec, onSend: () => (sent = true) })
     .catch((cause: unknown) => {
       if (provesNothingDone(cause, sent)) throw cause;
       throw unconfirmed('no complete response arrived', { cause });
@@ -172,7 +162,7 @@ async function sendWrite(
   throw new UnconfirmedWriteError(
     'secret-ambiguous',
     operation,
-    `${done}, but the response holds several secrets that may be the new one: ${places}. ` +
+    `${what} was ${done}, but the response holds several secrets that may be the new one: ${places}. ` +
       'Choose one of "secrets" on this error (not printed), and set wire.secretField to its path',
     { secrets: fresh, response },
   );
@@ -182,7 +172,7 @@ async function sendWrite(
 function provesNothingDone(error: unknown, sent: boolean): boolean {
   if (!sent) return true;
   if (error instanceof ApiError) return error.status >= 400 && error.status < 500;
-  return typeof error === 'object' && error !== null && Reflect.get(error, 'maybeSent') === false;
+  return property(error, 'maybeSent') === false;
 }
 
 function parse(text: string): unknown {
@@ -203,11 +193,6 @@ function inField(response: unknown, field: string | undefined): FoundSecret[] | 
 // A whole secret: not the middle of a word, and not shortened or masked.
 const secretText = /(?<![\w+/])whsec_[A-Za-z0-9+/]+={0,2}(?![\w+/=*•…-]|\.{2})/g;
 
-interface Place {
-  readonly key: string;
-  readonly outer: Place | undefined;
-}
-
 /**
  * Finds signing secrets (`whsec_` and base64 text) anywhere in a response, whose shape the spec does
  * not show. Returns every occurrence.
@@ -215,28 +200,20 @@ interface Place {
 function findSecrets(response: unknown): FoundSecret[] {
   const found: FoundSecret[] = [];
   // Not recursive: a response may be nested deeper than the stack, and its secret is the only copy.
-  const left: { value: unknown; place: Place | undefined }[] = [
-    { value: response, place: undefined },
-  ];
+  const left = [{ value: response, path: '' }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const { value, place } = next;
+    const { value, path } = next;
     if (typeof value === 'string')
       for (const [secret] of value.matchAll(secretText))
-        found.push({ path: pathOf(place), secret });
+        found.push({ path: path === '' ? '(text)' : path, secret });
     if (typeof value !== 'object' || value === null) continue;
     // Reversed, so that they are taken off in the order of the response. A key may be the secret.
     for (const [key, inner] of Object.entries(value).reverse()) {
-      const at = { key, outer: place };
-      left.push({ value: inner, place: at }, { value: key, place: at });
+      // Keys are the service's own, so one that is not a plain word is left out of messages.
+      const name = /^(?!whsec_)[\w-]{1,64}$/.test(key) ? key : '…';
+      const inside = path === '' ? name : `${path}.${name}`;
+      left.push({ value: inner, path: inside }, { value: key, path: inside });
     }
   }
   return found;
-}
-
-/** A path for messages. Keys are the service's own, so one that is not a plain word is left out. */
-function pathOf(place: Place | undefined): string {
-  const keys: string[] = [];
-  for (let at = place; at !== undefined; at = at.outer)
-    keys.push(/^(?!whsec_)[\w-]{1,64}$/.test(at.key) ? at.key : '…');
-  return keys.length === 0 ? '(text)' : keys.reverse().join('.');
 }

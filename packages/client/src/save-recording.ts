@@ -1,12 +1,13 @@
-import { orAbort } from './clock.ts';
+import { orAbort, sleep } from './clock.ts';
 import { ApiError, ConfigurationError, NetworkError } from './errors.ts';
-import { invalidResponse } from './http/exchange.ts';
-import { isConnectionError } from './http/transport.ts';
-import type {
-  OpenedRecording,
-  RecordingSource,
-  SavedRecording,
-  SaveOptions,
+import { backoff, isConnectionError } from './http/transport.ts';
+import type { Settings } from './options.ts';
+import {
+  isCompressed,
+  type OpenedPart,
+  type OpenPart,
+  type SavedRecording,
+  type SaveOptions,
 } from './recordings.ts';
 
 type FileSystem = typeof import('node:fs/promises');
@@ -19,8 +20,9 @@ const ownerOnly = 0o600;
  * written under another name beside `path`, which no other download uses, and renamed at the end.
  */
 export async function saveRecording(
-  source: RecordingSource,
-  opened: OpenedRecording,
+  settings: Settings,
+  open: OpenPart,
+  opened: OpenedPart,
   path: string,
   options: SaveOptions,
 ): Promise<SavedRecording> {
@@ -34,7 +36,7 @@ export async function saveRecording(
       await file.close().catch(() => undefined);
       await fs.rm(part, { force: true });
     };
-    const bytes = await download(source, opened, file, options);
+    const bytes = await download(settings, open, opened, file, options);
     await file.sync();
     await file.close();
     await fs.rename(part, path);
@@ -64,109 +66,92 @@ function fileSystem(): FileSystem {
   );
 }
 
-/** Writes the recording to the file. The transport retries requests; this, bodies that break. */
+/**
+ * Writes the recording to the file. The transport retries requests; this, bodies that break.
+ *
+ * @returns its size in bytes
+ */
 async function download(
-  source: RecordingSource,
-  first: OpenedRecording,
+  { clock, retries }: Settings,
+  open: OpenPart,
+  first: OpenedPart,
   file: File,
   options: SaveOptions,
 ): Promise<number> {
-  const { signal } = options;
   let opened = first;
-  /** What the bytes in the file are of: a 206 response may omit headers of the first one. */
+  /** What the bytes in the file are of: the headers of a part may lack those of the whole. */
   let whole = first;
-  let received = 0;
   for (let retry = 1; ; retry++) {
     if (opened.start === 0) whole = opened;
+    const progress = { received: opened.start, total: opened.total ?? whole.total };
     await file.truncate(opened.start);
     try {
-      return await copy(opened, file, options, (now) => (received = now));
+      await copy(opened.body, file, progress, options);
+      return progress.received;
     } catch (error) {
-      const delay = isConnectionError(error) ? source.delay(retry) : undefined;
-      if (delay === undefined) throw error;
-      await source.pause(delay, signal);
+      if (retry > retries || !isConnectionError(error)) throw error;
+      await sleep(clock, backoff(retry), options.signal);
     }
-    opened = await openRest(source, canResume(whole) ? received : 0, whole, signal);
+    opened = await openRest(open, progress.received, whole, options.signal);
   }
 }
 
-/** The value for `If-Range`: the ETag unless it is weak, else the date. */
-function validatorOf({ etag, lastModified }: OpenedRecording): string | undefined {
-  return etag?.startsWith('"') ? etag : lastModified;
-}
-
-/** Without a size or a validator, the rest of another recording could not be told apart. */
-function canResume(whole: OpenedRecording): boolean {
-  return whole.resumable && (whole.total !== undefined || validatorOf(whole) !== undefined);
-}
-
 /**
- * Requests what is missing. The response starts at `start`, or at 0 if the service sends the whole
- * recording again because it serves no ranges, or the recording has changed.
- *
- * @throws {ApiError} `invalid-response` if the service sends another part
+ * Requests what is missing, or the whole recording again where the parts might not fit together.
+ * The response starts at `start`, or at 0.
  */
 async function openRest(
-  source: RecordingSource,
+  open: OpenPart,
   start: number,
-  whole: OpenedRecording,
+  whole: OpenedPart,
   signal: AbortSignal | undefined,
-): Promise<OpenedRecording> {
-  if (start === 0) return source.open(signal);
-  let rest: OpenedRecording;
-  try {
-    rest = await source.open(signal, { start, validator: validatorOf(whole) });
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 416) return source.open(signal);
+): Promise<OpenedPart> {
+  const etag = whole.headers.get('etag');
+  const validator = etag?.startsWith('"') ? etag : whole.headers.get('last-modified');
+  if (start === 0 || validator === null || isCompressed(whole.headers)) return open(signal);
+  const rest = await open(signal, start, validator).catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 416) return undefined;
     throw error;
-  }
+  });
+  if (rest === undefined) return open(signal);
   if (rest.start === 0) return rest;
-  const sameSize =
-    rest.total === undefined || rest.total === whole.total || whole.total === undefined;
-  const sameTag = rest.etag === undefined || rest.etag === whole.etag;
-  if (rest.start === start && sameSize && sameTag && rest.resumable)
-    return { ...rest, total: rest.total ?? whole.total };
-  await rest.body.cancel();
   // Some services ignore If-Range. A part of another recording must not be appended, and neither must
   // compressed bytes.
-  if (rest.start === start) return source.open(signal);
-  const problem = 'the service sent another part of the recording than the requested one';
-  throw invalidResponse({ method: 'GET', url: source.url }, problem, 206);
+  const sameSize = [undefined, whole.total].includes(rest.total) || whole.total === undefined;
+  const sameTag = [null, etag].includes(rest.headers.get('etag'));
+  if (rest.start === start && sameSize && sameTag && !isCompressed(rest.headers)) return rest;
+  await rest.body.cancel();
+  return open(signal);
 }
 
 /**
- * Copies a body to the file, from the body's own start on, and checks the final size.
+ * Copies a body to the file, from `progress.received` on, and checks the final size.
  *
- * @param advance called with the number of bytes that the file then has
  * @throws {NetworkError} if the recording is shorter or longer than announced
  */
 async function copy(
-  opened: OpenedRecording,
+  body: ReadableStream<Uint8Array>,
   file: File,
-  options: SaveOptions,
-  advance: (received: number) => void,
-): Promise<number> {
-  const { total, start } = opened;
-  const reader = opened.body.getReader();
-  let received = start;
-  const report = async (): Promise<void> => {
-    advance(received);
-    await orAbort(Promise.resolve(options.onProgress?.({ received, total })), options.signal);
-  };
+  progress: { received: number; readonly total: number | undefined },
+  { signal, onProgress }: SaveOptions,
+): Promise<void> {
+  const reader = body.getReader();
+  const report = () => orAbort(Promise.resolve(onProgress?.({ ...progress })), signal);
   try {
     await report();
     for (;;) {
-      const { done, value } = await orAbort(reader.read(), options.signal);
+      const { done, value } = await orAbort(reader.read(), signal);
       if (done) break;
-      await write(file, value, received);
-      received += value.byteLength;
+      await write(file, value, progress.received);
+      progress.received += value.byteLength;
       await report();
     }
   } catch (error) {
     void reader.cancel(error).catch(() => undefined);
     throw error;
   }
-  if (total === undefined || received === total) return received;
+  const { received, total } = progress;
+  if (total === undefined || received === total) return;
   throw new NetworkError(`the recording has ${received} bytes where ${total} were announced`, {
     maybeSent: true,
   });

@@ -46,7 +46,7 @@ test('every class has its code and its name', () => {
     new ConfigurationError('x', 'foreign-origin'),
     new NetworkError('x', { maybeSent: true }),
     new TimeoutError('GET /', 'body', 5),
-    new SearchSyntaxError('empty', 'x'),
+    new SearchSyntaxError('x'),
     new ApiError({ method: 'GET', path: '/', status: 302, code: 'redirect', problem: 'x' }),
     new UnconfirmedWriteError('write-unconfirmed', 'add-webhook', 'x'),
   ];
@@ -119,12 +119,11 @@ test('the secrets and the response of a write are at hand, but never printed', (
 
 describe('search-syntax-error', () => {
   test('the position is in the message where there is one', () => {
-    expect(new SearchSyntaxError('empty', 'to: needs a value', 0)).toMatchObject({
+    expect(new SearchSyntaxError('to: needs a value', 0)).toMatchObject({
       message: 'to: needs a value (at position 0)',
       position: 0,
-      reason: 'empty',
     });
-    expect(new SearchSyntaxError('empty', 'to: needs a value').message).toBe('to: needs a value');
+    expect(new SearchSyntaxError('to: needs a value').message).toBe('to: needs a value');
   });
 });
 

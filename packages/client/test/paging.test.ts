@@ -18,10 +18,6 @@ describe('a page', () => {
     [{ results, next: 0 }, undefined, false],
     [{ results, next: -1 }, undefined, false],
     [{ results, paging: { next: 0 } }, undefined, false],
-    [{ results, page: 3, totalPages: 3 }, undefined, false],
-    [{ results, page: 0, totalPages: 1 }, undefined, false],
-    [{ results, page: 1, totalPages: 3, next: 2 }, '2', true],
-    [{ results, totalPages: 3 }, undefined, false],
     [{ results, next: null }, undefined, false],
     [{ results, next: false }, undefined, false],
     [{ results, next: {}, hasNext: false }, undefined, false],
@@ -36,7 +32,7 @@ describe('a page', () => {
   test('the fields may have other names, and be nested', () => {
     const raw = { data: { list: results }, paging: { cursor: 'c', more: true } };
     const wire = { ...defaultWireNames, nextField: 'paging.cursor', hasNextField: 'paging.more' };
-    const response = { value: raw, headers: new Headers() };
+    const response = { text: JSON.stringify(raw), headers: new Headers() };
     expect(readPage(spec, response, { field: 'data.list' }, wire)).toMatchObject({
       results,
       next: 'c',
@@ -138,12 +134,6 @@ describe('more pages are never lost in silence', () => {
     ['another name', { results, nextPageToken: 'n' }, ['wire.nextField', '"nextPageToken"']],
     ['a number of another name', { results, next_page: 2 }, ['wire.nextField', '"next_page"']],
     ['zero and a flag', { results, next: 0, hasNext: true, after: 'n' }, ['"hasNext"', '"after"']],
-    ['a total of pages', { results, page: 1, totalPages: 3 }, ['"totalPages"', 'wire.nextField']],
-    [
-      'a nested total, counted from 0',
-      { results, meta: { current_page: 0, total_pages: 2 } },
-      ['"meta.total_pages"', 'wire.nextField'],
-    ],
     ['an object', { results, next: { cursor: 'n' } }, ['wire.nextField', '"next.cursor"']],
     ['an empty object', { results, next: {} }, ['wire.nextField']],
     ['an array', { results, next: ['n'] }, ['wire.nextField']],
@@ -159,12 +149,7 @@ describe('more pages are never lost in silence', () => {
       ['wire.nextParam'],
     ],
     ['a path without parameters', { results, next: '/v1/events/2' }, ['wire.nextParam']],
-    [
-      'a URL of another origin',
-      { results, next: 'https://evil.example/v1/events?next=n' },
-      ['another origin'],
-    ],
-    ['a broken URL', { results, next: 'https://' }, ['cannot be read']],
+    ['a broken URL', { results, next: 'https://' }, ['wire.nextParam']],
   ])('%s', (_, raw, words) => {
     expect(() => page(raw)).toThrow(expect.objectContaining({ code: 'invalid-response' }));
     for (const word of words) expect(() => page(raw)).toThrow(word);
@@ -181,6 +166,7 @@ describe('more pages are never lost in silence', () => {
     ['https://api.example.com/v1/events?search=x&next=a%2Fb', 'a/b'],
     ['/v1/events?next=n', 'n'],
     ['?next=n', 'n'],
+    ['https://internal.example/v1/events?next=n', 'n'],
   ])('the cursor is taken out of the URL %s', (next, cursor) => {
     expect(page({ results, next })).toMatchObject({ next: cursor, hasNext: true });
   });

@@ -1,13 +1,7 @@
 import { orAbort, type Deadline } from '../clock.ts';
 import { ApiError, ConfigurationError, NetworkError } from '../errors.ts';
 import { isSafeTransport, type FetchInit, type Settings } from '../options.ts';
-import {
-  createRedactor,
-  provesNothingSent,
-  proxyNote,
-  safeCause,
-  type Redactor,
-} from './failure.ts';
+import { createRedact, provesNothingSent, proxyNote, safeCause, type Redact } from './failure.ts';
 
 /** One request to the REST interface, before the token is added. */
 export interface RequestSpec {
@@ -65,11 +59,13 @@ export function endpoint(
   return url;
 }
 
+const mostRedirects = 5;
+
 /** The response to one attempt. */
 export interface ReceivedResponse {
   readonly response: Response;
   /** Keeps the token out of errors about the response. */
-  readonly redactor: Redactor;
+  readonly redact: Redact;
   /** Whether the request that was answered carried the token. */
   readonly authenticated: boolean;
 }
@@ -95,12 +91,12 @@ export async function exchange(
   let trusted = url.origin === settings.baseUrl.origin;
   for (let redirects = 0; ; redirects++) {
     const target = url.href;
-    const redactor = createRedactor([token, spec.url.search, url.search]);
+    const redact = createRedact([token, spec.url.search, url.search]);
     const notice = { method: spec.method, url: target, attempt, redirects, authenticated: trusted };
     await orAbort(Promise.resolve(settings.onRequest?.(notice)), deadline.signal);
     const init = requestInit(settings, spec, trusted ? token : undefined, deadline.signal);
     // Asked after the failure: fetch finds its proxy when it is first called.
-    const note = (): string => proxyNote(new URL(target), settings.ownFetch);
+    const note = (): string => proxyNote(new URL(target));
     const send = async (): Promise<unknown> => {
       spec.onSend?.();
       return settings.fetch(target, init);
@@ -109,13 +105,13 @@ export async function exchange(
       if (deadline.signal.aborted) throw error;
       throw new NetworkError(`${describe(spec)}: no response${note()}`, {
         maybeSent: redirects > 0 || !provesNothingSent(error),
-        cause: safeCause(error, redactor),
+        cause: safeCause(error, redact),
       });
     });
     const response = checkedResponse(answer);
-    const left = settings.maxRedirects - redirects;
+    const left = mostRedirects - redirects;
     const next = redirectTarget(response, spec, url, settings, token, left);
-    if (next === undefined) return { response, redactor, authenticated: trusted };
+    if (next === undefined) return { response, redact, authenticated: trusted };
     discard(response);
     trusted &&= next.origin === settings.baseUrl.origin;
     url = next;
@@ -182,8 +178,8 @@ export function redirectTarget(
   const stop = (why: string): ApiError => {
     discard(response);
     const { method, url } = spec;
-    const problem = `a redirect was not followed, because ${why}`;
     const { status } = response;
+    const problem = `a redirect was not followed, because ${why}`;
     return new ApiError({ method, path: url.pathname, status, code: 'redirect', problem });
   };
   if (response.type === 'opaqueredirect') throw stop('this runtime hides its target');

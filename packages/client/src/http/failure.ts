@@ -1,62 +1,40 @@
 import { isLoopback } from '../options.ts';
 
-const hidden = '[hidden]';
-const deepestValue = 100;
 const deepestCause = 4;
 
-/** Removes sensitive texts from a string, or from all strings of a JSON value. */
-export interface Redactor {
-  text(value: string): string;
-  /** Values nested more than 100 levels deep are removed as a whole. */
-  json(value: unknown): unknown;
+/** Removes sensitive texts from a string. */
+export type Redact = (text: string) => string;
+
+/** Creates the function for texts such as the token, a secret or a query. Empty texts are skipped. */
+export function createRedact(sensitive: readonly string[]): Redact {
+  const forms = sensitive
+    .filter((value) => value !== '')
+    .flatMap((value) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)])
+    // Longest first, so that a short form does not leave the rest of a longer one behind.
+    .sort((a, b) => b.length - a.length);
+  return (text) => forms.reduce((result, form) => result.replaceAll(form, '[hidden]'), text);
 }
 
-/** Creates a redactor for texts such as the token, a secret or a query. Empty texts are skipped. */
-export function createRedactor(sensitive: readonly string[]): Redactor {
-  const forms = new Set<string>();
-  for (const value of sensitive) {
-    if (value === '') continue;
-    forms.add(value).add(encodeURIComponent(value)).add(JSON.stringify(value).slice(1, -1));
-  }
-  // Longest first, so that a short form does not leave the rest of a longer one behind.
-  const ordered = [...forms].sort((a, b) => b.length - a.length);
-  const text = (value: string): string =>
-    ordered.reduce((result, form) => result.replaceAll(form, hidden), value);
-  const json = (value: unknown, depth = 0): unknown => {
-    if (typeof value === 'string') return text(value);
-    if (typeof value !== 'object' || value === null) return value;
-    // Unlimited recursion would overflow the stack.
-    if (depth === deepestValue) return hidden;
-    const clean = (item: unknown): unknown => json(item, depth + 1);
-    if (Array.isArray(value)) return value.map(clean);
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), clean(item)]));
-  };
-  return { text, json: (value) => json(value) };
-}
+/** The property of anything that may have some. */
+export const property = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 
 /**
  * Copies an error so that it is safe to keep as a cause: name, message and code of the error and of
  * its causes, redacted. The original is dropped, because some `fetch` replacements attach the
  * request with its headers, or quote them.
  */
-export function safeCause(error: unknown, redactor: Redactor, depth = 0): Error {
-  if (typeof error !== 'object' || error === null) {
-    return new Error(redactor.text(String(error)));
-  }
-  const read = (key: string): unknown => Reflect.get(error, key);
+export function safeCause(error: unknown, redact: Redact, depth = 0): Error {
+  if (typeof error !== 'object' || error === null) return new Error(redact(String(error)));
   const words = (key: string): string | undefined => {
-    const value = read(key);
-    return typeof value === 'string' ? redactor.text(value) : undefined;
+    const value = property(error, key);
+    return typeof value === 'string' ? redact(value) : undefined;
   };
-  const causes = [
-    read('cause'),
-    ...(Array.isArray(read('errors')) ? (read('errors') as unknown[]) : []),
-  ];
-  const cause = causes.find((value) => value !== undefined && value !== null);
-  const nested = cause !== undefined && depth < deepestCause;
+  const cause = property(error, 'cause') ?? property(property(error, 'errors'), '0');
+  const nested = cause !== undefined && cause !== null && depth < deepestCause;
   const copy = new Error(
     words('message') ?? 'unknown error',
-    nested ? { cause: safeCause(cause, redactor, depth + 1) } : undefined,
+    nested ? { cause: safeCause(cause, redact, depth + 1) } : undefined,
   );
   const name = words('name') ?? 'Error';
   Object.defineProperty(copy, 'name', { value: name, configurable: true, writable: true });
@@ -66,82 +44,62 @@ export function safeCause(error: unknown, redactor: Redactor, depth = 0): Error 
 }
 
 // Errors from looking up the name or making the connection.
-const beforeSending = new Set([
+const beforeSending = [
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
   'ConnectionRefused',
-]);
+];
 // An established connection can fail with these too, so they count only if `connect` raised them.
-const beforeSendingInConnect = new Set([
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-  'EADDRNOTAVAIL',
-]);
+const beforeSendingInConnect = ['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'EADDRNOTAVAIL'];
 
 /**
  * Whether an error of `fetch` proves that nothing of the request was sent. If several addresses were
  * tried, all of them must have failed that way. An unknown error proves nothing.
  */
 export function provesNothingSent(error: unknown, depth = 0): boolean {
-  if (typeof error !== 'object' || error === null || depth > 4) return false;
-  const errors: unknown = Reflect.get(error, 'errors');
-  if (Array.isArray(errors) && errors.length > 0) {
+  if (depth > deepestCause) return false;
+  const errors = property(error, 'errors');
+  if (Array.isArray(errors) && errors.length > 0)
     return errors.every((one) => provesNothingSent(one, depth + 1));
-  }
-  return isBeforeSending(error) || provesNothingSent(Reflect.get(error, 'cause'), depth + 1);
-}
-
-function isBeforeSending(error: object): boolean {
-  const code: unknown = Reflect.get(error, 'code');
-  if (typeof code !== 'string') return false;
-  if (beforeSending.has(code)) return true;
-  return beforeSendingInConnect.has(code) && Reflect.get(error, 'syscall') === 'connect';
+  const code = property(error, 'code') as string;
+  if (beforeSending.includes(code)) return true;
+  if (beforeSendingInConnect.includes(code) && property(error, 'syscall') === 'connect')
+    return true;
+  const cause = property(error, 'cause');
+  return cause !== undefined && provesNothingSent(cause, depth + 1);
 }
 
 /**
  * What the proxy variables of the environment have to do with a request that failed: a sentence to
  * append to its message, or an empty text. Node's fetch ignores the variables unless it is told not to.
- *
- * @param ownFetch whether the user gave the `fetch`
  */
-export function proxyNote(url: URL, ownFetch: boolean): string {
-  const proxy = proxyFor(url);
-  if (proxy === undefined) return '';
-  const named = `. ${proxy.variable} names the proxy ${proxy.shown}`;
-  if (ownFetch) return `${named}: the given fetch has to use it`;
-  const local = isLoopback(url);
-  if (!usesProxies()) {
-    if (local) return '';
-    return `${named}, but fetch ignores it: start Node (22.21, 24 or later) with NODE_USE_ENV_PROXY=1, or pass a fetch that uses it, such as undici's with EnvHttpProxyAgent`;
-  }
-  if (local) return `${named}, which got the request. Add ${url.hostname} to NO_PROXY`;
-  return `${named}, which got the request: check that it runs and lets ${url.hostname} through`;
-}
-
-/** The proxy for a URL, by the variables that curl, undici, Bun and Deno know. */
-function proxyFor(url: URL): { variable: string; shown: string } | undefined {
-  const scheme = url.protocol.slice(0, -1);
-  const variable = [scheme, 'http']
-    .flatMap((name) => [`${name}_proxy`, `${name.toUpperCase()}_PROXY`])
+export function proxyNote(url: URL): string {
+  const { protocol, hostname } = url;
+  const names = [`${protocol.slice(0, -1)}_proxy`, 'http_proxy'];
+  const variable = names
+    .flatMap((name) => [name, name.toUpperCase()])
     .find((name) => variableOf(name) !== '');
-  if (variable === undefined || isExcepted(url)) return undefined;
+  if (variable === undefined || isExcepted(hostname)) return '';
   const value = variableOf(variable);
-  const { protocol, host } = URL.canParse(value) ? new URL(value) : { protocol: '', host: '' };
+  const proxy = URL.canParse(value) ? new URL(value) : undefined;
   // Without the user and the password that it may hold.
-  return { variable, shown: host === '' ? '(not a URL)' : `${protocol}//${host}` };
+  const shown = proxy?.host ? `${proxy.protocol}//${proxy.host}` : '(not a URL)';
+  const named = `. ${variable} names the proxy ${shown}`;
+  if (usesProxies())
+    return `${named}, which got the request: check that it runs and lets ${hostname} through, or add ${hostname} to NO_PROXY`;
+  if (isLoopback(url)) return '';
+  return `${named}, but fetch ignores it: start Node (22.21, 24 or later) with NODE_USE_ENV_PROXY=1, or pass a fetch that uses it, such as undici's with EnvHttpProxyAgent`;
 }
 
-/** Whether `NO_PROXY` lists the host of a URL. */
-function isExcepted({ hostname, port, protocol }: URL): boolean {
-  const withPort = `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`;
+/** Whether `NO_PROXY` lists a host. */
+function isExcepted(hostname: string): boolean {
   const list = variableOf('no_proxy') || variableOf('NO_PROXY');
-  return list.split(/[\s,]+/).some((entry) => {
-    if (entry === '*' || entry === hostname || entry === withPort) return true;
-    const domain = entry.replace(/^\*?\.?/, '.');
-    return domain !== '.' && (hostname.endsWith(domain) || withPort.endsWith(domain));
+  const entries = list.split(/[\s,]+/).filter((entry) => entry !== '');
+  return entries.some((entry) => {
+    const domain = entry.replace(/^\*?\.|:\d+$/g, '');
+    return domain === '*' || `.${hostname}`.endsWith(`.${domain}`);
   });
 }
 

@@ -1,6 +1,6 @@
 import { SearchSyntaxError } from '../errors.ts';
 import type { ActivityAction } from '../events.ts';
-import { OPERATORS, parseEventSearch, startsOperator, type OperatorName } from './parse.ts';
+import { isAddress, OPERATORS, parseEventSearch, type OperatorName } from './parse.ts';
 
 /** The parts of a search. Different parts are combined with "and". */
 export interface SearchParts {
@@ -38,11 +38,14 @@ export interface SearchParts {
  * // 'to:example.com since:2026-01-31 type:opened'
  */
 export function searchText(parts: SearchParts): string {
-  checkNames(parts);
+  const known: readonly string[] = ['text', 'subject', ...OPERATORS];
+  const unknown = Object.keys(parts).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new SearchSyntaxError(`a search has no part "${unknown}", only ${known.join(', ')}`);
   const { text, subject } = parts;
   const written: string[] = [];
   if (text !== undefined) written.push(words(text));
-  if (subject !== undefined) written.push(quoted(checked('subject', subject)));
+  if (subject !== undefined) written.push(`"${checked('subject', subject)}"`);
   for (const name of OPERATORS)
     for (const value of valuesOf(name, parts)) written.push(`${name}:${value}`);
   const search = written.join(' ');
@@ -50,72 +53,47 @@ export function searchText(parts: SearchParts): string {
     parseEventSearch(search);
   } catch (error) {
     // A position in a text that the user has not written says nothing.
-    if (!(error instanceof SearchSyntaxError)) throw error;
-    throw new SearchSyntaxError(error.reason, error.message.replace(/ \(at position \d+\)$/, ''));
+    throw new SearchSyntaxError((error as Error).message.replace(/ \(at position \d+\)$/, ''));
   }
   return search;
-}
-
-const known = new Set<string>(['text', 'subject', ...OPERATORS]);
-
-function checkNames(parts: SearchParts): void {
-  const unknown = Object.keys(parts).find((name) => !known.has(name));
-  if (unknown === undefined) return;
-  const message = `a search has no part "${unknown}", only ${[...known].join(', ')}`;
-  throw new SearchSyntaxError('unknown-part', message);
 }
 
 function valuesOf(name: OperatorName, parts: SearchParts): string[] {
   const value = parts[name];
   if (value === undefined) return [];
-  if (Array.isArray(value)) return value.map((one) => bareIfPossible(name, one));
-  if (value instanceof Date) return [dayOf(name, value)];
-  if (name === 'sequence' && typeof value === 'object')
-    return [bare(name, Reflect.get(value, 'id'))];
+  if (Array.isArray(value)) return value.map((one) => quotedIfNeeded(name, one));
+  if (value instanceof Date)
+    return [Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString().slice(0, 10)];
+  if (name === 'sequence' && typeof value === 'object') {
+    const id = checked(`${name}:`, Reflect.get(value, 'id'));
+    if (/\s/.test(id)) throw new SearchSyntaxError('an id of sequence: cannot contain a space');
+    return [id];
+  }
   // Names of teams, templates and sequences are written in quotes, as in the spec.
-  const named = name === 'template' || name === 'sequence' || (name === 'from' && isTeam(value));
-  if (!named || value === '*') return [bareIfPossible(name, value)];
-  return [quoted(checked(`${name}:`, value))];
+  const isTeam = name === 'from' && value !== 'myself' && !isAddress(value as string);
+  const isNamed = name === 'template' || name === 'sequence' || isTeam;
+  if (!isNamed || value === '*') return [quotedIfNeeded(name, value)];
+  return [`"${checked(`${name}:`, value)}"`];
 }
 
-/** A team may be called "sales@emea": an address has a domain with a dot. */
-const isTeam = (sender: unknown): boolean =>
-  sender !== 'myself' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(String(sender));
-
-function dayOf(name: string, date: Date): string {
-  if (!Number.isNaN(date.getTime())) return date.toISOString().slice(0, 10);
-  throw new SearchSyntaxError('invalid-date', `${name}: got an invalid Date`);
-}
-
-function bareIfPossible(name: string, value: unknown): string {
+function quotedIfNeeded(name: string, value: unknown): string {
   const text = checked(`${name}:`, value);
-  return /\s/.test(text) ? quoted(text) : text;
+  return /\s/.test(text) ? `"${text}"` : text;
 }
-
-function bare(name: string, value: unknown): string {
-  const text = checked(`${name}:`, value);
-  if (!/\s/.test(text)) return text;
-  throw new SearchSyntaxError('invalid-character', `an id of ${name}: cannot contain a space`);
-}
-
-const quoted = (value: string): string => `"${value}"`;
 
 /** Checks a value. The message does not repeat it: it may name people. */
 function checked(what: string, value: unknown): string {
   if (typeof value !== 'string' || value.trim() === '')
-    throw new SearchSyntaxError('empty', `${what} needs a value`);
-  if (value.includes('"'))
-    throw new SearchSyntaxError('misplaced-quote', `${what} cannot contain a double quote`);
+    throw new SearchSyntaxError(`${what} needs a value`);
+  if (value.includes('"')) throw new SearchSyntaxError(`${what} cannot contain a double quote`);
   return value;
 }
 
 function words(text: string): string {
-  const list = checked('text', text)
-    .split(/\s+/)
-    .filter((word) => word !== '');
-  if (!list.some(startsOperator)) return list.join(' ');
+  const list = checked('text', text).trim().split(/\s+/);
+  const operator = new RegExp(`^(?:${OPERATORS.join('|')}):`);
+  if (!list.some((word) => operator.test(word))) return list.join(' ');
   throw new SearchSyntaxError(
-    'operator-in-text',
     'a word of the text would be read as an operator, and the language has no escapes',
   );
 }

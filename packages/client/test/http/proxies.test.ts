@@ -71,13 +71,13 @@ describe('behind a proxy', () => {
     const { message } = await failing;
     expect(message).toContain('waited 30000 ms for a response');
     expect(message).toContain('https_proxy names the proxy http://proxy.example:3128');
-    expect(message).toContain('the given fetch has to use it');
+    expect(message).toContain('pass a fetch that uses it');
   });
 
   test('that fetch uses, it is named as the one that got the request', () => {
     process.env['HTTPS_PROXY'] = 'http://proxy.example:3128';
     useProxies();
-    const note = proxyNote(new URL('https://api.example.com/v1/events'), false);
+    const note = proxyNote(new URL('https://api.example.com/v1/events'));
     expect(note).toContain('http://proxy.example:3128, which got the request');
     expect(note).toContain('lets api.example.com through');
   });
@@ -90,7 +90,7 @@ describe('behind a proxy', () => {
     // Node does not use the proxy: it has nothing to do with the failure.
     expect((await list()).message).toBe('GET /v1/events: no response');
     useProxies();
-    expect(proxyNote(new URL(url), false)).toContain('Add 127.0.0.1 to NO_PROXY');
+    expect(proxyNote(new URL(url))).toContain('add 127.0.0.1 to NO_PROXY');
   });
 
   test.each([
@@ -100,13 +100,12 @@ describe('behind a proxy', () => {
     ['*.example.com', false],
     ['example.com', false],
     ['api.example.com:443', false],
-    ['api.example.com:8443', true],
     ['ample.com', true],
     ['', true],
   ])('NO_PROXY=%s: named is %p', (list, named) => {
     process.env['HTTPS_PROXY'] = 'http://proxy.example:3128';
     process.env['NO_PROXY'] = list;
-    const note = proxyNote(new URL('https://api.example.com/v1/events'), false);
+    const note = proxyNote(new URL('https://api.example.com/v1/events'));
     expect(note !== '').toBe(named);
   });
 
@@ -116,7 +115,7 @@ describe('behind a proxy', () => {
     ['socks5://ann:hunter2@proxy.example:1080', 'socks5://proxy.example:1080'],
   ])('of %s, the password is not shown', (value, shown) => {
     process.env['HTTP_PROXY'] = value;
-    const note = proxyNote(new URL('https://api.example.com/'), false);
+    const note = proxyNote(new URL('https://api.example.com/'));
     expect(note).toContain(`HTTP_PROXY names the proxy ${shown}`);
     expect(note).not.toContain('hunter2');
   });

@@ -1,8 +1,7 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import fc from 'fast-check';
 import { createDeadline, orAbort, sleep, systemClock } from '../../src/clock.ts';
 import { ApiError, NetworkError, TimeoutError } from '../../src/errors.ts';
-import { createRedactor, provesNothingSent, safeCause } from '../../src/http/failure.ts';
+import { createRedact, provesNothingSent, safeCause } from '../../src/http/failure.ts';
 import { backoff, parseRetryAfter, readApiError, withRetries } from '../../src/http/transport.ts';
 import { everyPrint } from '../support/caught.ts';
 import { testSettings, TOKEN } from '../support/client.ts';
@@ -24,21 +23,9 @@ describe('retries', () => {
   }
 
   test('the back-off doubles up to its cap, and half of it is random', () => {
-    const settings = { retry: testSettings(base).retry, random: () => 0 };
-    expect([1, 2, 3, 6, 7, 100].map((retry) => backoff(settings, retry))).toEqual([
-      250, 500, 1000, 8000, 10_000, 10_000,
-    ]);
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 50 }),
-        fc.double({ min: 0, max: 0.999, noNaN: true }),
-        (retry, random) => {
-          const delay = backoff({ ...settings, random: () => random }, retry);
-          expect(delay).toBeGreaterThanOrEqual(250);
-          expect(delay).toBeLessThanOrEqual(20_000);
-        },
-      ),
-    );
+    expect([1, 2, 3, 6, 7, 100].map(backoff)).toEqual([250, 500, 1000, 8000, 10_000, 10_000]);
+    jest.mocked(Math.random).mockReturnValueOnce(0.999);
+    expect(backoff(1)).toBe(500);
   });
 
   describe('a GET', () => {
@@ -71,14 +58,15 @@ describe('retries', () => {
 
     test('waits for as long as it is asked to, and never less', async () => {
       const clock = new TestClock();
-      const settings = testSettings(base, { clock, random: () => 0.5, retries: 1 });
+      const settings = testSettings(base, { clock, retries: 1 });
+      jest.mocked(Math.random).mockReturnValueOnce(0.5);
       await expect(
         withRetries(settings, 'GET', undefined, failing(apiError(429, 7)).attempt),
       ).rejects.toBeInstanceOf(ApiError);
       expect(clock.pauses).toEqual([7250]);
     });
 
-    test('does not wait for longer than maxRetryAfter', async () => {
+    test('does not wait for longer than a minute', async () => {
       const clock = new TestClock();
       const { attempt, numbers } = failing(apiError(503, 61));
       await expect(
@@ -223,13 +211,6 @@ describe('retry-after', () => {
       expect(parseRetryAfter(header, now)).toBeUndefined();
     },
   );
-
-  test('the oldest form of a date has no zone: it is read as GMT, not as local time', () => {
-    const parse = jest.spyOn(Date, 'parse');
-    expect(parseRetryAfter('Thu Jan  1 00:00:05 2026', now)).toBe(5);
-    expect(parse).toHaveBeenCalledWith('Thu Jan  1 00:00:05 2026 GMT');
-    parse.mockRestore();
-  });
 });
 
 describe('never-sent', () => {
@@ -265,52 +246,44 @@ describe('never-sent', () => {
 });
 
 describe('safe-cause', () => {
-  const redactor = createRedactor(['tok-1']);
+  const redact = createRedact(['tok-1']);
 
   test('keeps name, message and code, and drops everything else', () => {
     const original = Object.assign(new TypeError('bad tok-1'), {
       code: 'E_TOK',
       request: { headers: { 'x-api-token': 'tok-1' } },
     });
-    const safe = safeCause(original, redactor);
+    const safe = safeCause(original, redact);
     expect(safe).toMatchObject({ name: 'TypeError', message: 'bad [hidden]', code: 'E_TOK' });
     expect(everyPrint(safe)).not.toContain('tok-1');
   });
 
   test('cleans the causes too, and the first of several', () => {
     const inner = new Error('inner tok-1');
-    const safe = safeCause(new AggregateError([inner], 'outer'), redactor);
+    const safe = safeCause(new AggregateError([inner], 'outer'), redact);
     expect(safe.cause).toMatchObject({ message: 'inner [hidden]' });
   });
 
   test('ends in a circle of causes, and takes what is no error', () => {
     const circular = new Error('round');
     circular.cause = circular;
-    expect(safeCause(circular, redactor).message).toBe('round');
-    expect(safeCause('tok-1!', redactor).message).toBe('[hidden]!');
-    expect(safeCause(undefined, redactor).message).toBe('undefined');
-    expect(safeCause({}, redactor).message).toBe('unknown error');
+    expect(safeCause(circular, redact).message).toBe('round');
+    expect(safeCause('tok-1!', redact).message).toBe('[hidden]!');
+    expect(safeCause(undefined, redact).message).toBe('undefined');
+    expect(safeCause({}, redact).message).toBe('unknown error');
   });
 });
 
 describe('redact', () => {
   test('takes a text out in its plain, its encoded and its JSON form', () => {
-    const { text } = createRedactor(['a/b"c=', '']);
-    expect(text('x a/b"c= y')).toBe('x [hidden] y');
-    expect(text('?t=a%2Fb%22c%3D')).toBe('?t=[hidden]');
-    expect(text('{"t":"a/b\\"c="}')).toBe('{"t":"[hidden]"}');
-  });
-
-  test('reaches every string of a JSON value, keys included', () => {
-    const { json } = createRedactor(['tok']);
-    expect(json({ tok: ['my tok', 1, null, { deep: 'tok' }], other: true })).toEqual({
-      '[hidden]': ['my [hidden]', 1, null, { deep: '[hidden]' }],
-      other: true,
-    });
+    const redact = createRedact(['a/b"c=', '']);
+    expect(redact('x a/b"c= y')).toBe('x [hidden] y');
+    expect(redact('?t=a%2Fb%22c%3D')).toBe('?t=[hidden]');
+    expect(redact('{"t":"a/b\\"c="}')).toBe('{"t":"[hidden]"}');
   });
 
   test('a text that holds another one goes first', () => {
-    expect(createRedactor(['ab', 'abc']).text('abc')).toBe('[hidden]');
+    expect(createRedact(['ab', 'abc'])('abc')).toBe('[hidden]');
   });
 });
 
@@ -320,27 +293,13 @@ describe('failure', () => {
   function fail(body: string | ReadableStream | null, headers: Record<string, string> = {}) {
     const answer = {
       response: new Response(body, { status: 400, headers }),
-      redactor: createRedactor([TOKEN]),
+      redact: createRedact([TOKEN]),
       authenticated: true,
     };
     const clock = new TestClock();
     const deadline = createDeadline(clock, TIMEOUT, 'GET /', undefined);
     return readApiError(testSettings('https://example.com', { clock }), spec, answer, deadline);
   }
-
-  test.each([
-    [{ code: 'no_search' }, 'no_search'],
-    [{ error: { code: 'deep' } }, 'deep'],
-    [{ error: 'flat' }, 'flat'],
-    [{ error: 'a whole sentence' }, undefined],
-    [{ code: 7 }, undefined],
-    [[], undefined],
-    [null, undefined],
-  ])('the service code of %j is %p', async (body, serviceCode) => {
-    const error = await fail(JSON.stringify(body));
-    expect(error.serviceCode).toBe(serviceCode);
-    expect(error.body).toEqual(body);
-  });
 
   test('reads the request id and Retry-After', async () => {
     const error = await fail('x', { 'x-request-id': 'req-1', 'retry-after': '3' });
@@ -353,10 +312,10 @@ describe('failure', () => {
   });
 
   test('an answer that repeats the token is cleaned, whatever its form', async () => {
-    const error = await fail(JSON.stringify({ code: TOKEN, sent: [`${TOKEN}!`] }), {
-      'x-request-id': TOKEN,
-    });
-    expect(error.body).toEqual({ code: '[hidden]', sent: ['[hidden]!'] });
+    const escaped = TOKEN.replace('/', '\\/');
+    const body = `{"code":"${TOKEN}","sent":["${escaped}!"],"${TOKEN}":1}`;
+    const error = await fail(body, { 'x-request-id': TOKEN });
+    expect(error.body).toEqual({ code: '[hidden]', sent: ['[hidden]!'], '[hidden]': 1 });
     expect(error.requestId).toBe('[hidden]');
     expect((await fail(`<b>${TOKEN}</b>`)).body).toBe('<b>[hidden]</b>');
   });

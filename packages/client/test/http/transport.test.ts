@@ -19,7 +19,7 @@ function flaky(times: number, fail: Handler): Handler {
 test('refuses another origin by itself', async () => {
   const transport = createTransport(testSettings('https://example.com'));
   const url = new URL('https://other.example.com/v1/events');
-  await expect(transport.json({ method: 'GET', url })).rejects.toMatchObject({
+  await expect(transport.read({ method: 'GET', url })).rejects.toMatchObject({
     code: 'foreign-origin',
   });
 });
@@ -60,14 +60,12 @@ describe('a GET is tried again', () => {
   });
 
   test('until the limit, and then the last error is thrown', async () => {
-    server.answer = (_, response) =>
-      sendJson(response, { code: 'busy' }, 503, { 'x-request-id': 'req-9' });
+    server.answer = (_, response) => sendJson(response, {}, 503, { 'x-request-id': 'req-9' });
     const error = await caught(testClient(server.origin, { retries: 2 }).events.list());
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
       status: 503,
       code: 'server-error',
-      serviceCode: 'busy',
       requestId: 'req-9',
     });
     expect(server.requests).toHaveLength(3);
@@ -170,8 +168,4 @@ test('a 2xx answer that cannot be read is an error that does not quote it', asyn
   expect(everyPrint(error)).not.toContain('ann@');
   server.answer = (_, response) => sendJson(response, { results: 'none' });
   await expect(testClient(server.origin).events.list()).rejects.toThrow('no array "results"');
-  server.answer = (_, response) => sendJson(response, { results: ['x'.repeat(100)] });
-  await expect(testClient(server.origin, { bodyLimit: 50 }).events.list()).rejects.toThrow(
-    'longer than 50',
-  );
 });

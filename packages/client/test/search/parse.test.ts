@@ -50,37 +50,38 @@ describe('the parser', () => {
 
   describe('refuses', () => {
     test.each([
-      ['since:2026-01-01 since:2026-01-02', 'duplicate', 17],
-      ['until:2026-01-01 until:2026-01-01', 'duplicate', 17],
-      ['type:opened type:opened', 'duplicate', 12],
-      ['template:* template:a', 'duplicate', 11],
-      ['sequence:* sequence:a', 'duplicate', 11],
-      ['from:a from:myself', 'duplicate', 7],
-      ['"a" "b"', 'duplicate', 4],
-      ['hello "world"', 'text-and-subject', 6],
-      ['"world" to:ann', 'subject-and-operators', 8],
-      ['"world" type:opened', 'subject-and-operators', 8],
-      ['since:2026-01-01 "world"', 'subject-and-operators', 17],
-      ['"world" hello', 'text-and-subject', 8],
-      ['ab "cd', 'unclosed-quote', 3],
-      ['to:"cd', 'unclosed-quote', 3],
-      ['ab"cd"', 'misplaced-quote', 2],
-      ['"ab"cd', 'misplaced-quote', 4],
-      ['to:ab"cd"', 'misplaced-quote', 5],
-      ['to:"a"b', 'misplaced-quote', 6],
-      ['""', 'empty', 0],
-      ['to:" "', 'empty', 3],
-      ['to:', 'empty', 3],
-      ['to: ann', 'empty', 3],
-      ['since:2026-02-30', 'invalid-date', 6],
-      ['a until:tomorrow', 'invalid-date', 8],
-      ['type:bounced', 'unknown-type', 5],
-      ['a\u0000', 'invalid-character', 1],
-      ['to:"a\u0007"', 'invalid-character', 5],
-      ['x \ud800', 'invalid-character', 2],
-    ])('%j: %s at %d', (text, reason, position) => {
+      ['since:2026-01-01 since:2026-01-02', 'only once', 17],
+      ['until:2026-01-01 until:2026-01-01', 'only once', 17],
+      ['type:opened type:opened', 'only once', 12],
+      ['template:* template:a', 'only once', 11],
+      ['sequence:* sequence:a', 'only once', 11],
+      ['from:a from:myself', 'only once', 7],
+      ['"a" "b"', 'whole search', 4],
+      ['hello "world"', 'whole search', 6],
+      ['"world" to:ann', 'whole search', 8],
+      ['"world" type:opened', 'whole search', 8],
+      ['since:2026-01-01 "world"', 'whole search', 17],
+      ['"world" hello', 'whole search', 8],
+      ['ab "cd', 'not closed', 3],
+      ['to:"cd', 'not closed', 3],
+      ['ab"cd"', 'spaces around', 2],
+      ['"ab"cd', 'spaces around', 4],
+      ['to:ab"cd"', 'spaces around', 5],
+      ['to:"a"b', 'spaces around', 6],
+      ['""', 'quotes are empty', 0],
+      ['to:" "', 'quotes are empty', 3],
+      ['to:', 'needs a value', 3],
+      ['to: ann', 'needs a value', 3],
+      ['since:2026-02-30', 'calendar date', 6],
+      ['a until:tomorrow', 'calendar date', 8],
+      ['type:bounced', 'activity event types', 5],
+      ['a\u0000', 'control character', 1],
+      ['to:"a\u0007"', 'control character', 5],
+      ['x \ud800', 'control character', 2],
+    ])('%j: %s at %d', (text, message, position) => {
       expect(() => parseEventSearch(text)).toThrow(SearchSyntaxError);
-      expect(() => parseEventSearch(text)).toThrow(expect.objectContaining({ reason, position }));
+      expect(() => parseEventSearch(text)).toThrow(expect.objectContaining({ position }));
+      expect(() => parseEventSearch(text)).toThrow(message);
     });
   });
 

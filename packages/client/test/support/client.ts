@@ -1,7 +1,11 @@
+import { jest } from '@jest/globals';
 import { createClient, type Client } from '../../src/client.ts';
 import type { ClientOptions } from '../../src/options.ts';
 import { resolveSettings, type Settings } from '../../src/options.ts';
 import { TestClock, TIMEOUT } from './clock.ts';
+
+// Without jitter, every pause is known.
+jest.spyOn(Math, 'random').mockReturnValue(0);
 
 export const TOKEN = 'tok-3c1e/9f+7d==';
 
@@ -11,7 +15,6 @@ export function testOptions(baseUrl: string, options: Partial<ClientOptions> = {
     apiToken: TOKEN,
     timeout: TIMEOUT,
     clock: new TestClock(),
-    random: () => 0,
     ...options,
   };
 }

@@ -12,7 +12,12 @@ export function page(
   { wire = {}, link }: { wire?: Partial<WireNames>; link?: string } = {},
 ): Page<unknown> {
   const headers = new Headers(link === undefined ? {} : { link });
-  return readPage(spec, { value, headers }, { field: 'results' }, { ...defaultWireNames, ...wire });
+  return readPage(
+    spec,
+    { text: JSON.stringify(value), headers },
+    { field: 'results' },
+    { ...defaultWireNames, ...wire },
+  );
 }
 
 export const results = [{ _id: '1' }];

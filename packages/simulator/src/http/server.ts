@@ -56,8 +56,8 @@ function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (error instanceof Refusal)
     return reply.code(error.status).send(errorBody(error.code, error.message));
   if (error instanceof SearchSyntaxError) {
-    const { position, reason, message } = error;
-    return reply.code(400).send(errorBody('invalid-search', message, { reason, position }));
+    const { position, message } = error;
+    return reply.code(400).send(errorBody('invalid-search', message, { position }));
   }
   const status = (error as { statusCode?: unknown } | undefined)?.statusCode;
   if (typeof status === 'number' && status >= 400 && status < 500)
