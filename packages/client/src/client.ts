@@ -41,11 +41,9 @@ export interface Events {
    */
   list(options?: EventListOptions): Promise<Page<ActivityEvent>>;
   /**
-   * Gets all events, and requests each page when it is needed. Events with an unknown `action` are
-   * included, see UnknownActivityEvent.
+   * Gets all events, also those with an unknown `action`, and requests each page when it is needed.
    *
-   * @throws like `list`, at the result where it happens
-   * @throws {ApiError} `invalid-response` if the service repeats a cursor
+   * @throws like `list`; {ApiError} `invalid-response` if the service repeats a cursor
    *
    * @example
    * for await (const event of client.events.iterate({ search: { type: 'replied' } })) {
@@ -81,7 +79,6 @@ export interface Calls {
   /**
    * Starts to download a recording. Resolves when the headers have arrived.
    *
-   * @param callId the `callId` of an event, or the `_id` of a call record
    * @throws {ApiError} `not-found` if there is no such recording, `invalid-response` if the response
    * is JSON, HTML or XML instead of audio
    * @throws {ConfigurationError | NetworkError | TimeoutError}

@@ -134,7 +134,7 @@ export class ApiError extends ClientError {
   readonly method: string;
   /** The request's path, without its query. */
   readonly path: string;
-  /** The request id header of the response, for a support ticket. A guess: `wire.requestIdHeader`. */
+  /** The header `wire.requestIdHeader` of the response, for a support ticket. */
   readonly requestId: string | undefined;
   /** What `Retry-After` asked for, as a number or a date, in whole seconds (rounded up). */
   readonly retryAfter: number | undefined;
@@ -170,15 +170,12 @@ export interface FoundSecret {
 
 /**
  * What became of the new secret of a write:
- * - `write-unconfirmed`: the write may have happened, but no new secret arrived. The connection broke
- *   or timed out after something was sent, the service answered 5xx or with a redirect that is not
- *   followed, the call was aborted, or the response holds no new `whsec_` text. `cause` holds the
+ * - `write-unconfirmed`: the write may have happened, but no new secret arrived. `cause` holds the
  *   error behind it, if there is one.
  * - `secret-ambiguous`: the write has happened, and its response holds several new secrets. Choose one
- *   of `secrets` yourself, and set `wire.secretField` so that the next call finds it.
+ *   of `secrets`, and set `wire.secretField` so that the next call finds it.
  * - `secret-not-saved`: the secret was rotated, but the store did not save the new one. Call `retry`,
- *   or put `secrets[0]` where your receiver reads it. Until then deliveries fail verification, and the
- *   service retries them.
+ *   or put `secrets[0]` where your receiver reads it. Until then deliveries fail verification.
  */
 export type UnconfirmedWriteCode = 'write-unconfirmed' | 'secret-ambiguous' | 'secret-not-saved';
 

@@ -25,15 +25,9 @@ export interface Proposal {
 
 /** What captured bodies say about the names that the spec does not show. */
 export interface InferredNames {
-  /**
-   * For the receiver's option `fieldNames`, one proposal for each of the seven fields. Without a call
-   * event, they come from the call records.
-   */
+  /** One for each of the seven fields. Without a call event, they come from the call records. */
   readonly fieldNames: readonly Proposal[];
-  /**
-   * What was found as TypeScript to paste, with the reasons as comments. A field with several
-   * candidates is only a comment. Empty where nothing fits.
-   */
+  /** The option `fieldNames` to paste, with reasons and doubts as comments. Empty if nothing fits. */
   readonly snippet: string;
   /** How many samples of each kind were read. */
   readonly read: {
@@ -48,12 +42,8 @@ export interface InferredNames {
 
 /**
  * Learns the names of the seven fields from captured bodies: deliveries of call events, answers of
- * `GET /v1/calls`, and single call records.
- *
- * It looks at values, not at names: at formats, at the events that carry a field, at the order of
- * times, and at values that are equal in the events of one call. A few calls with their
- * `call:started`, `call:completed` and `call:recording-available` bodies say most. Where two fields
- * fit, the proposal is `not-sure` and has both. Never throws.
+ * `GET /v1/calls`, and single call records. It looks at values, not at names. A few calls with their
+ * `call:started`, `call:completed` and `call:recording-available` bodies say most. Never throws.
  *
  * @param samples parsed JSON bodies, in any order; what is none of the above is ignored
  *

@@ -18,7 +18,7 @@ export interface RequestNotice {
   readonly method: string;
   /** Do not log it: the query may name people, and that of a redirect may be a signature. */
   readonly url: string;
-  /** 1 for the first attempt, 2 for the first retry, and so on. */
+  /** From 1; 2 is the first retry. */
   readonly attempt: number;
   /** How many redirects led here. */
   readonly redirects: number;
@@ -29,13 +29,13 @@ export interface RequestNotice {
 /** The options of `createClient`. */
 export interface ClientOptions {
   /**
-   * The `{base_url}` of the spec: `https://…`, with a path if there is one. A `/v1` at its end is taken
-   * off. Plain `http://` is accepted for loopback hosts only, unless `allowInsecure` is set.
+   * The `{base_url}` of the spec, with or without `/v1`. Plain `http://` is accepted for loopback
+   * hosts only, unless `allowInsecure` is set.
    */
   readonly baseUrl: string | URL;
   /**
-   * The API token, or a function that returns it and is called before every attempt. The token is
-   * sent as `X-API-Token`, to the origin of `baseUrl` only.
+   * The API token, or a function that returns it and is called before every attempt. It is sent to
+   * the origin of `baseUrl` only.
    */
   readonly apiToken: string | (() => string | Promise<string>);
   /**
@@ -56,10 +56,7 @@ export interface ClientOptions {
   readonly retries?: number;
   /** The `User-Agent` header. Defaults to `call-webhooks-client/<version>`. */
   readonly userAgent?: string;
-  /**
-   * Called before every request, including redirects and retries, and awaited. If it throws or
-   * rejects, the call fails with that error.
-   */
+  /** Called before every request, redirects and retries too, and awaited. Its error fails the call. */
   readonly onRequest?: (notice: RequestNotice) => unknown;
   /** Allows plain http to other hosts than loopback, which exposes the token. Defaults to false. */
   readonly allowInsecure?: boolean;
@@ -73,7 +70,7 @@ export interface ClientOptions {
 export interface WebhookInput {
   /** Where deliveries are sent: an http or https URL. */
   readonly url: string;
-  /** A custom payload, sent instead of the event's own body. No `eventName` is added to it. */
+  /** A custom payload, sent instead of the event's own body. */
   readonly payload?: unknown;
 }
 
@@ -159,11 +156,7 @@ function tokenReader(apiToken: ClientOptions['apiToken']): () => Promise<string>
   return () => Promise.resolve(token);
 }
 
-/**
- * Checks the options and fills in the defaults.
- *
- * @throws {ConfigurationError} if an option is invalid, with the reason
- */
+/** Checks the options and fills in the defaults. @throws {ConfigurationError} */
 export function resolveSettings(options: ClientOptions): Settings {
   const { allowInsecure = false, fetch, timeout = 30_000, retries = 3, onRequest } = options;
   const { userAgent = `call-webhooks-client/${version}`, clock = systemClock } = options;
@@ -204,32 +197,19 @@ export function isSafeTransport(url: URL, allowInsecure: boolean): boolean {
   return url.protocol === 'http:' && (allowInsecure || isLoopback(url));
 }
 
-/**
- * Parses the configured base URL and removes trailing slashes, and `/v1`, which each endpoint adds.
- *
- * @throws {ConfigurationError} if it is not an absolute http(s) URL, if it has credentials, a query
- * or a fragment, or if the token would be sent over plain http
- */
+/** Checks the base URL, and removes trailing slashes, and `/v1`, which each endpoint adds. */
 export function parseBaseUrl(baseUrl: string | URL, allowInsecure: boolean): URL {
+  const refuse = (why: string): ConfigurationError => new ConfigurationError(`baseUrl ${why}`);
   if (!URL.canParse(String(baseUrl)))
-    throw new ConfigurationError(
-      'baseUrl must be an absolute URL, such as https://api.example.com',
-    );
+    throw refuse('must be an absolute URL, such as https://api.example.com');
   const url = new URL(baseUrl);
-  if (url.username !== '' || url.password !== '') {
-    throw new ConfigurationError('baseUrl must not hold credentials');
-  }
-  if (url.search !== '' || url.hash !== '') {
-    throw new ConfigurationError('baseUrl must not have a query or a fragment');
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new ConfigurationError('baseUrl must be an https URL');
-  }
-  if (!isSafeTransport(url, allowInsecure)) {
-    throw new ConfigurationError(
-      'baseUrl is plain http, which exposes the API token to the network. Use https, or set allowInsecure: true',
+  if (url.username !== '' || url.password !== '') throw refuse('must not hold credentials');
+  if (url.search !== '' || url.hash !== '') throw refuse('must not have a query or a fragment');
+  if (!/^https?:$/.test(url.protocol)) throw refuse('must be an https URL');
+  if (!isSafeTransport(url, allowInsecure))
+    throw refuse(
+      'is plain http, which exposes the API token to the network. Use https, or set allowInsecure: true',
     );
-  }
   url.pathname = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
   return url;
 }

@@ -8,27 +8,20 @@ import type { Settings } from './options.ts';
 export interface RecordingOptions {
   /** Aborts the request and the body. Both fail with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Accepts a response of any content type. By default JSON, HTML and XML are refused, because they
-   * are error pages or descriptions rather than audio. Defaults to false.
-   */
+  /** Accepts JSON, HTML and XML too, which are error pages rather than audio. Defaults to false. */
   readonly anyContentType?: boolean | undefined;
 }
 
-/** The progress of a download. */
+/** The progress of a download, in bytes. */
 export interface SaveProgress {
-  /** Bytes in the file so far. */
   readonly received: number;
-  /** Size of the whole recording in bytes, if it is known. */
+  /** Undefined if the service does not say it. */
   readonly total: number | undefined;
 }
 
 /** The options of `saveTo`. */
 export interface SaveOptions {
-  /**
-   * Called at the start and after every piece that was written, and awaited. If it throws or
-   * rejects, the download fails with that error.
-   */
+  /** Called at the start and after every piece, and awaited. Its error fails the download. */
   readonly onProgress?: ((progress: SaveProgress) => unknown) | undefined;
   /** Aborts the download, which rejects with the signal's reason. Defaults to that of the request. */
   readonly signal?: AbortSignal | undefined;
@@ -43,10 +36,7 @@ export interface SavedRecording {
   readonly bytes: number;
 }
 
-/**
- * A recording whose headers have arrived. Read `body` or call `saveTo`: one of the two, once. If you
- * need neither, call `body.cancel()` to free the connection.
- */
+/** A recording whose headers have arrived. Read or cancel `body`, or call `saveTo`, once. */
 export interface Recording {
   /** The bytes as they arrive. If the download breaks or is too short, the stream fails. */
   readonly body: ReadableStream<Uint8Array>;
@@ -57,11 +47,8 @@ export interface Recording {
   readonly etag: string | undefined;
   /**
    * Writes the recording to a file beside `path`, and renames it when it is complete and on the
-   * disk, so that `path` never holds a part of it. An existing file is replaced.
-   *
-   * If the connection breaks, the rest is requested (with `Range`, if the service sends an ETag or a
-   * date) up to the limit of `retries`. A download that fails or is killed begins anew with the next
-   * call.
+   * disk. An existing file is replaced. If the connection breaks, the rest is requested up to the
+   * limit of `retries`.
    *
    * @throws {NetworkError} if the connection breaks too often, or the length is not the announced one
    * @throws {ConfigurationError} if the body was read or `saveTo` called before; with the code
@@ -83,16 +70,13 @@ export interface RecordingAvailable {
 /** Recordings that events announce. */
 export interface Recordings {
   /**
-   * Starts to download the recording of a `call:recording-available` event. Uses `recordingUrl` if
-   * it is below the configured base URL. If the event has none, uses `callId`.
+   * Starts to download the recording of a `call:recording-available` event, by its `recordingUrl`,
+   * or by `callId` if it has none.
    *
-   * @throws {ConfigurationError} if the event has neither `recordingUrl` nor `callId`, or
-   * `recordingUrl` is not an absolute URL; nothing is requested
-   * @throws {ConfigurationError} `foreign-origin` if `recordingUrl` is not below the base URL; nothing
-   * is requested. If you trust the event, `client.calls.recording(event.callId)` asks the configured
-   * service.
-   * @throws {ApiError} `invalid-response` if the response is JSON, HTML or XML instead of audio
-   * @throws {NetworkError | TimeoutError}
+   * @throws {ConfigurationError} if the event has neither; `foreign-origin` if `recordingUrl` is not
+   * below the base URL. Nothing is requested. If you trust the event,
+   * `client.calls.recording(event.callId)` asks the configured service.
+   * @throws like `client.calls.recording`
    *
    * @example
    * 'call:recording-available': async (event) => {
@@ -101,11 +85,7 @@ export interface Recordings {
    * }
    */
   fromEvent(event: RecordingAvailable, options?: RecordingOptions): Promise<Recording>;
-  /**
-   * The same as `client.calls.recording`.
-   *
-   * @throws like `client.calls.recording`
-   */
+  /** The same as `client.calls.recording`. @throws like it */
   ofCall(callId: string, options?: RecordingOptions): Promise<Recording>;
 }
 

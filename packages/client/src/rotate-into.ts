@@ -21,9 +21,9 @@ export interface StoredSecret {
 }
 
 /**
- * Where the secrets of a receiver are kept, those of all its webhook actions: a file, a table, a secret
- * manager. Save each current secret with its `actionId` before the first rotation: without it, deliveries
- * in flight cannot be verified, and without the `actionId` the old secret never ends.
+ * Where the secrets of a receiver are kept, those of all its webhook actions. Save each current secret
+ * with its `actionId` before the first rotation: without it, the old secret is not accepted or never
+ * ends.
  */
 export interface SecretStore {
   /** Returns what was saved last. Returns an empty list at first. */
@@ -71,7 +71,7 @@ export interface RotateIntoOptions {
   readonly ruleId: string;
   readonly actionId: string;
   /**
-   * How long the old secret of this action is still accepted, in milliseconds. Defaults to 600,000 (10 minutes):
+   * How long the old secret of this action is still accepted, in milliseconds. Defaults to 600,000:
    * with the tolerance of 5 minutes either way, no older signature verifies after that.
    */
   readonly overlap?: number | undefined;
@@ -81,18 +81,13 @@ export interface RotateIntoOptions {
 
 /** The result of `rotateInto`. */
 export interface RotatedSecret {
-  /** The new secret, as it was saved. */
   readonly current: StoredSecret;
-  /**
-   * All secrets that were saved: the new one first, then those from before. Older ones of the same
-   * action have an `expiresAt`; those of other actions, and those without an `actionId`, are unchanged.
-   */
+  /** All secrets that were saved: the new one, then older ones; those of the action now end. */
   readonly saved: readonly StoredSecret[];
   /** The whole response of the service. It holds the secret. */
   readonly response: unknown;
 }
 
-/** Rotates the secret of an action, given the secrets from before. */
 export type Rotate = (
   action: Pick<RotateIntoOptions, 'ruleId' | 'actionId' | 'signal'>,
   known: ReadonlySet<string>,

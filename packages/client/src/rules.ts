@@ -37,29 +37,22 @@ export interface SecretResponse {
 /** Webhook actions of rules, and their signing secrets. A write is not retried once it was sent. */
 export interface Rules {
   /**
-   * Creates a webhook action: `POST /v1/rules/{id}/actions`. The spec shows neither body;
-   * `wire.webhookAction` creates the request body. The secret is taken from `wire.secretField`, or is
-   * the only one of the response.
+   * Creates a webhook action: `POST /v1/rules/{id}/actions`, with the body that `wire.webhookAction`
+   * creates. The secret is taken from `wire.secretField`, or is the only one of the response.
    *
    * @throws {UnconfirmedWriteError} `write-unconfirmed` if the action may exist, but no secret
    * arrived; `secret-ambiguous` if it exists, but the response holds several secrets
-   * @throws {ConfigurationError} if an id is empty, the url is not http(s), or the payload is not
-   * JSON
-   * @throws {ApiError | NetworkError | TimeoutError} if nothing was done
+   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError} if nothing was done
    *
    * @example
    * const { secret } = await client.rules.addWebhook('rule-id', { url: 'https://example.com/hook' });
    */
   addWebhook(ruleId: string, input: WebhookInput, options?: WriteOptions): Promise<SecretResponse>;
   /**
-   * Rotates the signing secret of an action: `PATCH /v1/rules/{id}/actions/{actionId}` with
-   * `rotateSigningSecret: true`. The next delivery is signed with the new secret, and receivers that
-   * do not know it reject the delivery. Prefer `rotateInto`, which knows the old secrets too. The
-   * secret is taken from `wire.secretField`, or is the only one of the response.
+   * Rotates the signing secret of an action: `PATCH /v1/rules/{id}/actions/{actionId}`. The next
+   * delivery is signed with the new secret. Prefer `rotateInto`, which knows the old secrets too.
    *
-   * @throws {UnconfirmedWriteError} `write-unconfirmed` if it may have been rotated, but no secret
-   * arrived; `secret-ambiguous` if it was rotated, but the response holds several secrets
-   * @throws {ConfigurationError | ApiError | NetworkError | TimeoutError} if nothing was done
+   * @throws like `addWebhook`
    */
   rotateSigningSecret(
     ruleId: string,
@@ -68,13 +61,12 @@ export interface Rules {
   ): Promise<SecretResponse>;
   /**
    * Rotates the secret, saves the new one, and keeps the old one valid for `overlap`. Secrets of other
-   * actions stay as they are. Receivers read the store with `secretsFrom(store)`. Nothing is rotated if
-   * the store cannot be read and written. After a crash, call it again.
+   * actions stay as they are. Receivers read the store with `secretsFrom(store)`. After a crash, call
+   * it again.
    *
    * @throws {UnconfirmedWriteError} `secret-not-saved` if it was rotated but not saved: call its
-   * `retry()`; `secret-ambiguous` if the response holds several secrets that the store did not have:
-   * all of them were saved
-   * @throws like `rotateSigningSecret`, and what the store throws before the rotation
+   * `retry()`; `secret-ambiguous` if the response holds several new secrets: all of them were saved
+   * @throws like `rotateSigningSecret`, and what the store throws, before anything is rotated
    */
   rotateInto(store: SecretStore, options: RotateIntoOptions): Promise<RotatedSecret>;
 }
@@ -120,14 +112,7 @@ const effects: Readonly<Record<WriteOperation, readonly [what: string, done: str
   'rotate-signing-secret': ['The signing secret', 'rotated'],
 };
 
-/**
- * Sends a write and finds the new secret in the response.
- *
- * @param field the setting `wire.secretField`
- * @param known secrets from before the write
- * @throws {UnconfirmedWriteError} if the write may have happened, but no new secret arrived, or several
- * @throws the error of the transport if the write has certainly not happened
- */
+/** Sends a write and finds the secret in the response that was not `known` before. */
 async function sendWrite(
   transport: Transport,
   spec: RequestSpec,
@@ -193,10 +178,7 @@ function inField(response: unknown, field: string | undefined): FoundSecret[] | 
 // A whole secret: not the middle of a word, and not shortened or masked.
 const secretText = /(?<![\w+/])whsec_[A-Za-z0-9+/]+={0,2}(?![\w+/=*•…-]|\.{2})/g;
 
-/**
- * Finds signing secrets (`whsec_` and base64 text) anywhere in a response, whose shape the spec does
- * not show. Returns every occurrence.
- */
+/** Finds every signing secret anywhere in a response, whose shape the spec does not show. */
 function findSecrets(response: unknown): FoundSecret[] {
   const found: FoundSecret[] = [];
   // Not recursive: a response may be nested deeper than the stack, and its secret is the only copy.

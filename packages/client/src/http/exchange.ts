@@ -32,11 +32,7 @@ export function invalidResponse(
   return new ApiError({ method, path: url.pathname, status, code: 'invalid-response', problem });
 }
 
-/**
- * Encodes an id so that it stays one segment of a path.
- *
- * @throws {ConfigurationError} if the id is empty, or `.` or `..`, which URLs resolve
- */
+/** Encodes an id so that it stays one segment of a path. URLs resolve `.` and `..`. */
 export function pathSegment(name: string, id: unknown): string {
   if (typeof id !== 'string' || id === '' || id === '.' || id === '..') {
     throw new ConfigurationError(`${name} must be a non-empty id`);
@@ -74,11 +70,6 @@ export interface ReceivedResponse {
  * Makes one attempt: reads the token, sends the request, and follows redirects. The token is sent to
  * the configured origin only. After a redirect to another origin it is left out for good, even if a
  * later redirect leads back.
- *
- * @throws {ApiError} `redirect`
- * @throws {NetworkError | TimeoutError}
- * @throws {ConfigurationError} if `fetch` returned something else than a Response
- * @throws the reason of an abort
  */
 export async function exchange(
   settings: Settings,
@@ -164,8 +155,7 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
  * Returns the target of a redirect, or undefined if the response is not a redirect.
  *
  * @param left how many more redirects may be followed
- * @throws {ApiError} `redirect`, for one that must not or cannot be followed. The message does not
- * name the target, which may hold signatures or personal data.
+ * @throws {ApiError} `redirect`, without the target, which may hold signatures or personal data
  */
 export function redirectTarget(
   response: Response,
