@@ -5,47 +5,44 @@ import { SENTENCES } from '../sentences.ts';
 const { rejectReplays } = SENTENCES;
 const { anyOrder, duplicatePair, eventId, idIsNoKey, safeTwice, webhookId } = SENTENCES;
 
+/** The same request several times. Times are seconds after the start. */
+const REPEATED: [name: string, description: string, signed: number, arrives: number[]][] = [
+  ['at-once', 'The same request again, at once.', 0, [0, 0]],
+  ['three-times', 'The same request three times.', 0, [0, 1, 2]],
+  [
+    'after-299-seconds',
+    'The same request after 299 s. Its timestamp is still within 5 minutes of the clock.',
+    0,
+    [0, 299],
+  ],
+  [
+    'signed-ahead',
+    'A request that was signed 120 s ahead of the clock, and again after 299 s.',
+    120,
+    [0, 299],
+  ],
+];
+
 export const replays: Group = {
   name: 'replays',
   title: 'Replays',
   vectors({ attempt, several, completed, callId, source }) {
     const request = (name: string, arrives = 0, signed = 0) =>
       attempt(name, completed(callId(name)), { arrives, signed, webhookId: name });
-    const stranger = { secret: source.secretOf('stranger', 24) };
+    const forged = attempt('forged', completed(callId('forged-before')), {
+      webhookId: 'forged-before',
+      secret: source.secretOf('stranger', 24),
+    });
     return [
-      several(
-        'at-once',
-        'The same request again, at once.',
-        [rejectReplays],
-        [expecting('accept', request('at-once')), expecting('replay', request('at-once'))],
-      ),
-      several(
-        'three-times',
-        'The same request three times.',
-        [rejectReplays],
-        [
-          expecting('accept', request('three-times')),
-          expecting('replay', request('three-times', 1)),
-          expecting('replay', request('three-times', 2)),
-        ],
-      ),
-      several(
-        'after-299-seconds',
-        'The same request after 299 s. Its timestamp is still within 5 minutes of the clock.',
-        [rejectReplays],
-        [
-          expecting('accept', request('after-299-seconds')),
-          expecting('replay', request('after-299-seconds', 299)),
-        ],
-      ),
-      several(
-        'signed-ahead',
-        'A request that was signed 120 s ahead of the clock, and again after 299 s.',
-        [rejectReplays],
-        [
-          expecting('accept', request('signed-ahead', 0, 120)),
-          expecting('replay', request('signed-ahead', 299, 120)),
-        ],
+      ...REPEATED.map(([name, description, signed, times]) =>
+        several(
+          name,
+          description,
+          [rejectReplays],
+          times.map((arrives, at) =>
+            expecting(at === 0 ? 'accept' : 'replay', request(name, arrives, signed)),
+          ),
+        ),
       ),
       several(
         'another-in-between',
@@ -61,16 +58,7 @@ export const replays: Group = {
         'forged-before',
         'A forged request with a webhook id that the service uses afterwards. The id was not accepted, so the delivery is no repeat.',
         [rejectReplays],
-        [
-          expecting(
-            'reject',
-            attempt('forged', completed(callId('forged-before')), {
-              webhookId: 'forged-before',
-              ...stranger,
-            }),
-          ),
-          expecting('accept', request('forged-before')),
-        ],
+        [expecting('reject', forged), expecting('accept', request('forged-before'))],
       ),
     ];
   },
