@@ -54,7 +54,7 @@ export async function loadCursor(
 /**
  * The passes through the list that a window needs, and the result to begin with. After an unfinished run,
  * the first pass goes on where that stopped. The second one looks at what is newer, and at calls that may
- * have been running then. A run of another window begins anew, also one whose clock was ahead of this one.
+ * have been running then. A run of another window begins anew.
  */
 export function planRun(
   window: Window,
@@ -82,13 +82,6 @@ export const SETTLE_FOR_MS = 600_000;
  * be longer than what is remembered by as much: calls that are too old are left out one by one.
  */
 export const CLOCK_DIFFERENCE_MS = 60_000;
-
-/**
- * When a call must have begun, at least, so that the store still knows its events if they were handled;
- * milliseconds since the epoch.
- */
-export const rememberedSince = (rememberFor: number, now: number): number =>
-  now - rememberFor + CLOCK_DIFFERENCE_MS;
 
 /**
  * Checks that the store remembers the whole window. What was handled before it began to remember would
@@ -123,15 +116,8 @@ const refused = (problem: string) =>
     docs: docsUrl('recovery.md#the-window'),
   });
 
-const UNITS = [
-  ['days', 86_400_000],
-  ['hours', 3_600_000],
-  ['minutes', 60_000],
-  ['seconds', 1_000],
-] as const;
-
-/** Such as `36 hours (129600000 ms)`: in the largest unit that there are at least two of. */
+/** Such as `36 hours (129600000 ms)`. */
 function shown(ms: number): string {
-  const [unit, size] = UNITS.find(([, one]) => ms >= 2 * one) ?? UNITS[3];
+  const [size, unit] = ms < 7_200_000 ? [60_000, 'minutes'] : [3_600_000, 'hours'];
   return `${String(Math.round((ms / size) * 10) / 10)} ${unit} (${String(Math.floor(ms))} ms)`;
 }

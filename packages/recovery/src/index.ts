@@ -12,10 +12,10 @@ export type {
 } from './reconcile-options.ts';
 export { startReconciler, type Reconciler } from './reconciler.ts';
 export type { MissedReport, ReconcilerOptions, ReconcilerStore } from './reconciler-options.ts';
-export { redrive } from './redrive.ts';
-export type {
-  RedriveOptions,
-  RedriveProgress,
-  RedriveResult,
-  RequeueOptions,
-} from './redrive-options.ts';
+export {
+  redrive,
+  type RedriveOptions,
+  type RedriveProgress,
+  type RedriveResult,
+  type RequeueOptions,
+} from './redrive.ts';

@@ -54,17 +54,11 @@ export interface ReconcileResult {
   known: number;
   /** Events that were in the dead letters before. They don't run until they are redriven. */
   inDeadLetters: number;
-  /**
-   * Events that were run now and failed. They are in the dead letters if the receiver has given them
-   * up; the next run finds the others again.
-   */
+  /** Events that were run now and failed. The next run finds those again that were not given up. */
   failed: number;
   /** Events that the receiver has no handler for. */
   ignored: number;
-  /**
-   * Calls that were left out: the store may have forgotten them, or their record has no time that can
-   * be read.
-   */
+  /** Calls that the store may have forgotten, or whose record has no time that can be read. */
   skipped: number;
   /** Whether pages were left out, as `newestFirst` promises that their calls are too old. */
   stoppedEarly: boolean;
@@ -77,10 +71,7 @@ export interface SharedOptions {
   receiver: ReconcileReceiver;
   /** The events that should have come for a call; `completedEvents(fieldNames)` by default. */
   toEvents?: ToEvents | undefined;
-  /**
-   * Also asks for the recording of each call, and makes `call:recording-available` of those that there
-   * are. That is one more request for each call. `false` by default.
-   */
+  /** Also asks for the recording of each call, with one more request. `false` by default. */
   recordings?: boolean | undefined;
   /** Where a call record has its times, as the receiver's `fieldNames`. The defaults are guesses. */
   fieldNames?: FieldNames | undefined;
@@ -88,8 +79,7 @@ export interface SharedOptions {
   query?: ((window: { since: Date; until: Date }) => CallListOptions['query']) | undefined;
   /**
    * Whether the service lists the newest calls first: then a run stops at the first page whose calls all
-   * began before its window. If the list has another order, calls are missed, so the default is `false`,
-   * and each run reads all pages. The spec shows no order.
+   * began before its window. With another order, calls would be missed. `false` by default.
    */
   newestFirst?: boolean | undefined;
   /** How many calls to ask for at once. The service decides by default. */
@@ -111,9 +101,8 @@ export interface ReconcileOptions extends SharedOptions {
   /** Looks at calls that began then or later. */
   since: Date;
   /**
-   * Looks at calls that began before, and at what happened before; 10 minutes ago by default. With a later
-   * time, an event may run before its webhook or a retry of it comes. That is a duplicate then, and the
-   * data that only it has is lost.
+   * Looks at what happened before; 10 minutes ago by default. With a later time, an event may run before
+   * its webhook comes. That is a duplicate then, and the data that only it has is lost.
    */
   until?: Date | undefined;
   /**

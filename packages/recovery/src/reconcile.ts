@@ -1,12 +1,12 @@
-import type { CallRecord } from '@call-webhooks/client';
+import { ApiError, type CallRecord, type Page } from '@call-webhooks/client';
 import { eventKey, OUTCOMES, WebhookError, type Outcome } from '@call-webhooks/core';
 import { callHook, docsUrl, tenantKey } from '@call-webhooks/core/internal';
 import type { EventState } from '@call-webhooks/core/stores';
 import {
   checkWindow,
+  CLOCK_DIFFERENCE_MS,
   loadCursor,
   planRun,
-  rememberedSince,
   SETTLE_FOR_MS,
   type Pass,
   type SavedCursor,
@@ -14,7 +14,6 @@ import {
 } from './cursor.ts';
 import { beganAt, eventsOf, happenedAt, type MissedEvent } from './events.ts';
 import { inParallel } from './in-parallel.ts';
-import { pagesOf } from './pages.ts';
 import {
   resolveOptions,
   type ReconcileOptions,
@@ -72,9 +71,12 @@ async function runPass(
     const inWindow = dated.filter(({ began }) => began >= pass.since && began < pass.until);
     await inParallel(inWindow, settings, async ({ call, began }) => {
       result.seen++;
-      // Time goes on during a run.
-      if (began < rememberedSince(store.rememberFor ?? 0, settings.now())) result.skipped++;
-      else await deliverCall(call, new Date(window.until), settings, result);
+      // Whether the store still knows its events, if they were handled: time goes on during a run.
+      const remembered = settings.now() - (store.rememberFor ?? 0) + CLOCK_DIFFERENCE_MS;
+      if (began < remembered) result.skipped++;
+      else
+        for (const event of await eventsOf(call, new Date(window.until), settings))
+          await deliverEvent(event, call, settings, result);
       if (onProgress) callHook(onProgress, { ...result });
     });
     signal?.throwIfAborted();
@@ -88,13 +90,7 @@ async function runPass(
   }
 }
 
-interface DatedCall {
-  readonly call: CallRecord;
-  /** Milliseconds since the epoch. */
-  readonly began: number;
-}
-
-const datedCalls = (calls: readonly CallRecord[], { fieldNames }: ReconcileSettings): DatedCall[] =>
+const datedCalls = (calls: readonly CallRecord[], { fieldNames }: ReconcileSettings) =>
   calls.flatMap((call) => {
     const began = beganAt(call, fieldNames);
     return began === undefined ? [] : [{ call, began }];
@@ -106,21 +102,6 @@ const withoutTimes = ({ fieldNames }: ReconcileSettings): WebhookError =>
     `reconcile: no call record has a time in ${fieldNames.createdAt ?? 'createdAt'} or ${fieldNames.dialedAt ?? 'startedAt'}, so nobody can tell when the calls began. Set fieldNames.createdAt to the field that says so.`,
     { docs: docsUrl('recovery.md#reconcile') },
   );
-
-/**
- * Delivers the events of a call that should have come by now.
- * @param until what happened after it may still come by webhook
- * @throws WebhookError if the receiver can take no events now, or an event has no key
- */
-async function deliverCall(
-  call: CallRecord,
-  until: Date,
-  settings: ReconcileSettings,
-  result: ReconcileResult,
-): Promise<void> {
-  for (const event of await eventsOf(call, until, settings))
-    await deliverEvent(event, call, settings, result);
-}
 
 /** The receiver can take no events now: no other one would do better. */
 const STOPPING: readonly string[] = [
@@ -179,3 +160,42 @@ function countedAs({ outcome, attempt }: Pick<Outcome, 'outcome' | 'attempt'>) {
   if (outcome === 'in-progress' && attempt === undefined) return 'known';
   return outcome === 'ignored' ? 'ignored' : 'failed';
 }
+
+/** A cursor of a run of long ago may not be valid any more. */
+const REFUSED = [400, 404, 410, 422];
+
+/** The pages of a pass. Each is requested when the one before is done. */
+async function* pagesOf(
+  { client, query, pageSize, signal }: ReconcileSettings,
+  { since, until, next: first }: Pass,
+): AsyncGenerator<Page<CallRecord>, void, undefined> {
+  const asked = query?.({ since: new Date(since), until: new Date(until) });
+  const list = (next: string | undefined) =>
+    client.calls.list({ query: asked, next, limit: pageSize, signal });
+  const used = new Set<string>();
+  for (let next = first; ;) {
+    let page: Page<CallRecord>;
+    try {
+      page = await list(next);
+    } catch (error) {
+      if (next === undefined || used.size > 0 || !isRefused(error)) throw error;
+      page = await list(undefined);
+    }
+    yield page;
+    next = page.next;
+    if (!page.hasNext || next === undefined) return;
+    // Going on would never end.
+    if (used.has(next))
+      throw new ApiError({
+        method: 'GET',
+        path: '/v1/calls',
+        status: 200,
+        code: 'invalid-response',
+        problem:
+          'the service repeats the cursor of a page. Set wire.nextParam to the query parameter that it reads the cursor from',
+      });
+    used.add(next);
+  }
+}
+
+const isRefused = (error: unknown) => error instanceof ApiError && REFUSED.includes(error.status);

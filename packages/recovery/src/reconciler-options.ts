@@ -26,20 +26,11 @@ export interface ReconcilerOptions extends SharedOptions {
   store?: Store | undefined;
   /** The time between two runs, 15 minutes by default. At least a minute. */
   every?: number | undefined;
-  /**
-   * Leaves alone what happened less than this long ago, since its webhook may still come: 10 minutes by
-   * default, so that the service has tried twice.
-   */
+  /** Leaves alone what happened less than this long ago: 10 minutes by default, for two attempts. */
   settleFor?: number | undefined;
-  /**
-   * Each run looks at least this far back: 6 hours by default. It has to be longer than calls last, and
-   * than it takes them to appear in the list.
-   */
+  /** Each run looks at least this far back: 6 hours by default. It has to be longer than calls last. */
   lookBack?: number | undefined;
-  /**
-   * Where the very first run begins: when it was started, by default. Calls from before may have been
-   * handled by something that did not use this store.
-   */
+  /** Where the very first run begins: when it was started, by default. */
   since?: Date | undefined;
   /** Called after a run that found events which no delivery had come for. What it throws is ignored. */
   onMissed?: ((report: MissedReport) => unknown) | undefined;

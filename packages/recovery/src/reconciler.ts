@@ -6,6 +6,7 @@ import {
   waitAtMost,
 } from '@call-webhooks/core/internal';
 import { CLOCK_DIFFERENCE_MS, type Window } from './cursor.ts';
+import { keepLease } from './lease.ts';
 import type { ReconcileResult } from './reconcile-options.ts';
 import { reconcile } from './reconcile.ts';
 import {
@@ -86,8 +87,7 @@ async function runIfDue(settings: ReconcilerSettings, closing: AbortSignal): Pro
 const LEASE_MS = 60_000;
 
 /**
- * Runs something in one process at a time. The lease is that of an event which never happens, and is
- * renewed until the run ends.
+ * Runs something in one process at a time. The lease is that of an event which never happens.
  * @param task its signal is aborted when the lease was lost
  * @returns `false` if another process has the lease
  */
@@ -100,23 +100,12 @@ async function withLease(
   const replayUntil = clock.now() + LEASE_MS;
   const claim = { key, token, webhookId: token, replayUntil, leaseMs: LEASE_MS };
   if ((await store.admit(claim)).status !== 'admitted') return false;
-  const lost = new AbortController();
-  let cancel: (() => void) | undefined;
-  const renewLater = () => {
-    cancel = clock.schedule(LEASE_MS / 3, () => void renew());
-  };
-  const renew = async () => {
-    renewLater();
-    // If the store fails, the next renewal will tell.
-    const isHeld = await store.extend(key, token, LEASE_MS).catch(() => true);
-    if (!isHeld) lost.abort(new Error('Another process has taken the lease.'));
-  };
-  renewLater();
+  const lease = keepLease(() => store.extend(key, token, LEASE_MS), LEASE_MS, clock);
   try {
-    await task(lost.signal);
+    await task(lease.lost);
     return true;
   } finally {
-    cancel?.();
+    lease.stop();
     await store.release(key, token).catch(() => undefined);
   }
 }

@@ -339,7 +339,7 @@ it('memory: each of 200 missed events is handled once, and nothing runs again', 
   // A receiver that was restarted knows nothing, so it takes nothing for missed.
   const restarted = start();
   await expect(reconcile({ client, receiver: restarted, since, now })).rejects.toThrow(
-    /knows nothing from before it started, 0 seconds .* Begin later, or use a store that outlives /,
+    /knows nothing from before it started, 0 minutes .* Begin later, or use a store that outlives /,
   );
   expect(runs).toHaveLength(soFar);
 

@@ -219,7 +219,7 @@ describe('the window', () => {
     await simulator.clock.advance('3d');
     const refused = reconcile({ client, receiver, since, now });
     await expect(refused).rejects.toThrow(
-      /begins 3 days \(259800000 ms\) ago, but the store remembers .* 24 hours \(86400000 ms\) only/,
+      /begins 72.2 hours \(259800000 ms\) ago, but the store remembers .* 24 hours \(86400000 ms\) only/,
     );
     await expect(refused).rejects.toMatchObject({ code: 'invalid-options' });
     await expect(refused).rejects.toThrow(/recovery\.html#the-window$/);
