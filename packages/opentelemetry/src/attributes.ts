@@ -87,6 +87,8 @@ const present = (attributes: Attributes): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 
 const MAX_LABEL_LENGTH = 100;
+/** How many names besides the service's have a label of their own. */
+const MAX_OTHERS = 20;
 
 /**
  * Names of events for metrics and span names, which must be few. The service's events have their
@@ -94,19 +96,13 @@ const MAX_LABEL_LENGTH = 100;
  */
 export class EventLabels {
   readonly #labels = new Set<string>(EVENT_NAMES);
-  readonly #size: number;
-
-  /** @param others how many names besides the service's may have a label of their own */
-  constructor(others: number) {
-    this.#size = this.#labels.size + others;
-  }
 
   /** @returns `none` without a name, as for a custom payload; `other` once there are too many */
   of(eventName: string | undefined): string {
     if (eventName === undefined) return 'none';
     const label = redactId(eventName).slice(0, MAX_LABEL_LENGTH);
     if (this.#labels.has(label)) return label;
-    if (this.#labels.size >= this.#size) return 'other';
+    if (this.#labels.size >= EVENT_NAMES.length + MAX_OTHERS) return 'other';
     this.#labels.add(label);
     return label;
   }

@@ -3,8 +3,8 @@ import { checkOptions, option } from '@call-webhooks/core/internal';
 import { diag, metrics, trace, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 import { EventLabels, SCOPE } from './attributes.ts';
 import { Listeners } from './channels.ts';
-import { Metrics, type QueueDepth } from './metrics.ts';
-import { Spans } from './spans.ts';
+import { listenForMetrics, type QueueDepth } from './metrics.ts';
+import { listenForSpans } from './spans.ts';
 
 /** Options of `instrument`. */
 export interface InstrumentOptions {
@@ -30,11 +30,6 @@ export interface InstrumentOptions {
    * default, which is a guess. Failures from the last but one on count as `near_retry_limit`.
    */
   retryLimit?: number | undefined;
-  /**
-   * How many event names, besides those of the service, are told apart in metrics and span names; 20
-   * by default. Further ones are `other`.
-   */
-  maxEventNames?: number | undefined;
 }
 
 /** What `instrument` returns. */
@@ -54,7 +49,6 @@ const rules = () => ({
   queues: option.default(option.record(option.function<QueueDepth>()), {}),
   deadLetters: option.optional(option.function<() => number | Promise<number>>()),
   retryLimit: option.default(option.count(2, 1_000), 6),
-  maxEventNames: option.default(option.count(0, 1_000), 20),
 });
 
 /** Where all copies of this package find what is instrumented: there may be one of ESM and one of CommonJS. */
@@ -78,19 +72,19 @@ export function instrument(options: InstrumentOptions = {}): Telemetry {
     );
     return { around: process[ACTIVE].around, close: () => undefined };
   }
-  const { tracerProvider, meterProvider, maxEventNames } = settings;
-  const labels = new EventLabels(maxEventNames);
+  const { tracerProvider, meterProvider } = settings;
+  const labels = new EventLabels();
   const listeners = new Listeners();
   // Unlike that of meters, the global provider of tracers passes on to the SDK once there is one.
-  const spans = new Spans((tracerProvider ?? trace).getTracer(SCOPE), labels);
-  const counters = new Metrics(() => meterProvider ?? metrics.getMeterProvider(), labels, settings);
-  spans.listen(listeners);
-  counters.listen(listeners);
+  const tracer = (tracerProvider ?? trace).getTracer(SCOPE);
+  const around = listenForSpans(listeners, tracer, labels);
+  const provider = () => meterProvider ?? metrics.getMeterProvider();
+  const stopGauges = listenForMetrics(listeners, provider, labels, settings);
   const telemetry: Telemetry = {
-    around: spans.around,
+    around,
     close() {
       listeners.close();
-      counters.close();
+      stopGauges();
       if (process[ACTIVE] === telemetry) process[ACTIVE] = undefined;
     },
   };

@@ -1,5 +1,5 @@
 import { EVENT_NAMES, OUTCOMES, type Outcome } from '@call-webhooks/core';
-import { waitAtMost, type HandlerMessage } from '@call-webhooks/core/internal';
+import { waitAtMost } from '@call-webhooks/core/internal';
 import {
   diag,
   type Meter,
@@ -7,7 +7,6 @@ import {
   type ObservableCallback,
   type ObservableGauge,
   type ObservableResult,
-  type UpDownCounter,
 } from '@opentelemetry/api';
 import {
   errorType,
@@ -67,59 +66,30 @@ const createInstruments = (meter: Meter) => ({
 
 type Instruments = ReturnType<typeof createInstruments>;
 
-/** Counts and measures deliveries, runs of handlers, and queues. */
-export class Metrics {
-  readonly #providerNow: () => MeterProvider;
-  readonly #labels: EventLabels;
-  readonly #settings: MetricsSettings;
-  readonly #startedAt = new WeakMap<object, number>();
-  /** What a delivery in flight was counted with. */
-  readonly #countedBy = new WeakMap<object, UpDownCounter>();
-  readonly #atZero = new Set<string>();
-  #current: { provider: MeterProvider; instruments: Instruments; stop: () => void } | undefined;
+/**
+ * Counts and measures deliveries, runs of handlers, and queues.
+ * @param providerNow the global one may be set after `instrument` was called
+ * @returns stops the gauges
+ */
+export function listenForMetrics(
+  listeners: Listeners,
+  providerNow: () => MeterProvider,
+  labels: EventLabels,
+  settings: MetricsSettings,
+): () => void {
+  const startedAt = new WeakMap<object, number>();
+  const atZero = new Set<string>();
+  let current: { provider: MeterProvider; instruments: Instruments; stop: () => void } | undefined;
 
-  /** @param providerNow the global one may be set after `instrument` was called */
-  constructor(providerNow: () => MeterProvider, labels: EventLabels, settings: MetricsSettings) {
-    this.#providerNow = providerNow;
-    this.#labels = labels;
-    this.#settings = settings;
-  }
-
-  listen(listeners: Listeners): void {
-    this.#instruments();
-    listeners.onOutcome(({ outcome }) => {
-      this.#countOutcome(outcome);
-    });
-    listeners.onStart('handler', (message) => {
-      this.#startedAt.set(message, performance.now());
-    });
-    listeners.onEnd('handler', (message) => {
-      this.#measureHandler(message);
-    });
-    listeners.onStart('delivery', (message) => {
-      const { inFlight } = this.#instruments();
-      this.#countedBy.set(message, inFlight);
-      inFlight.add(1, { [SOURCE]: message.source });
-    });
-    listeners.onEnd('delivery', (message) => {
-      this.#countedBy.get(message)?.add(-1, { [SOURCE]: message.source });
-    });
-  }
-
-  close(): void {
-    this.#current?.stop();
-    this.#current = undefined;
-  }
-
-  #instruments(): Instruments {
-    const provider = this.#providerNow();
-    if (this.#current?.provider === provider) return this.#current.instruments;
-    this.close();
+  function instrumentsNow(): Instruments {
+    const provider = providerNow();
+    if (current?.provider === provider) return current.instruments;
+    current?.stop();
     const meter = provider.getMeter(SCOPE);
     const instruments = createInstruments(meter);
-    this.#current = { provider, instruments, stop: observeQueues(meter, this.#settings) };
-    this.#atZero.clear();
-    for (const event of EVENT_NAMES) this.#startAtZero(event, instruments);
+    current = { provider, instruments, stop: observeQueues(meter, settings) };
+    atZero.clear();
+    for (const event of EVENT_NAMES) startAtZero(event, instruments);
     const handled = { [OUTCOME]: 'handled', [RESULT]: 'acknowledged', [SOURCE]: 'webhook' };
     instruments.deliveries.add(0, { ...handled, [EVENT]: EVENT_NAMES[0] });
     for (const source of ['webhook', 'queue']) instruments.inFlight.add(0, { [SOURCE]: source });
@@ -127,39 +97,52 @@ export class Metrics {
   }
 
   /** Prometheus sees no increase in a series that begins with 1. */
-  #startAtZero(event: string, { deadLetters, nearRetryLimit }: Instruments): void {
-    if (this.#atZero.has(event)) return;
-    this.#atZero.add(event);
+  function startAtZero(event: string, { deadLetters, nearRetryLimit }: Instruments): void {
+    if (atZero.has(event)) return;
+    atZero.add(event);
     nearRetryLimit.add(0, { [EVENT]: event });
     for (const source of ['webhook', 'queue', 'reconcile'])
       deadLetters.add(0, { [EVENT]: event, [SOURCE]: source });
   }
 
-  #countOutcome(outcome: Outcome): void {
+  instrumentsNow();
+  listeners.onOutcome(({ outcome }) => {
     const { attempt = 0, lagMs, late, outcome: code, source } = outcome;
-    const instruments = this.#instruments();
+    const instruments = instrumentsNow();
     const { deadLetters, deliveries, lag, nearRetryLimit } = instruments;
-    const event = this.#labels.of(outcome.eventName);
+    const event = labels.of(outcome.eventName);
     const result = resultOf(outcome);
-    this.#startAtZero(event, instruments);
+    startAtZero(event, instruments);
     if (code === 'dead-lettered') deadLetters.add(1, { [EVENT]: event, [SOURCE]: source });
     if (late) return; // the delivery was counted when it missed its deadline
     deliveries.add(1, { [OUTCOME]: code, [RESULT]: result, [EVENT]: event, [SOURCE]: source });
     if (lagMs !== undefined) lag.record(lagMs / 1_000, { [SOURCE]: source });
-    const isNear = attempt >= this.#settings.retryLimit - 1;
+    const isNear = attempt >= settings.retryLimit - 1;
     if (source === 'webhook' && result === 'failed' && isNear)
       nearRetryLimit.add(1, { [EVENT]: event });
-  }
-
-  #measureHandler(message: HandlerMessage): void {
-    const start = this.#startedAt.get(message);
+  });
+  listeners.onStart('handler', (message) => {
+    startedAt.set(message, performance.now());
+  });
+  listeners.onEnd('handler', (message) => {
+    const start = startedAt.get(message);
     if (start === undefined) return;
-    this.#instruments().handlerDuration.record((performance.now() - start) / 1_000, {
-      [EVENT]: this.#labels.of(message.eventName),
+    instrumentsNow().handlerDuration.record((performance.now() - start) / 1_000, {
+      [EVENT]: labels.of(message.eventName),
       [SOURCE]: message.source,
       ...(message.error && errorType(message.error)),
     });
-  }
+  });
+  const counted = new WeakMap<object, Instruments['inFlight']>();
+  listeners.onStart('delivery', (message) => {
+    const { inFlight } = instrumentsNow();
+    counted.set(message, inFlight);
+    inFlight.add(1, { [SOURCE]: message.source });
+  });
+  listeners.onEnd('delivery', (message) => {
+    counted.get(message)?.add(-1, { [SOURCE]: message.source });
+  });
+  return () => current?.stop();
 }
 
 /** Whether the event came through, will be tried again, or the request may be anybody's. */
@@ -170,41 +153,27 @@ function resultOf({ outcome, status, webhookId }: Outcome): string {
 
 /** Reports what the engines tell, each time that metrics are collected. @returns stops that */
 function observeQueues(meter: Meter, { queues, deadLetters }: MetricsSettings): () => void {
-  const undo: (() => void)[] = [];
-  const observe = <Answer>(
-    gauge: ObservableGauge,
-    what: string,
-    ask: () => Answer | Promise<Answer>,
-    tell: (answer: Answer, result: ObservableResult) => void,
-  ) => {
-    const callback: ObservableCallback = async (result) => {
-      const answer = await answerOf(what, ask);
-      if (answer !== undefined) tell(answer, result);
-    };
-    gauge.addCallback(callback);
-    undo.push(() => {
-      gauge.removeCallback(callback);
-    });
-  };
-
   const depth = meter.createObservableGauge('call_webhooks.queue.depth', {
     description: 'Jobs of a queue by their state',
     unit: '{job}',
   });
-  for (const [queue, ask] of Object.entries(queues))
+  const undo = Object.entries(queues).map(([queue, ask]) =>
     observe(depth, `the queue ${queue}`, ask, (counts, result) => {
       const states = typeof counts === 'number' ? { waiting: counts } : counts;
       for (const [state, count] of Object.entries(states) as [string, unknown][])
         if (typeof count === 'number') result.observe(count, { [QUEUE]: queue, [STATE]: state });
-    });
+    }),
+  );
   if (deadLetters) {
     const kept = meter.createObservableGauge('call_webhooks.dead_letters.kept', {
       description: 'Dead letters that wait to be redriven or removed',
       unit: '{event}',
     });
-    observe(kept, 'the dead letters', deadLetters, (count, result) => {
-      result.observe(count);
-    });
+    undo.push(
+      observe(kept, 'the dead letters', deadLetters, (count, result) => {
+        result.observe(count);
+      }),
+    );
   }
   return () => {
     for (const stop of undo) stop();
@@ -214,19 +183,30 @@ function observeQueues(meter: Meter, { queues, deadLetters }: MetricsSettings): 
 /** How long an engine may take; milliseconds. A scrape waits for it. */
 const TIMEOUT_MS = 1_000;
 
-/** An engine that fails or hangs must not fail the whole collection. */
-async function answerOf<T>(what: string, ask: () => T | Promise<T>): Promise<T | undefined> {
-  let answer: T | undefined;
-  let problem: unknown = `no answer within ${String(TIMEOUT_MS)} ms`;
-  const asking = async () => {
-    answer = await ask();
+/** Observes what an engine answers. One that fails or hangs must not fail the whole collection. */
+function observe<Answer>(
+  gauge: ObservableGauge,
+  what: string,
+  ask: () => Answer | Promise<Answer>,
+  tell: (answer: Answer, result: ObservableResult) => void,
+): () => void {
+  const callback: ObservableCallback = async (result) => {
+    let answer: Answer | undefined;
+    let problem: unknown = `no answer within ${String(TIMEOUT_MS)} ms`;
+    const asking = async () => {
+      answer = await ask();
+    };
+    await waitAtMost(
+      TIMEOUT_MS,
+      asking().catch((error: unknown) => {
+        problem = error;
+      }),
+    );
+    if (answer === undefined) diag.warn(`${SCOPE}: ${what} cannot be counted:`, problem);
+    else tell(answer, result);
   };
-  await waitAtMost(
-    TIMEOUT_MS,
-    asking().catch((error: unknown) => {
-      problem = error;
-    }),
-  );
-  if (answer === undefined) diag.warn(`${SCOPE}: ${what} cannot be counted:`, problem);
-  return answer;
+  gauge.addCallback(callback);
+  return () => {
+    gauge.removeCallback(callback);
+  };
 }

@@ -4,13 +4,10 @@ import {
   loggedFailure,
   type DeliveryMessage,
   type DeliverySource,
-  type EnqueueMessage,
-  type HandlerMessage,
   type StoreMessage,
 } from '@call-webhooks/core/internal';
 import {
   context,
-  createTraceState,
   isSpanContextValid,
   ROOT_CONTEXT,
   SpanKind,
@@ -42,75 +39,56 @@ const OPERATIONS: Record<DeliverySource, string> = {
   reconcile: 'reconcile',
 };
 
-/** Makes a span of each step. The steps of a delivery are children of its span. */
-export class Spans {
-  readonly #tracer: Tracer;
-  readonly #labels: EventLabels;
-  readonly #steps = new AsyncLocalStorage<Context | undefined>();
-  readonly #started = new WeakMap<object, { span: Span; parent: Context }>();
+/**
+ * Makes a span of each step. The steps of a delivery are children of its span.
+ * @returns makes the handler's span the active one, so that it is the parent of those in the handler
+ */
+export function listenForSpans(listeners: Listeners, tracer: Tracer, labels: EventLabels): Around {
+  const steps = new AsyncLocalStorage<Context | undefined>();
+  const started = new WeakMap<object, { span: Span; parent: Context }>();
   /** The contexts of events whose lease is held, by key, from its claim to the outcome of the run. */
-  readonly #held = new Map<string, Context>();
+  const held = new Map<string, Context>();
 
-  constructor(tracer: Tracer, labels: EventLabels) {
-    this.#tracer = tracer;
-    this.#labels = labels;
-  }
+  const nameOf = (operation: string, eventName: string | undefined): string =>
+    eventName === undefined ? operation : `${operation} ${labels.of(eventName)}`;
 
-  listen(listeners: Listeners): void {
-    const step = <Name extends keyof Messages>(
-      name: Name,
-      start: (message: Messages[Name], parent: Context) => Span,
-      end: (span: Span, message: Messages[Name], parent: Context) => void,
-    ) => {
-      listeners.bind(name, this.#steps, (message) => {
-        const parent = this.#parentOf(name, message);
-        const span = start(message, parent);
-        this.#started.set(message, { span, parent });
-        return trace.setSpan(parent, span);
-      });
-      listeners.onEnd(name, (message) => {
-        const { span, parent } = this.#started.get(message) ?? {};
-        if (!span || !parent) return;
-        end(span, message, parent);
-        span.end();
-      });
-    };
-    step('delivery', this.#startDelivery, this.#endDelivery);
-    step('handler', this.#startHandler, endStep);
-    step('store', this.#startStore, this.#endStore);
-    step('enqueue', this.#startEnqueue, endStep);
-    listeners.onOutcome(({ outcome: { outcome, key, attempt } }) => {
-      // Only who held the lease has an attempt. After `deadline`, the run goes on.
-      const isOver = attempt !== undefined && outcome !== 'deadline';
-      if (key !== undefined && isOver) this.#held.delete(key);
-    });
-  }
-
-  #parentOf(name: keyof Messages, message: Messages[keyof Messages]): Context {
+  function parentOf(name: keyof Messages, message: Messages[keyof Messages]): Context {
     const active = context.active();
     if (name === 'delivery') return active;
     const { operation, key = '' } = message as Partial<StoreMessage>;
     // Core renews all leases with one timer, which runs in the context of any delivery.
-    if (operation === 'extend') return this.#held.get(key) ?? ROOT_CONTEXT;
-    return this.#steps.getStore() ?? active;
+    if (operation === 'extend') return held.get(key) ?? ROOT_CONTEXT;
+    return steps.getStore() ?? active;
   }
 
-  /** Makes the handler's span the active one, so that it is the parent of those in the handler. */
-  readonly around: Around = (run) => {
-    const step = this.#steps.getStore();
-    const span = step && trace.getSpan(step);
-    return span ? context.with(trace.setSpan(context.active(), span), run) : run();
-  };
+  function step<Name extends keyof Messages>(
+    name: Name,
+    start: (message: Messages[Name], parent: Context) => Span,
+    end: (span: Span, message: Messages[Name], parent: Context) => void = endStep,
+  ): void {
+    listeners.bind(name, steps, (message) => {
+      const parent = parentOf(name, message);
+      const span = start(message, parent);
+      started.set(message, { span, parent });
+      return trace.setSpan(parent, span);
+    });
+    listeners.onEnd(name, (message) => {
+      const { span, parent } = started.get(message) ?? {};
+      if (!span || !parent) return;
+      end(span, message, parent);
+      span.end();
+    });
+  }
 
-  readonly #startDelivery = (message: DeliveryMessage, parent: Context): Span => {
+  function startDelivery(message: DeliveryMessage, parent: Context): Span {
     const { method = 'POST', queued, source } = message;
     const operation = OPERATIONS[source];
-    const name = this.#name(operation, queued?.eventName);
+    const name = nameOf(operation, queued?.eventName);
     if (source === 'webhook') {
       // Within a span of the HTTP server, this is not one more request.
       const kind = trace.getSpan(parent) ? SpanKind.INTERNAL : SpanKind.SERVER;
       const attributes = { ...messaging('receive'), ...httpMethod(method) };
-      return this.#tracer.startSpan(name, { kind, attributes }, parent);
+      return tracer.startSpan(name, { kind, attributes }, parent);
     }
     const enqueued = fromCarrier(queued?.trace);
     const options = {
@@ -118,52 +96,60 @@ export class Spans {
       links: enqueued ? [{ context: enqueued }] : [],
       attributes: { ...messaging('process', operation), ...(queued && identity(queued)) },
     };
-    return this.#tracer.startSpan(name, options, parent);
-  };
+    return tracer.startSpan(name, options, parent);
+  }
 
-  readonly #endDelivery = (span: Span, { result }: DeliveryMessage): void => {
+  function endDelivery(span: Span, { result }: DeliveryMessage): void {
     if (!result) return;
     const { outcome } = result;
     const { error, eventName, source, status } = outcome;
-    if (eventName !== undefined) span.updateName(this.#name(OPERATIONS[source], eventName));
+    if (eventName !== undefined) span.updateName(nameOf(OPERATIONS[source], eventName));
     span.setAttributes(outcomeAttributes(outcome));
     // A refused request is no error of the server.
     const isFailure = status >= (source === 'webhook' ? 500 : 400);
     if (!isFailure && outcome.outcome !== 'dead-lettered') return;
     const message = error?.message;
     span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) });
-  };
+  }
 
-  readonly #startHandler = (message: HandlerMessage, parent: Context): Span => {
-    const name = this.#name('handle', message.eventName);
-    return this.#tracer.startSpan(name, { attributes: identity(message) }, parent);
-  };
-
-  readonly #startStore = ({ operation, key }: StoreMessage, parent: Context): Span => {
-    const attributes = storeAttributes(operation, key);
-    return this.#tracer.startSpan(`store ${operation}`, { attributes }, parent);
-  };
-
-  readonly #endStore = (span: Span, message: StoreMessage, parent: Context): void => {
-    const { key, operation, result } = message;
-    if (result !== undefined) span.setAttributes(storeResult(result));
-    const isHeld = typeof result === 'object' && result.status === 'admitted';
-    if (operation === 'admit' && key !== undefined && isHeld) this.#held.set(key, parent);
-    endStep(span, message);
-  };
-
-  readonly #startEnqueue = ({ delivery }: EnqueueMessage, parent: Context): Span => {
+  step('delivery', startDelivery, endDelivery);
+  step('handler', (message, parent) => {
+    const name = nameOf('handle', message.eventName);
+    return tracer.startSpan(name, { attributes: identity(message) }, parent);
+  });
+  step(
+    'store',
+    ({ operation, key }, parent) => {
+      const attributes = storeAttributes(operation, key);
+      return tracer.startSpan(`store ${operation}`, { attributes }, parent);
+    },
+    (span, message, parent) => {
+      const { key, operation, result } = message;
+      if (result !== undefined) span.setAttributes(storeResult(result));
+      const isHeld = typeof result === 'object' && result.status === 'admitted';
+      if (operation === 'admit' && key !== undefined && isHeld) held.set(key, parent);
+      endStep(span, message);
+    },
+  );
+  step('enqueue', ({ delivery }, parent) => {
     const attributes = { ...messaging('send'), ...identity(delivery) };
     const options = { kind: SpanKind.PRODUCER, attributes };
-    const span = this.#tracer.startSpan(this.#name('send', delivery.eventName), options, parent);
+    const span = tracer.startSpan(nameOf('send', delivery.eventName), options, parent);
     const carrier = toCarrier(span.spanContext());
     if (carrier) delivery.trace = carrier;
     return span;
-  };
+  });
+  listeners.onOutcome(({ outcome: { outcome, key, attempt } }) => {
+    // Only who held the lease has an attempt. After `deadline`, the run goes on.
+    const isOver = attempt !== undefined && outcome !== 'deadline';
+    if (key !== undefined && isOver) held.delete(key);
+  });
 
-  #name(operation: string, eventName: string | undefined): string {
-    return eventName === undefined ? operation : `${operation} ${this.#labels.of(eventName)}`;
-  }
+  return (run) => {
+    const current = steps.getStore();
+    const span = current && trace.getSpan(current);
+    return span ? context.with(trace.setSpan(context.active(), span), run) : run();
+  };
 }
 
 /** The error of a message is redacted. */
@@ -194,33 +180,20 @@ function stackOf(error: Error): string {
   return [stack, ...parts].join('\n');
 }
 
-/** The trace context of a queued delivery, as W3C headers. */
-type Carrier = Record<string, string>;
-
-/** For `QueuedDelivery.trace`. @returns `undefined` for a span that nobody records */
-function toCarrier(context: SpanContext): Carrier | undefined {
+/** For `QueuedDelivery.trace`, as W3C headers. @returns `undefined` for a span that nobody records */
+function toCarrier(context: SpanContext): Record<string, string> | undefined {
   if (!isSpanContextValid(context)) return undefined;
-  const { traceId, spanId, traceFlags, traceState } = context;
+  const { traceId, spanId, traceFlags } = context;
   const flags = traceFlags.toString(16).padStart(2, '0');
-  const tracestate = traceState?.serialize() ?? '';
-  return {
-    traceparent: `00-${traceId}-${spanId}-${flags}`,
-    ...(tracestate !== '' && { tracestate }),
-  };
+  return { traceparent: `00-${traceId}-${spanId}-${flags}` };
 }
 
 /** @returns `undefined` for anything but a valid `traceparent` */
-function fromCarrier(carrier: Carrier | undefined): SpanContext | undefined {
-  const { traceparent, tracestate } = (carrier ?? {}) as Partial<Carrier>;
+function fromCarrier(carrier: Record<string, string> | undefined): SpanContext | undefined {
+  const { traceparent } = Object(carrier) as { traceparent?: unknown };
   const match = /^00-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/.exec(String(traceparent));
   if (!match) return undefined;
   const [, traceId = '', spanId = '', flags = ''] = match;
-  const context: SpanContext = {
-    traceId,
-    spanId,
-    traceFlags: parseInt(flags, 16),
-    isRemote: true,
-    ...(typeof tracestate === 'string' && { traceState: createTraceState(tracestate) }),
-  };
+  const context = { traceId, spanId, traceFlags: parseInt(flags, 16), isRemote: true };
   return isSpanContextValid(context) ? context : undefined;
 }

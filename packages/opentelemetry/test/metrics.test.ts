@@ -158,12 +158,13 @@ describe('metrics', () => {
     });
 
     it('have few names of events, however many there are', async () => {
-      const { send: sendOne } = setup({}, { maxEventNames: 2 });
-      for (let index = 0; index < 20; index++)
+      const { send: sendOne } = setup({});
+      for (let index = 0; index < 25; index++)
         await sendOne({ eventName: `custom-${String(index)}`, callId: 'c' });
       const points = await sdk.points('call_webhooks.deliveries');
       const names = new Set(points.map(({ attributes }) => attributes['call_webhooks.event']));
-      expect([...names]).toEqual(['call:started', 'custom-0', 'custom-1', 'other']);
+      expect(names.size).toBe(22);
+      for (const name of ['call:started', 'custom-0', 'other']) expect(names).toContain(name);
       expect(sdk.spans().map(({ name }) => name)).toContain('receive other');
     });
 
