@@ -1,21 +1,32 @@
-import { WebhookError, type WorkerOptions } from '@call-webhooks/core';
+import { WebhookError, type QueuedDelivery, type WorkerOptions } from '@call-webhooks/core';
 import {
   createJobProcessor,
   exponentialBackoff,
   type BackoffOptions,
   type ContextWithoutCompleteIn,
+  type JobResult,
 } from '@call-webhooks/core/stores';
 import {
   checkOptions,
   docsUrl,
+  loggedError,
   option,
+  safeLogger,
   type ExtraEvents,
   type StandardSchema,
 } from '@call-webhooks/core/internal';
-import { LargeBodies } from './large-bodies.ts';
-import { messageRunner, type QueueMessage } from './message.ts';
 import type { ObjectNamespace } from './namespace.ts';
-import type { QueueProducer } from './queue.ts';
+import { largeBodiesIn, type QueueProducer } from './queue.ts';
+
+/** What is used of a message of Cloudflare Queues. */
+export interface QueueMessage {
+  readonly id: string;
+  readonly body: unknown;
+  /** 1 for the first delivery to a consumer. */
+  readonly attempts: number;
+  ack(): void;
+  retry(options?: { delaySeconds?: number }): void;
+}
 
 /** What is used of a batch of messages. */
 export interface QueueBatch {
@@ -56,6 +67,8 @@ export type QueueConsumer<Env> = (batch: QueueBatch, env: Env) => Promise<void>;
 const BEGIN_WITHIN_MS = 420_000;
 /** Handlers are aborted a minute before Cloudflare ends the consumer of a batch. */
 const ABORT_AFTER_MS = 840_000;
+/** Cloudflare's longest delay; seconds. */
+const MAX_DELAY_S = 43_200;
 
 const rules = () => ({
   maxRuns: option.default(option.count(1, 100), 3),
@@ -94,6 +107,19 @@ export function createQueueConsumer<
   return async (batch, env) => (consume ??= consumer(options(env)))(batch);
 }
 
+/** What is remembered of a message that was not acknowledged. */
+interface Unsettled {
+  /** How many of its deliveries ended before its job could run. */
+  readonly notRun: number;
+  /** Why it was given up, while `deadLetter` fails. */
+  readonly abandonReason?: Error | undefined;
+  /** Whether only `deadQueue` has failed. */
+  readonly isDead?: boolean | undefined;
+}
+
+/** Messages come back to any instance of the Worker, so some are never asked for again. */
+const MAX_UNSETTLED = 10_000;
+
 function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
   options: QueueConsumerOptions<Extra, Custom>,
 ): (batch: QueueBatch) => Promise<void> {
@@ -106,21 +132,114 @@ function consumer<Extra extends ExtraEvents, Custom extends StandardSchema>(
       'Invalid options of createQueueConsumer: pass deadLetter or deadQueue. Cloudflare keeps nothing of a job that was given up.',
       { docs: docsUrl('queues.md#cloudflare-queues') },
     );
-  const run = messageRunner(createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers), {
-    maxRuns: settings.maxRuns,
-    delay: exponentialBackoff(settings.backoff),
-    deadQueue,
-    largeBodies: new LargeBodies('createQueueConsumer', largeBodies),
-    logger: handlers.logger ?? console,
-  });
+  const process = createJobProcessor<Extra, Custom, ContextWithoutCompleteIn>(handlers);
+  const bodies = largeBodiesIn('createQueueConsumer', largeBodies);
+  const delay = exponentialBackoff(settings.backoff);
+  const secondsAfter = (attempt: number) =>
+    Math.min(MAX_DELAY_S, Math.ceil(delay(attempt) / 1_000));
+  /** By the id of a message. Cloudflare counts deliveries, whether their job ran or not. */
+  const unsettled = new Map<string, Unsettled>();
+
+  function retry(message: QueueMessage, known: Unsettled, delaySeconds: number): void {
+    unsettled.delete(message.id);
+    unsettled.set(message.id, known);
+    const [oldest] = unsettled.keys();
+    if (unsettled.size > MAX_UNSETTLED && oldest !== undefined) unsettled.delete(oldest);
+    message.retry({ delaySeconds });
+  }
+
+  function logFailure(message: QueueMessage, queue: string, what: string, error: unknown): void {
+    const { text, err } = loggedError(error);
+    const { id: messageId, attempts: deliveries } = message;
+    const docs = docsUrl('queues.md#cloudflare-queues');
+    safeLogger(handlers.logger ?? console).error(
+      { queue, messageId, deliveries, err, docs },
+      `call-webhooks: ${what}. It is tried again: ${text}`,
+    );
+  }
+
+  async function run(
+    { body, attempts }: QueueMessage,
+    { notRun, abandonReason }: Unsettled,
+    signal: AbortSignal,
+  ): Promise<JobResult> {
+    // deadLetter can't take it.
+    if (!deadQueue && !isDelivery(body))
+      throw new Error('It was not sent by cloudflareQueue, and there is no deadQueue for it.');
+    const delivery = await bodies.unpack(body);
+    if (!delivery) return { status: 'done' };
+    const attempt = attempts - notRun;
+    const { maxRuns } = settings;
+    // Past maxRuns it is run all the same: its earlier deliveries may have ended before its job began.
+    const isLastAttempt = attempt >= maxRuns;
+    return process(delivery, { attempt, maxRuns, isLastAttempt, abandonReason, signal });
+  }
+
+  /** Runs the job of a message, and acknowledges or retries the message. Never rejects. */
+  async function settle(
+    message: QueueMessage,
+    queue: string,
+    late: AbortSignal,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { id, body, attempts } = message;
+    const known = unsettled.get(id) ?? { notRun: 0 };
+    const { notRun } = known;
+    if (late.aborted) {
+      retry(message, { ...known, notRun: notRun + 1 }, 0);
+      return;
+    }
+
+    let status: JobResult['status'] = 'dead';
+    if (!known.isDead)
+      try {
+        const ran = await run(message, known, signal);
+        if (ran.status === 'retry') {
+          const reason = ran.abandonReason;
+          const abandonReason = reason === undefined ? undefined : new Error(reason);
+          retry(message, { notRun, abandonReason }, secondsAfter(attempts - notRun));
+          return;
+        }
+        status = ran.status;
+      } catch (error) {
+        logFailure(message, queue, 'the job of a message could not begin', error);
+        retry(message, { ...known, notRun: notRun + 1 }, secondsAfter(attempts));
+        return;
+      }
+
+    if (status === 'dead' && deadQueue)
+      try {
+        await deadQueue.send(body, { contentType: isDelivery(body) ? 'json' : 'v8' });
+      } catch (error) {
+        logFailure(message, queue, 'a dead job could not be sent to deadQueue', error);
+        retry(message, { notRun, isDead: true }, secondsAfter(attempts - notRun));
+        return;
+      }
+    // Otherwise it is swept.
+    else await bodies.drop(body).catch(() => undefined);
+    unsettled.delete(id);
+    message.ack();
+  }
 
   return async ({ queue, messages }) => {
     const late = AbortSignal.timeout(BEGIN_WITHIN_MS);
     const signal = AbortSignal.timeout(ABORT_AFTER_MS);
     const waiting = messages.values();
     const runInTurn = async () => {
-      for (const message of waiting) await run(message, { queue, late, signal });
+      for (const message of waiting) await settle(message, queue, late, signal);
     };
     await Promise.all(Array.from({ length: settings.concurrency }, runInTurn));
   };
+}
+
+/** Whether a message has what `deadLetter` is given. */
+function isDelivery(message: unknown): boolean {
+  const { webhookId, body } = Object(message) as Partial<QueuedDelivery>;
+  if (typeof webhookId !== 'string' || typeof body !== 'string') return false;
+  try {
+    atob(body);
+    return true;
+  } catch {
+    return false;
+  }
 }

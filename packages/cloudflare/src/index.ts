@@ -5,8 +5,8 @@ export {
   type QueueBatch,
   type QueueConsumer,
   type QueueConsumerOptions,
+  type QueueMessage,
 } from './consumer.ts';
-export type { QueueMessage } from './message.ts';
 export { cloudflareQueue, type CloudflareQueueOptions, type QueueProducer } from './queue.ts';
 export type { ObjectNamespace } from './namespace.ts';
 export { durableObjectStore, type DurableObjectStoreOptions } from './store.ts';

@@ -1,4 +1,5 @@
 import { WebhookError } from '@call-webhooks/core';
+import type { CallWebhooksStore } from './store-object.ts';
 
 /** What is used of the binding of a Durable Object namespace. */
 export interface ObjectNamespace {
@@ -22,3 +23,12 @@ export function checkNamespace(
     `Invalid namespace of ${creator}: expected the binding of a Durable Object class, such as env.CALL_WEBHOOKS. Is it in the configuration of the Worker, under durable_objects?`,
   );
 }
+
+type Methods = Omit<CallWebhooksStore, 'alarm' | '__DURABLE_OBJECT_BRAND'>;
+
+/** The methods of `CallWebhooksStore`, as they are called from a Worker. */
+export type StoreObject = {
+  [Name in keyof Methods]: (
+    ...values: Parameters<Methods[Name]>
+  ) => Promise<Awaited<ReturnType<Methods[Name]>>>;
+};

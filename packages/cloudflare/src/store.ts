@@ -1,12 +1,10 @@
 import {
   storableKey,
-  type Admission,
-  type DoneMark,
   type EventState,
   type StoreWithoutCompleteIn,
 } from '@call-webhooks/core/stores';
 import { checkOptions, option } from '@call-webhooks/core/internal';
-import { checkNamespace, type ObjectNamespace } from './namespace.ts';
+import { checkNamespace, type ObjectNamespace, type StoreObject } from './namespace.ts';
 import type { StoredClaim } from './store-object.ts';
 
 /** Options of `durableObjectStore`. */
@@ -20,19 +18,6 @@ export interface DurableObjectStoreOptions {
   rememberFor?: number | undefined;
   /** Where Cloudflare should create the objects, such as `weur`; near the first delivery by default. */
   locationHint?: string | undefined;
-}
-
-/** An object's methods, as they are called from a Worker. */
-interface StoreObject {
-  admit(claim: StoredClaim): Promise<Admission>;
-  complete(key: string, token: string, mark?: DoneMark): Promise<boolean>;
-  release(key: string, token: string): Promise<boolean>;
-  extend(key: string, token: string, leaseMs: number): Promise<boolean>;
-  reopen(key: string): Promise<boolean>;
-  peek(keys: readonly string[]): Promise<(EventState | undefined)[]>;
-  loadCursor(name: string): Promise<string | undefined>;
-  saveCursor(name: string, cursor?: string): Promise<void>;
-  ping(): Promise<void>;
 }
 
 const rules = () => ({
@@ -91,6 +76,15 @@ export function durableObjectStore(
     }
   }
 
+  /** Asks the object of a key about the key as it is stored. */
+  async function askAbout<Answer>(
+    key: string,
+    call: (object: StoreObject, stored: string) => Promise<Answer>,
+  ): Promise<Answer> {
+    const stored = await storableKey(key);
+    return ask(key, (object) => call(object, stored));
+  }
+
   return {
     rememberFor,
     async admit({ webhookId, key, group, ...claim }) {
@@ -109,22 +103,12 @@ export function durableObjectStore(
       }
       return ask(key ?? webhookId, (object) => object.admit(stored));
     },
-    async complete(key, token, mark) {
-      const stored = await storableKey(key);
-      return ask(key, (object) => object.complete(stored, token, mark));
-    },
-    async release(key, token) {
-      const stored = await storableKey(key);
-      return ask(key, (object) => object.release(stored, token));
-    },
-    async extend(key, token, leaseMs) {
-      const stored = await storableKey(key);
-      return ask(key, (object) => object.extend(stored, token, leaseMs));
-    },
-    async reopen(key) {
-      const stored = await storableKey(key);
-      return ask(key, (object) => object.reopen(stored));
-    },
+    complete: (key, token, mark) =>
+      askAbout(key, (object, stored) => object.complete(stored, token, mark)),
+    release: (key, token) => askAbout(key, (object, stored) => object.release(stored, token)),
+    extend: (key, token, leaseMs) =>
+      askAbout(key, (object, stored) => object.extend(stored, token, leaseMs)),
+    reopen: (key) => askAbout(key, (object, stored) => object.reopen(stored)),
     async peek(keys) {
       const states = new Map<string, EventState | undefined>();
       for (const name of new Set(keys.map(nameOf))) {
