@@ -24,22 +24,7 @@ export {
   type UnconfirmedWriteCode,
   type WriteOperation,
 } from './errors.ts';
-export {
-  ACTIVITY_ACTIONS,
-  isActivityAction,
-  type ActivityAction,
-  type ActivityEvent,
-  type ActivityEventFields,
-  type ClickedEvent,
-  type DownloadedEvent,
-  type EventDevice,
-  type EventLocation,
-  type EventObject,
-  type EventRecipient,
-  type OpenedEvent,
-  type PlainEvent,
-  type UnknownActivityEvent,
-} from './events.ts';
+export * from './events.ts';
 export {
   defaultWireNames,
   version,

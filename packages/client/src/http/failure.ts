@@ -90,7 +90,7 @@ export function proxyNote(url: URL): string {
   if (usesProxies())
     return `${named}, which got the request: check that it runs and lets ${hostname} through, or add ${hostname} to NO_PROXY`;
   if (isLoopback(url)) return '';
-  return `${named}, but fetch ignores it: start Node (22.21, 24 or later) with NODE_USE_ENV_PROXY=1, or pass a fetch that uses it, such as undici's with EnvHttpProxyAgent`;
+  return `${named}, but Node's fetch ignores it: start Node (22.21, 24 or later) with NODE_USE_ENV_PROXY=1, or pass a fetch that uses it, such as undici's with EnvHttpProxyAgent`;
 }
 
 /** Whether `NO_PROXY` lists a host. */
