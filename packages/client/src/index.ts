@@ -45,6 +45,7 @@ export type {
   SaveOptions,
   SaveProgress,
 } from './recordings.ts';
+export { replaceFile } from './replace-file.ts';
 export {
   liveSecrets,
   secretsFrom,

@@ -1,0 +1,50 @@
+import { ConfigurationError } from './errors.ts';
+
+type FileSystem = typeof import('node:fs/promises');
+/** A file that is open for writing. */
+export type File = Awaited<ReturnType<FileSystem['open']>>;
+
+/**
+ * Replaces a file in one step, such as that of a `SecretStore`: who reads it finds the old content or
+ * the whole new one, also after a crash. Only its owner may read it.
+ *
+ * @throws {ConfigurationError} `unsupported-runtime` where there is no file system
+ * @throws the file system's error; the old file is unchanged then
+ */
+export function replaceFile(path: string, content: string): Promise<void> {
+  return writeInOneStep(path, 0o600, (file) => file.writeFile(content));
+}
+
+/** Writes under another name beside `path`, which nobody else uses, and renames it at the end. */
+export async function writeInOneStep<T>(
+  path: string,
+  mode: number,
+  write: (file: File) => Promise<T>,
+): Promise<T> {
+  const fs = fileSystem();
+  const part = `${path}.${crypto.randomUUID()}.part`;
+  const file = await fs.open(part, 'wx', mode);
+  try {
+    const result = await write(file);
+    await file.sync();
+    await file.close();
+    await fs.rename(part, path);
+    return result;
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    await fs.rm(part, { force: true });
+    throw error;
+  }
+}
+
+/** Loads the file system. An import would break bundles for browsers and Workers. */
+function fileSystem(): FileSystem {
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition, @typescript-eslint/unbound-method -- there may be no process
+  const load = globalThis.process?.getBuiltinModule as ((id: string) => unknown) | undefined;
+  const found = load?.('node:fs/promises');
+  if (found !== undefined) return found as FileSystem;
+  throw new ConfigurationError(
+    'this needs a file system (Node 20.16 or later, Bun or Deno). Of a recording, read the body elsewhere',
+    'unsupported-runtime',
+  );
+}
